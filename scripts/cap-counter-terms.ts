@@ -4,9 +4,9 @@ import { INTERVALS, METRICS, type Interval, type Metric } from '../src/buyers/ca
 // (scripts/generate-cap-counters.ts).
 
 /** Source of the amounts that a call adds: parameters, or columns of rows `m`. */
-type Added = 'parameters' | 'columns';
+type UsageSource = 'parameters' | 'columns';
 
-const number = (name: string, as: Added, type = 'int'): string =>
+const number = (name: string, as: UsageSource, type = 'int'): string =>
   as === 'parameters' ? `{${name}}::${type}` : `m.${name}`;
 
 /**
@@ -25,7 +25,7 @@ const NEXT = { hourly: 'next_hour', daily: 'next_day', monthly: 'next_month' } a
 /**
  * The amount that a call adds to a counter; rows `m` are reservations, which count only attempts.
  */
-function added(metric: Metric, as: Added): string | undefined {
+function usageTerm(metric: Metric, as: UsageSource): string | undefined {
   if (as === 'columns') return metric === 'attempt' ? 'm.calls' : undefined;
   return number(metric, as, metric.endsWith('revenue') ? 'numeric' : 'int');
 }
@@ -44,14 +44,14 @@ export function lines(start: string, parts: string[], end: string, separator = '
 }
 
 /** Undefined for a counter that nothing changes. */
-function counter(metric: Metric, interval: Interval, as: Added): string | undefined {
-  if (interval === 'total' && added(metric, as) === undefined) return undefined;
-  const sum = [usedNow(metric, interval), added(metric, as)].filter(Boolean).join(' + ');
+function counter(metric: Metric, interval: Interval, as: UsageSource): string | undefined {
+  if (interval === 'total' && usageTerm(metric, as) === undefined) return undefined;
+  const sum = [usedNow(metric, interval), usageTerm(metric, as)].filter(Boolean).join(' + ');
   return lines(`${metric}_${interval}_used = `, [sum], ',');
 }
 
 /** Like `counter`, with the amounts of a row `x`. A call in progress adds no attempt. */
-export function counterOfRow(metric: Metric, interval: Interval): string {
+export function rowCounter(metric: Metric, interval: Interval): string {
   const sum = [usedNow(metric, interval), ...(metric === 'attempt' ? [] : [`x.${metric}`])];
   return lines(`${metric}_${interval}_used = `, [sum.join(' + ')], ',');
 }
@@ -63,16 +63,16 @@ export const windowEnd = (interval: (typeof WINDOWS)[number]): string =>
   END`;
 
 /** The condition that a cap has room; `row` has the limit. */
-export function room(metric: Metric, interval: Interval, row: 'l' | 'h', as: Added): string {
+export function room(metric: Metric, interval: Interval, row: 'l' | 'h', as: UsageSource): string {
   const pending = PENDING[metric];
   const used = usedNow(metric, interval) + (pending ? ` + l.${pending.column}` : '');
-  const adding = [added(metric, as), pending && number(pending.held, as, pending.type)]
+  const adding = [usageTerm(metric, as), pending && number(pending.held, as, pending.type)]
     .filter(Boolean)
     .join(' + ');
   return lines('AND has_room(', [`${row}.${metric}_${interval}_limit`, used, adding], ')');
 }
 
-export const each = (
+export const joinCounters = (
   intervals: readonly Interval[],
   line: (m: Metric, i: Interval) => string | undefined,
 ): string =>
@@ -84,7 +84,9 @@ export const each = (
 export const hourlyLimits = (line: (column: string) => string, separator: string): string =>
   METRICS.map((metric) => line(`${metric}_hourly_limit`)).join(separator);
 
-export const assignments = (as: Added) => `${each(INTERVALS, (m, i) => counter(m, i, as))}
+export const assignments = (
+  as: UsageSource,
+) => `${joinCounters(INTERVALS, (m, i) => counter(m, i, as))}
   \${WINDOW_ENDS},
   calls_count = l.calls_count + ${number('calls', as)},
   last_call_at = CASE
@@ -106,22 +108,22 @@ export const slotIsFree = (slots: string): string => `(
     OR l.concurrency_cap_used + ${slots} <= l.concurrency_cap_limit
   )`;
 
-export const isSpaced = (as: Added): string => `(
+export const isSpaced = (as: UsageSource): string => `(
     ${number('spacing_seconds', as)} = 0
     OR l.last_call_at IS NULL
     OR l.last_call_at <= {now}::timestamptz - ${number('spacing_seconds', as)} * interval '1 second'
   )`;
 
 /** The condition that a prepaid buyer can pay for the calls in progress and the added ones. */
-export const canPay = (as: Added): string =>
+export const canPay = (as: UsageSource): string =>
   lines(
     'has_room(',
     ['l.balance + l.credit_limit', 'l.pending_revenue', number('held_revenue', as, 'numeric')],
     ')',
   );
 
-export const allButHourly = (as: Added): string =>
-  each(
+export const allButHourly = (as: UsageSource): string =>
+  joinCounters(
     INTERVALS.filter((interval) => interval !== 'hourly'),
     (metric, interval) => room(metric, interval, 'l', as),
   );

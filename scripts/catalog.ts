@@ -132,23 +132,23 @@ export async function readCatalog(client: Client): Promise<Item[]> {
 
 /** Returns a line for each item that differs; none when the migrations match the declarations. */
 export function compareCatalogs({ migrated, declared }: Catalogs): string[] {
-  const made = byName(migrated);
-  const wanted = byName(declared);
+  const migratedItems = byName(migrated);
+  const declaredItems = byName(declared);
   const differences: string[] = [];
-  for (const [name, item] of wanted) {
-    const found = made.get(name);
-    if (!found) {
-      differences.push(`${name} is declared in ${sourceOf(item)}, but no migration makes it`);
-    } else if (found.definition !== item.definition) {
+  for (const [name, item] of declaredItems) {
+    const migratedItem = migratedItems.get(name);
+    if (!migratedItem) {
+      differences.push(`${name} is declared in ${describeSource(item)}, but no migration makes it`);
+    } else if (migratedItem.definition !== item.definition) {
       differences.push(
-        `${name} differs: the migrations make "${oneLine(found.definition)}", ` +
-          `${sourceOf(item)} declares "${oneLine(item.definition)}"`,
+        `${name} differs: the migrations make "${oneLine(migratedItem.definition)}", ` +
+          `${describeSource(item)} declares "${oneLine(item.definition)}"`,
       );
     }
   }
-  for (const [name, item] of made) {
-    if (wanted.has(name)) continue;
-    differences.push(`${name} is made by a migration, but not declared in ${sourceOf(item)}`);
+  for (const [name, item] of migratedItems) {
+    if (declaredItems.has(name)) continue;
+    differences.push(`${name} is made by a migration, but not declared in ${describeSource(item)}`);
   }
   return differences;
 }
@@ -157,7 +157,7 @@ function byName(items: Item[]): Map<string, Item> {
   return new Map(items.map((item) => [`${item.kind} ${item.name}`, item]));
 }
 
-function sourceOf(item: Item): string {
+function describeSource(item: Item): string {
   if (item.kind === 'function' || item.kind === 'trigger') return 'prisma/sql/';
   return isBeyondSchema(item) ? 'prisma/migrations/' : 'prisma/schema.prisma';
 }
@@ -170,7 +170,7 @@ function isBeyondSchema({ kind, definition }: Item): boolean {
 }
 
 /** Items as schema.prisma can express them: without storage options, CHECKs and the like. */
-export const sayableItems = (items: Item[]): Item[] =>
+export const selectSchemaItems = (items: Item[]): Item[] =>
   items
     .filter((item) => !isBeyondSchema(item))
     .map((item) => ({ ...item, definition: item.definition.replace(STORAGE, '') }));
@@ -186,12 +186,14 @@ export function compareChecks(migrated: Item[], sources: string[]): string[] {
     if (added) declared.add(added);
     if (dropped) declared.delete(dropped);
   }
-  const made = new Set(
+  const migratedChecks = new Set(
     migrated.filter(({ kind }) => kind === 'CHECK').map(({ name }) => name.split('.')[1]!),
   );
   return [
-    ...[...declared].filter((name) => !made.has(name)).map((name) => `CHECK ${name} is lost`),
-    ...[...made]
+    ...[...declared]
+      .filter((name) => !migratedChecks.has(name))
+      .map((name) => `CHECK ${name} is lost`),
+    ...[...migratedChecks]
       .filter((name) => !declared.has(name))
       .map((name) => `CHECK ${name} is in no migration`),
   ];

@@ -38,11 +38,11 @@ function check(name: string, text: string): void {
   writeFileSync(base, text);
   const report = compare(base, join(ROOT, 'openapi.yaml'));
   rmSync(folder, { recursive: true });
-  const found = breakingChanges(report);
-  if (found.length === 0 || isMajor(report)) return;
+  const messages = breakingChanges(report);
+  if (messages.length === 0 || isMajor(report)) return;
   const { revision } = report.infoVersions;
   process.stderr.write(
-    `${found.join('\n')}\nThese changes since ${name} break clients: ` +
+    `${messages.join('\n')}\nThese changes since ${name} break clients: ` +
       `info.version ${revision} must become the next major version.\n`,
   );
   process.exitCode = 1;

@@ -9,18 +9,18 @@ import {
   compareChecks,
   futureMigrations,
   readCatalog,
-  sayableItems,
+  selectSchemaItems,
 } from './catalog';
 import { describeStatements } from './sql-types';
-import { schemaScript } from './schema-script';
-import { run, withConnection, withScratchServer } from './scratch-database';
+import { buildSchemaScript } from './schema-script';
+import { runSql, withConnection, withScratchServer } from './scratch-database';
 
 // Fails when something generated or migrated does not match its source: the types and code samples
 // of openapi.yaml; the types of the SQL statements; a migrated database and the declarations of
 // schema.prisma, prisma/sql/ and the CHECKs of the migrations. A migration must not be dated in the
 // future: one that is made today would be applied before it.
 
-function generatedTypes(): string[] {
+function checkGeneratedTypes(): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-types-'));
   const file = join(folder, 'openapi.ts');
   const options = ['openapi.yaml', '--output', file, '--default-non-nullable', 'false'];
@@ -31,13 +31,13 @@ function generatedTypes(): string[] {
   return ['src/generated/openapi.ts is not what openapi.yaml makes: run npm run generate'];
 }
 
-async function codeSamples(): Promise<string[]> {
+async function checkCodeSamples(): Promise<string[]> {
   const file = 'src/generated/samples.ts';
   if ((await samplesSource()) === readFileSync(file, 'utf8')) return [];
   return [`${file} is not what openapi.yaml makes: run npm run generate:samples`];
 }
 
-async function statementTypes(): Promise<string[]> {
+async function checkStatementTypes(): Promise<string[]> {
   const { source, errors } = await describeStatements();
   if (errors.length > 0 || source === readFileSync('src/generated/sql.ts', 'utf8')) return errors;
   return ['src/generated/sql.ts does not match the statements: run npm run generate:sql'];
@@ -45,12 +45,12 @@ async function statementTypes(): Promise<string[]> {
 
 /** Creates the declarations of schema.prisma and prisma/sql/, without the migrations. */
 async function declare(url: string): Promise<void> {
-  await run(url, await schemaScript(url));
+  await runSql(url, await buildSchemaScript(url));
   // Twice, because an installation runs it again after every change.
-  for (let time = 1; time <= 2; time++) await run(url, functionsSource());
+  for (let time = 1; time <= 2; time++) await runSql(url, functionsSource());
 }
 
-function migrations(): Promise<string[]> {
+function checkMigrations(): Promise<string[]> {
   return withScratchServer(async (create) => {
     const url = await create('migrated');
     const declared = await create('declared');
@@ -59,8 +59,8 @@ function migrations(): Promise<string[]> {
     const migrated = await withConnection(url, readCatalog);
     return [
       ...compareCatalogs({
-        migrated: sayableItems(migrated),
-        declared: sayableItems(await withConnection(declared, readCatalog)),
+        migrated: selectSchemaItems(migrated),
+        declared: selectSchemaItems(await withConnection(declared, readCatalog)),
       }),
       ...compareChecks(migrated, migrationSources()),
     ];
@@ -74,11 +74,11 @@ const migrationSources = () =>
 
 async function main(): Promise<void> {
   const differences = [
-    ...generatedTypes(),
-    ...(await codeSamples()),
-    ...(await statementTypes()),
+    ...checkGeneratedTypes(),
+    ...(await checkCodeSamples()),
+    ...(await checkStatementTypes()),
     ...futureMigrations(migrationNames(), new Date()),
-    ...(await migrations()),
+    ...(await checkMigrations()),
   ];
   for (const difference of differences) process.stderr.write(`${difference}\n`);
   process.stdout.write(differences.length === 0 ? 'drift: none\n' : '');

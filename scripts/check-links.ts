@@ -15,8 +15,8 @@ const withoutCode = (markdown: string): string =>
   markdown.replace(CODE, (block) => block.replace(/[^\n]/g, ' '));
 
 /** The anchors that GitHub generates for the headings of a file. */
-function anchorsOf(file: string): Set<string> {
-  const seen = new Map<string, number>();
+function listAnchors(file: string): Set<string> {
+  const anchorCounts = new Map<string, number>();
   const anchors = new Set<string>();
   for (const [, heading = ''] of withoutCode(readFileSync(file, 'utf8')).matchAll(HEADING)) {
     const text = heading.replace(/\[([^[\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
@@ -24,8 +24,8 @@ function anchorsOf(file: string): Set<string> {
       .replace(/[^\p{L}\p{N}\s_-]/gu, '')
       .trim()
       .replace(/\s/g, '-');
-    const times = seen.get(anchor) ?? 0;
-    seen.set(anchor, times + 1);
+    const times = anchorCounts.get(anchor) ?? 0;
+    anchorCounts.set(anchor, times + 1);
     anchors.add(times === 0 ? anchor : `${anchor}-${times}`);
   }
   return anchors;
@@ -37,22 +37,22 @@ function linkFault(file: string, target: string): string | undefined {
   const linked = path === '' ? file : join(dirname(file), path);
   if (!existsSync(linked)) return `there is no ${relative(ROOT, linked)}`;
   if (anchor === undefined || statSync(linked).isDirectory()) return undefined;
-  return anchorsOf(linked).has(anchor) ? undefined : `${target} names no heading`;
+  return listAnchors(linked).has(anchor) ? undefined : `${target} names no heading`;
 }
 
 const sourceFault = (path: string): string | undefined =>
   existsSync(join(ROOT, path)) ? undefined : `there is no ${path}`;
 
-function faultsOf(file: string): string[] {
+function listFaults(file: string): string[] {
   const text = withoutCode(readFileSync(join(ROOT, file), 'utf8'));
-  const found = [
+  const references = [
     ...[...text.matchAll(LINK)].map((match) => ({
       match,
       check: () => linkFault(join(ROOT, file), match[1]!),
     })),
     ...[...text.matchAll(SOURCE)].map((match) => ({ match, check: () => sourceFault(match[1]!) })),
   ];
-  return found.flatMap(({ match, check }) => {
+  return references.flatMap(({ match, check }) => {
     const fault = check();
     const line = text.slice(0, match.index).split('\n').length;
     return fault === undefined ? [] : [`${file}:${line}: ${fault}`];
@@ -86,7 +86,7 @@ const filesLike = (...patterns: string[]) =>
     .filter((file) => file !== '' && existsSync(join(ROOT, file)));
 const documents = filesLike('*.md');
 const code = filesLike('*.ts', '*.tsx', '*.js', '*.sql', '*.prisma');
-const faults = [...documents.flatMap(faultsOf), ...code.flatMap(commentFaults)];
+const faults = [...documents.flatMap(listFaults), ...code.flatMap(commentFaults)];
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 process.stdout.write(
   faults.length === 0

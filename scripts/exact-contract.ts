@@ -9,7 +9,7 @@ import {
 // tools that check answers against it.
 
 /** Returns the contract with x-const, x-values and x-answers as the keywords they stand for. */
-export function exactContract(document: ContractDocument): ContractDocument {
+export function toExactContract(document: ContractDocument): ContractDocument {
   const copy = JSON.parse(JSON.stringify(document), (_, node: unknown) =>
     typeof node === 'object' && node !== null && !Array.isArray(node) ? exactSchema(node) : node,
   ) as ContractDocument;
@@ -34,14 +34,16 @@ function addOtherAnswers(document: ContractDocument, operation: RawOperation): v
     for (const { media_type, rows } of Object.values(answers)) {
       const declared = content?.[media_type] as { schema: Schema } | undefined;
       if (rows)
-        declared!.schema = { anyOf: [declared!.schema, rowsIn(document, declared!.schema)] };
+        declared!.schema = {
+          anyOf: [declared!.schema, findListReference(document, declared!.schema)],
+        };
       else content![media_type] = { schema: { type: 'string' } };
     }
   }
 }
 
 /** References the list within a page. */
-export function rowsIn(document: ContractDocument, page: Schema): { $ref: string } {
+export function findListReference(document: ContractDocument, page: Schema): { $ref: string } {
   const { properties = {} } = resolve<Schema>(document, page);
   const [name] = Object.entries(properties).find(([, { type }]) => type === 'array') ?? [];
   if (name === undefined || !page.$ref) throw new Error(`${page.$ref} is no page of a list`);

@@ -4,8 +4,8 @@ import {
   allButHourly,
   assignments,
   canPay,
-  counterOfRow,
-  each,
+  rowCounter,
+  joinCounters,
   hourlyLimits,
   isSpaced,
   lines,
@@ -43,17 +43,17 @@ RETURNING l.id\`,
 `;
 
 /** A cap of row `r` before a call; `u` has the amounts that the call and later ones have added. */
-function standing(metric: Metric, interval: Interval, n: number): string {
+function capBeforeCall(metric: Metric, interval: Interval, n: number): string {
   const pending = PENDING[metric];
   const before =
     `r.${metric}_${interval}_used` +
     (metric === 'attempt' ? ' - u.calls' : '') +
     (pending ? ` + r.${pending.column} - u.${pending.held}` : '');
   const limit = interval === 'hourly' ? `r.open_${metric}_hourly_limit` : undefined;
-  const resets_at = interval === 'total' ? 'NULL' : `r.${interval}_resets_at`;
+  const resetsAt = interval === 'total' ? 'NULL' : `r.${interval}_resets_at`;
   return lines(
     '  (',
-    [`${n}, '${metric}_${interval}'`, before, limit ?? `r.${metric}_${interval}_limit`, resets_at],
+    [`${n}, '${metric}_${interval}'`, before, limit ?? `r.${metric}_${interval}_limit`, resetsAt],
     ')',
   );
 }
@@ -73,9 +73,9 @@ const haveRoom = `  ${slotIsFree('m.slots')}
   AND ${isSpaced('columns')}
   AND ${canPay('columns')}
 ${allButHourly('columns')}
-${each(['hourly'], (metric, interval) => room(metric, interval, 'h', 'columns'))}`;
+${joinCounters(['hourly'], (metric, interval) => room(metric, interval, 'h', 'columns'))}`;
 
-const capsBefore = `${CAPS.map(({ metric, interval }, n) => standing(metric, interval, n)).join(',\n')},
+const capsBefore = `${CAPS.map(({ metric, interval }, n) => capBeforeCall(metric, interval, n)).join(',\n')},
   (${CAPS.length}, 'concurrency', r.concurrency_cap_used - u.slots, r.concurrency_cap_limit, NULL),
   (
     ${CAPS.length + 1}, 'balance',
@@ -209,7 +209,7 @@ BEGIN
       AND l.id = m.call_limit_id
 ${indented(
   inFunction(
-    each(INTERVALS, (metric, interval) =>
+    joinCounters(INTERVALS, (metric, interval) =>
       PENDING[metric]?.column === 'pending_revenue'
         ? room(metric, interval, 'l', 'columns')
         : undefined,
@@ -243,7 +243,7 @@ ${assignments('columns')}\`;
 export const HAVE_ROOM = sql\`
 ${haveRoom}\`;
 
-/** The hourly limits of rows \`h\`, kept beside those of the row itself. */
+/** The hourly limits of rows \`h\`, kept with those of the row itself. */
 export const OPEN_LIMITS = sql\`
 ${openLimits}\`;
 
@@ -270,7 +270,7 @@ ${windowEnds}\`;
  * from 0 in a new window.
  */
 export const USE_OF_ROW = sql\`
-${each(INTERVALS, counterOfRow)}
+${joinCounters(INTERVALS, rowCounter)}
   \${WINDOW_ENDS},
   pending_connections = l.pending_connections - x.given_connections,
   pending_conversions = l.pending_conversions - x.given_conversions,

@@ -8,7 +8,7 @@ import { explainedErrors, type ExplainedError } from '../src/http/error-page';
 const FILE = join(__dirname, '../docs/errors.md');
 const MARK = '<!-- Made of openapi.yaml by npm run generate:errors. -->';
 
-const sectionOf = ({ code, status, cause, cure, example }: ExplainedError): string =>
+const formatSection = ({ code, status, cause, cure, example }: ExplainedError): string =>
   [
     `## ${code}`,
     `**${status} ${STATUS_CODES[status]}.** ${cause}`,
@@ -18,4 +18,4 @@ const sectionOf = ({ code, status, cause, cure, example }: ExplainedError): stri
 
 const [intro, rest] = readFileSync(FILE, 'utf8').split(MARK);
 if (rest === undefined) throw new Error(`docs/errors.md lacks the line ${MARK}`);
-writeFileSync(FILE, `${intro}${MARK}\n\n${explainedErrors().map(sectionOf).join('\n\n')}\n`);
+writeFileSync(FILE, `${intro}${MARK}\n\n${explainedErrors().map(formatSection).join('\n\n')}\n`);

@@ -33,7 +33,7 @@ function filesIn(folder: string, ending: RegExp): string[] {
 }
 
 function countIn(file: ts.SourceFile, counts: Counts): void {
-  const declare = (name: ts.BindingName | undefined, is_function: boolean): void => {
+  const declare = (name: ts.BindingName | undefined, isFunction: boolean): void => {
     if (!name) return;
     if (!ts.isIdentifier(name)) {
       for (const element of name.elements)
@@ -41,17 +41,17 @@ function countIn(file: ts.SourceFile, counts: Counts): void {
       return;
     }
     const { text } = name;
-    if (is_function && /[a-z]Of$/.test(text)) counts.of_functions++;
+    if (isFunction && /[a-z]Of$/.test(text)) counts.of_functions++;
     if (DENIED.has(text)) counts.denied_names++;
     if (/^[a-z][a-z0-9]*(_[a-z0-9]+)+$/.test(text)) counts.snake_case_locals++;
   };
   const visit = (node: ts.Node): void => {
     if (ts.isVariableDeclaration(node)) {
       const { initializer } = node;
-      const is_function =
+      const isFunction =
         initializer !== undefined &&
         (ts.isArrowFunction(initializer) || ts.isFunctionExpression(initializer));
-      declare(node.name, is_function);
+      declare(node.name, isFunction);
     } else if (ts.isParameter(node)) declare(node.name, false);
     else if (ts.isFunctionDeclaration(node)) declare(node.name, true);
     ts.forEachChild(node, visit);
@@ -59,22 +59,22 @@ function countIn(file: ts.SourceFile, counts: Counts): void {
   visit(file);
   const lines = file.text.split('\n');
   counts.long_lines += lines.filter((line) => line.length > MAX_COLUMNS).length;
-  counts.comments_by_opener += commentsOf(lines).filter((comment) => OPENER.test(comment)).length;
+  counts.comments_by_opener += listComments(lines).filter((comment) => OPENER.test(comment)).length;
 }
 
 /** The first line of each comment. */
-function commentsOf(lines: readonly string[]): string[] {
-  const is_line_comment = (line: string | undefined) => line?.trimStart().startsWith('//') ?? false;
+function listComments(lines: readonly string[]): string[] {
+  const isLineComment = (line: string | undefined) => line?.trimStart().startsWith('//') ?? false;
   return lines.flatMap((line, index) => {
     const text = line.trim();
     if (text === '/**') return [`/** ${lines[index + 1]?.trim().replace(/^\* ?/, '') ?? ''}`];
     if (text.startsWith('/*')) return [text];
-    return text.startsWith('//') && !is_line_comment(lines[index - 1]) ? [text] : [];
+    return text.startsWith('//') && !isLineComment(lines[index - 1]) ? [text] : [];
   });
 }
 
 /** By file, the files that it imports, types included. */
-function importsOf(sources: ReadonlyMap<string, ts.SourceFile>): Map<string, Set<string>> {
+function mapImports(sources: ReadonlyMap<string, ts.SourceFile>): Map<string, Set<string>> {
   const imports = new Map<string, Set<string>>();
   for (const [path, { statements }] of sources) {
     const targets = statements.flatMap((statement) =>
@@ -132,7 +132,7 @@ function main(): void {
     comments_by_opener: 0,
   };
   for (const source of sources.values()) countIn(source, counts);
-  const imports = importsOf(sources);
+  const imports = mapImports(sources);
   const importers = new Map<string, number>();
   for (const targets of imports.values())
     for (const target of targets) importers.set(target, (importers.get(target) ?? 0) + 1);

@@ -26,7 +26,7 @@ interface Bindings {
 }
 
 /** Instantiated by hand because Node cannot import .wasm files without a flag. */
-async function load(): Promise<Bindings> {
+async function loadEngine(): Promise<Bindings> {
   const bindings = (await import(join(FOLDER, 'schema_engine_bg.js'))) as Bindings;
   const module = new WebAssembly.Module(readFileSync(join(FOLDER, 'schema_engine_bg.wasm')));
   const wasm = new WebAssembly.Instance(module, { './schema_engine_bg.js': bindings });
@@ -39,8 +39,8 @@ async function load(): Promise<Bindings> {
  * Returns the SQL that makes an empty database match schema.prisma. Connects to a database, which
  * it does not change.
  */
-export async function schemaScript(connectionString: string): Promise<string> {
-  const { SchemaEngine: Engine } = await load();
+export async function buildSchemaScript(connectionString: string): Promise<string> {
+  const { SchemaEngine: Engine } = await loadEngine();
   const path = join(PRISMA_FOLDER, 'schema.prisma');
   const schema = { path, content: readFileSync(path, 'utf8') };
   // The engine never closes a pool that it opens itself.

@@ -16,7 +16,7 @@ export async function withScratchServer<T>(
   const server = await startEmbedded({ dataDir: folder, settings: { fsync: 'off' } });
   try {
     return await work(async (name) => {
-      await run(server.url, `CREATE DATABASE ${name}`);
+      await runSql(server.url, `CREATE DATABASE ${name}`);
       return server.url.replace(/\/postgres$/, `/${name}`);
     });
   } finally {
@@ -25,7 +25,7 @@ export async function withScratchServer<T>(
   }
 }
 
-export function run<Row = Record<string, unknown>>(url: string, text: string): Promise<Row[]> {
+export function runSql<Row = Record<string, unknown>>(url: string, text: string): Promise<Row[]> {
   return withConnection(url, async (client) => (await client.query(text)).rows as Row[]);
 }
 

@@ -54,7 +54,7 @@ export async function describeAll(
   const entries: string[] = [];
   for (const statement of all.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     try {
-      entries.push(entryOf(statement, await describe(client, statement), catalog));
+      entries.push(formatEntry(statement, await describe(client, statement), catalog));
     } catch (error) {
       errors.push(`${statement.name}: ${(error as Error).message}`);
     }
@@ -170,15 +170,15 @@ const parameterType = (name: string): string =>
     ? `readonly (${parameterType(name.slice(1))})[] | string`
     : (PARAMETER[name] ?? 'string');
 
-function entryOf(
+function formatEntry(
   { name, text, parameters, options }: Statement<StatementName>,
   { parameters: oids, fields }: Description,
   { types, required }: Catalog,
 ): string {
-  const has_outer_join = /\b(LEFT|RIGHT|FULL)\s+(OUTER\s+)?JOIN\b/i.test(text);
+  const hasOuterJoin = /\b(LEFT|RIGHT|FULL)\s+(OUTER\s+)?JOIN\b/i.test(text);
   const isNullable = ({ name: column, tableID, columnID }: Field) => {
     if (options.nullable?.includes(column)) return true;
-    return tableID !== 0 && (has_outer_join || !required.has(`${tableID}/${columnID}`));
+    return tableID !== 0 && (hasOuterJoin || !required.has(`${tableID}/${columnID}`));
   };
   const params = parameters.map((parameter, n) => {
     return `      ${parameter}: ${parameterType(types.get(oids[n]!)!)} | null;\n`;

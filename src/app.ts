@@ -20,7 +20,7 @@ import type { Handlers } from './http/handlers';
 import { healthChecks } from './http/health';
 import { idempotency } from './http/idempotency';
 import { listFormats } from './http/list-formats';
-import { observed } from './http/logging';
+import { createRequestObserver } from './http/logging';
 import { metricsPage } from './http/metrics';
 import { otherPaths } from './http/other-paths';
 import { readQuery } from './http/parameters';
@@ -31,7 +31,7 @@ import { uploader } from './http/upload';
 import { ValidQueries } from './http/valid-queries';
 import { validator } from './http/validate';
 import { loadDestinationTest } from './people/destinations';
-import { fromAllParts } from './installation/all-parts';
+import { collectFromParts } from './installation/all-parts';
 import { confirmationPage } from './people/confirmation-page';
 import { invitationPage } from './people/invitation-page';
 import { measurements, type Measurements } from './processes/measure';
@@ -47,16 +47,19 @@ export function createApp(
   handlers: Handlers = createHandlers(deps),
   {
     measured = measurements(deps),
-    ...others
+    ...replacements
   }: Partial<Pipeline> & { measured?: Measurements } = {},
 ): Express {
   const { config, log, database } = deps;
   const app = expressApp(config);
-  const pipeline = { ...pipelineOf(app, deps, others.timeouts ?? BODY_TIMEOUTS), ...others };
+  const pipeline = {
+    ...buildPipeline(app, deps, replacements.timeouts ?? BODY_TIMEOUTS),
+    ...replacements,
+  };
 
-  app.use(everyRequest(observed(log)));
+  app.use(observeAndCompress(createRequestObserver(log)));
   app.use(BASE_PATH, api(config, handlers, pipeline));
-  app.use(healthChecks(database.sql, () => fromAllParts(deps, ({ sql }) => listFaults(sql))));
+  app.use(healthChecks(database.sql, () => collectFromParts(deps, ({ sql }) => listFaults(sql))));
   app.get('/metrics', metricsPage(config.metrics_token, measured.page));
   app.get('/', (_req, res) => res.redirect('/api/docs/'));
   app.use(consolePages());
@@ -77,7 +80,7 @@ function expressApp({ trust_proxy }: Config): Express {
   return app;
 }
 
-const pipelineOf = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeline => ({
+const buildPipeline = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeline => ({
   authenticator: deps.authenticator,
   limits: deps.limits,
   readBody: bodyReader(deps.config),
@@ -99,7 +102,7 @@ const pipelineOf = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeline 
   id_reach: ID_REACH,
 });
 
-function everyRequest(observe: ReturnType<typeof observed>): RequestHandler {
+function observeAndCompress(observe: ReturnType<typeof createRequestObserver>): RequestHandler {
   const compress = compression();
   return (req, res, next) => {
     // Wrapping a response takes time: only clients that accept compression pay for it.

@@ -5,9 +5,9 @@ import type { CarrierName } from './carriers/carrier';
 import { toTwilioSettings, type TwilioSettings } from './carriers/twilio-settings';
 import { parseHostList } from './db/host-list';
 import { namesDatabase } from './db/session-settings';
-import { MAIL_VARIABLES, mailSettings, type MailSettings } from './mail/settings';
+import { MAIL_VARIABLES, readMailSettings, type MailSettings } from './mail/settings';
 import { StartError } from './start-error';
-import { S3_VARIABLES, s3Faults, s3Settings, type S3Settings } from './storage/s3-settings';
+import { S3_VARIABLES, findS3Faults, readS3Settings, type S3Settings } from './storage/s3-settings';
 
 /** Every process of Trunkline runs in UTC; zones are always named. */
 process.env.TZ = 'UTC';
@@ -223,14 +223,14 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     max_upload_bytes: values.MAX_UPLOAD_BYTES,
     storage_dir: values.STORAGE_DIR ?? join(values.DATA_DIR, 'storage'),
     storage_reserve_bytes: values.STORAGE_RESERVE_BYTES,
-    s3: s3Settings(values),
+    s3: readS3Settings(values),
     demo: values.DEMO,
     run_jobs: values.RUN_JOBS,
     carrier: values.CARRIER,
     twilio: toTwilioSettings(values),
     public_url: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
     public_url_is_set: values.PUBLIC_URL !== undefined,
-    ...mailSettings(values),
+    ...readMailSettings(values),
     webhook_allow_networks: values.WEBHOOK_ALLOW_NETWORKS,
     ...daysKept(values),
   });
@@ -249,7 +249,7 @@ const daysKept = (values: Record<DaysVariable, number>) => ({
 const missing = (set: NodeJS.ProcessEnv): string[] => [
   ...missingForCarrier(set),
   ...missingForPooler(set),
-  ...s3Faults(set),
+  ...findS3Faults(set),
 ];
 
 function missingForCarrier(set: NodeJS.ProcessEnv): string[] {

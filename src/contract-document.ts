@@ -12,7 +12,7 @@ export type FieldPermission = 'money' | 'routing' | 'company';
  * The part of a margin that a column shows: what buyers pay, what traffic sources are paid, or
  * both. `company`: visible only to users who are not limited to records of teams.
  */
-export type Side = 'sale' | 'purchase' | 'both' | 'company';
+export type MoneyVisibility = 'sale' | 'purchase' | 'both' | 'company';
 
 export interface Schema {
   $ref?: string;
@@ -61,7 +61,7 @@ export interface Schema {
   /** A lead token alone reads such a column only where its own request has sent it. */
   'x-sensitive'?: 'personal' | 'money';
   /** Limited callers read and use such a column only where they see that part of the margin. */
-  'x-side'?: Side;
+  'x-side'?: MoneyVisibility;
   /** A lead token needs this permission to send the field, unless credentials are sent too. */
   'x-power'?: LeadTokenPower;
   'x-reference'?: string;
@@ -91,9 +91,9 @@ export interface Parameter {
   /** The success answer by parameter value, for the values that change it. */
   'x-answers'?: Record<string, OtherAnswer>;
   /** Equals `x-side` of the column that the parameter filters by. */
-  'x-side'?: Side;
+  'x-side'?: MoneyVisibility;
   /** `x-side` by parameter value. */
-  'x-side-by'?: Record<string, Side>;
+  'x-side-by'?: Record<string, MoneyVisibility>;
 }
 
 /** A success answer that SDKs are not shown: they can only read one. */

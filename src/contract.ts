@@ -120,7 +120,7 @@ export function readContract(file = CONTRACT_FILE): Contract {
   return { text, document, operations, resolve };
 }
 
-interface Found {
+interface OperationSource {
   method: Method;
   path: string;
   operation: RawOperation;
@@ -128,7 +128,7 @@ interface Found {
   resolve: Contract['resolve'];
 }
 
-function describe({ method, path, operation, shared, resolve }: Found): Operation {
+function describe({ method, path, operation, shared, resolve }: OperationSource): Operation {
   const status = Object.keys(operation.responses).find((code) => code.startsWith('2')) ?? '200';
   const content = acceptedContent(operation);
   const fields = operation['x-fields'];
@@ -187,7 +187,7 @@ export interface Maxima {
 /** Maximum lengths of formats whose schemas declare no `maxLength`. */
 export const FORMAT_LENGTHS: Readonly<Record<string, number>> = { 'date-time': 64, uuid: 36 };
 
-const maximaOf = ({ maxLength, maxItems, maxProperties, format = '' }: Schema): Maxima => ({
+const toMaxima = ({ maxLength, maxItems, maxProperties, format = '' }: Schema): Maxima => ({
   length: maxLength ?? FORMAT_LENGTHS[format],
   items: maxItems,
   properties: maxProperties,
@@ -210,11 +210,11 @@ export interface Facets {
 }
 
 /** Without a prototype: field names come from requests, and one may be "constructor". */
-const own = <T extends object>(properties: T | undefined): T =>
+const copyWithoutPrototype = <T extends object>(properties: T | undefined): T =>
   Object.assign(Object.create(null) as T, properties);
 
 /** Words of a closed list by lower-case form, without words that differ only by case. */
-function wordsOf(values: readonly unknown[] = []): Map<string, string> {
+function indexWords(values: readonly unknown[] = []): Map<string, string> {
   const words = values.filter((value): value is string => typeof value === 'string');
   const lower = words.map((word) => word.toLowerCase());
   const isOnly = (word: string) => lower.indexOf(word) === lower.lastIndexOf(word);
@@ -224,23 +224,23 @@ function wordsOf(values: readonly unknown[] = []): Map<string, string> {
 }
 
 /** Caches the facets by schema object. */
-export function facetsOf(contract: Contract): (schema: Schema) => Facets {
+export function createFacetReader(contract: Contract): (schema: Schema) => Facets {
   const cached = new WeakMap<Schema, Facets>();
   const collect = (schema: Schema): Facets => {
-    const found = cached.get(schema);
-    if (found) return found;
+    const cachedFacets = cached.get(schema);
+    if (cachedFacets) return cachedFacets;
     const stated = contract.resolve(schema);
     const plain = stated['x-list'] ? contract.resolve(stated['x-list']) : stated;
     const facets: Facets = {
       types: new Set([plain.type ?? []].flat()),
       formats: new Set([plain.format ?? [], plain['x-format'] ?? []].flat()),
       items: plain.items,
-      properties: own({ ...plain['x-also-fields'], ...plain.properties }),
+      properties: copyWithoutPrototype({ ...plain['x-also-fields'], ...plain.properties }),
       minLength: plain.minLength ?? 0,
-      max: maximaOf(plain),
+      max: toMaxima(plain),
       closed: plain.additionalProperties === false || plain.unevaluatedProperties === false,
       accepts: new Set(plain['x-accepts']),
-      words: wordsOf(plain.enum),
+      words: indexWords(plain.enum),
     };
     cached.set(schema, facets);
     for (const part of [...(plain.allOf ?? []), ...(plain.oneOf ?? []), ...(plain.anyOf ?? [])]) {
@@ -255,7 +255,7 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
         items: facets.max.items ?? more.max.items,
         properties: facets.max.properties ?? more.max.properties,
       };
-      facets.properties = own({ ...more.properties, ...facets.properties });
+      facets.properties = copyWithoutPrototype({ ...more.properties, ...facets.properties });
     }
     return facets;
   };
@@ -263,7 +263,7 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
 }
 
 /** Defaults that a create sets for omitted properties of a component schema. */
-export function defaultsOf(schema: keyof Schemas): Record<string, unknown> {
+export function readDefaults(schema: keyof Schemas): Record<string, unknown> {
   const { properties } = facets(contract.document.components.schemas[schema]!);
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, property]) =>
@@ -274,7 +274,7 @@ export function defaultsOf(schema: keyof Schemas): Record<string, unknown> {
 
 export const contract = readContract();
 
-export const facets = facetsOf(contract);
+export const facets = createFacetReader(contract);
 
-export const takesNothingElse = ({ body }: Pick<Operation, 'body'>): boolean =>
+export const refusesUnknownFields = ({ body }: Pick<Operation, 'body'>): boolean =>
   body !== undefined && facets(body).closed;

@@ -5,7 +5,7 @@ import type { Config } from './config';
 import { openDatabase, type Database, type DatabaseOptions } from './db/client';
 import { openRateLimitCounter, type RateLimitCounter } from './db/rate-limit-counter';
 import { openLive, type Live } from './events/live';
-import { oneDatabase, type Directory } from './db/directory';
+import { createSingleDirectory, type Directory } from './db/directory';
 import { sqlOn } from './db/sql';
 import { openStandby, type Standby } from './db/standby';
 import { tenants, type TenantDatabases } from './db/tenant';
@@ -17,7 +17,7 @@ import { openMailer } from './mail';
 import type { Mailer } from './mail/mailer';
 import { openStorage } from './storage/open';
 import type { Storage, StorageSettings } from './storage/storage';
-import { guardedRequest, type GuardedRequest } from './egress/guarded-request';
+import { createGuardedRequest, type GuardedRequest } from './egress/guarded-request';
 import { folderFault } from './start-error';
 
 /**
@@ -76,11 +76,11 @@ export function createDeps(options: DepsOptions): Deps {
     ...databaseOptions(shared, options),
     direct_url: shared.config.database_direct_url,
   });
-  const directory = oneDatabase(sqlOn(database.credentials));
+  const directory = createSingleDirectory(sqlOn(database.credentials));
   const deps: Deps = {
     ...shared,
-    ...depsOfDatabase(shared, { database, directory }, options),
-    standby: standbyOf({ ...shared, database }, databaseOptions(shared, options)),
+    ...buildDatabaseDeps(shared, { database, directory }, options),
+    standby: openReadStandby({ ...shared, database }, databaseOptions(shared, options)),
     parts: () => [deps],
   };
   return deps;
@@ -98,14 +98,14 @@ export function sharedDeps({
   return {
     config,
     queue,
-    storage: storageOf(config, storage_mark),
+    storage: openConfiguredStorage(config, storage_mark),
     carrier:
       edges.carrier ??
       openCarrier(config.carrier, { ...config.twilio, public_url: config.public_url }),
     mailer:
       edges.mailer ??
       (config.smtp_url ? openMailer('smtp', { url: config.smtp_url }) : openMailer('sandbox')),
-    request: guardedRequest({ allow_networks: config.webhook_allow_networks }),
+    request: createGuardedRequest({ allow_networks: config.webhook_allow_networks }),
     pepper,
     clock,
     log,
@@ -123,7 +123,7 @@ export const databaseOptions = (
   onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
 });
 
-export function depsOfDatabase(
+export function buildDatabaseDeps(
   { config, pepper, clock, log }: SharedDeps,
   { database, directory }: Pick<Deps, 'database' | 'directory'>,
   { rate_window_seconds }: Pick<DepsOptions, 'rate_window_seconds'>,
@@ -135,9 +135,9 @@ export function depsOfDatabase(
     directory,
     tenants: tenants(database, directory),
     authenticator: authenticator({ directory, pepper, clock, carrier }),
-    limits: limitsOf(
+    limits: buildRateLimits(
       config,
-      counterOf({ database, log }, rate_window_seconds),
+      buildRateLimitCounter({ database, log }, rate_window_seconds),
       rate_window_seconds,
     ),
     live: openLive({ database, clock, log, max_connections: config.max_connections }),
@@ -152,7 +152,7 @@ export async function closeDeps(deps: Deps): Promise<void> {
   await limits.close();
   await standby?.close();
   const databases = new Set([database, ...deps.parts().map((part) => part.database)]);
-  await Promise.all([...databases].map((each) => each.close()));
+  await Promise.all([...databases].map((item) => item.close()));
 }
 
 export const storageSettings = (config: Config): StorageSettings => ({
@@ -162,7 +162,7 @@ export const storageSettings = (config: Config): StorageSettings => ({
 });
 
 /** Undefined in the background: only requests read from the standby. */
-function standbyOf(
+function openReadStandby(
   { config, database, log }: Pick<Deps, 'config' | 'database' | 'log'>,
   options: DatabaseOptions,
 ): Standby | undefined {
@@ -178,7 +178,7 @@ function standbyOf(
 }
 
 /** Throws StartError for a folder in which this user may not write. */
-export function storageOf(config: Config, mark?: string): Storage {
+export function openConfiguredStorage(config: Config, mark?: string): Storage {
   const settings = { ...storageSettings(config), ...(!config.s3 && { mark }) };
   try {
     return openStorage(settings);
@@ -189,21 +189,21 @@ export function storageOf(config: Config, mark?: string): Storage {
 
 const RATE_WINDOW_SECONDS = 60;
 
-export const counterOf = (
+export const buildRateLimitCounter = (
   { database, log }: Pick<Deps, 'database' | 'log'>,
-  window_seconds = RATE_WINDOW_SECONDS,
+  windowSeconds = RATE_WINDOW_SECONDS,
 ): RateLimitCounter =>
-  openRateLimitCounter({ sql: sqlOn(database.credentials), log, window_seconds });
+  openRateLimitCounter({ sql: sqlOn(database.credentials), log, window_seconds: windowSeconds });
 
-export function limitsOf(
+export function buildRateLimits(
   config: Config,
   counter: RateLimitCounter,
-  window_seconds = RATE_WINDOW_SECONDS,
+  windowSeconds = RATE_WINDOW_SECONDS,
 ): RateLimits {
   const limits = {
     credential: config.rate_limit_per_minute,
     lead_token: config.lead_rate_limit_per_minute,
     seller: config.seller_rate_limit_per_minute,
   };
-  return rateLimits({ counter, limits, window_seconds });
+  return rateLimits({ counter, limits, window_seconds: windowSeconds });
 }

@@ -14,10 +14,10 @@ const MAX_NOISE = 1e-8;
  * returned unchanged, and refused later. So an amount is compared with 0 and with bounds as it will
  * be stored.
  */
-export function readDollars(sent: number): number {
-  const rounded = roundToCents(sent);
-  const noise = Math.max(MAX_NOISE, Math.abs(sent) * 4 * Number.EPSILON);
-  return Math.abs(sent - rounded) <= noise ? rounded : sent;
+export function readDollars(dollars: number): number {
+  const rounded = roundToCents(dollars);
+  const noise = Math.max(MAX_NOISE, Math.abs(dollars) * 4 * Number.EPSILON);
+  return Math.abs(dollars - rounded) <= noise ? rounded : dollars;
 }
 
 export const isWholeCents = (dollars: number): boolean => roundToCents(dollars) === dollars;

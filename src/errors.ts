@@ -40,8 +40,8 @@ export class HttpProblem extends Error {
   ) {
     super(detail);
     this.status = ERROR_CODES[code]!.status;
-    this.faults = firstOf(faults);
-    this.fault_count = fault_count ?? countOf(faults);
+    this.faults = limitFaults(faults);
+    this.fault_count = fault_count ?? countFaults(faults);
     this.headers = headers;
   }
 
@@ -52,25 +52,26 @@ export class HttpProblem extends Error {
   }
 
   /** Undefined without faults. The first field gives code and detail. */
-  static fields(faults: FieldFaults, fault_count?: number): HttpProblem | undefined {
+  static fields(faults: FieldFaults, faultCount?: number): HttpProblem | undefined {
     const [first] = Object.entries(faults);
     const [field, [fault]] = first ?? ['', []];
     return (
-      fault && new HttpProblem(fault.code, `${field} ${fault.message}`, { faults, fault_count })
+      fault &&
+      new HttpProblem(fault.code, `${field} ${fault.message}`, { faults, fault_count: faultCount })
     );
   }
 }
 
-export const countOf = (faults: FieldFaults): number =>
-  Object.values(faults).reduce((sum, found) => sum + found.length, 0);
+export const countFaults = (faults: FieldFaults): number =>
+  Object.values(faults).reduce((sum, fieldFaults) => sum + fieldFaults.length, 0);
 
-function firstOf(faults: FieldFaults): FieldFaults {
-  if (countOf(faults) <= MAX_FAULTS) return faults;
+function limitFaults(faults: FieldFaults): FieldFaults {
+  if (countFaults(faults) <= MAX_FAULTS) return faults;
   let left = MAX_FAULTS;
-  const first = Object.entries(faults).flatMap(([field, found]) => {
-    const named = found.slice(0, left);
-    left -= named.length;
-    return named.length > 0 ? [[field, named] as const] : [];
+  const first = Object.entries(faults).flatMap(([field, fieldFaults]) => {
+    const includedFaults = fieldFaults.slice(0, left);
+    left -= includedFaults.length;
+    return includedFaults.length > 0 ? [[field, includedFaults] as const] : [];
   });
   return Object.fromEntries(first);
 }
@@ -90,11 +91,11 @@ export const leadTokenTaken = (): HttpProblem =>
 
 /** Throws 422 with every field that is wrong, if there is one. */
 export function rejectInvalidData(
-  found: readonly { field: string; message: string; code?: ErrorCode }[],
+  faults: readonly { field: string; message: string; code?: ErrorCode }[],
 ): void {
   const problem = HttpProblem.fields(
     Object.fromEntries(
-      found.map(({ field, message, code = 'invalid_value' }) => [field, [{ code, message }]]),
+      faults.map(({ field, message, code = 'invalid_value' }) => [field, [{ code, message }]]),
     ),
   );
   if (problem) throw problem;

@@ -49,7 +49,7 @@ import { webhookLogs } from './webhooks/webhook-logs';
 import { webhookManualFires } from './webhooks/manual-fires';
 
 export const createHandlers = (deps: Deps): Handlers =>
-  combined([
+  combineHandlers([
     buyers(deps),
     buyerGroups(deps),
     buyerFleets(deps),
@@ -99,15 +99,15 @@ export const createHandlers = (deps: Deps): Handlers =>
     collections(deps),
   ]);
 
-type Together<Part> = (Part extends object ? (part: Part) => void : never) extends (
+type Intersection<Part> = (Part extends object ? (part: Part) => void : never) extends (
   all: infer All,
 ) => void
   ? All
   : never;
 
-function combined<Part extends object>(parts: readonly Part[]): Together<Part> {
+function combineHandlers<Part extends object>(parts: readonly Part[]): Intersection<Part> {
   requireDistinct(parts);
-  return Object.assign({}, ...parts) as Together<Part>;
+  return Object.assign({}, ...parts) as Intersection<Part>;
 }
 
 /** Object.assign would hide a name that two of the objects have. */

@@ -28,7 +28,7 @@ const DETAILS = [
 ] as const;
 const DETAIL = /^[\w.:-]{1,100}$/;
 
-interface Thrown {
+interface NestedErrors {
   cause?: unknown;
   errors?: unknown;
   meta?: { driverAdapterError?: unknown };
@@ -54,27 +54,29 @@ function describe(
 ): LoggedError {
   if (typeof error !== 'object' || error === null) return { type: typeof error, message: MASK };
   const { message, stack } = error as Partial<Error>;
-  const { cause, errors, meta } = error as Thrown;
+  const { cause, errors, meta } = error as NestedErrors;
   const inner = [cause, meta?.driverAdapterError, ...(Array.isArray(errors) ? errors : [])]
-    .filter((each) => typeof each === 'object' && each !== null)
+    .filter((candidate) => typeof candidate === 'object' && candidate !== null)
     .slice(0, MAX_CAUSES);
   return {
-    type: typeOf(error),
+    type: readTypeName(error),
     message: typeof message === 'string' ? maskMessage(message, hidden) : '',
-    ...detailsOf(error, hidden),
-    ...(typeof stack === 'string' && { stack: framesOf(stack, message) }),
+    ...pickDetails(error, hidden),
+    ...(typeof stack === 'string' && { stack: extractFrames(stack, message) }),
     ...(inner.length > 0 &&
-      depth < MAX_DEPTH && { causes: inner.map((each) => describe(each, hidden, depth + 1)) }),
+      depth < MAX_DEPTH && {
+        causes: inner.map((innerError) => describe(innerError, hidden, depth + 1)),
+      }),
   };
 }
 
 /** Some errors differ by their class alone, others by their name alone. */
-function typeOf({ name, constructor }: Partial<Error> & object): string {
+function readTypeName({ name, constructor }: Partial<Error> & object): string {
   const type = name && name.toLowerCase() !== 'error' ? name : constructor?.name;
   return type && DETAIL.test(type) ? type : 'Error';
 }
 
-function detailsOf(error: object, hidden: readonly string[] | undefined) {
+function pickDetails(error: object, hidden: readonly string[] | undefined) {
   const details: Record<string, string | number> = {};
   for (const name of DETAILS) {
     const value = (error as Record<string, unknown>)[name];
@@ -85,7 +87,7 @@ function detailsOf(error: object, hidden: readonly string[] | undefined) {
 }
 
 /** Only stack frames: the first lines of a stack repeat the message. */
-function framesOf(stack: string, message = ''): string {
+function extractFrames(stack: string, message = ''): string {
   return stack
     .replace(message, '')
     .split('\n')
@@ -95,13 +97,13 @@ function framesOf(stack: string, message = ''): string {
 }
 
 /** PostgreSQL puts names in double quotes, like values. */
-const NAMED = new RegExp(
+const QUOTED_NAME = new RegExp(
   '\\b(relation|table|column|constraint|index|function|type|schema|database|role|trigger|' +
     'sequence|statement|parameter|extension|encoding) "(\\w{1,63})"',
   'g',
 );
 /** The property in a message such as "Cannot read properties of null (reading 'id')". */
-const READING = /\((reading|setting) '([A-Za-z_$][\w$]{0,63})'\)/g;
+const MISSING_PROPERTY = /\((reading|setting) '([A-Za-z_$][\w$]{0,63})'\)/g;
 const IN_SINGLE_QUOTES = /(^|[^\p{L}\p{N}])'.*'/su;
 const IN_BACKTICKS = /`(?![\w.$]{1,100}(?:\(\))?`)[^`]*`/g;
 const MAIL_ADDRESS = /(?<![^\s@])[^\s@]+@\S+/g;
@@ -115,8 +117,10 @@ const LONG_NUMBER = /\+?\d(?:[\s()./-]{0,3}\d){6,}/g;
 function maskMessage(message: string, hidden: readonly string[] | undefined): string {
   if (!hidden) return MASK;
   const end = message.startsWith('\nInvalid `') ? message.trim().split('\n').at(-1)! : message;
-  const named = hide(end, hidden).replace(NAMED, '$1 $2').replace(READING, '($1 $2)');
-  const masked = withoutQuoted(named)
+  const visibleText = hide(end, hidden)
+    .replace(QUOTED_NAME, '$1 $2')
+    .replace(MISSING_PROPERTY, '($1 $2)');
+  const masked = withoutQuoted(visibleText)
     .replace(IN_SINGLE_QUOTES, `$1${MASK}`)
     .replace(IN_BACKTICKS, MASK)
     .replace(MAIL_ADDRESS, MASK)
@@ -133,9 +137,9 @@ function withoutQuoted(text: string): string {
 
 function hide(text: string, hidden: readonly string[]): string {
   const lower = text.toLowerCase();
-  const found = hidden.filter((value) => lower.includes(value.toLowerCase()));
-  const longest_first = found.toSorted((a, b) => b.length - a.length);
-  return longest_first.reduce((rest, value) => rest.replaceAll(wholeWord(value), MASK), text);
+  const matches = hidden.filter((value) => lower.includes(value.toLowerCase()));
+  const longestFirst = matches.toSorted((a, b) => b.length - a.length);
+  return longestFirst.reduce((rest, value) => rest.replaceAll(wholeWord(value), MASK), text);
 }
 
 /** Matches a value, but not inside a longer word. */
@@ -146,8 +150,8 @@ function wholeWord(value: string): RegExp {
 
 /** Lines logged during traced work have its trace id; lines of requests add it themselves. */
 function traceOfLine(): object {
-  const trace_id = traceId();
-  return trace_id === undefined ? {} : { trace_id };
+  const id = traceId();
+  return id === undefined ? {} : { trace_id: id };
 }
 
 /**
@@ -183,11 +187,11 @@ function inBatches(output: ReturnType<typeof pino.destination>) {
     output.flushSync();
   };
   process.once('exit', flushSync);
-  const is_full = (line: string) =>
+  const isFull = (line: string) =>
     cluster.isWorker && Buffer.byteLength(lines) + Buffer.byteLength(line) > MAX_SHARED_BYTES;
   return {
     write: (line: string) => {
-      if (lines !== '' && is_full(line)) flush();
+      if (lines !== '' && isFull(line)) flush();
       if (lines === '') setTimeout(flush, BATCH_MS);
       lines += line;
     },

@@ -8,24 +8,24 @@ import type { ContractDocument } from './contract-document';
 // the program is built, and again only if it has changed since.
 
 /** The file of the build, whether this module is in src/ or in dist/. */
-const PARSED = join(__dirname, '../dist/contract.json');
+const PARSED_FILE = join(__dirname, '../dist/contract.json');
 
-interface Parsed {
+interface ParsedContract {
   sha1: string;
   document: ContractDocument;
 }
 
-const sha1Of = (text: string): string => createHash('sha1').update(text).digest('hex');
+const hashText = (text: string): string => createHash('sha1').update(text).digest('hex');
 
 /** Uses the parsed document of the build if it was made of this text. */
 export function parseContract(text: string): ContractDocument {
   const parsed = readParsed();
-  return parsed?.sha1 === sha1Of(text) ? parsed.document : (load(text) as ContractDocument);
+  return parsed?.sha1 === hashText(text) ? parsed.document : (load(text) as ContractDocument);
 }
 
-function readParsed(): Parsed | undefined {
+function readParsed(): ParsedContract | undefined {
   try {
-    return JSON.parse(readFileSync(PARSED, 'utf8')) as Parsed;
+    return JSON.parse(readFileSync(PARSED_FILE, 'utf8')) as ParsedContract;
   } catch {
     // Nothing was built.
     return undefined;
@@ -33,11 +33,11 @@ function readParsed(): Parsed | undefined {
 }
 
 /** Saves a parsed contract for all later starts. Renamed into place: programs may read it now. */
-function keepParsed(text: string): void {
-  const draft = `${PARSED}.${process.pid}`;
-  const parsed: Parsed = { sha1: sha1Of(text), document: load(text) as ContractDocument };
+function saveParsed(text: string): void {
+  const draft = `${PARSED_FILE}.${process.pid}`;
+  const parsed: ParsedContract = { sha1: hashText(text), document: load(text) as ContractDocument };
   writeFileSync(draft, JSON.stringify(parsed));
-  renameSync(draft, PARSED);
+  renameSync(draft, PARSED_FILE);
 }
 
-if (require.main === module) keepParsed(readFileSync(join(__dirname, '../openapi.yaml'), 'utf8'));
+if (require.main === module) saveParsed(readFileSync(join(__dirname, '../openapi.yaml'), 'utf8'));

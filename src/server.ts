@@ -1,9 +1,9 @@
 import { deleteExpiredHourly } from './background/delete-expired';
-import { exitWith, onStop, tracingOf } from './background/process';
+import { exitWith, onStop, toTracingOptions } from './background/process';
 import { startTracing } from './telemetry/tracing';
 import { startJobs } from './background/start';
 import { loadConfig, type Config } from './config';
-import { storageOf } from './deps';
+import { openConfiguredStorage } from './deps';
 import { banner } from './installation/banner';
 import { prepareCompanies } from './installation/demo';
 import { checkAddress, listen } from './installation/listen';
@@ -20,8 +20,8 @@ async function main(): Promise<void> {
   const config = loadConfig();
   processes.set({ role: config.web_concurrency > 1 ? 'primary' : 'server' }, 1);
   await checkAddress(config);
-  startTracing(tracingOf(config));
-  if (config.s3) await storageOf(config).check();
+  startTracing(toTracingOptions(config));
+  if (config.s3) await openConfiguredStorage(config).check();
   const installation = await openInstallation(config, { role: 'server', kind: 'server' });
   const start = config.web_concurrency > 1 ? serveInProcesses : serve;
   await start(config, installation).catch(async (error: unknown) => {
@@ -36,9 +36,9 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   const start = async () => {
     await listen(server, config);
     // After listening: a start that fails there must not have created keys that were never shown.
-    const first_start = await prepareCompanies(deps);
+    const firstStart = await prepareCompanies(deps);
     const jobs = config.run_jobs ? await startJobs(deps) : undefined;
-    return { first_start, jobs, stopDeleting: deleteExpiredHourly(deps) };
+    return { first_start: firstStart, jobs, stopDeleting: deleteExpiredHourly(deps) };
   };
   const starting = start();
   // Registered before requests arrive. A stop during the start waits until the start has ended.

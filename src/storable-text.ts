@@ -14,17 +14,17 @@ export const toStorable = (text: string): string =>
  * The beginning of a text in storable form: at most `max_length` code points. A limit in UTF-16
  * units, like that of `slice`, could cut an emoji in half.
  */
-export function cutText(text: string, max_length: number): string {
-  if (text.length <= max_length) return toStorable(text);
+export function cutText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return toStorable(text);
   let end = 0;
-  for (let count = 0; count < max_length && end < text.length; count++)
+  for (let count = 0; count < maxLength && end < text.length; count++)
     end += text.codePointAt(end)! > 0xffff ? 2 : 1;
   return toStorable(text.slice(0, end));
 }
 
 /** Compares code points: in UTF-16 units an emoji would count as two. */
-export const isLonger = (text: string, max_length: number): boolean =>
-  text.length > max_length && [...text].length > max_length;
+export const isLonger = (text: string, maxLength: number): boolean =>
+  text.length > maxLength && [...text].length > maxLength;
 
 /** An escape in JSON: a pair of surrogates, what cannot be stored (captured), or another one. */
 const ESCAPE =

@@ -1,9 +1,9 @@
 import { loadConfig } from './config';
 import { giveWay } from './db/lower-priority';
-import { storageOf } from './deps';
+import { openConfiguredStorage } from './deps';
 import { openInstallation } from './installation/open';
 import { startJobs } from './background/start';
-import { exitWith, onStop, tracingOf } from './background/process';
+import { exitWith, onStop, toTracingOptions } from './background/process';
 import { startTracing } from './telemetry/tracing';
 
 // A process that only runs background jobs; servers leave them to it with RUN_JOBS=false. Where
@@ -11,8 +11,8 @@ import { startTracing } from './telemetry/tracing';
 
 async function main(): Promise<void> {
   const config = loadConfig();
-  startTracing(tracingOf(config));
-  if (config.s3) await storageOf(config).check();
+  startTracing(toTracingOptions(config));
+  if (config.s3) await openConfiguredStorage(config).check();
   const installation = await openInstallation(config, {
     kind: 'worker',
     in_background: true,

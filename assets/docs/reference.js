@@ -5,14 +5,14 @@ const MAX_FOUND = 40;
 const EXAMPLE_SERVER = 'http://127.0.0.1:3000';
 
 const input = document.getElementById('search');
-const found = document.getElementById('found');
+const results = document.getElementById('found');
 const menu = document.getElementById('menu');
 const sections = document.getElementById('sections');
 
 function element(tag, attributes, ...children) {
-  const made = Object.assign(document.createElement(tag), attributes);
-  made.append(...children);
-  return made;
+  const created = Object.assign(document.createElement(tag), attributes);
+  created.append(...children);
+  return created;
 }
 
 let index;
@@ -33,29 +33,29 @@ function item({ operation, field }, fields) {
 
 async function show() {
   const query = input.value.trim();
-  found.hidden = query === '';
-  if (!query) return found.replaceChildren();
+  results.hidden = query === '';
+  if (!query) return results.replaceChildren();
   const all = await loaded();
   if (query !== input.value.trim()) return;
-  const results = search(all, query);
-  const count = `${results.length} ${results.length === 1 ? 'operation' : 'operations'}`;
-  found.replaceChildren(
+  const matches = search(all, query);
+  const count = `${matches.length} ${matches.length === 1 ? 'operation' : 'operations'}`;
+  results.replaceChildren(
     element('p', { role: 'status' }, count),
-    ...results.slice(0, MAX_FOUND).map((one) => item(one, all.fields)),
+    ...matches.slice(0, MAX_FOUND).map((match) => item(match, all.fields)),
   );
 }
 
 input.addEventListener('focus', () => void loaded());
 input.addEventListener('input', () => void show());
 input.addEventListener('keydown', ({ key }) => {
-  if (key === 'Enter') found.querySelector('a')?.click();
+  if (key === 'Enter') results.querySelector('a')?.click();
 });
-found.addEventListener('click', () => (found.hidden = true));
+results.addEventListener('click', () => (results.hidden = true));
 document.addEventListener('click', ({ target }) => {
-  if (!(target instanceof Node) || !input.parentElement.contains(target)) found.hidden = true;
+  if (!(target instanceof Node) || !input.parentElement.contains(target)) results.hidden = true;
 });
 document.addEventListener('keydown', (event) => {
-  if (event.key === 'Escape') found.hidden = true;
+  if (event.key === 'Escape') results.hidden = true;
   if (event.key !== '/' || event.target !== document.body) return;
   event.preventDefault();
   input.focus();
@@ -144,9 +144,9 @@ async function documentOf(url) {
   return JSON.parse((await response.text()).replaceAll(EXAMPLE_SERVER, location.origin));
 }
 
-async function showOperations(place) {
+async function showOperations(container) {
   const [contract] = await Promise.all([
-    documentOf(place.dataset.document),
+    documentOf(container.dataset.document),
     customElements.whenDefined('rapi-doc'),
   ]);
   const viewer = document.createElement('rapi-doc');
@@ -154,11 +154,11 @@ async function showOperations(place) {
   for (const [name, value] of Object.entries({ ...LOOK, ...colors() }))
     viewer.setAttribute(name, value);
   // RapiDoc gives a parent without height that of the screen.
-  place.style.height = 'auto';
-  place.replaceChildren(viewer);
+  container.style.height = 'auto';
+  container.replaceChildren(viewer);
   await viewer.updateComplete;
   viewer.loadSpec(contract);
 }
 
-const place = document.getElementById('operations');
-if (place) await showOperations(place);
+const container = document.getElementById('operations');
+if (container) await showOperations(container);

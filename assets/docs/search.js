@@ -29,9 +29,9 @@ const texts = new WeakMap();
 
 /** The texts of an index as they are compared. */
 function textsOf(index) {
-  const known = texts.get(index);
-  if (known) return known;
-  const made = {
+  const cachedTexts = texts.get(index);
+  if (cachedTexts) return cachedTexts;
+  const newTexts = {
     names: index.fields.map(([name]) => plain(name)),
     descriptions: index.fields.map(([, description]) => plain(description)),
     operations: index.operations.map(({ id, path, summary, title, description }) => ({
@@ -39,8 +39,8 @@ function textsOf(index) {
       description: plain(description),
     })),
   };
-  texts.set(index, made);
-  return made;
+  texts.set(index, newTexts);
+  return newTexts;
 }
 
 /**
@@ -53,7 +53,7 @@ export function search(index, query) {
   const { names, descriptions, operations } = textsOf(index);
   const named = new Set(names.flatMap((text, at) => (pattern.test(text) ? [at] : [])));
   const described = new Set(descriptions.flatMap((text, at) => (pattern.test(text) ? [at] : [])));
-  const found = index.operations.flatMap((operation, at) => {
+  const matches = index.operations.flatMap((operation, at) => {
     const name = operation.fields.find((field) => named.has(field));
     const description = operation.fields.find((field) => described.has(field));
     if (pattern.test(operations[at].title)) return [{ operation, rank: 0, field: name }];
@@ -61,5 +61,5 @@ export function search(index, query) {
     if (pattern.test(operations[at].description)) return [{ operation, rank: 2 }];
     return description === undefined ? [] : [{ operation, rank: 3, field: description }];
   });
-  return found.sort((a, b) => a.rank - b.rank);
+  return matches.sort((a, b) => a.rank - b.rank);
 }

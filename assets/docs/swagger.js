@@ -122,11 +122,11 @@ const usualFirst = (Original, system) => (props) => {
     document.querySelector('.modal-ux input')?.focus();
     document.querySelector('.modal-ux-content')?.scrollTo(0, 0);
   }, []);
-  const place = (definition) => {
+  const rank = (definition) => {
     const at = USUAL_SCHEMES.indexOf(definition.keySeq().first());
     return at < 0 ? USUAL_SCHEMES.length : at;
   };
-  const shownDefinitions = () => props.authSelectors.shownDefinitions()?.sortBy(place);
+  const shownDefinitions = () => props.authSelectors.shownDefinitions()?.sortBy(rank);
   const authSelectors = { ...props.authSelectors, shownDefinitions };
   return createElement(Original, { ...props, authSelectors });
 };

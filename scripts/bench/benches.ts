@@ -35,7 +35,7 @@ const BY_NAME_ONLY = ['lookup', 'soak', 'fleet'];
  * Returns the benches that `--only` selects: all, the listed ones, or `requests` for a part of a
  * request's name.
  */
-export function benchesOf(only: string): string[] {
+export function selectBenches(only: string): string[] {
   if (only === '') return Object.keys(BENCHES).filter((name) => !BY_NAME_ONLY.includes(name));
   const names = only.split(',');
   // Names of requests contain commas, so that the parts need not be benches.

@@ -8,7 +8,7 @@ const ANSWER = JSON.stringify({ accept: true, bid: 20 });
 
 async function startBidder() {
   const server = createServer((req, res) => {
-    Atomics.add(workerData.asked, 0, 1);
+    Atomics.add(workerData.request_counter, 0, 1);
     req.resume();
     setTimeout(() => res.end(ANSWER), workerData.answer_ms);
   });

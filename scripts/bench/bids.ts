@@ -7,8 +7,18 @@ import { Agent, request } from 'undici';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { fillBuyers, fillOffer } from './decisions-world';
 import { phoneNumber } from './shop';
-import { end, median, option, paced, percentile, ready, round, say, startService } from './tools';
-import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
+import {
+  end,
+  median,
+  option,
+  sendPaced,
+  percentile,
+  waitUntilReady,
+  round,
+  say,
+  startService,
+} from './tools';
+import { copyWorld, dropWorld, prepareWorld, query, waitUntilIdle, type BenchWorld } from './world';
 
 // Real-time bidding: an offer has 1,000 buyers, of which 20 are bidders on their own addresses that
 // answer after 100 ms. Each call has another caller, so that it asks all bidders.
@@ -26,12 +36,16 @@ const WARM_RATE = 40;
 
 /** Runs the bidders in their own thread, so that the measuring client does not wait for them. */
 async function startBidders() {
-  const asked = new Int32Array(new SharedArrayBuffer(4));
+  const requestCounter = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(join(__dirname, 'bidders.js'), {
-    workerData: { count: BIDDERS, answer_ms: ANSWER_MS, asked },
+    workerData: { count: BIDDERS, answer_ms: ANSWER_MS, request_counter: requestCounter },
   });
   const [ports] = (await once(worker, 'message')) as [number[]];
-  return { urls: ports.map((port) => `http://127.0.0.1:${port}/bid`), asked, worker };
+  return {
+    urls: ports.map((port) => `http://127.0.0.1:${port}/bid`),
+    request_counter: requestCounter,
+    worker,
+  };
 }
 
 interface Figures {
@@ -41,7 +55,7 @@ interface Figures {
   errors: number;
 }
 
-const figuresOf = (times: number[], errors: number): Figures => ({
+const toFigures = (times: number[], errors: number): Figures => ({
   calls_s: round(times.length / SECONDS, 1),
   p50_ms: round(median(times), 1),
   p99_ms: round(percentile(times, 0.99), 1),
@@ -69,7 +83,7 @@ async function askDirectly(urls: readonly string[], rate: number): Promise<Figur
   }
   await Promise.all(calls);
   await agent.close();
-  return figuresOf(times, 0);
+  return toFigures(times, 0);
 }
 
 async function setBidders({ url, company_id }: BenchWorld, urls: readonly string[]): Promise<void> {
@@ -93,19 +107,19 @@ async function setBidders({ url, company_id }: BenchWorld, urls: readonly string
   );
 }
 
-async function load(world: BenchWorld, offer_id: string, rate: number): Promise<Figures> {
-  await quiet(world);
+async function load(world: BenchWorld, offerId: string, rate: number): Promise<Figures> {
+  await waitUntilIdle(world);
   const headers = {
     Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}`,
     'Content-Type': 'application/json',
   };
   const body = () =>
     JSON.stringify({
-      offer_id,
+      offer_id: offerId,
       caller_number: `+${phoneNumber(Math.floor(Math.random() * 1_000_000))}`,
       tokens: { state: 'CA' },
     });
-  const { times, errors } = await paced({
+  const { times, errors } = await sendPaced({
     url: `http://127.0.0.1:${PORT}/api/v1/call_sessions`,
     headers,
     body,
@@ -113,7 +127,7 @@ async function load(world: BenchWorld, offer_id: string, rate: number): Promise<
     seconds: SECONDS,
     warm_seconds: WARM_SECONDS,
   });
-  return figuresOf(times, errors);
+  return toFigures(times, errors);
 }
 
 const medians = (all: readonly Figures[]): Figures => ({
@@ -126,7 +140,7 @@ const medians = (all: readonly Figures[]): Figures => ({
 export async function benchBids(server: EmbeddedDatabase): Promise<void> {
   const world = await copyWorld(server, await prepareWorld(server, 10_000), 'bench_bids');
   await fillBuyers(world);
-  const offer_id = await fillOffer(world, BUYERS);
+  const offerId = await fillOffer(world, BUYERS);
   await query(world.url, 'VACUUM ANALYZE');
   const bidders = await startBidders();
   const service = startService(world.url, PORT, {
@@ -134,7 +148,7 @@ export async function benchBids(server: EmbeddedDatabase): Promise<void> {
     WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32',
   });
   const report: ({ what: string } & Figures)[] = [];
-  const calls = (rate: number) => load(world, offer_id, rate);
+  const calls = (rate: number) => load(world, offerId, rate);
   const measure = async (what: string, rate: number, run = calls) => {
     const all: Figures[] = [];
     for (let n = 0; n < ROUNDS; n++) all.push(await run(rate));
@@ -146,7 +160,7 @@ export async function benchBids(server: EmbeddedDatabase): Promise<void> {
     );
   };
   try {
-    await ready(PORT);
+    await waitUntilReady(PORT);
     await calls(WARM_RATE);
     for (const rate of RATES) await measure('without bidders', rate);
     await setBidders(world, bidders.urls);
@@ -154,14 +168,14 @@ export async function benchBids(server: EmbeddedDatabase): Promise<void> {
     const asking = (rate: number) => askDirectly(bidders.urls, rate);
     for (const rate of RATES) {
       await measure(`floor: ${BIDDERS} bidders are asked, and nothing else`, rate, asking);
-      Atomics.store(bidders.asked, 0, 0);
+      Atomics.store(bidders.request_counter, 0, 0);
       await measure(`${BIDDERS} bidders of ${BUYERS} buyers, ${ANSWER_MS} ms each`, rate);
     }
-    const asked_each = round(Atomics.load(bidders.asked, 0) / BIDDERS);
-    say(`each bidder was asked ${asked_each} times at ${RATES.at(-1)!} calls a second`);
+    const askedEach = round(Atomics.load(bidders.request_counter, 0) / BIDDERS);
+    say(`each bidder was asked ${askedEach} times at ${RATES.at(-1)!} calls a second`);
     writeFileSync(
       '.bench/bids.json',
-      JSON.stringify({ seconds: SECONDS, rounds: ROUNDS, report, asked_each }, null, 2),
+      JSON.stringify({ seconds: SECONDS, rounds: ROUNDS, report, asked_each: askedEach }, null, 2),
     );
   } finally {
     await end([service]);

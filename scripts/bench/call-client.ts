@@ -7,7 +7,7 @@ export type CallEvent =
   | { event: 'key_press'; key: string }
   | { event: 'completed'; duration?: number };
 
-export interface BegunCall {
+export interface StartedCall {
   id: number;
   uuid: string;
   is_dialed: boolean;
@@ -30,7 +30,7 @@ export class CallClient {
     };
   }
 
-  async begin(n: number, call: Record<string, unknown>): Promise<BegunCall> {
+  async begin(n: number, call: Record<string, unknown>): Promise<StartedCall> {
     const { call_session } = await this.post<Session>('call_sessions', {
       caller_number: `+${phoneNumber(n)}`,
       tokens: { state: 'CA' },
@@ -40,7 +40,7 @@ export class CallClient {
     return { id, uuid, is_dialed: instruction.action === 'dial' };
   }
 
-  async report({ uuid }: Pick<BegunCall, 'uuid'>, event: CallEvent): Promise<Session> {
+  async report({ uuid }: Pick<StartedCall, 'uuid'>, event: CallEvent): Promise<Session> {
     return this.post<Session>(`call_sessions/${uuid}/events`, event);
   }
 
@@ -62,7 +62,7 @@ export class CallClient {
 }
 
 /** Runs `work` for the items in order, for `lanes` items at a time. */
-export async function inLanes<T>(
+export async function runConcurrently<T>(
   items: readonly T[],
   lanes: number,
   work: (item: T) => Promise<unknown>,
@@ -75,7 +75,7 @@ export async function inLanes<T>(
 }
 
 /** Repeats `work` in `lanes` parallel loops for a number of seconds. */
-export async function keepBusy(
+export async function repeatConcurrently(
   lanes: number,
   seconds: number,
   work: () => Promise<unknown>,

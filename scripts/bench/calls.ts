@@ -51,18 +51,18 @@ const COUNT_CALLS = `
 
 type Run = (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
 
-async function fillOffersAndSources(run: Run, company_id: string): Promise<void> {
+async function fillOffersAndSources(run: Run, companyId: string): Promise<void> {
   await run(
     `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token)
       SELECT $1, uuidv7(), 'Offer ' || i, 'America/New_York', md5(random()::text)
       FROM generate_series(1, 40) i`,
-    [company_id],
+    [companyId],
   );
   await run(
     `INSERT INTO traffic_sources (company_id, uuid, name)
       SELECT $1, uuidv7(), 'Source ' || i
       FROM generate_series(1, 50) i`,
-    [company_id],
+    [companyId],
   );
 }
 
@@ -94,9 +94,9 @@ export async function prepareCalls(
 ): Promise<BenchWorld> {
   const base = await prepareWorld(server, 10_000);
   const world = { ...base, url: base.url.replace(/bench_10000$/, name) };
-  const found = await query(server.url, 'SELECT FROM pg_database WHERE datname = $1', [name]);
+  const databases = await query(server.url, 'SELECT FROM pg_database WHERE datname = $1', [name]);
   if (
-    found.length > 0 &&
+    databases.length > 0 &&
     (await query(world.url, `SELECT to_regclass('bench_calls') AS present`))[0]!.present
   )
     return world;

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { COMPARABLE, isComparable, linesOf, type Line } from './lines';
+import { COMPARABLE, isComparable, readLines, type Line } from './lines';
 import { nodeFolder } from './node-binary';
-import { givenOptions, runBench, type Options, type Side } from './runs';
+import { readOptions, runBench, type Options, type SourceTree } from './runs';
 import { median, option, round, say } from './tools';
 import { build, openTree } from './trees';
 
@@ -23,7 +23,7 @@ const DEFAULTS: Options = {
 };
 const OWN_OPTIONS = ['compare', 'node', 'turns', 'tolerance', 'only'];
 
-interface Compared {
+interface LineComparison {
   line: string;
   unit: string;
   before: number;
@@ -44,34 +44,45 @@ function benches(): string[] {
 }
 
 /** Runs a bench on both sides in turns; the side that starts alternates. */
-async function race(sides: readonly [Side, Side], bench: string): Promise<Compared[]> {
-  const options = givenOptions(DEFAULTS, OWN_OPTIONS);
-  const runs = new Map<Side, Line[][]>(sides.map((side) => [side, []]));
+async function race(
+  sides: readonly [SourceTree, SourceTree],
+  bench: string,
+): Promise<LineComparison[]> {
+  const options = readOptions(DEFAULTS, OWN_OPTIONS);
+  const runs = new Map<SourceTree, Line[][]>(sides.map((side) => [side, []]));
   for (let turn = 0; turn < TURNS; turn++) {
     for (const side of turn % 2 === 0 ? sides : sides.toReversed()) {
       process.stderr.write(`${bench}, turn ${turn + 1} of ${TURNS}: ${side.name} ...\n`);
       await runBench(side, bench, { options, show: false });
-      runs.get(side)!.push(linesOf(bench, side.folder));
+      runs.get(side)!.push(readLines(bench, side.folder));
     }
   }
   const [before, after] = sides.map((side) => runs.get(side)!);
   return before![0]!.map(({ line }) => compareLine(line, before!, after!));
 }
 
-export function compareLine(name: string, before: Line[][], after: Line[][]): Compared {
-  const valuesOf = (runs: Line[][]) =>
+export function compareLine(name: string, before: Line[][], after: Line[][]): LineComparison {
+  const listValues = (runs: Line[][]) =>
     runs.map((lines) => lines.find(({ line }) => line === name)!.value);
   const { unit, better } = before[0]!.find(({ line }) => line === name)!;
   const speed = (old: number, now: number) => round(better === 'higher' ? now / old : old / now);
-  const [old, now] = [valuesOf(before), valuesOf(after)];
+  const [old, now] = [listValues(before), listValues(after)];
   const ratio = speed(median(old), median(now));
   const turns = old.map((value, turn) => speed(value, now[turn]!));
-  const is_slower =
-    ratio < 1 - TOLERANCE && turns.filter((each) => each < 1).length >= SLOWER_TURNS;
-  return { line: name, unit, before: median(old), after: median(now), ratio, turns, is_slower };
+  const isSlower =
+    ratio < 1 - TOLERANCE && turns.filter((turnRatio) => turnRatio < 1).length >= SLOWER_TURNS;
+  return {
+    line: name,
+    unit,
+    before: median(old),
+    after: median(now),
+    ratio,
+    turns,
+    is_slower: isSlower,
+  };
 }
 
-function print({ line, unit, before, after, ratio, turns, is_slower }: Compared): void {
+function print({ line, unit, before, after, ratio, turns, is_slower }: LineComparison): void {
   const value = (n: number) => `${round(n, 2)}${unit}`.padStart(12);
   say(
     `${line.padEnd(62)} ${value(before)} ${value(after)}  ${ratio.toFixed(2)} x  ` +
@@ -79,8 +90,8 @@ function print({ line, unit, before, after, ratio, turns, is_slower }: Compared)
   );
 }
 
-async function compare(sides: readonly [Side, Side]): Promise<Compared[]> {
-  const all: Compared[] = [];
+async function compare(sides: readonly [SourceTree, SourceTree]): Promise<LineComparison[]> {
+  const all: LineComparison[] = [];
   for (const bench of benches()) all.push(...(await race(sides, bench)));
   say(`${sides[0].name}, then ${sides[1].name}: medians of ${TURNS} turns, and how many times as `);
   say('fast the second is, by the medians and in each turn');
@@ -108,13 +119,13 @@ export async function compareCommits(rev: string): Promise<number> {
   }
 }
 
-export async function compareNodes(wanted: string): Promise<number> {
+export async function compareNodes(requestedVersion: string): Promise<number> {
   benches();
   build('.');
-  const { folder: node_folder, version } = nodeFolder(wanted);
+  const { folder, version } = nodeFolder(requestedVersion);
   await compare([
     { name: `Node ${process.version}`, folder: '.' },
-    { name: `Node ${version}`, folder: '.', node_folder },
+    { name: `Node ${version}`, folder: '.', node_folder: folder },
   ]);
   return 0;
 }

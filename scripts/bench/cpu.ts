@@ -7,18 +7,18 @@ const TICKS_PER_SECOND = 100;
 
 interface Times {
   parent: number;
-  own: number;
+  ownSeconds: number;
   /** Seconds of its children that have ended. */
   ended: number;
 }
 
-function timesOf(pid: number): Times | undefined {
+function readTimes(pid: number): Times | undefined {
   try {
     // The name of the program, in parentheses, may contain spaces.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
     const seconds = (at: number) =>
       (Number(fields[at]) + Number(fields[at + 1])) / TICKS_PER_SECOND;
-    return { parent: Number(fields[1]), own: seconds(11), ended: seconds(13) };
+    return { parent: Number(fields[1]), ownSeconds: seconds(11), ended: seconds(13) };
   } catch {
     return undefined;
   }
@@ -26,14 +26,14 @@ function timesOf(pid: number): Times | undefined {
 
 /** CPU seconds of a process so far; `children` adds those of its children, including ended ones. */
 export function cpuSeconds(pid: number, { children = false } = {}): number {
-  const { own = 0, ended = 0 } = timesOf(pid) ?? {};
-  if (!children) return own;
+  const { ownSeconds = 0, ended = 0 } = readTimes(pid) ?? {};
+  if (!children) return ownSeconds;
   const running = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map((name) => timesOf(Number(name)))
+    .map((name) => readTimes(Number(name)))
     .filter((times) => times?.parent === pid)
-    .reduce((sum, times) => sum + times!.own, 0);
-  return own + ended + running;
+    .reduce((sum, times) => sum + times!.ownSeconds, 0);
+  return ownSeconds + ended + running;
 }
 
 /** Returns the process id of the postmaster of the bench's database. */
@@ -53,7 +53,7 @@ export interface ServicePids {
 }
 
 /** CPU seconds that a part of a run has used. */
-export interface Spent {
+export interface CpuUsage {
   /** Elapsed seconds, not CPU. */
   seconds: number;
   api: number;
@@ -65,11 +65,11 @@ export interface Spent {
 }
 
 /** Starts measuring; the returned function returns the usage since then. */
-export function spentMeter({ api = [], workers = [] }: ServicePids): () => Spent {
+export function startUsageMeter({ api = [], workers = [] }: ServicePids): () => CpuUsage {
   // With WEB_CONCURRENCY, child processes do most of the work of a service.
   const sum = (pids: readonly number[]) =>
     pids.reduce((seconds, pid) => seconds + cpuSeconds(pid, { children: true }), 0);
-  const read = (): Spent => ({
+  const read = (): CpuUsage => ({
     seconds: performance.now() / 1000,
     api: sum(api),
     workers: sum(workers),
@@ -80,17 +80,17 @@ export function spentMeter({ api = [], workers = [] }: ServicePids): () => Spent
   const before = read();
   return () => {
     const after = read();
-    const parts = Object.keys(after) as (keyof Spent)[];
+    const parts = Object.keys(after) as (keyof CpuUsage)[];
     return Object.fromEntries(parts.map((part) => [part, after[part] - before[part]])) as never;
   };
 }
 
 /** Measures CPU milliseconds per unit of work, of the service and of the database. */
-export function cpuMeter(service: number | undefined) {
-  const spent = spentMeter({ api: service === undefined ? [] : [service] });
+export function startCpuMeter(service: number | undefined) {
+  const spent = startUsageMeter({ api: service === undefined ? [] : [service] });
   return (units: number): { cpu_service_ms: number; cpu_database_ms: number } => {
     const { api, database } = spent();
-    const each = (seconds: number) => Number(((seconds * 1000) / Math.max(1, units)).toFixed(2));
-    return { cpu_service_ms: each(api), cpu_database_ms: each(database) };
+    const perUnit = (seconds: number) => Number(((seconds * 1000) / Math.max(1, units)).toFixed(2));
+    return { cpu_service_ms: perUnit(api), cpu_database_ms: perUnit(database) };
   };
 }

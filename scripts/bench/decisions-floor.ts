@@ -19,7 +19,7 @@ interface Run {
  * The floor of decisions: transactions that only write one row of caps, the call and its attempt,
  * for a buyer that is chosen beforehand.
  */
-export async function floorOfDecisions(
+export async function measureDecisionFloor(
   world: BenchWorld,
   { offer_id, connections, seconds }: Run,
 ): Promise<FloorFigures> {
@@ -32,9 +32,9 @@ export async function floorOfDecisions(
   const started = performance.now();
   const lane = async () => {
     while (performance.now() - started < seconds * 1000) {
-      const begun = performance.now();
+      const startedAt = performance.now();
       await decide(pool, world, offer_id);
-      times.push(performance.now() - begun);
+      times.push(performance.now() - startedAt);
     }
   };
   await Promise.all(Array.from({ length: connections }, lane));
@@ -51,16 +51,16 @@ export async function floorOfDecisions(
 async function decide(
   pool: Pool,
   { company_id, first_id }: BenchWorld,
-  offer_id: string,
+  offerId: string,
 ): Promise<void> {
-  const buyer_id = first_id + Math.floor(Math.random() * 1_000);
+  const buyerId = first_id + Math.floor(Math.random() * 1_000);
   const client = await pool.connect();
   await client.query('BEGIN');
   await client.query({
     name: 'cap',
     text: `UPDATE call_limits SET attempt_daily_used = attempt_daily_used + 1
       WHERE company_id = $1 AND buyer_id = $2`,
-    values: [company_id, buyer_id],
+    values: [company_id, buyerId],
   });
   const { rows } = await client.query({
     name: 'call',
@@ -68,14 +68,14 @@ async function decide(
       caller_number, offer_id, buyer_id)
       VALUES ($1, uuidv7(), 'inbound', 'ringing', 'softswitch', $2, $2, $3, $4)
       RETURNING id`,
-    values: [company_id, 13105550188, offer_id, buyer_id],
+    values: [company_id, 13105550188, offerId, buyerId],
   });
   await client.query({
     name: 'attempt',
     text: `INSERT INTO call_attempts (company_id, uuid, call_id, round, buyer_id, connect_to,
       status, timeout_seconds, press_one_to_accept, dial)
       VALUES ($1, uuidv7(), $2, 1, $3, '+13105550111', 'ringing', 30, false, '{}')`,
-    values: [company_id, rows[0].id, buyer_id],
+    values: [company_id, rows[0].id, buyerId],
   });
   await client.query('COMMIT');
   client.release();

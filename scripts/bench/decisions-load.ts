@@ -1,8 +1,8 @@
 import autocannon from 'autocannon';
-import { cpuMeter } from './cpu';
+import { startCpuMeter } from './cpu';
 import { phoneNumber } from './shop';
 import { median, round } from './tools';
-import { query, quiet, type BenchWorld } from './world';
+import { query, waitUntilIdle, type BenchWorld } from './world';
 
 // Sends decisions as fast as possible over some connections, and measures their CPU cost.
 
@@ -29,17 +29,17 @@ export async function loadDecisions(
   world: BenchWorld,
   { port, pid, connections, seconds, call }: Load,
 ): Promise<Figures> {
-  await quiet(world);
+  await waitUntilIdle(world);
   await query(world.url, 'CHECKPOINT');
   const headers = {
     Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}`,
     'Content-Type': 'application/json',
   };
   const body = () => {
-    const caller_number = `+${phoneNumber(Math.floor(Math.random() * 1_000_000))}`;
-    return JSON.stringify({ caller_number, ...call() });
+    const callerNumber = `+${phoneNumber(Math.floor(Math.random() * 1_000_000))}`;
+    return JSON.stringify({ caller_number: callerNumber, ...call() });
   };
-  const cpu = cpuMeter(pid);
+  const cpu = startCpuMeter(pid);
   const result = await autocannon({
     url: `http://127.0.0.1:${port}`,
     connections,
@@ -77,7 +77,7 @@ export function medians(all: readonly Figures[]): Figures {
   };
 }
 
-export const printed = (
+export const formatFigures = (
   what: string,
   { req_s, p50_ms, p99_ms, errors, cpu_service_ms, cpu_database_ms }: Figures,
 ): string =>

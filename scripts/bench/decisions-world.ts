@@ -12,16 +12,16 @@ export const LISTS = 20;
 export async function fillOffer(
   { url, company_id }: BenchWorld,
   buyers: number,
-  others = 0,
+  offset = 0,
 ): Promise<string> {
-  const made = (await query(
+  const offers = (await query(
     url,
     `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token)
       VALUES ($1, uuidv7(), 'Offer of ' || $2, 'America/New_York', md5(random()::text))
       RETURNING id`,
     [company_id, buyers],
   )) as { id: string }[];
-  const offer_id = made[0]!.id;
+  const offerId = offers[0]!.id;
   await query(
     url,
     `WITH g AS (INSERT INTO buyer_groups (company_id, uuid, name, time_zone, tier, weight,
@@ -41,9 +41,9 @@ export async function fillOffer(
     SELECT $1, n.id, b.id
     FROM b
     JOIN n ON n.n = b.n % n.groups`,
-    [company_id, offer_id, buyers, others],
+    [company_id, offerId, buyers, offset],
   );
-  return offer_id;
+  return offerId;
 }
 
 /** Gives every buyer caps that are never reached and business hours that are always open. */
@@ -79,7 +79,7 @@ export async function fillBuyers({ url, company_id }: BenchWorld): Promise<void>
 /** Creates the suppression lists; each applies to one buyer in LISTS. */
 export async function fillLists({ url, company_id }: BenchWorld, listed = LISTED): Promise<void> {
   for (let list = 0; list < LISTS; list++) {
-    const [made] = (await query(
+    const [suppressionList] = (await query(
       url,
       `INSERT INTO buyer_suppressions (company_id, uuid, name, blocked)
         VALUES ($1, uuidv7(), $2, $3)
@@ -91,7 +91,7 @@ export async function fillLists({ url, company_id }: BenchWorld, listed = LISTED
       `INSERT INTO buyer_suppression_numbers (company_id, buyer_suppression_id, number)
         SELECT $1, $2, 20000000000 + n * 20 + $3
         FROM generate_series(1, $4::bigint) n`,
-      [company_id, made!.id, list, listed],
+      [company_id, suppressionList!.id, list, listed],
     );
     await query(
       url,
@@ -99,7 +99,7 @@ export async function fillLists({ url, company_id }: BenchWorld, listed = LISTED
         SELECT $1, $2, id
         FROM buyers
         WHERE company_id = $1 AND id % ${LISTS} = $3`,
-      [company_id, made!.id, list],
+      [company_id, suppressionList!.id, list],
     );
   }
 }
@@ -113,7 +113,7 @@ const CALLS = 20_000;
  */
 export async function fillCalls(
   { url, company_id, first_id }: BenchWorld,
-  offer_id: string,
+  offerId: string,
 ): Promise<void> {
   await query(
     url,
@@ -136,6 +136,6 @@ export async function fillCalls(
     SELECT company_id, uuidv7(), created_at, id, buyer_id, caller_number, 20
     FROM made
     WHERE id % 4 = 0`,
-    [company_id, offer_id, first_id, CALLS],
+    [company_id, offerId, first_id, CALLS],
   );
 }

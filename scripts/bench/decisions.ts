@@ -2,12 +2,22 @@ import { writeFileSync } from 'node:fs';
 import type { ChildProcess } from 'node:child_process';
 import autocannon from 'autocannon';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { cpuMeter } from './cpu';
-import { floorOfDecisions } from './decisions-floor';
+import { startCpuMeter } from './cpu';
+import { measureDecisionFloor } from './decisions-floor';
 import { fillBuyers, fillCalls, fillLists, fillOffer, LISTED, LISTS } from './decisions-world';
 import { phoneNumber } from './shop';
-import { end, median, option, paced, percentile, ready, round, say, startService } from './tools';
-import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
+import {
+  end,
+  median,
+  option,
+  sendPaced,
+  percentile,
+  waitUntilReady,
+  round,
+  say,
+  startService,
+} from './tools';
+import { copyWorld, dropWorld, prepareWorld, query, waitUntilIdle, type BenchWorld } from './world';
 
 // Routing decisions: an offer has 1,000 buyers in 100 groups, all with caps and business hours, and
 // there are 20 suppression lists. A decision over HTTP reserves caps and writes the call, its
@@ -55,8 +65,15 @@ interface Requests {
 async function loadPaced(requests: Requests, rate: number, seconds: number): Promise<Figures> {
   const { path, headers, body } = requests;
   const url = `http://127.0.0.1:${PORT}${path}`;
-  const warm_seconds = WARM_SECONDS_AT_A_RATE;
-  const { times, errors } = await paced({ url, headers, body, rate, seconds, warm_seconds });
+  const warmSeconds = WARM_SECONDS_AT_A_RATE;
+  const { times, errors } = await sendPaced({
+    url,
+    headers,
+    body,
+    rate,
+    seconds,
+    warm_seconds: warmSeconds,
+  });
   return {
     req_s: round(times.length / seconds, 1),
     p50_ms: round(median(times), 1),
@@ -69,7 +86,7 @@ async function loadConnections(
   { path, headers, body }: Requests,
   { connections, seconds, pid }: { connections: number; seconds: number; pid: number },
 ): Promise<Figures> {
-  const cpu = cpuMeter(pid);
+  const cpu = startCpuMeter(pid);
   const result = await autocannon({
     url: `http://127.0.0.1:${PORT}`,
     connections,
@@ -99,7 +116,7 @@ async function load(
   { world, service }: Bench,
   { connections = 1, rate, path, seconds, offer_id }: Load,
 ): Promise<Figures> {
-  await quiet(world);
+  await waitUntilIdle(world);
   await query(world.url, 'CHECKPOINT');
   const headers = {
     Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}`,
@@ -130,8 +147,8 @@ const SATURATED = `decisions, 1,000 buyers, ${CONNECTIONS} connections`;
 const oneByOne = (buyers: number) => `decisions one after the other, ${count(buyers)} buyers`;
 
 function measurements(bench: Bench): Map<string, () => Promise<Figures>> {
-  const offer_id = bench.offers.get(1_000)!;
-  const decide = { path: 'call_sessions', offer_id, seconds: SECONDS };
+  const offerId = bench.offers.get(1_000)!;
+  const decide = { path: 'call_sessions', offer_id: offerId, seconds: SECONDS };
   const works = new Map([
     [`decisions, 1,000 buyers, ${RATE} a second`, () => load(bench, { ...decide, rate: RATE })],
     [
@@ -139,29 +156,35 @@ function measurements(bench: Bench): Map<string, () => Promise<Figures>> {
       () => load(bench, { ...decide, path: 'routing/explain', rate: RATE }),
     ],
     [SATURATED, () => load(bench, { ...decide, connections: CONNECTIONS })],
-    [FLOOR, () => floor(bench, offer_id)],
+    [FLOOR, () => floor(bench, offerId)],
   ]);
   for (const buyers of BUYERS) {
-    const one = { ...decide, offer_id: bench.offers.get(buyers)!, connections: 1 };
-    works.set(oneByOne(buyers), () => load(bench, { ...one, seconds: Math.min(3, SECONDS) }));
+    const singleDecision = { ...decide, offer_id: bench.offers.get(buyers)!, connections: 1 };
+    works.set(oneByOne(buyers), () =>
+      load(bench, { ...singleDecision, seconds: Math.min(3, SECONDS) }),
+    );
   }
   return works;
 }
 
-async function floor({ world }: Bench, offer_id: string): Promise<Figures> {
-  await quiet(world);
+async function floor({ world }: Bench, offerId: string): Promise<Figures> {
+  await waitUntilIdle(world);
   await query(world.url, 'CHECKPOINT');
-  return floorOfDecisions(world, { offer_id, connections: CONNECTIONS, seconds: SECONDS });
+  return measureDecisionFloor(world, {
+    offer_id: offerId,
+    connections: CONNECTIONS,
+    seconds: SECONDS,
+  });
 }
 
 type Row = { what: string } & Figures;
 
 async function measureAll(bench: Bench): Promise<Row[]> {
   const path = 'call_sessions';
-  for (const offer_id of bench.offers.values())
-    await load(bench, { path, offer_id, connections: 1, seconds: 1 });
-  const offer_id = bench.offers.get(1_000)!;
-  await load(bench, { path, offer_id, connections: CONNECTIONS, seconds: WARM_SECONDS });
+  for (const offerId of bench.offers.values())
+    await load(bench, { path, offer_id: offerId, connections: 1, seconds: 1 });
+  const offerId = bench.offers.get(1_000)!;
+  await load(bench, { path, offer_id: offerId, connections: CONNECTIONS, seconds: WARM_SECONDS });
   const works = measurements(bench);
   const turns = new Map([...works.keys()].map((what) => [what, [] as Figures[]]));
   for (let turn = 0; turn < ROUNDS; turn++)
@@ -191,11 +214,11 @@ function print(rows: Row[]): { of_floor: number; large_of_small: number } {
         (errors ? `  ERRORS ${errors}` : ''),
     );
   const of = (what: string) => rows.find((row) => row.what === what)!.req_s;
-  const of_floor = round(of(SATURATED) / of(FLOOR), 3);
-  const large_of_small = round(of(oneByOne(10)) / of(oneByOne(10_000)));
-  say(`decisions, ${CONNECTIONS} connections: ${of_floor} of the floor`);
-  say(`decisions one after the other, 10,000 buyers against 10: ${large_of_small} x as long`);
-  return { of_floor, large_of_small };
+  const ofFloor = round(of(SATURATED) / of(FLOOR), 3);
+  const largeOfSmall = round(of(oneByOne(10)) / of(oneByOne(10_000)));
+  say(`decisions, ${CONNECTIONS} connections: ${ofFloor} of the floor`);
+  say(`decisions one after the other, 10,000 buyers against 10: ${largeOfSmall} x as long`);
+  return { of_floor: ofFloor, large_of_small: largeOfSmall };
 }
 
 export async function benchDecisions(server: EmbeddedDatabase): Promise<void> {
@@ -208,7 +231,7 @@ export async function benchDecisions(server: EmbeddedDatabase): Promise<void> {
   await query(world.url, 'VACUUM ANALYZE');
   const service = startService(world.url, PORT, { RUN_JOBS: 'false' });
   try {
-    await ready(PORT);
+    await waitUntilReady(PORT);
     const report = await measureAll({ world, service, offers });
     const ratios = print(report);
     writeFileSync(

@@ -3,9 +3,17 @@ import { Agent, request } from 'undici';
 import { Client } from 'pg';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { uuidv7 } from '../../src/db/uuid';
-import { keysAt, signed } from '../../src/egress/standard-webhooks';
-import { end, median, option, ready, round, say, startRival, startWorker } from './tools';
-import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWorld } from './world';
+import { deriveKeys, buildSignatureHeaders } from '../../src/egress/standard-webhooks';
+import { end, median, option, waitUntilReady, round, say, startRival, startWorker } from './tools';
+import {
+  copyWorld,
+  dropWorld,
+  PEPPER,
+  prepareWorld,
+  query,
+  waitUntilIdle,
+  type BenchWorld,
+} from './world';
 
 // One webhook with many due deliveries: the rate of one worker, compared with a loop over undici
 // that signs and sends the same deliveries one after the other.
@@ -13,15 +21,15 @@ import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWor
 export const RECEIVER_PORT = '4113';
 const DELIVERIES = Number(option('deliveries', '20000'));
 const ROUNDS = Number(option('rounds', '3'));
-const URL_OF = `http://127.0.0.1:${RECEIVER_PORT}`;
+const RECEIVER_URL = `http://127.0.0.1:${RECEIVER_PORT}`;
 
 export const startReceiver = () => startRival('deliveries-receiver', { PORT: RECEIVER_PORT });
 
 /** Lets a worker deliver to the receiver. */
-export const TO_RECEIVER = { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' };
+export const RECEIVER_SETTINGS = { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' };
 
-export const received = async (): Promise<number> =>
-  Number(await (await fetch(`${URL_OF}/count`)).text());
+export const countReceived = async (): Promise<number> =>
+  Number(await (await fetch(`${RECEIVER_URL}/count`)).text());
 
 /** Creates a webhook for every ended call, and returns its id. */
 export async function addWebhook({ url, company_id }: BenchWorld): Promise<string> {
@@ -31,7 +39,7 @@ export async function addWebhook({ url, company_id }: BenchWorld): Promise<strin
       method, timeout_seconds, retries)
       VALUES ($1, gen_random_uuid(), 'Bench', 'Company', 'every_call', $2, $2, 'post', 15, 9)
       RETURNING id`,
-    [company_id, URL_OF],
+    [company_id, RECEIVER_URL],
   );
   await query(url, 'INSERT INTO webhook_queues (company_id, outgoing_webhook_id) VALUES ($1, $2)', [
     company_id,
@@ -52,7 +60,7 @@ async function fill(world: BenchWorld, body: string): Promise<void> {
       SELECT $1, gen_random_uuid(), now(), $2, 'every_call', n, n % 100 + 1, n % 10 + 1, 'POST', $3,
         '{"Content-Type": "application/json"}', $4, 'waiting', now()
       FROM generate_series(1, $5::int) n`,
-    [company_id, hook, URL_OF, body, DELIVERIES],
+    [company_id, hook, RECEIVER_URL, body, DELIVERIES],
   );
   await run('VACUUM ANALYZE webhook_deliveries');
   await run(
@@ -63,7 +71,7 @@ async function fill(world: BenchWorld, body: string): Promise<void> {
 }
 
 /** A body with as many fields as a call has in its JSON. */
-const bodyOf = (): string =>
+const buildBody = (): string =>
   JSON.stringify({
     type: 'every_call',
     timestamp: new Date(0).toISOString(),
@@ -74,7 +82,7 @@ const bodyOf = (): string =>
 
 async function plain(body: string): Promise<number> {
   const agent = new Agent({ connections: 1 });
-  const keys = keysAt(
+  const keys = deriveKeys(
     PEPPER,
     { uuid: uuidv7(), secret_version: 1, secret_rotated_at: null },
     new Date(),
@@ -83,9 +91,14 @@ async function plain(body: string): Promise<number> {
   for (let n = 0; n < DELIVERIES; n++) {
     const headers = {
       'Content-Type': 'application/json',
-      ...signed(keys, { id: uuidv7(), at: new Date(), body }),
+      ...buildSignatureHeaders(keys, { id: uuidv7(), at: new Date(), body }),
     };
-    const response = await request(URL_OF, { dispatcher: agent, method: 'POST', headers, body });
+    const response = await request(RECEIVER_URL, {
+      dispatcher: agent,
+      method: 'POST',
+      headers,
+      body,
+    });
     await response.body.text();
   }
   const seconds = (performance.now() - started) / 1000;
@@ -94,26 +107,26 @@ async function plain(body: string): Promise<number> {
 }
 
 /** Measures the rates of received deliveries and of deliveries recorded as sent. */
-async function ours(
+async function measureWorker(
   server: EmbeddedDatabase,
   body: string,
 ): Promise<{ rate: number; written_rate: number }> {
   const world = await copyWorld(server, await prepareWorld(server, 1_000), 'bench_deliveries');
   await fill(world, body);
-  await quiet(world);
+  await waitUntilIdle(world);
   const client = new Client({ connectionString: world.url });
   await client.connect();
-  const before = await received();
-  const worker = startWorker(world.url, TO_RECEIVER);
+  const before = await countReceived();
+  const worker = startWorker(world.url, RECEIVER_SETTINGS);
   try {
     let first = 0;
     let from = 0;
     for (let come = 0; come < DELIVERIES;) {
-      come = (await received()) - before;
+      come = (await countReceived()) - before;
       if (come > 0 && first === 0) [first, from] = [performance.now(), come];
       await new Promise((done) => setTimeout(done, 20));
     }
-    const sent = performance.now();
+    const receivedAt = performance.now();
     for (;;) {
       const { rows } = await client.query(
         `SELECT count(*)::int AS n FROM webhook_deliveries WHERE status = 'delivered'`,
@@ -122,7 +135,7 @@ async function ours(
       await new Promise((done) => setTimeout(done, 20));
     }
     const rate = (until: number) => Math.round((DELIVERIES - from) / ((until - first) / 1000));
-    return { rate: rate(sent), written_rate: rate(performance.now()) };
+    return { rate: rate(receivedAt), written_rate: rate(performance.now()) };
   } finally {
     await client.end();
     await end([worker]);
@@ -134,10 +147,10 @@ export async function benchDeliveries(server: EmbeddedDatabase): Promise<void> {
   const receiver = startReceiver();
   const all: { plain: number; rate: number; written_rate: number }[] = [];
   try {
-    await ready(RECEIVER_PORT);
-    const body = bodyOf();
+    await waitUntilReady(RECEIVER_PORT);
+    const body = buildBody();
     for (let turn = 0; turn < ROUNDS; turn++)
-      all.push({ plain: await plain(body), ...(await ours(server, body)) });
+      all.push({ plain: await plain(body), ...(await measureWorker(server, body)) });
   } finally {
     await end([receiver]);
   }

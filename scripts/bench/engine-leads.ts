@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { fillLeads, openShop } from './shop';
-import { copyWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
+import { copyWorld, prepareWorld, query, waitUntilIdle, type BenchWorld } from './world';
 
 // Leads that are all due at once, and how many of them workers have texted.
 
@@ -25,11 +25,11 @@ export async function openDueLeads(
   });
   await query(world.url, 'VACUUM ANALYZE');
   await query(world.url, 'CHECKPOINT');
-  await quiet(world);
+  await waitUntilIdle(world);
   return world;
 }
 
-interface Texted {
+interface TextedCount {
   /** Leads that are texted at `ms`, in epoch milliseconds. */
   n: number;
   ms: number;
@@ -37,19 +37,19 @@ interface Texted {
 
 export async function watchTexted({
   url,
-}: BenchWorld): Promise<{ until(n: number): Promise<Texted>; close(): Promise<void> }> {
+}: BenchWorld): Promise<{ until(n: number): Promise<TextedCount>; close(): Promise<void> }> {
   const client = new Client({ connectionString: url });
   await client.connect();
   // Reading the maintained count is cheap; counting rows would slow what is measured.
   const text = `SELECT coalesce(sum(n), 0)::int AS n, clock_timestamp() AS at
     FROM record_counts
     WHERE resource = 'text_messages'`;
-  const until = async (wanted: number) => {
+  const until = async (target: number) => {
     for (const deadline = Date.now() + LONGEST_MS; Date.now() < deadline; await pause(SAMPLE_MS)) {
       const { n, at } = (await client.query<{ n: number; at: Date }>(text)).rows[0]!;
-      if (n >= wanted) return { n, ms: at.getTime() };
+      if (n >= target) return { n, ms: at.getTime() };
     }
-    throw new Error(`${wanted} leads were not contacted within ${LONGEST_MS / 1000} s`);
+    throw new Error(`${target} leads were not contacted within ${LONGEST_MS / 1000} s`);
   };
   return { until, close: () => client.end() };
 }

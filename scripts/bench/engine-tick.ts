@@ -6,10 +6,18 @@ import { sqlOn } from '../../src/db/sql';
 import type { BoundStatement } from '../../src/db/statement';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { createDeps } from '../../src/deps';
-import { contactDueLeads } from '../../src/outreach/contact-due-leads';
+import { processDueLeads } from '../../src/outreach/contact-due-leads';
 import { fillLeads, openShop, type Shop } from './shop';
 import { median, percentile, round, say } from './tools';
-import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWorld } from './world';
+import {
+  copyWorld,
+  dropWorld,
+  PEPPER,
+  prepareWorld,
+  query,
+  waitUntilIdle,
+  type BenchWorld,
+} from './world';
 
 // The cost of looking for due leads when very many wait and none is due. Every worker looks twice a
 // second.
@@ -32,7 +40,7 @@ async function tick({ url }: BenchWorld): Promise<Figures> {
   const times: number[] = [];
   for (let n = -TICKS / 10; n < TICKS; n++) {
     const started = performance.now();
-    if ((await contactDueLeads(deps)) > 0) throw new Error('a lead was due');
+    if ((await processDueLeads(deps)) > 0) throw new Error('a lead was due');
     if (n >= 0) times.push(performance.now() - started);
   }
   await deps.database.close();
@@ -51,12 +59,12 @@ async function fill(world: BenchWorld, shop: Shop): Promise<void> {
       WHERE tablename = 'leads' AND indexname <> 'leads_pkey'`,
   );
   for (const { indexname } of indexes) await query(world.url, `DROP INDEX ${indexname as string}`);
-  const due_at =
+  const dueAt =
     `now() + interval '1 day' + ` + `interval '1 millisecond' * (n * 2654435761 % 8640000000)`;
   const filling = {
     schedule_id: shop.schedules[0]!.id,
     count: MILLION,
-    due_at,
+    due_at: dueAt,
     lead_priority: 'CASE WHEN n % 10 = 0 THEN n % 1000 END',
   };
   for (let n = 0; n < MILLIONS; n++) {
@@ -68,7 +76,7 @@ async function fill(world: BenchWorld, shop: Shop): Promise<void> {
   for (const { indexdef } of indexes) await query(world.url, `${memory}; ${indexdef as string}`);
   await query(world.url, 'VACUUM ANALYZE leads');
   await query(world.url, 'CHECKPOINT');
-  await quiet(world);
+  await waitUntilIdle(world);
 }
 
 /**
@@ -89,7 +97,7 @@ async function plans({ url }: BenchWorld): Promise<Record<string, string>> {
   });
   const client = new Client({ connectionString: url });
   await client.connect();
-  const found: Record<string, string> = {};
+  const planByName: Record<string, string> = {};
   for (const { name, text, values } of statements) {
     const prepared = client.escapeIdentifier(name!);
     const literals = values.map((value) =>
@@ -99,10 +107,10 @@ async function plans({ url }: BenchWorld): Promise<Record<string, string>> {
     await client.query(`PREPARE ${prepared} AS ${text}`);
     for (let n = 0; n < 10; n++) await client.query(execute);
     const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS) ${execute}`);
-    found[name!] = rows.map((row) => row['QUERY PLAN'] as string).join('\n');
+    planByName[name!] = rows.map((row) => row['QUERY PLAN'] as string).join('\n');
   }
   await client.end();
-  return found;
+  return planByName;
 }
 
 export async function benchEngineTick(server: EmbeddedDatabase): Promise<void> {

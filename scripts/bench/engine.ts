@@ -2,7 +2,17 @@ import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { checkTexted, LONGEST_MS, openDueLeads, watchTexted } from './engine-leads';
-import { end, median, memory, option, ready, round, say, startService, startWorker } from './tools';
+import {
+  end,
+  median,
+  memory,
+  option,
+  waitUntilReady,
+  round,
+  say,
+  startService,
+  startWorker,
+} from './tools';
 import { dropWorld, query, type BenchWorld } from './world';
 
 // Many leads due at once: how fast the workers text them, and how long a typical request to a
@@ -95,11 +105,11 @@ async function measure(server: EmbeddedDatabase, workers: number): Promise<Figur
   const world = await openDueLeads(server, 'bench_engine', LEADS);
   const processes = [startService(world.url, PORT, { RUN_JOBS: 'false' })];
   try {
-    await ready(PORT);
+    await waitUntilReady(PORT);
     await loadFor(world, 2);
     const before = await loadFor(world, QUIET_SECONDS);
-    const own = Array.from({ length: workers }, () => startWorker(world.url));
-    processes.push(...own);
+    const workerProcesses = Array.from({ length: workers }, () => startWorker(world.url));
+    processes.push(...workerProcesses);
     const { steps_s, seconds, meanwhile } = await race(world);
     await checkTexted(world, LEADS);
     return {
@@ -111,7 +121,7 @@ async function measure(server: EmbeddedDatabase, workers: number): Promise<Figur
       p99_ms: meanwhile.latency.p99,
       deadlocks: await deadlocks(world),
       errors: [before, meanwhile].reduce((sum, { errors, non2xx }) => sum + errors + non2xx, 0),
-      worker_mb: Math.max(...own.map(({ pid }) => memory(pid!).peak_mb)),
+      worker_mb: Math.max(...workerProcesses.map(({ pid }) => memory(pid!).peak_mb)),
     };
   } finally {
     await end(processes);
@@ -136,9 +146,9 @@ function summarize(workers: number, all: Figures[]) {
   };
 }
 
-function print(row: ReturnType<typeof summarize>, steps_s_of_one: number): void {
+function print(row: ReturnType<typeof summarize>, stepsSOfOne: number): void {
   const { workers, steps_s, p50_ms, p99_ms, ratio, errors, deadlocks } = row;
-  const gain = workers === 1 ? '' : `, ${(steps_s / steps_s_of_one).toFixed(2)} x one`;
+  const gain = workers === 1 ? '' : `, ${(steps_s / stepsSOfOne).toFixed(2)} x one`;
   say(
     `${LEADS.toLocaleString('en')} leads due at once, ${workers} ` +
       `worker${workers === 1 ? '' : 's'}: ${steps_s} steps/s (${row.seconds} s${gain}), ` +

@@ -5,7 +5,7 @@ import type { BenchWorld } from './world';
 // The floor of call events: the fewest statements that write the same rows, in one transaction per
 // event, for a call whose rows are known beforehand.
 
-export interface KnownCall {
+export interface PreparedCall {
   call_id: string;
   attempt_id: string;
   buyer_id: string;
@@ -14,7 +14,7 @@ export interface KnownCall {
   limits: string[];
 }
 
-export const FIND_KNOWN_CALLS = `
+export const FIND_PREPARED_CALLS = `
   SELECT a.call_id, a.id AS attempt_id, a.buyer_id, x.id AS buyer_conversion_id,
     array(SELECT s.call_limit_id FROM call_slots s
       WHERE s.company_id = a.company_id AND s.call_id = a.call_id) AS limits
@@ -24,7 +24,7 @@ export const FIND_KNOWN_CALLS = `
 
 type Run = (name: string, text: string, values: unknown[]) => Promise<unknown>;
 
-const event = (run: Run, { company_id }: BenchWorld, call: KnownCall, names: string[]) =>
+const insertEvents = (run: Run, { company_id }: BenchWorld, call: PreparedCall, names: string[]) =>
   run(
     'event',
     `INSERT INTO call_events (company_id, call_id, event, buyer_id, details)
@@ -32,7 +32,7 @@ const event = (run: Run, { company_id }: BenchWorld, call: KnownCall, names: str
     [company_id, call.call_id, call.buyer_id, names],
   );
 
-const answered = async (run: Run, world: BenchWorld, call: KnownCall) => {
+const writeAnswered = async (run: Run, world: BenchWorld, call: PreparedCall) => {
   const { company_id } = world;
   await run('ring', 'UPDATE calls SET updated_at = now() WHERE company_id = $1 AND id = $2', [
     company_id,
@@ -44,11 +44,11 @@ const answered = async (run: Run, world: BenchWorld, call: KnownCall) => {
       WHERE company_id = $1 AND id = $2`,
     [company_id, call.attempt_id],
   );
-  await lease(run, world, call);
-  await event(run, world, call, ['answered']);
+  await renewLease(run, world, call);
+  await insertEvents(run, world, call, ['answered']);
 };
 
-const lease = (run: Run, { company_id }: BenchWorld, { call_id }: KnownCall) =>
+const renewLease = (run: Run, { company_id }: BenchWorld, { call_id }: PreparedCall) =>
   run(
     'lease',
     `UPDATE call_slots SET connections = 0, lease_until = now() + interval '4 hours'
@@ -56,7 +56,7 @@ const lease = (run: Run, { company_id }: BenchWorld, { call_id }: KnownCall) =>
     [company_id, call_id],
   );
 
-const accepted = async (run: Run, world: BenchWorld, call: KnownCall) => {
+const writeAccepted = async (run: Run, world: BenchWorld, call: PreparedCall) => {
   const { company_id } = world;
   await run(
     'talk',
@@ -70,7 +70,7 @@ const accepted = async (run: Run, world: BenchWorld, call: KnownCall) => {
       WHERE company_id = $1 AND id = $2`,
     [company_id, call.attempt_id],
   );
-  await lease(run, world, call);
+  await renewLease(run, world, call);
   await run(
     'connection',
     `UPDATE call_limits SET connection_total_used = connection_total_used + 1,
@@ -80,10 +80,10 @@ const accepted = async (run: Run, world: BenchWorld, call: KnownCall) => {
       WHERE company_id = $1 AND id = ANY($2::bigint[])`,
     [company_id, call.limits],
   );
-  await event(run, world, call, ['key_press']);
+  await insertEvents(run, world, call, ['key_press']);
 };
 
-const completed = async (run: Run, world: BenchWorld, call: KnownCall) => {
+const writeCompleted = async (run: Run, world: BenchWorld, call: PreparedCall) => {
   const { company_id } = world;
   const { revenue, payout } = CONVERSION;
   await run(
@@ -122,15 +122,15 @@ const completed = async (run: Run, world: BenchWorld, call: KnownCall) => {
       WHERE company_id = $1 AND id = ANY($2::bigint[])`,
     [company_id, call.limits, revenue, payout],
   );
-  await event(run, world, call, ['completed', 'converted', 'payout']);
+  await insertEvents(run, world, call, ['completed', 'converted', 'payout']);
 };
 
-const EVENTS = { answered, key_press: accepted, completed };
+const EVENTS = { answered: writeAnswered, key_press: writeAccepted, completed: writeCompleted };
 
 export async function writeEvent(
   pool: Pool,
   world: BenchWorld,
-  { call, name }: { call: KnownCall; name: keyof typeof EVENTS },
+  { call, name }: { call: PreparedCall; name: keyof typeof EVENTS },
 ): Promise<void> {
   const client: PoolClient = await pool.connect();
   const run: Run = (statement, text, values) => client.query({ name: statement, text, values });

@@ -41,13 +41,13 @@ export async function openOffer(
       WHERE company_id = $1`,
     [company_id, CONVERSION.revenue, CONVERSION.after_seconds],
   );
-  const offer_id = await fillOffer(world, buyers);
+  const offerId = await fillOffer(world, buyers);
   const payouts = [
     { payout_type: 'fixed', amount: CONVERSION.payout, paid_for: 'buyer_conversion' },
   ];
   await query(url, 'UPDATE offers SET payouts = $3 WHERE company_id = $1 AND id = $2', [
     company_id,
-    offer_id,
+    offerId,
     JSON.stringify(payouts),
   ]);
   const [source] = await query(
@@ -56,5 +56,5 @@ export async function openOffer(
       RETURNING id`,
     [company_id],
   );
-  return { offer_id, traffic_source_id: String(source!.id) };
+  return { offer_id: offerId, traffic_source_id: String(source!.id) };
 }

@@ -2,12 +2,12 @@ import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { Pool } from 'pg';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { CallClient, inLanes, type BegunCall, type CallEvent } from './call-client';
-import { cpuMeter } from './cpu';
-import { FIND_KNOWN_CALLS, writeEvent, type KnownCall } from './events-floor';
+import { CallClient, runConcurrently, type StartedCall, type CallEvent } from './call-client';
+import { startCpuMeter } from './cpu';
+import { FIND_PREPARED_CALLS, writeEvent, type PreparedCall } from './events-floor';
 import { CONVERSION, openEventsWorld, type EventsWorld } from './events-world';
-import { end, median, option, percentile, ready, round, say, startService } from './tools';
-import { dropWorld, query, quiet } from './world';
+import { end, median, option, percentile, waitUntilReady, round, say, startService } from './tools';
+import { dropWorld, query, waitUntilIdle } from './world';
 
 // The events of a call: a buyer answers, presses 1, and the call ends with a conversion and a
 // payout. The calls are started beforehand, unmeasured. The floor writes the same rows.
@@ -35,16 +35,16 @@ interface Bench extends EventsWorld {
   service: ChildProcess;
   client: CallClient;
   pool: Pool;
-  begun: number;
+  startedCalls: number;
 }
 
 type Report<T> = (call: T, event: (typeof EVENTS)[number]) => Promise<unknown>;
 
-async function begin(bench: Bench, count: number): Promise<BegunCall[]> {
+async function begin(bench: Bench, count: number): Promise<StartedCall[]> {
   const { client, offer_id, traffic_source_id } = bench;
-  const calls: BegunCall[] = [];
-  const numbers = Array.from({ length: count }, () => bench.begun++);
-  await inLanes(numbers, CONNECTIONS, async (n) =>
+  const calls: StartedCall[] = [];
+  const numbers = Array.from({ length: count }, () => bench.startedCalls++);
+  await runConcurrently(numbers, CONNECTIONS, async (n) =>
     calls.push(await client.begin(n, { offer_id, traffic_source_id })),
   );
   const missed = calls.find(({ is_dialed }) => !is_dialed);
@@ -57,16 +57,16 @@ async function measure<T>(
   calls: readonly T[],
   { report, pid }: { report: Report<T>; pid: number | undefined },
 ): Promise<Figures> {
-  await quiet(bench.world);
+  await waitUntilIdle(bench.world);
   await query(bench.world.url, 'CHECKPOINT');
   const times: number[] = [];
-  const cpu = cpuMeter(pid);
+  const cpu = startCpuMeter(pid);
   const started = performance.now();
-  await inLanes(calls, CONNECTIONS, async (call) => {
+  await runConcurrently(calls, CONNECTIONS, async (call) => {
     for (const event of EVENTS) {
-      const begun = performance.now();
+      const startedAt = performance.now();
       await report(call, event);
-      times.push(performance.now() - begun);
+      times.push(performance.now() - startedAt);
     }
   });
   const seconds = (performance.now() - started) / 1000;
@@ -80,7 +80,7 @@ async function measure<T>(
 
 async function measureService(bench: Bench, count: number): Promise<Figures> {
   const calls = await begin(bench, count);
-  const report: Report<BegunCall> = (call, event) => bench.client.report(call, event);
+  const report: Report<StartedCall> = (call, event) => bench.client.report(call, event);
   const figures = await measure(bench, calls, { report, pid: bench.service.pid });
   await check(bench, calls);
   return figures;
@@ -89,11 +89,11 @@ async function measureService(bench: Bench, count: number): Promise<Figures> {
 async function measureFloor(bench: Bench, count: number): Promise<Figures> {
   const { world, pool } = bench;
   const ids = (await begin(bench, count)).map(({ id }) => id);
-  const calls = (await query(world.url, FIND_KNOWN_CALLS, [
+  const calls = (await query(world.url, FIND_PREPARED_CALLS, [
     world.company_id,
     ids,
-  ])) as unknown as KnownCall[];
-  const report: Report<KnownCall> = (call, { event }) =>
+  ])) as unknown as PreparedCall[];
+  const report: Report<PreparedCall> = (call, { event }) =>
     writeEvent(pool, world, { call, name: event });
   const figures = await measure(bench, calls, { report, pid: undefined });
   await check(
@@ -148,11 +148,11 @@ async function race(bench: Bench): Promise<void> {
   }
   const what = `events of a call (answered, key, completed with conversion)`;
   const report = [print(what, service), print('floor: the writes alone', floor)];
-  const of_floor = round(report[0]!.events_s / report[1]!.events_s, 3);
-  say(`events, ${CONNECTIONS} connections: ${of_floor} of the floor`);
+  const ofFloor = round(report[0]!.events_s / report[1]!.events_s, 3);
+  say(`events, ${CONNECTIONS} connections: ${ofFloor} of the floor`);
   writeFileSync(
     '.bench/events.json',
-    JSON.stringify({ calls: CALLS, rounds: ROUNDS, report, of_floor }, null, 2),
+    JSON.stringify({ calls: CALLS, rounds: ROUNDS, report, of_floor: ofFloor }, null, 2),
   );
 }
 
@@ -166,8 +166,8 @@ export async function benchEvents(server: EmbeddedDatabase): Promise<void> {
     options: '-c timezone=UTC',
   });
   try {
-    await ready(PORT);
-    await race({ ...opened, service, client, pool, begun: 0 });
+    await waitUntilReady(PORT);
+    await race({ ...opened, service, client, pool, startedCalls: 0 });
   } finally {
     await client.close();
     await pool.end();

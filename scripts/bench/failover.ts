@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { CallClient, keepBusy, type CallEvent } from './call-client';
+import { CallClient, repeatConcurrently, type CallEvent } from './call-client';
 import { CONVERSION } from './events-world';
-import { end, median, option, percentile, ready, round, say, startService } from './tools';
-import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
+import { end, median, option, percentile, waitUntilReady, round, say, startService } from './tools';
+import { copyWorld, dropWorld, prepareWorld, query, waitUntilIdle, type BenchWorld } from './world';
 
 // Calls of one offer with few buyers, through two processes: every other call fails at its first
 // buyer (busy or not answered) and continues with the next. All calls compete for the same few rows
@@ -46,15 +46,15 @@ async function openOffer({ url, company_id }: BenchWorld): Promise<string> {
       RETURNING id`,
     [company_id],
   );
-  const offer_id = String(offer!.id);
+  const offerId = String(offer!.id);
   await query(
     url,
     `INSERT INTO offer_buyers (company_id, offer_id, buyer_id)
       SELECT company_id, $2, id FROM buyers WHERE company_id = $1 ORDER BY id LIMIT $3::int`,
-    [company_id, offer_id, BUYERS],
+    [company_id, offerId, BUYERS],
   );
   const buyers = `(SELECT buyer_id FROM offer_buyers WHERE company_id = $1 AND offer_id = $2)`;
-  const values = [company_id, offer_id];
+  const values = [company_id, offerId];
   await query(
     url,
     `UPDATE buyers SET paused = false, tier = 1, weight = 1, record_token_filter_data = '{}'
@@ -79,23 +79,23 @@ async function openOffer({ url, company_id }: BenchWorld): Promise<string> {
       WHERE company_id = $1 AND buyer_id IN ${buyers}`,
     [...values, CONVERSION.revenue, CONVERSION.after_seconds],
   );
-  return offer_id;
+  return offerId;
 }
 
 async function measure(bench: Bench, share: number, seconds: number): Promise<Figures> {
   const { world, clients, offer_id } = bench;
-  await quiet(world);
+  await waitUntilIdle(world);
   const deadlocks = await countDeadlocks(world);
   const [calls, events]: [number[], number[]] = [[], []];
   let errors = 0;
   const timed = async <T>(times: number[], work: () => Promise<T>): Promise<T> => {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const result = await work();
-    times.push(performance.now() - begun);
+    times.push(performance.now() - startedAt);
     return result;
   };
   const started = performance.now();
-  await keepBusy(CONNECTIONS, seconds, async () => {
+  await repeatConcurrently(CONNECTIONS, seconds, async () => {
     const n = bench.callers++;
     const client = clients[n % clients.length]!;
     const fails = n % 100 < share * 100;
@@ -157,24 +157,28 @@ async function race(bench: Bench): Promise<void> {
     half.push(await measure(bench, 0.5, SECONDS));
   }
   const report = [print('every first buyer answers', without), print('half fail over', half)];
-  const of_usual = round(report[1]!.calls_s / report[0]!.calls_s, 2);
-  say(`failover, ${BUYERS} buyers, ${CONNECTIONS} connections: ${of_usual} of the calls without`);
+  const ofUsual = round(report[1]!.calls_s / report[0]!.calls_s, 2);
+  say(`failover, ${BUYERS} buyers, ${CONNECTIONS} connections: ${ofUsual} of the calls without`);
   writeFileSync(
     '.bench/failover.json',
-    JSON.stringify({ connections: CONNECTIONS, rounds: ROUNDS, report, of_usual }, null, 2),
+    JSON.stringify(
+      { connections: CONNECTIONS, rounds: ROUNDS, report, of_usual: ofUsual },
+      null,
+      2,
+    ),
   );
 }
 
 export async function benchFailover(server: EmbeddedDatabase): Promise<void> {
   const world = await copyWorld(server, await prepareWorld(server, 10_000), 'bench_failover');
-  const offer_id = await openOffer(world);
+  const offerId = await openOffer(world);
   await query(world.url, 'VACUUM ANALYZE');
   const settings = { RUN_JOBS: 'false', WEB_CONCURRENCY: '1' };
   const services: ChildProcess[] = PORTS.map((port) => startService(world.url, port, settings));
   const clients = PORTS.map((port) => new CallClient(world, port, CONNECTIONS));
   try {
-    await Promise.all(PORTS.map(ready));
-    await race({ world, offer_id, clients, callers: 0 });
+    await Promise.all(PORTS.map(waitUntilReady));
+    await race({ world, offer_id: offerId, clients, callers: 0 });
   } finally {
     await Promise.all(clients.map((client) => client.close()));
     await end(services);

@@ -11,7 +11,7 @@ import { PrismaClient, type Prisma } from '../../src/generated/prisma/client';
 const { BENCH_URL, BENCH_COMPANY, BENCH_PORT, BENCH_LOG } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });
 const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
-const company_id = BigInt(BENCH_COMPANY!);
+const companyId = BigInt(BENCH_COMPANY!);
 const include = {
   call_limit: true,
   business_hours: true,
@@ -34,13 +34,13 @@ interface ListQuery {
 
 app.get<{ Querystring: ListQuery }>('/api/v1/buyers', async ({ query: { columns, fulltext } }) => {
   const where: Prisma.BuyerWhereInput = {
-    company_id,
+    company_id: companyId,
     deleted_at: null,
     ...(fulltext && { OR: [{ name: { contains: fulltext } }, { number: { contains: fulltext } }] }),
   };
   const page = { where, orderBy: { id: 'asc' as const }, take: 25 };
   const select = columns && Object.fromEntries(columns.split(',').map((name) => [name, true]));
-  const [buyers, total_count] = await Promise.all([
+  const [buyers, totalCount] = await Promise.all([
     select
       ? prisma.buyer.findMany({ ...page, select })
       : prisma.buyer.findMany({ ...page, include }),
@@ -50,7 +50,7 @@ app.get<{ Querystring: ListQuery }>('/api/v1/buyers', async ({ query: { columns,
     status: 200,
     success: true,
     buyers,
-    metadata: { root: 'buyers', page: 1, per_page: 25, total_count },
+    metadata: { root: 'buyers', page: 1, per_page: 25, total_count: totalCount },
   };
 });
 
@@ -58,7 +58,7 @@ app.get<{ Params: { id: string } }>('/api/v1/buyers/:id', async ({ params }) => 
   status: 200,
   success: true,
   buyer: await prisma.buyer.findUniqueOrThrow({
-    where: { company_id_id: { company_id, id: BigInt(params.id) } },
+    where: { company_id_id: { company_id: companyId, id: BigInt(params.id) } },
     include,
   }),
 }));
@@ -88,11 +88,11 @@ const asJson = (value: unknown) =>
 /** Runs a write; with BENCH_LOG=yes in one transaction with its log entry. */
 async function logging<R extends { id: bigint }>(
   write: (client: Client) => Promise<R>,
-  of_old?: (client: Client) => Promise<R>,
+  ofOld?: (client: Client) => Promise<R>,
 ): Promise<R> {
   if (BENCH_LOG !== 'yes') return write(prisma);
   return prisma.$transaction(async (tx) => {
-    const before = await of_old?.(tx);
+    const before = await ofOld?.(tx);
     const record = await write(tx);
     const changes = Object.entries(record).flatMap(([name, to]) => {
       const from = before?.[name as keyof R] ?? null;
@@ -100,7 +100,7 @@ async function logging<R extends { id: bigint }>(
     });
     await tx.changeLog.create({
       data: {
-        company_id,
+        company_id: companyId,
         record_type: 'Buyer',
         record_id: record.id,
         action: before ? 'update' : 'create',
@@ -116,8 +116,8 @@ async function logging<R extends { id: bigint }>(
     const slot = Math.floor(Math.random() * 64);
     for (const resource of before ? ['change_logs'] : ['buyers', 'change_logs'])
       await tx.recordCount.upsert({
-        where: { company_id_resource_slot: { company_id, resource, slot } },
-        create: { company_id, resource, slot, n: 1 },
+        where: { company_id_resource_slot: { company_id: companyId, resource, slot } },
+        create: { company_id: companyId, resource, slot, n: 1 },
         update: { n: { increment: 1 } },
       });
     return record;
@@ -143,7 +143,7 @@ app.post<{ Body: Body }>(
         data: {
           ...defaults,
           ...body,
-          company_id,
+          company_id: companyId,
           call_limit: { create: { zone: 'America/New_York', attempt_daily_limit } },
         },
         include,
@@ -158,7 +158,7 @@ app.put<{ Params: { id: string }; Body: Body }>(
   '/api/v1/buyers/:id',
   { schema: { body: bodySchema } },
   async ({ params, body: { attempt_daily_limit, ...body } }) => {
-    const where = { company_id_id: { company_id, id: BigInt(params.id) } };
+    const where = { company_id_id: { company_id: companyId, id: BigInt(params.id) } };
     return {
       status: 200,
       success: true,

@@ -3,12 +3,12 @@ import type { ChildProcess } from 'node:child_process';
 import { cpus } from 'node:os';
 import { Client } from 'pg';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { spentMeter, type Spent } from './cpu';
-import { received, RECEIVER_PORT, startReceiver } from './deliveries';
+import { startUsageMeter, type CpuUsage } from './cpu';
+import { countReceived, RECEIVER_PORT, startReceiver } from './deliveries';
 import { readCosts } from './fleet-costs';
 import { printPlan } from './fleet-plan';
 import {
-  fullPart,
+  findFullPart,
   PARTS,
   predict,
   type Costs,
@@ -19,10 +19,10 @@ import {
 import {
   CLIENTS,
   openFleetWorld,
-  pidsOf,
+  listPids,
   startApi,
   startWorkers,
-  table,
+  formatTable,
   type FleetWorld,
 } from './fleet-world';
 import { ImportClient } from './import-client';
@@ -30,8 +30,8 @@ import { makeFile } from './import-file';
 import { settle } from './soak';
 import { Load, USUAL_RATE } from './soak-load';
 import { dropSoakRun } from './soak-world';
-import { end, option, ready, round, say } from './tools';
-import { query, quiet } from './world';
+import { end, option, waitUntilReady, round, say } from './tools';
+import { query, waitUntilIdle } from './world';
 
 // Checks the model of the hardware that a day's work takes: compares the usage of each part under a
 // mixed load of three sizes with the prediction from the costs of single operations.
@@ -42,7 +42,7 @@ const SATURATED_SECONDS = Number(option('saturated-seconds', '6'));
 /** Shares of the rate that this machine can do. */
 const SIZES = [0.25, 0.5, 0.75];
 /** Requests a second that SIZES are shares of; 0 for the measured maximum. */
-const MOST = Number(option('most', '0'));
+const MAX_RATE = Number(option('most', '0'));
 const NUMBERS = 200_000;
 const CORES = cpus().length;
 const FLEET: Fleet = {
@@ -56,36 +56,36 @@ interface Bench {
   workers: ChildProcess[];
 }
 
-interface Checked {
+interface CheckedLoad {
   /** Requests a second. */
   rate: number;
   counts: Counts;
-  spent: Spent;
+  spent: CpuUsage;
   predicted: Parts;
 }
 
-async function worked({ url }: FleetWorld['world']): Promise<Counts> {
+async function countWork({ url }: FleetWorld['world']): Promise<Counts> {
   const [row] = await query(
     url,
     `SELECT coalesce(sum(n), 0)::int AS n FROM record_counts WHERE resource = 'text_messages'`,
   );
-  return { 'text a lead': Number(row!.n), 'deliver a webhook': await received() };
+  return { 'text a lead': Number(row!.n), 'deliver a webhook': await countReceived() };
 }
 
 async function measure(
   { soak, load, api, workers }: Bench,
   costs: Costs,
   work: () => Promise<Counts>,
-): Promise<Checked> {
+): Promise<CheckedLoad> {
   await settle(soak);
-  await quiet(soak.world);
+  await waitUntilIdle(soak.world);
   load.takeCounts();
-  const before = await worked(soak.world);
-  const meter = spentMeter(pidsOf([api], workers));
+  const before = await countWork(soak.world);
+  const meter = startUsageMeter(listPids([api], workers));
   const done = await work();
   const spent = meter();
   const requests = load.takeCounts();
-  const after = await worked(soak.world);
+  const after = await countWork(soak.world);
   const counts: Counts = { ...done, ...requests };
   for (const [operation, n] of Object.entries(after)) counts[operation] = n - before[operation]!;
   const answered = Object.values(requests).reduce((sum, n) => sum + n, 0);
@@ -106,7 +106,7 @@ async function importNumbers({ world }: FleetWorld): Promise<Counts> {
   }
 }
 
-async function check(bench: Bench, costs: Costs): Promise<Checked[]> {
+async function check(bench: Bench, costs: Costs): Promise<CheckedLoad[]> {
   const { load, soak } = bench;
   // Warm-up: a new process compiles for a while.
   await load.saturate(CLIENTS[0]!, SATURATED_SECONDS);
@@ -118,7 +118,7 @@ async function check(bench: Bench, costs: Costs): Promise<Checked[]> {
   for (const size of SIZES)
     checked.push(
       await measure(bench, costs, async () => {
-        const times = (size * (MOST || most.rate)) / USUAL_RATE;
+        const times = (size * (MAX_RATE || most.rate)) / USUAL_RATE;
         const [numbers] = await Promise.all([importNumbers(soak), load.run(SECONDS, times)]);
         return numbers;
       }),
@@ -128,9 +128,9 @@ async function check(bench: Bench, costs: Costs): Promise<Checked[]> {
 }
 
 const NAMES = { api: 'API', workers: 'workers', database: 'database' };
-const WHAT = [`${CLIENTS[0]} clients`, ...SIZES.map((size) => `${size * 100}%`)];
+const LOAD_NAMES = [`${CLIENTS[0]} clients`, ...SIZES.map((size) => `${size * 100}%`)];
 
-function print(checked: readonly Checked[]): void {
+function print(checked: readonly CheckedLoad[]): void {
   say(
     `\nThe model, API processes: ${FLEET.api}, workers: ${FLEET.workers}, on ${CORES} cores; ` +
       'cores: predicted → measured\n',
@@ -138,18 +138,18 @@ function print(checked: readonly Checked[]): void {
   const rows = checked.map(({ rate, spent, predicted }, n) => {
     const cores = (seconds: number) => round(seconds / spent.seconds).toFixed(2);
     return [
-      WHAT[n]!,
+      LOAD_NAMES[n]!,
       Math.round(rate),
       ...PARTS.map((part) => `${cores(predicted[part])} → ${cores(spent[part])}`),
       ...PARTS.map((part) => (spent[part] / predicted[part]).toFixed(2)),
       cores(spent.load),
       cores(spent.machine),
-      fullPart(spent, { cores: CORES, fleet: FLEET }),
+      findFullPart(spent, { cores: CORES, fleet: FLEET }),
     ];
   });
   const ratios = PARTS.map((part) => `${NAMES[part]}, measured ÷ predicted`);
   const head = ['load', 'requests/s', ...PARTS.map((part) => `${NAMES[part]}, cores`), ...ratios];
-  say(table([...head, 'load, cores', 'machine, cores', 'full'], rows));
+  say(formatTable([...head, 'load, cores', 'machine, cores', 'full'], rows));
 }
 
 export async function benchModel(server: EmbeddedDatabase): Promise<void> {
@@ -160,7 +160,7 @@ export async function benchModel(server: EmbeddedDatabase): Promise<void> {
   const api = await startApi(soak.world.url, PORT, FLEET.api);
   const workers = await startWorkers(soak.world.url, FLEET.workers);
   try {
-    await ready(RECEIVER_PORT);
+    await waitUntilReady(RECEIVER_PORT);
     const checked = await check({ soak, load, api, workers }, costs);
     print(checked);
     writeFileSync('.bench/fleet-model.json', JSON.stringify({ fleet: FLEET, checked }, null, 2));

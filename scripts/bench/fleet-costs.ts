@@ -2,29 +2,29 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Client } from 'pg';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { inLanes, keepBusy, type BegunCall } from './call-client';
-import { spentMeter } from './cpu';
-import { received, RECEIVER_PORT, startReceiver } from './deliveries';
+import { runConcurrently, repeatConcurrently, type StartedCall } from './call-client';
+import { startUsageMeter } from './cpu';
+import { countReceived, RECEIVER_PORT, startReceiver } from './deliveries';
 import { measureSteps } from './fleet-steps';
 import type { Cost, Costs } from './fleet-model';
 import {
   CLIENTS,
-  growth,
+  measureGrowth,
   openFleetWorld,
-  pidsOf,
+  listPids,
   ROUNDS,
   SECONDS,
   startApi,
   startWorkers,
-  table,
+  formatTable,
   type FleetWorld,
 } from './fleet-world';
 import { ImportClient } from './import-client';
 import { makeFile } from './import-file';
 import { Load, RATES } from './soak-load';
 import { dropSoakRun } from './soak-world';
-import { end, median, memory, option, ready, round, say } from './tools';
-import { query, quiet } from './world';
+import { end, median, memory, option, waitUntilReady, round, say } from './tools';
+import { query, waitUntilIdle } from './world';
 
 // Measures the cost of each operation alone, for one API process, one worker and the database.
 
@@ -55,36 +55,40 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 const clients = CLIENTS[0]!;
 
 /** Records a turn of an operation; `work` returns how often it was done. */
-async function turn(
+async function recordTurn(
   { soak, api, worker, turns, is_warm }: Bench,
   operation: string,
   work: () => Promise<number | undefined>,
 ): Promise<void> {
-  await quiet(soak.world);
-  const spent = spentMeter(pidsOf([api], worker ? [worker] : []));
+  await waitUntilIdle(soak.world);
+  const spent = startUsageMeter(listPids([api], worker ? [worker] : []));
   const n = (await work()) ?? 0;
   const { api: service, workers, database } = spent();
   if (!is_warm) return;
-  const each = (seconds: number) => (seconds * 1_000) / Math.max(1, n);
-  const cost = { api_ms: each(service), workers_ms: each(workers), database_ms: each(database) };
+  const perUnit = (seconds: number) => (seconds * 1_000) / Math.max(1, n);
+  const cost = {
+    api_ms: perUnit(service),
+    workers_ms: perUnit(workers),
+    database_ms: perUnit(database),
+  };
   turns.set(operation, [...(turns.get(operation) ?? []), cost]);
 }
 
 /** Starts calls, then reports their events; returns the number of events per call. */
-async function turnOfCalls(bench: Bench): Promise<number> {
+async function recordCallTurn(bench: Bench): Promise<number> {
   const { load } = bench;
-  const calls: BegunCall[] = [];
+  const calls: StartedCall[] = [];
   let events = 0;
   const begin = async () => {
-    const begun = await load.begin();
-    if (begun) calls.push(begun);
+    const call = await load.begin();
+    if (call) calls.push(call);
   };
-  await turn(bench, 'begin a call', async () => {
-    await inLanes([...Array(CALLS).keys()], clients, begin);
+  await recordTurn(bench, 'begin a call', async () => {
+    await runConcurrently([...Array(CALLS).keys()], clients, begin);
     return load.takeCounts()['begin a call'];
   });
-  await turn(bench, 'event of a call', async () => {
-    await inLanes(calls, clients, (call) => load.events(call));
+  await recordTurn(bench, 'event of a call', async () => {
+    await runConcurrently(calls, clients, (call) => load.events(call));
     events = load.takeCounts()['event of a call'] ?? 0;
     return events;
   });
@@ -94,28 +98,30 @@ async function turnOfCalls(bench: Bench): Promise<number> {
 /**
  * Records the jobs of a worker: it delivers the webhooks of the calls, imports a file, then idles.
  */
-async function jobs(bench: Bench): Promise<{ webhook: number; number: number; idle: Cost }> {
+async function recordJobTurns(
+  bench: Bench,
+): Promise<{ webhook: number; number: number; idle: Cost }> {
   const { soak } = bench;
   const { url } = soak.world;
-  const [made] = await query(url, 'SELECT count(*)::int AS n FROM webhook_events');
-  const due = Number(made!.n);
-  const before = await received();
+  const [row] = await query(url, 'SELECT count(*)::int AS n FROM webhook_events');
+  const due = Number(row!.n);
+  const before = await countReceived();
   const until = async (n: number) => {
-    while ((await received()) - before < n) await pause(20);
+    while ((await countReceived()) - before < n) await pause(20);
   };
-  const webhooks = await growth(url, async () => {
+  const webhooks = await measureGrowth(url, async () => {
     const [worker] = await startWorkers(url, 1);
     bench.worker = worker!;
     await until(1);
-    const first = (await received()) - before;
-    await turn(bench, 'deliver a webhook', async () => {
+    const first = (await countReceived()) - before;
+    await recordTurn(bench, 'deliver a webhook', async () => {
       await until(due);
       return due - first;
     });
   });
   const { csv } = await makeFile(NUMBERS);
-  const numbers = await growth(url, () => importFile(bench, csv));
-  await turn(bench, 'idle', () => pause(IDLE_MS).then(() => IDLE_MS / 1_000));
+  const numbers = await measureGrowth(url, () => importFile(bench, csv));
+  await recordTurn(bench, 'idle', () => pause(IDLE_MS).then(() => IDLE_MS / 1_000));
   const [idle] = bench.turns.get('idle')!;
   bench.turns.delete('idle');
   return { webhook: webhooks / due, number: numbers / NUMBERS, idle: idle! };
@@ -128,7 +134,7 @@ async function importFile(bench: Bench, csv: string): Promise<void> {
   try {
     const imports = new ImportClient(world, client, PORT);
     const list = await imports.createList();
-    await turn(bench, 'import a number', async () => {
+    await recordTurn(bench, 'import a number', async () => {
       await imports.wait((await imports.upload(list, csv, 'block')).id);
       return NUMBERS;
     });
@@ -138,23 +144,25 @@ async function importFile(bench: Bench, csv: string): Promise<void> {
 }
 
 /** Records each kind of request alone, except submissions: a worker would process these leads. */
-async function turnOfReads(bench: Bench): Promise<void> {
+async function recordReadTurns(bench: Bench): Promise<void> {
   const { load, soak } = bench;
-  await turn(bench, LARGE_OFFER, async () => {
-    await keepBusy(clients, SECONDS, () => load.begin(performance.now(), soak.large_offer_id));
+  await recordTurn(bench, LARGE_OFFER, async () => {
+    await repeatConcurrently(clients, SECONDS, () =>
+      load.begin(performance.now(), soak.large_offer_id),
+    );
     return load.takeCounts()['begin a call'];
   });
-  for (const kind of REQUESTS) await turnOf(bench, kind);
+  for (const kind of REQUESTS) await recordRequestTurn(bench, kind);
 }
 
-async function turnOf(bench: Bench, kind: keyof typeof RATES): Promise<void> {
-  await turn(bench, kind, async () => {
+async function recordRequestTurn(bench: Bench, kind: keyof typeof RATES): Promise<void> {
+  await recordTurn(bench, kind, async () => {
     await bench.load.saturate(clients, SECONDS, kind);
     return bench.load.takeCounts()[kind];
   });
 }
 
-function medianOf(turns: readonly Cost[]): Cost {
+function toMedianCost(turns: readonly Cost[]): Cost {
   const of = (key: 'api_ms' | 'workers_ms' | 'database_ms') => median(turns.map((t) => t[key]));
   return { api_ms: of('api_ms'), workers_ms: of('workers_ms'), database_ms: of('database_ms') };
 }
@@ -174,27 +182,27 @@ async function sessionMemory(url: string): Promise<number> {
   return sizes.reduce((sum, mb) => sum + mb, 0) / Math.max(1, sizes.length);
 }
 
-type Measured = Omit<Costs, 'operations'> & { bytes: Record<string, number> };
+type MeasuredCosts = Omit<Costs, 'operations'> & { bytes: Record<string, number> };
 
-async function measure(bench: Bench): Promise<Measured> {
+async function measure(bench: Bench): Promise<MeasuredCosts> {
   const { load, soak, api } = bench;
   const { url } = soak.world;
-  await turnOfCalls(bench);
-  await turnOfReads(bench);
+  await recordCallTurn(bench);
+  await recordReadTurns(bench);
   bench.is_warm = true;
-  let events_of_call = 0;
+  let eventsOfCall = 0;
   let call = 0;
   for (let n = 0; n < ROUNDS; n++)
-    call = await growth(url, async () => void (events_of_call = await turnOfCalls(bench)));
-  const { webhook, number, idle } = await jobs(bench);
-  const worker_mb = memory(bench.worker!.pid!).peak_mb;
+    call = await measureGrowth(url, async () => void (eventsOfCall = await recordCallTurn(bench)));
+  const { webhook, number, idle } = await recordJobTurns(bench);
+  const workerMb = memory(bench.worker!.pid!).peak_mb;
   await end([bench.worker!]);
   delete bench.worker;
-  for (let n = 0; n < ROUNDS; n++) await turnOfReads(bench);
+  for (let n = 0; n < ROUNDS; n++) await recordReadTurns(bench);
   await load.saturate(clients, SECONDS, 'submit a lead');
   load.takeCounts();
-  for (let n = 0; n < ROUNDS; n++) await turnOf(bench, 'submit a lead');
-  const leads = await growth(url, () => load.saturate(clients, SECONDS, 'submit a lead'));
+  for (let n = 0; n < ROUNDS; n++) await recordRequestTurn(bench, 'submit a lead');
+  const leads = await measureGrowth(url, () => load.saturate(clients, SECONDS, 'submit a lead'));
   const lead = leads / (load.takeCounts()['submit a lead'] ?? 1);
   return {
     idle: {
@@ -202,10 +210,10 @@ async function measure(bench: Bench): Promise<Measured> {
       workers: idle.workers_ms / 1e3,
       database: idle.database_ms / 1e3,
     },
-    events_of_call,
+    events_of_call: eventsOfCall,
     session_mb: await sessionMemory(url),
     api_mb: memory(api.pid!).peak_mb,
-    worker_mb,
+    worker_mb: workerMb,
     bytes: {
       'begin a call': call / CALLS,
       'deliver a webhook': webhook,
@@ -224,11 +232,11 @@ async function measureService(server: EmbeddedDatabase): Promise<Costs> {
   const api = await startApi(soak.world.url, PORT, 1);
   const bench: Bench = { soak, api, load: new Load(soak, PORT), turns: new Map(), is_warm: false };
   try {
-    await ready(RECEIVER_PORT);
+    await waitUntilReady(RECEIVER_PORT);
     const { bytes, ...rest } = await measure(bench);
     const operations = [...bench.turns].map(([operation, turns]) => [
       operation,
-      { ...medianOf(turns), ...(operation in bytes && { bytes: bytes[operation] }) },
+      { ...toMedianCost(turns), ...(operation in bytes && { bytes: bytes[operation] }) },
     ]);
     if (bench.load.errors.length > 0) throw new Error(bench.load.errors[0]);
     return { ...rest, operations: Object.fromEntries(operations) as Costs['operations'] };
@@ -265,7 +273,7 @@ function print({ operations, idle, ...costs }: Costs): void {
     microseconds(cost.database_ms),
     cost.bytes === undefined ? '' : Math.round(cost.bytes).toLocaleString('en'),
   ]);
-  say(table(['operation', 'API', 'worker', 'database', 'bytes stored'], rows));
+  say(formatTable(['operation', 'API', 'worker', 'database', 'bytes stored'], rows));
   const cores = (part: keyof typeof idle) => round(idle[part], 3);
   say(
     `\nwithout work, an API process takes ${cores('api')} cores, a worker ${cores('workers')}, ` +

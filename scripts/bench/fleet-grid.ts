@@ -3,24 +3,24 @@ import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import autocannon from 'autocannon';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { spentMeter, type Spent } from './cpu';
-import { fullPart, type Fleet } from './fleet-model';
+import { startUsageMeter, type CpuUsage } from './cpu';
+import { findFullPart, type Fleet } from './fleet-model';
 import { measureSteps } from './fleet-steps';
 import {
   CLIENTS,
   openFleetWorld,
-  pidsOf,
+  listPids,
   ROUNDS,
   SECONDS,
   startApi,
-  table,
+  formatTable,
   type FleetWorld,
 } from './fleet-world';
 import { phoneNumber } from './shop';
 import { Load } from './soak-load';
 import { dropSoakRun } from './soak-world';
 import { end, median, percentile, round, say } from './tools';
-import { quiet } from './world';
+import { waitUntilIdle } from './world';
 
 // Servers of 1, 2 and 4 API processes, each server on one port, in turns on the same database; and
 // 1 and 2 workers.
@@ -34,7 +34,7 @@ const WARM_SECONDS = 0.5;
 const FIRST_WARM_SECONDS = 8;
 const CORES = cpus().length;
 
-interface Done {
+interface WorkResult {
   units: number;
   p99_ms: number;
   errors: number;
@@ -42,7 +42,7 @@ interface Done {
 
 interface Work {
   what: string;
-  run(server: Server, clients: number, seconds: number): Promise<Done>;
+  run(server: Server, clients: number, seconds: number): Promise<WorkResult>;
 }
 
 interface Server {
@@ -54,8 +54,8 @@ interface Server {
 interface Row extends Fleet {
   what: string;
   clients: number;
-  done: Done;
-  spent: Spent;
+  done: WorkResult;
+  spent: CpuUsage;
 }
 
 type Request = (n: number) => { method: 'GET' | 'POST'; path: string; body?: string };
@@ -73,7 +73,7 @@ const requests =
       url: `http://127.0.0.1:${PORTS[processes]}`,
       connections,
       duration,
-      requests: [{ setupRequest: (each) => ({ ...each, ...request(n++), headers }) }],
+      requests: [{ setupRequest: (defaults) => ({ ...defaults, ...request(n++), headers }) }],
     });
     const errors = result.errors + result.non2xx;
     return { units: result.requests.total, p99_ms: result.latency.p99, errors };
@@ -84,19 +84,23 @@ const mix: Work['run'] = async ({ load }, clients, seconds) => {
   const failed = load.errors.length;
   await load.saturate(clients, seconds);
   const times = [...load.times.values()].flat();
-  const p99_ms = round(percentile(times, 0.99), 1);
-  return { units: times.length, p99_ms, errors: load.errors.length - failed };
+  const p99Ms = round(percentile(times, 0.99), 1);
+  return { units: times.length, p99_ms: p99Ms, errors: load.errors.length - failed };
 };
 
-function worksOf({ world, large_offer_id: offer_id }: FleetWorld): Work[] {
+function buildWorks({ world, large_offer_id: offerId }: FleetWorld): Work[] {
   const { auth, first_id, last_id } = world;
   const show: Request = (n) => {
     const id = first_id + ((n * 7919) % (last_id - first_id));
     return { method: 'GET', path: `/api/v1/buyers/${id}` };
   };
   const decision: Request = (n) => {
-    const caller_number = `+${phoneNumber(n % 1_000_000)}`;
-    const body = JSON.stringify({ offer_id, caller_number, tokens: { state: 'CA' } });
+    const callerNumber = `+${phoneNumber(n % 1_000_000)}`;
+    const body = JSON.stringify({
+      offer_id: offerId,
+      caller_number: callerNumber,
+      tokens: { state: 'CA' },
+    });
     return { method: 'POST', path: '/api/v1/call_sessions', body };
   };
   return [
@@ -106,10 +110,10 @@ function worksOf({ world, large_offer_id: offer_id }: FleetWorld): Work[] {
   ];
 }
 
-const middle = (rows: readonly Row[]): Row => {
+const pickMedianRow = (rows: readonly Row[]): Row => {
   const rate = ({ done, spent }: Row) => done.units / spent.seconds;
-  const wanted = median(rows.map(rate));
-  return rows.find((row) => rate(row) === wanted)!;
+  const medianRate = median(rows.map(rate));
+  return rows.find((row) => rate(row) === medianRate)!;
 };
 
 async function measureWork(
@@ -122,10 +126,10 @@ async function measureWork(
     await work.run(server, clients, FIRST_WARM_SECONDS * server.processes);
   for (let turn = 0; turn < ROUNDS; turn++)
     for (const [n, server] of servers.entries()) {
-      await quiet(world);
+      await waitUntilIdle(world);
       await work.run(server, clients, WARM_SECONDS);
       const { processes, service } = server;
-      const meter = spentMeter(pidsOf([service]));
+      const meter = startUsageMeter(listPids([service]));
       const done = await work.run(server, clients, SECONDS);
       const row = { what: work.what, clients, api: processes, workers: 0, done, spent: meter() };
       turns[n]!.push(row);
@@ -142,11 +146,11 @@ async function measureApi(server: EmbeddedDatabase): Promise<Row[]> {
       const service = await startApi(world.world.url, PORTS[processes], processes);
       servers.push({ processes, service, load: new Load(world, PORTS[processes]) });
     }
-    for (const work of worksOf(world))
+    for (const work of buildWorks(world))
       for (const clients of CLIENTS) {
         const turns = await measureWork(world, servers, { work, clients });
-        rows.push(...turns.map(middle));
-        sayRatio(work.what, clients, turns);
+        rows.push(...turns.map(pickMedianRow));
+        printRatio(work.what, clients, turns);
       }
     return rows;
   } finally {
@@ -156,9 +160,9 @@ async function measureApi(server: EmbeddedDatabase): Promise<Row[]> {
   }
 }
 
-function sayRatio(what: string, clients: number, [one, two]: Row[][]): void {
+function printRatio(what: string, clients: number, [single, two]: Row[][]): void {
   const ratio = (of: (row: Row) => number) =>
-    round(median(two!.map((row, turn) => of(row) / of(one![turn]!))));
+    round(median(two!.map((row, turn) => of(row) / of(single![turn]!))));
   say(
     `${what}, ${clients} clients: two processes serve ` +
       `${ratio(({ done, spent }) => done.units / spent.seconds)} x as many as one, and each takes ` +
@@ -181,15 +185,15 @@ function print(rows: readonly Row[]): void {
     const rate = done.units / spent.seconds;
     const ms = (seconds: number) => ((seconds * 1_000) / done.units).toFixed(2);
     const cores = (seconds: number) => (seconds / spent.seconds).toFixed(2);
-    const others = spent.machine - spent.api - spent.workers - spent.database - spent.load;
+    const otherSeconds = spent.machine - spent.api - spent.workers - spent.database - spent.load;
     return [
       clients > 0 ? `${what}, ${clients} clients` : what,
       api > 0 ? `${api} API` : `${workers} worker${workers > 1 ? 's' : ''}`,
       Math.round(rate).toLocaleString('en'),
       Math.round(rate / (api + workers)).toLocaleString('en'),
       `${ms(spent.api + spent.workers)} + ${ms(spent.database)}`,
-      ...[spent.api + spent.workers, spent.database, spent.load, others].map(cores),
-      fullPart(spent, { cores: CORES, fleet: { api, workers } }),
+      ...[spent.api + spent.workers, spent.database, spent.load, otherSeconds].map(cores),
+      findFullPart(spent, { cores: CORES, fleet: { api, workers } }),
       done.p99_ms || '',
       done.errors || '',
     ];
@@ -197,7 +201,7 @@ function print(rows: readonly Row[]): void {
   const cpu = ['ms of CPU, Trunkline + database', 'Trunkline, cores', 'database', 'load', 'others'];
   const head = ['work', 'processes', 'a second', 'of each', ...cpu, 'full', 'p99, ms', 'errors'];
   say(`\nOn ${CORES} cores, the turn with the median rate of ${ROUNDS}; steps: one turn\n`);
-  say(table(head, cells));
+  say(formatTable(head, cells));
 }
 
 export async function benchGrid(server: EmbeddedDatabase): Promise<void> {

@@ -1,5 +1,5 @@
-import { connectionsOf } from '../../src/db/client';
-import type { Spent } from './cpu';
+import { countConnections } from '../../src/db/client';
+import type { CpuUsage } from './cpu';
 
 // Computes how much hardware a day's work takes from the costs of operations. Nothing is measured
 // here.
@@ -89,11 +89,11 @@ export interface Plan {
 }
 
 /** Sessions of a process at most, with the default DATABASE_POOL_SIZE; two more listen. */
-const SESSIONS = connectionsOf(16) + 2;
+const SESSIONS = countConnections(16) + 2;
 const DAY_SECONDS = 86_400;
 
 /** Counts the operations of a day; a call sends one webhook, a lead gets one text. */
-export function operationsOf(
+export function countOperations(
   { calls, leads, numbers, reads }: Day,
   { events_of_call, reads: shares }: { events_of_call: number; reads: Counts },
 ): Counts {
@@ -123,7 +123,7 @@ export function plan(counts: Counts, costs: Costs, assumptions: Assumptions): Pl
   const processes = needed(working.api / (1 - costs.idle.api / utilisation));
   const workers = needed(working.workers / (1 - costs.idle.workers / utilisation));
   const busy = predict(costs, rates, { seconds: 1, fleet: { api: processes, workers } });
-  const database_cores = needed(busy.database);
+  const databaseCores = needed(busy.database);
   const bytes = Object.entries(counts).reduce(
     (sum, [operation, n]) => sum + n * (costs.operations[operation]!.bytes ?? 0),
     0,
@@ -134,10 +134,10 @@ export function plan(counts: Counts, costs: Costs, assumptions: Assumptions): Pl
     busy,
     processes,
     workers,
-    database_cores,
+    database_cores: databaseCores,
     disk_gb: bytes / 1e9,
     memory_gb: (sessions * costs.session_mb) / 1e3 + (bytes * recent_days) / 1e9,
-    cells: Math.ceil(database_cores / node_cores),
+    cells: Math.ceil(databaseCores / node_cores),
   };
 }
 
@@ -145,8 +145,8 @@ export function plan(counts: Counts, costs: Costs, assumptions: Assumptions): Pl
 const FULL = 0.9;
 
 /** Returns the part that is full, and so limits the rate. */
-export function fullPart(
-  { seconds, api, workers, load, machine }: Omit<Spent, 'database'>,
+export function findFullPart(
+  { seconds, api, workers, load, machine }: Omit<CpuUsage, 'database'>,
   { cores, fleet }: { cores: number; fleet: Fleet },
 ): string {
   const full = (spent: number, most: number) => most > 0 && spent / seconds / most >= FULL;

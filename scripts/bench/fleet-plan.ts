@@ -1,22 +1,22 @@
-import { operationsOf, plan, type Costs, type Counts, type Parts } from './fleet-model';
-import { table } from './fleet-world';
+import { countOperations, plan, type Costs, type Counts, type Parts } from './fleet-model';
+import { formatTable } from './fleet-world';
 import { RATES } from './soak-load';
 import { option, round, say } from './tools';
 
 // Prints the hardware for the day that the options describe.
 
-const given = (name: string, usual: number) => Number(option(name, String(usual)));
+const readNumberOption = (name: string, usual: number) => Number(option(name, String(usual)));
 const DAY = {
-  calls: given('calls-a-day', 1_000_000),
-  leads: given('leads-a-day', 2_000_000),
-  numbers: given('numbers-a-day', 10_000_000),
-  reads: given('reads-a-day', 5_000_000),
+  calls: readNumberOption('calls-a-day', 1_000_000),
+  leads: readNumberOption('leads-a-day', 2_000_000),
+  numbers: readNumberOption('numbers-a-day', 10_000_000),
+  reads: readNumberOption('reads-a-day', 5_000_000),
 };
 const ASSUMPTIONS = {
-  peak: given('peak', 3),
-  utilisation: given('utilisation', 0.6),
-  node_cores: given('node-cores', 32),
-  recent_days: given('recent-days', 1),
+  peak: readNumberOption('peak', 3),
+  utilisation: readNumberOption('utilisation', 0.6),
+  node_cores: readNumberOption('node-cores', 32),
+  recent_days: readNumberOption('recent-days', 1),
 };
 /** Reads are mixed as in the load of scripts/bench/soak-load.ts. */
 const READS: Counts = Object.fromEntries(
@@ -38,7 +38,7 @@ export function printPlan(costs: Costs): void {
     const [calls, leads, numbers, reads] = [DAY.calls, DAY.leads, DAY.numbers, DAY.reads].map(
       (n) => n * times,
     ) as [number, number, number, number];
-    const counts = operationsOf(
+    const counts = countOperations(
       { calls, leads, numbers, reads },
       { events_of_call: costs.events_of_call, reads: READS },
     );
@@ -56,5 +56,5 @@ export function printPlan(costs: Costs): void {
   });
   const day = ['calls', 'leads', 'numbers', 'reads', 'busy: API + workers + database'];
   const hardware = ['API processes', 'workers', 'PostgreSQL cores', 'GB of memory'];
-  say(table([...day, ...hardware, 'GB a day', 'cells'], rows));
+  say(formatTable([...day, ...hardware, 'GB a day', 'cells'], rows));
 }

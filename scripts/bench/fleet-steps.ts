@@ -1,7 +1,7 @@
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { spentMeter, type Spent } from './cpu';
+import { startUsageMeter, type CpuUsage } from './cpu';
 import { checkTexted, openDueLeads, watchTexted } from './engine-leads';
-import { growth, pidsOf, startWorkers } from './fleet-world';
+import { measureGrowth, listPids, startWorkers } from './fleet-world';
 import { end, option } from './tools';
 import { dropWorld } from './world';
 
@@ -14,7 +14,7 @@ const NAME = 'bench_fleet_steps';
 export interface Steps {
   workers: number;
   steps: number;
-  spent: Spent;
+  spent: CpuUsage;
   /** Bytes that a step adds to the database. */
   bytes: number;
 }
@@ -24,14 +24,14 @@ export async function measureSteps(server: EmbeddedDatabase, workers: number): P
   const world = await openDueLeads(server, NAME, LEADS);
   const texted = await watchTexted(world);
   try {
-    let measured = { steps: 0, spent: spentMeter({})() };
-    const bytes = await growth(world.url, async () => {
-      const own = await startWorkers(world.url, workers);
+    let measured = { steps: 0, spent: startUsageMeter({})() };
+    const bytes = await measureGrowth(world.url, async () => {
+      const workerProcesses = await startWorkers(world.url, workers);
       const first = await texted.until(1);
-      const spent = spentMeter(pidsOf([], own));
+      const spent = startUsageMeter(listPids([], workerProcesses));
       const last = await texted.until(LEADS);
       measured = { steps: last.n - first.n, spent: spent() };
-      await end(own);
+      await end(workerProcesses);
     });
     await checkTexted(world, LEADS);
     return { workers, ...measured, bytes: bytes / LEADS };

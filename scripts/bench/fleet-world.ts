@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import type { ServicePids } from './cpu';
 import { fillLists, fillOffer } from './decisions-world';
-import { addWebhook, TO_RECEIVER } from './deliveries';
+import { addWebhook, RECEIVER_SETTINGS } from './deliveries';
 import { openSoakWorld, type SoakWorld } from './soak-world';
-import { option, ready, startService, startWorker } from './tools';
+import { option, waitUntilReady, startService, startWorker } from './tools';
 import { query } from './world';
 
 /** Length of each measurement. */
@@ -25,24 +25,24 @@ export interface FleetWorld extends SoakWorld {
 export async function openFleetWorld(server: EmbeddedDatabase): Promise<FleetWorld> {
   const soak = await openSoakWorld(server);
   await fillLists(soak.world, LISTED);
-  const large_offer_id = await fillOffer(soak.world, 1_000);
+  const largeOfferId = await fillOffer(soak.world, 1_000);
   await addWebhook(soak.world);
   await query(soak.world.url, 'VACUUM ANALYZE');
   await query(soak.world.url, 'CHECKPOINT');
-  return { ...soak, large_offer_id };
+  return { ...soak, large_offer_id: largeOfferId };
 }
 
 /** Starts a server whose processes answer requests and run no jobs. */
 export async function startApi(url: string, port: string, processes: number) {
-  const settings = { RUN_JOBS: 'false', WEB_CONCURRENCY: String(processes), ...TO_RECEIVER };
+  const settings = { RUN_JOBS: 'false', WEB_CONCURRENCY: String(processes), ...RECEIVER_SETTINGS };
   const service = startService(url, port, settings);
-  await ready(port);
+  await waitUntilReady(port);
   return service;
 }
 
 /** Starts workers, and waits until all of them run. */
 export async function startWorkers(url: string, count: number): Promise<ChildProcess[]> {
-  const workers = Array.from({ length: count }, () => startWorker(url, TO_RECEIVER));
+  const workers = Array.from({ length: count }, () => startWorker(url, RECEIVER_SETTINGS));
   const pids = workers.map(({ pid }) => pid);
   for (const deadline = Date.now() + REGISTERED_TIMEOUT_MS; Date.now() < deadline;) {
     const [row] = await query(
@@ -56,14 +56,14 @@ export async function startWorkers(url: string, count: number): Promise<ChildPro
   throw new Error(`not all of ${count} workers have started`);
 }
 
-export const pidsOf = (api: readonly ChildProcess[], workers: readonly ChildProcess[] = []) =>
+export const listPids = (api: readonly ChildProcess[], workers: readonly ChildProcess[] = []) =>
   ({
     api: api.map(({ pid }) => pid!),
     workers: workers.map(({ pid }) => pid!),
   }) satisfies ServicePids;
 
 /** Returns the bytes by which the database grows during `work`, apart from reused space. */
-export async function growth(url: string, work: () => Promise<unknown>): Promise<number> {
+export async function measureGrowth(url: string, work: () => Promise<unknown>): Promise<number> {
   const size = async () => {
     await query(url, 'VACUUM');
     const [row] = await query(url, 'SELECT pg_database_size(current_database())::float8 AS n');
@@ -75,7 +75,7 @@ export async function growth(url: string, work: () => Promise<unknown>): Promise
 }
 
 /** Formats a Markdown table. */
-export function table(head: readonly string[], rows: readonly (string | number)[][]): string {
+export function formatTable(head: readonly string[], rows: readonly (string | number)[][]): string {
   const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
   const rule = head.map((_, at) => (at === 0 ? '---' : '---:'));
   return [head, rule, ...rows].map(line).join('\n');

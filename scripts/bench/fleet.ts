@@ -12,11 +12,11 @@ const PARTS: Record<string, () => Promise<(server: EmbeddedDatabase) => Promise<
 };
 
 export async function benchFleet(server: EmbeddedDatabase): Promise<void> {
-  const wanted = option('parts', Object.keys(PARTS).join(',')).split(',');
-  const unknown = wanted.filter((part) => !(part in PARTS));
+  const requestedParts = option('parts', Object.keys(PARTS).join(',')).split(',');
+  const unknown = requestedParts.filter((part) => !(part in PARTS));
   if (unknown.length > 0) throw new Error(`--parts ${unknown.join(',')}: there is no such part`);
   for (const [part, open] of Object.entries(PARTS)) {
-    if (!wanted.includes(part)) continue;
+    if (!requestedParts.includes(part)) continue;
     process.stderr.write(`${part} ...\n`);
     const run = await open();
     await run(server);

@@ -15,7 +15,7 @@ import { recordsTemplate, recordTemplate } from '../../src/db/record-statements'
 
 const { BENCH_URL, BENCH_COMPANY, BENCH_PORT } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });
-const company_id = BENCH_COMPANY;
+const companyId = BENCH_COMPANY;
 
 const shape = (more: Partial<ListShape> = {}): ListShape => ({
   conditions: [],
@@ -28,22 +28,22 @@ const shape = (more: Partial<ListShape> = {}): ListShape => ({
 });
 const all = listTemplate(projection, shape());
 const four = listTemplate(projection, shape({ columns: ['id', 'name', 'number', 'paused'] }));
-const found = keysTemplate(
+const keysQuery = keysTemplate(
   projection,
   shape({ conditions: [`${projection.fulltext} LIKE {fulltext}`], total: 'counted' }),
 );
 const records = recordsTemplate(projection, {});
-const one = recordTemplate(projection, 'id', {});
+const recordQuery = recordTemplate(projection, 'id', {});
 const now = () => new Date().toISOString();
 
 async function page(make: typeof all): Promise<string> {
-  return envelope((await pool.query(make({ company_id, now: now() }))).rows);
+  return envelope((await pool.query(make({ company_id: companyId, now: now() }))).rows);
 }
 
 async function search(text: string): Promise<string> {
-  const keys = (await pool.query(found({ company_id, fulltext: `%${text}%` }))).rows;
+  const keys = (await pool.query(keysQuery({ company_id: companyId, fulltext: `%${text}%` }))).rows;
   const ids = keys.slice(0, 25).flatMap(({ id }) => (id === null ? [] : [id]));
-  const { rows } = await pool.query(records({ company_id, now: now(), ids }));
+  const { rows } = await pool.query(records({ company_id: companyId, now: now(), ids }));
   return envelope(rows.map((row) => ({ ...row, total: keys[0].total })));
 }
 
@@ -63,7 +63,7 @@ function envelope(rows: { total: number; record: string | null; id: string }[]):
 }
 
 async function show(id: string): Promise<string> {
-  const { rows } = await pool.query(one({ company_id, now: now(), id }));
+  const { rows } = await pool.query(recordQuery({ company_id: companyId, now: now(), id }));
   const checksum = createHash('md5').update(rows[0].record).digest('hex');
   const end = `"checksum":"${checksum}","metadata":{"root":"buyer"}}`;
   return `{"status":200,"success":true,"errors":{},"buyer":${rows[0].record},${end}`;
@@ -86,13 +86,13 @@ async function create(body: {
     const { rows } = await client.query({
       name: 'insert_buyer',
       text: INSERT_BUYER,
-      values: [company_id, body.name, body.number, body.weight],
+      values: [companyId, body.name, body.number, body.weight],
     });
     await client.query({
       name: 'insert_limits',
       text: `INSERT INTO call_limits (company_id, buyer_id, zone, attempt_daily_limit)
         VALUES ($1, $2, 'America/New_York', $3)`,
-      values: [company_id, rows[0].id, body.attempt_daily_limit],
+      values: [companyId, rows[0].id, body.attempt_daily_limit],
     });
     await client.query({
       name: 'count',
@@ -100,7 +100,7 @@ async function create(body: {
         VALUES ($1, 'buyers', $2, 1)
         ON CONFLICT (company_id, resource, slot)
         DO UPDATE SET n = record_counts.n + 1`,
-      values: [company_id, Math.floor(Math.random() * 16)],
+      values: [companyId, Math.floor(Math.random() * 16)],
     });
     return rows[0].id as string;
   });
@@ -131,19 +131,19 @@ async function update(
       text: `SELECT id
         FROM buyers
         WHERE company_id = $1 AND id = $2 AND deleted_at IS NULL FOR UPDATE`,
-      values: [company_id, id],
+      values: [companyId, id],
     });
     await client.query({
       name: 'update_buyer',
       text: `UPDATE buyers SET name = $3, tier = $4, updated_at = now(), user_updated_at = now()
         WHERE company_id = $1 AND id = $2`,
-      values: [company_id, id, body.name, body.tier],
+      values: [companyId, id, body.name, body.tier],
     });
     await client.query({
       name: 'update_limits',
       text: `UPDATE call_limits SET attempt_daily_limit = $3
         WHERE company_id = $1 AND buyer_id = $2`,
-      values: [company_id, id, body.attempt_daily_limit],
+      values: [companyId, id, body.attempt_daily_limit],
     });
   });
   return show(id);

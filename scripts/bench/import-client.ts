@@ -22,7 +22,7 @@ export class ImportClient {
     return { Authorization: `Basic ${Buffer.from(this.world.auth).toString('base64')}` };
   }
 
-  async quiet(): Promise<void> {
+  async clearNumbers(): Promise<void> {
     await this.client.query('TRUNCATE buyer_suppression_numbers');
     await this.client.query('UPDATE buyer_suppressions SET blocked = 0');
     await this.settle();
@@ -87,17 +87,17 @@ export class ImportClient {
       headers,
     });
     const answered = once(req, 'response');
-    let sent_at = 0;
+    let sentAt = 0;
     await pipeline(async function* () {
       yield head;
       yield* createReadStream(csv, { highWaterMark: 1 << 20 });
-      sent_at = performance.now();
+      sentAt = performance.now();
       yield tail;
     }, req);
     const [res] = await answered;
     let text = '';
     for await (const piece of res) text += piece;
-    return { sent_at, id: JSON.parse(text).buyer_suppression_file.id };
+    return { sent_at: sentAt, id: JSON.parse(text).buyer_suppression_file.id };
   }
 
   async wait(id: number): Promise<void> {

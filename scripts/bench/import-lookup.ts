@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { loadConfig } from '../../src/config';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { createDeps } from '../../src/deps';
-import { suppressedBuyers } from '../../src/suppression/suppressed-buyers';
+import { findSuppressedBuyers } from '../../src/suppression/suppressed-buyers';
 import { percentile, round, say } from './tools';
 import { PEPPER, prepareWorld } from './world';
 
@@ -11,7 +11,7 @@ import { PEPPER, prepareWorld } from './world';
 const CALLERS = 3_000;
 const UNLISTED = 13_105_550_123;
 
-async function fillLists(client: Client, company_id: string): Promise<void> {
+async function fillLists(client: Client, companyId: string): Promise<void> {
   process.stderr.write('making 50 lists of 200,000 numbers ...\n');
   await client.query('TRUNCATE buyer_suppression_numbers, buyer_suppression_buyers');
   await client.query('UPDATE buyer_suppressions SET deleted_at = now()');
@@ -19,7 +19,7 @@ async function fillLists(client: Client, company_id: string): Promise<void> {
     `INSERT INTO buyer_suppressions (company_id, uuid, name, blocked)
       SELECT $1, gen_random_uuid(), 'Lookup ' || i, 200000
       FROM generate_series(1, 50) i`,
-    [company_id],
+    [companyId],
   );
   await client.query(
     `INSERT INTO buyer_suppression_numbers
@@ -27,15 +27,15 @@ async function fillLists(client: Client, company_id: string): Promise<void> {
       FROM buyer_suppressions l, generate_series(1, 200000) n
       WHERE l.deleted_at IS NULL
       ORDER BY 2, 3`,
-    [company_id],
+    [companyId],
   );
 }
 
 /** Applies every list to 200 buyers and returns their ids. */
-async function assignBuyers(client: Client, company_id: string): Promise<number[]> {
+async function assignBuyers(client: Client, companyId: string): Promise<number[]> {
   const { rows } = await client.query(
     'SELECT id::float8 FROM buyers WHERE company_id = $1 ORDER BY id LIMIT 200',
-    [company_id],
+    [companyId],
   );
   const buyers = rows.map(({ id }) => id as number);
   await client.query(
@@ -43,7 +43,7 @@ async function assignBuyers(client: Client, company_id: string): Promise<number[
       SELECT $1, l.id, b
       FROM buyer_suppressions l, unnest($2::bigint[]) b
       WHERE l.deleted_at IS NULL`,
-    [company_id, buyers],
+    [companyId, buyers],
   );
   await client.query(
     'VACUUM ANALYZE buyer_suppression_numbers, buyer_suppression_buyers, buyer_suppressions',
@@ -51,19 +51,19 @@ async function assignBuyers(client: Client, company_id: string): Promise<number[
   // Reads the whole index into memory, as in a busy router.
   await client.query('SET enable_seqscan = off');
   await client.query('SELECT count(*) FROM buyer_suppression_numbers WHERE company_id = $1', [
-    company_id,
+    companyId,
   ]);
   return buyers;
 }
 
 /** Finds a number of list `n` modulo 50; an unlisted one when the list has none so high. */
-async function listedNumber(client: Client, company_id: string, n: number): Promise<number> {
+async function listedNumber(client: Client, companyId: string, n: number): Promise<number> {
   const { rows } = await client.query<{ number: number }>(
     `SELECT number::float8
       FROM buyer_suppression_numbers
       WHERE company_id = $1 AND buyer_suppression_id = (SELECT min(id) + $2 FROM
         buyer_suppressions WHERE deleted_at IS NULL) AND number >= $3 LIMIT 1`,
-    [company_id, n % 50, 12_000_000_000 + n * 1_000],
+    [companyId, n % 50, 12_000_000_000 + n * 1_000],
   );
   return rows[0]?.number ?? UNLISTED;
 }
@@ -71,23 +71,23 @@ async function listedNumber(client: Client, company_id: string, n: number): Prom
 async function measure(
   client: Client,
   { url, company_id, buyers }: { url: string; company_id: string; buyers: number[] },
-): Promise<{ times: number[]; found: number }> {
+): Promise<{ times: number[]; hits: number }> {
   const deps = createDeps({
     config: loadConfig({ KEY_PEPPER: PEPPER, LOG_LEVEL: 'silent', DATA_DIR: '.bench' }),
     database_url: url,
   });
   const db = deps.tenants.of(BigInt(company_id));
   const times: number[] = [];
-  let found = 0;
+  let hits = 0;
   for (let n = 0; n < CALLERS; n++) {
     // Every second caller is on a list.
     const number = n % 2 ? UNLISTED + n : await listedNumber(client, company_id, n);
     const started = performance.now();
-    if ((await suppressedBuyers(db, number, buyers)).length > 0) found++;
+    if ((await findSuppressedBuyers(db, number, buyers)).length > 0) hits++;
     times.push(performance.now() - started);
   }
   await deps.database.close();
-  return { times, found };
+  return { times, hits };
 }
 
 export async function benchLookup(server: EmbeddedDatabase): Promise<object> {
@@ -96,17 +96,17 @@ export async function benchLookup(server: EmbeddedDatabase): Promise<object> {
   await client.connect();
   await fillLists(client, company_id);
   const buyers = await assignBuyers(client, company_id);
-  const { times, found } = await measure(client, { url, company_id, buyers });
+  const { times, hits } = await measure(client, { url, company_id, buyers });
   await client.end();
   const figures = {
     p50_ms: round(percentile(times, 0.5)),
     p99_ms: round(percentile(times, 0.99)),
-    suppressed: found,
+    suppressed: hits,
     of: times.length,
   };
   say(
     `lookup, 50 lists on 200 buyers, 10,000,000 numbers: p50 ${figures.p50_ms} ms, p99 ` +
-      `${figures.p99_ms} ms (${found} of ${times.length} callers were suppressed)`,
+      `${figures.p99_ms} ms (${hits} of ${times.length} callers were suppressed)`,
   );
   return figures;
 }

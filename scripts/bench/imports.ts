@@ -6,7 +6,7 @@ import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { ImportClient, PORT } from './import-client';
 import { makeFile } from './import-file';
 import { benchLookup } from './import-lookup';
-import { median, memory, option, ready, round, say, startService } from './tools';
+import { median, memory, option, waitUntilReady, round, say, startService } from './tools';
 import { prepareWorld, type BenchWorld } from './world';
 
 // Compares imports with a floor: \copy of the valid numbers into a table with the same primary key.
@@ -21,7 +21,7 @@ type Report = Record<string, unknown>;
 
 async function start(world: BenchWorld): Promise<ChildProcess> {
   const service = startService(world.url, PORT);
-  await ready(PORT);
+  await waitUntilReady(PORT);
   return service;
 }
 
@@ -33,13 +33,13 @@ async function stop(service: ChildProcess): Promise<void> {
 /** Imports a million rows three ways, and returns the seconds of a first import. */
 async function measureMillion(bench: ImportClient, report: Report): Promise<number> {
   const { csv, clean } = await makeFile(MILLION);
-  await bench.quiet();
+  await bench.clearNumbers();
   await bench.import(await bench.createList(), csv);
 
   const runs: Record<string, number[]> = { floor: [], first: [], again: [], unblock: [] };
   for (let turn = 0; turn < ROUNDS; turn++) {
     runs.floor!.push(await bench.floor(clean));
-    await bench.quiet();
+    await bench.clearNumbers();
     const list = await bench.createList();
     runs.first!.push(await bench.import(list, csv));
     runs.again!.push(await bench.import(list, csv));
@@ -73,29 +73,29 @@ async function measureLarge(
   report: Report,
   { pid, seconds_of_a_million, peak_of_a_million_mb }: Large,
 ): Promise<string> {
-  const idle_mb = memory(pid).now_mb;
+  const idleMb = memory(pid).now_mb;
   const { csv } = await makeFile(MILLIONS * MILLION);
-  await bench.quiet();
+  await bench.clearNumbers();
   const seconds = await bench.import(await bench.createList(), csv);
-  const per_row = seconds / MILLIONS / seconds_of_a_million;
+  const perRow = seconds / MILLIONS / seconds_of_a_million;
   const { peak_mb } = memory(pid);
   report.large = {
     millions: MILLIONS,
     seconds: round(seconds),
-    per_row: round(per_row),
-    idle_mb,
+    per_row: round(perRow),
+    idle_mb: idleMb,
     peak_mb,
     peak_of_a_million_mb,
   };
   say(
-    `import of ${MILLIONS},000,000: ${seconds.toFixed(1)} s, ${per_row.toFixed(2)} x per row; ` +
-      `memory of the process ${idle_mb} MB idle, ${peak_mb} MB at most`,
+    `import of ${MILLIONS},000,000: ${seconds.toFixed(1)} s, ${perRow.toFixed(2)} x per row; ` +
+      `memory of the process ${idleMb} MB idle, ${peak_mb} MB at most`,
   );
   return csv;
 }
 
 async function measureRequests(bench: ImportClient, report: Report, csv: string): Promise<void> {
-  await bench.quiet();
+  await bench.clearNumbers();
   await bench.p99(2);
   const without: number[] = [];
   const during: number[] = [];
@@ -106,7 +106,7 @@ async function measureRequests(bench: ImportClient, report: Report, csv: string)
     await new Promise((done) => setTimeout(done, turn * 4_000));
     during.push((await bench.p99(5)).p99);
     await bench.stop(id);
-    await bench.quiet();
+    await bench.clearNumbers();
   }
   report.api = {
     p99_without: without,
@@ -131,15 +131,15 @@ export async function benchImports(server: EmbeddedDatabase): Promise<void> {
   const report: Report = {};
   await makeFile(MILLION);
   let service = await start(world);
-  const seconds_of_a_million = await measureMillion(bench, report);
-  const peak_of_a_million_mb = memory(service.pid!).peak_mb;
+  const secondsOfAMillion = await measureMillion(bench, report);
+  const peakOfAMillionMb = memory(service.pid!).peak_mb;
   await stop(service);
 
   service = await start(world);
   const csv = await measureLarge(bench, report, {
     pid: service.pid!,
-    seconds_of_a_million,
-    peak_of_a_million_mb,
+    seconds_of_a_million: secondsOfAMillion,
+    peak_of_a_million_mb: peakOfAMillionMb,
   });
   await measureRequests(bench, report, csv);
   await stop(service);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { BENCHES, benchesOf } from './benches';
+import { BENCHES, selectBenches } from './benches';
 import { option } from './tools';
 import { startDatabase } from './world';
 
@@ -16,7 +16,7 @@ async function measure(only: string): Promise<void> {
     execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
   const server = await startDatabase();
   try {
-    for (const name of benchesOf(only)) {
+    for (const name of selectBenches(only)) {
       const bench = await BENCHES[name]!();
       await bench(server);
     }

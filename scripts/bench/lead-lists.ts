@@ -55,12 +55,12 @@ async function fill(world: BenchWorld): Promise<void> {
 export async function prepareLeadLists(server: EmbeddedDatabase): Promise<BenchWorld> {
   const base = await prepareWorld(server, 10_000);
   const world = { ...base, url: base.url.replace(/bench_10000$/, 'bench_lead_lists') };
-  const found = await query(
+  const databases = await query(
     server.url,
     `SELECT FROM pg_database WHERE datname = 'bench_lead_lists'`,
   );
   if (
-    found.length > 0 &&
+    databases.length > 0 &&
     (await query(world.url, `SELECT to_regclass('bench_lead_lists') AS present`))[0]!.present
   )
     return world;

@@ -10,7 +10,7 @@ import { Prisma, PrismaClient } from '../../src/generated/prisma/client';
 const { BENCH_URL, BENCH_COMPANY, BENCH_OFFER, BENCH_SCHEDULE, BENCH_PORT } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });
 const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
-const [company_id, offer_id, schedule_id] = [BENCH_COMPANY, BENCH_OFFER, BENCH_SCHEDULE].map((id) =>
+const [companyId, offerId, scheduleId] = [BENCH_COMPANY, BENCH_OFFER, BENCH_SCHEDULE].map((id) =>
   BigInt(id!),
 ) as [bigint, bigint, bigint];
 const app = Fastify();
@@ -23,7 +23,7 @@ app.setReplySerializer((payload) =>
 type Transaction = Prisma.TransactionClient;
 
 const countLead = (tx: Transaction) => {
-  const key = { company_id, resource: 'leads', slot: Math.floor(Math.random() * 64) };
+  const key = { company_id: companyId, resource: 'leads', slot: Math.floor(Math.random() * 64) };
   return tx.recordCount.upsert({
     where: { company_id_resource_slot: key },
     create: { ...key, n: 1 },
@@ -46,20 +46,20 @@ async function submit({ caller_number, data, ...fields }: Submission) {
   return prisma.$transaction(async (tx) => {
     const now = new Date();
     const live = await tx.lead.findFirst({
-      where: { company_id, schedule_id, caller_number, is_live: true },
+      where: { company_id: companyId, schedule_id: scheduleId, caller_number, is_live: true },
       select: { id: true, data: true },
     });
     const lead = live
       ? await tx.lead.update({
-          where: { company_id_id: { company_id, id: live.id } },
+          where: { company_id_id: { company_id: companyId, id: live.id } },
           data: { ...fields, data: { ...(live.data as object), ...data }, user_updated_at: now },
         })
       : await tx.lead.create({
           data: {
             ...fields,
-            company_id,
-            offer_id,
-            schedule_id,
+            company_id: companyId,
+            offer_id: offerId,
+            schedule_id: scheduleId,
             caller_number,
             data,
             zones: ['America/New_York'],
@@ -72,7 +72,7 @@ async function submit({ caller_number, data, ...fields }: Submission) {
           },
         });
     await tx.leadLog.create({
-      data: { company_id, lead_id: lead.id, event: live ? 'updated' : 'created' },
+      data: { company_id: companyId, lead_id: lead.id, event: live ? 'updated' : 'created' },
     });
     if (!live) await countLead(tx);
     return { lead, created: !live };

@@ -3,8 +3,18 @@ import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { fillContacts, fillLeads, openShop, phoneNumber, type Shop } from './shop';
-import { end, median, memory, option, ready, round, say, startRival, startService } from './tools';
-import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
+import {
+  end,
+  median,
+  memory,
+  option,
+  waitUntilReady,
+  round,
+  say,
+  startRival,
+  startService,
+} from './tools';
+import { copyWorld, dropWorld, prepareWorld, query, waitUntilIdle, type BenchWorld } from './world';
 
 // POST /leads by query string with ten tokens, for new leads and for a mix with repeated ones: the
 // service, the floor and a typical stack in turns. Each has its own schedule in the same table,
@@ -86,7 +96,7 @@ async function measure(
   world: BenchWorld,
   { repeats, seconds }: { repeats: number; seconds: number },
 ): Promise<Figures> {
-  await quiet(world);
+  await waitUntilIdle(world);
   await query(world.url, 'CHECKPOINT');
   const next = () =>
     Math.random() < repeats ? Math.floor(Math.random() * runner.numbers) : runner.numbers++;
@@ -125,9 +135,9 @@ export async function benchLeads(server: EmbeddedDatabase): Promise<void> {
   });
   await fillContacts(world);
   await query(world.url, 'VACUUM ANALYZE');
-  const runners = CONTENDERS.map((contender, n) => runnerOf(contender, world, shop, n));
+  const runners = CONTENDERS.map((contender, n) => startRunner(contender, world, shop, n));
   try {
-    await Promise.all(CONTENDERS.map((contender) => ready(PORTS[contender])));
+    await Promise.all(CONTENDERS.map((contender) => waitUntilReady(PORTS[contender])));
     await race(runners, world);
   } finally {
     await end(runners.map(({ child }) => child));
@@ -135,7 +145,7 @@ export async function benchLeads(server: EmbeddedDatabase): Promise<void> {
   }
 }
 
-function runnerOf(
+function startRunner(
   contender: Contender,
   world: BenchWorld,
   { offer_id, schedules }: Shop,

@@ -46,14 +46,14 @@ const cpuLines = (what: string, row: Row): Line[] => [
   lower(`${what}, CPU`, Number(row.cpu_service_ms) + Number(row.cpu_database_ms)),
 ];
 
-const ofService = ({ report }: Report): Row[] =>
+const selectServiceRows = ({ report }: Report): Row[] =>
   report.filter(({ contender }) => contender === 'trunkline');
 
 const SOURCES: Record<string, Source> = {
   requests: {
     file: 'report.json',
     lines: (report) =>
-      ofService(report).map(({ work, buyers, req_s }) =>
+      selectServiceRows(report).map(({ work, buyers, req_s }) =>
         perSecond(`${work}, ${Number(buyers).toLocaleString('en')} buyers`, req_s),
       ),
   },
@@ -68,7 +68,7 @@ const SOURCES: Record<string, Source> = {
   leads: {
     file: 'leads.json',
     lines: (report) =>
-      ofService(report).map(({ mix, req_s }) => perSecond(`submissions, ${mix}`, req_s)),
+      selectServiceRows(report).map(({ mix, req_s }) => perSecond(`submissions, ${mix}`, req_s)),
   },
   calls: {
     file: 'calls-lists.json',
@@ -91,5 +91,5 @@ export const COMPARABLE = Object.keys(SOURCES);
 export const readReport = <T>(folder: string, file: string): T =>
   JSON.parse(readFileSync(join(folder, '.bench', file), 'utf8')) as T;
 
-export const linesOf = (bench: string, folder: string): Line[] =>
+export const readLines = (bench: string, folder: string): Line[] =>
   SOURCES[bench]!.lines(readReport(folder, SOURCES[bench]!.file));

@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 import { writeFileSync } from 'node:fs';
-import { end, option, ready, say, startService } from './tools';
-import { query, quiet, type BenchWorld } from './world';
+import { end, option, waitUntilReady, say, startService } from './tools';
+import { query, waitUntilIdle, type BenchWorld } from './world';
 
 // Shared by the benches of lists with millions of records.
 
@@ -47,7 +47,7 @@ export async function measureLists(world: BenchWorld, lists: Lists): Promise<Row
   const service = startService(world.url, lists.port, { RUN_JOBS: 'false' });
   const report: Row[] = [];
   try {
-    await ready(lists.port);
+    await waitUntilReady(lists.port);
     for (const search of lists.searches) report.push(await measure(world, lists, search));
   } finally {
     await end([service]);
@@ -64,18 +64,18 @@ async function measure(
   { port, resource, connections = 2 }: Lists,
   search: string,
 ): Promise<Row> {
-  await quiet(world);
+  await waitUntilIdle(world);
   const url = `http://127.0.0.1:${port}/api/v1/${resource}?${search}`;
   const headers = { Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}` };
   const started = performance.now();
   await (await fetch(url, { headers })).text();
-  const first_ms = Math.round(performance.now() - started);
+  const firstMs = Math.round(performance.now() - started);
   const load = { url, headers, connections };
   await autocannon({ ...load, duration: 1 });
   const { latency, errors, non2xx } = await autocannon({ ...load, duration: SECONDS });
   say(
-    `${(search || 'all').padEnd(60)} first ${first_ms} ms  p50 ${latency.p50} ms  ` +
+    `${(search || 'all').padEnd(60)} first ${firstMs} ms  p50 ${latency.p50} ms  ` +
       `p99 ${latency.p99} ms${errors + non2xx ? `  ERRORS ${errors + non2xx}` : ''}`,
   );
-  return { query: search, first_ms, p50_ms: latency.p50, p99_ms: latency.p99 };
+  return { query: search, first_ms: firstMs, p50_ms: latency.p50, p99_ms: latency.p99 };
 }

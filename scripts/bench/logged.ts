@@ -14,7 +14,7 @@ const deps = createDeps({
   database_url: BENCH_URL!,
 });
 const none: ChangeLog = {
-  logging: async (db, _write, handle, direct) => (await direct?.(undefined)) ?? handle(db),
+  runLogged: async (db, _write, handle, direct) => (await direct?.(undefined)) ?? handle(db),
 };
 createServer(
   createApp(deps, createHandlers(deps), BENCH_LOG === 'yes' ? {} : { changes: none }),

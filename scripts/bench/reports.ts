@@ -42,7 +42,7 @@ export async function benchReports(server: EmbeddedDatabase): Promise<void> {
   await measureLists(world, {
     port: PORT,
     resource: 'calls/reports/grouped',
-    searches: groups.split(';').map((group_by) => `group_by=${group_by}&${month}`),
+    searches: groups.split(';').map((groupBy) => `group_by=${groupBy}&${month}`),
     connections: 1,
   });
 }

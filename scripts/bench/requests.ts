@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { measureParts } from './parts';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { end, median, memory, option, ready, startRival, startService } from './tools';
-import { prepareWorld, quiet, type BenchWorld } from './world';
+import { end, median, memory, option, waitUntilReady, startRival, startService } from './tools';
+import { prepareWorld, waitUntilIdle, type BenchWorld } from './world';
 
 const SECONDS = Number(option('seconds', '4'));
 const ROUNDS = Number(option('rounds', '3'));
@@ -26,7 +26,7 @@ interface Work {
   logged?: boolean;
 }
 
-const any = ({ first_id, last_id }: BenchWorld, n: number) =>
+const pickBuyerId = ({ first_id, last_id }: BenchWorld, n: number) =>
   first_id + ((n * 7919) % (last_id - first_id));
 const get = (path: string) => ({ method: 'GET' as const, path: `/api/v1/buyers${path}` });
 const WORKS: Work[] = [
@@ -36,7 +36,7 @@ const WORKS: Work[] = [
     name: 'list, columns=id,name,number,paused',
     request: () => get('?columns=id,name,number,paused'),
   },
-  { name: 'show', request: (world, n) => get(`/${any(world, n)}`) },
+  { name: 'show', request: (world, n) => get(`/${pickBuyerId(world, n)}`) },
   {
     name: 'create',
     logged: true,
@@ -56,7 +56,7 @@ const WORKS: Work[] = [
     logged: true,
     request: (world, n) => ({
       method: 'PUT',
-      path: `/api/v1/buyers/${any(world, n)}`,
+      path: `/api/v1/buyers/${pickBuyerId(world, n)}`,
       body: JSON.stringify({ name: `Changed ${n}`, tier: n % 9, attempt_daily_limit: n % 500 }),
     }),
   },
@@ -90,7 +90,7 @@ const PORTS: Record<Contender, number> = {
   'without the log': 4105,
 };
 /** Fastify and Prisma with a change log, and the service without one. */
-const LOGGED: Contender[] = ['fastify, logging', 'without the log'];
+const LOGGED_CONTENDERS: Contender[] = ['fastify, logging', 'without the log'];
 const CONTENDERS: Contender[] = ['floor', 'fastify+prisma', 'trunkline'];
 
 const FILES = {
@@ -129,7 +129,7 @@ async function measure({
     'Content-Type': 'application/json',
   };
   let n = Math.floor(Math.random() * 1e6);
-  await quiet(world);
+  await waitUntilIdle(world);
   const result = await autocannon({
     url: `http://127.0.0.1:${PORTS[contender]}`,
     connections: CONNECTIONS,
@@ -161,7 +161,7 @@ async function measureInTurns(
   children: Children,
 ): Promise<Map<Contender, Figures[]>> {
   const runs = new Map<Contender, Figures[]>();
-  const all = [...CONTENDERS, ...(work.logged ? LOGGED : [])];
+  const all = [...CONTENDERS, ...(work.logged ? LOGGED_CONTENDERS : [])];
   const racing: Contender[] = work.service_only ? ['trunkline'] : all;
   const run = (contender: Contender, seconds: number) =>
     measure({ work, world, contender, pid: children.get(contender)!.pid!, seconds });
@@ -177,9 +177,9 @@ async function measureInTurns(
 
 async function measureSize(server: EmbeddedDatabase, size: number): Promise<Row[]> {
   const world = await prepareWorld(server, size);
-  const all = [...CONTENDERS, ...LOGGED];
+  const all = [...CONTENDERS, ...LOGGED_CONTENDERS];
   const children: Children = new Map(all.map((contender) => [contender, start(contender, world)]));
-  await Promise.all(all.map((contender) => ready(PORTS[contender])));
+  await Promise.all(all.map((contender) => waitUntilReady(PORTS[contender])));
   const report: Row[] = [];
   for (const work of WORKS.filter(({ name }) => name.includes(ONLY))) {
     const runs = await measureInTurns(work, world, children);
@@ -223,23 +223,25 @@ export async function benchRequests(server: EmbeddedDatabase): Promise<void> {
   process.stdout.write('written: .bench/report.json\n');
 }
 
-const times = (service: number, logging: number | undefined): string =>
+const formatLoggedRatio = (service: number, logging: number | undefined): string =>
   logging ? `, ${(service / logging).toFixed(2)} x with a log` : '';
-const ratioWithout = (contender: Contender, req_s: number, other: number | undefined): string =>
-  contender === 'without the log' && other
-    ? `  ${(req_s / other).toFixed(2)} x fastify+prisma`
-    : '';
+const formatUnloggedRatio = (
+  contender: Contender,
+  reqS: number,
+  rival: number | undefined,
+): string =>
+  contender === 'without the log' && rival ? `  ${(reqS / rival).toFixed(2)} x fastify+prisma` : '';
 
 function print(rows: Row[]): void {
   const of = (contender: Contender) => rows.find((row) => row.contender === contender)?.req_s;
-  const [floor, other, logging] = [of('floor'), of('fastify+prisma'), of('fastify, logging')];
+  const [floor, rival, logging] = [of('floor'), of('fastify+prisma'), of('fastify, logging')];
   const service = of('trunkline') ?? 0;
   for (const { work, buyers, contender, req_s, p50_ms, p99_ms, errors, rss_mb } of rows) {
     const ratio =
-      contender === 'trunkline' && floor && other
-        ? `  ${(service / floor).toFixed(2)} of the floor, ${(service / other).toFixed(2)} x ` +
-          `fastify+prisma${times(service, logging)}`
-        : ratioWithout(contender, req_s, other);
+      contender === 'trunkline' && floor && rival
+        ? `  ${(service / floor).toFixed(2)} of the floor, ${(service / rival).toFixed(2)} x ` +
+          `fastify+prisma${formatLoggedRatio(service, logging)}`
+        : formatUnloggedRatio(contender, req_s, rival);
     process.stdout.write(
       `${String(buyers).padStart(8)}  ${work.padEnd(36)} ${contender.padEnd(15)} ` +
         `${String(req_s).padStart(6)} req/s  p50 ${p50_ms} ms  p99 ${p99_ms} ms  ${rss_mb} ` +

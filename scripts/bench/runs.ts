@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /** A source tree whose benches run, with the Node version of its service. */
-export interface Side {
+export interface SourceTree {
   name: string;
   folder: string;
   /** Folder of another `node` than the running one. */
@@ -11,27 +11,27 @@ export interface Side {
 
 export type Options = Record<string, string>;
 
-export const optionArgs = (options: Options): string[] =>
+export const toArguments = (options: Options): string[] =>
   Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
 
 /** Returns the options of this command except `without`, with defaults for absent ones. */
-export function givenOptions(defaults: Options, without: readonly string[]): Options {
-  const given: Options = {};
+export function readOptions(defaults: Options, without: readonly string[]): Options {
+  const userOptions: Options = {};
   for (const [at, arg] of process.argv.entries()) {
     const value = process.argv[at + 1];
     if (!arg.startsWith('--') || value === undefined || value.startsWith('--')) continue;
-    if (!without.includes(arg.slice(2))) given[arg.slice(2)] = value;
+    if (!without.includes(arg.slice(2))) userOptions[arg.slice(2)] = value;
   }
-  return { ...defaults, ...given };
+  return { ...defaults, ...userOptions };
 }
 
 /** Runs a bench in its own process. The build must be up to date. */
 export async function runBench(
-  { name, folder, node_folder }: Side,
+  { name, folder, node_folder }: SourceTree,
   bench: string,
   { options, show }: { options: Options; show: boolean },
 ): Promise<void> {
-  const args = ['--only', bench, '--no-build', ...optionArgs(options)];
+  const args = ['--only', bench, '--no-build', ...toArguments(options)];
   const child = spawn(process.execPath, ['--import', 'tsx', 'scripts/bench/index.ts', ...args], {
     cwd: folder,
     stdio: ['ignore', show ? 'inherit' : 'ignore', 'inherit'],

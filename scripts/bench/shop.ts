@@ -35,29 +35,29 @@ export function phoneNumber(n: number): number {
 }
 
 /** `phoneNumber` in SQL, for any n. */
-const NUMBER = (k: string) =>
+const buildNumberSql = (k: string) =>
   `10000000000 + ('{${AREAS.join(',')}}'::bigint[])[1 + ${k} / ${NUMBERS_OF_AREA}] * 10000000 + ` +
   `(200 + ${k} / 10000 % ${EXCHANGES}) * 10000 + ${k} % 10000`;
 
 /** Creates a shop with its own number. Its schedules contact leads at any hour. */
 export async function openShop({ url, company_id }: BenchWorld, schedules: number): Promise<Shop> {
-  const made = async (text: string, values: unknown[]) =>
+  const insert = async (text: string, values: unknown[]) =>
     (await query(url, `${text} RETURNING *`, [company_id, ...values])) as {
       id: string;
       lead_token: string;
     }[];
   const token = `md5(random()::text)`;
-  await made(
+  await insert(
     `INSERT INTO numbers (company_id, uuid, phone_number, country, carrier)
       VALUES ($1, uuidv7(), $2, 'US', 'sandbox')`,
     [12125550100],
   );
-  const [offer] = await made(
+  const [offer] = await insert(
     `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token)
       VALUES ($1, uuidv7(), 'Auto insurance', 'America/New_York', ${token})`,
     [],
   );
-  const rows = await made(
+  const rows = await insert(
     `INSERT INTO schedules (company_id, uuid, name, offer_id, time_zone, daylight_hours,
       business_hours, lead_token)
      SELECT $1, uuidv7(), 'Schedule ' || i, $2, 'America/New_York', '00:00..23:59', '[]',
@@ -108,7 +108,7 @@ export async function fillLeads(
     `WITH made AS (INSERT INTO leads (company_id, uuid, user_updated_at, caller_number, email, zones, offer_id,
       schedule_id, status, data, remote_ip, first_queued_at, entered_at, next_action_at, due_at,
       lead_priority)
-     SELECT $1, uuidv7(), now(), ${NUMBER('k')}, 'ann.' || n || '@example.com',
+     SELECT $1, uuidv7(), now(), ${buildNumberSql('k')}, 'ann.' || n || '@example.com',
        '{America/New_York}', $2, $3, 'scheduled',
        jsonb_build_object('first_name', 'Ann' || n % 977, 'last_name', 'Lee' || n % 991, 'city',
          'Springfield', 'state', 'NY', 'zip', lpad((n % 99999)::text, 5, '0'), 'address', n ||

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { CallClient, keepBusy, type BegunCall, type CallEvent } from './call-client';
+import { CallClient, repeatConcurrently, type StartedCall, type CallEvent } from './call-client';
 import { CONVERSION } from './events-world';
 import { phoneNumber } from './shop';
 import type { SoakWorld } from './soak-world';
@@ -38,14 +38,14 @@ const NO_PAUSES: Pauses = [0, 0];
 const REPEATED_LEADS = 0.3;
 const CALLS_OF_LEADS = 0.5;
 
-interface Sent {
+interface LoadRequest {
   method: 'GET' | 'POST' | 'PUT';
   path: string;
   body?: object;
 }
 
 const random = (n: number): number => Math.floor(Math.random() * n);
-const one = <T>(items: readonly T[]): T => items[random(items.length)]!;
+const pickRandom = <T>(items: readonly T[]): T => items[random(items.length)]!;
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 const day = (ago: number): string =>
   new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
@@ -78,9 +78,9 @@ export class Load {
   /** Sends for `seconds` at `times` the usual rates, and returns once all calls have ended. */
   async run(seconds: number, times = 1): Promise<void> {
     const start = performance.now();
-    const a_second = PATTERN.length * times;
-    for (let n = 0; n < a_second * seconds; n++) {
-      const due = start + (n * 1000) / a_second;
+    const aSecond = PATTERN.length * times;
+    for (let n = 0; n < aSecond * seconds; n++) {
+      const due = start + (n * 1000) / aSecond;
       const early = due - performance.now();
       if (early > 0) await pause(early);
       this.track(this.send(PATTERN[n % PATTERN.length]!, due, CALL_PAUSES));
@@ -94,7 +94,7 @@ export class Load {
    */
   async saturate(clients: number, seconds: number, kind?: keyof typeof RATES): Promise<void> {
     let n = random(PATTERN.length);
-    await keepBusy(clients, seconds, () =>
+    await repeatConcurrently(clients, seconds, () =>
       this.send(kind ?? PATTERN[n++ % PATTERN.length]!, performance.now(), NO_PAUSES),
     );
   }
@@ -102,16 +102,16 @@ export class Load {
   /** Starts a call whose events are not reported; undefined when that fails. */
   async begin(
     due = performance.now(),
-    offer_id = this.soak.offer_id,
-  ): Promise<BegunCall | undefined> {
+    offerId = this.soak.offer_id,
+  ): Promise<StartedCall | undefined> {
     const { traffic_source_id } = this.soak;
-    const is_lead = this.numbers > 0 && Math.random() < CALLS_OF_LEADS;
-    const n = is_lead ? random(this.numbers) : this.callers++;
-    const begun = await this.timed('begin a call', due, () =>
-      this.calls.begin(n, { offer_id, traffic_source_id }),
+    const isLead = this.numbers > 0 && Math.random() < CALLS_OF_LEADS;
+    const n = isLead ? random(this.numbers) : this.callers++;
+    const call = await this.timed('begin a call', due, () =>
+      this.calls.begin(n, { offer_id: offerId, traffic_source_id }),
     );
-    if (begun) this.sums.calls++;
-    return begun;
+    if (call) this.sums.calls++;
+    return call;
   }
 
   /** Returns how many requests of each kind were answered since the last call. */
@@ -147,22 +147,22 @@ export class Load {
 
   private async send(kind: keyof typeof RATES, due: number, pauses: Pauses): Promise<void> {
     if (kind === 'begin a call') {
-      const begun = await this.begin(due);
-      return begun && this.events(begun, pauses);
+      const call = await this.begin(due);
+      return call && this.events(call, pauses);
     }
     if (kind === 'submit a lead') return this.submit(due);
-    await this.timed(kind, due, () => this.request(this.usual(kind)));
+    await this.timed(kind, due, () => this.request(this.buildRequest(kind)));
   }
 
-  private usual(kind: keyof typeof RATES): Sent {
+  private buildRequest(kind: keyof typeof RATES): LoadRequest {
     const { offer_id, world } = this.soak;
     const buyer = world.first_id + random(world.buyers - 1);
-    const get = (path: string): Sent => ({ method: 'GET', path });
+    const get = (path: string): LoadRequest => ({ method: 'GET', path });
     const since = 1 + random(90);
     switch (kind) {
       case 'list calls':
         return get(
-          one([
+          pickRandom([
             'calls',
             'calls?buyer_converted=true',
             'calls?no_buyer=true&per_page=10',
@@ -172,7 +172,7 @@ export class Load {
         );
       case 'list leads':
         return get(
-          one([
+          pickRandom([
             'leads',
             'leads?columns=id,caller_number,status',
             'leads?page=20',
@@ -181,10 +181,10 @@ export class Load {
           ]),
         );
       case 'list buyers':
-        return get(one(['buyers', 'buyers?columns=id,name,number,paused', 'buyers?page=3']));
+        return get(pickRandom(['buyers', 'buyers?columns=id,name,number,paused', 'buyers?page=3']));
       case 'report':
         return get(
-          `calls/reports?category=${one(['buyer', 'offer', 'day'])}` +
+          `calls/reports?category=${pickRandom(['buyer', 'offer', 'day'])}` +
             `&created_at_from=${day(since + 1)}&created_at_to=${day(since)}`,
         );
       case 'change a buyer':
@@ -198,7 +198,7 @@ export class Load {
     }
   }
 
-  private async request({ method, path, body }: Sent): Promise<number> {
+  private async request({ method, path, body }: LoadRequest): Promise<number> {
     const res = await this.pool.request({
       method,
       path: `/api/v1/${path}`,
@@ -214,8 +214,8 @@ export class Load {
   }
 
   private async submit(due: number): Promise<void> {
-    const is_repeated = this.numbers > 0 && Math.random() < REPEATED_LEADS;
-    const n = is_repeated ? random(this.numbers) : this.numbers++;
+    const isRepeated = this.numbers > 0 && Math.random() < REPEATED_LEADS;
+    const n = isRepeated ? random(this.numbers) : this.numbers++;
     const fields = {
       lead_token: this.soak.lead_token,
       caller_id: String(phoneNumber(n)).slice(1),
@@ -236,7 +236,7 @@ export class Load {
   /**
    * Most calls convert; others end early, are hung up while ringing, or find the first buyer busy.
    */
-  async events(call: BegunCall, [shortest, longest] = NO_PAUSES): Promise<void> {
+  async events(call: StartedCall, [shortest, longest] = NO_PAUSES): Promise<void> {
     if (!call.is_dialed) return;
     const report = async (event: CallEvent) => {
       if (longest > 0) await pause(shortest + random(longest - shortest));

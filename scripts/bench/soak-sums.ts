@@ -95,7 +95,7 @@ const COUNTS: Record<string, string> = {
 export interface Check {
   what: string;
   expected: string;
-  found: string;
+  actual: string;
 }
 
 type Get = (path: string) => Promise<Record<string, unknown>>;
@@ -103,11 +103,11 @@ type Get = (path: string) => Promise<Record<string, unknown>>;
 interface Context {
   soak: SoakWorld;
   began_at: Date;
-  sent: Sums;
+  sentSums: Sums;
   get: Get;
 }
 
-async function reports({ soak, began_at, get }: Context): Promise<Check[]> {
+async function checkReports({ soak, began_at, get }: Context): Promise<Check[]> {
   const { url, company_id } = soak.world;
   const checks: Check[] = [];
   const text = (row: Record<string, unknown>) =>
@@ -126,13 +126,13 @@ async function reports({ soak, began_at, get }: Context): Promise<Check[]> {
   for (const category of ['buyer', 'offer', 'traffic_source', 'hour']) {
     const from = encodeURIComponent(began_at.toISOString());
     const report = await get(`calls/reports?category=${category}&created_at_from=${from}`);
-    const found = text(report.totals as Record<string, unknown>);
-    checks.push({ what: `report of calls by ${category}`, expected: text(row!), found });
+    const actual = text(report.totals as Record<string, unknown>);
+    checks.push({ what: `report of calls by ${category}`, expected: text(row!), actual });
   }
   return checks;
 }
 
-async function counts({ soak, get }: Context): Promise<Check[]> {
+async function checkCounts({ soak, get }: Context): Promise<Check[]> {
   const { url, company_id } = soak.world;
   const checks: Check[] = [];
   for (const [path, rows] of Object.entries(COUNTS)) {
@@ -143,22 +143,22 @@ async function counts({ soak, get }: Context): Promise<Check[]> {
       [company_id],
     );
     const { metadata } = await get(`${path}${path.includes('?') ? '&' : '?'}per_page=1`);
-    const found = String((metadata as { total_count: number }).total_count);
-    checks.push({ what: `total_count of ${path}`, expected: String(row!.n), found });
+    const actual = String((metadata as { total_count: number }).total_count);
+    checks.push({ what: `total_count of ${path}`, expected: String(row!.n), actual });
   }
   return checks;
 }
 
 /** Compares answered requests with stored rows, and stored rows with one another. */
 export async function checkSums(context: Context): Promise<Check[]> {
-  const { soak, began_at, sent } = context;
+  const { soak, began_at, sentSums } = context;
   const { url, company_id } = soak.world;
   const checks: Check[] = [];
   for (const [what, statement] of Object.entries(EQUAL)) {
     const [row] = await query(url, statement, [company_id, began_at]);
-    checks.push({ what, expected: String(row!.expected), found: String(row!.found) });
+    checks.push({ what, expected: String(row!.expected), actual: String(row!.found) });
   }
-  const [stored] = await query(
+  const [storedCounts] = await query(
     url,
     `SELECT (SELECT count(*) FROM calls WHERE company_id = $1) - $3::int AS calls,
       (SELECT count(*) FROM leads WHERE company_id = $1 AND created_at >= $2) AS leads`,
@@ -167,12 +167,14 @@ export async function checkSums(context: Context): Promise<Check[]> {
   for (const what of ['calls', 'leads'] as const)
     checks.push({
       what: `${what} that were answered with 201`,
-      expected: String(sent[what]),
-      found: String(stored![what]),
+      expected: String(sentSums[what]),
+      actual: String(storedCounts![what]),
     });
-  return [...checks, ...(await reports(context)), ...(await counts(context))].map((check) => ({
-    ...check,
-    // PostgreSQL writes 0.00 where nothing is left.
-    found: Number(check.found) === 0 ? '0' : check.found,
-  }));
+  return [...checks, ...(await checkReports(context)), ...(await checkCounts(context))].map(
+    (check) => ({
+      ...check,
+      // PostgreSQL writes 0.00 where nothing is left.
+      actual: Number(check.actual) === 0 ? '0' : check.actual,
+    }),
+  );
 }

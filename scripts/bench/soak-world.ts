@@ -95,13 +95,13 @@ async function fill(world: BenchWorld): Promise<void> {
     company_id,
     offer.offer_id,
   ]);
-  const { id: schedule_id, lead_token } = shop.schedules[0]!;
+  const { id: scheduleId, lead_token } = shop.schedules[0]!;
   process.stderr.write(`making ${LEADS} leads ...\n`);
   await fillLeads(
     world,
     { ...shop, offer_id: offer.offer_id },
     {
-      schedule_id,
+      schedule_id: scheduleId,
       first: FIRST_LEAD,
       count: LEADS,
       due_at: `now() + interval '10 days' + interval '1 second' * (n % 8640000)`,
@@ -119,33 +119,33 @@ async function fill(world: BenchWorld): Promise<void> {
 }
 
 /** Returns an earlier world if it is complete and of the right size. */
-async function keptWorld(
+async function findStoredWorld(
   server: EmbeddedDatabase,
   { url }: BenchWorld,
 ): Promise<Omit<SoakWorld, 'world'> | undefined> {
-  const found = await query(server.url, 'SELECT FROM pg_database WHERE datname = $1', [NAME]);
-  if (found.length === 0) return undefined;
-  const [made] = await query(url, `SELECT to_regclass('bench_soak') AS made`);
-  if (!made!.made) return undefined;
-  const [kept] = await query(url, 'SELECT * FROM bench_soak WHERE calls = $1 AND leads = $2', [
+  const databases = await query(server.url, 'SELECT FROM pg_database WHERE datname = $1', [NAME]);
+  if (databases.length === 0) return undefined;
+  const [marker] = await query(url, `SELECT to_regclass('bench_soak') AS made`);
+  if (!marker!.made) return undefined;
+  const [row] = await query(url, 'SELECT * FROM bench_soak WHERE calls = $1 AND leads = $2', [
     CALLS,
     LEADS,
   ]);
-  return kept as Omit<SoakWorld, 'world'> | undefined;
+  return row as Omit<SoakWorld, 'world'> | undefined;
 }
 
 export async function openSoakWorld(server: EmbeddedDatabase): Promise<SoakWorld> {
   const base = await prepareWorld(server, 10_000);
   const template = { ...base, url: base.url.replace(/bench_10000$/, NAME) };
-  if (!(await keptWorld(server, template))) await fill(await copyWorld(server, base, NAME));
+  if (!(await findStoredWorld(server, template))) await fill(await copyWorld(server, base, NAME));
   await migrate(template.url);
-  const kept = (await keptWorld(server, template))!;
+  const storedWorld = (await findStoredWorld(server, template))!;
   const name = `${NAME}_run`;
   await dropWorld(server, name);
   await query(server.url, `CREATE DATABASE ${name} TEMPLATE ${NAME}`);
   const url = template.url.replace(/bench_soak$/, name);
   await forgetStorage(url);
-  return { ...kept, world: { ...template, url } };
+  return { ...storedWorld, world: { ...template, url } };
 }
 
 export const dropSoakRun = (server: EmbeddedDatabase): Promise<void> =>

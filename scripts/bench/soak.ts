@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { Client } from 'pg';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { cpuMeter } from './cpu';
+import { startCpuMeter } from './cpu';
 import { ImportClient } from './import-client';
 import { makeFile } from './import-file';
 import { memoryTrend, sampleMemory } from './soak-memory';
@@ -20,13 +20,13 @@ import {
   median,
   option,
   percentile,
-  ready,
+  waitUntilReady,
   round,
   say,
   startService,
   startWorker,
 } from './tools';
-import { query, quiet } from './world';
+import { query, waitUntilIdle } from './world';
 
 // A mixed load for ten minutes: 300 requests a second of calls and their events, leads, lists and
 // reports, while a file is imported, on a million calls and a million leads. At the end, all counts
@@ -57,11 +57,11 @@ async function importMeanwhile({ world }: SoakWorld): Promise<number> {
     const imports = new ImportClient(world, client, PORT);
     const { id } = await imports.upload(await imports.createList(), csv, 'block');
     for (;;) {
-      const { rows: found } = await client.query(
+      const { rows: files } = await client.query(
         'SELECT status, error_message FROM buyer_suppression_files WHERE id = $1',
         [id],
       );
-      const { status, error_message } = found[0];
+      const { status, error_message } = files[0];
       if (status === 'succeeded') return round((performance.now() - started) / 1000, 1);
       if (status === 'failed') throw new Error(error_message);
       await pause(500);
@@ -80,7 +80,7 @@ export async function settle({ world }: SoakWorld): Promise<void> {
         (SELECT count(*) FROM leads WHERE company_id = $1 AND due_at < now()) AS n`,
       [world.company_id],
     );
-    if (Number(row!.n) === 0) return quiet(world);
+    if (Number(row!.n) === 0) return waitUntilIdle(world);
   }
   throw new Error(`leads were still to be worked on ${SETTLE_MS / 1000} s after the load`);
 }
@@ -100,15 +100,15 @@ interface Run {
 }
 
 async function run(soak: SoakWorld, { service, worker }: Processes): Promise<Run> {
-  await ready(PORT);
-  const began_at = new Date();
+  await waitUntilReady(PORT);
+  const beganAt = new Date();
   const load = new Load(soak, PORT);
   await load.run(WARM_SECONDS);
   load.times.clear();
   await resetStatements(soak.world.url);
-  const cpu = cpuMeter(service.pid);
+  const cpu = startCpuMeter(service.pid);
   const samples = sampleMemory({ service: service.pid!, worker: worker.pid! });
-  const [import_seconds] = await Promise.all([importMeanwhile(soak), load.run(SECONDS)]).finally(
+  const [importSeconds] = await Promise.all([importMeanwhile(soak), load.run(SECONDS)]).finally(
     samples.stop,
   );
   const memory = samples.points;
@@ -122,12 +122,12 @@ async function run(soak: SoakWorld, { service, worker }: Processes): Promise<Run
     const response = await fetch(url, { headers: { authorization } });
     return (await response.json()) as Record<string, unknown>;
   };
-  const checks = await checkSums({ soak, began_at, sent: load.sums, get });
+  const checks = await checkSums({ soak, began_at: beganAt, sentSums: load.sums, get });
   await load.close();
   const trends = Object.fromEntries(
     Object.entries(memory).map(([name, points]) => [name, memoryTrend(points)]),
   );
-  return { load, cpu: spent, memory: trends, import_seconds, checks, statements };
+  return { load, cpu: spent, memory: trends, import_seconds: importSeconds, checks, statements };
 }
 
 interface Latency {
@@ -162,10 +162,10 @@ function print({ load, cpu, memory, import_seconds, checks, statements }: Run): 
   say(`CPU of a request: ${cpu.cpu_service_ms} ms of the service, ${cpu.cpu_database_ms} ms of`);
   say(`the database; the import took ${import_seconds} s`);
   printStatements(statements);
-  const wrong = checks.filter(({ expected, found }) => expected !== found);
+  const wrong = checks.filter(({ expected, actual }) => expected !== actual);
   say(`${checks.length - wrong.length} of ${checks.length} sums are exact`);
-  for (const { what, expected, found } of wrong)
-    say(`WRONG: ${what}: ${found} instead of ${expected}`);
+  for (const { what, expected, actual } of wrong)
+    say(`WRONG: ${what}: ${actual} instead of ${expected}`);
   say(`${load.errors.length} errors`);
   for (const error of load.errors.slice(0, 5)) say(`ERROR: ${error.slice(0, 300)}`);
   writeFileSync(
@@ -196,12 +196,12 @@ export async function benchSoak(server: EmbeddedDatabase): Promise<void> {
     service: startService(url, PORT, { RUN_JOBS: 'false' }),
     worker: startWorker(url),
   };
-  let is_exact = false;
+  let isExact = false;
   try {
-    is_exact = print(await run(soak, processes));
+    isExact = print(await run(soak, processes));
   } finally {
     await end(Object.values(processes));
     await dropSoakRun(server);
   }
-  if (!is_exact) throw new Error('the load had errors, or sums that are not exact');
+  if (!isExact) throw new Error('the load had errors, or sums that are not exact');
 }

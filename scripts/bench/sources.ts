@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { CAPS } from '../../src/buyers/caps';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { loadDecisions, medians, printed, type Figures } from './decisions-load';
+import { loadDecisions, medians, formatFigures, type Figures } from './decisions-load';
 import { fillBuyers, fillOffer } from './decisions-world';
-import { end, option, ready, round, say, startService } from './tools';
+import { end, option, waitUntilReady, round, say, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, type BenchWorld } from './world';
 
 // The cost that caps of traffic sources and balances of buyers add to a decision.
@@ -41,7 +41,7 @@ async function fillSources({ url, company_id }: BenchWorld): Promise<number[]> {
 }
 
 /** Makes the buyers of an offer prepaid. */
-const fillBalances = ({ url, company_id }: BenchWorld, offer_id: string) =>
+const fillBalances = ({ url, company_id }: BenchWorld, offerId: string) =>
   query(
     url,
     `UPDATE call_limits l SET balance = $3::int
@@ -49,24 +49,24 @@ const fillBalances = ({ url, company_id }: BenchWorld, offer_id: string) =>
       JOIN buyer_group_members m USING (company_id, buyer_group_id)
       WHERE o.company_id = $1 AND o.offer_id = $2
         AND l.company_id = m.company_id AND l.buyer_id = m.buyer_id`,
-    [company_id, offer_id, PLENTY],
+    [company_id, offerId, PLENTY],
   );
 
 type Kinds = [string, () => { offer_id: string; traffic_source_id?: number }][];
 
 async function fillWorld(world: BenchWorld): Promise<Kinds> {
   await fillBuyers(world);
-  const offer_id = await fillOffer(world, BUYERS);
+  const offerId = await fillOffer(world, BUYERS);
   const prepaid = await fillOffer(world, BUYERS, BUYERS);
   const sources = await fillSources(world);
   await fillBalances(world, prepaid);
   await query(world.url, 'VACUUM ANALYZE');
   const any = () => sources[Math.floor(Math.random() * SOURCES)]!;
   return [
-    ['a source without caps', () => ({ offer_id, traffic_source_id: sources.at(-1)! })],
-    ['one source with every cap', () => ({ offer_id, traffic_source_id: sources[0]! })],
-    [`${SOURCES} sources with every cap`, () => ({ offer_id, traffic_source_id: any() })],
-    ['no source', () => ({ offer_id })],
+    ['a source without caps', () => ({ offer_id: offerId, traffic_source_id: sources.at(-1)! })],
+    ['one source with every cap', () => ({ offer_id: offerId, traffic_source_id: sources[0]! })],
+    [`${SOURCES} sources with every cap`, () => ({ offer_id: offerId, traffic_source_id: any() })],
+    ['no source', () => ({ offer_id: offerId })],
     ['no source, prepaid buyers', () => ({ offer_id: prepaid })],
     ['the 20, prepaid buyers', () => ({ offer_id: prepaid, traffic_source_id: any() })],
   ];
@@ -78,7 +78,7 @@ export async function benchSources(server: EmbeddedDatabase): Promise<void> {
   const service = startService(world.url, PORT, { RUN_JOBS: 'false' });
   const report: ({ what: string; of_plain: number } & Figures)[] = [];
   try {
-    await ready(PORT);
+    await waitUntilReady(PORT);
     const tokens = { state: 'CA' };
     for (const connections of CONNECTIONS) {
       const measure = ([, fields]: Kinds[number], seconds: number) => {
@@ -93,9 +93,9 @@ export async function benchSources(server: EmbeddedDatabase): Promise<void> {
       for (const [n, [kind]] of kinds.entries()) {
         const figures = medians(turns[n]!);
         const what = `decisions, ${kind}, ${connections} connections`;
-        const of_plain = round(figures.req_s / plain, 3);
-        say(`${printed(what, figures)}  ${of_plain} of the first`);
-        report.push({ what, of_plain, ...figures });
+        const ofPlain = round(figures.req_s / plain, 3);
+        say(`${formatFigures(what, figures)}  ${ofPlain} of the first`);
+        report.push({ what, of_plain: ofPlain, ...figures });
       }
     }
     writeFileSync(

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { readReport } from './lines';
-import { givenOptions, runBench, type Options } from './runs';
+import { readOptions, runBench, type Options } from './runs';
 import { option, round, say } from './tools';
 import { build } from './trees';
 
@@ -50,74 +50,87 @@ interface Line {
   value(report: Report): number | undefined;
 }
 
-const source =
+const createSource =
   ({ work, bench, target, unit = '', better = 'higher', value }: Line): Source =>
   (reports) => {
     const report = reports.get(bench);
-    const found = report && value(report);
-    return found === undefined ? undefined : { work, value: found, unit, target, better };
+    const measuredValue = report && value(report);
+    return measuredValue === undefined
+      ? undefined
+      : { work, value: measuredValue, unit, target, better };
   };
 
-const rowOf = ({ report }: Report, wanted: Row): Row | undefined =>
-  report.find((row) => Object.entries(wanted).every(([name, value]) => row[name] === value));
+const selectRow = ({ report }: Report, criteria: Row): Row | undefined =>
+  report.find((row) => Object.entries(criteria).every(([name, value]) => row[name] === value));
 
-const numberIn = (report: Report, wanted: Row, name: string): number | undefined => {
-  const row = rowOf(report, wanted);
+const readNumber = (report: Report, criteria: Row, name: string): number | undefined => {
+  const row = selectRow(report, criteria);
   return row && Number(row[name]);
 };
 
-const upTo = (bench: string, work: string, target: number, value: Line['value']): Source =>
-  source({ work, bench, target, unit: ' ms', better: 'lower', value });
+const createLatencySource = (
+  bench: string,
+  work: string,
+  target: number,
+  value: Line['value'],
+): Source => createSource({ work, bench, target, unit: ' ms', better: 'lower', value });
 
 /** Requests a second of the service, divided by those of `contender`. */
-const against =
-  (contender: string, wanted: Row, own = 'trunkline'): Line['value'] =>
+const ratioAgainst =
+  (contender: string, criteria: Row, ownContender = 'trunkline'): Line['value'] =>
   (report) => {
-    const service = numberIn(report, { ...wanted, contender: own }, 'req_s');
-    const other = numberIn(report, { ...wanted, contender }, 'req_s');
-    return service === undefined || !other ? undefined : round(service / other);
+    const service = readNumber(report, { ...criteria, contender: ownContender }, 'req_s');
+    const rival = readNumber(report, { ...criteria, contender }, 'req_s');
+    return service === undefined || !rival ? undefined : round(service / rival);
   };
 
-const request = (work: string, line: string, contender: string, target: number): Source =>
-  source({ work: line, bench: 'requests', target, value: against(contender, { work }) });
+const createRequestSource = (
+  work: string,
+  line: string,
+  contender: string,
+  target: number,
+): Source =>
+  createSource({ work: line, bench: 'requests', target, value: ratioAgainst(contender, { work }) });
 
-const listed = (bench: string, pattern: RegExp, line: string): Source =>
-  upTo(bench, line, 50, ({ report }) => {
-    const found = report.filter((row) => pattern.test(String(row.query)));
-    return found.length === 0 ? undefined : Math.max(...found.map(({ p99_ms }) => Number(p99_ms)));
+const createListSource = (bench: string, pattern: RegExp, line: string): Source =>
+  createLatencySource(bench, line, 50, ({ report }) => {
+    const matches = report.filter((row) => pattern.test(String(row.query)));
+    return matches.length === 0
+      ? undefined
+      : Math.max(...matches.map(({ p99_ms }) => Number(p99_ms)));
   });
 
 const FLOOR = 'floor';
 const USUAL = 'fastify+prisma';
 /** A write with the change log on both sides, and without it on both sides. */
-const bothLogged = (work: string, line: string): Source[] => [
-  source({
+const createLoggedSources = (work: string, line: string): Source[] => [
+  createSource({
     work: `${line}, both with the change log`,
     bench: 'requests',
     target: 2,
-    value: against('fastify, logging', { work }),
+    value: ratioAgainst('fastify, logging', { work }),
   }),
-  source({
+  createSource({
     work: `${line}, both without`,
     bench: 'requests',
     target: 2,
-    value: against(USUAL, { work }, 'without the log'),
+    value: ratioAgainst(USUAL, { work }, 'without the log'),
   }),
 ];
 const SOURCES: Source[] = [
-  source({
+  createSource({
     work: 'decisions, 1,000 buyers, 16 connections, of the floor',
     bench: 'decisions',
     target: 0.5,
     value: ({ of_floor }) => of_floor,
   }),
-  upTo('decisions', 'decisions, 50 a second, p99', 10, (report) =>
-    numberIn(report, { what: 'decisions, 1,000 buyers, 50 a second' }, 'p99_ms'),
+  createLatencySource('decisions', 'decisions, 50 a second, p99', 10, (report) =>
+    readNumber(report, { what: 'decisions, 1,000 buyers, 50 a second' }, 'p99_ms'),
   ),
-  upTo('decisions', 'explanations, 50 a second, p99', 15, (report) =>
-    numberIn(report, { what: 'explanations, 1,000 buyers, 50 a second' }, 'p99_ms'),
+  createLatencySource('decisions', 'explanations, 50 a second, p99', 15, (report) =>
+    readNumber(report, { what: 'explanations, 1,000 buyers, 50 a second' }, 'p99_ms'),
   ),
-  source({
+  createSource({
     work: 'one after the other, 10,000 buyers against 10',
     bench: 'decisions',
     target: 1.5,
@@ -125,20 +138,25 @@ const SOURCES: Source[] = [
     better: 'lower',
     value: ({ large_of_small }) => large_of_small,
   }),
-  source({
+  createSource({
     work: 'events of a call, of a floor with the same writes',
     bench: 'events',
     target: 0.5,
     value: ({ of_floor }) => of_floor,
   }),
-  request('update', 'PUT buyer, of the floor', FLOOR, 0.6),
-  ...bothLogged('update', 'PUT buyer × fastify + Prisma'),
-  ...bothLogged('create', 'POST buyer × fastify + Prisma'),
-  request('list, all columns', 'list, all columns, of the floor', FLOOR, 0.9),
-  request('list, columns=id,name,number,paused', 'list, four columns, of the floor', FLOOR, 0.65),
-  request('show', 'show, of the floor', FLOOR, 0.8),
-  request('no data (GET /me)', 'GET /me, of bare node:http', FLOOR, 0.4),
-  source({
+  createRequestSource('update', 'PUT buyer, of the floor', FLOOR, 0.6),
+  ...createLoggedSources('update', 'PUT buyer × fastify + Prisma'),
+  ...createLoggedSources('create', 'POST buyer × fastify + Prisma'),
+  createRequestSource('list, all columns', 'list, all columns, of the floor', FLOOR, 0.9),
+  createRequestSource(
+    'list, columns=id,name,number,paused',
+    'list, four columns, of the floor',
+    FLOOR,
+    0.65,
+  ),
+  createRequestSource('show', 'show, of the floor', FLOOR, 0.8),
+  createRequestSource('no data (GET /me)', 'GET /me, of bare node:http', FLOOR, 0.4),
+  createSource({
     work: 'API p99 beside an import',
     bench: 'imports',
     target: 2,
@@ -146,15 +164,15 @@ const SOURCES: Source[] = [
     better: 'lower',
     value: ({ api }) => api?.ratio,
   }),
-  source({
+  createSource({
     work: 'API p99 beside two workers',
     bench: 'engine',
     target: 2,
     unit: ' ×',
     better: 'lower',
-    value: (report) => numberIn(report, { workers: 2 }, 'ratio'),
+    value: (report) => readNumber(report, { workers: 2 }, 'ratio'),
   }),
-  source({
+  createSource({
     work: 'import of 10,000,000: memory at most',
     bench: 'imports',
     target: 300,
@@ -162,24 +180,28 @@ const SOURCES: Source[] = [
     better: 'lower',
     value: ({ large }) => large?.peak_mb,
   }),
-  listed('calls', /^status=no_answer$/, 'calls: status of 700,000, p99'),
-  listed('calls', /^offer_id=\d+&buyer_converted=true$/, 'calls: offer and converted, p99'),
-  listed('calls', /^token_key=state&token_value=/, 'calls: token of 100,000, p99'),
-  listed('calls', /^created_at_from/, 'calls: a day, p99'),
-  listed('lead-lists', /has_next_action/, 'leads: has_next_action, p99'),
-  listed('lead-lists', /^next_action_at_/, 'leads: next_action_at_*, p99'),
-  listed('lead-lists', /^order=/, 'leads: every order, p99 of the slowest'),
-  source({
+  createListSource('calls', /^status=no_answer$/, 'calls: status of 700,000, p99'),
+  createListSource(
+    'calls',
+    /^offer_id=\d+&buyer_converted=true$/,
+    'calls: offer and converted, p99',
+  ),
+  createListSource('calls', /^token_key=state&token_value=/, 'calls: token of 100,000, p99'),
+  createListSource('calls', /^created_at_from/, 'calls: a day, p99'),
+  createListSource('lead-lists', /has_next_action/, 'leads: has_next_action, p99'),
+  createListSource('lead-lists', /^next_action_at_/, 'leads: next_action_at_*, p99'),
+  createListSource('lead-lists', /^order=/, 'leads: every order, p99 of the slowest'),
+  createSource({
     work: 'submissions of leads, new, of the floor',
     bench: 'leads',
     target: 0.8,
-    value: against(FLOOR, { mix: 'new leads' }),
+    value: ratioAgainst(FLOOR, { mix: 'new leads' }),
   }),
-  source({
+  createSource({
     work: 'submissions of leads, 30% repeats, of the floor',
     bench: 'leads',
     target: 0.8,
-    value: against(FLOOR, { mix: '30% repeats' }),
+    value: ratioAgainst(FLOOR, { mix: '30% repeats' }),
   }),
 ];
 
@@ -202,14 +224,17 @@ function print(figures: Figure[]): void {
 /** Runs the benches, or only those of `--benches a,b`, and prints the table. */
 export async function benchTable(): Promise<void> {
   build('.');
-  const wanted = option('benches', Object.keys(RUNS).join(',')).split(',');
+  const requestedBenches = option('benches', Object.keys(RUNS).join(',')).split(',');
   const reports: Reports = new Map();
   const minutes: number[] = [];
   for (const [bench, { file, options }] of Object.entries(RUNS)) {
-    if (!wanted.includes(bench)) continue;
+    if (!requestedBenches.includes(bench)) continue;
     const started = performance.now();
-    const given = givenOptions({ rounds: '3', ...options }, ['only', 'benches']);
-    await runBench({ name: 'this tree', folder: '.' }, bench, { options: given, show: true });
+    const benchOptions = readOptions({ rounds: '3', ...options }, ['only', 'benches']);
+    await runBench({ name: 'this tree', folder: '.' }, bench, {
+      options: benchOptions,
+      show: true,
+    });
     reports.set(bench, readReport<Report>('.', file));
     minutes.push((performance.now() - started) / 60_000);
     say(`${bench} took ${round(minutes.at(-1)!, 1)} minutes`);
@@ -217,7 +242,7 @@ export async function benchTable(): Promise<void> {
   const figures = SOURCES.flatMap((read) => read(reports) ?? []);
   print(figures);
   const total = round(
-    minutes.reduce((sum, each) => sum + each, 0),
+    minutes.reduce((sum, duration) => sum + duration, 0),
     1,
   );
   say(`medians of ${option('rounds', '3')} turns; ${total} minutes in all`);

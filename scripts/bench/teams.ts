@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { end, median, option, ready, round, say, startRival, startService } from './tools';
-import { copyWorld, dropWorld, prepareWorld, quiet, type BenchWorld } from './world';
+import { end, median, option, waitUntilReady, round, say, startRival, startService } from './tools';
+import { copyWorld, dropWorld, prepareWorld, waitUntilIdle, type BenchWorld } from './world';
 
 const ROUNDS = Number(option('rounds', '5'));
 const SECONDS = Number(option('seconds', '4'));
@@ -30,7 +30,7 @@ async function load({
 }: Load) {
   const headers = { Authorization: authorization, 'Content-Type': 'application/json' };
   let n = Math.floor(Math.random() * 1e6);
-  await quiet(world);
+  await waitUntilIdle(world);
   const result = await autocannon({
     url: `http://127.0.0.1:${port}`,
     connections: CONNECTIONS,
@@ -67,9 +67,9 @@ async function race(contenders: [Contender, Contender], key: 'req_s' | 'p99_ms')
   const runs = new Map(
     contenders.map(({ name }) => [name, [] as Awaited<ReturnType<typeof load>>[]]),
   );
-  for (const each of contenders) await load({ ...each.load, seconds: 2 });
+  for (const contender of contenders) await load({ ...contender.load, seconds: 2 });
   for (let turn = 0; turn < ROUNDS; turn++)
-    for (const each of contenders) runs.get(each.name)!.push(await load(each.load));
+    for (const contender of contenders) runs.get(contender.name)!.push(await load(contender.load));
   for (const [name, all] of runs) {
     const of = (figure: 'req_s' | 'p50_ms' | 'p99_ms') =>
       round(median(all.map((run) => run[figure])));
@@ -101,7 +101,7 @@ export async function benchTeams(server: EmbeddedDatabase): Promise<void> {
     startRival('logged', { BENCH_URL: world.url, BENCH_PORT: '4112', BENCH_LOG: 'yes' }),
     startService(world.url, '4113', { RATE_LIMIT_PER_MINUTE: '0' }),
   ];
-  await Promise.all([4111, 4112, 4113].map(ready));
+  await Promise.all([4111, 4112, 4113].map(waitUntilReady));
   const { first_id, last_id } = world;
   const change = {
     world,
@@ -146,12 +146,12 @@ async function limitedUser(world: BenchWorld): Promise<string> {
     return (await response.json()) as { token?: string; success: boolean };
   };
   const step = Math.floor((world.last_id - world.first_id) / GRANTED);
-  const buyer_ids = Array.from({ length: GRANTED }, (_, n) => world.first_id + n * step);
+  const buyerIds = Array.from({ length: GRANTED }, (_, n) => world.first_id + n * step);
   await post('access_control_lists', {
     name: 'Partners',
     users_emails: ['ann@example.com'],
     permissions: ['buyers:read'],
-    buyer_ids,
+    buyer_ids: buyerIds,
   });
   const { token } = await post('access_tokens', {
     name: 'Ann',

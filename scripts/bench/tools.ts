@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
-import { PEPPER, storageOf } from './world';
+import { PEPPER, toStorageFolder } from './world';
 
 export const option = (name: string, fallback: string): string =>
   process.argv[process.argv.indexOf(`--${name}`) + 1 || Infinity] ?? fallback;
@@ -20,12 +20,12 @@ function launch(
   command: string,
   args: string[],
   env: NodeJS.ProcessEnv,
-  own_session = false,
+  ownSession = false,
 ): ChildProcess {
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { PATH: process.env.PATH, NODE_ENV: 'production', TZ: 'UTC', ...env },
-    detached: own_session,
+    detached: ownSession,
   });
   const end = () => void child.kill();
   process.once('exit', end);
@@ -43,13 +43,13 @@ function launch(
 const searchPath = [process.env.BENCH_NODE_FOLDER, process.env.PATH].filter(Boolean).join(':');
 
 /** Runs the command of an npm script without its build. Logging is on, to /dev/null. */
-const built = (script: 'start' | 'worker', url: string, settings: NodeJS.ProcessEnv) => {
+const launchScript = (script: 'start' | 'worker', url: string, settings: NodeJS.ProcessEnv) => {
   const env = {
     PATH: searchPath,
     DATABASE_URL: url,
     KEY_PEPPER: PEPPER,
     DATA_DIR: '.bench',
-    STORAGE_DIR: storageOf(url),
+    STORAGE_DIR: toStorageFolder(url),
     LOG_LEVEL: 'info',
     // Requests are counted as usual, but the limits are never reached.
     RATE_LIMIT_PER_MINUTE: '1000000000',
@@ -65,11 +65,11 @@ export const startService = (
   url: string,
   port: string,
   settings: NodeJS.ProcessEnv = {},
-): ChildProcess => built('start', url, { PORT: port, ...settings });
+): ChildProcess => launchScript('start', url, { PORT: port, ...settings });
 
 /** Starts a job process like `npm run worker`. */
 export const startWorker = (url: string, settings: NodeJS.ProcessEnv = {}): ChildProcess =>
-  built('worker', url, settings);
+  launchScript('worker', url, settings);
 
 /** Starts another implementation of the same requests: a file of scripts/bench/. */
 export const startRival = (file: string, settings: NodeJS.ProcessEnv): ChildProcess =>
@@ -85,7 +85,7 @@ export async function end(children: Iterable<ChildProcess>): Promise<void> {
   );
 }
 
-export async function ready(port: number | string): Promise<void> {
+export async function waitUntilReady(port: number | string): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
     if (
       await fetch(`http://127.0.0.1:${port}/livez`).then(
@@ -109,7 +109,7 @@ export function memory(pid: number): { now_mb: number; peak_mb: number } {
 export const round = (n: number, digits = 2): number => Number(n.toFixed(digits));
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-export interface Paced {
+export interface PacedLoad {
   url: string;
   headers: Record<string, string>;
   body(): string;
@@ -124,22 +124,22 @@ export interface Paced {
  * Sends each request when it is due, even if earlier ones still wait for their response. Returns
  * how long each took from its due time.
  */
-export async function paced({
+export async function sendPaced({
   url,
   headers,
   body,
   rate,
   seconds,
   warm_seconds = 0,
-}: Paced): Promise<{ times: number[]; errors: number }> {
+}: PacedLoad): Promise<{ times: number[]; errors: number }> {
   const agent = new http.Agent({ keepAlive: true });
   const times: number[] = [];
   let errors = 0;
-  const send = (due: number, is_warm: boolean) =>
+  const send = (due: number, isWarm: boolean) =>
     new Promise<void>((done) => {
       const request = http.request(url, { agent, method: 'POST', headers }, (res) => {
         res.resume().on('end', () => {
-          if (is_warm) times.push(performance.now() - due);
+          if (isWarm) times.push(performance.now() - due);
           if (res.statusCode! >= 300) errors++;
           done();
         });
@@ -147,14 +147,14 @@ export async function paced({
       request.on('error', () => (errors++, done())).end(body());
     });
   const start = performance.now();
-  const sent: Promise<void>[] = [];
+  const requests: Promise<void>[] = [];
   for (let n = 0; n < rate * (warm_seconds + seconds); n++) {
     const due = start + (n * 1000) / rate;
     const early = due - performance.now();
     if (early > 0) await new Promise((go) => setTimeout(go, early));
-    sent.push(send(due, n >= rate * warm_seconds));
+    requests.push(send(due, n >= rate * warm_seconds));
   }
-  await Promise.all(sent);
+  await Promise.all(requests);
   agent.destroy();
   return { times, errors };
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Side } from './runs';
+import type { SourceTree } from './runs';
 
 const git = (...args: string[]): string =>
   execFileSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 28 }).trim();
@@ -15,7 +15,7 @@ export function build(folder: string): void {
  * Checks a commit out into its own folder and builds it there. It gets the benches of this tree, so
  * that both trees are measured in the same way.
  */
-export function openTree(rev: string): Side & { remove(): void } {
+export function openTree(rev: string): SourceTree & { remove(): void } {
   const commit = git('rev-parse', '--verify', `${rev}^{commit}`);
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-bench-'));
   const remove = () => {

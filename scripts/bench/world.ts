@@ -47,8 +47,8 @@ export async function prepareWorld(server: EmbeddedDatabase, buyers: number): Pr
   });
   await migrate(url);
   await prepareQueue(url);
-  const [kept] = await query(url, `SELECT to_regclass('bench_world') AS present`);
-  if (!kept?.present) await populate(url, buyers);
+  const [marker] = await query(url, `SELECT to_regclass('bench_world') AS present`);
+  if (!marker?.present) await populate(url, buyers);
   const [row] = await query(url, 'SELECT auth, company_id FROM bench_world');
   const [range] = await query(
     url,
@@ -80,12 +80,12 @@ export async function copyWorld(
 }
 
 /** The storage folder of a bench's services: each database has its own. */
-export const storageOf = (url: string): string =>
+export const toStorageFolder = (url: string): string =>
   join('.bench/storage', new URL(url).pathname.slice(1));
 
 /** A copied database would refuse a storage other than the original's. */
 export async function forgetStorage(url: string): Promise<void> {
-  rmSync(storageOf(url), { recursive: true, force: true });
+  rmSync(toStorageFolder(url), { recursive: true, force: true });
   await query(url, 'UPDATE installations SET storage_id = NULL').catch(() => undefined);
 }
 
@@ -97,7 +97,7 @@ export async function dropWorld(server: EmbeddedDatabase, name: string): Promise
  * Waits until the database is idle, so that the last statements of a slow contender do not slow the
  * next one.
  */
-export async function quiet({ url }: BenchWorld): Promise<void> {
+export async function waitUntilIdle({ url }: BenchWorld): Promise<void> {
   const busy = `SELECT count(*)::int AS n
     FROM pg_stat_activity
     WHERE state = 'active' AND backend_type IN ('client backend', 'parallel worker',
@@ -141,7 +141,7 @@ async function populate(url: string, buyers: number): Promise<void> {
 }
 
 /** Inserts realistic buyers: all have caps and a conversion, half have hours, 100 per group. */
-async function fill(url: string, company_id: bigint, count: number): Promise<void> {
+async function fill(url: string, companyId: bigint, count: number): Promise<void> {
   const statements = [
     `INSERT INTO buyers (company_id, uuid, name, number, user_buyer_id, buyer_type, time_zone,
       paused, timeout_seconds, record_calls, press_one_to_accept, route_by_type, tier, weight,
@@ -178,5 +178,5 @@ async function fill(url: string, company_id: bigint, count: number): Promise<voi
      WHERE b.company_id = $1 AND $2::int > 0`,
     `INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'buyers', 0, $2::int)`,
   ];
-  for (const statement of statements) await query(url, statement, [company_id, count]);
+  for (const statement of statements) await query(url, statement, [companyId, count]);
 }

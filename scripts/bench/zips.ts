@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { loadDecisions, medians, printed, type Figures } from './decisions-load';
+import { loadDecisions, medians, formatFigures, type Figures } from './decisions-load';
 import { fillBuyers } from './decisions-world';
-import { end, option, ready, say, startService } from './tools';
+import { end, option, waitUntilReady, say, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, type BenchWorld } from './world';
 
 // Lists of ZIP codes: decisions for offers of one buyer each, whose list is short or long. Every
@@ -18,7 +18,7 @@ const WARM_SECONDS = 3;
 
 /** Creates an offer with one buyer and the buyer's list; returns the id of the offer. */
 async function fillOffer({ url, company_id, first_id }: BenchWorld, zips: number): Promise<string> {
-  const [made] = (await query(
+  const [offer] = (await query(
     url,
     `WITH list AS (
         INSERT INTO value_lists (company_id, uuid, name, key, kind, values_count)
@@ -47,7 +47,7 @@ async function fillOffer({ url, company_id, first_id }: BenchWorld, zips: number
       RETURNING offer_id`,
     [company_id, String(zips), zips, first_id, LISTS.indexOf(zips)],
   )) as { offer_id: string }[];
-  return made!.offer_id;
+  return offer!.offer_id;
 }
 
 const load = (
@@ -78,7 +78,7 @@ export async function benchZips(server: EmbeddedDatabase): Promise<void> {
   await query(world.url, 'VACUUM ANALYZE');
   const service = startService(world.url, PORT, { RUN_JOBS: 'false' });
   try {
-    await ready(PORT);
+    await waitUntilReady(PORT);
     const turns = new Map(LISTS.map((zips) => [zips, [] as Figures[]]));
     const measure = (zips: number, seconds: number) =>
       // A buyer without a list gets the callers of the short one.
@@ -88,7 +88,7 @@ export async function benchZips(server: EmbeddedDatabase): Promise<void> {
       for (const zips of LISTS) turns.get(zips)!.push(await measure(zips, SECONDS));
     const report = [...turns].map(([zips, all]) => ({ zips, ...medians(all) }));
     for (const { zips, ...figures } of report)
-      say(printed(`decisions, ${zips.toLocaleString('en')} ZIP codes`, figures));
+      say(formatFigures(`decisions, ${zips.toLocaleString('en')} ZIP codes`, figures));
     writeFileSync(
       '.bench/zips.json',
       JSON.stringify({ seconds: SECONDS, rounds: ROUNDS, report }, null, 2),

@@ -40,29 +40,31 @@ export function compare(base: string, revision: string): Report {
  */
 const REQUEST_FIELD = /\/requestBody\/content\/.*\/properties\/([^/]+)$/;
 
-function messagesOf({ path, kind, verdicts }: Change): string[] {
-  const found = verdicts.filter(({ impact }) => impact === 'major').map(({ message }) => message);
+function listMessages({ path, kind, verdicts }: Change): string[] {
+  const messages = verdicts
+    .filter(({ impact }) => impact === 'major')
+    .map(({ message }) => message);
   const [, field] = REQUEST_FIELD.exec(path) ?? [];
-  const is_removed_field = kind === 'removed' && field !== undefined && found.length === 0;
-  return is_removed_field ? [`Field \`${field}\` of the request was removed.`] : found;
+  const isRemovedField = kind === 'removed' && field !== undefined && messages.length === 0;
+  return isRemovedField ? [`Field \`${field}\` of the request was removed.`] : messages;
 }
 
 /** Returns `GET /buyers/{id}` for a path within that operation, else the pointer. */
-function placeOf(path: string): string {
-  const [, in_url, method] = /^#\/paths\/([^/]+)\/(\w+)/.exec(path) ?? [];
-  if (in_url === undefined || method === undefined) return path;
-  return `${method.toUpperCase()} ${in_url.replaceAll('~1', '/').replaceAll('~0', '~')}`;
+function formatOperation(path: string): string {
+  const [, inUrl, method] = /^#\/paths\/([^/]+)\/(\w+)/.exec(path) ?? [];
+  if (inUrl === undefined || method === undefined) return path;
+  return `${method.toUpperCase()} ${inUrl.replaceAll('~1', '/').replaceAll('~0', '~')}`;
 }
 
 export const breakingChanges = ({ changes }: Report): string[] => [
   ...new Set(
     changes.flatMap((change) =>
-      messagesOf(change).map((message) => `${placeOf(change.path)}: ${message}`),
+      listMessages(change).map((message) => `${formatOperation(change.path)}: ${message}`),
     ),
   ),
 ];
 
-const majorOf = (version: string): number => Number(version.split('.')[0]);
+const parseMajor = (version: string): number => Number(version.split('.')[0]);
 
 export const isMajor = ({ infoVersions: { base, revision } }: Report): boolean =>
-  majorOf(revision) > majorOf(base);
+  parseMajor(revision) > parseMajor(base);

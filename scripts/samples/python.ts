@@ -1,4 +1,4 @@
-import { BASE_URL, targetOf, type SampleRequest, type Value } from './request';
+import { BASE_URL, buildTarget, type SampleRequest, type Value } from './request';
 
 const MAX_WIDTH = 80;
 
@@ -13,14 +13,14 @@ function literal(value: Value, indent: string, before: number): string {
   if (value === null || typeof value !== 'object') return scalar(value);
   const inner = `${indent}    `;
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
-  const parts = (write: (one: Value, key: string) => string): string[] =>
+  const parts = (write: (item: Value, key: string) => string): string[] =>
     Array.isArray(value)
-      ? value.map((one) => write(one, ''))
-      : Object.entries(value).map(([key, one]) => write(one, `${JSON.stringify(key)}: `));
-  const line = open + parts((one, key) => key + literal(one, inner, -1e6)).join(', ') + close;
+      ? value.map((item) => write(item, ''))
+      : Object.entries(value).map(([key, item]) => write(item, `${JSON.stringify(key)}: `));
+  const line = open + parts((item, key) => key + literal(item, inner, -1e6)).join(', ') + close;
   if (before + line.length < MAX_WIDTH || line.length === 2) return line;
   const lines = parts(
-    (one, key) => `${inner}${key}${literal(one, inner, inner.length + key.length + 1)},\n`,
+    (item, key) => `${inner}${key}${literal(item, inner, inner.length + key.length + 1)},\n`,
   );
   return `${open}\n${lines.join('')}${indent}${close}`;
 }
@@ -52,7 +52,7 @@ const PRINT = {
 export function python(request: SampleRequest): string {
   const query = { ...request.query, ...request.token };
   const lines = [
-    JSON.stringify(BASE_URL + targetOf({ ...request, query: {}, token: {} })),
+    JSON.stringify(BASE_URL + buildTarget({ ...request, query: {}, token: {} })),
     ...CREDENTIALS[request.credentials],
     ...(Object.keys(query).length > 0 ? [argument('params', query)] : []),
     ...bodyArguments(request),

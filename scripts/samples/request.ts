@@ -33,29 +33,29 @@ const TOKENS: Record<string, string> = {
 const isScalar = (value: unknown): value is string | number =>
   typeof value === 'string' || typeof value === 'number';
 
-function exampleOfField(name: string): string | number | undefined {
+function findFieldExample(name: string): string | number | undefined {
   for (const { value } of Object.values(contract.document.components.examples)) {
-    const found = (value as Record<string, unknown>)[name];
-    if (isScalar(found)) return found;
+    const example = (value as Record<string, unknown>)[name];
+    if (isScalar(example)) return example;
   }
   return undefined;
 }
 
 /** Values for names that the contract's examples lack, or that look odd in a URL. */
-const PARTICULAR: Record<string, string> = {
+const FIXED_VALUES: Record<string, string> = {
   ...TOKENS,
   collection: 'action_type',
   caller_id: '+13105550123',
   caller_number: '+13105550123',
 };
 
-function valueOf(parameter: Parameter): string | number {
+function pickParameterValue(parameter: Parameter): string | number {
   const { name, schema } = parameter;
   const { types, formats } = facets(schema);
-  if (PARTICULAR[name]) return PARTICULAR[name];
+  if (FIXED_VALUES[name]) return FIXED_VALUES[name];
   if (formats.has('uuid') || name === 'uuid') return '0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11';
   if (/(^|_)id$/.test(name) && types.has('integer')) return 1;
-  const shown = exampleOfField(name) ?? contract.resolve(schema).enum?.[0];
+  const shown = findFieldExample(name) ?? contract.resolve(schema).enum?.[0];
   if (isScalar(shown)) return types.has('string') ? String(shown) : shown;
   return types.has('integer') ? 1 : '1';
 }
@@ -70,7 +70,7 @@ const exampleIn = ({ example, examples = {} }: MediaType): Value | undefined => 
   return first ? contract.resolve(first).value : example;
 };
 
-const contentOf = ({ path, method }: Operation): Record<string, MediaType> =>
+const readContent = ({ path, method }: Operation): Record<string, MediaType> =>
   (contract.document.paths[path.slice(BASE_PATH.length)]![method]!.requestBody?.content ??
     {}) as Record<string, MediaType>;
 
@@ -79,45 +79,47 @@ const fileField = ({ multipart }: Operation): string | undefined =>
     facets(schema).formats.has('binary'),
   )?.[0];
 
-function answerOf({ responses, status }: Operation): SampleRequest['answer'] {
+function pickAnswerKind({ responses, status }: Operation): SampleRequest['answer'] {
   const types = Object.keys(responses[status]?.content ?? { 'application/json': {} });
   if (types.includes('application/json')) return 'json';
   return types.includes('text/event-stream') ? 'stream' : 'text';
 }
 
-function bodyOf(operation: Operation): Value | undefined {
-  const body = exampleIn(contentOf(operation)['application/json'] ?? {});
-  const wants_token =
+function buildBody(operation: Operation): Value | undefined {
+  const body = exampleIn(readContent(operation)['application/json'] ?? {});
+  const wantsToken =
     operation.credentials === 'lead_token' &&
     operation.body !== undefined &&
     'lead_token' in facets(operation.body).properties;
-  return wants_token ? { lead_token: TOKENS.lead_token!, ...(body as object) } : body;
+  return wantsToken ? { lead_token: TOKENS.lead_token!, ...(body as object) } : body;
 }
 
-export function requestOf(operation: Operation): SampleRequest {
+export function buildRequest(operation: Operation): SampleRequest {
   const needed = operation.parameters.filter(
     (parameter) => (parameter as { required?: boolean }).required && parameter.in !== 'header',
   );
-  const values = (place: Parameter['in']) =>
+  const values = (parameterLocation: Parameter['in']) =>
     Object.fromEntries(
-      needed.flatMap((one) => (one.in === place ? [[one.name, valueOf(one)]] : [])),
+      needed.flatMap((parameter) =>
+        parameter.in === parameterLocation ? [[parameter.name, pickParameterValue(parameter)]] : [],
+      ),
     );
   return {
     method: operation.method,
     template: operation.path.slice(BASE_PATH.length),
     path: values('path'),
     query: values('query'),
-    ...credentialsOf(operation),
-    body: operation.method === 'get' ? undefined : bodyOf(operation),
+    ...buildCredentials(operation),
+    body: operation.method === 'get' ? undefined : buildBody(operation),
     file: undefined,
-    answer: answerOf(operation),
+    answer: pickAnswerKind(operation),
   };
 }
 
-function credentialsOf(operation: Operation): Pick<SampleRequest, 'credentials' | 'token'> {
+function buildCredentials(operation: Operation): Pick<SampleRequest, 'credentials' | 'token'> {
   const { credentials } = operation;
   // A stream is that of one agent, and an agent is a user.
-  if (answerOf(operation) === 'stream') return { credentials: 'user_token', token: {} };
+  if (pickAnswerKind(operation) === 'stream') return { credentials: 'user_token', token: {} };
   if (credentials === 'account') return { credentials: 'key_pair', token: {} };
   if (credentials === 'webhook_token') return { credentials: 'endpoint_token', token: {} };
   if (credentials === 'lead_token') return { credentials: 'none', token: {} };
@@ -126,16 +128,16 @@ function credentialsOf(operation: Operation): Pick<SampleRequest, 'credentials' 
 }
 
 /** The request with a file, for an operation that takes one. */
-export function uploadOf(operation: Operation): SampleRequest | undefined {
+export function buildUpload(operation: Operation): SampleRequest | undefined {
   const field = fileField(operation);
-  const example = exampleIn(contentOf(operation)['multipart/form-data'] ?? {});
+  const example = exampleIn(readContent(operation)['multipart/form-data'] ?? {});
   if (!field || !example) return undefined;
   const { [field]: content, ...body } = example as Record<string, string>;
   const file = { field, name: 'numbers.csv', content: content! };
-  return { ...requestOf(operation), body: body as Value, file };
+  return { ...buildRequest(operation), body: body as Value, file };
 }
 
-export function targetOf({ template, path, query, token }: SampleRequest): string {
+export function buildTarget({ template, path, query, token }: SampleRequest): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(path[name]!),
   );

@@ -41,11 +41,11 @@ function options({ path, query, token, body, file, answer }: SampleRequest): str
     ...(Object.keys(query).length > 0 && { query }),
   };
   const [credential] = Object.entries(token);
-  const sent = file ? 'form as never' : JSON.stringify(body);
+  const bodyCode = file ? 'form as never' : JSON.stringify(body);
   const parts = [
     ...(Object.keys(params).length > 0 ? [`params: ${JSON.stringify(params)}`] : []),
     ...(credential ? [`querySerializer: () => '${credential.join('=')}'`] : []),
-    ...(sent === undefined ? [] : [`body: ${sent}`]),
+    ...(bodyCode === undefined ? [] : [`body: ${bodyCode}`]),
     ...(answer === 'json' ? [] : [`parseAs: '${answer}'`]),
   ];
   return parts.length > 0 ? `, { ${parts.join(', ')} }` : '';

@@ -1,17 +1,17 @@
 import { CHRONOLOGICAL } from '../db/list-statements';
 import type { Projection } from '../db/projection';
-import { byReference } from '../db/records';
+import { buildReferenceConditions } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
-import { show, written } from '../http/record';
+import { show, loadWriteReply } from '../http/record';
 import { createEntry } from './create-entry';
 
 export const projection = {
   schema: 'AccountEntry',
   singular: 'account_entry',
   plural: 'account_entries',
-  everlasting: true,
+  appendOnly: true,
   fulltext: `lower(coalesce(t.note, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
   columns: {
     id: true,
@@ -35,8 +35,8 @@ export const projection = {
 export const accountEntries = ({ clock }: Deps) =>
   ({
     listAccountEntries: ({ query, db }) => {
-      const of_account = { buyer_id: 'buyers', traffic_source_id: 'traffic_sources' } as const;
-      const filters = { kind: 't.kind = {kind}', ...byReference(query, of_account) };
+      const ofAccount = { buyer_id: 'buyers', traffic_source_id: 'traffic_sources' } as const;
+      const filters = { kind: 't.kind = {kind}', ...buildReferenceConditions(query, ofAccount) };
       return list(query, { db, now: clock(), projection, orders: CHRONOLOGICAL, filters });
     },
 
@@ -46,6 +46,6 @@ export const accountEntries = ({ clock }: Deps) =>
     createAccountEntry: async ({ body, db, caller: { user_id } }) => {
       const now = clock();
       const id = await db.transaction((tx) => createEntry(tx, body, { user_id, now }));
-      return written({ db, now, projection }, id, { status: 201 });
+      return loadWriteReply({ db, now, projection }, id, { status: 201 });
     },
   }) satisfies Partial<Handlers>;

@@ -12,7 +12,7 @@ export async function createEntry(
   { user_id, now }: { user_id: bigint | null; now: Date },
 ): Promise<bigint> {
   const account = await findAccount(db, { buyer_id, traffic_source_id });
-  requireFitting(account, kind, amount);
+  requireValidAmount(account, kind, amount);
   const [row] = await db.sql(INSERT_ENTRY, {
     ...account,
     kind,
@@ -26,7 +26,7 @@ export async function createEntry(
 }
 
 /** Throws 422 for a kind that the account does not have, and for an amount of the wrong sign. */
-function requireFitting({ buyer_id }: Account, kind: Fields['kind'], amount: number): void {
+function requireValidAmount({ buyer_id }: Account, kind: Fields['kind'], amount: number): void {
   if (kind === 'deposit' && buyer_id === null)
     throw HttpProblem.field('kind', 'invalid_value', 'must be payment or adjustment for a source');
   if (kind === 'payment' && buyer_id !== null)

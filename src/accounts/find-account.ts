@@ -1,4 +1,4 @@
-import { findFiltered, type Reference } from '../db/records';
+import { findFilterRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 
@@ -8,7 +8,7 @@ export interface Account {
   traffic_source_id: bigint | null;
 }
 
-interface Named {
+interface AccountReference {
   buyer_id?: Reference | null | undefined;
   traffic_source_id?: Reference | null | undefined;
 }
@@ -19,33 +19,33 @@ interface Named {
  */
 export async function findAccount(
   db: Db,
-  { buyer_id: buyer, traffic_source_id: source }: Named,
+  { buyer_id: buyer, traffic_source_id: source }: AccountReference,
 ): Promise<Account> {
-  const has_buyer = buyer !== undefined && buyer !== null;
-  const has_source = source !== undefined && source !== null;
-  if (has_buyer && has_source)
+  const hasBuyer = buyer !== undefined && buyer !== null;
+  const hasSource = source !== undefined && source !== null;
+  if (hasBuyer && hasSource)
     throw HttpProblem.field(
       'traffic_source_id',
       'invalid_value',
       'must be left out where buyer_id is given: an account belongs to one of them',
     );
-  if (!has_buyer && !has_source)
+  if (!hasBuyer && !hasSource)
     throw HttpProblem.field(
       'buyer_id',
       'missing_field',
       'must be given, or traffic_source_id: they say whose account it is',
     );
   const of = { buyer_id: null, traffic_source_id: null };
-  if (has_buyer) return { ...of, buyer_id: await findOne(db, 'buyers', buyer, 'buyer_id') };
+  if (hasBuyer) return { ...of, buyer_id: await findRecordId(db, 'buyers', buyer, 'buyer_id') };
   return {
     ...of,
-    traffic_source_id: await findOne(db, 'traffic_sources', source!, 'traffic_source_id'),
+    traffic_source_id: await findRecordId(db, 'traffic_sources', source!, 'traffic_source_id'),
   };
 }
 
-const findOne = async (
+const findRecordId = async (
   db: Db,
   table: 'buyers' | 'traffic_sources',
   reference: Reference,
   field: string,
-): Promise<bigint> => BigInt(await findFiltered(db, table, { reference, field }));
+): Promise<bigint> => BigInt(await findFilterRecord(db, table, { reference, field }));

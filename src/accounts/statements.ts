@@ -2,13 +2,13 @@ import type { Schemas } from '../contract';
 import { CHRONOLOGICAL } from '../db/list-statements';
 import type { Projection } from '../db/projection';
 import { safeCell } from '../db/projection-sql';
-import { byReference, identify } from '../db/records';
+import { buildReferenceConditions, identify } from '../db/records';
 import type { Deps } from '../deps';
 import { notFound } from '../errors';
 import type { Call, Handlers } from '../http/handlers';
 import { keyedList } from '../http/keyed-list';
 import { list } from '../http/list';
-import { show, written } from '../http/record';
+import { show, loadWriteReply } from '../http/record';
 import { ianaName } from '../time/zone';
 import { drawUpStatement } from './draw-up-statement';
 import { FIND_STATEMENT } from './queries/statements';
@@ -17,7 +17,7 @@ export const projection = {
   schema: 'Statement',
   singular: 'statement',
   plural: 'statements',
-  everlasting: true,
+  appendOnly: true,
   fulltext: `lower(coalesce(t.external_record_id, ''))`,
   columns: {
     id: true,
@@ -43,8 +43,8 @@ export const projection = {
 export const statements = ({ clock }: Deps) =>
   ({
     listStatements: ({ query, db }) => {
-      const of_account = { buyer_id: 'buyers', traffic_source_id: 'traffic_sources' } as const;
-      const filters = byReference(query, of_account);
+      const ofAccount = { buyer_id: 'buyers', traffic_source_id: 'traffic_sources' } as const;
+      const filters = buildReferenceConditions(query, ofAccount);
       return list(query, { db, now: clock(), projection, orders: CHRONOLOGICAL, filters });
     },
 
@@ -54,7 +54,7 @@ export const statements = ({ clock }: Deps) =>
     createStatement: async ({ body, db }) => {
       const now = clock();
       const id = await db.transaction((tx) => drawUpStatement(tx, body, now));
-      return written({ db, now, projection }, id, { status: 201 });
+      return loadWriteReply({ db, now, projection }, id, { status: 201 });
     },
 
     listStatementLines,
@@ -104,17 +104,19 @@ const ITEM = `json_build_object(${Object.entries(LINE)
 const CELLS = { ...LINE, offer: safeCell(OFFER), note: safeCell('t.note') };
 
 async function listStatementLines({ params, query, db }: Call<'listStatementLines'>) {
-  const named = identify(params.id);
+  const identifier = identify(params.id);
   const keys = { id: null, uuid: null };
-  const [found] = named ? await db.sql(FIND_STATEMENT, { ...keys, [named.key]: named.value }) : [];
-  if (!found) throw notFound();
+  const [statement] = identifier
+    ? await db.sql(FIND_STATEMENT, { ...keys, [identifier.key]: identifier.value })
+    : [];
+  if (!statement) throw notFound();
   return keyedList<Schemas['StatementLinePage']>(query, {
     db,
     root: 'lines',
     table: LINES,
     key: 'n',
     conditions: [],
-    values: { statement: found.id, zone: ianaName(found.time_zone) },
+    values: { statement: statement.id, zone: ianaName(statement.time_zone) },
     total: COUNT,
     item: ITEM,
     cells: CELLS,

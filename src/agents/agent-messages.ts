@@ -7,12 +7,12 @@ import type { Call, Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { EventStream } from '../http/reply';
-import { agentEvents, ownAgent, type OwnAgent } from './events';
+import { buildEventStatement, requireOwnAgent, type OwnAgent } from './events';
 import { resolveTargets } from './message-targets';
 import { createMessage, deleteMessage, updateMessage } from './save-message';
 import { streamAgent } from './stream-agent';
 import type { AgentStreams } from './streams';
-import type { TakePlace } from '../http/stream-places';
+import type { TakeStreamSlot } from '../http/stream-places';
 
 const targets = (table: string, column: string) => `ARRAY(
   SELECT m.${column}
@@ -48,16 +48,21 @@ const IS_RECIPIENT = `EXISTS (
   WHERE r.company_id = t.company_id AND r.agent_message_id = t.id
     AND r.agent_id = {recipient}::bigint
 )`;
-const EVENTS = { all: agentEvents(projection, false), limited: agentEvents(projection, true) };
+const EVENTS = {
+  all: buildEventStatement(projection, false),
+  limited: buildEventStatement(projection, true),
+};
 
 export const agentMessages = ({ clock, live }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
     listAgentMessages: async ({ query: { mine, ...query }, db, caller }) => {
       const message = 'must be left out: these credentials belong to no agent';
-      const own = mine ? await ownAgent(db, caller, { field: 'mine', message }) : undefined;
+      const agent = mine
+        ? await requireOwnAgent(db, caller, { field: 'mine', message })
+        : undefined;
       return page(
-        { ...query, ...(own && { recipient: own.id }) },
+        { ...query, ...(agent && { recipient: agent.id }) },
         { db, now: clock(), projection, orders, filters: { recipient: IS_RECIPIENT } },
       );
     },
@@ -65,11 +70,11 @@ export const agentMessages = ({ clock, live }: Deps) => {
     newAgentMessage: async (call) => {
       const { content = null, agent_status_id: reference } = call.query;
       const field = 'agent_status_id';
-      const agent_status_id =
+      const agentStatusId =
         reference === undefined
           ? null
           : Number(await findNamed(call.db, 'agent_statuses', { reference, field }));
-      return records.unsaved(call, { content, agent_status_id });
+      return records.showUnsaved(call, { content, agent_status_id: agentStatusId });
     },
 
     showAgentMessage: records.show,
@@ -80,7 +85,7 @@ export const agentMessages = ({ clock, live }: Deps) => {
       ),
 
     updateAgentMessage: (call) =>
-      records.updateAfter(call, resolveTargets, (tx, id, { fields, now, ahead }) =>
+      records.updateLockingFirst(call, resolveTargets, (tx, id, { fields, now, ahead }) =>
         updateMessage(tx, id, { fields, targets: ahead, now }),
       ),
 
@@ -91,9 +96,9 @@ export const agentMessages = ({ clock, live }: Deps) => {
 
 async function openStream(
   { query, db, caller, last_event_id }: Call<'streamAgentMessages'>,
-  live: AgentStreams & { takePlace: TakePlace },
+  live: AgentStreams & { takeSlot: TakeStreamSlot },
 ): Promise<EventStream> {
-  const agent = await ownAgent(db, caller, {
+  const agent = await requireOwnAgent(db, caller, {
     field: 'auth_token',
     message: 'must be the token of a user who is an agent',
   });
@@ -101,14 +106,14 @@ async function openStream(
     company_id: db.company_id,
     agent_id: agent.id,
     access_token_id: caller.access_token_id,
-    after: startOf(agent, { header: last_event_id, parameter: query.last_event_id }),
+    after: readStartPosition(agent, { header: last_event_id, parameter: query.last_event_id }),
   };
-  const wait_ms = (query.wait_seconds ?? 0) * 1000;
+  const waitMs = (query.wait_seconds ?? 0) * 1000;
   const events = db.accessScope ? EVENTS.limited : EVENTS.all;
-  return new EventStream((reader_gone) => {
-    const leave = live.takePlace({ ...followed, reader: { kind: 'agent', id: agent.id } });
-    reader_gone.addEventListener('abort', leave, { once: true });
-    return streamAgent({ db, live, followed, events, wait_ms, reader_gone });
+  return new EventStream((readerGone) => {
+    const leave = live.takeSlot({ ...followed, reader: { kind: 'agent', id: agent.id } });
+    readerGone.addEventListener('abort', leave, { once: true });
+    return streamAgent({ db, live, followed, events, wait_ms: waitMs, reader_gone: readerGone });
   });
 }
 
@@ -116,7 +121,7 @@ async function openStream(
  * The event after which a stream starts: the one that the reader names, by default the newest.
  * Throws a 422 problem for one that the agent has not had.
  */
-function startOf(
+function readStartPosition(
   { last_event_id }: OwnAgent,
   { header, parameter }: { header: string | undefined; parameter: number | undefined },
 ): string {

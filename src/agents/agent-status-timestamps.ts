@@ -1,16 +1,16 @@
 import type { Projection } from '../db/projection';
 import type { SortKey } from '../db/list-statements';
-import { byReference } from '../db/records';
+import { buildReferenceConditions } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
-import { unsaved } from '../http/record';
+import { loadUnsavedReply } from '../http/record';
 
 export const projection = {
   schema: 'AgentStatusTimestamp',
   singular: 'agent_status_timestamp',
   plural: 'agent_status_timestamps',
-  everlasting: true,
+  appendOnly: true,
   fulltext: `lower(coalesce(t.key, ''))`,
   columns: {
     id: true,
@@ -37,8 +37,8 @@ const orders: Record<string, SortKey> = {
 export const agentStatusTimestamps = ({ clock }: Deps) =>
   ({
     listAgentStatusTimestamps: ({ query, db }) => {
-      const filters = byReference(query, { agent_id: 'agents', user_id: 'users' });
+      const filters = buildReferenceConditions(query, { agent_id: 'agents', user_id: 'users' });
       return page(query, { db, now: clock(), projection, orders, filters });
     },
-    newAgentStatusTimestamp: ({ db }) => unsaved({ db, now: clock(), projection }, {}),
+    newAgentStatusTimestamp: ({ db }) => loadUnsavedReply({ db, now: clock(), projection }, {}),
   }) satisfies Partial<Handlers>;

@@ -34,7 +34,7 @@ export const agentStatuses = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
     listAgentStatuses: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newAgentStatus: (call) => records.unsaved(call, DEFAULTS),
+    newAgentStatus: (call) => records.showUnsaved(call, DEFAULTS),
     showAgentStatus: records.show,
     createAgentStatus: (call) => records.create(call, createStatus),
     updateAgentStatusSettings: (call) => records.update(call, updateStatus),

@@ -1,14 +1,14 @@
 import type { Schemas } from '../contract';
 import { commonColumns, type Projection } from '../db/projection';
-import { byReference } from '../db/records';
+import { buildReferenceConditions } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { offlineStatus } from './built-in-statuses';
+import { findOfflineStatus } from './built-in-statuses';
 import { changeStatus, resolveStatus } from './change-status';
 import { deleteAgent } from './delete-agent';
-import { ownAgent } from './events';
+import { requireOwnAgent } from './events';
 import { createAgent, resolveAgentReferences, updateAgent } from './save-agent';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
@@ -54,7 +54,7 @@ const orders: Record<string, SortKey> = {
   ...BY_TIMES,
 };
 
-const OF_CALL_CENTER = `EXISTS (
+const IN_CALL_CENTER = `EXISTS (
   SELECT FROM agent_call_centers m
   JOIN call_centers c ON c.company_id = m.company_id AND c.id = m.call_center_id
   WHERE m.company_id = t.company_id AND m.agent_id = t.id
@@ -66,24 +66,26 @@ export const agents = ({ clock }: Deps) => {
   return {
     listAgents: async ({ query: { mine, ...query }, db, caller }) => {
       const message = 'must be left out: these credentials belong to no agent';
-      const own = mine ? await ownAgent(db, caller, { field: 'mine', message }) : undefined;
+      const agent = mine
+        ? await requireOwnAgent(db, caller, { field: 'mine', message })
+        : undefined;
       const filters = {
-        ...byReference(query, { agent_status_id: 'agent_statuses', user_id: 'users' }),
-        call_center_id: OF_CALL_CENTER,
+        ...buildReferenceConditions(query, { agent_status_id: 'agent_statuses', user_id: 'users' }),
+        call_center_id: IN_CALL_CENTER,
         own: 't.id = {own}::bigint',
       };
       return page(
-        { ...query, ...(own && { own: own.id }) },
+        { ...query, ...(agent && { own: agent.id }) },
         { db, now: clock(), projection, orders, filters },
       );
     },
     newAgent: async (call) =>
-      records.unsaved(call, { agent_status_id: Number(await offlineStatus(call.db)) }),
+      records.showUnsaved(call, { agent_status_id: Number(await findOfflineStatus(call.db)) }),
     showAgent: records.show,
     createAgent: (call) => records.create(call, createAgent),
 
     updateAgent: (call) =>
-      records.updateAfter(
+      records.updateLockingFirst(
         call,
         resolveAgentReferences,
         (tx, id, { fields, now, ahead: references }) =>
@@ -91,10 +93,11 @@ export const agents = ({ clock }: Deps) => {
       ),
 
     updateAgentStatus: (call) =>
-      records.updateAfter(
+      records.updateLockingFirst(
         call,
         (tx, fields: Schemas['AgentStatusChange']) => resolveStatus(tx, fields),
-        (tx, id, { now, ahead: agent_status_id }) => changeStatus(tx, id, { agent_status_id, now }),
+        (tx, id, { now, ahead: agentStatusId }) =>
+          changeStatus(tx, id, { agent_status_id: agentStatusId, now }),
       ),
 
     deleteAgent: (call) => records.delete(call, deleteAgent),

@@ -27,7 +27,7 @@ export async function createBuiltInStatuses(db: Db, now: Date): Promise<void> {
 }
 
 /** Returns the id of the status that new agents start in. */
-export async function offlineStatus(db: Db): Promise<bigint> {
+export async function findOfflineStatus(db: Db): Promise<bigint> {
   const { id } = await db.prisma.agentStatus.findFirstOrThrow({
     where: { key: OFFLINE, deleted_at: null },
     select: { id: true },

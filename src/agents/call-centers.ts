@@ -4,7 +4,7 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { directly, fieldsIn } from '../http/write-directly';
+import { addSingleStatement, omitSerializer } from '../http/write-directly';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 const AGENTS = 'agent_call_centers m WHERE m.company_id = t.company_id AND m.call_center_id = t.id';
@@ -34,22 +34,22 @@ const orders: Record<string, SortKey> = {
 
 export const callCenters = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
-  const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
+  const key = (companyId: bigint, id: bigint) => ({ company_id_id: { company_id: companyId, id } });
   return {
     listCallCenters: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newCallCenter: (call) => records.unsaved(call, {}),
+    newCallCenter: (call) => records.showUnsaved(call, {}),
     showCallCenter: records.show,
 
-    createCallCenter: directly<'createCallCenter'>(
+    createCallCenter: addSingleStatement<'createCallCenter'>(
       (call) =>
         records.create(call, async (tx, { name, ...fields }, now) => {
           const data = { ...fields, name: name!, company_id: tx.company_id, ...createdAt(now) };
           return (await tx.prisma.callCenter.create({ data, select: { id: true } })).id;
         }),
-      (call, entry) => records.createDirectly(call, entry, { row: fieldsIn(call.body) }),
+      (call, entry) => records.createInStatement(call, entry, { row: omitSerializer(call.body) }),
     ),
 
-    updateCallCenter: directly<'updateCallCenter'>(
+    updateCallCenter: addSingleStatement<'updateCallCenter'>(
       (call) =>
         records.update(call, async (tx, id, { fields, now }) => {
           await tx.prisma.callCenter.update({
@@ -57,7 +57,7 @@ export const callCenters = ({ clock }: Deps) => {
             data: { ...fields, ...changedAt(now) },
           });
         }),
-      (call, entry) => records.updateDirectly(call, entry, { row: fieldsIn(call.body) }),
+      (call, entry) => records.updateInStatement(call, entry, { row: omitSerializer(call.body) }),
     ),
 
     deleteCallCenter: (call) =>

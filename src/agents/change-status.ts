@@ -1,4 +1,4 @@
-import { resolveReferences, unknownReferences, type Reference } from '../db/records';
+import { resolveReferences, buildReferenceProblem, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import { CHANGE_STATUS, LOCK_STATUS_BY_KEY, RECORD_FIRST_STATUS } from './queries/statuses';
@@ -16,42 +16,42 @@ export async function resolveStatus(
   db: Db,
   { agent_status_id: reference, key }: StatusFields,
 ): Promise<bigint> {
-  const by_id = reference === undefined ? undefined : await statusById(db, reference);
+  const byId = reference === undefined ? undefined : await findStatusById(db, reference);
   if (key === undefined) {
-    if (by_id === undefined)
+    if (byId === undefined)
       throw HttpProblem.field(
         'agent_status_id',
         'missing_field',
         'must be given, or key instead of it',
       );
-    return by_id;
+    return byId;
   }
   const [row] = await db.sql(LOCK_STATUS_BY_KEY, { key });
-  if (!row) throw unknownReferences('key', [key]);
-  const by_key = BigInt(row.id);
-  if (by_id !== undefined && by_id !== by_key)
+  if (!row) throw buildReferenceProblem('key', [key]);
+  const byKey = BigInt(row.id);
+  if (byId !== undefined && byId !== byKey)
     throw HttpProblem.field(
       'key',
       'conflicting_fields',
       'must be the key of the status in agent_status_id, or be left out',
     );
-  return by_key;
+  return byKey;
 }
 
-async function statusById(db: Db, reference: Reference): Promise<bigint> {
+async function findStatusById(db: Db, reference: Reference): Promise<bigint> {
   const field = 'agent_status_id';
   return (await resolveReferences(db, 'agent_statuses', [reference], { field }))[0]!;
 }
 
-export async function recordFirstStatus(db: Db, agent_id: bigint, now: Date): Promise<void> {
-  await db.sql(RECORD_FIRST_STATUS, { agent_id, now: now.toISOString() });
+export async function recordFirstStatus(db: Db, agentId: bigint, now: Date): Promise<void> {
+  await db.sql(RECORD_FIRST_STATUS, { agent_id: agentId, now: now.toISOString() });
 }
 
 /** Records that an agent enters a status, which the caller has locked against its deletion. */
 export async function changeStatus(
   db: Db,
-  agent_id: bigint,
+  agentId: bigint,
   { agent_status_id, now }: { agent_status_id: bigint; now: Date },
 ): Promise<void> {
-  await db.sql(CHANGE_STATUS, { agent_id, agent_status_id, now: now.toISOString() });
+  await db.sql(CHANGE_STATUS, { agent_id: agentId, agent_status_id, now: now.toISOString() });
 }

@@ -17,7 +17,7 @@ export interface OwnAgent {
 }
 
 /** The agent of the caller. Throws 422 on `field` if the user of the caller is no agent. */
-export async function ownAgent(
+export async function requireOwnAgent(
   db: Db,
   { user_id }: Pick<Caller, 'user_id'>,
   { field, message }: { field: string; message: string },
@@ -43,7 +43,7 @@ export const MAX_EVENTS_AT_ONCE = MAX_EVENTS;
  * The statement that reads the events of an agent after one of them, in order. With `limited`, the
  * messages have only what a caller with a limited access scope may see.
  */
-export const agentEvents = (projection: Projection, limited: boolean): Template => {
+export const buildEventStatement = (projection: Projection, limited: boolean): Template => {
   const more = 't.event_id::text AS event_id, t.id::text AS message_id, t.is_current';
   const rows = selectRecords(projection, EVENT_ROWS.text, { limited, more });
   return template(`${rows} ORDER BY t.event_id`, { prepared: true });

@@ -45,9 +45,9 @@ export async function resolveTargets(db: Db, fields: TargetFields): Promise<Targ
     targets.agent_status_id =
       agent_status_id === null ? null : await resolveStatus(db, agent_status_id);
   for (const field of LIST_NAMES) {
-    const named = fields[field];
-    if (named === undefined) continue;
-    targets[field] = await resolveReferences(db, LISTS[field].table, named ?? [], { field });
+    const references = fields[field];
+    if (references === undefined) continue;
+    targets[field] = await resolveReferences(db, LISTS[field].table, references ?? [], { field });
   }
   return targets;
 }
@@ -69,10 +69,10 @@ export async function writeTargets(db: Db, id: bigint, targets: Targets): Promis
   }
   const [before] = await db.sql(LIST_TARGETS, { id });
   for (const name of LIST_NAMES) {
-    const wanted = targets[name];
-    if (!wanted || before![name]?.join() === wanted.join()) continue;
+    const ids = targets[name];
+    if (!ids || before![name]?.join() === ids.join()) continue;
     const { pairs, column } = LISTS[name];
-    await replaceAttached(db, pairs, { agent_message_id: id }, { [column]: wanted });
+    await replaceAttached(db, pairs, { agent_message_id: id }, { [column]: ids });
     changed = true;
   }
   return changed;

@@ -37,17 +37,17 @@ export async function updateRecipients(
 }
 
 export async function notifyRecipients(db: Db, id: bigint): Promise<void> {
-  const agent_ids = await listRecipients(db, id);
-  await db.sql(LOCK_AGENTS, { agent_ids });
-  await notify(db, id, agent_ids);
+  const agentIds = await listRecipients(db, id);
+  await db.sql(LOCK_AGENTS, { agent_ids: agentIds });
+  await notify(db, id, agentIds);
 }
 
 const listRecipients = async (db: Db, id: bigint): Promise<string[]> =>
   (await db.sql(LIST_RECIPIENTS, { id })).map((row) => row.id);
 
 /** The rows of the agents must be locked. */
-async function notify(db: Db, id: bigint, agent_ids: readonly string[]): Promise<void> {
-  if (agent_ids.length === 0) return;
-  await db.sql(ADD_EVENTS, { id, agent_ids });
-  await db.sql(NOTIFY_AGENTS, { channel: AGENT_CHANNEL, agent_ids });
+async function notify(db: Db, id: bigint, agentIds: readonly string[]): Promise<void> {
+  if (agentIds.length === 0) return;
+  await db.sql(ADD_EVENTS, { id, agent_ids: agentIds });
+  await db.sql(NOTIFY_AGENTS, { channel: AGENT_CHANNEL, agent_ids: agentIds });
 }

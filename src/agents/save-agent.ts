@@ -5,7 +5,7 @@ import type { Db } from '../db/tenant';
 import { changedAt, createdAt } from '../db/timestamps';
 import { HttpProblem } from '../errors';
 import { findOrCreateUsers } from '../people/find-or-create-users';
-import { offlineStatus } from './built-in-statuses';
+import { findOfflineStatus } from './built-in-statuses';
 import { changeStatus, recordFirstStatus, resolveStatus } from './change-status';
 
 type Fields = Schemas['AgentFields'];
@@ -17,17 +17,17 @@ export async function createAgent(
   { user_id: reference, user_email, ...fields }: NewFields,
   now: Date,
 ): Promise<bigint> {
-  const user_id = await resolveUser(tx, { user_id: reference, user_email }, now);
-  const agent_status_id =
+  const userId = await resolveUser(tx, { user_id: reference, user_email }, now);
+  const agentStatusId =
     fields.agent_status_id === undefined
-      ? await offlineStatus(tx)
+      ? await findOfflineStatus(tx)
       : await resolveStatus(tx, fields);
   const groups = await resolveGroups(tx, fields);
   const { id } = await tx.prisma.agent.create({
     data: {
-      ...columnsOf(fields),
-      user_id,
-      agent_status_id,
+      ...toColumns(fields),
+      user_id: userId,
+      agent_status_id: agentStatusId,
       company_id: tx.company_id,
       status_changed_at: now,
       ...createdAt(now),
@@ -46,9 +46,9 @@ export interface AgentReferences extends Groups {
 
 /** Locks the references before the agent, in the order in which their deletion locks too. */
 export async function resolveAgentReferences(db: Db, fields: Fields): Promise<AgentReferences> {
-  const agent_status_id =
+  const agentStatusId =
     fields.agent_status_id === undefined ? undefined : await resolveStatus(db, fields);
-  return { agent_status_id, ...(await resolveGroups(db, fields)) };
+  return { agent_status_id: agentStatusId, ...(await resolveGroups(db, fields)) };
 }
 
 interface AgentChange {
@@ -64,7 +64,7 @@ export async function updateAgent(
 ): Promise<void> {
   await tx.prisma.agent.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { ...columnsOf(fields), ...changedAt(now) },
+    data: { ...toColumns(fields), ...changedAt(now) },
   });
   if (agent_status_id !== undefined) await changeStatus(tx, id, { agent_status_id, now });
   await writeGroups(tx, id, groups);
@@ -98,7 +98,7 @@ async function resolveUser(
   return (await findOrCreateUsers(db, [user_email], now))[0]!;
 }
 
-function columnsOf({ name, external_record_id }: Fields) {
+function toColumns({ name, external_record_id }: Fields) {
   return {
     ...(name !== undefined && { name }),
     ...(external_record_id !== undefined && { external_record_id }),
@@ -127,10 +127,10 @@ async function resolveGroups(db: Db, fields: Fields): Promise<Groups> {
 
 async function writeGroups(
   db: Db,
-  agent_id: bigint,
+  agentId: bigint,
   { call_center_id, buyer_id }: Groups,
 ): Promise<void> {
   if (call_center_id)
-    await replaceAttached(db, 'agent_call_centers', { agent_id }, { call_center_id });
-  if (buyer_id) await replaceAttached(db, 'agent_buyers', { agent_id }, { buyer_id });
+    await replaceAttached(db, 'agent_call_centers', { agent_id: agentId }, { call_center_id });
+  if (buyer_id) await replaceAttached(db, 'agent_buyers', { agent_id: agentId }, { buyer_id });
 }

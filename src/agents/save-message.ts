@@ -47,10 +47,10 @@ export async function updateMessage(
     where,
     data: { content, external_record_id, ...changedAt(now) },
   });
-  const content_changed = content !== undefined && content !== before.content;
+  const contentChanged = content !== undefined && content !== before.content;
   if (await writeTargets(tx, id, targets))
-    await updateRecipients(tx, id, { notify_all: content_changed });
-  else if (content_changed) await notifyRecipients(tx, id);
+    await updateRecipients(tx, id, { notify_all: contentChanged });
+  else if (contentChanged) await notifyRecipients(tx, id);
 }
 
 /** Deletes a locked message and notifies its recipients that it is withdrawn. */

@@ -1,4 +1,4 @@
-import { defaultsOf, type Schemas } from '../contract';
+import { readDefaults, type Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import { HttpProblem } from '../errors';
@@ -6,12 +6,15 @@ import { withDefaults } from '../http/defaults';
 
 type Fields = Schemas['AgentStatusFields'];
 
-export const DEFAULTS = defaultsOf('AgentStatusFields') as { is_online: boolean; position: number };
+export const DEFAULTS = readDefaults('AgentStatusFields') as {
+  is_online: boolean;
+  position: number;
+};
 
 type Columns = Pick<Fields, 'key' | 'name' | 'external_record_id'> & Partial<typeof DEFAULTS>;
 
 /** A null restores the default of a column. */
-function columnsOf(fields: Fields): Columns {
+function toColumns(fields: Fields): Columns {
   const { key, name, is_online, position, external_record_id } = withDefaults(fields, DEFAULTS);
   return { key, name, is_online, position, external_record_id } as Columns;
 }
@@ -22,7 +25,7 @@ export async function createStatus(
   now: Date,
 ): Promise<bigint> {
   const data = {
-    ...(columnsOf({ ...DEFAULTS, ...fields }) as Columns & typeof DEFAULTS),
+    ...(toColumns({ ...DEFAULTS, ...fields }) as Columns & typeof DEFAULTS),
     key: fields.key,
     name: fields.name,
     company_id: tx.company_id,
@@ -38,7 +41,7 @@ export async function updateStatus(
   { fields, now }: { fields: Schemas['AgentStatusUpdate']; now: Date },
 ): Promise<void> {
   const where = { company_id_id: { company_id: tx.company_id, id } };
-  const columns = columnsOf(fields);
+  const columns = toColumns(fields);
   const before = await tx.prisma.agentStatus.findUniqueOrThrow({
     where,
     select: { built_in: true, key: true, is_online: true },
@@ -87,8 +90,10 @@ function requireSameMeaning(
 /**
  * The status is locked, and agents lock it before they enter it: none can enter in the meantime.
  */
-async function requireUnused(db: Db, agent_status_id: bigint): Promise<void> {
-  const agents = await db.prisma.agent.count({ where: { agent_status_id, deleted_at: null } });
+async function requireUnused(db: Db, agentStatusId: bigint): Promise<void> {
+  const agents = await db.prisma.agent.count({
+    where: { agent_status_id: agentStatusId, deleted_at: null },
+  });
   if (agents > 0)
     throw HttpProblem.field(
       'id',

@@ -1,17 +1,17 @@
 import type { Template } from '../db/statement';
 import type { Db } from '../db/tenant';
 import { MAX_EVENTS_AT_ONCE, type AgentEvent } from './events';
-import type { AgentStreams, Followed } from './streams';
+import type { AgentStreams, FollowedAgent } from './streams';
 
 /** A stream without events sends a comment this often. */
 const HEARTBEAT_MS = 15_000;
 /** How long readers wait before they reconnect. */
 const RETRY_MS = 2_000;
 
-interface Follow {
+interface StreamOptions {
   db: Db;
   live: AgentStreams;
-  followed: Followed;
+  followed: FollowedAgent;
   /** Built by `buildEventStatement` (agents/events.ts). */
   events: Template;
   wait_ms: number;
@@ -29,7 +29,7 @@ export async function* streamAgent({
   events,
   wait_ms,
   reader_gone,
-}: Follow): AsyncGenerator<string> {
+}: StreamOptions): AsyncGenerator<string> {
   const until = performance.now() + wait_ms;
   // Followed before the first read, so that no event between the two is missed.
   const following = wait_ms > 0 ? live.follow(followed) : undefined;
@@ -41,7 +41,7 @@ export async function* streamAgent({
     yield `retry: ${RETRY_MS}\nid: ${followed.after}\n\n`;
     while (!reader_gone.aborted) {
       const { company_id } = db;
-      const found = await db.query<AgentEvent>(
+      const newEvents = await db.query<AgentEvent>(
         events({
           company_id,
           ...db.accessScope,
@@ -49,15 +49,15 @@ export async function* streamAgent({
           after: followed.after,
         }),
       );
-      for (const event of found) {
+      for (const event of newEvents) {
         followed.after = event.event_id;
-        yield textOf(event);
+        yield formatEvent(event);
       }
-      if (found.length === MAX_EVENTS_AT_ONCE) continue;
+      if (newEvents.length === MAX_EVENTS_AT_ONCE) continue;
       const left = until - performance.now();
       if (!following || following.over || left <= 0) return;
-      await following.rung(Math.min(HEARTBEAT_MS, left));
-      if (found.length === 0) yield ': \n\n';
+      await following.wait(Math.min(HEARTBEAT_MS, left));
+      if (newEvents.length === 0) yield ': \n\n';
     }
   } finally {
     reader_gone.removeEventListener('abort', stop);
@@ -65,7 +65,7 @@ export async function* streamAgent({
   }
 }
 
-const textOf = ({ event_id, is_current, record, message_id }: AgentEvent): string =>
+const formatEvent = ({ event_id, is_current, record, message_id }: AgentEvent): string =>
   is_current
     ? `id: ${event_id}\nevent: agent_message\ndata: ${record}\n\n`
     : `id: ${event_id}\nevent: agent_message_withdrawn\ndata: {"id":${message_id}}\n\n`;

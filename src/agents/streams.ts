@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/client';
-import { bell, listen, type Bell } from '../db/notifications';
+import { createWakeSignal, listen, type WakeSignal } from '../db/notifications';
 import { FIND_STREAMS_TO_WAKE } from './queries/streams';
 
 // Wakes the event streams of this process. One connection listens for all of them; a poll every two
@@ -15,7 +15,7 @@ export const AGENT_CHANNEL = 'trunkline_agents';
  */
 const POLL_MS = 2_000;
 
-export interface Followed {
+export interface FollowedAgent {
   company_id: bigint;
   agent_id: bigint;
   access_token_id: bigint;
@@ -23,27 +23,27 @@ export interface Followed {
   after: string;
 }
 
-export interface Following {
+export interface StreamSubscription {
   /**
    * True when the stream must end: its credentials were revoked or may no longer read messages, the
    * agent is deleted, or the process is stopping.
    */
   readonly over: boolean;
   /** Resolves when there may be something new, when the stream must end, or after `ms`. */
-  rung(ms: number): Promise<void>;
+  wait(ms: number): Promise<void>;
   close(): void;
 }
 
 export interface AgentStreams {
-  follow(followed: Followed): Following;
+  follow(followed: FollowedAgent): StreamSubscription;
   /** Ends all streams, and those that are opened later at once. */
   close(): void;
 }
 
-interface Follower extends Following {
-  followed: Followed;
+interface Follower extends StreamSubscription {
+  followed: FollowedAgent;
   over: boolean;
-  bell: Bell;
+  bell: WakeSignal;
 }
 
 interface StreamDeps {
@@ -63,17 +63,17 @@ class Streams implements AgentStreams {
 
   constructor(private readonly deps: StreamDeps) {}
 
-  follow(followed: Followed): Following {
+  follow(followed: FollowedAgent): StreamSubscription {
     const key = `${followed.company_id}/${followed.agent_id}`;
-    const own = bell();
+    const signal = createWakeSignal();
     const follower: Follower = {
       followed,
       over: this.closed,
-      bell: own,
-      rung: (ms) => own.rung(ms),
+      bell: signal,
+      wait: (ms) => signal.wait(ms),
       close: () => {
         this.leave(key, follower);
-        own.ring();
+        signal.notify();
       },
     };
     this.followers.set(key, (this.followers.get(key) ?? new Set()).add(follower));
@@ -85,18 +85,18 @@ class Streams implements AgentStreams {
     this.closed = true;
     for (const follower of this.all()) {
       follower.over = true;
-      follower.bell.ring();
+      follower.bell.notify();
     }
   }
 
   private all(): Follower[] {
-    return [...this.followers.values()].flatMap((each) => [...each]);
+    return [...this.followers.values()].flatMap((group) => [...group]);
   }
 
   private leave(key: string, follower: Follower): void {
-    const own = this.followers.get(key);
-    own?.delete(follower);
-    if (own?.size === 0) this.followers.delete(key);
+    const followers = this.followers.get(key);
+    followers?.delete(follower);
+    if (followers?.size === 0) this.followers.delete(key);
     if (this.followers.size > 0) return;
     this.listening?.abort();
     this.listening = undefined;
@@ -109,8 +109,9 @@ class Streams implements AgentStreams {
     void listen({
       url: database.session_url,
       channel: AGENT_CHANNEL,
-      heard: (key) => this.followers.get(key)?.forEach(({ bell: own }) => own.ring()),
-      listening: () => this.all().forEach(({ bell: own }) => own.ring()),
+      onNotification: (key) =>
+        this.followers.get(key)?.forEach(({ bell: wakeSignal }) => wakeSignal.notify()),
+      onListening: () => this.all().forEach(({ bell: wakeSignal }) => wakeSignal.notify()),
       stopping: signal,
     });
     // A failed poll is not an error: streams that read a database that is down end by themselves.
@@ -121,18 +122,19 @@ class Streams implements AgentStreams {
 
   private async poll(): Promise<void> {
     const polled = this.all();
-    const column = (name: keyof Followed) => polled.map(({ followed }) => String(followed[name]));
-    const found = await this.deps.database.sql(FIND_STREAMS_TO_WAKE, {
+    const column = (name: keyof FollowedAgent) =>
+      polled.map(({ followed }) => String(followed[name]));
+    const rows = await this.deps.database.sql(FIND_STREAMS_TO_WAKE, {
       company_ids: column('company_id'),
       agent_ids: column('agent_id'),
       access_token_ids: column('access_token_id'),
       positions: column('after'),
       now: this.deps.clock().toISOString(),
     });
-    for (const { n, must_end } of found) {
+    for (const { n, must_end } of rows) {
       const follower = polled[n - 1]!;
       follower.over ||= must_end;
-      follower.bell.ring();
+      follower.bell.notify();
     }
   }
 }

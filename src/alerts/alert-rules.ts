@@ -1,6 +1,6 @@
 import { CHRONOLOGICAL } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
-import { byReference } from '../db/records';
+import { buildReferenceConditions } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
@@ -58,7 +58,7 @@ const ALERTS = {
   schema: 'Alert',
   singular: 'alert',
   plural: 'alerts',
-  everlasting: true,
+  appendOnly: true,
   fulltext: `lower(coalesce(t.message, ''))`,
   columns: {
     id: true,
@@ -96,7 +96,7 @@ export const alertRules = ({ clock, queue, config }: Deps) => {
     listAlerts: ({ query, db }) => {
       const filters = {
         open: '(t.ended_at IS NULL) = {open}::boolean',
-        ...byReference(query, { alert_rule_id: 'alert_rules' }),
+        ...buildReferenceConditions(query, { alert_rule_id: 'alert_rules' }),
       };
       return page(query, { db, now: clock(), projection: ALERTS, orders: CHRONOLOGICAL, filters });
     },

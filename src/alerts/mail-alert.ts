@@ -4,7 +4,7 @@ import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
 import { ianaName } from '../time/zone';
 import { READ_ALERT } from './queries/alerts';
-import { spanOf } from './words';
+import { formatDuration } from './words';
 
 type Context = Pick<Deps, 'tenants' | 'mailer' | 'config'>;
 
@@ -26,14 +26,15 @@ export async function mailAlert(
   const path = subject === 'company' ? '' : `\n\nAbout: /api/v1/${subject}`;
   const since = `It began at ${at(created_at)}.`;
   const over = ended_at
-    ? `It ended at ${at(ended_at)}, after ${spanOf(ended_at.getTime() - created_at.getTime())}.`
+    ? `It ended at ${at(ended_at)}, after ${formatDuration(ended_at.getTime() - created_at.getTime())}.`
     : '';
-  const sent = await mailer.send({
+  const delivery = await mailer.send({
     key: job_id,
     from: config.mail_from,
     to,
     subject: news === 'started' ? rule : `${rule}: it is over`,
     text: `${message}.\n\n${since}${news === 'ended' ? ` ${over}` : ''}${path}\n`,
   });
-  if (!sent.ok && sent.retryable) throw new Error(`the mail was not sent: ${sent.code}`);
+  if (!delivery.ok && delivery.retryable)
+    throw new Error(`the mail was not sent: ${delivery.code}`);
 }

@@ -8,12 +8,12 @@ import {
   PAUSED_WEBHOOKS,
   USED_CAPS,
 } from './queries/measures';
-import { cents, percentOf } from './words';
+import { formatDollars, toPercent } from './words';
 
 export type Rule = Row<'alerts.read_rules'>;
 
 /** A subject for which a rule holds. */
-export interface Found {
+export interface Finding {
   /** Unique within the rule. */
   subject: string;
   message: string;
@@ -21,59 +21,59 @@ export interface Found {
   threshold: number | null;
 }
 
-type Measure = (db: Pick<Db, 'sql'>, rule: Rule, now: Date) => Promise<Found[]>;
+type Measure = (db: Pick<Db, 'sql'>, rule: Rule, now: Date) => Promise<Finding[]>;
 
-const named = (name: string | null, subject: string): string => name ?? subject;
+const pickName = (name: string | null, subject: string): string => name ?? subject;
 
-const usedCaps: Measure = async (db, rule, now) => {
+const measureUsedCaps: Measure = async (db, rule, now) => {
   const { percent, buyer_id, buyer_group_id, traffic_source_id } = rule;
   const owner = { buyer_id, buyer_group_id, traffic_source_id };
   const rows = await db.sql(USED_CAPS, { ...owner, percent, now });
   return rows.map(({ subject, name, cap, used, max }) => {
-    const value = percentOf(used!, max!);
+    const value = toPercent(used!, max!);
     const what = `${value} % of ${cap} is used (${used} of ${max})`;
     return {
       subject: subject!,
-      message: `${named(name, subject!)}: ${what}`,
+      message: `${pickName(name, subject!)}: ${what}`,
       value,
       threshold: percent,
     };
   });
 };
 
-const lowBalances: Measure = async (db, { amount, buyer_id }) => {
+const measureLowBalances: Measure = async (db, { amount, buyer_id }) => {
   const rows = await db.sql(LOW_BALANCES, { amount, buyer_id });
   return rows.map(({ subject, name, balance, low }) => ({
     subject: subject!,
-    message: `${named(name, subject!)}: the balance is ${cents(balance!)}, below ${cents(low!)}`,
+    message: `${pickName(name, subject!)}: the balance is ${formatDollars(balance!)}, below ${formatDollars(low!)}`,
     value: balance,
     threshold: low,
   }));
 };
 
-const lowConnectRate: Measure = async (db, rule, now) => {
+const measureConnectRate: Measure = async (db, rule, now) => {
   const { buyer_id, traffic_source_id, offer_id, minutes, percent, min_calls } = rule;
   const owner = { buyer_id, traffic_source_id, offer_id };
   const rows = await db.sql(LOW_CONNECT_RATE, { ...owner, minutes, percent, min_calls, now });
   return rows.map(({ subject, name, calls, connects }) => {
-    const value = percentOf(connects!, calls!);
+    const value = toPercent(connects!, calls!);
     const what = `${connects} of ${calls} calls of the last ${minutes} minutes were connected`;
-    const message = `${named(name, subject!)}: ${what} (${value} %)`;
+    const message = `${pickName(name, subject!)}: ${what} (${value} %)`;
     return { subject: subject!, message, value, threshold: percent };
   });
 };
 
-const noCalls: Measure = async (db, rule, now) => {
+const measureNoCalls: Measure = async (db, rule, now) => {
   const { buyer_id, traffic_source_id, offer_id, minutes, is_open_since } = rule;
   if (!is_open_since) return [];
   const rows = await db.sql(NO_CALLS, { buyer_id, traffic_source_id, offer_id, minutes, now });
   return rows.map(({ subject, name }) => {
-    const message = `${named(name, subject!)}: no call has come in for ${minutes} minutes`;
+    const message = `${pickName(name, subject!)}: no call has come in for ${minutes} minutes`;
     return { subject: subject!, message, value: minutes, threshold: minutes };
   });
 };
 
-const carrierErrors: Measure = async (db, { minutes, count }, now) => {
+const measureCarrierErrors: Measure = async (db, { minutes, count }, now) => {
   const rows = await db.sql(CARRIER_ERRORS, { minutes, count, now });
   return rows.map(({ failures }) => ({
     subject: 'company',
@@ -83,7 +83,7 @@ const carrierErrors: Measure = async (db, { minutes, count }, now) => {
   }));
 };
 
-const pausedWebhooks: Measure = async (db) => {
+const measurePausedWebhooks: Measure = async (db) => {
   const rows = await db.sql(PAUSED_WEBHOOKS, {});
   return rows.map(({ subject, name, paused_reason }) => ({
     subject: subject!,
@@ -94,12 +94,12 @@ const pausedWebhooks: Measure = async (db) => {
 };
 
 const MEASURES: Record<string, Measure> = {
-  cap_used: usedCaps,
-  balance_low: lowBalances,
-  connect_rate_low: lowConnectRate,
-  no_calls: noCalls,
-  carrier_errors: carrierErrors,
-  webhook_paused: pausedWebhooks,
+  cap_used: measureUsedCaps,
+  balance_low: measureLowBalances,
+  connect_rate_low: measureConnectRate,
+  no_calls: measureNoCalls,
+  carrier_errors: measureCarrierErrors,
+  webhook_paused: measurePausedWebhooks,
 };
 
-export const measure: Measure = (db, rule, now) => MEASURES[rule.kind]!(db, rule, now);
+export const measureRule: Measure = (db, rule, now) => MEASURES[rule.kind]!(db, rule, now);

@@ -1,4 +1,4 @@
-import { defaultsOf, type Schemas } from '../contract';
+import { readDefaults, type Schemas } from '../contract';
 import { resolveReferences, type Reference, type Table } from '../db/records';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
@@ -13,7 +13,7 @@ import { COUNT_RULES, LOCK_RULE_COUNT } from './queries/alerts';
 type Fields = Schemas['AlertRuleFields'];
 type Kind = Schemas['AlertKind'];
 
-const DEFAULTS = defaultsOf('AlertRuleFields') as { paused: boolean; time_zone: string };
+const DEFAULTS = readDefaults('AlertRuleFields') as { paused: boolean; time_zone: string };
 const DEFAULT_MIN_CALLS = 10;
 /** Rules of a company at most: each is checked every few seconds. */
 export const MAX_RULES = 100;
@@ -27,13 +27,13 @@ const OWNERS = {
 type Owner = keyof typeof OWNERS;
 type Limit = 'percent' | 'minutes' | 'count' | 'min_calls' | 'amount';
 
-interface Rules {
+interface KindFields {
   needed: readonly Limit[];
   optional?: readonly Limit[];
   owners: readonly Owner[];
 }
 
-const KINDS: Record<Kind, Rules> = {
+const KINDS: Record<Kind, KindFields> = {
   cap_used: { needed: ['percent'], owners: ['buyer_id', 'buyer_group_id', 'traffic_source_id'] },
   connect_rate_low: {
     needed: ['percent', 'minutes'],
@@ -49,11 +49,11 @@ const KINDS: Record<Kind, Rules> = {
 const LIMITS: readonly Limit[] = ['percent', 'minutes', 'count', 'min_calls', 'amount'];
 const OWNER_NAMES = Object.keys(OWNERS) as Owner[];
 
-type Given = Partial<Record<Limit | Owner, unknown>> & { kind?: string | undefined };
+type RuleInput = Partial<Record<Limit | Owner, unknown>> & { kind?: string | undefined };
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
 /** Throws 422 for a field that a kind of rule lacks or does not have. */
-function requireFitting(rule: Given): void {
+function requireKindFields(rule: RuleInput): void {
   const kind = rule.kind as Kind;
   const { needed, optional = [], owners } = KINDS[kind];
   const missing = needed.find((name) => !isSet(rule[name]));
@@ -80,7 +80,7 @@ const distinctAddresses = (emails: readonly string[]): string[] => {
   return emails.filter((_, n) => lowered.indexOf(lowered[n]!) === n);
 };
 
-async function columnsOf(db: Db, fields: Fields) {
+async function buildColumns(db: Db, fields: Fields) {
   const owners: Partial<Record<Owner, bigint | null>> = {};
   for (const name of OWNER_NAMES) {
     const reference = fields[name] as Reference | null | undefined;
@@ -107,13 +107,13 @@ async function columnsOf(db: Db, fields: Fields) {
 const defaultMinCalls = (kind: string): number | null =>
   kind === 'connect_rate_low' ? DEFAULT_MIN_CALLS : null;
 
-const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
+const buildRowKey = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
 
 /**
  * Throws 422 where the company has the maximum of rules; locks their count until the transaction
  * ends.
  */
-async function requireRoom(tx: Db): Promise<void> {
+async function requireRuleQuota(tx: Db): Promise<void> {
   await tx.sql(LOCK_RULE_COUNT, { name: `alert rules/${tx.company_id}` });
   const [count] = await tx.sql(COUNT_RULES, {});
   if (count!.rules < MAX_RULES) return;
@@ -125,34 +125,37 @@ async function requireRoom(tx: Db): Promise<void> {
 }
 
 /** Requests confirmation of unconfirmed addresses; throws 429 where that must wait. */
-const askAddresses = (tx: Db, { emails }: Fields, context: Saving): Promise<void> =>
-  requestConfirmations(tx, emails ?? [], { ...context, field: 'emails' });
+const requestAddressConfirmations = (
+  tx: Db,
+  { emails }: Fields,
+  context: SaveContext,
+): Promise<void> => requestConfirmations(tx, emails ?? [], { ...context, field: 'emails' });
 
-interface Saving extends MailContext {
+interface SaveContext extends MailContext {
   queue: Queue;
 }
 
 export async function createRule(
   tx: Db,
-  sent: Schemas['AlertRuleCreate'],
-  context: Saving,
+  input: Schemas['AlertRuleCreate'],
+  context: SaveContext,
 ): Promise<bigint> {
   const { now } = context;
-  const fields = { ...DEFAULTS, ...withDefaults<Fields>(sent, DEFAULTS) };
-  requireFitting(fields);
-  await requireRoom(tx);
-  const own = await columnsOf(tx, fields);
+  const fields = { ...DEFAULTS, ...withDefaults<Fields>(input, DEFAULTS) };
+  requireKindFields(fields);
+  await requireRuleQuota(tx);
+  const columns = await buildColumns(tx, fields);
   const data = {
-    ...own,
-    min_calls: own.min_calls ?? defaultMinCalls(sent.kind),
-    name: sent.name,
-    kind: sent.kind,
-    time_zone: own.time_zone ?? DEFAULTS.time_zone,
+    ...columns,
+    min_calls: columns.min_calls ?? defaultMinCalls(input.kind),
+    name: input.name,
+    kind: input.kind,
+    time_zone: columns.time_zone ?? DEFAULTS.time_zone,
     company_id: tx.company_id,
     ...createdAt(now),
   };
   const { id } = await tx.prisma.alertRule.create({ data, select: { id: true } });
-  await askAddresses(tx, fields, context);
+  await requestAddressConfirmations(tx, fields, context);
   return id;
 }
 
@@ -160,21 +163,24 @@ export async function createRule(
 export async function updateRule(
   tx: Db,
   id: bigint,
-  { fields: sent, ...context }: Saving & { fields: Schemas['AlertRuleUpdate'] },
+  { fields: input, ...context }: SaveContext & { fields: Schemas['AlertRuleUpdate'] },
 ): Promise<void> {
   const { now } = context;
-  const fields = withDefaults<Fields>(sent, DEFAULTS);
-  const where = keyOf(tx, id);
+  const fields = withDefaults<Fields>(input, DEFAULTS);
+  const where = buildRowKey(tx, id);
   const before = await tx.prisma.alertRule.findUniqueOrThrow({ where });
-  requireFitting({ ...before, ...fields });
-  const own = await columnsOf(tx, fields);
-  const asked = own.min_calls === undefined ? before.min_calls : own.min_calls;
-  const min_calls = asked ?? defaultMinCalls(fields.kind ?? before.kind);
-  await tx.prisma.alertRule.update({ where, data: { ...own, min_calls, ...changedAt(now) } });
-  await askAddresses(tx, fields, context);
+  requireKindFields({ ...before, ...fields });
+  const columns = await buildColumns(tx, fields);
+  const requestedMinimum = columns.min_calls === undefined ? before.min_calls : columns.min_calls;
+  const minCalls = requestedMinimum ?? defaultMinCalls(fields.kind ?? before.kind);
+  await tx.prisma.alertRule.update({
+    where,
+    data: { ...columns, min_calls: minCalls, ...changedAt(now) },
+  });
+  await requestAddressConfirmations(tx, fields, context);
 }
 
 /** Deletes a locked rule; its alerts end at the next check of rules. */
 export async function deleteRule(tx: Db, id: bigint, now: Date): Promise<void> {
-  await tx.prisma.alertRule.update({ where: keyOf(tx, id), data: deletedAt(now) });
+  await tx.prisma.alertRule.update({ where: buildRowKey(tx, id), data: deletedAt(now) });
 }

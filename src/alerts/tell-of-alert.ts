@@ -1,7 +1,7 @@
 import type { Deps } from '../deps';
 import type { Tasks } from '../jobs/tasks';
 import { findConfirmed } from '../people/confirm-addresses';
-import { takeMails } from '../people/take-mails';
+import { reserveMails } from '../people/take-mails';
 import { CLAIM_NEWS, RECORD_UNSENT } from './queries/alerts';
 
 type Context = Pick<Deps, 'tenants' | 'queue' | 'config' | 'clock'>;
@@ -11,7 +11,7 @@ type Context = Pick<Deps, 'tenants' | 'queue' | 'config' | 'clock'>;
  * that an address whose server is down delays no other. The mails are queued and counted once,
  * however often it runs. Mails that the quotas refuse are noted on the rule.
  */
-export async function tellOfAlert(
+export async function enqueueAlertMails(
   { company_id, alert_id, news }: Tasks['tell_of_alert'],
   { tenants, queue, config, clock }: Context,
 ): Promise<void> {
@@ -20,7 +20,7 @@ export async function tellOfAlert(
     const [alert] = await tx.sql(CLAIM_NEWS, { id: alert_id, news });
     if (!alert) return;
     const emails = await findConfirmed(tx, alert.emails);
-    const { granted, refused } = await takeMails(tx, emails, { config, now });
+    const { granted, refused } = await reserveMails(tx, emails, { config, now });
     const mails = granted.map((to) => ({ company_id, alert_id, to, news }));
     await queue.addAll(tx, 'mail_alert', mails);
     const [first] = refused;

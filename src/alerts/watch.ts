@@ -1,7 +1,7 @@
 import type { Row } from '../db/sql';
 import type { Db, TransactionStatements } from '../db/tenant';
 import type { Deps } from '../deps';
-import { measure, type Found, type Rule } from './measure';
+import { measureRule, type Finding, type Rule } from './measure';
 import {
   BEGIN_ALERTS,
   CLEAR_RULE_ERROR,
@@ -31,33 +31,33 @@ export type RuleWatcher = (signal?: AbortSignal) => Promise<boolean>;
  * no other; where a company has more work than fits into a pass, the next pass continues with the
  * following rules.
  */
-export function ruleWatcher(
+export function createRuleWatcher(
   context: Context,
   { portion = PORTION, max_company_ms = MAX_COMPANY_MS } = {},
 ): RuleWatcher {
   /** By company, the last rule of a pass that ran out of time. */
-  let last_rules = new Map<string, string>();
+  let lastRules = new Map<string, string>();
   const { database, tenants, log } = context;
   return async (signal) => {
-    const before = last_rules;
-    last_rules = new Map();
-    let has_more = false;
+    const before = lastRules;
+    lastRules = new Map();
+    let hasMore = false;
     for (const { company_id } of await database.sql(LIST_WATCHED_COMPANIES, {})) {
       if (signal?.aborted) break;
-      const until_ms = performance.now() + max_company_ms;
-      const is_over = () => signal?.aborted === true || performance.now() > until_ms;
-      const pass = { ...context, portion, is_over };
+      const untilMs = performance.now() + max_company_ms;
+      const isOver = () => signal?.aborted === true || performance.now() > untilMs;
+      const pass = { ...context, portion, is_over: isOver };
       try {
         const db = tenants.of(BigInt(company_id!));
         const end = await watchCompany(db, pass, before.get(company_id!));
-        has_more ||= end.has_more;
-        if (end.last_rule !== undefined) last_rules.set(company_id!, end.last_rule);
+        hasMore ||= end.has_more;
+        if (end.last_rule !== undefined) lastRules.set(company_id!, end.last_rule);
       } catch (error) {
         // The other companies do not wait; this one is retried in the next pass.
         log.error({ err: error, company_id }, 'alert rules could not be looked at');
       }
     }
-    return has_more;
+    return hasMore;
   };
 }
 
@@ -67,7 +67,7 @@ interface Pass extends Context {
   is_over(): boolean;
 }
 
-type Ended = Row<'alerts.end_unwatched'>;
+type EndedRow = Row<'alerts.end_unwatched'>;
 
 interface PassEnd {
   /** The rule at which the time ran out. */
@@ -76,16 +76,16 @@ interface PassEnd {
   has_more: boolean;
 }
 
-async function watchCompany(db: Db, pass: Pass, last_rule: string | undefined): Promise<PassEnd> {
+async function watchCompany(db: Db, pass: Pass, lastRule: string | undefined): Promise<PassEnd> {
   const { clock, portion, is_over } = pass;
   let ended;
-  do [{ ended }] = (await db.sql(END_UNWATCHED, { now: clock(), max: portion })) as [Ended];
+  do [{ ended }] = (await db.sql(END_UNWATCHED, { now: clock(), max: portion })) as [EndedRow];
   while (ended === portion && !is_over());
   const rules = await db.sql(READ_RULES, { now: clock() });
-  const first = rules.findIndex(({ id }) => id === last_rule) + 1;
+  const first = rules.findIndex(({ id }) => id === lastRule) + 1;
   for (const rule of [...rules.slice(first), ...rules.slice(0, first)]) {
-    const has_more = await watchRule(db, rule, pass);
-    if (is_over()) return { last_rule: rule.id, has_more };
+    const hasMore = await watchRule(db, rule, pass);
+    if (is_over()) return { last_rule: rule.id, has_more: hasMore };
   }
   return { has_more: false };
 }
@@ -99,11 +99,11 @@ async function watchRule(db: Db, rule: Rule, pass: Pass): Promise<boolean> {
   const { id } = rule;
   try {
     // At least one portion, so that every pass makes progress.
-    let has_more;
-    do has_more = await db.statements((tx) => changeSome(tx, rule, pass));
-    while (has_more && !is_over());
+    let hasMore;
+    do hasMore = await db.statements((tx) => updateAlerts(tx, rule, pass));
+    while (hasMore && !is_over());
     if (rule.has_error) await db.sql(CLEAR_RULE_ERROR, { id });
-    return has_more;
+    return hasMore;
   } catch (error) {
     log.error({ err: error, company_id: db.company_id, rule: id }, 'an alert rule has failed');
     await db.sql(RECORD_RULE_ERROR, { id, error: describeFault(error), now: clock() });
@@ -116,27 +116,27 @@ async function watchRule(db: Db, rule: Rule, pass: Pass): Promise<boolean> {
  * lock, so that nothing starts or ends by an outdated measurement of another process. Returns true
  * when there is more.
  */
-async function changeSome(
+async function updateAlerts(
   tx: TransactionStatements,
   rule: Rule,
   { queue, clock, portion }: Pass,
 ): Promise<boolean> {
-  const { id: rule_id } = rule;
-  const [lock] = await tx.sql(LOCK_RULE, { name: `alerts/${tx.company_id}/${rule_id}` });
+  const { id: ruleId } = rule;
+  const [lock] = await tx.sql(LOCK_RULE, { name: `alerts/${tx.company_id}/${ruleId}` });
   if (!lock!.is_locked) return false;
   const now = clock();
-  const found = await measure(tx, rule, now);
+  const findings = await measureRule(tx, rule, now);
   const open = new Set(
-    (await tx.sql(LIST_OPEN_SUBJECTS, { rule_id })).map(({ subject }) => subject),
+    (await tx.sql(LIST_OPEN_SUBJECTS, { rule_id: ruleId })).map(({ subject }) => subject),
   );
-  const holding = new Set(found.map(({ subject }) => subject));
-  const new_ones = found.filter(({ subject }) => !open.has(subject));
+  const holding = new Set(findings.map(({ subject }) => subject));
+  const newOnes = findings.filter(({ subject }) => !open.has(subject));
   const over = [...open].filter((subject) => !holding.has(subject));
   const change = { rule, queue, now };
-  const begun = await beginAlerts(tx, new_ones.slice(0, portion), change);
+  const startedCount = await beginAlerts(tx, newOnes.slice(0, portion), change);
   const ended = await endAlerts(tx, over.slice(0, portion), change);
   // A rule that was paused in the meantime starts none.
-  return begun + ended > 0 && (new_ones.length > portion || over.length > portion);
+  return startedCount + ended > 0 && (newOnes.length > portion || over.length > portion);
 }
 
 interface Change extends Pick<Context, 'queue'> {
@@ -146,35 +146,35 @@ interface Change extends Pick<Context, 'queue'> {
 
 async function beginAlerts(
   tx: TransactionStatements,
-  found: readonly Found[],
-  { rule: { id: rule_id, name: rule, kind, emails }, queue, now }: Change,
+  findings: readonly Finding[],
+  { rule: { id: ruleId, name: rule, kind, emails }, queue, now }: Change,
 ): Promise<number> {
-  if (found.length === 0) return 0;
-  const values = { rule_id, rule, kind, emails, now, found: JSON.stringify(found) };
-  const begun = await tx.sql(BEGIN_ALERTS, values);
-  await tellOf(tx, emails.length === 0 ? [] : begun, { queue, news: 'started' });
-  return begun.length;
+  if (findings.length === 0) return 0;
+  const values = { rule_id: ruleId, rule, kind, emails, now, findings: JSON.stringify(findings) };
+  const startedAlerts = await tx.sql(BEGIN_ALERTS, values);
+  await enqueueNotices(tx, emails.length === 0 ? [] : startedAlerts, { queue, news: 'started' });
+  return startedAlerts.length;
 }
 
 async function endAlerts(
   tx: TransactionStatements,
   subjects: readonly string[],
-  { rule: { id: rule_id, name: rule }, queue, now }: Change,
+  { rule: { id: ruleId, name: rule }, queue, now }: Change,
 ): Promise<number> {
   if (subjects.length === 0) return 0;
-  const ended = await tx.sql(END_ALERTS, { rule_id, rule, now, subjects: [...subjects] });
-  const told = ended.filter(({ emails }) => emails.length > 0);
-  await tellOf(tx, told, { queue, news: 'ended' });
+  const ended = await tx.sql(END_ALERTS, { rule_id: ruleId, rule, now, subjects: [...subjects] });
+  const alertsToMail = ended.filter(({ emails }) => emails.length > 0);
+  await enqueueNotices(tx, alertsToMail, { queue, news: 'ended' });
   return ended.length;
 }
 
 /** Queues one job for each alert; the job selects the recipients. */
-async function tellOf(
+async function enqueueNotices(
   tx: TransactionStatements,
   alerts: readonly { id: string }[],
   { queue, news }: Pick<Context, 'queue'> & { news: 'started' | 'ended' },
 ): Promise<void> {
-  const company_id = String(tx.company_id);
-  const jobs = alerts.map(({ id }) => ({ company_id, alert_id: id, news }));
+  const companyId = String(tx.company_id);
+  const jobs = alerts.map(({ id }) => ({ company_id: companyId, alert_id: id, news }));
   await queue.addAll(tx, 'tell_of_alert', jobs);
 }

@@ -11,15 +11,15 @@ export function describeFault(error: unknown): string {
 }
 
 /** Percent with one decimal. */
-export const percentOf = (part: number, whole: number): number =>
+export const toPercent = (part: number, whole: number): number =>
   Math.round((part / whole) * 1000) / 10;
 
 /** Dollars, such as -$1.50. */
-export const cents = (dollars: number): string =>
+export const formatDollars = (dollars: number): string =>
   `${dollars < 0 ? '-' : ''}$${Math.abs(dollars).toFixed(2)}`;
 
 /** A duration in its largest units, such as 2 h 5 min. */
-export function spanOf(milliseconds: number): string {
+export function formatDuration(milliseconds: number): string {
   const minutes = Math.round(milliseconds / 60_000);
   const [days, hours, rest] = [
     Math.floor(minutes / 1440),

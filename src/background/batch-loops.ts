@@ -1,4 +1,4 @@
-import { ruleWatcher } from '../alerts/watch';
+import { createRuleWatcher } from '../alerts/watch';
 import { lookUpCosts } from '../calls/look-up-costs';
 import { stopLegs } from '../calls/stop-legs';
 import type { Deps } from '../deps';
@@ -10,12 +10,12 @@ import { startTriggered } from '../leads/start-triggered';
 // of schedules.
 
 /** Work that runs again at once as long as there was something to do. */
-const repeated = (batch: () => Promise<number>) => async () => (await batch()) > 0;
+const repeatWhileBusy = (batch: () => Promise<number>) => async () => (await batch()) > 0;
 
 export const startLegs = (deps: Deps): Running =>
   repeat(deps.log, {
     sql: deps.database.sql,
-    work: repeated(() => stopLegs(deps)),
+    work: repeatWhileBusy(() => stopLegs(deps)),
     every_ms: 1_000,
     pause_ms: 5_000,
     failure: 'stopping legs failed and will be tried again',
@@ -24,7 +24,7 @@ export const startLegs = (deps: Deps): Running =>
 export const startTriggers = (deps: Deps): Running =>
   repeat(deps.log, {
     sql: deps.database.sql,
-    work: repeated(() => startTriggered(deps)),
+    work: repeatWhileBusy(() => startTriggered(deps)),
     every_ms: 1_000,
     pause_ms: 5_000,
     failure: 'schedules could not be started by their triggers; this will be tried again',
@@ -33,7 +33,7 @@ export const startTriggers = (deps: Deps): Running =>
 export const startAlerts = (deps: Deps): Running =>
   repeat(deps.log, {
     sql: deps.database.sql,
-    work: ruleWatcher(deps),
+    work: createRuleWatcher(deps),
     every_ms: 15_000,
     pause_ms: 30_000,
     failure: 'alert rules could not be looked at; this will be tried again',
@@ -43,7 +43,7 @@ export const startAlerts = (deps: Deps): Running =>
 export const startCallCosts = (deps: Deps): Running =>
   repeat(deps.log, {
     sql: deps.database.sql,
-    work: repeated(() => lookUpCosts(deps)),
+    work: repeatWhileBusy(() => lookUpCosts(deps)),
     every_ms: 5_000,
     pause_ms: 30_000,
     failure: 'looking up the costs of calls failed and will be tried again',

@@ -27,18 +27,18 @@ const FAULT_SECONDS = (1.5 * HOUR_MS) / 1000;
 
 /** A failed deletion is recorded, and does not stop the others. */
 export async function deleteExpired(deps: Deps): Promise<void> {
-  const [first, ...others] = deps.parts();
+  const [first, ...otherParts] = deps.parts();
   const shared = [deleteOrphanedUploads(deps), deps.directory.clean()];
   await Promise.all([
     first && noteFaults(first, [...shared, ...deletionsIn(first)]),
-    ...others.map((part) => noteFaults(part, deletionsIn(part))),
+    ...otherParts.map((part) => noteFaults(part, deletionsIn(part))),
   ]);
 }
 
 function deletionsIn(part: Deps): Promise<void>[] {
   const { config, database } = part;
   const { sql } = database;
-  const clock_is_right = requireRightClock(sql);
+  const clockIsRight = requireRightClock(sql);
   return [
     deleteExpiredAnswers(sql),
     deleteExpiredPings(sql),
@@ -47,14 +47,14 @@ function deletionsIn(part: Deps): Promise<void>[] {
     deleteUnusedCounts(sql),
     deleteOldMailCounts(sql),
     foldNextActions(sql),
-    clock_is_right.then(() => deleteOldWebhookLogs(part, config.webhook_log_days)),
-    clock_is_right.then(() => deleteOldRecords(part, config)),
+    clockIsRight.then(() => deleteOldWebhookLogs(part, config.webhook_log_days)),
+    clockIsRight.then(() => deleteOldRecords(part, config)),
   ];
 }
 
 async function noteFaults({ log, database }: Deps, deletions: Promise<void>[]): Promise<void> {
   const results = await Promise.allSettled(deletions);
-  const failed = results.filter((each) => each.status === 'rejected');
+  const failed = results.filter((result) => result.status === 'rejected');
   for (const { reason } of failed) log.warn({ err: reason as unknown }, FAILURE);
   if (failed.length > 0) await recordLoopFault(database.sql, FAILURE, FAULT_SECONDS);
   else await endLoopFault(database.sql, FAILURE);

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps';
-import { fromAllParts } from '../installation/all-parts';
+import { collectFromParts } from '../installation/all-parts';
 import { STORAGE_MARK } from '../storage/storage';
 import { FILES_IN_USE } from './queries/uploads';
 
@@ -11,13 +11,13 @@ const HOUR_MS = 3_600_000;
  */
 export async function deleteOrphanedUploads(
   { storage, parts }: Pick<Deps, 'storage' | 'parts'>,
-  age_ms = 6 * HOUR_MS,
+  ageMs = 6 * HOUR_MS,
 ): Promise<void> {
-  await storage.clearIncoming(age_ms);
-  for await (const found of storage.keysOlderThan(age_ms)) {
-    const keys = found.filter((key) => key !== STORAGE_MARK);
-    const in_use = await fromAllParts({ parts }, ({ sql }) => sql(FILES_IN_USE, { keys }));
-    const used = new Set(in_use.map(({ key }) => key));
+  await storage.clearIncoming(ageMs);
+  for await (const keyPage of storage.keysOlderThan(ageMs)) {
+    const keys = keyPage.filter((key) => key !== STORAGE_MARK);
+    const inUse = await collectFromParts({ parts }, ({ sql }) => sql(FILES_IN_USE, { keys }));
+    const used = new Set(inUse.map(({ key }) => key));
     for (const key of keys) if (!used.has(key)) await storage.remove(key);
   }
 }

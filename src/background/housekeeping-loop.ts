@@ -20,7 +20,7 @@ export function startHousekeeping(deps: Deps): Running {
       () => expireReservations(pool, deps.clock()),
       () => applyCalls(pool, deps.clock()),
     ];
-    await forEach(works, (each) => each());
+    await forEach(works, (task) => task());
     return false;
   };
   return repeat(deps.log, {

@@ -1,6 +1,6 @@
 import { repeat, type Running } from '../jobs/loop';
 import {
-  contactDueLeads,
+  processDueLeads,
   type OutreachDeps,
   type OutreachOptions,
 } from '../outreach/contact-due-leads';
@@ -18,7 +18,7 @@ export function startOutreach(
   options: Pick<OutreachOptions, 'lease_ms'> = {},
 ): Running {
   const work = async (signal: AbortSignal) =>
-    (await contactDueLeads(deps, { ...options, signal })) > 0;
+    (await processDueLeads(deps, { ...options, signal })) > 0;
   return repeat(deps.log, {
     sql: deps.database.sql,
     work,

@@ -5,7 +5,7 @@ import type { Deps } from '../deps';
 import { StartError } from '../start-error';
 import { stopTracing, type TracingOptions } from '../telemetry/tracing';
 
-export const tracingOf = ({ traces }: Config): TracingOptions => ({
+export const toTracingOptions = ({ traces }: Config): TracingOptions => ({
   ...traces,
   version: contract.document.info.version,
 });
@@ -13,7 +13,7 @@ export const tracingOf = ({ traces }: Config): TracingOptions => ({
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 type Signal = (typeof SIGNALS)[number];
 /** One Ctrl-C under npm arrives twice within this time. */
-const ECHO_MS = 1_000;
+const SIGNAL_DEBOUNCE_MS = 1_000;
 /** A process ends within ten seconds of the first signal. */
 const STOP_TIMEOUT_MS = 9_500;
 const FLUSH_MS = 500;
@@ -55,19 +55,19 @@ function onSignal(signal: Signal, close: () => void): void {
   let first = 0;
   process.on(signal, () => {
     if (first === 0) close();
-    else if (Date.now() - first > ECHO_MS) process.exit(1);
+    else if (Date.now() - first > SIGNAL_DEBOUNCE_MS) process.exit(1);
     first ||= Date.now();
   });
 }
 
 /** Prints why the process could not start, and ends it. */
 export function exitWith(error: unknown): never {
-  process.stderr.write(`${textOf(error)}\n`);
+  process.stderr.write(`${formatError(error)}\n`);
   process.exit(1);
 }
 
 /** The sentence of a known reason; otherwise the stack of a fault of the program. */
-function textOf(error: unknown): string {
+function formatError(error: unknown): string {
   if (error instanceof StartError) return error.message;
   return (error instanceof Error && error.stack) || String(error);
 }

@@ -7,7 +7,7 @@ import { sendConfirmation } from '../people/send-confirmation';
 import { sendInvitation } from '../people/send-invitation';
 import { sendActionWebhook } from '../outreach/send-action-webhook';
 import { mailAlert } from '../alerts/mail-alert';
-import { tellOfAlert } from '../alerts/tell-of-alert';
+import { enqueueAlertMails } from '../alerts/tell-of-alert';
 import { alertOwner } from '../webhooks/alert-owner';
 import { playSandboxCall } from '../telephony/play-sandbox-call';
 import type { Runners } from '../jobs/queue';
@@ -19,7 +19,7 @@ export const createRunners = (deps: Deps): Runners => ({
   resume_leads: (payload, context) => resumeLeads(payload, context, deps),
   send_action_webhook: (payload, context) => sendActionWebhook(payload, context, deps),
   tell_of_webhook: (payload, context) => alertOwner(payload, context, deps),
-  tell_of_alert: (payload) => tellOfAlert(payload, deps),
+  tell_of_alert: (payload) => enqueueAlertMails(payload, deps),
   mail_alert: (payload, context) => mailAlert(payload, context, deps),
   play_sandbox_call: (payload) => playSandboxCall(payload, deps),
   forget_number: (payload, context) => forgetNumber(payload, context, deps),

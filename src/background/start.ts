@@ -17,13 +17,14 @@ const LOOK_MS = 1_000;
 export async function startJobs({ parts, log }: Pick<Deps, 'parts' | 'log'>): Promise<Running> {
   const running = new Map<Deps, Running>();
   const follow = async () => {
-    const wanted = new Set(parts());
+    const currentParts = new Set(parts());
     for (const [part, jobs] of running)
-      if (!wanted.has(part)) {
+      if (!currentParts.has(part)) {
         running.delete(part);
         await jobs.stop();
       }
-    for (const part of wanted) if (!running.has(part)) running.set(part, await startJobsOf(part));
+    for (const part of currentParts)
+      if (!running.has(part)) running.set(part, await startPartJobs(part));
   };
   await follow();
   const stopping = new AbortController();
@@ -37,12 +38,12 @@ export async function startJobs({ parts, log }: Pick<Deps, 'parts' | 'log'>): Pr
     stop: async () => {
       stopping.abort();
       await following;
-      await Promise.all([...running.values()].map((each) => each.stop()));
+      await Promise.all([...running.values()].map((jobs) => jobs.stop()));
     },
   };
 }
 
-async function startJobsOf(deps: Deps): Promise<Running> {
+async function startPartJobs(deps: Deps): Promise<Running> {
   const { database, log } = deps;
   const workers = await startWorkers({ database, log, runners: createRunners(deps) });
   const all: Running[] = [
@@ -55,5 +56,5 @@ async function startJobsOf(deps: Deps): Promise<Running> {
     startAlerts(deps),
     startWebhooks(deps),
   ];
-  return { stop: async () => void (await Promise.all(all.map((each) => each.stop()))) };
+  return { stop: async () => void (await Promise.all(all.map((loop) => loop.stop()))) };
 }

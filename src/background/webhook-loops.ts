@@ -1,5 +1,5 @@
 import { repeat, type Running } from '../jobs/loop';
-import { deliverer, type DeliveryDeps, type DeliveryOptions } from '../webhooks/deliver';
+import { createDeliverer, type DeliveryDeps, type DeliveryOptions } from '../webhooks/deliver';
 import { fanOutWebhookEvents } from '../webhooks/fan-out-events';
 
 const EVERY_MS = 250;
@@ -10,7 +10,7 @@ const PAUSE_MS = 2_000;
 export function startWebhooks(deps: DeliveryDeps, options: DeliveryOptions = {}): Running {
   const { log, database } = deps;
   const { sql } = database;
-  const deliveries = deliverer(deps, options);
+  const deliveries = createDeliverer(deps, options);
   const delivering = repeat(log, {
     sql,
     every_ms: EVERY_MS,

@@ -39,20 +39,20 @@ export async function writeArchive(
   const draft = `${file}.${randomUUID()}.partial`;
   const out = createNewFile(draft);
   const packed = pack();
-  const written = pipeline(packed, createGzip({ level: 1 }), out);
+  const completion = pipeline(packed, createGzip({ level: 1 }), out);
   try {
-    await Promise.race([written, fill(archiveOf(packed))]);
+    await Promise.race([completion, fill(buildArchive(packed))]);
     packed.finalize();
-    await written;
+    await completion;
     await nameNewFile(draft, file).catch((error: NodeJS.ErrnoException) => {
       throw error.code === 'EEXIST' ? refuseName(file) : error;
     });
     return out.bytesWritten;
   } catch (error) {
     packed.destroy();
-    await written.catch(() => undefined);
+    await completion.catch(() => undefined);
     await rm(draft, { force: true });
-    throw out.errored && error === out.errored ? unwritable(file, out.errored) : error;
+    throw out.errored && error === out.errored ? toUnwritableError(file, out.errored) : error;
   }
 }
 
@@ -61,7 +61,7 @@ export async function requireNewFile(file: string): Promise<void> {
   if (await lstat(file).catch(() => undefined)) throw refuseName(file);
 }
 
-const unwritable = (file: string, { code, message }: NodeJS.ErrnoException): StartError =>
+const toUnwritableError = (file: string, { code, message }: NodeJS.ErrnoException): StartError =>
   new StartError(
     code === 'ENOENT'
       ? `${file} cannot be written: its folder does not exist.`
@@ -71,7 +71,7 @@ const unwritable = (file: string, { code, message }: NodeJS.ErrnoException): Sta
 const refuseName = (file: string) =>
   new StartError(`${file} is there already: choose another name.`);
 
-const archiveOf = (packed: Pack): Archive => {
+const buildArchive = (packed: Pack): Archive => {
   const entry = (
     header: Partial<Header> & Pick<Header, 'name'>,
     fill: (sink: NodeJS.WritableStream) => Promise<unknown>,
@@ -106,7 +106,7 @@ export async function* readArchive(file: string): AsyncGenerator<Entry> {
     }
     await read;
   } catch (error) {
-    throw damaged(file, error as NodeJS.ErrnoException);
+    throw toDamagedError(file, error as NodeJS.ErrnoException);
   }
 }
 
@@ -114,7 +114,7 @@ async function* readPieces(file: string, pieces: AsyncIterable<unknown>): AsyncG
   try {
     yield* pieces as AsyncIterable<Buffer>;
   } catch (error) {
-    throw damaged(file, error as NodeJS.ErrnoException);
+    throw toDamagedError(file, error as NodeJS.ErrnoException);
   }
 }
 
@@ -127,7 +127,7 @@ const SHOWN_CHARACTERS = 100;
 export const quoteName = (text: string): string =>
   JSON.stringify(cutText(text, SHOWN_CHARACTERS)).replace(/[^ -~]/g, '?');
 
-function damaged(file: string, error: NodeJS.ErrnoException): Error {
+function toDamagedError(file: string, error: NodeJS.ErrnoException): Error {
   if (error instanceof StartError) return error;
   if (error.code === 'ENOENT') return new StartError(`There is no file ${file}.`);
   if (error.syscall !== undefined) return new StartError(`${file} cannot be read: ${error.code}.`);

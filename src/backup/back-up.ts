@@ -43,7 +43,7 @@ export interface Source {
   pepper: string;
 }
 
-export interface BackedUp {
+export interface BackupResult {
   file: string;
   bytes: number;
   taken_at: string;
@@ -61,7 +61,7 @@ export async function backUp(
   source: Source,
   file: string,
   { piece_bytes = PIECE_BYTES } = {},
-): Promise<BackedUp> {
+): Promise<BackupResult> {
   await requireNewFile(file);
   const client = new HostsClient({
     connectionString: source.session_url,
@@ -70,7 +70,7 @@ export async function backUp(
   return withClient(client, async () => {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const sql = sqlOn(client);
-    if (await isDistributed(sql)) throw distributed();
+    if (await isDistributed(sql)) throw buildDistributedError();
     const manifest = await readManifest(sql);
     await client.query(lockTables(Object.keys(manifest.columns)));
     let totals: Totals = { rows: {}, files: 0, missing_files: [] };
@@ -88,7 +88,7 @@ export async function backUp(
   });
 }
 
-const distributed = () =>
+const buildDistributedError = () =>
   new StartError(
     'A distributed database is backed up node by node, as of a restore point: see ' +
       'docs/backup.md.',
@@ -124,20 +124,20 @@ async function addTables(
     const text = table === JOBS ? copyJobsOut(columns) : copyOut(table, columns);
     const stream = client.query(to(text));
     let piece = 0;
-    for await (const content of piecesOf(stream, piece_bytes))
+    for await (const content of gatherPieces(stream, piece_bytes))
       await archive.add(pieceName(table, piece++), content);
     rows[table] = stream.rowCount;
   }
   return rows;
 }
 
-async function* piecesOf(stream: Readable, piece_bytes: number): AsyncGenerator<Buffer> {
+async function* gatherPieces(stream: Readable, pieceBytes: number): AsyncGenerator<Buffer> {
   let chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes < piece_bytes) continue;
+    if (bytes < pieceBytes) continue;
     yield Buffer.concat(chunks);
     [chunks, bytes] = [[], 0];
   }
@@ -149,11 +149,11 @@ export async function addFiles(
   keys: readonly string[],
   storage: Storage,
 ): Promise<Omit<Totals, 'rows'>> {
-  const missing_files: string[] = [];
+  const missingFiles: string[] = [];
   for (const key of keys) {
-    const found = await storage.open(key);
-    if (found) await archive.addStream(fileName(key), found.bytes, found.stream);
-    else missing_files.push(key);
+    const storedFile = await storage.open(key);
+    if (storedFile) await archive.addStream(fileName(key), storedFile.bytes, storedFile.stream);
+    else missingFiles.push(key);
   }
-  return { files: keys.length - missing_files.length, missing_files };
+  return { files: keys.length - missingFiles.length, missing_files: missingFiles };
 }

@@ -7,7 +7,7 @@ import { to } from 'pg-copy-streams';
 import { contract } from '../contract';
 import type { Database } from '../db/client';
 import { sqlOn } from '../db/sql';
-import { inTransaction } from '../db/transaction';
+import { runInTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
 import { StartError } from '../start-error';
 import { createNewFile } from '../storage/new-file';
@@ -52,34 +52,41 @@ export interface ExportedCompany {
  */
 export async function exportCompany(
   { parts, storage }: Pick<Deps, 'parts' | 'storage'>,
-  company_id: bigint,
+  companyId: bigint,
   file: string,
 ): Promise<ExportedCompany> {
   await requireNewFile(file);
-  const database = await databaseOf(
+  const database = await findDatabase(
     parts().map((part) => part.database),
-    company_id,
+    companyId,
   );
-  return inTransaction(database.bulk, async (client) => {
+  return runInTransaction(database.bulk, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
     await client.query('SET LOCAL statement_timeout = 0');
     const sql = sqlOn(client);
     const [moment] = await sql(READ_MOMENT, {});
-    const taken_at = moment!.taken_at!.toISOString();
+    const takenAt = moment!.taken_at!.toISOString();
     const folder = await mkdtemp(join(dirname(file), '.export-'));
     try {
       let rows = {};
       let added = { files: 0, missing_files: [] as string[] };
       const bytes = await writeArchive(file, async (archive) => {
-        rows = await addTables(archive, client, { company_id, folder });
-        const keys = (await sql(LIST_COMPANY_FILES, { company_id })).map(({ key }) => key!);
+        rows = await addTables(archive, client, { company_id: companyId, folder });
+        const keys = (await sql(LIST_COMPANY_FILES, { company_id: companyId })).map(
+          ({ key }) => key!,
+        );
         added = await addFiles(archive, keys, storage);
         await archive.add(
           'export.json',
-          JSON.stringify({ version: contract.document.info.version, taken_at, rows, ...added }),
+          JSON.stringify({
+            version: contract.document.info.version,
+            taken_at: takenAt,
+            rows,
+            ...added,
+          }),
         );
       });
-      return { file, bytes, company_id: Number(company_id), taken_at, rows, ...added };
+      return { file, bytes, company_id: Number(companyId), taken_at: takenAt, rows, ...added };
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -87,10 +94,10 @@ export async function exportCompany(
 }
 
 /** Throws StartError if no database has the company. */
-async function databaseOf(databases: readonly Database[], company_id: bigint): Promise<Database> {
+async function findDatabase(databases: readonly Database[], companyId: bigint): Promise<Database> {
   for (const database of databases)
-    if ((await database.sql(FIND_COMPANY, { company_id })).length > 0) return database;
-  throw new StartError(`There is no company ${company_id}.`);
+    if ((await database.sql(FIND_COMPANY, { company_id: companyId })).length > 0) return database;
+  throw new StartError(`There is no company ${companyId}.`);
 }
 
 /**

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import type { Client } from 'pg';
 import { from, type CopyStreamQuery } from 'pg-copy-streams';
 import { sqlOn } from '../db/sql';
-import { continueSequence, takeConstruction } from '../db/whole-tables';
-import { markOf } from '../installation/storage-mark';
+import { continueSequence, dropConstraints } from '../db/whole-tables';
+import { readMark } from '../installation/storage-mark';
 import { StartError } from '../start-error';
 import { isFileKey } from '../storage/keys';
 import { createNewFile } from '../storage/new-file';
@@ -42,7 +42,7 @@ interface Load {
 interface Progress {
   pepper?: string;
   rows: Map<string, number>;
-  filling?: Filling;
+  filling?: TableLoad;
   /**
    * Set once all tables are filled: keys of files that rows refer to and that have not been read
    * yet.
@@ -56,7 +56,7 @@ interface Progress {
 export async function loadAll(load: Load, entries: AsyncGenerator<Entry>): Promise<Totals> {
   const { client, schema, target, file } = load;
   const sql = sqlOn(client);
-  const construct = await takeConstruction(client, 'public');
+  const construct = await dropConstraints(client, 'public');
   await client.query(MAKE_JOBS);
   const progress: Progress = { rows: new Map(), files: 0 };
   for await (const entry of entries) await loadEntry(load, progress, entry);
@@ -88,7 +88,7 @@ async function loadEntry(load: Load, progress: Progress, entry: Entry): Promise<
 }
 
 /** A table that several entries fill. */
-interface Filling {
+interface TableLoad {
   table: string;
   pieces: number;
   add(stream: Readable): Promise<void>;
@@ -120,24 +120,24 @@ async function endTable(progress: Progress): Promise<void> {
   rows.set(filling.table, await filling.end());
 }
 
-function startFilling(client: Client, table: string, { target, columns }: MatchedTable): Filling {
+function startFilling(client: Client, table: string, { target, columns }: MatchedTable): TableLoad {
   const sink: CopyStreamQuery = client.query(from(copyIn(target, columns)));
   const done = new Promise<void>((resolve, reject) => {
     sink.once('finish', resolve).once('error', reject);
   });
-  let has_failed = false;
-  done.catch(() => (has_failed = true));
+  let hasFailed = false;
+  done.catch(() => (hasFailed = true));
   return {
     table,
     pieces: 0,
     add: async (stream) => {
       for await (const chunk of stream)
         // After a failure, it takes nothing more.
-        if (has_failed) await done;
+        if (hasFailed) await done;
         else if (!sink.write(chunk)) await Promise.race([once(sink, 'drain'), done]);
     },
     end: async () => {
-      if (!has_failed) sink.end();
+      if (!hasFailed) sink.end();
       await done;
       return sink.rowCount;
     },
@@ -147,7 +147,7 @@ function startFilling(client: Client, table: string, { target, columns }: Matche
 /** Prepares for files, and returns the keys of those that rows refer to. */
 async function endTables({ client, target }: Load, progress: Progress): Promise<Set<string>> {
   if (progress.keys) return progress.keys;
-  await settle(client, target.storage);
+  await adoptInstallation(client, target.storage);
   const rows = await sqlOn(client)(LIST_FILES, {});
   return (progress.keys = new Set(rows.map(({ key }) => key!)));
 }
@@ -183,19 +183,19 @@ function requireAll(
   { rows, files, totals, pepper }: Progress,
 ): { totals: Totals; pepper: string } {
   const expected = new Map(Object.entries(totals?.rows ?? {}));
-  const is_wrong = [...new Set([...rows.keys(), ...expected.keys()])].some(
+  const isWrong = [...new Set([...rows.keys(), ...expected.keys()])].some(
     (table) => (rows.get(table) ?? 0) !== (expected.get(table) ?? 0),
   );
-  if (!totals || pepper === undefined || is_wrong || files !== totals.files)
+  if (!totals || pepper === undefined || isWrong || files !== totals.files)
     throw new StartError(`${file} is no complete backup; nothing was restored.`);
   return { totals, pepper };
 }
 
 /** Adapts the restored installation to the processes and the storage of its new host. */
-async function settle(client: Client, storage: Storage): Promise<void> {
+async function adoptInstallation(client: Client, storage: Storage): Promise<void> {
   const sql = sqlOn(client);
   const [installation] = await sql(FORGET_SETTINGS, {});
-  const mark = await markOf(storage);
+  const mark = await readMark(storage);
   if (mark === undefined) await sql(FORGET_STORAGE, {});
   else if (mark !== installation?.storage_id)
     throw new StartError(

@@ -42,13 +42,13 @@ export async function matchSchema(
     );
   };
   const matchTable = (name: string, list: string): MatchedTable => {
-    const own = name === JOBS ? jobs!.columns! : tables.get(name.replace(/^public\./, ''));
-    if (own === undefined || (name !== JOBS && !name.startsWith('public.')))
+    const tableColumns = name === JOBS ? jobs!.columns! : tables.get(name.replace(/^public\./, ''));
+    if (tableColumns === undefined || (name !== JOBS && !name.startsWith('public.')))
       return refuse('table', name);
     const target = name === JOBS ? LOADED_JOBS : name;
-    const columns = matchColumns(own, list);
+    const columns = matchColumns(tableColumns, list);
     // The version of the queue here may have added columns, which have defaults.
-    if (!columns || (name !== JOBS && columns.length !== own.split(', ').length))
+    if (!columns || (name !== JOBS && columns.length !== tableColumns.split(', ').length))
       return refuse('table with the columns of', name);
     return { target, columns: columns.join(', ') };
   };
@@ -64,8 +64,8 @@ export async function matchSchema(
 }
 
 /** Columns of a table in the order of a list; undefined if the list has others, or one twice. */
-function matchColumns(own: string, list: string): string[] | undefined {
-  const free = new Map(own.split(', ').map((column) => [column, column]));
+function matchColumns(tableColumns: string, list: string): string[] | undefined {
+  const free = new Map(tableColumns.split(', ').map((column) => [column, column]));
   const columns = list.split(', ').map((name) => {
     const column = free.get(name);
     free.delete(name);

@@ -21,9 +21,9 @@ const isRecord = (value: unknown): value is Json =>
 const isText = (value: unknown, shape: RegExp): value is string =>
   typeof value === 'string' && shape.test(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
-const isRecordOf = (value: unknown, is: (member: unknown) => boolean): boolean =>
+const isRecordWhere = (value: unknown, is: (member: unknown) => boolean): boolean =>
   isRecord(value) && Object.values(value).every(is);
-const isListOf = (value: unknown, is: (member: unknown) => boolean): boolean =>
+const isListWhere = (value: unknown, is: (member: unknown) => boolean): boolean =>
   Array.isArray(value) && value.every(is);
 
 /** The last value of a sequence: ids are JSON numbers. */
@@ -34,15 +34,15 @@ const isManifest = (value: unknown): value is Manifest =>
   isRecord(value) &&
   isText(value.version, VERSION) &&
   isText(value.taken_at, INSTANT) &&
-  isListOf(value.migrations, (name) => isText(name, MIGRATION)) &&
-  isRecordOf(value.columns, (list) => typeof list === 'string') &&
-  isRecordOf(value.sequences, isLastValue);
+  isListWhere(value.migrations, (name) => isText(name, MIGRATION)) &&
+  isRecordWhere(value.columns, (list) => typeof list === 'string') &&
+  isRecordWhere(value.sequences, isLastValue);
 
 const isTotals = (value: unknown): value is Totals =>
   isRecord(value) &&
-  isRecordOf(value.rows, isCount) &&
+  isRecordWhere(value.rows, isCount) &&
   isCount(value.files) &&
-  isListOf(value.missing_files, (key) => typeof key === 'string');
+  isListWhere(value.missing_files, (key) => typeof key === 'string');
 
 /** Throws StartError unless this version can read the archive. */
 export async function readManifest(entry: Entry | undefined, file: string): Promise<Manifest> {
@@ -79,8 +79,8 @@ async function readJson(entry: Entry, file: string): Promise<unknown> {
   }
 }
 
-async function readText(entry: Entry, file: string, max_bytes: number): Promise<string> {
-  if (entry.bytes > max_bytes) throw refuseEntry(file, entry.name, `has ${entry.bytes} bytes`);
+async function readText(entry: Entry, file: string, maxBytes: number): Promise<string> {
+  if (entry.bytes > maxBytes) throw refuseEntry(file, entry.name, `has ${entry.bytes} bytes`);
   const pieces: Buffer[] = [];
   for await (const piece of entry.stream as AsyncIterable<Buffer>) pieces.push(piece);
   return Buffer.concat(pieces).toString('utf8');

@@ -16,7 +16,7 @@ import { readManifest } from './read-manifest';
 /** Advisory lock of the session that restores. */
 const LOCK = 7_481_204;
 
-export interface Restored {
+export interface RestoreResult {
   taken_at: string;
   /** Version of Trunkline that made the backup. */
   version: string;
@@ -28,7 +28,7 @@ export interface Restored {
  * Restores a backup into an empty database, with the migrations that it had, all or nothing. The
  * caller applies newer migrations. May be repeated until it succeeds.
  */
-export async function restore(file: string, target: Target): Promise<Restored> {
+export async function restore(file: string, target: Target): Promise<RestoreResult> {
   const entries = readArchive(file);
   try {
     return await restoreEntries(file, target, entries);
@@ -41,7 +41,7 @@ async function restoreEntries(
   file: string,
   target: Target,
   entries: AsyncGenerator<Entry>,
-): Promise<Restored> {
+): Promise<RestoreResult> {
   const manifest = await readManifest((await entries.next()).value as Entry | undefined, file);
   const newer = manifest.migrations.filter((name) => !migrationNames().includes(name));
   if (newer.length > 0)
@@ -80,12 +80,14 @@ async function requireEmpty(client: Client, { migrations }: Manifest): Promise<v
   const [{ is_first } = { is_first: false }] = await sql(LOCK_RESTORE, { lock: LOCK });
   if (!is_first)
     throw new StartError('Another restore into this database runs: wait until it has ended.');
-  const [found] = await sql(HAS_TABLES, {});
-  if (!found!.has_any) return;
-  if (found!.has_ours) {
+  const [tables] = await sql(HAS_TABLES, {});
+  if (!tables!.has_any) return;
+  if (tables!.has_ours) {
     const [{ is_used } = { is_used: true }] = await sql(IS_USED, {});
-    const others = (await listMigrations(sql)).filter((name) => !migrations.includes(name));
-    if (!is_used && others.length === 0) return;
+    const otherMigrations = (await listMigrations(sql)).filter(
+      (name) => !migrations.includes(name),
+    );
+    if (!is_used && otherMigrations.length === 0) return;
   }
   throw new StartError(
     'The database is not empty: restore into another one, by DATABASE_URL or DATA_DIR.',

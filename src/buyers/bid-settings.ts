@@ -1,9 +1,9 @@
 import type { Schemas } from '../contract';
 import { Prisma } from '../generated/prisma/client';
 import type { Db } from '../db/tenant';
-import { refusedTemplateHeaders, refusedTemplateUrl } from '../egress/refused-templates';
-import { refusedPlace } from '../egress/response-values';
-import { shownSecret } from '../egress/standard-webhooks';
+import { findTemplateHeaderFault, findTemplateUrlFault } from '../egress/refused-templates';
+import { findSelectorFault } from '../egress/response-values';
+import { formatSecret } from '../egress/standard-webhooks';
 import { HttpProblem, invalid, type FieldFaults } from '../errors';
 
 type BuyerFields = Schemas['BuyerFields'];
@@ -40,25 +40,25 @@ export const areBidSettings = (fields: BuyerFields): boolean =>
 export function requireBidSettings(
   fields: BuyerFields,
   before: { buyer_type: string; has_request: boolean } | undefined,
-  allow_networks: readonly string[],
+  allowNetworks: readonly string[],
 ): void {
-  const { bid_request: request, bid_response: places } = fields;
+  const { bid_request: request, bid_response: paths } = fields;
   const faults: FieldFaults = {};
-  const is_bidder = (fields.buyer_type ?? before?.buyer_type) === 'rtb';
-  const has_request = request === undefined ? before?.has_request : request !== null;
-  if (is_bidder && !has_request)
+  const isBidder = (fields.buyer_type ?? before?.buyer_type) === 'rtb';
+  const hasRequest = request === undefined ? before?.has_request : request !== null;
+  if (isBidder && !hasRequest)
     faults.bid_request = [
       {
         code: 'missing_field',
         message: 'must be given for a buyer of type rtb: it says how to ask it for bids',
       },
     ];
-  const url = request && refusedTemplateUrl(request.url, allow_networks);
+  const url = request && findTemplateUrlFault(request.url, allowNetworks);
   if (url) faults['bid_request.url'] = invalid(url);
-  const headers = request?.headers && refusedTemplateHeaders(request.headers);
+  const headers = request?.headers && findTemplateHeaderFault(request.headers);
   if (headers) faults['bid_request.headers'] = invalid(headers);
-  for (const [name, place] of Object.entries(places ?? {})) {
-    const refused = refusedPlace(place);
+  for (const [name, path] of Object.entries(paths ?? {})) {
+    const refused = findSelectorFault(path);
     if (refused) faults[`bid_response.${name}`] = invalid(refused);
   }
   const problem = HttpProblem.fields(faults);
@@ -76,5 +76,5 @@ export async function resetBidSecret(
     data: { bid_secret_version: { increment: 1 }, bid_secret_rotated_at: now },
     select: { uuid: true, bid_secret_version: true },
   });
-  return shownSecret(pepper, { uuid, secret_version: bid_secret_version });
+  return formatSecret(pepper, { uuid, secret_version: bid_secret_version });
 }

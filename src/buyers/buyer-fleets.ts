@@ -4,7 +4,7 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { directly, fieldsIn } from '../http/write-directly';
+import { addSingleStatement, omitSerializer } from '../http/write-directly';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 const MEMBERS = 'buyers m WHERE m.company_id = t.company_id AND m.buyer_fleet_id = t.id';
@@ -40,22 +40,22 @@ const orders: Record<string, SortKey> = {
 
 export const buyerFleets = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
-  const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
+  const key = (companyId: bigint, id: bigint) => ({ company_id_id: { company_id: companyId, id } });
   return {
     listBuyerFleets: ({ query, db }) => list(query, { db, now: clock(), projection, orders }),
-    newBuyerFleet: (call) => records.unsaved(call, {}),
+    newBuyerFleet: (call) => records.showUnsaved(call, {}),
     showBuyerFleet: records.show,
 
-    createBuyerFleet: directly<'createBuyerFleet'>(
+    createBuyerFleet: addSingleStatement<'createBuyerFleet'>(
       (call) =>
         records.create(call, async (tx, fields, now) => {
           const data = { ...fields, company_id: tx.company_id, ...createdAt(now) };
           return (await tx.prisma.buyerFleet.create({ data, select: { id: true } })).id;
         }),
-      (call, entry) => records.createDirectly(call, entry, { row: fieldsIn(call.body) }),
+      (call, entry) => records.createInStatement(call, entry, { row: omitSerializer(call.body) }),
     ),
 
-    updateBuyerFleet: directly<'updateBuyerFleet'>(
+    updateBuyerFleet: addSingleStatement<'updateBuyerFleet'>(
       (call) =>
         records.update(call, async (tx, id, { fields, now }) => {
           await tx.prisma.buyerFleet.update({
@@ -64,7 +64,7 @@ export const buyerFleets = ({ clock }: Deps) => {
             select: { id: true },
           });
         }),
-      (call, entry) => records.updateDirectly(call, entry, { row: fieldsIn(call.body) }),
+      (call, entry) => records.updateInStatement(call, entry, { row: omitSerializer(call.body) }),
     ),
 
     deleteBuyerFleet: (call) =>

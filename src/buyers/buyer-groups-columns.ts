@@ -11,7 +11,7 @@ const TEAMS = `ARRAY(
   WHERE a.company_id = t.company_id AND a.buyer_group_id = t.id
   ORDER BY 1)`;
 const caps = capColumns('l');
-const maxed_out = `(${caps.maxed_out_by}) IS NOT NULL`;
+const maxedOut = `(${caps.maxed_out_by}) IS NOT NULL`;
 
 export const projection = {
   schema: 'BuyerGroup',
@@ -26,7 +26,7 @@ export const projection = {
     ...caps,
     buyer_ids: `ARRAY(SELECT m.buyer_id FROM ${MEMBERS} ORDER BY m.buyer_id)`,
     buyers_count: `(SELECT count(*) FROM ${MEMBERS})`,
-    maxed_out,
+    maxed_out: maxedOut,
     weight: true,
     tier: true,
     time_zone: true,
@@ -40,33 +40,33 @@ export const projection = {
   },
 } as const satisfies Projection<'BuyerGroup', 'buyer_group', 'buyer_groups'>;
 
-const own = (column: string, type: SortKey['type'], nullable = false): SortKey => ({
+const sortBy = (column: string, type: SortKey['type'], nullable = false): SortKey => ({
   sql: `t.${column}`,
   type,
   nullable,
 });
-const in_progress: SortKey = { sql: caps.concurrency_cap_used, type: 'bigint' };
+const inProgress: SortKey = { sql: caps.concurrency_cap_used, type: 'bigint' };
 const used = CAPS.map((cap) => [
   `call_limits.${cap.used}`,
   { sql: usedSql(cap.used), type: 'numeric' } satisfies SortKey,
 ]);
 
 export const orders: Record<string, SortKey> = {
-  name: own('name', 'text', true),
-  maxed_out: { sql: maxed_out, type: 'boolean' },
-  weight: own('weight', 'double precision'),
-  tier: own('tier', 'double precision'),
+  name: sortBy('name', 'text', true),
+  maxed_out: { sql: maxedOut, type: 'boolean' },
+  weight: sortBy('weight', 'double precision'),
+  tier: sortBy('tier', 'double precision'),
   cap_reset_at: { sql: `(${caps.cap_reset_at})`, type: 'timestamptz', nullable: true },
-  time_zone: own('time_zone', 'text'),
-  created_at: own('created_at', 'timestamptz'),
-  updated_at: own('updated_at', 'timestamptz'),
-  paused: own('paused', 'boolean'),
-  paused_at: own('paused_at', 'timestamptz', true),
-  paused_by_user_id: own('paused_by_user_id', 'bigint', true),
-  unpaused_at: own('unpaused_at', 'timestamptz', true),
-  user_updated_at: own('user_updated_at', 'timestamptz', true),
-  dial_buyers_type: own('dial_buyers_type', 'text'),
-  'call_limits.in_progress_count': in_progress,
-  'call_limits.in_progress_used': in_progress,
+  time_zone: sortBy('time_zone', 'text'),
+  created_at: sortBy('created_at', 'timestamptz'),
+  updated_at: sortBy('updated_at', 'timestamptz'),
+  paused: sortBy('paused', 'boolean'),
+  paused_at: sortBy('paused_at', 'timestamptz', true),
+  paused_by_user_id: sortBy('paused_by_user_id', 'bigint', true),
+  unpaused_at: sortBy('unpaused_at', 'timestamptz', true),
+  user_updated_at: sortBy('user_updated_at', 'timestamptz', true),
+  dial_buyers_type: sortBy('dial_buyers_type', 'text'),
+  'call_limits.in_progress_count': inProgress,
+  'call_limits.in_progress_used': inProgress,
   ...Object.fromEntries(used),
 };

@@ -1,4 +1,4 @@
-import { defaultsOf, type Schemas } from '../contract';
+import { readDefaults, type Schemas } from '../contract';
 import { grantToTeams } from '../db/access-scope';
 import { changeBuyers } from '../db/attachments';
 import type { Db } from '../db/tenant';
@@ -8,13 +8,19 @@ import { withDefaults } from '../http/defaults';
 import type { Call, Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { directly } from '../http/write-directly';
-import { changeTeams, teamChanges } from '../people/change-teams';
+import { addSingleStatement } from '../http/write-directly';
+import { changeTeams, resolveTeamChanges } from '../people/change-teams';
 import { leaveTeams } from '../people/leave-teams';
-import { pauseColumns } from '../people/paused-by';
+import { buildPauseColumns } from '../people/paused-by';
 import { orders, projection } from './buyer-groups-columns';
-import { isLimit, limitsIn } from './cap-limits';
-import { changeCaps, changedOwner, newOwner, openCaps, type OwnerKind } from './cap-owners';
+import { isLimit, pickLimits } from './cap-limits';
+import {
+  changeCaps,
+  buildOwnerUpdate,
+  buildOwnerInsert,
+  openCaps,
+  type OwnerKind,
+} from './cap-owners';
 
 // Groups of buyers that are dialed together and share caps of their own. A write locks the offers
 // of the group's teams, then the group, then its buyers.
@@ -22,7 +28,7 @@ import { changeCaps, changedOwner, newOwner, openCaps, type OwnerKind } from './
 type Fields = Schemas['BuyerGroupFields'] & { name?: string | null };
 type CreateFields = Omit<Schemas['BuyerGroupCreate'], 'serializer'>;
 type UpdateFields = Omit<Schemas['BuyerGroupUpdate'], 'serializer'>;
-const DEFAULTS = defaultsOf('BuyerGroupFields') as { time_zone: string } & Fields;
+const DEFAULTS = readDefaults('BuyerGroupFields') as { time_zone: string } & Fields;
 
 export const buyerGroups = (deps: Deps) => {
   const { clock } = deps;
@@ -30,28 +36,29 @@ export const buyerGroups = (deps: Deps) => {
   return {
     listBuyerGroups: ({ query, db }) => list(query, { db, now: clock(), projection, orders }),
 
-    newBuyerGroup: (call) => records.unsaved(call, columnsOf(DEFAULTS)),
+    newBuyerGroup: (call) => records.showUnsaved(call, toColumns(DEFAULTS)),
 
     showBuyerGroup: records.show,
 
-    createBuyerGroup: directly<'createBuyerGroup'>(
+    createBuyerGroup: addSingleStatement<'createBuyerGroup'>(
       (call) =>
         records.create(call, (tx, body: CreateFields, now) =>
           createGroup(tx, { fields: newFields(body), now, ...deps, caller: call.caller }),
         ),
-      (call, entry) => records.createDirectly(call, entry, newOwner(KIND, call, clock())),
+      (call, entry) =>
+        records.createInStatement(call, entry, buildOwnerInsert(KIND, call, clock())),
     ),
 
-    updateBuyerGroup: directly<'updateBuyerGroup'>(
+    updateBuyerGroup: addSingleStatement<'updateBuyerGroup'>(
       (call) =>
-        records.updateAfter(
+        records.updateLockingFirst(
           { ...call, body: withDefaults<UpdateFields>(call.body, DEFAULTS) },
           (tx, fields: UpdateFields) =>
-            teamChanges(tx, 'buyer_group', { fields, caller: call.caller }),
+            resolveTeamChanges(tx, 'buyer_group', { fields, caller: call.caller }),
           (tx, id, { fields, now, ahead: teams }) =>
             updateGroup(tx, id, { fields, teams, now, ...deps, caller: call.caller }),
         ),
-      (call, entry) => records.updateDirectly(call, entry, changedOwner(KIND, call)),
+      (call, entry) => records.updateInStatement(call, entry, buildOwnerUpdate(KIND, call)),
     ),
 
     deleteBuyerGroup: (call) => records.delete(call, deleteGroup),
@@ -82,11 +89,11 @@ async function createGroup(
   { fields, ...context }: Context & { fields: Fields },
 ): Promise<bigint> {
   const { caller, now } = context;
-  const teams = await teamChanges(tx, 'buyer_group', { fields, caller });
+  const teams = await resolveTeamChanges(tx, 'buyer_group', { fields, caller });
   const { id } = await tx.prisma.buyerGroup.create({
     data: {
-      ...(columnsOf(fields) as Required<ReturnType<typeof columnsOf>>),
-      ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
+      ...(toColumns(fields) as Required<ReturnType<typeof toColumns>>),
+      ...buildPauseColumns({ paused: false }, fields.paused, { caller, now }),
       company_id: tx.company_id,
       ...createdAt(now),
     },
@@ -101,7 +108,7 @@ async function createGroup(
 
 interface Update extends Context {
   fields: UpdateFields;
-  teams: Awaited<ReturnType<typeof teamChanges>>;
+  teams: Awaited<ReturnType<typeof resolveTeamChanges>>;
 }
 
 async function updateGroup(
@@ -123,8 +130,8 @@ async function updateGroup(
   await tx.prisma.buyerGroup.update({
     where,
     data: {
-      ...columnsOf(fields),
-      ...(before && pauseColumns(before, paused, { caller, now })),
+      ...toColumns(fields),
+      ...(before && buildPauseColumns(before, paused, { caller, now })),
       ...changedAt(now),
     },
     select: { id: true },
@@ -164,7 +171,7 @@ type Columns = {
   external_record_id?: string | null;
 };
 
-function columnsOf(fields: Fields): Columns {
+function toColumns(fields: Fields): Columns {
   const set = OWN_COLUMNS.filter((name) => fields[name] !== undefined);
   return Object.fromEntries(set.map((name) => [name, fields[name]]));
 }
@@ -173,8 +180,8 @@ function columnsOf(fields: Fields): Columns {
  * In the contract the concurrency limit of a group is `concurrency_cap`, that of a buyer
  * `concurrency_cap_limit`.
  */
-function groupLimits({ concurrency_cap, ...fields }: Fields) {
-  return limitsIn({ ...fields, concurrency_cap_limit: concurrency_cap });
+function toGroupLimits({ concurrency_cap, ...fields }: Fields) {
+  return pickLimits({ ...fields, concurrency_cap_limit: concurrency_cap });
 }
 
 const KIND: OwnerKind<Fields> = {
@@ -182,6 +189,6 @@ const KIND: OwnerKind<Fields> = {
   key: 'buyer_group_id',
   defaults: DEFAULTS,
   areOwnFields,
-  columnsOf,
-  limitsOf: groupLimits,
+  toColumns,
+  toLimits: toGroupLimits,
 };

@@ -188,25 +188,25 @@ export const projection = {
   },
 } as const satisfies Projection<'Buyer', 'buyer', 'buyers'>;
 
-const own = (column: string, type: SortKey['type'], nullable = false): SortKey => ({
+const sortBy = (column: string, type: SortKey['type'], nullable = false): SortKey => ({
   sql: `t.${column}`,
   type,
   nullable,
 });
 
 export const orders: Record<string, SortKey> = {
-  name: own('name', 'text', true),
+  name: sortBy('name', 'text', true),
   calls_count: { sql: 'coalesce(l.calls_count, 0)', type: 'bigint' },
   recent_calls_count: { sql: usedSql('attempt_daily_used'), type: 'bigint' },
-  outgoing_webhooks_count: own('outgoing_webhooks_count', 'bigint'),
-  paused: own('paused', 'boolean'),
-  number: own('number', 'text', true),
-  created_at: own('created_at', 'timestamptz'),
+  outgoing_webhooks_count: sortBy('outgoing_webhooks_count', 'bigint'),
+  paused: sortBy('paused', 'boolean'),
+  number: sortBy('number', 'text', true),
+  created_at: sortBy('created_at', 'timestamptz'),
   last_call_at: { sql: 'l.last_call_at', type: 'timestamptz', nullable: true },
-  tier: own('tier', 'double precision'),
-  weight: own('weight', 'double precision'),
-  time_zone: own('time_zone', 'text'),
-  user_buyer_id: own('user_buyer_id', 'text', true),
+  tier: sortBy('tier', 'double precision'),
+  weight: sortBy('weight', 'double precision'),
+  time_zone: sortBy('time_zone', 'text'),
+  user_buyer_id: sortBy('user_buyer_id', 'text', true),
   ...Object.fromEntries(
     CAPS.map(({ used }) => [used, { sql: usedSql(used), type: 'numeric' } satisfies SortKey]),
   ),

@@ -1,7 +1,7 @@
 import { setTerms } from '../accounts/set-terms';
-import { defaultsOf, type Schemas } from '../contract';
+import { readDefaults, type Schemas } from '../contract';
 import { grantToTeams } from '../db/access-scope';
-import { detachBuyer, suppressionsOf } from '../db/attachments';
+import { detachBuyer, resolveSuppressions } from '../db/attachments';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
@@ -10,21 +10,27 @@ import type { Call, Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { showBy } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
-import { directly } from '../http/write-directly';
-import { changeTeams, teamChanges } from '../people/change-teams';
+import { addSingleStatement } from '../http/write-directly';
+import { changeTeams, resolveTeamChanges } from '../people/change-teams';
 import { leaveTeams } from '../people/leave-teams';
-import { pauseColumns } from '../people/paused-by';
+import { buildPauseColumns } from '../people/paused-by';
 import { areBidSettings, requireBidSettings, resetBidSecret } from './bid-settings';
 import { filters, orders, projection } from './buyers-columns';
-import { boundHours, limitsIn } from './cap-limits';
-import { changeCaps, changedOwner, newOwner, openCaps, type OwnerKind } from './cap-owners';
-import { copyOf } from './copy-buyer';
+import { enforceHourlyCeiling, pickLimits } from './cap-limits';
+import {
+  changeCaps,
+  buildOwnerUpdate,
+  buildOwnerInsert,
+  openCaps,
+  type OwnerKind,
+} from './cap-owners';
+import { loadCopiedFields } from './copy-buyer';
 import {
   areOwnFields,
-  columnsOf,
+  toColumns,
   EMPTY_LISTS,
-  referencesOf,
-  withHiddenLimits,
+  lockReferences,
+  applyHiddenLimits,
   writeParts,
   type BuyerFields,
 } from './write-buyer';
@@ -35,7 +41,7 @@ import {
 
 type CreateFields = Omit<Schemas['BuyerCreate'], 'serializer'>;
 type UpdateFields = Omit<Schemas['BuyerUpdate'], 'serializer'>;
-const DEFAULTS = defaultsOf('BuyerFields') as Required<Pick<BuyerFields, 'time_zone'>> &
+const DEFAULTS = readDefaults('BuyerFields') as Required<Pick<BuyerFields, 'time_zone'>> &
   BuyerFields;
 
 export const buyers = (deps: Deps) => {
@@ -44,7 +50,7 @@ export const buyers = (deps: Deps) => {
   return {
     listBuyers: ({ query, db }) => list(query, { db, now: clock(), projection, orders, filters }),
 
-    newBuyer: (call) => records.unsaved(call, { ...columnsOf(DEFAULTS), ...EMPTY_LISTS }),
+    newBuyer: (call) => records.showUnsaved(call, { ...toColumns(DEFAULTS), ...EMPTY_LISTS }),
 
     showBuyer: records.show,
 
@@ -55,29 +61,30 @@ export const buyers = (deps: Deps) => {
         params.user_buyer_id,
       ),
 
-    createBuyer: directly<'createBuyer'>(
+    createBuyer: addSingleStatement<'createBuyer'>(
       (call) => {
-        const made: MadeSecret = {};
-        const context = { ...deps, made, caller: call.caller };
+        const createdSecret: CreatedSecret = {};
+        const context = { ...deps, createdSecret, caller: call.caller };
         const create = (tx: Db, fields: CreateFields, now: Date) =>
           createBuyer(tx, { fields, now, ...context });
-        return records.create(call, create, () => made);
+        return records.create(call, create, () => createdSecret);
       },
-      (call, entry) => records.createDirectly(call, entry, newOwner(KIND, call, clock())),
+      (call, entry) =>
+        records.createInStatement(call, entry, buildOwnerInsert(KIND, call, clock())),
     ),
 
-    updateBuyer: directly<'updateBuyer'>(
+    updateBuyer: addSingleStatement<'updateBuyer'>(
       (call) => {
-        const made: MadeSecret = {};
-        return records.updateAfter(
+        const createdSecret: CreatedSecret = {};
+        return records.updateLockingFirst(
           { ...call, body: withDefaults<UpdateFields>(call.body, DEFAULTS) },
-          (tx, fields: UpdateFields) => lockAhead(tx, fields, call.caller),
+          (tx, fields: UpdateFields) => lockDependencies(tx, fields, call.caller),
           (tx, id, change) =>
-            updateBuyer(tx, id, { ...change, made, ...deps, caller: call.caller }),
-          () => made,
+            updateBuyer(tx, id, { ...change, createdSecret, ...deps, caller: call.caller }),
+          () => createdSecret,
         );
       },
-      (call, entry) => records.updateDirectly(call, entry, changedOwner(KIND, call)),
+      (call, entry) => records.updateInStatement(call, entry, buildOwnerUpdate(KIND, call)),
     ),
 
     deleteBuyer: (call) => records.delete(call, deleteBuyer),
@@ -89,36 +96,36 @@ const KIND: OwnerKind<BuyerFields> = {
   key: 'buyer_id',
   defaults: DEFAULTS,
   areOwnFields,
-  columnsOf,
-  limitsOf: limitsIn,
+  toColumns,
+  toLimits: pickLimits,
 };
 
 /** The secret that signs bid requests, if the request created one. */
-interface MadeSecret {
+interface CreatedSecret {
   bid_secret?: string;
 }
 
 interface Context extends Pick<Deps, 'queue' | 'authenticator' | 'config' | 'pepper'> {
   caller: Call<'createBuyer'>['caller'];
-  made: MadeSecret;
+  createdSecret: CreatedSecret;
   now: Date;
 }
 
 async function createBuyer(
   tx: Db,
-  { fields: sent, ...context }: Context & { fields: CreateFields },
+  { fields: input, ...context }: Context & { fields: CreateFields },
 ): Promise<bigint> {
   const { caller, now } = context;
-  const { copy_another_buyer, copy_buyer_id, reset_bid_secret, ...body } = sent;
-  const copied = await copyOf(tx, { copy_another_buyer, copy_buyer_id }, now);
+  const { copy_another_buyer, copy_buyer_id, reset_bid_secret, ...body } = input;
+  const copied = await loadCopiedFields(tx, { copy_another_buyer, copy_buyer_id }, now);
   const fields: BuyerFields = { ...DEFAULTS, ...copied, ...body };
   requireBidSettings(fields, undefined, context.config.webhook_allow_networks);
-  const teams = await teamChanges(tx, 'buyer', { fields: body, caller });
-  const lists = await suppressionsOf(tx, fields);
+  const teams = await resolveTeamChanges(tx, 'buyer', { fields: body, caller });
+  const lists = await resolveSuppressions(tx, fields);
   const row = {
-    ...columnsOf(withDefaults(fields, DEFAULTS)),
-    ...(await referencesOf(tx, fields)),
-    ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
+    ...toColumns(withDefaults(fields, DEFAULTS)),
+    ...(await lockReferences(tx, fields)),
+    ...buildPauseColumns({ paused: false }, fields.paused, { caller, now }),
     ...createdAt(now),
   };
   const { id } = await tx.prisma.buyer.create({
@@ -130,31 +137,31 @@ async function createBuyer(
   await writeParts(tx, id, { fields, lists, now });
   await grantToTeams(tx, 'buyer', id);
   await changeTeams(tx, { kind: 'buyer', id }, teams, context);
-  if (reset_bid_secret) context.made.bid_secret = await resetBidSecret(tx, id, context);
+  if (reset_bid_secret) context.createdSecret.bid_secret = await resetBidSecret(tx, id, context);
   return id;
 }
 
 /** Records that are locked before the buyer. */
-interface Ahead {
-  references: Awaited<ReturnType<typeof referencesOf>>;
+interface LockedDependencies {
+  references: Awaited<ReturnType<typeof lockReferences>>;
   lists: bigint[] | undefined;
-  teams: Awaited<ReturnType<typeof teamChanges>>;
+  teams: Awaited<ReturnType<typeof resolveTeamChanges>>;
 }
 
-const lockAhead = async (
+const lockDependencies = async (
   tx: Db,
   fields: UpdateFields,
   caller: Context['caller'],
-): Promise<Ahead> => ({
-  references: await referencesOf(tx, fields),
-  lists: await suppressionsOf(tx, fields),
-  teams: await teamChanges(tx, 'buyer', { fields, caller }),
+): Promise<LockedDependencies> => ({
+  references: await lockReferences(tx, fields),
+  lists: await resolveSuppressions(tx, fields),
+  teams: await resolveTeamChanges(tx, 'buyer', { fields, caller }),
 });
 
 async function updateBuyer(
   tx: Db,
   id: bigint,
-  { fields, ahead, ...context }: Context & { fields: UpdateFields; ahead: Ahead },
+  { fields, ahead, ...context }: Context & { fields: UpdateFields; ahead: LockedDependencies },
 ): Promise<void> {
   const { caller, now } = context;
   const where = { company_id_id: { company_id: tx.company_id, id } };
@@ -164,8 +171,8 @@ async function updateBuyer(
       where,
       select: { buyer_type: true, bid_request: true },
     });
-    const known = { buyer_type, has_request: bid_request !== null };
-    requireBidSettings(fields, known, context.config.webhook_allow_networks);
+    const currentSettings = { buyer_type, has_request: bid_request !== null };
+    requireBidSettings(fields, currentSettings, context.config.webhook_allow_networks);
   }
   // Read only when one of the two is sent, which is rare.
   const before =
@@ -178,14 +185,14 @@ async function updateBuyer(
   await tx.prisma.buyer.update({
     where,
     data: {
-      ...columnsOf(fields),
+      ...toColumns(fields),
       ...ahead.references,
-      ...(before && pauseColumns(before, paused, { caller, now })),
+      ...(before && buildPauseColumns(before, paused, { caller, now })),
       ...changedAt(now),
     },
     select: { id: true },
   });
-  const may_raise = await changeCaps(tx, KIND, {
+  const mayRaise = await changeCaps(tx, KIND, {
     id,
     fields,
     time_zone: before?.time_zone,
@@ -193,13 +200,15 @@ async function updateBuyer(
     now,
   });
   await setTerms(tx, id, fields);
-  const { business_hours_schedule: sent } = fields;
-  const hours = sent === undefined ? undefined : await withHiddenLimits(tx, id, sent ?? []);
-  if (hours) await boundHours(tx, id, { hours, may_raise });
+  const { business_hours_schedule: schedule } = fields;
+  const hours =
+    schedule === undefined ? undefined : await applyHiddenLimits(tx, id, schedule ?? []);
+  if (hours) await enforceHourlyCeiling(tx, id, { hours, may_raise: mayRaise });
   const parts = { ...fields, ...(hours && { business_hours_schedule: hours }) };
   await writeParts(tx, id, { fields: parts, lists: ahead.lists, now });
   await changeTeams(tx, { kind: 'buyer', id }, ahead.teams, context);
-  if (fields.reset_bid_secret) context.made.bid_secret = await resetBidSecret(tx, id, context);
+  if (fields.reset_bid_secret)
+    context.createdSecret.bid_secret = await resetBidSecret(tx, id, context);
 }
 
 async function deleteBuyer(tx: Db, id: bigint, now: Date): Promise<void> {

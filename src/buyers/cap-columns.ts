@@ -35,12 +35,12 @@ function usedNow(metric: Metric, interval: Interval): string {
 export const takenNow = (metric: Metric, interval: Interval): string =>
   `(${usedNow(metric, interval)} + ${PENDING[metric]})`;
 
-const limitOf = (metric: Metric, interval: Interval, hourly: string): string =>
+const toLimitColumn = (metric: Metric, interval: Interval, hourly: string): string =>
   `${interval === 'hourly' ? hourly : 'l'}.${metric}_${interval}_limit`;
 
 /** Most limits are null, which is the cheapest condition: it comes first. */
 function reached(metric: Metric, interval: Interval, hourly: string): string {
-  const limit = limitOf(metric, interval, hourly);
+  const limit = toLimitColumn(metric, interval, hourly);
   return `(${limit} IS NOT NULL AND ${takenNow(metric, interval)} >= ${limit})`;
 }
 
@@ -50,7 +50,7 @@ const anyReached = (interval: Interval, hourly: string): string =>
 export function capColumns(hourly: 'h' | 'l') {
   return {
     ...eachCap('used', usedNow),
-    ...eachCap('limit', (metric, interval) => limitOf(metric, interval, hourly)),
+    ...eachCap('limit', (metric, interval) => toLimitColumn(metric, interval, hourly)),
     concurrency_cap_limit: 'l.concurrency_cap_limit',
     concurrency_cap_used: 'coalesce(l.concurrency_cap_used, 0)',
     maxed_out_by: maxedOutBy(hourly),

@@ -2,7 +2,7 @@ import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import { fault, HttpProblem, type FieldFaults } from '../errors';
 import { CAPS, NO_OWNER, type CapOwner, type LimitName } from './caps';
-import { raisedLimits } from './hourly-limits';
+import { listRaisedLimits } from './hourly-limits';
 import {
   CHANGE_LIMITS,
   CHANGE_ZONE,
@@ -33,7 +33,7 @@ const LIMIT_NAMES = [...CAPS.map(({ limit }) => limit), 'concurrency_cap_limit' 
 const NAMES = new Set<string>(LIMIT_NAMES);
 export const isLimit = (name: string): boolean => NAMES.has(name);
 
-export function limitsIn(fields: object): Limits {
+export function pickLimits(fields: object): Limits {
   const limits = Object.entries(fields).filter(
     ([name, value]) => isLimit(name) && value !== undefined,
   );
@@ -43,7 +43,7 @@ export function limitsIn(fields: object): Limits {
 /**
  * Limits of an owner created by a caller that may only lower limits: no ceiling applies to them.
  */
-const UNBOUNDED = Object.fromEntries(
+const NO_CEILING = Object.fromEntries(
   [...LIMIT_NAMES, 'business_hours'].map((name) => [name, null]),
 );
 
@@ -53,8 +53,14 @@ export async function openLimits(
   owner: CapOwner,
   { zone, limits, may_raise }: Pick<LimitChanges, 'limits' | 'may_raise'> & { zone: string },
 ): Promise<void> {
-  const network_limits = JSON.stringify(may_raise ? {} : UNBOUNDED);
-  await db.sql(OPEN_LIMITS, { ...NO_OWNER, ...owner, zone, network_limits, limits: known(limits) });
+  const networkLimits = JSON.stringify(may_raise ? {} : NO_CEILING);
+  await db.sql(OPEN_LIMITS, {
+    ...NO_OWNER,
+    ...owner,
+    zone,
+    network_limits: networkLimits,
+    limits: assertLimitNames(limits),
+  });
 }
 
 /**
@@ -66,13 +72,13 @@ export async function changeLimits(
   owner: CapOwner,
   { limits, may_raise, zone, reset_totals, now }: LimitChanges,
 ): Promise<void> {
-  const of_owner = { ...NO_OWNER, ...owner };
+  const ofOwner = { ...NO_OWNER, ...owner };
   if (Object.keys(limits).length > 0)
     await (may_raise
-      ? db.sql(CHANGE_LIMITS, { ...of_owner, limits: known(limits) })
-      : lowerLimits(db, of_owner, known(limits)));
-  if (reset_totals) await db.sql(RESET_TOTALS, { ...of_owner, now });
-  if (zone !== undefined) await db.sql(CHANGE_ZONE, { ...of_owner, zone, now });
+      ? db.sql(CHANGE_LIMITS, { ...ofOwner, limits: assertLimitNames(limits) })
+      : lowerLimits(db, ofOwner, assertLimitNames(limits)));
+  if (reset_totals) await db.sql(RESET_TOTALS, { ...ofOwner, now });
+  if (zone !== undefined) await db.sql(CHANGE_ZONE, { ...ofOwner, zone, now });
 }
 
 /**
@@ -81,14 +87,18 @@ export async function changeLimits(
  */
 export async function setSourceLimits(
   db: Pick<Db, 'sql'>,
-  traffic_source_id: bigint,
+  trafficSourceId: bigint,
   { zone, is_moved, ...changes }: SourceLimitChanges,
 ): Promise<void> {
   const { limits, now } = changes;
   if (Object.values(limits).some((limit) => limit !== null))
-    await db.sql(OPEN_LIMITS_OF_SOURCE, { traffic_source_id, zone, now });
+    await db.sql(OPEN_LIMITS_OF_SOURCE, { traffic_source_id: trafficSourceId, zone, now });
   const moved = is_moved ? { zone } : {};
-  await changeLimits(db, { traffic_source_id }, { ...changes, ...moved, may_raise: true });
+  await changeLimits(
+    db,
+    { traffic_source_id: trafficSourceId },
+    { ...changes, ...moved, may_raise: true },
+  );
 }
 
 interface SourceLimitChanges extends Omit<LimitChanges, 'may_raise'> {
@@ -101,22 +111,22 @@ interface SourceLimitChanges extends Omit<LimitChanges, 'may_raise'> {
 type Owner = Record<keyof typeof NO_OWNER, bigint | number | null>;
 
 /** The caps as a part of the statement that writes their owner (src/db/write.ts). */
-const capsOf = (owner: keyof typeof NO_OWNER) => ({
+const buildCapsPart = (owner: keyof typeof NO_OWNER) => ({
   alias: 'l',
   table: 'call_limits',
   owner,
 });
 
 /** Like `openLimits`, for a caller that may raise limits. */
-export const openedWith = (owner: keyof typeof NO_OWNER, zone: string, limits: Limits) => ({
-  ...capsOf(owner),
-  row: { zone, ...known(limits) },
+export const insertCaps = (owner: keyof typeof NO_OWNER, zone: string, limits: Limits) => ({
+  ...buildCapsPart(owner),
+  row: { zone, ...assertLimitNames(limits) },
 });
 
 /** Like `changeLimits`, for a caller that may raise limits: a changed limit loses its ceiling. */
-export const changedWith = (owner: keyof typeof NO_OWNER, limits: Limits) => ({
-  ...capsOf(owner),
-  row: known(limits),
+export const updateCaps = (owner: keyof typeof NO_OWNER, limits: Limits) => ({
+  ...buildCapsPart(owner),
+  row: assertLimitNames(limits),
   computed: {
     network_limits: `l.network_limits - ARRAY['${Object.keys(limits).join(`', '`)}']`,
     changed_by: 'pg_current_xact_id()',
@@ -126,14 +136,14 @@ export const changedWith = (owner: keyof typeof NO_OWNER, limits: Limits) => ({
 async function lowerLimits(db: Pick<Db, 'sql'>, owner: Owner, limits: Limits): Promise<void> {
   if ((await db.sql(LOWER_LIMITS, { ...owner, limits })).length > 0) return;
   const raised = await db.sql(FIND_RAISED_LIMITS, { ...owner, limits });
-  const is_group = owner.buyer_group_id !== null;
+  const isGroup = owner.buyer_group_id !== null;
   // In the contract the concurrency limit of a group is `concurrency_cap`, that of a buyer
   // `concurrency_cap_limit`.
-  const fieldOf = (name: string) =>
-    is_group && name === 'concurrency_cap_limit' ? 'concurrency_cap' : name;
-  throw problemOf(
-    raised.map(({ name, maximum }) => [fieldOf(name), maximum]),
-    is_group ? 'buyer_groups:routing' : 'buyers:routing',
+  const toField = (name: string) =>
+    isGroup && name === 'concurrency_cap_limit' ? 'concurrency_cap' : name;
+  throw buildLimitProblem(
+    raised.map(({ name, maximum }) => [toField(name), maximum]),
+    isGroup ? 'buyer_groups:routing' : 'buyers:routing',
   );
 }
 
@@ -141,20 +151,22 @@ async function lowerLimits(db: Pick<Db, 'sql'>, owner: Owner, limits: Limits): P
  * Checks the hourly limits of new business hours of a locked buyer against the ceiling that callers
  * with the permission have set. Throws 422 when a caller without it raises a limit.
  */
-export async function boundHours(
+export async function enforceHourlyCeiling(
   db: Pick<Db, 'sql'>,
-  buyer_id: bigint,
+  buyerId: bigint,
   { hours, may_raise }: { hours: readonly Schemas['BusinessHours'][]; may_raise: boolean },
 ): Promise<void> {
   if (may_raise) {
-    await db.sql(KEEP_NETWORK_HOURS, { buyer_id, hours: null });
+    await db.sql(KEEP_NETWORK_HOURS, { buyer_id: buyerId, hours: null });
     return;
   }
-  const [{ hours: network } = { hours: null }] = await db.sql(READ_NETWORK_HOURS, { buyer_id });
+  const [{ hours: network } = { hours: null }] = await db.sql(READ_NETWORK_HOURS, {
+    buyer_id: buyerId,
+  });
   if (network === null) return;
-  const raised = raisedLimits(network, hours);
+  const raised = listRaisedLimits(network, hours);
   if (raised.length > 0)
-    throw problemOf(
+    throw buildLimitProblem(
       raised.map(({ position, metric, max }) => [
         position === undefined
           ? 'business_hours_schedule'
@@ -163,10 +175,13 @@ export async function boundHours(
       ]),
       'buyers:routing',
     );
-  await db.sql(KEEP_NETWORK_HOURS, { buyer_id, hours: JSON.stringify(network) });
+  await db.sql(KEEP_NETWORK_HOURS, { buyer_id: buyerId, hours: JSON.stringify(network) });
 }
 
-function problemOf(raised: readonly [field: string, max: number][], needed: string): HttpProblem {
+function buildLimitProblem(
+  raised: readonly [field: string, max: number][],
+  needed: string,
+): HttpProblem {
   const faults: FieldFaults = Object.create(null);
   for (const [field, max] of raised)
     faults[field] ??= [
@@ -178,7 +193,7 @@ function problemOf(raised: readonly [field: string, max: number][], needed: stri
   return HttpProblem.fields(faults)!;
 }
 
-function known(limits: Limits): Limits {
+function assertLimitNames(limits: Limits): Limits {
   const unknown = Object.keys(limits).find((name) => !LIMIT_NAMES.includes(name as LimitName));
   if (unknown !== undefined) throw new Error(`no limit is called ${unknown}`);
   return limits;

@@ -2,10 +2,10 @@ import type { Db } from '../db/tenant';
 import type { Caller } from '../http/auth/caller';
 import { withDefaults } from '../http/defaults';
 import { mayUse } from '../http/field-permissions';
-import { fieldsIn, type DirectWrite } from '../http/write-directly';
-import { pauseColumns, pausing } from '../people/paused-by';
+import { omitSerializer, type SingleWrite } from '../http/write-directly';
+import { buildPauseColumns, buildPauseWrite } from '../people/paused-by';
 import { ianaName } from '../time/zone';
-import { changedWith, changeLimits, openedWith, openLimits, type Limits } from './cap-limits';
+import { updateCaps, changeLimits, insertCaps, openLimits, type Limits } from './cap-limits';
 import type { CapOwner } from './caps';
 
 // Owners of caps (buyers and groups of buyers): the parts of a write that both share.
@@ -22,8 +22,8 @@ export interface OwnerKind<Fields extends OwnerFields> {
   defaults: Fields;
   /** True when each field is a column of the owner's row or a limit of its caps. */
   areOwnFields(fields: object): boolean;
-  columnsOf(fields: Fields): Record<string, unknown>;
-  limitsOf(fields: Fields): Limits;
+  toColumns(fields: Fields): Record<string, unknown>;
+  toLimits(fields: Fields): Limits;
 }
 
 interface Request<Fields> {
@@ -33,45 +33,46 @@ interface Request<Fields> {
 }
 
 /** Raising a cap needs this permission: see x-lowerable in the contract. */
-const raising = ({ table }: { table: string }) => `${table}:routing`;
+const toRoutingPermission = ({ table }: { table: string }) => `${table}:routing`;
 
 /**
  * Builds the single-statement insert of an owner. Undefined when a field needs more than the
  * owner's columns and caps, or the caller must not raise limits.
  */
-export async function newOwner<Fields extends OwnerFields>(
+export async function buildOwnerInsert<Fields extends OwnerFields>(
   kind: OwnerKind<Fields>,
   { db, caller, body }: Request<Fields>,
   now: Date,
-): Promise<DirectWrite | undefined> {
+): Promise<SingleWrite | undefined> {
   const { key, defaults } = kind;
-  const sent = fieldsIn(body);
-  if (!kind.areOwnFields(sent) || !(await mayUse(db, caller, raising(kind)))) return undefined;
-  const fields = withDefaults<Fields>({ ...defaults, ...sent }, defaults);
+  const input = omitSerializer(body);
+  if (!kind.areOwnFields(input) || !(await mayUse(db, caller, toRoutingPermission(kind))))
+    return undefined;
+  const fields = withDefaults<Fields>({ ...defaults, ...input }, defaults);
   return {
     row: {
-      ...kind.columnsOf(fields),
-      ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
+      ...kind.toColumns(fields),
+      ...buildPauseColumns({ paused: false }, fields.paused, { caller, now }),
     },
-    parts: [openedWith(key, ianaName(fields.time_zone!)!, kind.limitsOf(fields))],
+    parts: [insertCaps(key, ianaName(fields.time_zone!)!, kind.toLimits(fields))],
   };
 }
 
 /** Builds the single-statement update of an owner. Undefined as for `buildOwnerInsert`. */
-export async function changedOwner<Fields extends OwnerFields>(
+export async function buildOwnerUpdate<Fields extends OwnerFields>(
   kind: OwnerKind<Fields>,
   { db, caller, body }: Request<Fields>,
-): Promise<DirectWrite | undefined> {
-  const sent = fieldsIn(body);
+): Promise<SingleWrite | undefined> {
+  const input = omitSerializer(body);
   // In another time zone the current windows of caps end at other times.
-  if (!kind.areOwnFields(sent) || 'time_zone' in sent) return undefined;
-  const fields = withDefaults<Fields>(sent as Fields, kind.defaults);
-  const limits = kind.limitsOf(fields);
-  const has_limits = Object.keys(limits).length > 0;
-  if (has_limits && !(await mayUse(db, caller, raising(kind)))) return undefined;
+  if (!kind.areOwnFields(input) || 'time_zone' in input) return undefined;
+  const fields = withDefaults<Fields>(input as Fields, kind.defaults);
+  const limits = kind.toLimits(fields);
+  const hasLimits = Object.keys(limits).length > 0;
+  if (hasLimits && !(await mayUse(db, caller, toRoutingPermission(kind)))) return undefined;
   return {
-    ...pausing(fields, caller, kind.columnsOf(fields)),
-    parts: has_limits ? [changedWith(kind.key, limits)] : [],
+    ...buildPauseWrite(fields, caller, kind.toColumns(fields)),
+    parts: hasLimits ? [updateCaps(kind.key, limits)] : [],
   };
 }
 
@@ -80,10 +81,10 @@ export async function openCaps<Fields extends OwnerFields>(
   kind: OwnerKind<Fields>,
   { id, fields, caller }: { id: bigint; fields: Fields; caller: Caller },
 ): Promise<void> {
-  await openLimits(tx, ownerOf(kind, id), {
+  await openLimits(tx, toCapOwner(kind, id), {
     zone: ianaName(fields.time_zone ?? kind.defaults.time_zone!)!,
-    limits: kind.limitsOf(fields),
-    may_raise: await mayUse(tx, caller, raising(kind)),
+    limits: kind.toLimits(fields),
+    may_raise: await mayUse(tx, caller, toRoutingPermission(kind)),
   });
 }
 
@@ -107,16 +108,16 @@ export async function changeCaps<Fields extends OwnerFields>(
 ): Promise<boolean> {
   const { time_zone } = fields;
   const record = { table: kind.table, references: [String(id)] };
-  const may_raise = await mayUse(tx, caller, raising(kind), record);
-  await changeLimits(tx, ownerOf(kind, id), {
-    limits: kind.limitsOf(fields),
-    may_raise,
+  const mayRaise = await mayUse(tx, caller, toRoutingPermission(kind), record);
+  await changeLimits(tx, toCapOwner(kind, id), {
+    limits: kind.toLimits(fields),
+    may_raise: mayRaise,
     zone: time_zone && time_zone !== before ? ianaName(time_zone) : undefined,
     reset_totals: fields.reset_total_caps,
     now,
   });
-  return may_raise;
+  return mayRaise;
 }
 
-const ownerOf = ({ key }: { key: 'buyer_id' | 'buyer_group_id' }, id: bigint) =>
+const toCapOwner = ({ key }: { key: 'buyer_id' | 'buyer_group_id' }, id: bigint) =>
   ({ [key]: id }) as CapOwner;

@@ -36,7 +36,7 @@ export type Usage = Partial<Record<Metric, number>>;
  * A cap with a limit, before a call was reserved. `used` includes the amount that calls in progress
  * may still use.
  */
-export interface CapStanding {
+export interface CapSnapshot {
   cap: string;
   used: number;
   limit: number;
@@ -44,7 +44,7 @@ export interface CapStanding {
   resets_at: string | null;
 }
 
-export type OwnedCap = CapStanding & {
+export type OwnedCap = CapSnapshot & {
   buyer_id: number | null;
   buyer_group_id: number | null;
   /** Absent in decisions stored before traffic sources had caps. */
@@ -52,7 +52,7 @@ export type OwnedCap = CapStanding & {
 };
 
 /** The amount that a call in progress may still use. */
-export interface Held {
+export interface HeldUsage {
   connections: number;
   conversions: number;
   /** Dollars. */
@@ -60,7 +60,7 @@ export interface Held {
 }
 
 /** A slot of concurrency, and the amount of an owner's caps that the call may still use. */
-export type TakenSlot = Held & { call_limit_id: string };
+export type HeldSlot = HeldUsage & { call_limit_id: string };
 
 export const RESETS = {
   monthly: 'monthly_resets_at',

@@ -7,7 +7,7 @@ import { FIND_CURRENT_CONVERSION, NEXT_TOKEN_VALUE_IDS } from './queries/convers
 
 type TimeFrame = Schemas['ConversionTimeFrame'];
 
-export type CurrentFields = Pick<
+export type CurrentConversionFields = Pick<
   Schemas['BuyerFields'],
   Extract<keyof Schemas['BuyerFields'], `current_conversion_${string}`>
 >;
@@ -38,21 +38,21 @@ const NEW_CONVERSION: ConversionRow = {
   attribution_token_values: [],
 };
 
-export function isCurrentField(name: string): name is keyof CurrentFields {
+export function isCurrentField(name: string): name is keyof CurrentConversionFields {
   return name.startsWith('current_conversion_');
 }
 
 export async function replaceConversions(
   db: Db,
-  buyer_id: bigint,
+  buyerId: bigint,
   frames: readonly TimeFrame[],
 ): Promise<void> {
   frames.forEach((frame, f) =>
     frame.buyer_conversions_attributes.forEach((attributes, c) => {
-      const fieldOf = (name: string) =>
+      const toField = (name: string) =>
         `buyer_conversions_schedule.${f}.buyer_conversions_attributes.${c}.${name}`;
-      if (attributes.conversion_type !== 'postback') requireDuration(attributes, fieldOf);
-      requireBounds({ ...NEW_CONVERSION, ...attributes }, fieldOf);
+      if (attributes.conversion_type !== 'postback') requireDuration(attributes, toField);
+      requireBounds({ ...NEW_CONVERSION, ...attributes }, toField);
     }),
   );
   for (const [f, frame] of frames.entries())
@@ -62,13 +62,13 @@ export async function replaceConversions(
         token_values,
         `buyer_conversions_schedule.${f}.buyer_conversions_attributes.${c}.token_values`,
       );
-  await db.prisma.buyerConversion.deleteMany({ where: { buyer_id } });
-  await insert(
+  await db.prisma.buyerConversion.deleteMany({ where: { buyer_id: buyerId } });
+  await insertConversions(
     db,
-    frames.flatMap(({ schedule, buyer_conversions_attributes }, time_frame) =>
+    frames.flatMap(({ schedule, buyer_conversions_attributes }, timeFrame) =>
       buyer_conversions_attributes.filter(hasValue).map((attributes, position) => ({
-        buyer_id,
-        time_frame,
+        buyer_id: buyerId,
+        time_frame: timeFrame,
         position,
         schedule,
         row: { ...NEW_CONVERSION, ...attributes },
@@ -81,59 +81,61 @@ export async function replaceConversions(
  * Changes the conversion that is current now, or creates one that is always open. The buyer must be
  * locked: revenue_increment limits the change from the stored revenue.
  */
-export async function changeCurrent(
+export async function updateCurrentConversion(
   db: Db,
-  buyer_id: bigint,
-  { fields, now }: { fields: CurrentFields; now: Date },
+  buyerId: bigint,
+  { fields, now }: { fields: CurrentConversionFields; now: Date },
 ): Promise<void> {
-  const current = await findCurrent(db, buyer_id, now);
-  const changes = columnsOf(fields);
+  const current = await findCurrentConversion(db, buyerId, now);
+  const changes = toColumns(fields);
   if (!current && !hasValue(changes)) return;
-  const fieldOf = (name: string) => `current_conversion_${name}`;
-  if (!current) requireDuration(changes, fieldOf);
+  const toField = (name: string) => `current_conversion_${name}`;
+  if (!current) requireDuration(changes, toField);
   const row = { ...(current ?? NEW_CONVERSION), ...changes };
-  requireBounds(row, fieldOf);
-  await requireValueLists(db, fields.current_conversion_token_values, fieldOf('token_values'));
+  requireBounds(row, toField);
+  await requireValueLists(db, fields.current_conversion_token_values, toField('token_values'));
   if (current && changes.revenue !== undefined) requireStep(current.revenue, row);
   if (!current) {
     const last = await db.prisma.buyerConversion.aggregate({
-      where: { buyer_id },
+      where: { buyer_id: buyerId },
       _max: { time_frame: true },
     });
-    const time_frame = (last._max.time_frame ?? -1) + 1;
-    return insert(db, [{ buyer_id, time_frame, position: 0, schedule: [], row }]);
+    const timeFrame = (last._max.time_frame ?? -1) + 1;
+    return insertConversions(db, [
+      { buyer_id: buyerId, time_frame: timeFrame, position: 0, schedule: [], row },
+    ]);
   }
   const { id, ...values } = row as ConversionRow & { id: bigint };
   await db.prisma.buyerConversion.update({
     where: { company_id_id: { company_id: db.company_id, id } },
-    data: { ...values, ...(await tokenIds(db, current, row)) },
+    data: { ...values, ...(await allocateTokenIds(db, current, row)) },
   });
 }
 
-async function findCurrent(
+async function findCurrentConversion(
   db: Db,
-  buyer_id: bigint,
+  buyerId: bigint,
   now: Date,
 ): Promise<(ConversionRow & { id: bigint }) | undefined> {
-  const [current] = await db.sql(FIND_CURRENT_CONVERSION, { buyer_id, now });
+  const [current] = await db.sql(FIND_CURRENT_CONVERSION, { buyer_id: buyerId, now });
   if (!current) return undefined;
   const id = BigInt(current.id);
-  const found = await db.prisma.buyerConversion.findUniqueOrThrow({
+  const conversion = await db.prisma.buyerConversion.findUniqueOrThrow({
     where: { company_id_id: { company_id: db.company_id, id } },
   });
   const dollars = (amount: { toNumber(): number } | null) => amount && amount.toNumber();
   return {
     id,
-    name: found.name,
-    conversion_type: found.conversion_type as Schemas['ConversionType'],
-    duration: found.duration,
-    revenue: found.revenue.toNumber(),
-    revenue_min: dollars(found.revenue_min),
-    revenue_max: dollars(found.revenue_max),
-    revenue_increment: dollars(found.revenue_increment),
-    duplicate_timeframe: found.duplicate_timeframe,
-    token_values: found.token_values,
-    attribution_token_values: found.attribution_token_values,
+    name: conversion.name,
+    conversion_type: conversion.conversion_type as Schemas['ConversionType'],
+    duration: conversion.duration,
+    revenue: conversion.revenue.toNumber(),
+    revenue_min: dollars(conversion.revenue_min),
+    revenue_max: dollars(conversion.revenue_max),
+    revenue_increment: dollars(conversion.revenue_increment),
+    duplicate_timeframe: conversion.duplicate_timeframe,
+    token_values: conversion.token_values,
+    attribution_token_values: conversion.attribution_token_values,
   };
 }
 
@@ -142,7 +144,7 @@ const LISTS = new Set(['token_values', 'attribution_token_values']);
 const NEVER_BLANK = new Set(['revenue', 'duration', 'duplicate_timeframe']);
 
 /** Renames `current_conversion_x` to `x`; a blank list becomes an empty one. */
-function columnsOf(fields: CurrentFields): Partial<ConversionRow> {
+function toColumns(fields: CurrentConversionFields): Partial<ConversionRow> {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => {
       const column = name.replace('current_conversion_', '');
@@ -165,15 +167,15 @@ const hasValue = (conversion: Partial<ConversionRow>): boolean =>
  */
 function requireDuration(
   conversion: Partial<ConversionRow>,
-  fieldOf: (name: string) => string,
+  toField: (name: string) => string,
 ): void {
   if (conversion.duration !== undefined || !hasValue(conversion)) return;
-  const given = Object.entries(conversion).filter(([, value]) => !isBlank(value));
-  const [name] = given.find(([column]) => column === 'revenue') ?? given[0]!;
+  const filledFields = Object.entries(conversion).filter(([, value]) => !isBlank(value));
+  const [name] = filledFields.find(([column]) => column === 'revenue') ?? filledFields[0]!;
   throw HttpProblem.field(
-    fieldOf(name),
+    toField(name),
     'missing_field',
-    `needs ${fieldOf('duration')}: after how many seconds a call pays; 0 when the buyer is dialed`,
+    `needs ${toField('duration')}: after how many seconds a call pays; 0 when the buyer is dialed`,
   );
 }
 
@@ -211,13 +213,13 @@ interface NewRow {
   row: ConversionRow;
 }
 
-async function insert(db: Db, rows: NewRow[]): Promise<void> {
+async function insertConversions(db: Db, rows: NewRow[]): Promise<void> {
   if (rows.length === 0) return;
   const { company_id } = db;
   const counts = rows.map(
     ({ row }) => row.token_values.length + row.attribution_token_values.length,
   );
-  const ids = await nextIds(
+  const ids = await allocateIds(
     db,
     counts.reduce((sum, count) => sum + count, 0),
   );
@@ -236,7 +238,7 @@ async function insert(db: Db, rows: NewRow[]): Promise<void> {
   });
 }
 
-async function tokenIds(
+async function allocateTokenIds(
   db: Db,
   before: ConversionRow,
   after: ConversionRow,
@@ -244,15 +246,15 @@ async function tokenIds(
   const same = (a: string[], b: string[]) => a.join('\n') === b.join('\n');
   return {
     ...(!same(before.token_values, after.token_values) && {
-      token_value_ids: await nextIds(db, after.token_values.length),
+      token_value_ids: await allocateIds(db, after.token_values.length),
     }),
     ...(!same(before.attribution_token_values, after.attribution_token_values) && {
-      attribution_token_value_ids: await nextIds(db, after.attribution_token_values.length),
+      attribution_token_value_ids: await allocateIds(db, after.attribution_token_values.length),
     }),
   };
 }
 
-async function nextIds(db: Db, count: number): Promise<bigint[]> {
+async function allocateIds(db: Db, count: number): Promise<bigint[]> {
   if (count === 0) return [];
   const rows = await db.sql(NEXT_TOKEN_VALUE_IDS, { count });
   return rows.map(({ id }) => BigInt(id));

@@ -23,7 +23,7 @@ const COPIED = writable.filter(
   (name) => readable.has(name) && !IDENTITY.has(name) && !name.startsWith('current_conversion_'),
 );
 
-type Asked = Pick<Schemas['BuyerCreate'], 'copy_another_buyer' | 'copy_buyer_id'>;
+type CopyRequest = Pick<Schemas['BuyerCreate'], 'copy_another_buyer' | 'copy_buyer_id'>;
 
 const YES = /^(1|true|yes|on)$/i;
 const NO = /^(|0|false|no|off)$/i;
@@ -32,23 +32,24 @@ const NO = /^(|0|false|no|off)$/i;
  * The reference to the buyer to copy, and the field that has it; undefined when none is copied.
  * Throws 422 when the two fields do not name one buyer.
  */
-function sourceOf({ copy_another_buyer: flag, copy_buyer_id: named }: Asked) {
-  const sent = String(flag ?? '').trim();
-  if (YES.test(sent) && named) return { reference: named, field: 'copy_buyer_id' };
-  if (NO.test(sent) && (!named || sent !== '')) return undefined;
-  if (sent === '')
+function parseCopySource({ copy_another_buyer: flag, copy_buyer_id: buyerReference }: CopyRequest) {
+  const flagText = String(flag ?? '').trim();
+  if (YES.test(flagText) && buyerReference)
+    return { reference: buyerReference, field: 'copy_buyer_id' };
+  if (NO.test(flagText) && (!buyerReference || flagText !== '')) return undefined;
+  if (flagText === '')
     throw HttpProblem.field(
       'copy_buyer_id',
       'invalid_value',
       'is only for requests with copy_another_buyer as true',
     );
-  if (YES.test(sent))
+  if (YES.test(flagText))
     throw HttpProblem.field(
       'copy_buyer_id',
       'missing_field',
       'must name the buyer to copy, as copy_another_buyer is true',
     );
-  if (!named) return { reference: sent, field: 'copy_another_buyer' };
+  if (!buyerReference) return { reference: flagText, field: 'copy_another_buyer' };
   throw HttpProblem.field(
     'copy_another_buyer',
     'invalid_value',
@@ -60,10 +61,10 @@ function sourceOf({ copy_another_buyer: flag, copy_buyer_id: named }: Asked) {
  * The settings of the buyer to copy, as fields of a request; empty when none is copied. Throws 422
  * on a field that names no buyer.
  */
-export async function copyOf(db: Db, asked: Asked, now: Date): Promise<Fields> {
-  const source_buyer = sourceOf(asked);
-  if (!source_buyer) return {};
-  const id = await findNamed(db, 'buyers', source_buyer);
+export async function loadCopiedFields(db: Db, request: CopyRequest, now: Date): Promise<Fields> {
+  const sourceBuyer = parseCopySource(request);
+  if (!sourceBuyer) return {};
+  const id = await findNamed(db, 'buyers', sourceBuyer);
   const text = await readRecord({ db, now, projection }, String(id));
   const source = JSON.parse(text) as Schemas['Buyer'] & Record<string, unknown>;
   const copied = Object.fromEntries(

@@ -20,21 +20,21 @@ export interface RaisedLimit {
  * The hourly limits that new business hours raise. For minutes at which the buyer was closed, the
  * highest limit of its open hours is allowed.
  */
-export function raisedLimits(before: readonly Entry[], after: readonly Entry[]): RaisedLimit[] {
-  const [old_hours, new_hours] = [before, after].map(orAlways) as [Entry[], Entry[]];
-  const [old_at, new_at] = [firstOpen(old_hours), firstOpen(new_hours)];
+export function listRaisedLimits(before: readonly Entry[], after: readonly Entry[]): RaisedLimit[] {
+  const [oldHours, newHours] = [before, after].map(withDefaultEntry) as [Entry[], Entry[]];
+  const [oldAt, newAt] = [indexOpenEntries(oldHours), indexOpenEntries(newHours)];
   const met = new Set<string>();
   for (let minute = 0; minute < WEEK; minute++)
-    if (new_at[minute]! >= 0) met.add(`${new_at[minute]}/${old_at[minute]}`);
+    if (newAt[minute]! >= 0) met.add(`${newAt[minute]}/${oldAt[minute]}`);
   const raised = new Map<string, RaisedLimit>();
   for (const pair of met) {
     const [position, old] = pair.split('/').map(Number) as [number, number];
     for (const metric of METRICS) {
       const max =
         old >= 0
-          ? limitOf(old_hours[old]!, metric)
-          : Math.max(...old_hours.map((entry) => limitOf(entry, metric)));
-      if (limitOf(new_hours[position]!, metric) <= max) continue;
+          ? readLimit(oldHours[old]!, metric)
+          : Math.max(...oldHours.map((entry) => readLimit(entry, metric)));
+      if (readLimit(newHours[position]!, metric) <= max) continue;
       const key = `${position}/${metric}`;
       const lowest = Math.min(max, raised.get(key)?.max ?? max);
       raised.set(key, { position: after.length > 0 ? position : undefined, metric, max: lowest });
@@ -43,14 +43,14 @@ export function raisedLimits(before: readonly Entry[], after: readonly Entry[]):
   return [...raised.values()];
 }
 
-const orAlways = (entries: readonly Entry[]): readonly Entry[] =>
+const withDefaultEntry = (entries: readonly Entry[]): readonly Entry[] =>
   entries.length > 0 ? entries : [ALWAYS];
 
-const limitOf = (entry: Entry, metric: Metric): number =>
+const readLimit = (entry: Entry, metric: Metric): number =>
   Number(entry[`${metric}_hourly_limit`] ?? Infinity);
 
 /** For each minute of the week the position of the first open entry, or -1. */
-function firstOpen(entries: readonly Entry[]): Int16Array {
+function indexOpenEntries(entries: readonly Entry[]): Int16Array {
   const first = new Int16Array(WEEK).fill(-1);
   for (const [position, { schedule }] of [...entries.entries()].toReversed()) {
     const minutes = openMinutes(schedule);

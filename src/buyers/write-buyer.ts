@@ -9,10 +9,10 @@ import { areBidSettings, bidColumns } from './bid-settings';
 import { isLimit } from './cap-limits';
 import { METRICS } from './caps';
 import {
-  changeCurrent,
+  updateCurrentConversion,
   isCurrentField,
   replaceConversions,
-  type CurrentFields,
+  type CurrentConversionFields,
 } from './conversions';
 
 export type BuyerFields = Schemas['BuyerFields'];
@@ -47,16 +47,16 @@ export const EMPTY_LISTS = {
   area_codes: [],
 };
 
-export function columnsOf(fields: BuyerFields) {
-  const own = Object.fromEntries(
+export function toColumns(fields: BuyerFields) {
+  const ownColumns = Object.fromEntries(
     OWN_COLUMNS.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]),
   );
   const { record_token_filter_list: filters, record_token_additional_list: additional } = fields;
   return {
-    ...own,
+    ...ownColumns,
     ...bidColumns(fields),
-    ...places('states', fields.states),
-    ...places('area_codes', fields.area_codes),
+    ...toUniqueColumn('states', fields.states),
+    ...toUniqueColumn('area_codes', fields.area_codes),
     ...(filters !== undefined && { record_token_filter_data: filters ?? [] }),
     ...(additional !== undefined && {
       record_token_additional_data: splitPairs(additional ?? ''),
@@ -64,8 +64,8 @@ export function columnsOf(fields: BuyerFields) {
   };
 }
 
-const places = (column: string, sent: readonly string[] | null | undefined) =>
-  sent === undefined ? {} : { [column]: [...new Set(sent)] };
+const toUniqueColumn = (column: string, values: readonly string[] | null | undefined) =>
+  values === undefined ? {} : { [column]: [...new Set(values)] };
 
 const OWN_FIELDS = new Set<string>([
   ...OWN_COLUMNS,
@@ -87,19 +87,19 @@ const REFERENCES = {
 } as const;
 
 /** Locks the fleet, the number and the ZIP list that a buyer refers to, and returns their ids. */
-export async function referencesOf(
+export async function lockReferences(
   db: Db,
   fields: BuyerFields,
 ): Promise<{ [Field in keyof typeof REFERENCES]?: bigint | null }> {
-  const found: Record<string, bigint | null> = {};
+  const ids: Record<string, bigint | null> = {};
   for (const [field, table] of Object.entries(REFERENCES)) {
     const reference = fields[field as keyof typeof REFERENCES];
-    if (reference === null) found[field] = null;
+    if (reference === null) ids[field] = null;
     else if (reference !== undefined)
-      found[field] = (await resolveReferences(db, table, [reference], { field }))[0]!;
+      ids[field] = (await resolveReferences(db, table, [reference], { field }))[0]!;
   }
-  if (found.zip_list_id) await requireZipList(db, found.zip_list_id, 'zip_list_id');
-  return found;
+  if (ids.zip_list_id) await requireZipList(db, ids.zip_list_id, 'zip_list_id');
+  return ids;
 }
 
 interface Parts {
@@ -112,39 +112,40 @@ interface Parts {
 /** Writes the parts of a buyer in other tables: suppression lists, business hours, conversions. */
 export async function writeParts(
   db: Db,
-  buyer_id: bigint,
+  buyerId: bigint,
   { fields, lists, now }: Parts,
 ): Promise<void> {
   if (lists) {
     const attached = { buyer_suppression_id: lists };
-    await replaceAttached(db, 'buyer_suppression_buyers', { buyer_id }, attached);
+    await replaceAttached(db, 'buyer_suppression_buyers', { buyer_id: buyerId }, attached);
   }
   await requireValueLists(db, fields.record_token_filter_list, 'record_token_filter_list');
   const { business_hours_schedule: hours, buyer_conversions_schedule: frames } = fields;
-  if (hours !== undefined) await replaceHours(db, buyer_id, hours ?? []);
-  if (frames !== undefined) await replaceConversions(db, buyer_id, frames ?? []);
+  if (hours !== undefined) await replaceHours(db, buyerId, hours ?? []);
+  if (frames !== undefined) await replaceConversions(db, buyerId, frames ?? []);
   const current = Object.fromEntries(
     Object.entries(fields).filter(([name]) => isCurrentField(name)),
-  ) as CurrentFields;
-  if (Object.keys(current).length > 0) await changeCurrent(db, buyer_id, { fields: current, now });
+  ) as CurrentConversionFields;
+  if (Object.keys(current).length > 0)
+    await updateCurrentConversion(db, buyerId, { fields: current, now });
 }
 
 async function replaceHours(
   db: Db,
-  buyer_id: bigint,
+  buyerId: bigint,
   entries: readonly Schemas['BusinessHours'][],
 ): Promise<void> {
-  await db.prisma.buyerBusinessHours.deleteMany({ where: { buyer_id } });
+  await db.prisma.buyerBusinessHours.deleteMany({ where: { buyer_id: buyerId } });
   const filled = entries.filter(hasHours);
   if (filled.length === 0) return;
   await db.prisma.buyerBusinessHours.createMany({
     data: filled.map((entry, position) => ({
       company_id: db.company_id,
-      buyer_id,
+      buyer_id: buyerId,
       position,
       schedule: [...entry.schedule],
       open_minutes: openMinutes(entry.schedule),
-      ...hourlyLimitsOf(entry),
+      ...toHourlyLimits(entry),
     })),
   });
 }
@@ -153,17 +154,17 @@ async function replaceHours(
  * A caller with limited access does not see limits on earned revenue: entries that it sends without
  * that limit get the lowest stored one.
  */
-export async function withHiddenLimits(
+export async function applyHiddenLimits(
   db: Db,
-  buyer_id: bigint,
+  buyerId: bigint,
   hours: readonly Schemas['BusinessHours'][],
 ): Promise<Schemas['BusinessHours'][]> {
   if (!db.accessScope || hours.length === 0) return [...hours];
-  const stored = await db.prisma.buyerBusinessHours.findMany({
-    where: { buyer_id },
+  const storedHours = await db.prisma.buyerBusinessHours.findMany({
+    where: { buyer_id: buyerId },
     select: { earned_revenue_hourly_limit: true },
   });
-  const limits = stored.flatMap(
+  const limits = storedHours.flatMap(
     ({ earned_revenue_hourly_limit: limit }) => limit?.toNumber() ?? [],
   );
   if (limits.length === 0) return [...hours];
@@ -180,7 +181,7 @@ const hasHours = (entry: Schemas['BusinessHours']): boolean =>
 
 const isSet = (limit: number | null | undefined) => limit !== undefined && limit !== null;
 
-function hourlyLimitsOf(entry: Schemas['BusinessHours']) {
+function toHourlyLimits(entry: Schemas['BusinessHours']) {
   const names = METRICS.map((metric) => `${metric}_hourly_limit` as const);
   return Object.fromEntries(names.map((name) => [name, entry[name] ?? null]));
 }

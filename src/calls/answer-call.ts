@@ -1,16 +1,16 @@
 import type { AnsweredBy } from '../carriers/carrier';
 import type { Db, Statements } from '../db/tenant';
 import { notFound } from '../errors';
-import { readOfferWords } from '../routing/caller-facts';
+import { loadOfferWords } from '../routing/caller-facts';
 import {
-  checkedTransaction,
+  runCheckedTransaction,
   isCheckRequired,
   type PreDialCheckRequired,
-  type PreDialVetoes,
+  type PreDialState,
 } from '../routing/pre-dial-webhooks';
 import { AWAIT_PLACING, END_OUTBOUND, READ_OUTBOUND, RECORD_ANSWER } from './queries/outbound';
 import { lockCall, readCall, type CallRow } from './read-call';
-import { abandonedCall } from './outcome';
+import { buildAbandonedEnd } from './outcome';
 import { routeKnownCall } from './route-call';
 
 export interface Answer {
@@ -20,7 +20,7 @@ export interface Answer {
   /** Undefined when the carrier was not asked. */
   answered_by: AnsweredBy | undefined;
   answered_at: Date;
-  vetoes?: PreDialVetoes | undefined;
+  preDial?: PreDialState | undefined;
 }
 
 /** Next step after an outbound call is answered. */
@@ -47,7 +47,7 @@ export async function answerCall(
   now: Date,
 ): Promise<AnswerResult | PreDialCheckRequired> {
   await awaitPlacing(db, answer.key);
-  return checkedTransaction(db, (tx) => handleAnswer(tx, answer, now));
+  return runCheckedTransaction(db, (tx) => handleAnswer(tx, answer, now));
 }
 
 /** Waits until the transaction that places a call has written the answer of the carrier. */
@@ -64,47 +64,52 @@ async function handleAnswer(
   if (call?.direction !== 'outbound') throw notFound();
   const [outbound] = await tx.sql(READ_OUTBOUND, { call_id: call.id });
   const { routed, connect_to, timeout_seconds, machine_message } = outbound!;
-  const is_repeated = call.round > 0 || call.ended_at !== null || outbound!.answered_by !== null;
-  const answered_by = is_repeated
+  const isRepeated = call.round > 0 || call.ended_at !== null || outbound!.answered_by !== null;
+  const answeredBy = isRepeated
     ? ((outbound!.answered_by as AnsweredBy | null) ?? 'unknown')
     : (answer.answered_by ?? 'unknown');
-  if (!is_repeated) {
+  if (!isRepeated) {
     const { call_sid, answered_at } = answer;
-    await tx.sql(RECORD_ANSWER, { call_id: call.id, call_sid, answered_by, now: answered_at });
+    await tx.sql(RECORD_ANSWER, {
+      call_id: call.id,
+      call_sid,
+      answered_by: answeredBy,
+      now: answered_at,
+    });
   }
-  const does = machineActionOf(answered_by, outbound!.machine_action);
+  const does = pickMachineAction(answeredBy, outbound!.machine_action);
   if (does === 'leave_message') return { kind: 'leave_message', message: machine_message! };
   if (does === 'hang_up') {
-    if (!is_repeated) await endForMachine(tx, call, answered_by, now);
+    if (!isRepeated) await endForMachine(tx, call, answeredBy, now);
     return { kind: 'hang_up' };
   }
   if (!routed && call.ended_at !== null) return { kind: 'hang_up' };
   if (!routed)
     return { kind: 'connect', from: call.number_called!, connect_to: connect_to!, timeout_seconds };
-  const check = is_repeated ? undefined : await routePerson(tx, call.uuid, answer, now);
+  const check = isRepeated ? undefined : await routePerson(tx, call.uuid, answer, now);
   return check ?? { kind: 'route', call_id: call.id };
 }
 
 /** A fax hears no message. */
-function machineActionOf(answered_by: AnsweredBy, machine_action: string | null): string {
-  if (answered_by === 'fax') return machine_action === 'connect' ? 'connect' : 'hang_up';
-  return answered_by === 'machine' ? (machine_action ?? 'connect') : 'connect';
+function pickMachineAction(answeredBy: AnsweredBy, machineAction: string | null): string {
+  if (answeredBy === 'fax') return machineAction === 'connect' ? 'connect' : 'hang_up';
+  return answeredBy === 'machine' ? (machineAction ?? 'connect') : 'connect';
 }
 
 /** No buyer is dialed for a machine, so no cap is taken. */
 async function endForMachine(
   db: Statements,
   { id }: CallRow,
-  answered_by: AnsweredBy,
+  answeredBy: AnsweredBy,
   now: Date,
 ): Promise<void> {
   await db.sql(END_OUTBOUND, {
     ...NO_END,
     call_id: id,
     status: 'completed',
-    hangup_cause: answered_by,
+    hangup_cause: answeredBy,
     event: 'hang_up',
-    message: `answered by a ${answered_by}`,
+    message: `answered by a ${answeredBy}`,
     now,
   });
 }
@@ -112,16 +117,16 @@ async function endForMachine(
 async function routePerson(
   db: Statements,
   uuid: string,
-  { vetoes, answered_at, answered_by }: Answer,
+  { preDial, answered_at, answered_by }: Answer,
   now: Date,
 ): Promise<PreDialCheckRequired | undefined> {
   const call = await readCall(db, uuid);
-  const is_person = answered_by !== 'machine' && answered_by !== 'fax';
-  const is_late = is_person && now.getTime() - answered_at.getTime() > ABANDONED_AFTER_MS;
-  const routed = is_late
+  const isPerson = answered_by !== 'machine' && answered_by !== 'fax';
+  const isLate = isPerson && now.getTime() - answered_at.getTime() > ABANDONED_AFTER_MS;
+  const routed = isLate
     ? undefined
-    : await routeKnownCall(db, call, { now, vetoes, tried: new Set() });
-  if (!routed) await abandon(db, call, is_late, now);
+    : await routeKnownCall(db, call, { now, preDial, tried: new Set() });
+  if (!routed) await abandon(db, call, isLate, now);
   return isCheckRequired(routed) ? routed : undefined;
 }
 
@@ -129,16 +134,16 @@ async function routePerson(
 async function abandon(
   db: Statements,
   { id, offer_id }: CallRow,
-  is_late: boolean,
+  isLate: boolean,
   now: Date,
 ): Promise<void> {
-  const words = await readOfferWords(db, offer_id!);
-  const end = abandonedCall('abandoned', words ?? { abandoned_message: null }, now);
+  const words = await loadOfferWords(db, offer_id!);
+  const end = buildAbandonedEnd('abandoned', words ?? { abandoned_message: null }, now);
   await db.sql(END_OUTBOUND, {
     ...end,
     call_id: id,
     event: 'abandoned',
-    message: is_late
+    message: isLate
       ? 'no buyer was found within two seconds of the answer'
       : 'the offer was deleted',
     now,

@@ -1,35 +1,35 @@
-import { batchers } from '../db/batcher';
-import { unknownReferences } from '../db/records';
+import { createBatchers } from '../db/batcher';
+import { buildReferenceProblem } from '../db/records';
 import type { Db } from '../db/tenant';
-import { withAnswers } from '../routing/bidding';
+import { applyBids } from '../routing/bidding';
 import { loadRouting } from '../routing/load-routing';
 import {
-  checkedTransaction,
+  runCheckedTransaction,
   isCheckRequired,
   type PreDialCheckRequired,
 } from '../routing/pre-dial-webhooks';
-import { beginTogether, type BegunTogether } from './begin-together';
+import { startCallBatch, type BatchResult } from './begin-together';
 import { inSpan } from '../telemetry/tracing';
 import {
-  askedOf,
-  factsOfNewCall,
-  newCallOf,
-  newSessionOf,
-  startedOf,
+  toRoutingRequest,
+  loadFactsForNewCall,
+  buildNewCall,
+  buildNewSession,
+  buildStartEvents,
   type IncomingCall,
 } from './new-call';
 import { findCall, lockCallSid, type CallRow } from './read-call';
 import { findOffer } from './read-incoming-call';
-import { routeNewCall, type Routed } from './route-call';
+import { routeNewCall, type RoutedCall } from './route-call';
 import { readSession, type CallSession } from './session';
 
-export interface Begun {
+export interface StartedCall {
   session: CallSession;
   /** False when the call was reported before. */
   created: boolean;
 }
 
-interface Beginning {
+interface StartRequest {
   incoming: IncomingCall;
   now: Date;
 }
@@ -40,7 +40,7 @@ interface Beginning {
  */
 const MAX_TIMES = 5;
 
-const batched = batchers<Beginning, BegunTogether>();
+const batched = createBatchers<StartRequest, BatchResult>();
 
 /**
  * Starts a call. It goes to the buyer that a seller has reserved for it, else to the one that
@@ -52,18 +52,18 @@ const batched = batchers<Beginning, BegunTogether>();
  * that writes. Calls that need more, or for which a cap was taken in the meantime, are started in a
  * transaction of their own.
  */
-export const beginCall = (
+export const startCall = (
   db: Db,
   incoming: IncomingCall,
   now: Date,
-): Promise<Begun | PreDialCheckRequired> =>
+): Promise<StartedCall | PreDialCheckRequired> =>
   inSpan('routing decision', {}, async (span) => {
-    const begun = await begin(db, incoming, now);
-    if (span && !isCheckRequired(begun)) span.setAttributes(decisionOf(begun.session));
-    return begun;
+    const result = await begin(db, incoming, now);
+    if (span && !isCheckRequired(result)) span.setAttributes(toSpanAttributes(result.session));
+    return result;
   });
 
-const decisionOf = ({ instruction: { action, dial } }: CallSession) => ({
+const toSpanAttributes = ({ instruction: { action, dial } }: CallSession) => ({
   'trunkline.action': action,
   'trunkline.buyers_dialed': dial.length,
 });
@@ -72,31 +72,32 @@ async function begin(
   db: Db,
   incoming: IncomingCall,
   now: Date,
-): Promise<Begun | PreDialCheckRequired> {
-  if (!db.batched) return beginAlone(db, incoming, now);
-  let begun = await beginInBatch(db, db.batched, { incoming, now });
-  for (let times = 1; begun === 'again' && times < MAX_TIMES; times++)
-    begun = await beginInBatch(db, db.batched, { incoming, now });
-  if (begun === 'no_offer') return beginForOwnOffer(db, incoming, now);
-  if (begun === 'apart' || begun === 'again') return beginAlone(db, incoming, now);
-  return isCheckRequired(begun) ? begun : { session: begun, created: true };
+): Promise<StartedCall | PreDialCheckRequired> {
+  if (!db.batched) return startCallInTransaction(db, incoming, now);
+  let result = await startInBatch(db, db.batched, { incoming, now });
+  for (let times = 1; result === 'retry' && times < MAX_TIMES; times++)
+    result = await startInBatch(db, db.batched, { incoming, now });
+  if (result === 'unknown_offer') return startForOfferReference(db, incoming, now);
+  if (result === 'needs_transaction' || result === 'retry')
+    return startCallInTransaction(db, incoming, now);
+  return isCheckRequired(result) ? result : { session: result, created: true };
 }
 
-function beginInBatch(
+function startInBatch(
   { company_id, key }: Db,
   statements: NonNullable<Db['batched']>,
-  beginning: Beginning,
-): Promise<BegunTogether> {
+  beginning: StartRequest,
+): Promise<BatchResult> {
   // Hours and windows of caps change at full minutes.
   const minute = Math.floor(beginning.now.getTime() / 60_000);
   const begin = batched(statements, String(minute), () => ({
     run: (beginnings) =>
-      beginTogether(
+      startCallBatch(
         { company_id, key, ...statements },
         beginnings.map(({ incoming }) => incoming),
         beginnings.at(-1)!.now,
       ),
-    keyOf: ({ incoming: { carrier, call_sid } }) =>
+    toKey: ({ incoming: { carrier, call_sid } }) =>
       call_sid === null ? Symbol() : `${carrier}/${call_sid}`,
     at_once: statements.at_once,
   }));
@@ -106,48 +107,54 @@ function beginInBatch(
 /**
  * No offer has the id `offer_id`: it may be the customer's own identifier. Throws 422 if it is not.
  */
-async function beginForOwnOffer(
+async function startForOfferReference(
   db: Db,
-  { unread_offer, ...incoming }: IncomingCall,
+  { offerReference: unreadOffer, ...incoming }: IncomingCall,
   now: Date,
-): Promise<Begun | PreDialCheckRequired> {
-  if (unread_offer === undefined) throw unknownReferences('offer_id', [String(incoming.offer_id)]);
-  return beginCall(db, { ...incoming, offer_id: await findOffer(db, unread_offer) }, now);
+): Promise<StartedCall | PreDialCheckRequired> {
+  if (unreadOffer === undefined)
+    throw buildReferenceProblem('offer_id', [String(incoming.offer_id)]);
+  return startCall(db, { ...incoming, offer_id: await findOffer(db, unreadOffer) }, now);
 }
 
-async function beginAlone(
+async function startCallInTransaction(
   db: Db,
   incoming: IncomingCall,
   now: Date,
-): Promise<Begun | PreDialCheckRequired> {
+): Promise<StartedCall | PreDialCheckRequired> {
   const { carrier, call_sid } = incoming;
-  const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
-  if (known) return begunBefore(db, known);
-  const read = await loadRouting(db, { ...askedOf(incoming), now });
-  if (!read) return beginForOwnOffer(db, incoming, now);
-  const found = withAnswers(read, incoming.vetoes?.bids);
-  const call = newCallOf(incoming, found, now);
-  const asked = await factsOfNewCall(db, { incoming, call, found }, now);
-  const begun = await checkedTransaction<{ known: CallRow } | { routed: Routed }>(
+  const existingCall = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
+  if (existingCall) return loadExistingCall(db, existingCall);
+  const read = await loadRouting(db, { ...toRoutingRequest(incoming), now });
+  if (!read) return startForOfferReference(db, incoming, now);
+  const context = applyBids(read, incoming.preDial?.bids);
+  const call = buildNewCall(incoming, context, now);
+  const routingFacts = await loadFactsForNewCall(db, { incoming, call, context }, now);
+  const result = await runCheckedTransaction<{ existingCall: CallRow } | { routed: RoutedCall }>(
     db,
     async (tx) => {
       if (call_sid !== null) {
         await lockCallSid(tx, carrier, call_sid);
         // Another request may have reported the same call a moment before.
-        const other = await findCall(tx, carrier, call_sid);
-        if (other) return { known: other };
+        const storedCall = await findCall(tx, carrier, call_sid);
+        if (storedCall) return { existingCall: storedCall };
       }
-      const routing = { ...found, asked, vetoes: incoming.vetoes, events: startedOf(call) };
+      const routing = {
+        ...context,
+        routingFacts,
+        preDial: incoming.preDial,
+        events: buildStartEvents(call),
+      };
       const routed = await routeNewCall(tx, { ...call, round: 0 }, routing);
       return isCheckRequired(routed) ? routed : { routed };
     },
   );
-  if (isCheckRequired(begun)) return begun;
-  if ('known' in begun) return begunBefore(db, begun.known);
-  return { session: newSessionOf(call, begun.routed, { found, now }), created: true };
+  if (isCheckRequired(result)) return result;
+  if ('existingCall' in result) return loadExistingCall(db, result.existingCall);
+  return { session: buildNewSession(call, result.routed, { context, now }), created: true };
 }
 
-const begunBefore = async (db: Db, known: CallRow): Promise<Begun> => ({
-  session: await readSession(db, known, { fresh: true }),
+const loadExistingCall = async (db: Db, call: CallRow): Promise<StartedCall> => ({
+  session: await readSession(db, call, { fresh: true }),
   created: false,
 });

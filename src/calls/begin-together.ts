@@ -1,27 +1,28 @@
-import type { Held } from '../buyers/caps';
+import type { HeldUsage } from '../buyers/caps';
 import type { Statements } from '../db/tenant';
-import { bidsRequired, withAnswers } from '../routing/bidding';
+import { buildBidQuestion, applyBids } from '../routing/bidding';
 import { decide } from '../routing/engine/decide';
-import { loadRoutings, type RoutingContext } from '../routing/load-routing';
+import { loadRoutingBatch, type RoutingContext } from '../routing/load-routing';
 import { measureDecision } from '../routing/measure-decision';
-import { preDialCheckOf, type PreDialCheckRequired } from '../routing/pre-dial-webhooks';
+import { buildPreDialCheck, type PreDialCheckRequired } from '../routing/pre-dial-webhooks';
 import { buildCapUsages, toSlots, type CapUsage } from '../routing/cap-usage';
 import { splitBatches } from '../telemetry/metrics';
-import { outcomeOf } from './outcome';
+import { buildRound } from './outcome';
 import {
-  askedOf,
-  factsOfNewCall,
-  newCallOf,
-  newSessionOf,
-  startedOf,
+  toRoutingRequest,
+  loadFactsForNewCall,
+  buildNewCall,
+  buildNewSession,
+  buildStartEvents,
   type IncomingCall,
 } from './new-call';
 import { BEGIN_CALLS } from './queries/begin-calls';
-import { beginningsOf, type BeginningCall } from './record-call';
+import { toCallParams, type StartCall } from './record-call';
 import type { CallSession } from './session';
 
 /** Result for one call of a batch. The words mean that nothing of the call was written. */
-export type BegunTogether = CallSession | PreDialCheckRequired | 'no_offer' | 'again' | 'apart';
+export type BatchResult =
+  CallSession | PreDialCheckRequired | 'unknown_offer' | 'retry' | 'needs_transaction';
 
 /**
  * Starts calls with one statement that reads and one that writes. `retry`: the caps had no room for
@@ -29,75 +30,79 @@ export type BegunTogether = CallSession | PreDialCheckRequired | 'no_offer' | 'a
  * reported before, goes to a buyer that pays for being dialed, cannot share a cap with an earlier
  * call of the batch, or failed.
  */
-export async function beginTogether(
+export async function startCallBatch(
   db: Statements,
   incoming: readonly IncomingCall[],
   now: Date,
-): Promise<BegunTogether[]> {
-  const contexts = await loadRoutings(db, incoming.map(askedOf), now);
-  const results: BegunTogether[] = incoming.map(() => 'apart');
+): Promise<BatchResult[]> {
+  const contexts = await loadRoutingBatch(db, incoming.map(toRoutingRequest), now);
+  const results: BatchResult[] = incoming.map(() => 'needs_transaction');
   const decided: DecidedCall[] = [];
-  const moves: Moves = new Map();
-  for (const [place, found] of contexts.entries()) {
+  const usageByCap: UsageByCap = new Map();
+  for (const [index, context] of contexts.entries()) {
     // An error in one call must not fail the batch; that call is retried alone and fails there.
-    const one = found
-      ? await decideOne(db, { incoming: incoming[place]!, found, moves }, now).catch(
-          () => 'apart' as const,
+    const result = context
+      ? await decideCall(db, { incoming: incoming[index]!, context, usageByCap }, now).catch(
+          () => 'needs_transaction' as const,
         )
-      : 'no_offer';
-    if (typeof one === 'object' && 'round' in one) decided.push({ ...one, place });
-    else results[place] = one;
+      : 'unknown_offer';
+    if (typeof result === 'object' && 'round' in result) decided.push({ ...result, index });
+    else results[index] = result;
   }
-  const { written, left } = await writeAll(db, decided, now);
-  for (const [{ place, call, found, round }, id] of written) {
+  const { started, left } = await writeAll(db, decided, now);
+  for (const [{ index, call, context, round }, id] of started) {
     measureDecision(round.decision);
-    results[place] = newSessionOf(call, { id, ...round }, { found, now });
+    results[index] = buildNewSession(call, { id, ...round }, { context, now });
   }
-  for (const { place } of left) results[place] = 'again';
+  for (const { index } of left) results[index] = 'retry';
   return results;
 }
 
 /** By the id of a row of caps: what the calls so far take of it. */
-type Moves = Map<number, CapUsage>;
+type UsageByCap = Map<number, CapUsage>;
 
-interface DecidedCall extends BeginningCall {
-  place: number;
-  found: RoutingContext;
+interface DecidedCall extends StartCall {
+  index: number;
+  context: RoutingContext;
   uses: readonly CapUsage[];
 }
 
 /** Decides the next call of a batch, and adds what it takes to what the calls before it take. */
-async function decideOne(
+async function decideCall(
   db: Statements,
-  { incoming, found: read, moves }: { incoming: IncomingCall; found: RoutingContext; moves: Moves },
+  {
+    incoming,
+    context: read,
+    usageByCap: moves,
+  }: { incoming: IncomingCall; context: RoutingContext; usageByCap: UsageByCap },
   now: Date,
-): Promise<Omit<DecidedCall, 'place'> | PreDialCheckRequired | 'apart'> {
-  if (read.reservation || read.is_known) return 'apart';
-  const { vetoes } = incoming;
-  const found = withAnswers(read, vetoes?.bids);
-  const call = newCallOf(incoming, found, now);
-  const asked = await factsOfNewCall(db, { incoming, call, found }, now);
-  const bids_required = vetoes && bidsRequired(found, asked, { call });
-  if (bids_required) return bids_required;
-  const judged = decide(found.candidates, asked, found.lined_up);
-  const members = judged.first?.members ?? [];
-  const { tokens } = asked;
-  const check = vetoes && preDialCheckOf(members, found.webhooks, { call, tokens, vetoes });
+): Promise<Omit<DecidedCall, 'index'> | PreDialCheckRequired | 'needs_transaction'> {
+  if (read.reservation || read.is_known) return 'needs_transaction';
+  const { preDial } = incoming;
+  const context = applyBids(read, preDial?.bids);
+  const call = buildNewCall(incoming, context, now);
+  const routingFacts = await loadFactsForNewCall(db, { incoming, call, context }, now);
+  const bidsRequired = preDial && buildBidQuestion(context, routingFacts, { call });
+  if (bidsRequired) return bidsRequired;
+  const evaluation = decide(context.candidates, routingFacts, context.callColumns);
+  const members = evaluation.first?.members ?? [];
+  const { tokens } = routingFacts;
+  const check = preDial && buildPreDialCheck(members, context.webhooks, { call, tokens, preDial });
   if (check) return check;
-  if (members.some(({ buyer }) => buyer.pays_at_dial)) return 'apart';
-  const uses = buildCapUsages(judged.first, found.caps, asked);
-  if (!uses.every((use) => goesWith(moves.get(use.limit_id), use))) return 'apart';
+  if (members.some(({ buyer }) => buyer.pays_at_dial)) return 'needs_transaction';
+  const uses = buildCapUsages(evaluation.first, context.caps, routingFacts);
+  if (!uses.every((use) => canShareCap(moves.get(use.limit_id), use))) return 'needs_transaction';
   for (const use of uses) moves.set(use.limit_id, use);
-  const routing = { ...found, asked, events: startedOf(call) };
-  const chosen = { judged, members, slots: toSlots(uses), caps: [] };
-  return { call, found, uses, round: outcomeOf({ ...call, round: 0 }, routing, chosen) };
+  const routing = { ...context, routingFacts, events: buildStartEvents(call) };
+  const chosen = { evaluation, members, slots: toSlots(uses), caps: [] };
+  return { call, context, uses, round: buildRound({ ...call, round: 0 }, routing, chosen) };
 }
 
 /**
  * A row of caps that has room for the sum of both has room for one after the other only if both may
  * bring the same and no time is required between them.
  */
-const goesWith = (before: CapUsage | undefined, use: CapUsage): boolean =>
+const canShareCap = (before: CapUsage | undefined, use: CapUsage): boolean =>
   !before ||
   (use.spacing === 0 &&
     before.spacing === 0 &&
@@ -106,13 +111,13 @@ const goesWith = (before: CapUsage | undefined, use: CapUsage): boolean =>
     before.conversions === use.conversions &&
     before.revenue === use.revenue);
 
-interface Written {
-  written: [DecidedCall, id: number][];
+interface WriteResult {
+  started: [DecidedCall, id: number][];
   /** Calls whose caps had no room for all of them. */
   left: DecidedCall[];
 }
 
-const NOTHING: Written = { written: [], left: [] };
+const NOTHING_WRITTEN: WriteResult = { started: [], left: [] };
 
 /**
  * Writes calls. While caps have no room for all calls that want them, tries half of these calls.
@@ -121,15 +126,15 @@ async function writeAll(
   db: Statements,
   decided: readonly DecidedCall[],
   now: Date,
-): Promise<Written> {
-  if (decided.length === 0) return NOTHING;
+): Promise<WriteResult> {
+  if (decided.length === 0) return NOTHING_WRITTEN;
   try {
-    const rows = await db.sql(BEGIN_CALLS, paramsOf(decided, now));
-    for (const { found } of decided) found.basis.is_stored = true;
-    return { written: rows.map(({ id }, n) => [decided[n]!, id]), left: [] };
+    const rows = await db.sql(BEGIN_CALLS, buildParams(decided, now));
+    for (const { context } of decided) context.basis.is_stored = true;
+    return { started: rows.map(({ id }, n) => [decided[n]!, id]), left: [] };
   } catch (error) {
     const { code, detail } = error as { code?: string; detail?: string };
-    if (OF_ONE.test(code ?? '')) return NOTHING;
+    if (SINGLE_CALL_ERRORS.test(code ?? '')) return NOTHING_WRITTEN;
     if (code !== NO_ROOM) throw error;
     splitBatches.inc();
     const refused = new Set((detail ?? '').slice(1, -1).split(',').map(Number));
@@ -137,10 +142,10 @@ async function writeAll(
     const left = new Set(wanting.slice(Math.floor(wanting.length / 2)));
     const result = await writeAll(
       db,
-      decided.filter((each) => !left.has(each)),
+      decided.filter((call) => !left.has(call)),
       now,
     );
-    return { written: result.written, left: [...result.left, ...left] };
+    return { started: result.started, left: [...result.left, ...left] };
   }
 }
 
@@ -151,37 +156,37 @@ const NO_ROOM = 'TL001';
  * and that is gone; a call that was reported twice; a deadlock; a lock for which a batch must not
  * wait long.
  */
-const OF_ONE = /^(2|40|54|55P03|P0)/;
+const SINGLE_CALL_ERRORS = /^(2|40|54|55P03|P0)/;
 
-const paramsOf = (decided: readonly DecidedCall[], now: Date) => ({
+const buildParams = (decided: readonly DecidedCall[], now: Date) => ({
   now,
-  ...movesOf(decided),
-  uses: JSON.stringify(usesAfter(decided)),
-  ...beginningsOf(decided),
+  ...sumUsageColumns(decided),
+  uses: JSON.stringify(buildCumulativeUsage(decided)),
+  ...toCallParams(decided),
 });
 
 /** Sums over all calls for each row of caps, as one array per column. */
-function movesOf(decided: readonly DecidedCall[]) {
+function sumUsageColumns(decided: readonly DecidedCall[]) {
   const sums = new Map<number, Sum & { limit_id: number; spacing: number }>();
   for (const use of decided.flatMap(({ uses }) => uses)) {
     const sum = sums.get(use.limit_id);
     if (sum) add(sum, use);
     else sums.set(use.limit_id, { ...use, calls: 1 });
   }
-  const moves = [...sums.values()];
+  const usageByCap = [...sums.values()];
   return {
-    limit_ids: moves.map(({ limit_id }) => limit_id),
-    moved_calls: moves.map(({ calls }) => calls),
-    moved_connections: moves.map(({ connections }) => connections),
-    moved_conversions: moves.map(({ conversions }) => conversions),
-    moved_revenue: moves.map(({ revenue }) => revenue),
-    moved_slots: moves.map(({ slots }) => slots),
-    spacings: moves.map(({ spacing }) => spacing),
+    limit_ids: usageByCap.map(({ limit_id }) => limit_id),
+    moved_calls: usageByCap.map(({ calls }) => calls),
+    moved_connections: usageByCap.map(({ connections }) => connections),
+    moved_conversions: usageByCap.map(({ conversions }) => conversions),
+    moved_revenue: usageByCap.map(({ revenue }) => revenue),
+    moved_slots: usageByCap.map(({ slots }) => slots),
+    spacings: usageByCap.map(({ spacing }) => spacing),
   };
 }
 
 /** Sums over several calls for one row of caps. */
-type Sum = Held & { calls: number; slots: number };
+type Sum = HeldUsage & { calls: number; slots: number };
 
 function add(sum: Sum, { slots, connections, conversions, revenue }: CapUsage): void {
   sum.calls++;
@@ -194,7 +199,7 @@ function add(sum: Sum, { slots, connections, conversions, revenue }: CapUsage): 
 /**
  * For each call: what it takes of each row of caps, summed up with what the calls after it take.
  */
-function usesAfter(decided: readonly DecidedCall[]) {
+function buildCumulativeUsage(decided: readonly DecidedCall[]) {
   const after = new Map<number, Sum>();
   return decided.toReversed().flatMap(({ uses }, reversed) =>
     uses.map((use, n) => {
@@ -209,7 +214,7 @@ function usesAfter(decided: readonly DecidedCall[]) {
       add(sum, use);
       return {
         ...use,
-        place: decided.length - 1 - reversed,
+        index: decided.length - 1 - reversed,
         n,
         calls: sum.calls,
         slots: sum.slots,

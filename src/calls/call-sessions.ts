@@ -1,14 +1,14 @@
-import { visibleBuyers } from '../db/access-scope';
+import { selectVisibleBuyers } from '../db/access-scope';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
-import { decisionOf, type DecidedBuyer, type Decision } from '../routing/engine/decision';
-import { decisionParts } from '../routing/engine/explanation';
-import { consideredOf } from '../routing/engine/route';
-import { withPreDialChecks } from '../routing/pre-dial-webhooks';
-import { beginCall } from './begin-call';
-import { agentOf } from './describe-call';
+import { buildDecision, type DecidedBuyer, type Decision } from '../routing/engine/decision';
+import { formatDecision } from '../routing/engine/explanation';
+import { listConsidered } from '../routing/engine/route';
+import { runWithPreDialChecks } from '../routing/pre-dial-webhooks';
+import { startCall } from './begin-call';
+import { findAgentId } from './describe-call';
 import { explainRouting } from './explain-routing';
 import { handleCallEvent } from './handle-event';
 import { readCall, readDecisions, readKeyPresses } from './read-call';
@@ -28,8 +28,8 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
     createCallSession: async ({ body, db }) => {
       const now = clock();
       const incoming = await readIncomingCall(db, body, now);
-      const { session, created } = await withPreDialChecks(db, edges, (vetoes) =>
-        beginCall(db, { ...incoming, vetoes }, now),
+      const { session, created } = await runWithPreDialChecks(db, edges, (preDial) =>
+        startCall(db, { ...incoming, preDial }, now),
       );
       return reply(db, session, created ? 201 : 200);
     },
@@ -38,9 +38,14 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
       reply(db, await readSession(db, await readCall(db, params.id), { fresh: true })),
 
     createCallEvent: async ({ params, body, db }) => {
-      const agent_id = await agentOf(db, body.agent_id ?? null);
-      const session = await withPreDialChecks(db, edges, (vetoes) =>
-        handleCallEvent(db, params.id, { ...body, agent_id, vetoes, must_be_used: true }, clock()),
+      const agentId = await findAgentId(db, body.agent_id ?? null);
+      const session = await runWithPreDialChecks(db, edges, (preDial) =>
+        handleCallEvent(
+          db,
+          params.id,
+          { ...body, agent_id: agentId, preDial, must_be_used: true },
+          clock(),
+        ),
       );
       return reply(db, session);
     },
@@ -55,8 +60,8 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
       const at = body.at ? new Date(body.at) : clock();
       const asking = { at, asker, carrier };
       const { verdict, ordered } = await explainRouting(db, body, asking);
-      if (!db.accessScope) return new Json<never>(explanation(decisionParts(verdict, ordered)));
-      const explained = decisionOf(verdict, consideredOf(ordered));
+      if (!db.accessScope) return new Json<never>(explanation(formatDecision(verdict, ordered)));
+      const explained = buildDecision(verdict, listConsidered(ordered));
       const [decision] = await visibleParts(db, [explained]);
       return {
         status: 200,
@@ -78,10 +83,10 @@ const explanation = (decision: readonly string[]): string[] => [
 async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Decision[]> {
   if (!db.accessScope) return [...decisions];
   const ids = decisions.flatMap(({ candidates }) => candidates.map(({ buyer_id }) => buyer_id));
-  const visible = await visibleBuyers(db, [...new Set(ids)]);
+  const visible = await selectVisibleBuyers(db, [...new Set(ids)]);
   return decisions.map((decision) => ({
     ...decision,
-    message: isOfSource(decision) ? SOURCE_CAP : decision.message,
+    message: isSourceCapReason(decision) ? SOURCE_CAP : decision.message,
     buyer_ids: decision.buyer_ids.filter((id) => visible.has(id)),
     // `net_bid` reveals what traffic sources are paid.
     bids: decision.bids
@@ -91,38 +96,40 @@ async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Dec
       .filter(({ buyer_id }) => visible.has(buyer_id))
       .map(withoutEarnings),
     caps: decision.caps.filter(
-      ({ buyer_id, cap }) => buyer_id !== null && visible.has(buyer_id) && !isOfEarnings(cap),
+      ({ buyer_id, cap }) => buyer_id !== null && visible.has(buyer_id) && !isEarningsCap(cap),
     ),
   }));
 }
 
 /** The earnings from a buyer reveal what traffic sources are paid. */
-const isOfEarnings = (cap: unknown): boolean => String(cap).startsWith('earned_revenue');
+const isEarningsCap = (cap: unknown): boolean => String(cap).startsWith('earned_revenue');
 
 const SOURCE_CAP = 'a cap of the traffic source is used up';
 
 /** Users of buyers must not read how full a cap of a traffic source is. */
-const isOfSource = ({ reason }: { reason: string | null }): boolean =>
+const isSourceCapReason = ({ reason }: { reason: string | null }): boolean =>
   reason === 'traffic_source_cap_reached' || reason === 'traffic_source_concurrency_full';
 
 function withoutEarnings(candidate: DecidedBuyer): DecidedBuyer {
-  if (isOfSource(candidate)) return { ...candidate, message: SOURCE_CAP, details: null };
-  if (!isOfEarnings(candidate.details?.cap)) return candidate;
+  if (isSourceCapReason(candidate)) return { ...candidate, message: SOURCE_CAP, details: null };
+  if (!isEarningsCap(candidate.details?.cap)) return candidate;
   return { ...candidate, message: 'a cap of the buyer or its group is used up', details: null };
 }
 
 async function reply(db: Db, session: CallSession, status = 200): Promise<Json<never>> {
-  const { key_presses: known, ...shown } = session;
+  const { key_presses: loadedKeyPresses, ...shown } = session;
   const { instruction } = session;
-  const key_presses =
-    instruction.action === 'connect' ? (known ?? (await readKeyPresses(db, session.id))) : [];
-  const call_session = { ...shown, instruction: { ...instruction, key_presses } };
+  const keyPresses =
+    instruction.action === 'connect'
+      ? (loadedKeyPresses ?? (await readKeyPresses(db, session.id)))
+      : [];
+  const callSession = { ...shown, instruction: { ...instruction, key_presses: keyPresses } };
   return new Json(
     JSON.stringify({
       status,
       success: true,
       errors: {},
-      call_session,
+      call_session: callSession,
       metadata: { root: 'call_session' },
     }),
     {},

@@ -1,4 +1,4 @@
-import { batchers } from '../db/batcher';
+import { createBatchers } from '../db/batcher';
 import { identify, type Reference } from '../db/records';
 import type { Row } from '../db/sql';
 import type { Db } from '../db/tenant';
@@ -8,14 +8,14 @@ import type { BidOfAttempt, ConvertibleCall } from './decide-dollars';
 import { READ_CALL_STATES } from './queries/call-state';
 import type { CallJson } from './queries/calls';
 import type { AttemptRow, CallRow } from './read-call';
-import { sessionOf, type CallSession, type WordsOfSession } from './session';
+import { buildSession, type CallSession, type SessionWords } from './session';
 
 export interface AttemptState extends AttemptRow {
   /** Tokens that the buyer gives to its calls, as `name:value`. Null where they do not matter. */
   token_pairs: string[] | null;
   /** Conversions that were open when the buyer was dialed. Null where they do not matter. */
   conversions: PayingConversion[] | null;
-  /** The buyer's bid for the call, which counts in place of its conversions. */
+  /** The buyer's bid for the call, which counts in index of its conversions. */
   bid: BidOfAttempt | null;
 }
 
@@ -25,7 +25,7 @@ export interface CallState {
   /** Version of the row of calls: later writes take effect only if it is unchanged. */
   version: string;
   attempts: AttemptState[];
-  words: WordsOfSession | undefined;
+  words: SessionWords | undefined;
   key_presses: { id: number; digits: string }[];
   dollars: DollarsOfCall;
 }
@@ -44,12 +44,12 @@ interface DollarsOfCall {
   is_payout_returned: boolean;
 }
 
-interface AskedState {
+interface StateRequest {
   value: string;
   may_connect: boolean;
 }
 
-const batched = batchers<AskedState, CallState | undefined>();
+const batched = createBatchers<StateRequest, CallState | undefined>();
 
 /**
  * Reads a call without a lock; undefined when there is none. With `may_connect` it also reads what
@@ -61,36 +61,38 @@ export async function readCallState(
   reference: Reference,
   { may_connect }: { may_connect: boolean },
 ): Promise<CallState | undefined> {
-  const named = identify(reference);
-  if (!named) return undefined;
-  const asked = { value: named.value, may_connect };
-  const read = (all: readonly AskedState[]) => readCallStates(db, named.key, all);
-  if (!db.batched) return (await read([asked]))[0];
-  return batched(db.batched, named.key, () => ({ run: read, keyOf: ({ value }) => value }))(asked);
+  const identifier = identify(reference);
+  if (!identifier) return undefined;
+  const request = { value: identifier.value, may_connect };
+  const read = (all: readonly StateRequest[]) => readCallStates(db, identifier.key, all);
+  if (!db.batched) return (await read([request]))[0];
+  return batched(db.batched, identifier.key, () => ({ run: read, toKey: ({ value }) => value }))(
+    request,
+  );
 }
 
 async function readCallStates(
   db: Pick<Db, 'sql'>,
   key: 'id' | 'uuid',
-  all: readonly AskedState[],
+  all: readonly StateRequest[],
 ): Promise<(CallState | undefined)[]> {
   const rows = await db.sql(READ_CALL_STATES[key], {
     values: all.map(({ value }) => value),
     may_connect: all.map(({ may_connect }) => may_connect),
   });
-  const states = new Map(rows.map(({ place, ...row }) => [place, stateOf(row)]));
+  const states = new Map(rows.map(({ index: position, ...row }) => [position, toCallState(row)]));
   return all.map((_, n) => states.get(n + 1));
 }
 
-type StateRow = Omit<Row<'calls.read_states_by_id', CallJson>, 'place'>;
+type StateRow = Omit<Row<'calls.read_states_by_id', CallJson>, 'index'>;
 
-function stateOf(row: StateRow): CallState {
+function toCallState(row: StateRow): CallState {
   const { version, attempts, words, key_presses, ...call } = row;
   return {
     call: call as CallRow,
     version,
-    attempts: (attempts as AttemptJson[]).map(attemptOf),
-    words: (words ?? undefined) as WordsOfSession | undefined,
+    attempts: (attempts as AttemptJson[]).map(toAttemptState),
+    words: (words ?? undefined) as SessionWords | undefined,
     key_presses: key_presses as CallState['key_presses'],
     dollars: call as unknown as DollarsOfCall,
   };
@@ -101,13 +103,13 @@ type AttemptJson = Omit<AttemptState, 'created_at' | 'connected_at'> & {
   connected_at: string | null;
 };
 
-const attemptOf = ({ created_at, connected_at, ...attempt }: AttemptJson): AttemptState => ({
+const toAttemptState = ({ created_at, connected_at, ...attempt }: AttemptJson): AttemptState => ({
   ...attempt,
   created_at: new Date(created_at),
   connected_at: connected_at === null ? null : new Date(connected_at),
 });
 
-export function convertibleCall(
+export function toConvertibleCall(
   { call, dollars }: CallState,
   { buyer_id, buyer_group_id }: AttemptState,
 ): ConvertibleCall {
@@ -116,15 +118,15 @@ export function convertibleCall(
     ...call,
     ...dollars,
     buyer_group_id,
-    converted: dollars.paid.some((each) => each.buyer_id === buyer_id),
+    converted: dollars.paid.some((payment) => payment.buyer_id === buyer_id),
     // Without rounding, 0.3 - (0.1 + 0.2) would look like an amount that a user has set.
     set_revenue: cents(dollars.revenue - paid),
   };
 }
 
-export function sessionOfState(
+export function toSession(
   { call, attempts, words, key_presses }: CallState,
   { fresh } = { fresh: false },
 ): CallSession {
-  return { ...sessionOf(call, attempts, { terms: words, fresh }), key_presses };
+  return { ...buildSession(call, attempts, { terms: words, fresh }), key_presses };
 }

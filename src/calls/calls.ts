@@ -1,4 +1,4 @@
-import { byReference, findRecord, lockRecord, type Reference } from '../db/records';
+import { buildReferenceConditions, findRecord, lockRecord, type Reference } from '../db/records';
 import { contract, facets } from '../contract';
 import { semaphore } from '../db/semaphore';
 import type { Db } from '../db/tenant';
@@ -6,10 +6,10 @@ import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { list, page } from '../http/list';
-import { requireUnchanged, written } from '../http/record';
+import { requireUnchanged, loadWriteReply } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { callerNumber } from '../phone/caller-number';
-import { withPreDialChecks } from '../routing/pre-dial-webhooks';
+import { runWithPreDialChecks } from '../routing/pre-dial-webhooks';
 import {
   callAttemptProjection,
   callEventProjection,
@@ -32,7 +32,7 @@ const orders: Record<string, SortKey> = {
 };
 
 /** A condition whose calls count_call_kinds() of the database counts, and its opposite. */
-const counted = (kind: string, holds: string, opposite: string) => {
+const buildCountedFilter = (kind: string, holds: string, opposite: string) => {
   const n = cachedCount(`calls/${kind}`);
   return {
     cases: { true: holds, false: opposite },
@@ -40,7 +40,7 @@ const counted = (kind: string, holds: string, opposite: string) => {
   };
 };
 const outbound = cachedCount('calls/outbound');
-const in_progress = `(
+const inProgress = `(
   SELECT count(*) FROM calls t
   WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND t.ended_at IS NULL
 )`;
@@ -57,29 +57,37 @@ export const callFilters = {
     cases: { outbound: `t.direction = 'outbound'`, inbound: `t.direction = 'inbound'` },
     totals: { outbound, inbound: `${cachedCount('calls')} - ${outbound}` },
   },
-  buyer_converted: counted('buyer_converted', 't.buyer_converted', 'NOT t.buyer_converted'),
-  offer_converted: counted(
+  buyer_converted: buildCountedFilter(
+    'buyer_converted',
+    't.buyer_converted',
+    'NOT t.buyer_converted',
+  ),
+  offer_converted: buildCountedFilter(
     'offer_converted',
     't.traffic_source_converted',
     'NOT t.traffic_source_converted',
   ),
-  either_converted: counted(
+  either_converted: buildCountedFilter(
     'either_converted',
     '(t.buyer_converted OR t.traffic_source_converted)',
     'NOT t.buyer_converted AND NOT t.traffic_source_converted',
   ),
   in_progress: {
     cases: { true: 't.ended_at IS NULL', false: 't.ended_at IS NOT NULL' },
-    totals: { true: in_progress, false: `${cachedCount('calls')} - ${in_progress}` },
+    totals: { true: inProgress, false: `${cachedCount('calls')} - ${inProgress}` },
   },
-  has_recording: counted('has_recording', 't.recording_url IS NOT NULL', 't.recording_url IS NULL'),
-  no_buyer: counted('no_buyer', 't.buyer_id IS NULL', 't.buyer_id IS NOT NULL'),
+  has_recording: buildCountedFilter(
+    'has_recording',
+    't.recording_url IS NOT NULL',
+    't.recording_url IS NULL',
+  ),
+  no_buyer: buildCountedFilter('no_buyer', 't.buyer_id IS NULL', 't.buyer_id IS NOT NULL'),
   token_named: 't.token_values ? {token_named}',
   token_like:
     '(t.token_values @> ({token_like}::jsonb->0) OR t.token_values @> ({token_like}::jsonb->1))',
 } as const satisfies Filters;
 
-const NO_TEXT = /^(-?(0|[1-9]\d{0,14})(\.\d{1,10})?|true|false)$/;
+const NON_TEXT_VALUE = /^(-?(0|[1-9]\d{0,14})(\.\d{1,10})?|true|false)$/;
 
 function tokenFilter({
   token_key: key,
@@ -95,7 +103,7 @@ function tokenFilter({
       'missing_field',
       'must name the token whose value token_value is',
     );
-  const plain: unknown = NO_TEXT.test(value) ? JSON.parse(value) : value;
+  const plain: unknown = NON_TEXT_VALUE.test(value) ? JSON.parse(value) : value;
   return { token_like: JSON.stringify([{ [key]: value }, { [key]: plain }]) };
 }
 
@@ -104,10 +112,10 @@ const FIELDS = facets(contract.document.components.schemas.CallUpdateFields!).pr
 /** Keys of a postback that are no fields become tokens. */
 function postback(body: Record<string, unknown> = {}): CallChanges {
   const isField = ([name]: [string, unknown]) => Object.hasOwn(FIELDS, name);
-  const sent = Object.entries(body);
+  const entries = Object.entries(body);
   return {
-    ...Object.fromEntries(sent.filter(isField)),
-    loose: Object.fromEntries(sent.filter((field) => !isField(field))),
+    ...Object.fromEntries(entries.filter(isField)),
+    loose: Object.fromEntries(entries.filter((field) => !isField(field))),
   };
 }
 
@@ -130,8 +138,8 @@ const reading = ({ clock }: Deps) => {
   return {
     listCalls: async ({ query, db }) => {
       const tokens = tokenFilter(query);
-      const caller_number = await callerNumber(db, query.caller_number, 'caller_number');
-      const named = byReference(query, {
+      const numberOfCaller = await callerNumber(db, query.caller_number, 'caller_number');
+      const referenceFilters = buildReferenceConditions(query, {
         offer_id: 'offers',
         buyer_id: 'buyers',
         traffic_source_id: 'traffic_sources',
@@ -139,13 +147,13 @@ const reading = ({ clock }: Deps) => {
         number_id: 'numbers',
         lead_id: 'leads',
       });
-      const narrowed = { ...query, caller_number, ...tokens };
+      const narrowed = { ...query, caller_number: numberOfCaller, ...tokens };
       return list(narrowed, {
         db,
         now: clock(),
         projection,
         orders,
-        filters: { ...callFilters, ...named },
+        filters: { ...callFilters, ...referenceFilters },
       });
     },
 
@@ -173,7 +181,7 @@ const changing = ({ clock, carrier, mailer, config, queue, request, pepper }: De
         (await lockRecord(db, 'calls', reference)).id.toString(),
       );
     const { id, warnings } = await updateCall(db, reference, changes, { now, carrier });
-    return written({ db, now, projection }, id, { extra: { warnings } });
+    return loadWriteReply({ db, now, projection }, id, { extra: { warnings } });
   };
   return {
     createCall: async ({ body: order = {}, db }) => {
@@ -181,15 +189,19 @@ const changing = ({ clock, carrier, mailer, config, queue, request, pepper }: De
       const channels = { carrier, mailer, mail_from: config.mail_from };
       const placing = { channels, outside: db.outside, queue, now };
       const uuid = await limited(() => placeCall(db, order, placing));
-      return written({ db, now, projection }, await findRecord(db, 'calls', uuid), { status: 201 });
+      return loadWriteReply({ db, now, projection }, await findRecord(db, 'calls', uuid), {
+        status: 201,
+      });
     },
 
     sendKeyPress: async ({ body: { id, digits, data }, db }) => {
       const now = clock();
-      const pressed = await withPreDialChecks(db, { request, pepper, clock, carrier }, (vetoes) =>
-        sendKeyPress(db, { id, digits, data, vetoes }, { now, carrier }),
+      const pressed = await runWithPreDialChecks(
+        db,
+        { request, pepper, clock, carrier },
+        (preDial) => sendKeyPress(db, { id, digits, data, preDial }, { now, carrier }),
       );
-      return written({ db, now, projection }, pressed);
+      return loadWriteReply({ db, now, projection }, pressed);
     },
 
     updateCall: ({ params, body, db }) => change(db, params.id, body),

@@ -60,9 +60,9 @@ export async function addTokens(
 /** Saves the URL of a recording, also of a call that has ended. A later URL does not replace it. */
 export async function saveRecording(
   db: Sql,
-  call_id: number,
-  recording_url: string,
+  callId: number,
+  recordingUrl: string,
   now: Date,
 ): Promise<void> {
-  await db.sql(SAVE_RECORDING, { call_id, recording_url, now });
+  await db.sql(SAVE_RECORDING, { call_id: callId, recording_url: recordingUrl, now });
 }

@@ -6,7 +6,7 @@ import { addUsage } from './convert-call';
 import { uncountPayout, uncountRevenue } from './counted-dollars';
 import type { EditableCall } from './editable-call';
 import { recordEvent } from './record-call';
-import { reasonIn } from './return-conversion';
+import { toReasonDetails } from './return-conversion';
 
 /** Amounts in a request, in dollars. */
 export interface Amounts {
@@ -29,7 +29,7 @@ export function requireOneOfEach(amounts: Amounts): void {
       );
 }
 
-const inDollars = (amount: number): string => `$${amount.toFixed(2)}`;
+const formatDollars = (amount: number): string => `$${amount.toFixed(2)}`;
 
 /** Sets what the source of a locked call is paid. Returns whether that has changed. */
 export async function setPayout(
@@ -48,19 +48,26 @@ export async function setPayout(
       'invalid_value',
       'must leave the payout of the call at $0.00 or above',
     );
-  const { id: call_id, buyer_id } = call;
-  const is_first = (converts || target > 0) && !call.traffic_source_converted;
+  const { id: callId, buyer_id } = call;
+  const isFirst = (converts || target > 0) && !call.traffic_source_converted;
   const usage = { earned_revenue: -amount };
   // For the caps of a traffic source, a call converts when the source is paid for it.
-  const of_source = { ...usage, buyer_conversion: is_first ? 1 : 0 };
-  await addUsage(db, call, { usage, of_source, now });
+  const ofSource = { ...usage, buyer_conversion: isFirst ? 1 : 0 };
+  await addUsage(db, call, { usage, of_source: ofSource, now });
   if (amount < 0) await uncountPayout(db, call, { amount: -amount, now });
-  await addPayout(db, { call_id, buyer_id, amount, converts, note: adjustment_reason, now });
+  await addPayout(db, {
+    call_id: callId,
+    buyer_id,
+    amount,
+    converts,
+    note: adjustment_reason,
+    now,
+  });
   await recordEvent(db, {
-    call_id,
+    call_id: callId,
     event: 'payout_changed',
-    message: `the traffic source is paid ${inDollars(target)}, before ${inDollars(call.payout)}`,
-    details: { from: call.payout, to: target, ...reasonIn(adjustment_reason) },
+    message: `the traffic source is paid ${formatDollars(target)}, before ${formatDollars(call.payout)}`,
+    details: { from: call.payout, to: target, ...toReasonDetails(adjustment_reason) },
     now,
   });
   return true;
@@ -76,24 +83,24 @@ export async function setRevenue(
   const target = revenue ?? cents(call.revenue + add_revenue);
   const amount = cents(target - call.revenue);
   if (amount === 0) return false;
-  const { id: call_id, buyer_id, others_revenue: least } = call;
+  const { id: callId, buyer_id, others_revenue: least } = call;
   if (target < least) {
-    const why = least > 0 ? `: other buyers pay ${inDollars(least)} for the call` : '';
+    const why = least > 0 ? `: other buyers pay ${formatDollars(least)} for the call` : '';
     throw HttpProblem.field(
       revenue === undefined ? 'add_revenue' : 'revenue',
       'invalid_value',
-      `must leave the revenue of the call at ${inDollars(least)} or above${why}`,
+      `must leave the revenue of the call at ${formatDollars(least)} or above${why}`,
     );
   }
   await addUsage(db, call, { usage: { revenue: amount, earned_revenue: amount }, now });
   if (amount < 0) await uncountRevenue(db, call, { amount: -amount, now });
-  await addRevenue(db, { call_id, buyer_id, amount, note: adjustment_reason, now });
+  await addRevenue(db, { call_id: callId, buyer_id, amount, note: adjustment_reason, now });
   await recordEvent(db, {
-    call_id,
+    call_id: callId,
     event: 'revenue_changed',
-    message: `the buyer pays ${inDollars(target)}, before ${inDollars(call.revenue)}`,
+    message: `the buyer pays ${formatDollars(target)}, before ${formatDollars(call.revenue)}`,
     buyer_id,
-    details: { from: call.revenue, to: target, ...reasonIn(adjustment_reason) },
+    details: { from: call.revenue, to: target, ...toReasonDetails(adjustment_reason) },
     now,
   });
   return true;

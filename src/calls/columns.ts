@@ -80,7 +80,7 @@ export const callProjection = {
     h: 'LEFT JOIN schedules h ON h.company_id = t.company_id AND h.id = t.schedule_id',
   },
   fulltext: FULLTEXT,
-  settles: true,
+  hasCachedCounts: true,
   columns: {
     ...commonColumns('calls'),
     type: `'Call'`,
@@ -171,7 +171,7 @@ export const callEventProjection = {
   schema: 'CallEvent',
   singular: 'call_event',
   plural: 'call_events',
-  everlasting: true,
+  appendOnly: true,
   // No index: the list is of one call.
   fulltext: `lower(t.event || E'\\n' || coalesce(t.message, ''))`,
   joins,
@@ -191,7 +191,7 @@ export const callAttemptProjection = {
   schema: 'CallAttempt',
   singular: 'call_attempt',
   plural: 'call_attempts',
-  everlasting: true,
+  appendOnly: true,
   // No index: the list is of one call.
   fulltext: `lower(t.status || E'\\n' || t.connect_to)`,
   joins,

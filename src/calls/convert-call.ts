@@ -2,16 +2,16 @@ import type { Usage } from '../buyers/caps';
 import { recordUsage } from '../buyers/record-usage';
 import type { Statements } from '../db/tenant';
 import { loadConversions, type PayingConversion } from '../routing/caller-facts';
-import { payoutOf } from '../routing/engine/payout';
-import { originOf } from '../routing/route-facts';
-import { needsOf } from '../tokens/filter-needs';
+import { computePayout } from '../routing/engine/payout';
+import { toOrigin } from '../routing/route-facts';
+import { combineNeeds } from '../tokens/filter-needs';
 import { passesFilters } from '../tokens/filters';
 import { callTokens } from '../tokens/system';
 import { lookUpForFilters } from '../value-lists/look-up';
 import { addPayout, type CapsOfCall, type DialedBuyer } from './change-call';
 import { uncountSetRevenue } from './counted-dollars';
 import {
-  conversionOfBid,
+  toBidConversion,
   decideDollars,
   decidePayment,
   type BidOfAttempt,
@@ -20,9 +20,9 @@ import {
   type PaidBefore,
 } from './decide-dollars';
 import { READ_CONVERTIBLE_CALL } from './queries/conversions';
-import { recordChange, type Change, type Recorded } from './record-change';
+import { recordChange, type Change, type RecordResult } from './record-change';
 
-export interface Converting {
+export interface ConversionRequest {
   call_id: number;
   buyer_id: number;
   /** Since the buyer took the call. */
@@ -40,16 +40,16 @@ export interface Converting {
  */
 export async function convertCall(
   db: Statements,
-  { call_id, buyer_id, answered_seconds, now, reported }: Converting,
+  { call_id, buyer_id, answered_seconds, now, reported }: ConversionRequest,
 ): Promise<boolean> {
   const [call] = await db.sql(READ_CONVERTIBLE_CALL, { call_id, buyer_id });
   if (!call) return false;
-  const conversions = await payingConversions(db, call, buyer_id);
+  const conversions = await loadPayingConversions(db, call, buyer_id);
   const applying = reported
-    ? reportedConversion(conversions)
-    : await firstApplying(db, conversions, { call, answered_seconds });
-  const decide = (known: PaidBefore) =>
-    decideDollars(call, { buyer_id, applying, answered_seconds, reported, known });
+    ? pickReportedConversion(conversions)
+    : await findApplicableConversion(db, conversions, { call, answered_seconds });
+  const decide = (paidBefore: PaidBefore) =>
+    decideDollars(call, { buyer_id, applying, answered_seconds, reported, paidBefore });
   const { buyer_group_id, traffic_source_id } = call;
   const dollars = await settle(db, { call_id, buyer_id, buyer_group_id, now }, decide);
   const amount = -(dollars.conversion?.added ?? 0);
@@ -59,23 +59,23 @@ export async function convertCall(
 }
 
 /** The bid of the buyer for the call, else its conversions. Empty if it has paid. */
-async function payingConversions(
+async function loadPayingConversions(
   db: Statements,
   { converted, bid, dialed_at }: { converted: boolean; bid: BidOfAttempt | null; dialed_at: Date },
-  buyer_id: number,
+  buyerId: number,
 ): Promise<PayingConversion[]> {
   if (converted) return [];
-  return bid ? [conversionOfBid(bid)] : loadConversions(db, buyer_id, dialed_at);
+  return bid ? [toBidConversion(bid)] : loadConversions(db, buyerId, dialed_at);
 }
 
 /** A reported conversion needs no condition; amount and duplicate time frame are the buyer's. */
-function reportedConversion(conversions: readonly PayingConversion[]): PayingConversion {
+function pickReportedConversion(conversions: readonly PayingConversion[]): PayingConversion {
   const postback = conversions.find(({ conversion_type }) => conversion_type === 'postback');
-  return postback ?? conversions[0] ?? NAMELESS;
+  return postback ?? conversions[0] ?? DEFAULT_CONVERSION;
 }
 
 /** For a buyer that has no conversions of its own. */
-const NAMELESS: PayingConversion = {
+const DEFAULT_CONVERSION: PayingConversion = {
   id: 0,
   name: null,
   conversion_type: 'postback',
@@ -86,7 +86,7 @@ const NAMELESS: PayingConversion = {
   attribution_token_values: [],
 };
 
-export async function firstApplying(
+export async function findApplicableConversion(
   db: Pick<Statements, 'sql' | 'company_id'>,
   conversions: readonly PayingConversion[],
   { call, answered_seconds }: { call: ConvertibleCall; answered_seconds: number },
@@ -98,9 +98,12 @@ export async function firstApplying(
   );
   if (lasted.length === 0) return undefined;
   const { caller_number, traffic_source_id, token_values } = call;
-  const caller_id = caller_number === null ? '' : `+${caller_number}`;
-  const tokens = callTokens(token_values, { caller_id, ...originOf(call, caller_number) });
-  const needs = needsOf(lasted.map((conversion) => conversion.token_values));
+  const callerId = caller_number === null ? '' : `+${caller_number}`;
+  const tokens = callTokens(token_values, {
+    caller_id: callerId,
+    ...toOrigin(call, caller_number),
+  });
+  const needs = combineNeeds(lasted.map((conversion) => conversion.token_values));
   await lookUpForFilters(db.sql, [{ company_id: db.company_id, tokens, needs, traffic_source_id }]);
   return lasted.find((conversion) => passesFilters(conversion.token_values, tokens));
 }
@@ -112,16 +115,16 @@ const MAX_DECISIONS = 20;
  * Decides as if no one had paid for the caller before, and again while the database finds other
  * payments. Returns the last decision, and whether it was written.
  */
-export async function untilAgreed<Decision>(
-  decide: (known: PaidBefore) => Decision,
-  record: (decision: Decision) => Promise<Recorded>,
+export async function retryOnPaymentConflict<Decision>(
+  decide: (paidBefore: PaidBefore) => Decision,
+  record: (decision: Decision) => Promise<RecordResult>,
 ): Promise<{ decision: Decision; recorded: 'written' | 'stale' }> {
-  let known: PaidBefore = { buyer_paid: false, source_paid: false };
+  let paidBefore: PaidBefore = { buyer_paid: false, source_paid: false };
   for (let time = 0; time < MAX_DECISIONS; time++) {
-    const decision = decide(known);
+    const decision = decide(paidBefore);
     const recorded = await record(decision);
     if (typeof recorded === 'string') return { decision, recorded };
-    known = recorded;
+    paidBefore = recorded;
   }
   throw new Error(`payments for the caller changed at each of ${MAX_DECISIONS} attempts`);
 }
@@ -133,9 +136,9 @@ type LockedCall = Pick<Change, 'call_id' | 'now'> &
 async function settle(
   db: Statements,
   { call_id, now, ...buyer }: LockedCall,
-  decide: (known: PaidBefore) => Dollars,
+  decide: (paidBefore: PaidBefore) => Dollars,
 ): Promise<Dollars> {
-  const { decision } = await untilAgreed(decide, async (dollars) =>
+  const { decision } = await retryOnPaymentConflict(decide, async (dollars) =>
     isNothing(dollars)
       ? 'written'
       : recordChange(db, { call_id, version: null, now, use: { ...buyer, dollars } }),
@@ -159,14 +162,14 @@ export async function payForOffer(
   if (!call || call.traffic_source_converted) return undefined;
   const { traffic_source_id, revenue, buyer_group_id } = call;
   if (traffic_source_id === null) return 'the call has no traffic source that could be paid';
-  const due = payoutOf(call, {
+  const due = computePayout(call, {
     traffic_source_id,
     answered_seconds: Infinity,
     revenue,
   });
   if (due) {
-    const { payout } = await settle(db, { call_id, buyer_id, buyer_group_id, now }, (known) =>
-      decidePayment(call, due, known),
+    const { payout } = await settle(db, { call_id, buyer_id, buyer_group_id, now }, (paidBefore) =>
+      decidePayment(call, due, paidBefore),
     );
     return payout === null ? 'the source was paid for this caller a short while ago' : undefined;
   }

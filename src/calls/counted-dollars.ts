@@ -18,7 +18,7 @@ export interface CountedCall {
 }
 
 /** Usage counted at one time, for a buyer and its group or for a source. */
-export interface Counted {
+export interface CountedUsage {
   buyer_id: number | null;
   buyer_group_id: number | null;
   traffic_source_id: number | null;
@@ -40,17 +40,17 @@ export const readAmounts = (db: Sql, { id }: Pick<CountedCall, 'id'>) =>
   db.sql(READ_AMOUNTS, { call_id: id });
 
 /** Usage by a buyer's payment for a call, each part at the time at which it was set. */
-export function countedRevenue(
+export function listCountedRevenue(
   { traffic_source_id }: CountedCall,
   { buyer_id, buyer_group_id, converted_at, revenue }: Conversion,
   amounts: readonly Amount[],
-): Counted[] {
-  const changes = revenueChanges(amounts, buyer_id);
-  const first = { at: converted_at, amount: cents(revenue - sumOf(changes)) };
+): CountedUsage[] {
+  const changes = listRevenueChanges(amounts, buyer_id);
+  const first = { at: converted_at, amount: cents(revenue - sumAmounts(changes)) };
   const owner = { buyer_id, buyer_group_id, traffic_source_id };
   return [
-    { ...NOTHING, buyer_id, buyer_group_id, at: converted_at, conversions: 1 },
-    ...leftOf([first, ...changes]).flatMap((dollars) => ofRevenue(owner, dollars)),
+    { ...NO_USAGE, buyer_id, buyer_group_id, at: converted_at, conversions: 1 },
+    ...computeRemaining([first, ...changes]).flatMap((dollars) => toCountedRevenue(owner, dollars)),
   ];
 }
 
@@ -58,16 +58,16 @@ export function countedRevenue(
  * Usage by the payment to a source for a call. For the caps of a source, a call converts when the
  * source is paid for it.
  */
-export function countedPayout(
+export function listCountedPayout(
   call: CountedCall & { payout: number },
   amounts: readonly Amount[],
   { conversions, now }: { conversions: readonly Conversion[]; now: Date },
-): Counted[] {
+): CountedUsage[] {
   const { traffic_source_id } = call;
-  const at = paidAt(amounts) ?? conversions[0]?.converted_at ?? now;
+  const at = findFirstPayment(amounts) ?? conversions[0]?.converted_at ?? now;
   return [
-    { ...NOTHING, traffic_source_id, at, conversions: 1 },
-    ...payoutsOf(call, amounts, at).flatMap((dollars) => ofPayout(call, dollars)),
+    { ...NO_USAGE, traffic_source_id, at, conversions: 1 },
+    ...listPayouts(call, amounts, at).flatMap((dollars) => toCountedPayout(call, dollars)),
   ];
 }
 
@@ -84,10 +84,14 @@ export async function uncountRevenue(
   const conversion = (await readConversions(db, call)).find(
     ({ buyer_id }) => buyer_id === call.buyer_id,
   );
-  const changes = revenueChanges(await readAmounts(db, call), call.buyer_id);
-  const first = { amount: cents((conversion?.revenue ?? 0) - sumOf(changes)) };
+  const changes = listRevenueChanges(await readAmounts(db, call), call.buyer_id);
+  const first = { amount: cents((conversion?.revenue ?? 0) - sumAmounts(changes)) };
   const set = conversion ? [{ ...first, at: conversion.converted_at }, ...changes] : changes;
-  await move(db, call, { taken: takeOff(leftOf(set), amount), now, counted: ofRevenue });
+  await move(db, call, {
+    removed: takeOff(computeRemaining(set), amount),
+    now,
+    counted: toCountedRevenue,
+  });
 }
 
 /** Like `uncountRevenue`, for revenue that was set before the call converted, for less. */
@@ -96,8 +100,12 @@ export async function uncountSetRevenue(
   call: CountedCall,
   { amount, now }: { amount: number; now: Date },
 ): Promise<void> {
-  const changes = revenueChanges(await readAmounts(db, call), call.buyer_id);
-  await move(db, call, { taken: takeOff(leftOf(changes), amount), now, counted: ofRevenue });
+  const changes = listRevenueChanges(await readAmounts(db, call), call.buyer_id);
+  await move(db, call, {
+    removed: takeOff(computeRemaining(changes), amount),
+    now,
+    counted: toCountedRevenue,
+  });
 }
 
 /** Like `uncountRevenue`, for what the source of the call is no longer paid. */
@@ -108,22 +116,30 @@ export async function uncountPayout(
 ): Promise<void> {
   const amounts = await readAmounts(db, call);
   const [conversion] = await readConversions(db, call);
-  const paid = payoutsOf(call, amounts, paidAt(amounts) ?? conversion?.converted_at ?? now);
-  await move(db, call, { taken: takeOff(paid, amount), now, counted: ofPayout });
+  const paid = listPayouts(
+    call,
+    amounts,
+    findFirstPayment(amounts) ?? conversion?.converted_at ?? now,
+  );
+  await move(db, call, { removed: takeOff(paid, amount), now, counted: toCountedPayout });
 }
 
-interface Moved {
-  taken: readonly Dollars[];
+interface DollarMove {
+  removed: readonly Dollars[];
   now: Date;
-  counted: (call: Omit<CountedCall, 'id'>, dollars: Dollars) => Counted[];
+  counted: (call: Omit<CountedCall, 'id'>, dollars: Dollars) => CountedUsage[];
 }
 
-async function move(db: Sql, call: CountedCall, { taken, now, counted }: Moved): Promise<void> {
-  const off_now = { at: now, amount: -sumOf(taken) };
+async function move(
+  db: Sql,
+  call: CountedCall,
+  { removed, now, counted }: DollarMove,
+): Promise<void> {
+  const offNow = { at: now, amount: -sumAmounts(removed) };
   await returnUsage(
     db,
     call,
-    [off_now, ...taken].flatMap((dollars) => counted(call, dollars)),
+    [offNow, ...removed].flatMap((dollars) => counted(call, dollars)),
     now,
   );
 }
@@ -131,15 +147,15 @@ async function move(db: Sql, call: CountedCall, { taken, now, counted }: Moved):
 /** Takes usage of a locked call out of the windows in which it was counted. */
 export async function returnUsage(
   db: Sql,
-  { id: call_id }: Pick<CountedCall, 'id'>,
-  counted: readonly Counted[],
+  { id: callId }: Pick<CountedCall, 'id'>,
+  counted: readonly CountedUsage[],
   now: Date,
 ): Promise<void> {
   if (counted.length > 0)
-    await db.sql(RETURN_USAGE, { counted: JSON.stringify(counted), call_id, now });
+    await db.sql(RETURN_USAGE, { counted: JSON.stringify(counted), call_id: callId, now });
 }
 
-const NOTHING = {
+const NO_USAGE = {
   buyer_id: null,
   buyer_group_id: null,
   traffic_source_id: null,
@@ -149,30 +165,30 @@ const NOTHING = {
 };
 
 /** One entry for the buyer with its group, and one for the source. */
-const ofBoth = (
+const toCountedEntries = (
   { buyer_id, buyer_group_id, traffic_source_id }: Omit<CountedCall, 'id'>,
-  dollars: Pick<Counted, 'at' | 'earned_revenue'> & { revenue?: number },
-): Counted[] => [
-  { ...NOTHING, buyer_id, buyer_group_id, ...dollars },
-  { ...NOTHING, traffic_source_id, ...dollars },
+  dollars: Pick<CountedUsage, 'at' | 'earned_revenue'> & { revenue?: number },
+): CountedUsage[] => [
+  { ...NO_USAGE, buyer_id, buyer_group_id, ...dollars },
+  { ...NO_USAGE, traffic_source_id, ...dollars },
 ];
 
-const ofRevenue = (call: Omit<CountedCall, 'id'>, { at, amount }: Dollars): Counted[] =>
-  ofBoth(call, { at, revenue: amount, earned_revenue: amount });
+const toCountedRevenue = (call: Omit<CountedCall, 'id'>, { at, amount }: Dollars): CountedUsage[] =>
+  toCountedEntries(call, { at, revenue: amount, earned_revenue: amount });
 
-const ofPayout = (call: Omit<CountedCall, 'id'>, { at, amount }: Dollars): Counted[] =>
-  ofBoth(call, { at, earned_revenue: -amount });
+const toCountedPayout = (call: Omit<CountedCall, 'id'>, { at, amount }: Dollars): CountedUsage[] =>
+  toCountedEntries(call, { at, earned_revenue: -amount });
 
-const revenueChanges = (amounts: readonly Amount[], buyer_id: number | null): Dollars[] =>
+const listRevenueChanges = (amounts: readonly Amount[], buyerId: number | null): Dollars[] =>
   amounts
-    .filter((amount) => amount.event === 'revenue_changed' && amount.buyer_id === buyer_id)
+    .filter((amount) => amount.event === 'revenue_changed' && amount.buyer_id === buyerId)
     .map(({ created_at: at, amount }) => ({ at, amount }));
 
-const paidAt = (amounts: readonly Amount[]): Date | undefined =>
+const findFirstPayment = (amounts: readonly Amount[]): Date | undefined =>
   amounts.find(({ event }) => event === 'payout' || event === 'payout_changed')?.created_at;
 
 /** `at`: when the source was paid the part that no event of a change has. */
-function payoutsOf(
+function listPayouts(
   { payout }: { payout: number },
   amounts: readonly Amount[],
   at: Date,
@@ -180,11 +196,11 @@ function payoutsOf(
   const changes = amounts
     .filter(({ event }) => event === 'payout_changed')
     .map(({ created_at, amount }) => ({ at: created_at, amount }));
-  return leftOf([{ at, amount: cents(payout - sumOf(changes)) }, ...changes]);
+  return computeRemaining([{ at, amount: cents(payout - sumAmounts(changes)) }, ...changes]);
 }
 
 /** Dollars that remain of those that were set one after the other. */
-function leftOf(set: readonly Dollars[]): Dollars[] {
+function computeRemaining(set: readonly Dollars[]): Dollars[] {
   const left: Dollars[] = [];
   for (const dollars of [...set].sort((a, b) => a.at.getTime() - b.at.getTime()))
     if (dollars.amount > 0) left.push(dollars);
@@ -194,18 +210,18 @@ function leftOf(set: readonly Dollars[]): Dollars[] {
 
 /** Takes an amount off the last of `left`, and returns what was taken. */
 function takeOff(left: Dollars[], amount: number): Dollars[] {
-  const taken: Dollars[] = [];
+  const removed: Dollars[] = [];
   let rest = amount;
   while (rest > 0) {
     const last = left.pop();
     if (!last) break;
     const part = Math.min(rest, last.amount);
-    taken.push({ at: last.at, amount: part });
+    removed.push({ at: last.at, amount: part });
     if (part < last.amount) left.push({ at: last.at, amount: cents(last.amount - part) });
     rest = cents(rest - part);
   }
-  return taken;
+  return removed;
 }
 
-const sumOf = (dollars: readonly { amount: number }[]): number =>
+const sumAmounts = (dollars: readonly { amount: number }[]): number =>
   cents(dollars.reduce((sum, { amount }) => sum + amount, 0));

@@ -1,5 +1,5 @@
 import type { PayingConversion } from '../routing/caller-facts';
-import { cents, payoutOf, type PayoutTables } from '../routing/engine/payout';
+import { cents, computePayout, type PayoutTables } from '../routing/engine/payout';
 import type { CallOrigin } from '../routing/route-facts';
 import { pairTokens } from '../tokens/filters';
 import type { NewEvent } from './record-call';
@@ -14,7 +14,7 @@ export interface BidOfAttempt {
  * A bid counts as a conversion without a duplicate time frame: the buyer pays for this call,
  * whatever it paid before.
  */
-export const conversionOfBid = ({ amount, duration }: BidOfAttempt): PayingConversion => ({
+export const toBidConversion = ({ amount, duration }: BidOfAttempt): PayingConversion => ({
   id: 0,
   name: 'Bid',
   conversion_type: 'duration',
@@ -72,44 +72,44 @@ export interface Dollars {
   events: NewEvent[];
 }
 
-interface Decided {
+interface DollarsInput {
   buyer_id: number | null;
   /** The conversion whose conditions the call meets. */
   applying: PayingConversion | undefined;
   answered_seconds: number;
   /** Set when a user reports that the buyer pays: this amount, or that of its conversion. */
   reported?: { revenue?: number | undefined } | undefined;
-  known: PaidBefore;
+  paidBefore: PaidBefore;
 }
 
 /**
  * Decides what the buyer pays for a call, and what its source is paid, each once per call. Pure.
  */
-export function decideDollars(call: ConvertibleCall, decided: Decided): Dollars {
+export function decideDollars(call: ConvertibleCall, decided: DollarsInput): Dollars {
   const { answered_seconds, reported } = decided;
-  const bought = purchaseOf(call, decided);
+  const bought = buildPurchase(call, decided);
   const revenue = bought.conversion?.revenue ?? (call.converted ? call.revenue : undefined);
-  const may_pay = (reported || !call.is_payout_returned) && !call.traffic_source_converted;
+  const mayPay = (reported || !call.is_payout_returned) && !call.traffic_source_converted;
   const { traffic_source_id } = call;
-  const due = may_pay
-    ? payoutOf(call, { traffic_source_id, answered_seconds, revenue })
+  const due = mayPay
+    ? computePayout(call, { traffic_source_id, answered_seconds, revenue })
     : undefined;
-  return dollarsOf(bought, due ? paymentOf(call, due, decided.known) : UNPAID);
+  return toDollars(bought, due ? buildPayment(call, due, decided.paidBefore) : NO_PAYMENT);
 }
 
 export const decidePayment = (
   call: ConvertibleCall,
-  due: NonNullable<ReturnType<typeof payoutOf>>,
-  known: PaidBefore,
-): Dollars => dollarsOf(NOT_BOUGHT, paymentOf(call, due, known));
+  due: NonNullable<ReturnType<typeof computePayout>>,
+  paidBefore: PaidBefore,
+): Dollars => toDollars(NO_PURCHASE, buildPayment(call, due, paidBefore));
 
 type Purchase = Pick<Dollars, 'conversion' | 'events'> & { seconds: number; paid_before: boolean };
 type Payment = Pick<Dollars, 'payout' | 'events'> & { seconds: number; paid_before: boolean };
 
-const NOT_BOUGHT: Purchase = { conversion: null, events: [], seconds: 0, paid_before: false };
-const UNPAID: Payment = { payout: null, events: [], seconds: 0, paid_before: false };
+const NO_PURCHASE: Purchase = { conversion: null, events: [], seconds: 0, paid_before: false };
+const NO_PAYMENT: Payment = { payout: null, events: [], seconds: 0, paid_before: false };
 
-const dollarsOf = (bought: Purchase, payment: Payment): Dollars => ({
+const toDollars = (bought: Purchase, payment: Payment): Dollars => ({
   conversion: bought.conversion,
   payout: payment.payout,
   buyer_seconds: bought.seconds,
@@ -119,17 +119,17 @@ const dollarsOf = (bought: Purchase, payment: Payment): Dollars => ({
 });
 
 /** Calls that withhold the caller's number cannot be matched to earlier ones. */
-const timeFrameOf = ({ caller_number }: ConvertibleCall, seconds: number): number =>
+const pickTimeFrame = ({ caller_number }: ConvertibleCall, seconds: number): number =>
   caller_number === null ? 0 : seconds;
 
-function purchaseOf(
+function buildPurchase(
   call: ConvertibleCall,
-  { buyer_id, applying, reported, known }: Decided,
+  { buyer_id, applying, reported, paidBefore }: DollarsInput,
 ): Purchase {
-  if (!applying || call.converted) return NOT_BOUGHT;
+  if (!applying || call.converted) return NO_PURCHASE;
   const { id, name, duplicate_timeframe, attribution_token_values } = applying;
-  const seconds = timeFrameOf(call, duplicate_timeframe);
-  if (seconds > 0 && known.buyer_paid) {
+  const seconds = pickTimeFrame(call, duplicate_timeframe);
+  if (seconds > 0 && paidBefore.buyer_paid) {
     const message = `the buyer has paid for this caller within ${duplicate_timeframe} seconds`;
     const events = call.buyer_repeat_caller ? [] : [{ event: 'not_converted', message, buyer_id }];
     return { conversion: null, events, seconds, paid_before: true };
@@ -151,13 +151,13 @@ function purchaseOf(
   };
 }
 
-function paymentOf(
+function buildPayment(
   call: ConvertibleCall,
-  { payout, terms }: NonNullable<ReturnType<typeof payoutOf>>,
-  known: PaidBefore,
+  { payout, terms }: NonNullable<ReturnType<typeof computePayout>>,
+  paidBefore: PaidBefore,
 ): Payment {
-  const seconds = timeFrameOf(call, terms.duplicate_timeframe ?? 0);
-  if (seconds > 0 && known.source_paid)
+  const seconds = pickTimeFrame(call, terms.duplicate_timeframe ?? 0);
+  if (seconds > 0 && paidBefore.source_paid)
     return { payout: null, events: [], seconds, paid_before: true };
   const message = `the traffic source is paid $${payout.toFixed(2)}`;
   const details = { traffic_source_id: call.traffic_source_id, payout };

@@ -41,7 +41,7 @@ export const dispositions = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
     listDispositions: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newDisposition: (call) => records.unsaved(call, DEFAULTS),
+    newDisposition: (call) => records.showUnsaved(call, DEFAULTS),
     showDisposition: records.show,
     createDisposition: (call) => records.create(call, createDisposition),
     updateDisposition: (call) => records.update(call, updateDisposition),

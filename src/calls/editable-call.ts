@@ -39,16 +39,18 @@ export async function lockEditableCall(
   db: Pick<Db, 'sql'>,
   reference: Reference,
 ): Promise<EditableCall | undefined> {
-  const named = identify(reference);
-  const [found] = named ? await db.sql(FIND_CALL[named.key], { value: named.value }) : [];
-  if (!found) return undefined;
-  const { id, direction, lead_id, asks_us } = found;
+  const identifier = identify(reference);
+  const [row] = identifier
+    ? await db.sql(FIND_CALL[identifier.key], { value: identifier.value })
+    : [];
+  if (!row) return undefined;
+  const { id, direction, lead_id, asks_us } = row;
   if (direction === 'outbound' && lead_id !== null && !asks_us) await lockLead(db, lead_id);
   await db.sql(LOCK_CALL_ROW, { id });
   // A statement of its own: it sees what the previous holder of the lock wrote to other tables.
   return (await db.sql(READ_EDITABLE_CALL, { id }))[0];
 }
 
-export async function lockLead(db: Pick<Db, 'sql'>, lead_id: string): Promise<void> {
-  await db.sql(LOCK_LEAD, { lead_id });
+export async function lockLead(db: Pick<Db, 'sql'>, leadId: string): Promise<void> {
+  await db.sql(LOCK_LEAD, { lead_id: leadId });
 }

@@ -22,8 +22,8 @@ export async function endStaleCalls({
   let ended = 0;
   const stale = await database.sql(FIND_STALE_CALLS, { now, limit: BATCH });
   await forEach(stale, async ({ company_id, call_id }) => {
-    const is_ended = await endStaleCall(tenants.of(BigInt(company_id)), call_id, now);
-    if (!is_ended) return;
+    const isEnded = await endStaleCall(tenants.of(BigInt(company_id)), call_id, now);
+    if (!isEnded) return;
     ended++;
     log.warn(
       { company_id: Number(company_id), call_id: Number(call_id) },
@@ -33,10 +33,10 @@ export async function endStaleCalls({
   return ended;
 }
 
-async function endStaleCall(db: Db, call_id: string, now: Date): Promise<boolean> {
-  const state = await readCallState(db, call_id, { may_connect: false });
+async function endStaleCall(db: Db, callId: string, now: Date): Promise<boolean> {
+  const state = await readCallState(db, callId, { may_connect: false });
   if (!state) return false;
-  const [lease] = await db.sql(IS_STALE, { call_id, now });
+  const [lease] = await db.sql(IS_STALE, { call_id: callId, now });
   if (!lease!.is_stale) return false;
   // An event that has arrived since the call was read has changed it: then nothing is written.
   const { call, version } = state;
@@ -46,7 +46,7 @@ async function endStaleCall(db: Db, call_id: string, now: Date): Promise<boolean
 
 function lostCall({ call, attempts }: CallState, now: Date): Progress {
   const open = attempts.filter(isOpen);
-  const was_connected = open.some(({ status }) => status === 'connected');
+  const wasConnected = open.some(({ status }) => status === 'connected');
   const ends = open.map(({ uuid, status }): [string, AttemptStatus] => [
     uuid,
     status === 'connected' ? 'completed' : 'canceled',
@@ -55,7 +55,7 @@ function lostCall({ call, attempts }: CallState, now: Date): Progress {
     attempts: new Map(ends),
     open: [],
     events: [{ event: 'lost', message: 'no event arrived in time' }],
-    status: was_connected || call.direction === 'outbound' ? 'completed' : 'no_answer',
+    status: wasConnected || call.direction === 'outbound' ? 'completed' : 'no_answer',
     connected: undefined,
     ended_at: call.ended_at ?? now,
     answered_duration: null,

@@ -1,18 +1,18 @@
 import type { Reference } from '../db/records';
 import type { Statements } from '../db/tenant';
 import {
-  attemptOf,
+  pickAttempt,
   isOpen,
   type AttemptStatus,
   type CallEvent,
   type Reaction,
 } from '../routing/engine/progress';
 import { pairTokens } from '../tokens/filters';
-import { convertibleCall, type AttemptState, type CallState } from './call-state';
-import { firstApplying, isNothing } from './convert-call';
-import { conversionOfBid, decideDollars, type PaidBefore } from './decide-dollars';
+import { toConvertibleCall, type AttemptState, type CallState } from './call-state';
+import { findApplicableConversion, isNothing } from './convert-call';
+import { toBidConversion, decideDollars, type PaidBefore } from './decide-dollars';
 import type { BuyerUse, Change, Progress } from './record-change';
-import { leaseOf } from './session';
+import { computeLease } from './session';
 
 // Changes of a call by events, decided from the call as it was read.
 
@@ -40,55 +40,61 @@ export interface ReportedEvent extends CallEvent {
 
 /** Effect of an event on a call. It depends on payments for other calls of the caller. */
 export interface EventChange {
-  decide: (known: PaidBefore) => Change & { progress: Progress };
+  decide: (paidBefore: PaidBefore) => Change & { progress: Progress };
 }
 
-interface Happened {
+interface EventInput {
   reaction: Reaction;
   reported: ReportedEvent;
   now: Date;
 }
 
-export async function changeByEvent(
+export async function buildEventChange(
   db: Pick<Statements, 'sql' | 'company_id'>,
   state: CallState,
-  { reaction, reported, now }: Happened,
+  { reaction, reported, now }: EventInput,
 ): Promise<EventChange> {
   const { call } = state;
   const connected = state.attempts.find(({ uuid }) => uuid === reaction.connected);
   const talking = connected ?? state.attempts.find(({ status }) => status === 'connected');
-  const seconds = talking && !connected ? talkedSeconds(talking, reported, now) : 0;
-  const is_measured = talking && (reaction.over || reported.event === 'duration');
-  const next = attemptsAfter(state.attempts, reaction.changes);
+  const seconds = talking && !connected ? computeTalkSeconds(talking, reported, now) : 0;
+  const isMeasured = talking && (reaction.over || reported.event === 'duration');
+  const next = applyStatuses(state.attempts, reaction.changes);
   const event = {
     event: reported.event,
     message: reported.key ? `pressed ${reported.key}` : (reported.hangup_cause ?? null),
-    buyer_id: attemptOf(state.attempts, reported)?.buyer_id ?? null,
-    details: detailsOf(reported),
+    buyer_id: pickAttempt(state.attempts, reported)?.buyer_id ?? null,
+    details: buildDetails(reported),
   };
   const progress: Progress = {
     attempts: reaction.changes,
     open: next.filter(isOpen),
     events: [event],
     ...(reaction.over
-      ? endOf(call, talking !== undefined, { reported, now })
+      ? buildCallEnd(call, talking !== undefined, { reported, now })
       : { status: talking ? 'in_progress' : call.status, ended_at: null, hangup_cause: null }),
     connected,
-    answered_duration: is_measured ? seconds : null,
+    answered_duration: isMeasured ? seconds : null,
     recording_url: reported.recording_url ?? null,
-    lease_until: new Date(now.getTime() + leaseOf(call, next) * 1000),
+    lease_until: new Date(now.getTime() + computeLease(call, next) * 1000),
   };
-  const useOf = talking
-    ? await useOfBuyer(db, state, { talking, connected, seconds, agent_id: reported.agent_id })
+  const buildUse = talking
+    ? await prepareBuyerUse(db, state, { talking, connected, seconds, agent_id: reported.agent_id })
     : undefined;
-  return { decide: (known) => ({ ...written(state, now), progress, use: useOf?.(known) }) };
+  return {
+    decide: (paidBefore) => ({
+      ...toChangeBase(state, now),
+      progress,
+      use: buildUse?.(paidBefore),
+    }),
+  };
 }
 
 /**
  * True if an end says more than that the call is over: a call that has ended was only considered
  * over, or a buyer had it of whom no answer was reported.
  */
-export const tellsTalk = (state: CallState, reported: ReportedEvent): boolean =>
+export const isTalkReport = (state: CallState, reported: ReportedEvent): boolean =>
   reported.event === 'completed' &&
   (state.call.hangup_cause === 'lost' || findTaker(state, reported) !== undefined);
 
@@ -103,8 +109,8 @@ export function findTaker(
   { call, attempts }: CallState,
   { attempt, duration, took_call }: ReportedEvent,
 ): AttemptState | undefined {
-  const is_told = took_call || (call.hangup_cause === 'lost' && (duration ?? 0) > 0);
-  if (!is_told || attempts.some(({ connected_at }) => connected_at !== null)) return undefined;
+  const isTold = took_call || (call.hangup_cause === 'lost' && (duration ?? 0) > 0);
+  if (!isTold || attempts.some(({ connected_at }) => connected_at !== null)) return undefined;
   const rung = attempts.filter(
     ({ status, round, press_one_to_accept }) =>
       MAY_HAVE_TAKEN.includes(status) && round === call.round && !press_one_to_accept,
@@ -114,7 +120,7 @@ export function findTaker(
 }
 
 /** For the actual end of a call that was considered over, or the first report about its buyer. */
-export async function endByTalk(
+export async function buildTalkEnd(
   db: Pick<Statements, 'sql' | 'company_id'>,
   state: CallState,
   reported: ReportedEvent,
@@ -123,34 +129,40 @@ export async function endByTalk(
   const { call, attempts } = state;
   const taker = findTaker(state, reported);
   const talking = taker ?? attempts.find(({ connected_at }) => connected_at !== null);
-  const seconds = talking ? talkedSeconds(talking, reported, now) : 0;
-  const end = endOf(call, talking !== undefined, { reported, now });
-  const ended_at = call.hangup_cause === 'lost' ? now : (call.ended_at ?? now);
-  const buyer_id = talking?.buyer_id ?? null;
+  const seconds = talking ? computeTalkSeconds(talking, reported, now) : 0;
+  const end = buildCallEnd(call, talking !== undefined, { reported, now });
+  const endedAt = call.hangup_cause === 'lost' ? now : (call.ended_at ?? now);
+  const buyerId = talking?.buyer_id ?? null;
   const message = call.ended_at && 'after the call was considered over';
   const progress: Progress = {
-    attempts: endsOfAttempts(attempts, talking),
+    attempts: buildAttemptEnds(attempts, talking),
     open: [],
     events: [
-      ...(taker ? [{ event: 'answered', message: 'told by the end', buyer_id }] : []),
-      { event: 'completed', message, buyer_id, details: detailsOf(reported) },
+      ...(taker ? [{ event: 'answered', message: 'told by the end', buyer_id: buyerId }] : []),
+      { event: 'completed', message, buyer_id: buyerId, details: buildDetails(reported) },
     ],
-    ...{ ...end, ended_at },
+    ...{ ...end, ended_at: endedAt },
     connected: taker,
-    taken_at: taker && estimateAnswer(taker, seconds, ended_at),
+    taken_at: taker && estimateAnswer(taker, seconds, endedAt),
     answered_duration: talking ? seconds : null,
     recording_url: reported.recording_url ?? null,
     lease_until: now,
   };
   const { agent_id } = reported;
-  const useOf = talking
-    ? await useOfBuyer(db, state, { talking, connected: taker, seconds, agent_id })
+  const buildUse = talking
+    ? await prepareBuyerUse(db, state, { talking, connected: taker, seconds, agent_id })
     : undefined;
-  return { decide: (known) => ({ ...written(state, now), progress, use: useOf?.(known) }) };
+  return {
+    decide: (paidBefore) => ({
+      ...toChangeBase(state, now),
+      progress,
+      use: buildUse?.(paidBefore),
+    }),
+  };
 }
 
 /** The attempt that talked is completed; the others that rang are released. */
-const endsOfAttempts = (
+const buildAttemptEnds = (
   attempts: readonly AttemptState[],
   talking: AttemptState | undefined,
 ): Progress['attempts'] =>
@@ -160,12 +172,16 @@ const endsOfAttempts = (
   ]);
 
 /** Estimated from the end of the call and the time that the buyer has talked. */
-function estimateAnswer({ created_at }: AttemptState, seconds: number, ended_at: Date): Date {
-  const at = ended_at.getTime() - seconds * 1000;
-  return new Date(Math.max(at, Math.min(created_at.getTime(), ended_at.getTime())));
+function estimateAnswer({ created_at }: AttemptState, seconds: number, endedAt: Date): Date {
+  const at = endedAt.getTime() - seconds * 1000;
+  return new Date(Math.max(at, Math.min(created_at.getTime(), endedAt.getTime())));
 }
 
-const written = ({ call, version }: CallState, now: Date) => ({ call_id: call.id, version, now });
+const toChangeBase = ({ call, version }: CallState, now: Date) => ({
+  call_id: call.id,
+  version,
+  now,
+});
 
 interface Talk {
   talking: AttemptState;
@@ -180,34 +196,42 @@ interface Talk {
  * Use and payment of the buyer that has the call. The returned function gives undefined if there is
  * nothing to write.
  */
-async function useOfBuyer(
+async function prepareBuyerUse(
   db: Pick<Statements, 'sql' | 'company_id'>,
   state: CallState,
   { talking, connected, seconds, agent_id }: Talk,
-): Promise<(known: PaidBefore) => BuyerUse | undefined> {
+): Promise<(paidBefore: PaidBefore) => BuyerUse | undefined> {
   const { buyer_id, buyer_group_id, bid } = talking;
   const tokens = connected ? pairTokens(connected.token_pairs ?? []) : {};
-  const own = convertibleCall(state, talking);
-  const call = { ...own, token_values: { ...own.token_values, ...tokens } };
-  const paying = bid ? [conversionOfBid(bid)] : (talking.conversions ?? []);
+  const storedCall = toConvertibleCall(state, talking);
+  const call = { ...storedCall, token_values: { ...storedCall.token_values, ...tokens } };
+  const paying = bid ? [toBidConversion(bid)] : (talking.conversions ?? []);
   const conversions = call.converted ? [] : paying;
-  const applying = await firstApplying(db, conversions, { call, answered_seconds: seconds });
-  return (known) => {
-    const dollars = decideDollars(call, { buyer_id, applying, answered_seconds: seconds, known });
+  const applying = await findApplicableConversion(db, conversions, {
+    call,
+    answered_seconds: seconds,
+  });
+  return (paidBefore) => {
+    const dollars = decideDollars(call, {
+      buyer_id,
+      applying,
+      answered_seconds: seconds,
+      paidBefore,
+    });
     if (!connected && !agent_id && isNothing(dollars)) return undefined;
     return { buyer_id, buyer_group_id, dollars, takes: connected && { tokens }, agent_id };
   };
 }
 
-function endOf(
+function buildCallEnd(
   { direction }: CallState['call'],
-  was_connected: boolean,
-  { reported: { hangup_cause }, now }: Pick<Happened, 'reported' | 'now'>,
+  wasConnected: boolean,
+  { reported: { hangup_cause }, now }: Pick<EventInput, 'reported' | 'now'>,
 ) {
   // The person who was called has answered, even if no buyer did.
-  if (direction === 'outbound' && !was_connected)
+  if (direction === 'outbound' && !wasConnected)
     return { status: 'completed', ended_at: now, hangup_cause: hangup_cause ?? 'person_hung_up' };
-  return was_connected
+  return wasConnected
     ? { status: 'completed', ended_at: now, hangup_cause: hangup_cause ?? 'completed' }
     : { status: 'no_answer', ended_at: now, hangup_cause: hangup_cause ?? 'caller_hung_up' };
 }
@@ -215,7 +239,7 @@ function endOf(
 /**
  * The reported seconds; else since the buyer was connected, and no longer than the call has lasted.
  */
-function talkedSeconds(
+function computeTalkSeconds(
   { connected_at }: AttemptState,
   { duration, total_duration }: ReportedEvent,
   now: Date,
@@ -226,9 +250,9 @@ function talkedSeconds(
   return Math.min(elapsed, total_duration ?? Infinity);
 }
 
-function detailsOf(reported: ReportedEvent): Record<string, unknown> | null {
+function buildDetails(reported: ReportedEvent): Record<string, unknown> | null {
   const { attempt, key, duration, recording_url, hangup_cause, leg_sid, agent_id } = reported;
-  const given = Object.entries({
+  const details = Object.entries({
     attempt,
     key,
     duration,
@@ -237,17 +261,17 @@ function detailsOf(reported: ReportedEvent): Record<string, unknown> | null {
     leg_sid,
     agent_id,
   }).filter(([, value]) => value !== undefined && value !== null);
-  return given.length > 0 ? Object.fromEntries(given) : null;
+  return details.length > 0 ? Object.fromEntries(details) : null;
 }
 
-const attemptsAfter = (
+const applyStatuses = (
   attempts: readonly AttemptState[],
   changes: Progress['attempts'],
 ): AttemptState[] =>
   attempts.map((attempt) => ({ ...attempt, status: changes.get(attempt.uuid) ?? attempt.status }));
 
 /** The state of a call after a change, as far as its session depends on it. */
-export function stateAfter(state: CallState, progress: Progress): CallState {
+export function applyProgress(state: CallState, progress: Progress): CallState {
   const { status, ended_at, hangup_cause, attempts } = progress;
   const { call } = state;
   return {
@@ -258,6 +282,6 @@ export function stateAfter(state: CallState, progress: Progress): CallState {
       ended_at: ended_at ?? call.ended_at,
       hangup_cause: hangup_cause ?? call.hangup_cause,
     },
-    attempts: attemptsAfter(state.attempts, attempts),
+    attempts: applyStatuses(state.attempts, attempts),
   };
 }

@@ -1,5 +1,5 @@
-import { canWhisper, maxLegsOf, type Carrier } from '../carriers/carrier';
-import { seesSideOf } from '../db/access-scope';
+import { canWhisper, findMaxLegs, type Carrier } from '../carriers/carrier';
+import { canSeeMoney } from '../db/access-scope';
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Caller as Asker } from '../http/auth/caller';
@@ -7,10 +7,10 @@ import { mayUse } from '../http/field-permissions';
 import { loadRouting, type Caller, type RoutingContext } from '../routing/load-routing';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { callerNumber } from '../phone/caller-number';
-import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
+import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import { findOffer, readCaller, readTokens } from './read-incoming-call';
-import { explain, type Explained } from './outcome';
+import { explain, type Explanation } from './outcome';
 
 export interface PossibleCall {
   offer_id: Reference;
@@ -34,44 +34,44 @@ export async function explainRouting(
   db: Db,
   call: PossibleCall,
   { at, asker, carrier }: { at: Date; asker: Asker; carrier: Carrier },
-): Promise<Explained> {
-  const caller_number = await readCaller(db, call.caller_number);
-  const traffic_source_id = call.traffic_source_id
+): Promise<Explanation> {
+  const numberOfCaller = await readCaller(db, call.caller_number);
+  const trafficSourceId = call.traffic_source_id
     ? Number(await findTrafficSource(db, call.traffic_source_id))
     : null;
-  const asking = { number: caller_number, traffic_source_id, now: at };
-  const found = await loadNamed(db, call.offer_id, asking);
-  const { facts, candidates } = found;
+  const asking = { number: numberOfCaller, traffic_source_id: trafficSourceId, now: at };
+  const context = await loadOfferContext(db, call.offer_id, asking);
+  const { facts, candidates } = context;
   const lead = await readableLead(db, asker, facts);
-  const asked = await routeFacts(db, found, {
+  const routingFacts = await loadRouteFacts(db, context, {
     now: at,
     seed: call.seed || newSeed(),
-    caller_number,
+    caller_number: numberOfCaller,
     tokens: { ...lead?.data, ...readTokens(call.tokens) },
     origin: {
       ...NO_ORIGIN,
       number_called:
         (await callerNumber(db, call.number_called ?? undefined, 'number_called')) ?? null,
-      traffic_source_id: traffic_source_id ?? lead?.traffic_source_id ?? null,
+      traffic_source_id: trafficSourceId ?? lead?.traffic_source_id ?? null,
       sub_id: call.sub_id ?? lead?.sub_id ?? null,
     },
-    max_legs: maxLegsOf(call.carrier ?? carrier.name),
+    max_legs: findMaxLegs(call.carrier ?? carrier.name),
     can_whisper: canWhisper(call.carrier ?? carrier.name, carrier),
     tried: new Set(),
   });
-  return explain(facts, candidates, asked);
+  return explain(facts, candidates, routingFacts);
 }
 
 /** An id is not looked up first: loading the routing context shows whether the offer exists. */
-async function loadNamed(
+async function loadOfferContext(
   db: Db,
   reference: Reference,
   caller: Omit<Caller, 'source'>,
 ): Promise<RoutingContext> {
-  const load = (offer_id: string) => loadRouting(db, { ...caller, source: { offer_id } });
-  const named = db.accessScope ? undefined : identify(reference);
-  const found = named?.key === 'id' ? await load(named.value) : undefined;
-  return found ?? (await load(await findOffer(db, reference)))!;
+  const load = (offerId: string) => loadRouting(db, { ...caller, source: { offer_id: offerId } });
+  const identifier = db.accessScope ? undefined : identify(reference);
+  const context = identifier?.key === 'id' ? await load(identifier.value) : undefined;
+  return context ?? (await load(await findOffer(db, reference)))!;
 }
 
 /** The caller's lead, if the asker may read it; without its source where that is hidden. */
@@ -79,6 +79,6 @@ async function readableLead(db: Db, asker: Asker, { lead }: RoutingContext['fact
   if (!lead || !asker.teams) return lead;
   const references = [lead.id];
   if (!(await mayUse(db, asker, 'leads:read', { table: 'leads', references }))) return undefined;
-  const is_told = await seesSideOf(db, { table: 'leads', key: 'id', references }, 'purchase');
-  return is_told ? lead : { ...lead, traffic_source_id: null };
+  const isTold = await canSeeMoney(db, { table: 'leads', key: 'id', references }, 'purchase');
+  return isTold ? lead : { ...lead, traffic_source_id: null };
 }

@@ -1,5 +1,5 @@
 import type { Schemas } from '../contract';
-import { visibleSides } from '../db/access-scope';
+import { loadVisibleMoney } from '../db/access-scope';
 import type { Params } from '../db/sql';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
@@ -8,7 +8,7 @@ import { Json, type Csv } from '../http/reply';
 import { ianaName } from '../time/zone';
 import { GROUPED_REPORT, GROUPED_REPORT_CSV, withKeyColumns } from './queries/grouped-reports';
 import { LOCAL_TIMES } from './queries/local-times';
-import { filtersOf, type ReportFilters } from './report-filters';
+import { toFilterParams, type ReportFilters } from './report-filters';
 
 type Group = Schemas['CallReportGroup'];
 
@@ -51,11 +51,15 @@ export async function groupCalls(
 ): Promise<Json<Schemas['GroupedCallReport']> | Csv> {
   const { group_by = ['day'], time_zone = 'UTC', page = 1, per_page = 25, root = true } = query;
   requireTokenKey(group_by, query.token_key);
-  const common = { ...filtersOf(db, query), zone: ianaName(time_zone)!, now: now.toISOString() };
+  const common = {
+    ...toFilterParams(db, query),
+    zone: ianaName(time_zone)!,
+    now: now.toISOString(),
+  };
   const values = {
     ...common,
-    ...(await visibleSides(db)),
-    ...(await localTimes(db, group_by, common)),
+    ...(await loadVisibleMoney(db)),
+    ...(await loadLocalTimes(db, group_by, common)),
     group_by,
     token_key: query.token_key ?? null,
     order: query.order ?? null,
@@ -67,11 +71,11 @@ export async function groupCalls(
     return copyOut(db, withKeyColumns(bound, keys), 'grouped_call_report');
   }
   const skipped = (page - 1) * per_page;
-  const [found] = await db.sql(GROUPED_REPORT, { ...values, per_page, skipped });
-  const { rows, totals, total_count } = found!;
+  const [result] = await db.sql(GROUPED_REPORT, { ...values, per_page, skipped });
+  const { rows, totals, total_count } = result!;
   if (!root) return new Json(rows);
-  const total_pages = Math.ceil(total_count / per_page);
-  const counts = { page, per_page, total_pages, total_count };
+  const totalPages = Math.ceil(total_count / per_page);
+  const counts = { page, per_page, total_pages: totalPages, total_count };
   const metadata = JSON.stringify({ root: 'rows', group_by, time_zone, ...counts });
   return new Json(
     `{"status":200,"success":true,"rows":${rows},"totals":${totals},"metadata":${metadata}}`,
@@ -79,24 +83,24 @@ export async function groupCalls(
 }
 
 /** Throws 422 for `token` without its key, and for a key without `token`. */
-function requireTokenKey(group_by: readonly Group[], token_key: string | undefined): void {
-  const wanted = group_by.includes('token');
-  if (wanted === (token_key !== undefined)) return;
-  throw wanted
+function requireTokenKey(groupBy: readonly Group[], tokenKey: string | undefined): void {
+  const groupsByToken = groupBy.includes('token');
+  if (groupsByToken === (tokenKey !== undefined)) return;
+  throw groupsByToken
     ? HttpProblem.field('token_key', 'missing_field', 'is required with group_by=token')
     : HttpProblem.field('token_key', 'invalid_value', 'is only allowed with group_by=token');
 }
 
 /** For each key that is a local time: when its periods begin, and their labels. */
-async function localTimes(
+async function loadLocalTimes(
   db: Db,
-  group_by: readonly Group[],
+  groupBy: readonly Group[],
   span: Omit<Params<'calls.local_times'>, 'units' | 'company_id'>,
 ) {
-  const units = group_by.filter((by) => LOCAL.has(by));
+  const units = groupBy.filter((by) => LOCAL.has(by));
   const times = units.length > 0 ? await db.sql(LOCAL_TIMES, { ...span, units }) : [];
   const [first, second, third] = [0, 1, 2].map((n) =>
-    times.find(({ unit }) => unit === group_by[n]),
+    times.find(({ unit }) => unit === groupBy[n]),
   );
   return {
     bounds_1: first?.bounds ?? null,

@@ -1,26 +1,26 @@
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem, notFound } from '../errors';
-import { attemptOf, isOpen, react } from '../routing/engine/progress';
+import { pickAttempt, isOpen, react } from '../routing/engine/progress';
 import {
-  checkedTransaction,
+  runCheckedTransaction,
   isCheckRequired,
   type PreDialCheckRequired,
-  type PreDialVetoes,
+  type PreDialState,
 } from '../routing/pre-dial-webhooks';
-import { readCallState, sessionOfState, type CallState } from './call-state';
-import { untilAgreed } from './convert-call';
+import { readCallState, toSession, type CallState } from './call-state';
+import { retryOnPaymentConflict } from './convert-call';
 import {
-  changeByEvent,
-  endByTalk,
-  stateAfter,
-  tellsTalk,
+  buildEventChange,
+  buildTalkEnd,
+  applyProgress,
+  isTalkReport,
   type EventChange,
   type ReportedEvent,
 } from './event-change';
 import type { AttemptRow } from './read-call';
 import { recordChange } from './record-change';
-import { changeByRecording, requireRecording } from './record-recording';
+import { buildRecordingChange, requireRecording } from './record-recording';
 import {
   AFTER_END,
   readReported,
@@ -36,7 +36,7 @@ import type { CallSession } from './session';
 export type { ReportedEvent } from './event-change';
 
 interface EventToHandle extends ReportedEvent {
-  vetoes?: PreDialVetoes | undefined;
+  preDial?: PreDialState | undefined;
   /** Refuse an event with a field that would not be used. */
   must_be_used?: boolean;
 }
@@ -48,7 +48,7 @@ interface EventToHandle extends ReportedEvent {
 export function handleCallEvent(
   db: Db,
   reference: Reference,
-  reported: EventToHandle & { vetoes?: undefined },
+  reported: EventToHandle & { preDial?: undefined },
   now: Date,
 ): Promise<CallSession>;
 /** For callers that can ask webhooks: has no effect if these must be asked first. */
@@ -65,9 +65,9 @@ export async function handleCallEvent(
   now: Date,
 ): Promise<CallSession | PreDialCheckRequired> {
   const { event, took_call = false } = reported;
-  const may_connect = took_call || event === 'answered' || event === 'key_press';
+  const mayConnect = took_call || event === 'answered' || event === 'key_press';
   for (let time = 0; time < MAX_READS; time++) {
-    const state = await readCallState(db, reference, { may_connect });
+    const state = await readCallState(db, reference, { may_connect: mayConnect });
     if (!state) throw notFound();
     const handled = await handle(db, state, reported, now);
     if (handled !== 'stale') return handled;
@@ -93,24 +93,24 @@ async function handle(
   };
   requireOwnAttempt(attempts, reported);
   if (reported.event === 'recording') return recordRecording(db, state, reported, now);
-  if (tellsTalk(state, reported)) {
+  if (isTalkReport(state, reported)) {
     await refuse(explainLateEnd(state, reported));
-    return write(db, state, await endByTalk(db, state, reported, now));
+    return write(db, state, await buildTalkEnd(db, state, reported, now));
   }
   if (call.ended_at !== null) {
     await refuse(AFTER_END);
-    return sessionOfState(state);
+    return toSession(state);
   }
   requireClear(attempts, reported);
   const reaction = react(attempts, reported);
   if (!reaction.news || (reaction.route && reported.ends_separately)) {
     await refuse(TOO_LATE);
-    return sessionOfState(state);
+    return toSession(state);
   }
   await refuse(explainEvent(state, reported, reaction));
-  const change = await changeByEvent(db, state, { reaction, reported, now });
+  const change = await buildEventChange(db, state, { reaction, reported, now });
   return reaction.route
-    ? routeAgain(db, state, change, { now, vetoes: reported.vetoes })
+    ? routeAgain(db, state, change, { now, preDial: reported.preDial })
     : write(db, state, change);
 }
 
@@ -124,8 +124,8 @@ async function recordRecording(
   requireRecording(reported);
   await refuseUnused(db, state, reported, explainRecording(reported));
   const isReported = await readReported(db, state.call.id, reported);
-  if (isReported('recording_url')) return sessionOfState(state);
-  return write(db, state, changeByRecording(state, reported, now));
+  if (isReported('recording_url')) return toSession(state);
+  return write(db, state, buildRecordingChange(state, reported, now));
 }
 
 /** Writes what an event changes if the call is still as it was read. */
@@ -134,13 +134,15 @@ async function write(
   state: CallState,
   { decide }: EventChange,
 ): Promise<CallSession | 'stale'> {
-  const { decision, recorded } = await untilAgreed(decide, (change) => recordChange(db, change));
-  return recorded === 'stale' ? 'stale' : sessionOfState(stateAfter(state, decision.progress));
+  const { decision, recorded } = await retryOnPaymentConflict(decide, (change) =>
+    recordChange(db, change),
+  );
+  return recorded === 'stale' ? 'stale' : toSession(applyProgress(state, decision.progress));
 }
 
 function requireOwnAttempt(attempts: readonly AttemptRow[], { attempt }: ReportedEvent): void {
-  const named = attempt?.toLowerCase();
-  if (named && !attempts.some(({ uuid }) => uuid === named))
+  const attemptUuid = attempt?.toLowerCase();
+  if (attemptUuid && !attempts.some(({ uuid }) => uuid === attemptUuid))
     throw HttpProblem.field('attempt', 'unknown_reference', 'is not an attempt of this call');
 }
 
@@ -148,7 +150,7 @@ function requireOwnAttempt(attempts: readonly AttemptRow[], { attempt }: Reporte
 function requireClear(attempts: readonly AttemptRow[], reported: ReportedEvent): void {
   if (reported.event === 'completed') return;
   const open = attempts.filter(isOpen);
-  if (!reported.attempt && open.length > 1 && !attemptOf(attempts, reported))
+  if (!reported.attempt && open.length > 1 && !pickAttempt(attempts, reported))
     throw HttpProblem.field(
       'attempt',
       'missing_field',
@@ -164,7 +166,7 @@ function requireClear(attempts: readonly AttemptRow[], reported: ReportedEvent):
 
 interface Rerouting {
   now: Date;
-  vetoes: PreDialVetoes | undefined;
+  preDial: PreDialState | undefined;
 }
 
 /**
@@ -175,14 +177,14 @@ async function routeAgain(
   db: Db,
   state: CallState,
   change: EventChange,
-  { now, vetoes }: Rerouting,
+  { now, preDial }: Rerouting,
 ): Promise<CallSession | PreDialCheckRequired | 'stale'> {
   const { call, attempts, version } = state;
   // A call without a buyer uses and pays nothing.
-  const { progress } = change.decide(NOBODY_PAID);
+  const { progress } = change.decide(NO_PRIOR_PAYMENT);
   // Buyers that were dialed already are not dialed again.
   const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
-  const turn = { now, vetoes, tried, is_accepted: true };
+  const turn = { now, preDial, tried, ignoresSourceLimits: true };
   const ends = {
     version,
     ended_attempts: progress.attempts,
@@ -191,12 +193,12 @@ async function routeAgain(
   };
   let routed = await routeKnownCall(db, call, turn, ends);
   if (routed === 'needs_transaction')
-    routed = await checkedTransaction(db, (tx) => routeKnownCall(tx, call, turn, ends));
+    routed = await runCheckedTransaction(db, (tx) => routeKnownCall(tx, call, turn, ends));
   if (routed === 'stale' || isCheckRequired(routed)) return routed;
   if (routed === undefined) return write(db, state, change);
   const next = await readCallState(db, String(call.id), { may_connect: false });
   if (!next) throw notFound();
-  return sessionOfState(next, { fresh: true });
+  return toSession(next, { fresh: true });
 }
 
-const NOBODY_PAID = { buyer_paid: false, source_paid: false };
+const NO_PRIOR_PAYMENT = { buyer_paid: false, source_paid: false };

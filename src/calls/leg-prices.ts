@@ -21,9 +21,9 @@ export async function saveLegPrice(
 ): Promise<void> {
   const amount = price.trim();
   if (!call || !PRICE.test(amount)) return;
-  const call_id =
+  const callId =
     'id' in call ? call.id : (await db.sql(FIND_CALL.uuid, { value: call.uuid }))[0]?.id;
-  if (call_id === undefined) return;
+  if (callId === undefined) return;
   const unit = currency?.trim().toUpperCase() || 'USD';
-  await db.sql(SAVE_LEG_PRICE, { call_id, leg_id, price: amount, currency: unit, now });
+  await db.sql(SAVE_LEG_PRICE, { call_id: callId, leg_id, price: amount, currency: unit, now });
 }

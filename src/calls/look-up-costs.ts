@@ -40,8 +40,8 @@ export async function lookUpCosts(
 ): Promise<number> {
   const { database, tenants, carrier, clock, log } = deps;
   const now = clock();
-  const lease_until = new Date(now.getTime() + LEASE_MS);
-  const due = await database.sql(CLAIM_COST_LOOKS, { now, lease_until, limit: BATCH });
+  const leaseUntil = new Date(now.getTime() + LEASE_MS);
+  const due = await database.sql(CLAIM_COST_LOOKS, { now, lease_until: leaseUntil, limit: BATCH });
   await Promise.all(
     due.map(async ({ company_id, carrier: name, carrier_call_id, ...look }) => {
       const legs =
@@ -70,11 +70,13 @@ function settle(
   return db.transaction(async ({ sql }) => {
     // Another process has finished it.
     if ((await sql(LOCK_COST_LOOK, { call_id })).length === 0) return undefined;
-    const is_asked = legs?.ok === true;
-    const named = JSON.stringify(is_asked ? legs.legs : []);
+    const isAsked = legs?.ok === true;
+    const legsJson = JSON.stringify(isAsked ? legs.legs : []);
     // Reports that the carrier sends by itself may not name all legs.
-    const is_certain = is_asked || legs === undefined;
-    const [sum] = is_certain ? await sql(SUM_LEGS, { call_id, legs: named, is_asked }) : [];
+    const isCertain = isAsked || legs === undefined;
+    const [sum] = isCertain
+      ? await sql(SUM_LEGS, { call_id, legs: legsJson, is_asked: isAsked })
+      : [];
     if (sum?.is_complete) {
       if (sum.is_in_dollars) await sql(SAVE_PROVIDER_COST, { call_id, cost: sum.cost, now });
       await sql(END_COST_LOOK, { call_id });

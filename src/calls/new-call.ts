@@ -1,16 +1,16 @@
 import type { Reference } from '../db/records';
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
-import { countryOf } from '../phone/area-codes';
-import type { AskedCall } from '../routing/candidates';
+import { readCountry } from '../phone/area-codes';
+import type { RoutingRequest } from '../routing/candidates';
 import type { RouteFacts } from '../routing/engine/route';
 import type { CallFacts } from '../routing/caller-facts';
-import { sourceOf, type RoutingContext } from '../routing/load-routing';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import { toSource, type RoutingContext } from '../routing/load-routing';
+import type { PreDialState } from '../routing/pre-dial-webhooks';
 import type { AttemptRow, CallRow } from './read-call';
 import type { NewCall, NewEvent } from './record-call';
-import { factsOfCall, type Routed } from './route-call';
-import { sessionOf, type CallSession } from './session';
+import { loadFactsForCall, type RoutedCall } from './route-call';
+import { buildSession, type CallSession } from './session';
 
 export interface IncomingCall {
   carrier: string;
@@ -25,17 +25,17 @@ export interface IncomingCall {
   /** Null when the number called forwards to a buyer. */
   offer_id: string | null;
   /** The reference as sent. `offer_id` may be the customer's own identifier. */
-  unread_offer?: Reference;
+  offerReference?: Reference;
   buyer_id: string | null;
   /** Null: use that of the caller's lead. */
   traffic_source_id: string | null;
   sub_id: string | null;
   tokens: Record<string, unknown>;
-  vetoes?: PreDialVetoes | undefined;
+  preDial?: PreDialState | undefined;
 }
 
-export const askedOf = (incoming: IncomingCall): AskedCall => ({
-  source: sourceOf(incoming),
+export const toRoutingRequest = (incoming: IncomingCall): RoutingRequest => ({
+  source: toSource(incoming),
   number: incoming.caller_number,
   traffic_source_id: incoming.traffic_source_id,
   carrier: incoming.carrier,
@@ -43,20 +43,20 @@ export const askedOf = (incoming: IncomingCall): AskedCall => ({
 });
 
 /** A seller that has reserved a buyer knows best which traffic source the call is from. Pure. */
-export function newCallOf(
+export function buildNewCall(
   incoming: IncomingCall,
   { facts: { lead }, reservation }: Pick<RoutingContext, 'facts' | 'reservation'>,
   now: Date,
 ): NewCall {
   const { caller_number, offer_id, traffic_source_id, tokens } = incoming;
-  const own_source = traffic_source_id === null ? null : Number(traffic_source_id);
-  const source = reservation?.traffic_source_id ?? own_source ?? lead?.traffic_source_id ?? null;
+  const ownSource = traffic_source_id === null ? null : Number(traffic_source_id);
+  const source = reservation?.traffic_source_id ?? ownSource ?? lead?.traffic_source_id ?? null;
   return {
-    uuid: incoming.vetoes?.uuid ?? uuidv7(now.getTime()),
+    uuid: incoming.preDial?.uuid ?? uuidv7(now.getTime()),
     carrier: incoming.carrier,
     carrier_call_id: incoming.call_sid,
     caller_number,
-    caller_country: countryOf(caller_number),
+    caller_country: readCountry(caller_number),
     caller_city: incoming.caller_city ?? null,
     caller_state: incoming.caller_state ?? null,
     caller_zip: incoming.caller_zip ?? null,
@@ -85,39 +85,39 @@ const isOfOtherSource = (lead: CallFacts['lead'], source: number | null): boolea
 interface CallToDecide {
   incoming: IncomingCall;
   call: NewCall;
-  found: RoutingContext;
+  context: RoutingContext;
 }
 
-export const factsOfNewCall = (
+export const loadFactsForNewCall = (
   db: Statements,
-  { incoming: { vetoes }, call, found }: CallToDecide,
+  { incoming: { preDial }, call, context }: CallToDecide,
   now: Date,
 ): Promise<RouteFacts> =>
-  factsOfCall(db, call, found, {
+  loadFactsForCall(db, call, context, {
     now,
     tried: new Set(),
-    vetoes,
+    preDial,
     // The seller was promised that a reserved call is connected.
-    is_accepted: found.reservation !== undefined,
-    comes_in: true,
+    ignoresSourceLimits: context.reservation !== undefined,
+    countsAgainstSource: true,
   });
 
-export const startedOf = ({ lead_id }: NewCall): NewEvent[] => [
+export const buildStartEvents = ({ lead_id }: NewCall): NewEvent[] => [
   { event: 'started', details: { lead_id } },
 ];
 
 /** Built without a read: the call was just written. */
-export const newSessionOf = (
+export const buildNewSession = (
   call: NewCall,
-  routed: Routed,
-  { found, now }: { found: RoutingContext; now: Date },
+  routed: RoutedCall,
+  { context, now }: { context: RoutingContext; now: Date },
 ): CallSession =>
-  sessionOf(callRowOf(call, routed, now), attemptRowsOf(routed, now), {
-    terms: found.facts.offer,
+  buildSession(toCallRow(call, routed, now), toAttemptRows(routed, now), {
+    terms: context.facts.offer,
     fresh: true,
   });
 
-const callRowOf = (call: NewCall, { id, round, set }: Routed, now: Date): CallRow => ({
+const toCallRow = (call: NewCall, { id, round, set }: RoutedCall, now: Date): CallRow => ({
   ...call,
   ...set,
   id,
@@ -128,15 +128,15 @@ const callRowOf = (call: NewCall, { id, round, set }: Routed, now: Date): CallRo
   conferences: 0,
 });
 
-const attemptRowsOf = ({ round, dial }: Routed, now: Date): AttemptRow[] =>
-  dial.map((each) => ({
-    uuid: each.attempt,
+const toAttemptRows = ({ round, dial }: RoutedCall, now: Date): AttemptRow[] =>
+  dial.map((buyer) => ({
+    uuid: buyer.attempt,
     status: 'ringing',
-    press_one_to_accept: each.press_one_to_accept,
+    press_one_to_accept: buyer.press_one_to_accept,
     round,
-    buyer_id: each.buyer_id,
-    buyer_group_id: each.buyer_group_id,
+    buyer_id: buyer.buyer_id,
+    buyer_group_id: buyer.buyer_group_id,
     created_at: now,
     connected_at: null,
-    dial: each,
+    dial: buyer,
   }));

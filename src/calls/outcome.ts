@@ -5,65 +5,75 @@ import type { CallFacts } from '../routing/caller-facts';
 import type { Basis } from '../routing/engine/basis';
 import type { Candidate } from '../routing/engine/candidate';
 import { packDecision, type Action, type Verdict } from '../routing/engine/decision';
-import type { Refused } from '../routing/engine/eligibility';
+import type { Refusal } from '../routing/engine/eligibility';
 import type { DialBuyer } from '../routing/engine/instruction';
-import type { Chosen } from '../routing/engine/reserved-choice';
-import { orderOf, type Member, type Ordered, type RouteFacts } from '../routing/engine/route';
+import type { ChosenBuyers } from '../routing/engine/reserved-choice';
+import {
+  orderCandidates,
+  type Member,
+  type Ordered,
+  type RouteFacts,
+} from '../routing/engine/route';
 import type { CallRow } from './read-call';
 import type { NewCall, NewEvent, Round } from './record-call';
-import { leaseOf } from './session';
+import { computeLease } from './session';
 
 /** A call that is routed again, or that a person has answered. */
 type KnownCall = Pick<CallRow, 'id' | 'round' | 'carrier' | 'caller_number' | 'direction'> &
   CallToDial;
 export type RoutableCall = KnownCall | (NewCall & { round: 0 });
 
-interface Found {
+interface DecisionInput {
   facts: CallFacts;
-  asked: RouteFacts;
+  routingFacts: RouteFacts;
   basis: Basis;
   /** Events of the call that come before those of this round. */
   events?: readonly NewEvent[];
 }
 
 /** Pure. `members` may be empty. */
-export function outcomeOf(
+export function buildRound(
   call: RoutableCall,
-  { facts, asked: found, basis, events = [] }: Found,
-  { members, judged, slots, caps, refused = found.refused }: Chosen,
+  { facts, routingFacts: loadedFacts, basis, events = [] }: DecisionInput,
+  { members, evaluation, slots, caps, refused = loadedFacts.refused }: ChosenBuyers,
 ): Round {
-  const asked = { ...found, refused };
-  const { now } = asked;
-  const dial = members.map((member) => dialOf(member, call, now));
+  const routingFacts = { ...loadedFacts, refused };
+  const { now } = routingFacts;
+  const dial = members.map((member) => buildDial(member, call, now));
   const round = call.round + 1;
-  const verdict = ownActionOf(
+  const verdict = toOutboundVerdict(
     call,
-    verdictOf(facts, asked, { round, count: judged.candidates.length, members, caps }),
+    buildVerdict(facts, routingFacts, {
+      round,
+      count: evaluation.candidates.length,
+      members,
+      caps,
+    }),
     facts,
   );
-  const ringing = dial.map((each) => ({ status: 'ringing' as const, dial: each }));
+  const ringing = dial.map((buyer) => ({ status: 'ringing' as const, dial: buyer }));
   const longest = Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds));
   const [first] = dial;
   const set = first
-    ? { status: statusOf(call), fallback: null, hangup_cause: null, ended_at: null }
-    : withoutBuyer(call, { verdict, facts, now });
+    ? { status: pickStatus(call), fallback: null, hangup_cause: null, ended_at: null }
+    : buildEndWithoutBuyer(call, { verdict, facts, now });
   return {
     round,
     now,
-    decision: packDecision(verdict, judged, basis),
+    decision: packDecision(verdict, evaluation, basis),
     basis,
     dial,
     bids: members.flatMap(({ buyer: { id, bid } }) => (bid ? [{ buyer_id: id, ...bid }] : [])),
     dials_as_one: dialsAsOne(call.carrier),
     longest,
     slots,
-    lease_until: new Date(now.getTime() + leaseOf(call, ringing) * 1000),
-    events: [...events, ...eventsOf(call, dial, verdict)],
+    lease_until: new Date(now.getTime() + computeLease(call, ringing) * 1000),
+    events: [...events, ...buildEvents(call, dial, verdict)],
     set: { ...set, buyer_id: first?.buyer_id ?? null, connect_to: first?.number ?? null },
   };
 }
 
-function verdictOf(
+function buildVerdict(
   facts: CallFacts,
   { now, seed, refused, bids }: RouteFacts,
   {
@@ -71,27 +81,27 @@ function verdictOf(
     count,
     members,
     caps,
-  }: Pick<Chosen, 'members' | 'caps'> & { round: number; count: number },
+  }: Pick<ChosenBuyers, 'members' | 'caps'> & { round: number; count: number },
 ): Verdict {
-  const buyer_ids = members.map(({ buyer }) => buyer.id);
-  const dials = buyer_ids.length > 0;
-  const reason = dials ? { reason: null, message: null } : reasonOf(facts, refused, count);
+  const buyerIds = members.map(({ buyer }) => buyer.id);
+  const dials = buyerIds.length > 0;
+  const reason = dials ? { reason: null, message: null } : pickReason(facts, refused, count);
   return {
     round,
     at: now.toISOString(),
     seed,
     offer_id: facts.offer.id,
-    action: dials ? 'dial' : fallbackOf(facts, refused),
+    action: dials ? 'dial' : pickFallbackAction(facts, refused),
     ...reason,
-    buyer_ids,
-    bids: bids?.made ?? [],
+    buyer_ids: buyerIds,
+    bids: bids?.decidedBids ?? [],
     caps,
   };
 }
 
-function reasonOf(
+function pickReason(
   { offer }: CallFacts,
-  refused: Refused | undefined,
+  refused: Refusal | undefined,
   candidates: number,
 ): { reason: string; message: string } {
   if (refused) return { reason: refused.reason, message: refused.message };
@@ -112,12 +122,12 @@ const WITH_FALLBACK = new Set<string>([
 ]);
 
 /** Callers on the blacklist or a suppression list get no fallback either. */
-function fallbackOf({ offer }: CallFacts, refused: Refused | undefined): Action {
+function pickFallbackAction({ offer }: CallFacts, refused: Refusal | undefined): Action {
   if (refused && !WITH_FALLBACK.has(refused.reason)) return 'hang_up';
   return offer.fallback_type === 'hang_up' ? 'hang_up' : 'fallback';
 }
 
-export interface Explained {
+export interface Explanation {
   verdict: Verdict;
   ordered: Ordered;
 }
@@ -125,10 +135,10 @@ export interface Explained {
 export function explain(
   facts: CallFacts,
   candidates: readonly Candidate[],
-  asked: RouteFacts,
-): Explained {
-  const ordered = orderOf(candidates, asked);
-  const verdict = verdictOf(facts, asked, {
+  routingFacts: RouteFacts,
+): Explanation {
+  const ordered = orderCandidates(candidates, routingFacts);
+  const verdict = buildVerdict(facts, routingFacts, {
     round: 1,
     count: candidates.length,
     members: ordered.choices[0]?.members ?? [],
@@ -137,7 +147,7 @@ export function explain(
   return { verdict, ordered };
 }
 
-function eventsOf(
+function buildEvents(
   call: RoutableCall,
   dial: readonly DialBuyer[],
   { action, message }: Verdict,
@@ -150,10 +160,10 @@ const isOutbound = (call: RoutableCall): boolean =>
   'direction' in call && call.direction === 'outbound';
 
 /** While buyers ring. The person who was called has answered. */
-const statusOf = (call: RoutableCall): string => (isOutbound(call) ? 'in_progress' : 'ringing');
+const pickStatus = (call: RoutableCall): string => (isOutbound(call) ? 'in_progress' : 'ringing');
 
 /** The fallback of an offer is for callers: a person who was called only hears a message. */
-function ownActionOf(call: RoutableCall, verdict: Verdict, { offer }: CallFacts): Verdict {
+function toOutboundVerdict(call: RoutableCall, verdict: Verdict, { offer }: CallFacts): Verdict {
   if (!isOutbound(call) || verdict.action === 'dial') return verdict;
   return { ...verdict, action: offer.abandoned_message?.trim() ? 'fallback' : 'hang_up' };
 }
@@ -164,12 +174,12 @@ interface WithoutBuyer {
   now: Date;
 }
 
-const withoutBuyer = (call: RoutableCall, { verdict, facts, now }: WithoutBuyer) =>
+const buildEndWithoutBuyer = (call: RoutableCall, { verdict, facts, now }: WithoutBuyer) =>
   isOutbound(call)
-    ? abandonedCall(verdict.reason, facts.offer, now)
-    : unanswered(verdict, facts, now);
+    ? buildAbandonedEnd(verdict.reason, facts.offer, now)
+    : buildUnansweredEnd(verdict, facts, now);
 
-export const abandonedCall = (
+export const buildAbandonedEnd = (
   reason: string | null,
   { abandoned_message }: Pick<CallFacts['offer'], 'abandoned_message'>,
   now: Date,
@@ -182,7 +192,7 @@ export const abandonedCall = (
 });
 
 /** No buyer is left: for this service the call is over. */
-function unanswered({ action, reason }: Verdict, { offer }: CallFacts, now: Date) {
+function buildUnansweredEnd({ action, reason }: Verdict, { offer }: CallFacts, now: Date) {
   return {
     status: 'no_answer',
     fallback: action === 'fallback' ? offer.fallback_type : 'hang_up',
@@ -191,7 +201,7 @@ function unanswered({ action, reason }: Verdict, { offer }: CallFacts, now: Date
   };
 }
 
-function dialOf(
+function buildDial(
   { buyer, group }: Member,
   { caller_number }: Pick<CallRow, 'caller_number'>,
   now: Date,
@@ -204,7 +214,7 @@ function dialOf(
     buyer_group_id: group?.id ?? null,
     number: buyer.number!,
     timeout_seconds: buyer.timeout_seconds,
-    caller_id: callerIdOf(buyer, caller_number),
+    caller_id: pickCallerId(buyer, caller_number),
     dtmf_tones: buyer.dtmf_tones,
     press_one_to_accept: buyer.press_one_to_accept,
     record_calls: buyer.record_calls,
@@ -212,12 +222,12 @@ function dialOf(
 }
 
 /** The caller's number, unless it is withheld, or the number that the buyer wants displayed. */
-function callerIdOf(
+function pickCallerId(
   { display_caller_id_type, display_service_number }: Candidate,
-  caller_number: number | null,
+  callerNumber: number | null,
 ): string | null {
   if (display_caller_id_type === 'display_service_number_id') return display_service_number;
-  return display_caller_id_type === 'display_caller_id' && caller_number !== null
-    ? `+${caller_number}`
+  return display_caller_id_type === 'display_caller_id' && callerNumber !== null
+    ? `+${callerNumber}`
     : null;
 }

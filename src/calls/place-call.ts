@@ -1,20 +1,20 @@
 import type { Carrier } from '../carriers/carrier';
 import type { Sql } from '../db/sql';
 import type { Db, Statements } from '../db/tenant';
-import type { Standing } from '../schedules/engine/next-step';
+import type { ContactConditions } from '../schedules/engine/next-step';
 import { uuidv7 } from '../db/uuid';
 import { HttpProblem } from '../errors';
 import { carrierUnavailable } from '../numbers/find-numbers';
 import type { Queue } from '../jobs/queue';
-import { buyerAvailability } from '../outreach/buyer-availability';
-import { openContext, type OutreachContext } from '../outreach/context';
-import { send, type Sent } from '../outreach/deliver';
+import { findBuyerAvailability } from '../outreach/buyer-availability';
+import { loadOutreachContext, type OutreachContext } from '../outreach/context';
+import { sendDraft, type DeliveryResult } from '../outreach/deliver';
 import { draftCall, type Channels, type Draft } from '../outreach/draft';
 import type { DueLead } from '../outreach/load-leads';
 import { contactKey, lockContacts, type ContactState } from '../outreach/lock-contacts';
 import {
-  emptyRecording,
-  isPlayed,
+  createRecording,
+  isRingingInSandbox,
   markNumbersAssigned,
   recordSteps,
 } from '../outreach/record-steps';
@@ -26,7 +26,7 @@ import {
   FIND_UNCONFIRMED_CALL,
 } from './queries/place-call';
 import { recordPlacedCall } from '../leads/record-call';
-import { readCallOrder, type CallOrder, type ReadOrder } from './read-call-order';
+import { readCallOrder, type CallOrder, type ResolvedOrder } from './read-call-order';
 
 interface Placing {
   channels: Channels;
@@ -46,12 +46,12 @@ type CallDraft = Extract<Draft, { table: 'calls' }>;
  */
 export async function placeCall(db: Db, order: CallOrder, placing: Placing): Promise<string> {
   const read = await readCallOrder(db, order);
-  return db.statements((tx) => place(tx, read, placing));
+  return db.statements((tx) => placeInTransaction(tx, read, placing));
 }
 
-async function place(
+async function placeInTransaction(
   db: Statements,
-  { from, target, lead_id, machine, fields }: ReadOrder,
+  { from, target, lead_id, machine, fields }: ResolvedOrder,
   { channels, outside, queue, now }: Placing,
 ): Promise<string> {
   const { sql } = db;
@@ -59,21 +59,22 @@ async function place(
   if (lead_id !== null) await lockLead(db, lead_id);
   const lead = { ...target, callback_at: now };
   const { caller_number } = lead;
-  const outreach = await openContext(sql, [lead], now);
+  const outreach = await loadOutreachContext(sql, [lead], now);
   requireAllowed(lead, contacts.get(contactKey(lead))!, { outreach, fields });
-  const draft = draftOf(lead, { from, machine, outreach, channels, fields });
+  const draft = buildDraft(lead, { from, machine, outreach, channels, fields });
   await requireBuyer(db, lead, { draft, fields, carrier: channels.carrier, now });
   draft.row.lead_id = lead_id;
   const [unconfirmed] = await db.sql(FIND_UNCONFIRMED_CALL, { caller_number, lead_id, now });
   draft.row.uuid = unconfirmed?.uuid ?? uuidv7(now.getTime());
-  const sent = channels.carrier.instant
-    ? await send(draft, {}, channels)
+  const delivery = channels.carrier.instant
+    ? await sendDraft(draft, {}, channels)
     : await resumeDelivery(lead, draft, { sql, outside, channels, now });
-  if (!sent.ok && sent.retryable) throw await unavailable(sent, { outside, channels });
-  await record(db, sent, { lead, lead_id, outreach, now });
-  const placed = sent.draft.row as CallDraft['row'];
+  if (!delivery.ok && delivery.retryable)
+    throw await buildUnavailable(delivery, { outside, channels });
+  await record(db, delivery, { lead, lead_id, outreach, now });
+  const placed = delivery.draft.row as CallDraft['row'];
   const { company_id, uuid } = placed;
-  if (isPlayed(placed)) await queue.add(db, 'play_sandbox_call', { company_id, uuid });
+  if (isRingingInSandbox(placed)) await queue.add(db, 'play_sandbox_call', { company_id, uuid });
   return uuid;
 }
 
@@ -86,11 +87,15 @@ async function requireBuyer(
     fields: { owner },
     carrier,
     now,
-  }: { draft: CallDraft; fields: ReadOrder['fields']; carrier: Carrier; now: Date },
+  }: { draft: CallDraft; fields: ResolvedOrder['fields']; carrier: Carrier; now: Date },
 ): Promise<void> {
   if (!row.routed) return;
-  const offer_id = row.offer_id!;
-  const { available, message } = await buyerAvailability(db, lead, { offer_id, carrier, now });
+  const offerId = row.offer_id!;
+  const { available, message } = await findBuyerAvailability(db, lead, {
+    offer_id: offerId,
+    carrier,
+    now,
+  });
   if (!available)
     throw HttpProblem.field(
       owner,
@@ -99,27 +104,27 @@ async function requireBuyer(
     );
 }
 
-interface Known {
+interface PlacingContext {
   outreach: OutreachContext;
-  fields: ReadOrder['fields'];
+  fields: ResolvedOrder['fields'];
 }
 
 /** Throws 422 if the schedules of the company would not call this person either. */
 function requireAllowed(
   lead: DueLead,
   contact: ContactState,
-  { outreach, fields: { to, owner } }: Known,
+  { outreach, fields: { to, owner } }: PlacingContext,
 ): void {
-  const standing = outreach.standingOf(lead, contact);
-  const reason = refusalOf(standing, contact) ?? outreach.refusalOf(lead);
+  const conditions = outreach.buildContactability(lead, contact);
+  const reason = describeRefusal(conditions, contact) ?? outreach.findRefusal(lead);
   if (reason)
     throw HttpProblem.field(to, 'contact_refused', `must not be called: the number ${reason}`);
-  if (standing.paused)
+  if (conditions.paused)
     throw HttpProblem.field(owner, 'wrong_state', 'must not be paused, nor its offer');
 }
 
-function refusalOf(
-  { blocked, opt_out, suppressed_by }: Standing,
+function describeRefusal(
+  { blocked, opt_out, suppressed_by }: ContactConditions,
   contact: ContactState,
 ): string | undefined {
   if (contact.blocked) return 'is on the blacklist of the company';
@@ -129,22 +134,22 @@ function refusalOf(
   return `is on the suppression list ${suppressed_by} of the offer or the schedule`;
 }
 
-type Drafting = Known & Pick<ReadOrder, 'from' | 'machine'> & { channels: Channels };
+type Drafting = PlacingContext & Pick<ResolvedOrder, 'from' | 'machine'> & { channels: Channels };
 
-function draftOf(
+function buildDraft(
   lead: DueLead,
   { from, machine, outreach, channels, fields }: Drafting,
 ): CallDraft {
-  if (from !== null && !outreach.ownNumber(lead, from))
+  if (from !== null && !outreach.findOwnNumber(lead, from))
     throw HttpProblem.field(
       'from',
       'unknown_reference',
       `must be a number of the company; +${from} is not`,
     );
-  const connection = { ...outreach.connectionOf(lead), ...machine };
-  const draft = draftCall(lead, connection, { outreach, channels });
+  const connection = { ...outreach.findConnection(lead), ...machine };
+  const draft = draftCall(lead, connection, { records: outreach, channels });
   if ('fault' in draft)
-    throw outreach.numberFor(lead, 'dial_number_id')
+    throw outreach.pickNumber(lead, 'dial_number_id')
       ? HttpProblem.field(fields.owner, 'no_buyer', `must lead to a buyer: ${draft.fault}`)
       : HttpProblem.field('from', 'number_unavailable', `cannot be chosen: ${draft.fault}`);
   const call = draft as CallDraft;
@@ -152,13 +157,13 @@ function draftOf(
 }
 
 /** Deletes a call that was certainly not placed; one that may have been placed stays. */
-async function unavailable(
-  { draft: { row } }: Sent,
+async function buildUnavailable(
+  { draft: { row } }: DeliveryResult,
   { outside, channels }: { outside: Sql; channels: Channels },
 ): Promise<HttpProblem> {
-  const is_certain = row.error_code !== null;
-  if (is_certain && !channels.carrier.instant) await outside(DELETE_UNPLACED_CALL, row);
-  const consequence = is_certain
+  const isCertain = row.error_code !== null;
+  if (isCertain && !channels.carrier.instant) await outside(DELETE_UNPLACED_CALL, row);
+  const consequence = isCertain
     ? 'No call was placed.'
     : 'It is not known whether it has placed the call: send the same request again within ' +
       '15 minutes, and it is asked that first.';
@@ -177,7 +182,7 @@ interface Recording {
 
 async function record(
   db: Statements,
-  { draft, ok }: Sent,
+  { draft, ok }: DeliveryResult,
   { lead, lead_id, outreach, now }: Recording,
 ): Promise<void> {
   const { row } = draft as CallDraft;
@@ -191,19 +196,19 @@ async function record(
     call: row.uuid,
   };
   const recording = {
-    ...emptyRecording(),
+    ...createRecording(),
     calls: [row],
     logs: lead_id === null ? [] : [log],
     contacts: ok ? [{ company_id, caller_number, calls: 1, sms: 0, emails: 0 }] : [],
   };
   await recordSteps(db.sql, recording, now);
   if (!ok) return;
-  const number = outreach.ownNumber(lead, row.from_number);
+  const number = outreach.findOwnNumber(lead, row.from_number);
   if (lead_id !== null) {
     const { uuid, status } = row;
     const [call] = await db.sql(FIND_PLACED_CALL, { uuid });
-    const number_id = number?.id ?? null;
-    const placed = { lead_id, call_id: call!.id, call_status: status, number_id, now };
+    const numberId = number?.id ?? null;
+    const placed = { lead_id, call_id: call!.id, call_status: status, number_id: numberId, now };
     await recordPlacedCall(db.sql, placed);
   }
   if (number) await markNumbersAssigned(db.sql, [{ company_id, id: number.id }], now);

@@ -31,26 +31,28 @@ export async function playKeys(
   { attempt, digits, carrier }: Keys,
 ): Promise<void> {
   if (call.carrier !== carrier.name)
-    throw refused(`is at ${call.carrier}, and this service uses ${carrier.name}`);
-  const [found] = await db.sql(FIND_LEG_OF_ATTEMPT, { call_id: call.id, attempt });
-  if (!found?.leg_id)
-    throw refused(`is not ready: ${call.carrier} has not reported its connection to the buyer`);
+    throw buildRefusal(`is at ${call.carrier}, and this service uses ${carrier.name}`);
+  const [leg] = await db.sql(FIND_LEG_OF_ATTEMPT, { call_id: call.id, attempt });
+  if (!leg?.leg_id)
+    throw buildRefusal(
+      `is not ready: ${call.carrier} has not reported its connection to the buyer`,
+    );
   const [added] = await db.sql(ADD_CONFERENCE, { call_id: call.id });
   const conference = conferenceName(call, added!.conferences);
-  const played = await carrier.playKeys({ leg_id: found.leg_id, digits, conference });
+  const played = await carrier.playKeys({ leg_id: leg.leg_id, digits, conference });
   if (played.ok) return;
   if (played.retryable) throw carrierUnavailable(played, 'The call was not changed.');
-  throw refused(`accepts no keys: ${played.message}`);
+  throw buildRefusal(`accepts no keys: ${played.message}`);
 }
 
-const refused = (message: string) => HttpProblem.field('id', 'carrier_refused', message);
+const buildRefusal = (message: string) => HttpProblem.field('id', 'carrier_refused', message);
 
 /**
  * The conference in which the caller waits for the buyer, after the connection or an earlier
  * conference (`ended`; 0 for the connection) has ended: undefined if no keys were played since.
  * Waits for a request that is having keys played.
  */
-export function conferenceAfter(
+export function findNextConference(
   db: Db,
   { id }: Pick<CallRow, 'id'>,
   ended: number,

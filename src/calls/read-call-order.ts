@@ -1,11 +1,11 @@
-import { findNamed, unknownReferences, type Reference, type Table } from '../db/records';
+import { findNamed, buildReferenceProblem, type Reference, type Table } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import type { Connection } from '../outreach/context';
 import { readLead, type DueLead } from '../outreach/load-leads';
 import { machineMessage, type MachineAction } from '../phone/machine-message';
-import { assignable, callerNumber } from '../phone/caller-number';
-import { READ_OFFERS_OF } from './queries/place-call';
+import { requireAssignable, callerNumber } from '../phone/caller-number';
+import { READ_DEFAULT_OFFERS } from './queries/place-call';
 
 export interface CallOrder {
   from?: string | undefined;
@@ -17,7 +17,7 @@ export interface CallOrder {
   machine_message?: string | null | undefined;
 }
 
-export interface ReadOrder {
+export interface ResolvedOrder {
   /** E.164 digits; null for any number that may be used. */
   from: string | null;
   /** The person who is called, as a lead with the offer and schedule of the call; not locked. */
@@ -74,16 +74,16 @@ const NO_LEAD: Omit<DueLead, 'company_id' | 'caller_number' | 'created_at' | 'en
 };
 
 /** Throws 422 for unknown references. */
-export async function readCallOrder(db: Db, order: CallOrder): Promise<ReadOrder> {
-  const lead_id = await idOf(db, 'leads', order.lead_id, 'lead_id');
-  const schedule_id = await idOf(db, 'schedules', order.schedule_id, 'schedule_id');
-  const offer_id = await idOf(db, 'offers', order.offer_id, 'offer_id');
-  if (order.to === undefined && lead_id === null)
+export async function readCallOrder(db: Db, order: CallOrder): Promise<ResolvedOrder> {
+  const leadId = await findId(db, 'leads', order.lead_id, 'lead_id');
+  const scheduleId = await findId(db, 'schedules', order.schedule_id, 'schedule_id');
+  const offerId = await findId(db, 'offers', order.offer_id, 'offer_id');
+  if (order.to === undefined && leadId === null)
     throw HttpProblem.field('to', 'missing_field', 'must be given, or lead_id: the person to call');
   const from = digits(await callerNumber(db, order.from, 'from'));
-  const to = digits(assignable(await callerNumber(db, order.to, 'to'), 'to'));
-  const lead = lead_id === null ? undefined : await leadOf(db, lead_id);
-  const owner = await ownerOf(db, { schedule_id, offer_id }, { lead, from });
+  const to = digits(requireAssignable(await callerNumber(db, order.to, 'to'), 'to'));
+  const lead = leadId === null ? undefined : await loadLead(db, leadId);
+  const owner = await findOwner(db, { schedule_id: scheduleId, offer_id: offerId }, { lead, from });
   const person = lead ?? {
     ...NO_LEAD,
     company_id: String(db.company_id),
@@ -96,16 +96,22 @@ export async function readCallOrder(db: Db, order: CallOrder): Promise<ReadOrder
     to: to === null ? 'lead_id' : 'to',
     owner: owner.schedule_id === null ? 'offer_id' : 'schedule_id',
   };
-  return { from, target, lead_id, machine: machineOf(order), fields };
+  return { from, target, lead_id: leadId, machine: readMachine(order), fields };
 }
 
-function machineOf({ machine_action, machine_message: sent }: CallOrder): ReadOrder['machine'] {
+function readMachine({
+  machine_action,
+  machine_message: message,
+}: CallOrder): ResolvedOrder['machine'] {
   if (machine_action)
     return {
       machine_action,
-      machine_message: machineMessage(machine_action, { sent, stored: sent }),
+      machine_message: machineMessage(machine_action, {
+        sentMessage: message,
+        storedMessage: message,
+      }),
     };
-  if (sent?.trim())
+  if (message?.trim())
     throw HttpProblem.field(
       'machine_action',
       'missing_field',
@@ -116,7 +122,7 @@ function machineOf({ machine_action, machine_message: sent }: CallOrder): ReadOr
 
 const digits = (number: number | undefined) => (number === undefined ? null : String(number));
 
-async function idOf(
+async function findId(
   db: Db,
   table: Table,
   reference: Reference | null | undefined,
@@ -126,9 +132,9 @@ async function idOf(
   return String(await findNamed(db, table, { reference, field }));
 }
 
-async function leadOf(db: Statements, lead_id: string): Promise<DueLead> {
-  const lead = await readLead(db.sql, String(db.company_id), lead_id);
-  if (!lead) throw unknownReferences('lead_id', [lead_id]);
+async function loadLead(db: Statements, leadId: string): Promise<DueLead> {
+  const lead = await readLead(db.sql, String(db.company_id), leadId);
+  if (!lead) throw buildReferenceProblem('lead_id', [leadId]);
   return lead;
 }
 
@@ -138,17 +144,17 @@ type Owner = Pick<DueLead, 'schedule_id' | 'offer_id'>;
  * The schedule and the offer of a call: those in the request, else the lead's, else the offer of
  * the number that the call comes from. A schedule that comes without an offer uses its own.
  */
-async function ownerOf(
+async function findOwner(
   db: Db,
-  named: Owner,
+  requestedOwner: Owner,
   { lead, from }: { lead: DueLead | undefined; from: string | null },
 ): Promise<Owner> {
-  const is_named = named.schedule_id !== null || named.offer_id !== null;
-  const { schedule_id, offer_id } = is_named ? named : (lead ?? named);
-  const [known] = await db.sql(READ_OFFERS_OF, { schedule_id, number: from });
+  const isNamed = requestedOwner.schedule_id !== null || requestedOwner.offer_id !== null;
+  const { schedule_id, offer_id } = isNamed ? requestedOwner : (lead ?? requestedOwner);
+  const [offers] = await db.sql(READ_DEFAULT_OFFERS, { schedule_id, number: from });
   const owner = {
     schedule_id,
-    offer_id: offer_id ?? (schedule_id === null ? known!.of_number : known!.of_schedule),
+    offer_id: offer_id ?? (schedule_id === null ? offers!.of_number : offers!.of_schedule),
   };
   if (owner.schedule_id === null && owner.offer_id === null)
     throw HttpProblem.field(

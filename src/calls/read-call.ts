@@ -3,7 +3,7 @@ import type { Db } from '../db/tenant';
 import { notFound } from '../errors';
 import type { StoredBasis } from '../routing/engine/basis';
 import {
-  candidateIds,
+  listCandidateIds,
   unpackDecision,
   type Decision,
   type StoredDecision,
@@ -76,8 +76,8 @@ export async function readCall(db: Sql, reference: Reference): Promise<CallRow> 
 
 /** Like `readCall`; undefined when there is none. */
 export async function findCallBy(db: Sql, reference: Reference): Promise<CallRow | undefined> {
-  const named = identify(reference);
-  return named && (await db.sql(READ_CALL[named.key], { value: named.value }))[0];
+  const identifier = identify(reference);
+  return identifier && (await db.sql(READ_CALL[identifier.key], { value: identifier.value }))[0];
 }
 
 /**
@@ -85,44 +85,46 @@ export async function findCallBy(db: Sql, reference: Reference): Promise<CallRow
  * one.
  */
 export async function lockCall(db: Sql, reference: Reference): Promise<CallRow | undefined> {
-  const named = identify(reference);
-  return named && (await db.sql(LOCK_CALL[named.key], { value: named.value }))[0];
+  const identifier = identify(reference);
+  return identifier && (await db.sql(LOCK_CALL[identifier.key], { value: identifier.value }))[0];
 }
 
 /** `call_sid` is the name of the carrier or softswitch for the call. */
 export const findCall = async (
   db: Sql,
   carrier: string,
-  call_sid: string,
-): Promise<CallRow | undefined> => (await db.sql(FIND_CALL_BY_SID, { carrier, call_sid }))[0];
+  callSid: string,
+): Promise<CallRow | undefined> =>
+  (await db.sql(FIND_CALL_BY_SID, { carrier, call_sid: callSid }))[0];
 
 /** Makes other requests about the same new call wait until the transaction ends. */
-export async function lockCallSid(db: Sql, carrier: string, call_sid: string): Promise<void> {
-  await db.sql(LOCK_CALL_SID, { carrier, call_sid });
+export async function lockCallSid(db: Sql, carrier: string, callSid: string): Promise<void> {
+  await db.sql(LOCK_CALL_SID, { carrier, call_sid: callSid });
 }
 
 /** In the order in which the buyers were dialed. */
-export const readAttempts = async (db: Sql, call_id: number): Promise<AttemptRow[]> =>
-  (await db.sql(READ_ATTEMPTS, { call_id })) as AttemptRow[];
+export const readAttempts = async (db: Sql, callId: number): Promise<AttemptRow[]> =>
+  (await db.sql(READ_ATTEMPTS, { call_id: callId })) as AttemptRow[];
 
 /** uuid of the attempt for which the carrier named this leg in an earlier event. */
-export const attemptOfLeg = async (
+export const findAttemptOfLeg = async (
   db: Sql,
-  call_id: number,
-  leg_sid: string,
+  callId: number,
+  legSid: string,
 ): Promise<string | undefined> =>
-  (await db.sql(FIND_ATTEMPT_OF_LEG, { call_id, leg_sid }))[0]?.attempt ?? undefined;
+  (await db.sql(FIND_ATTEMPT_OF_LEG, { call_id: callId, leg_sid: legSid }))[0]?.attempt ??
+  undefined;
 
 /** In the order in which they are to be played. */
 export const readKeyPresses = (
   db: Sql,
-  call_id: number,
-): Promise<{ id: number; digits: string }[]> => db.sql(READ_KEY_PRESSES, { call_id });
+  callId: number,
+): Promise<{ id: number; digits: string }[]> => db.sql(READ_KEY_PRESSES, { call_id: callId });
 
 /** Decisions in order of time, with the names that the buyers have now. */
-export async function readDecisions(db: Sql, call_id: number): Promise<Decision[]> {
-  const rows = await db.sql(READ_DECISIONS, { call_id });
-  const ids = new Set(rows.flatMap(({ basis }) => candidateIds(basis as StoredBasis)));
+export async function readDecisions(db: Sql, callId: number): Promise<Decision[]> {
+  const rows = await db.sql(READ_DECISIONS, { call_id: callId });
+  const ids = new Set(rows.flatMap(({ basis }) => listCandidateIds(basis as StoredBasis)));
   const buyers = await db.sql(READ_BUYER_NAMES, { ids: [...ids] });
   const names = new Map(buyers.map(({ id, name }) => [id, name]));
   return rows.map(({ decision, basis }) =>

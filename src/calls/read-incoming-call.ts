@@ -1,11 +1,11 @@
 import { findNamed, identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem, rejectInvalidData } from '../errors';
-import { calledNumber, type CalledNumber } from '../numbers/called-number';
+import { findCalledNumber, type CalledNumber } from '../numbers/called-number';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { callerNumber } from '../phone/caller-number';
 import { findReservedOffer } from '../routing/reservations';
-import { tokensOf } from '../tokens/lead-data';
+import { buildTokens } from '../tokens/lead-data';
 import type { IncomingCall } from './new-call';
 import { SOFTSWITCH } from './update-call';
 
@@ -25,17 +25,17 @@ export async function readIncomingCall(
   reported: ReportedCall,
   now: Date,
 ): Promise<IncomingCall> {
-  const caller_number = await readCaller(db, reported.caller_number);
-  const called = await calledOf(db, reported, { caller_number, now });
-  const traffic_source_id = reported.traffic_source_id
+  const callerNumber = await readCaller(db, reported.caller_number);
+  const called = await findCallTarget(db, reported, { caller_number: callerNumber, now });
+  const trafficSourceId = reported.traffic_source_id
     ? String(await findTrafficSource(db, reported.traffic_source_id))
     : called.traffic_source_id;
   return {
     ...called,
     carrier: SOFTSWITCH,
     call_sid: reported.call_sid || null,
-    caller_number,
-    traffic_source_id,
+    caller_number: callerNumber,
+    traffic_source_id: trafficSourceId,
     sub_id: reported.sub_id ?? null,
     tokens: readTokens(reported.tokens),
   };
@@ -44,14 +44,14 @@ export async function readIncomingCall(
 const WITHHELD = /^(anonymous|restricted|unknown|unavailable|private|withheld|blocked)?$/i;
 
 /** Null when the number is withheld. Throws 422. */
-export async function readCaller(db: Db, sent: string | null | undefined): Promise<number | null> {
-  if (sent === undefined || sent === null || WITHHELD.test(sent.trim())) return null;
-  return (await callerNumber(db, sent, 'caller_number')) ?? null;
+export async function readCaller(db: Db, input: string | null | undefined): Promise<number | null> {
+  if (input === undefined || input === null || WITHHELD.test(input.trim())) return null;
+  return (await callerNumber(db, input, 'caller_number')) ?? null;
 }
 
 /** Tokens under the names that they are stored with. Throws 422. */
-export function readTokens(sent: Record<string, unknown> | undefined): Record<string, unknown> {
-  const { tokens, faults } = tokensOf({}, sent ?? {});
+export function readTokens(input: Record<string, unknown> | undefined): Record<string, unknown> {
+  const { tokens, faults } = buildTokens({}, input ?? {});
   rejectInvalidData(
     faults.map(({ field, message }) => ({
       field: field === 'data' ? 'tokens' : `tokens.${field}`,
@@ -64,8 +64,8 @@ export function readTokens(sent: Record<string, unknown> | undefined): Record<st
 export const findOffer = async (db: Db, reference: Reference): Promise<string> =>
   String(await findNamed(db, 'offers', { reference, field: 'offer_id' }));
 
-type Called = Omit<CalledNumber, 'number_id'> &
-  Pick<IncomingCall, 'unread_offer'> & {
+type CallTarget = Omit<CalledNumber, 'number_id'> &
+  Pick<IncomingCall, 'offerReference'> & {
     number_called: number | null;
     number_id: string | null;
   };
@@ -74,43 +74,43 @@ type Called = Omit<CalledNumber, 'number_id'> &
  * The offer or the buyer that a call is for: the offer that is named, else that of the number, else
  * that of a reservation which waits for this caller. Throws 422.
  */
-async function calledOf(
+async function findCallTarget(
   db: Db,
-  sent: { number_called?: string; offer_id?: Reference },
+  request: { number_called?: string; offer_id?: Reference },
   { caller_number, now }: { caller_number: number | null; now: Date },
-): Promise<Called> {
-  if (sent.number_called === undefined && sent.offer_id === undefined)
+): Promise<CallTarget> {
+  if (request.number_called === undefined && request.offer_id === undefined)
     throw HttpProblem.field('offer_id', 'missing_field', 'must be given, or number_called');
-  const number_called = (await callerNumber(db, sent.number_called, 'number_called')) ?? null;
-  const owned = number_called === null ? undefined : await calledNumber(db, number_called);
-  const of_number = {
-    number_called,
+  const numberCalled = (await callerNumber(db, request.number_called, 'number_called')) ?? null;
+  const owned = numberCalled === null ? undefined : await findCalledNumber(db, numberCalled);
+  const ofNumber = {
+    number_called: numberCalled,
     number_id: owned?.number_id ?? null,
     traffic_source_id: owned?.traffic_source_id ?? null,
   };
-  if (sent.offer_id !== undefined) {
-    const named = db.accessScope ? undefined : identify(sent.offer_id);
-    if (named?.key === 'id')
+  if (request.offer_id !== undefined) {
+    const identifier = db.accessScope ? undefined : identify(request.offer_id);
+    if (identifier?.key === 'id')
       return {
-        ...of_number,
-        offer_id: named.value,
+        ...ofNumber,
+        offer_id: identifier.value,
         buyer_id: null,
-        unread_offer: sent.offer_id,
+        offerReference: request.offer_id,
       };
-    return { ...of_number, offer_id: await findOffer(db, sent.offer_id), buyer_id: null };
+    return { ...ofNumber, offer_id: await findOffer(db, request.offer_id), buyer_id: null };
   }
   if (!owned)
     throw HttpProblem.field('number_called', 'unknown_reference', 'is not a number of the company');
   if (owned.offer_id !== null || owned.buyer_id !== null)
-    return { ...of_number, offer_id: owned.offer_id, buyer_id: owned.buyer_id };
+    return { ...ofNumber, offer_id: owned.offer_id, buyer_id: owned.buyer_id };
   // Sellers of calls get such a number when an offer has none of its own.
-  const offer_id =
+  const offerId =
     caller_number === null ? undefined : await findReservedOffer(db, caller_number, now);
-  if (offer_id === undefined)
+  if (offerId === undefined)
     throw HttpProblem.field(
       'number_called',
       'missing_field',
       'belongs to no offer and forwards to no buyer; give offer_id',
     );
-  return { ...of_number, offer_id, buyer_id: null };
+  return { ...ofNumber, offer_id: offerId, buyer_id: null };
 }

@@ -1,4 +1,4 @@
-import type { TakenSlot } from '../buyers/caps';
+import type { HeldSlot } from '../buyers/caps';
 import type { Db } from '../db/tenant';
 import { toUsagesJson, type CapUsage } from '../routing/cap-usage';
 import type { Basis } from '../routing/engine/basis';
@@ -48,7 +48,7 @@ export interface Round {
   dials_as_one: boolean;
   /** The longest ring time of these buyers, in seconds. */
   longest: number;
-  slots: readonly TakenSlot[];
+  slots: readonly HeldSlot[];
   lease_until: Date;
   events: readonly NewEvent[];
   /** Columns of the call from now on; without a new buyer it keeps the present one. */
@@ -63,7 +63,7 @@ export interface Round {
   };
 }
 
-export interface BeginningCall {
+export interface StartCall {
   call: NewCall;
   round: Round;
 }
@@ -86,23 +86,23 @@ export async function recordNewCall(
   call: NewCall,
   round: Round,
 ): Promise<number> {
-  const params = { now: round.now, ...NO_CAPS, ...beginningsOf([{ call, round }]) };
+  const params = { now: round.now, ...NO_CAPS, ...toCallParams([{ call, round }]) };
   const [row] = await db.sql(BEGIN_CALLS, params);
   return row!.id;
 }
 
 /** Parameters of BEGIN_CALLS, except those of caps. */
-export const beginningsOf = (calls: readonly BeginningCall[]) => ({
-  calls: JSON.stringify(calls.map(beginningOf)),
-  ...partsOf(calls.map(({ round }) => round)),
+export const toCallParams = (calls: readonly StartCall[]) => ({
+  calls: JSON.stringify(calls.map(toNewCallRow)),
+  ...toRoundParams(calls.map(({ round }) => round)),
 });
 
-function beginningOf({ call, round }: BeginningCall, place: number) {
+function toNewCallRow({ call, round }: StartCall, index: number) {
   const { dials_as_one, longest, lease_until, set, decision } = round;
   return {
     ...call,
     ...set,
-    place,
+    index,
     lease_until,
     dials_as_one,
     longest,
@@ -138,7 +138,7 @@ export interface NextRound {
 export async function startRound(
   db: Pick<Db, 'sql'>,
   { call_id, version, ended_attempts, recording_url, outcome, usages, ...source }: NextRound,
-): Promise<{ kind: 'taken' } | { kind: 'stale' } | NoRoom> {
+): Promise<{ kind: 'done' } | { kind: 'stale' } | NoRoom> {
   const { set, decision, round, now, lease_until, dials_as_one, longest } = outcome;
   const next = {
     ...{ round, lease_until, dials_as_one, longest },
@@ -148,7 +148,7 @@ export async function startRound(
     source_id: source.source_hold?.source_id ?? source.source_id,
     source_dollars: source.source_hold?.dollars ?? null,
   };
-  const { dials, events, bases } = partsOf([outcome]);
+  const { dials, events, bases } = toRoundParams([outcome]);
   const [row] = await db.sql(START_ROUND, {
     ...{ call_id, version, now, dials, events, bases },
     ended_attempts: JSON.stringify([...ended_attempts].map(([uuid, status]) => ({ uuid, status }))),
@@ -159,32 +159,35 @@ export async function startRound(
   const { outcome: result, refused, held } = row!;
   if (result === 'full') return { kind: 'full', limit_ids: refused! };
   if (result === 'source_full') return { kind: 'source_full', held: held! };
-  return { kind: result === 'stale' ? 'stale' : 'taken' };
+  return { kind: result === 'stale' ? 'stale' : 'done' };
 }
 
-/** Parts of rounds, as JSON lists; `place` in each row is the index of its round. */
-const partsOf = (rounds: readonly Round[]) => ({
-  dials: placed(rounds, ({ dial, bids }) =>
-    dial.map((each) => ({ ...each, ...bidOf(bids, each), dial: each })),
+/** Parts of rounds, as JSON lists; `index` in each row is the index of its round. */
+const toRoundParams = (rounds: readonly Round[]) => ({
+  dials: toIndexedJson(rounds, ({ dial, bids }) =>
+    dial.map((buyer) => ({ ...buyer, ...toBidColumns(bids, buyer), dial: buyer })),
   ),
-  slots: placed(rounds, ({ slots }) => slots),
-  events: placed(rounds, ({ events }) => events),
-  bases: basesOf(rounds),
+  slots: toIndexedJson(rounds, ({ slots }) => slots),
+  events: toIndexedJson(rounds, ({ events }) => events),
+  bases: toBasesJson(rounds),
 });
 
 /** A later expiry of the bid changes nothing for the attempt. */
-function bidOf(bids: Round['bids'], { buyer_id }: DialBuyer) {
-  const bid = bids.find((each) => each.buyer_id === buyer_id);
+function toBidColumns(bids: Round['bids'], { buyer_id }: DialBuyer) {
+  const bid = bids.find((candidateBid) => candidateBid.buyer_id === buyer_id);
   return bid && { bid: bid.amount, bid_duration: bid.duration };
 }
 
-const placed = (rounds: readonly Round[], rowsOf: (round: Round) => readonly object[]): string =>
+const toIndexedJson = (
+  rounds: readonly Round[],
+  listRows: (round: Round) => readonly object[],
+): string =>
   JSON.stringify(
-    rounds.flatMap((round, place) => rowsOf(round).map((row, n) => ({ ...row, place, n }))),
+    rounds.flatMap((round, index) => listRows(round).map((row, n) => ({ ...row, index, n }))),
   );
 
 /** Only bases that the database may not have yet. */
-function basesOf(rounds: readonly Round[]): string {
+function toBasesJson(rounds: readonly Round[]): string {
   const bases = new Map(
     rounds.flatMap(({ basis }) => (basis.is_stored ? [] : [[basis.hash, basis]])),
   );

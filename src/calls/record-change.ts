@@ -50,18 +50,18 @@ export interface Change {
  * `stale`: the call is no longer as it was read. A `PaidBefore` has the payments that were found:
  * they differ from those that the change expected, and nothing was written.
  */
-export type Recorded = 'written' | 'stale' | PaidBefore;
+export type RecordResult = 'written' | 'stale' | PaidBefore;
 
 /** Writes what an event changes in one statement: all of it, or nothing. */
-export async function recordChange(db: Pick<Db, 'sql'>, change: Change): Promise<Recorded> {
+export async function recordChange(db: Pick<Db, 'sql'>, change: Change): Promise<RecordResult> {
   const { call_id, version, now, use } = change;
-  const params = { call_id, version, now, ...progressOf(change) };
+  const params = { call_id, version, now, ...toProgressParams(change) };
   if (!use) {
     const rows = await db.sql(RECORD_PROGRESS, params);
     return rows.length > 0 ? 'written' : 'stale';
   }
   const { conversion } = use.dollars;
-  const all = { ...params, ...useOf(use) };
+  const all = { ...params, ...toUseParams(use) };
   const [row] = conversion
     ? await db.sql(RECORD_CONVERSION, {
         ...all,
@@ -77,9 +77,9 @@ export async function recordChange(db: Pick<Db, 'sql'>, change: Change): Promise
     : { buyer_paid: row.buyer_paid!, source_paid: row.source_paid! };
 }
 
-const idsOf = <Id>(ids: readonly (Id | null)[]): Id[] => ids.filter((id) => id !== null);
+const dropNulls = <Id>(ids: readonly (Id | null)[]): Id[] => ids.filter((id) => id !== null);
 
-function progressOf({ progress, use, now }: Change) {
+function toProgressParams({ progress, use, now }: Change) {
   const taker = progress?.connected?.uuid;
   const statuses = [...(progress?.attempts ?? [])].map(([uuid, status]) => ({
     ...{ uuid, status },
@@ -101,14 +101,14 @@ function progressOf({ progress, use, now }: Change) {
     events: JSON.stringify([...(progress?.events ?? []), ...(use?.dollars.events ?? [])]),
     releases: progress !== undefined,
     open_buyers: open.map(({ buyer_id }) => buyer_id),
-    open_groups: idsOf(open.map(({ buyer_group_id }) => buyer_group_id)),
+    open_groups: dropNulls(open.map(({ buyer_group_id }) => buyer_group_id)),
   };
 }
 
-function useOf({ buyer_id, buyer_group_id, dollars, takes, agent_id }: BuyerUse) {
+function toUseParams({ buyer_id, buyer_group_id, dollars, takes, agent_id }: BuyerUse) {
   const { conversion, payout, buyer_seconds, source_seconds, expects } = dollars;
   const tokens = { ...takes?.tokens, ...conversion?.tokens };
-  const lead_tokens = takes?.tokens ?? {};
+  const leadTokens = takes?.tokens ?? {};
   return {
     ...expects,
     buyer_seconds,
@@ -122,7 +122,7 @@ function useOf({ buyer_id, buyer_group_id, dollars, takes, agent_id }: BuyerUse)
     payout: payout ?? 0,
     pays_source: payout !== null,
     tokens: jsonOrNull(tokens),
-    lead_tokens: jsonOrNull(lead_tokens),
+    lead_tokens: jsonOrNull(leadTokens),
     takes_agent: takes !== undefined,
     agent_id: agent_id ?? null,
   };

@@ -8,9 +8,9 @@ import { recordEvent } from './record-call';
 export async function rememberLeg(
   db: Pick<Db, 'sql'>,
   attempt: string,
-  leg_sid: string,
+  legSid: string,
 ): Promise<void> {
-  await db.sql(SET_LEG, { attempt, leg_sid });
+  await db.sql(SET_LEG, { attempt, leg_sid: legSid });
 }
 
 interface Leg {
@@ -31,18 +31,18 @@ export async function recordLeg(
   { carrier, now }: { carrier: Carrier; now: Date },
 ): Promise<void> {
   const attempts = await readAttempts(db, call.id);
-  const own = attempts.find(({ uuid }) => uuid === attempt.toLowerCase());
-  if (own?.status !== 'connected' || !own.dial.record_calls) return;
-  const of_round = attempts.filter(({ round }) => round === own.round);
-  if (of_round.every(({ dial }) => dial.record_calls)) return;
-  const marked = await db.sql(MARK_RECORDED, { attempt: own.uuid, now });
+  const ownAttempt = attempts.find(({ uuid }) => uuid === attempt.toLowerCase());
+  if (ownAttempt?.status !== 'connected' || !ownAttempt.dial.record_calls) return;
+  const ofRound = attempts.filter(({ round }) => round === ownAttempt.round);
+  if (ofRound.every(({ dial }) => dial.record_calls)) return;
+  const marked = await db.sql(MARK_RECORDED, { attempt: ownAttempt.uuid, now });
   if (marked.length === 0) return;
   const failure = await startAt(carrier, { call, leg_sid, report_to });
   await recordEvent(db, {
     call_id: call.id,
     event: failure === undefined ? 'recording' : 'recording_failed',
     message: failure ?? 'the carrier records the call with this buyer',
-    buyer_id: own.buyer_id,
+    buyer_id: ownAttempt.buyer_id,
     now,
   });
 }

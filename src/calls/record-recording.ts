@@ -2,7 +2,7 @@ import { HttpProblem } from '../errors';
 import { isOpen } from '../routing/engine/progress';
 import type { CallState } from './call-state';
 import type { EventChange, ReportedEvent } from './event-change';
-import { leaseOf } from './session';
+import { computeLease } from './session';
 
 /** Throws 422 if an event about a recording does not say where it is. */
 export function requireRecording({ recording_url }: ReportedEvent): void {
@@ -15,24 +15,24 @@ export function requireRecording({ recording_url }: ReportedEvent): void {
 }
 
 /** Possible at any time. Nothing else of a call that has ended is changed. */
-export function changeByRecording(
+export function buildRecordingChange(
   { call, version, attempts }: CallState,
   { attempt, recording_url }: ReportedEvent,
   now: Date,
 ): EventChange {
-  const named = attempts.find(({ uuid }) => uuid === attempt?.toLowerCase());
+  const reportedAttempt = attempts.find(({ uuid }) => uuid === attempt?.toLowerCase());
   const event = {
     event: 'recording',
     message: 'reported where the recording is',
-    buyer_id: named?.buyer_id ?? null,
-    details: { recording_url, ...(named && { attempt: named.uuid }) },
+    buyer_id: reportedAttempt?.buyer_id ?? null,
+    details: { recording_url, ...(reportedAttempt && { attempt: reportedAttempt.uuid }) },
   };
   const progress = {
     ...{ attempts: new Map(), open: attempts.filter(isOpen), events: [event] },
     ...{ status: call.status, ended_at: null, hangup_cause: null },
     ...{ connected: undefined, answered_duration: null },
     recording_url: recording_url ?? null,
-    lease_until: new Date(now.getTime() + leaseOf(call, attempts) * 1000),
+    lease_until: new Date(now.getTime() + computeLease(call, attempts) * 1000),
   };
   return { decide: () => ({ call_id: call.id, version, now, progress }) };
 }

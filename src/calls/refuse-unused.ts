@@ -30,11 +30,11 @@ export const TOO_LATE: Reasons = {
 };
 
 export function explainLateEnd(state: CallState, reported: ReportedEvent): Reasons {
-  const had_buyer =
+  const hadBuyer =
     findTaker(state, reported) ?? state.attempts.find(({ connected_at }) => connected_at !== null);
   const reason = 'no buyer of this call is known to have taken it';
-  const no_key = { key: nameEvent(reported) };
-  return had_buyer ? no_key : { ...no_key, duration: reason, agent_id: reason };
+  const noKey = { key: nameEvent(reported) };
+  return hadBuyer ? noKey : { ...noKey, duration: reason, agent_id: reason };
 }
 
 const nameEvent = ({ event }: ReportedEvent): string => `it has no meaning with \`${event}\``;
@@ -47,15 +47,15 @@ export function explainEvent(
   { connected, over }: Reaction,
 ): Reasons {
   const { event } = reported;
-  const is_talk = connected ?? attempts.find(({ status }) => status === 'connected');
-  const tells_talk = over || event === 'duration';
-  const has_cause = over || ENDS_OF_RINGING.includes(event);
+  const isTalk = connected ?? attempts.find(({ status }) => status === 'connected');
+  const tellsTalk = over || event === 'duration';
+  const hasCause = over || ENDS_OF_RINGING.includes(event);
   return {
     ...(event !== 'key_press' && { key: nameEvent(reported) }),
-    ...(!has_cause && { hangup_cause: nameEvent(reported) }),
-    ...(!is_talk && { agent_id: NO_TALK }),
-    ...(!tells_talk && { duration: nameEvent(reported) }),
-    ...(tells_talk && !is_talk && { duration: NO_TALK }),
+    ...(!hasCause && { hangup_cause: nameEvent(reported) }),
+    ...(!isTalk && { agent_id: NO_TALK }),
+    ...(!tellsTalk && { duration: nameEvent(reported) }),
+    ...(tellsTalk && !isTalk && { duration: NO_TALK }),
   };
 }
 
@@ -94,18 +94,18 @@ export async function refuseUnused(
  */
 export async function readReported(
   db: Pick<Statements, 'sql'>,
-  call_id: number,
+  callId: number,
   reported: ReportedEvent,
 ): Promise<(field: Field) => boolean> {
-  const [stored] = await db.sql(READ_REPORTED, { call_id, event: reported.event });
-  const { details, ...call } = stored!;
+  const [row] = await db.sql(READ_REPORTED, { call_id: callId, event: reported.event });
+  const { details, ...call } = row!;
   const attempt = reported.attempt?.toLowerCase();
   const reports = (details as Record<string, unknown>[]).filter(
-    (each) => !attempt || String(each.attempt).toLowerCase() === attempt,
+    (report) => !attempt || String(report.attempt).toLowerCase() === attempt,
   );
   return (field) => {
     const value = String(reported[field]);
-    const is_stored = field !== 'key' && String(call[field]) === value;
-    return is_stored || reports.some((each) => String(each[field]) === value);
+    const isStored = field !== 'key' && String(call[field]) === value;
+    return isStored || reports.some((report) => String(report[field]) === value);
   };
 }

@@ -10,18 +10,18 @@ export interface ReportFilters {
 }
 
 /** Parameters of the statements of reports, null if not given. */
-export const filtersOf = ({ accessScope }: Db, filters: ReportFilters) => ({
+export const toFilterParams = ({ accessScope }: Db, filters: ReportFilters) => ({
   created_at_from: filters.created_at_from ?? null,
   created_at_to: filters.created_at_to ?? null,
-  offer_id: idOf(filters.offer_id),
-  buyer_id: idOf(filters.buyer_id),
-  traffic_source_id: idOf(filters.traffic_source_id),
-  scope_teams: accessScope ? teamsOf(accessScope.scope_teams) : null,
+  offer_id: toIdText(filters.offer_id),
+  buyer_id: toIdText(filters.buyer_id),
+  traffic_source_id: toIdText(filters.traffic_source_id),
+  scope_teams: accessScope ? parseTeams(accessScope.scope_teams) : null,
 });
 
 /** The request pipeline has replaced references in filters by ids. */
-const idOf = (reference: Reference | undefined): string | null =>
+const toIdText = (reference: Reference | undefined): string | null =>
   reference === undefined ? null : String(reference);
 
 /** The elements of an array as PostgreSQL writes it. */
-const teamsOf = (array: string): string[] => array.slice(1, -1).split(',').filter(Boolean);
+const parseTeams = (array: string): string[] => array.slice(1, -1).split(',').filter(Boolean);

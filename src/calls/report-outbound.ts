@@ -18,8 +18,8 @@ export async function reportOutbound(
   now: Date,
   { is_locked = false }: { is_locked?: boolean } = {},
 ): Promise<boolean> {
-  const [known] = await db.sql(FIND_OUTBOUND, { key: report.key });
-  if (!known) return false;
+  const [outboundCall] = await db.sql(FIND_OUTBOUND, { key: report.key });
+  if (!outboundCall) return false;
   if (!is_locked) await awaitPlacing(db, report.key);
   await db.statements((tx) => record(tx, report, now));
   // The part of the buyer in the call is handled as for an inbound call.
@@ -32,11 +32,11 @@ async function record(db: Statements, report: CallReport, now: Date): Promise<vo
   const call = await lockCall(db, report.key);
   if (!call) return;
   const { status, carrier_call_id, duration = null } = report;
-  const call_id = call.id;
-  await db.sql(RECORD_OUTBOUND_STATUS, { call_id, status, carrier_call_id, duration, now });
+  const callId = call.id;
+  await db.sql(RECORD_OUTBOUND_STATUS, { call_id: callId, status, carrier_call_id, duration, now });
   if (!isOver(status) || call.ended_at !== null || call.round > 0) return;
   await db.sql(END_OUTBOUND, {
-    call_id,
+    call_id: callId,
     status,
     hangup_cause: status === 'completed' ? 'completed' : null,
     fallback: null,

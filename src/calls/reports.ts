@@ -1,5 +1,5 @@
 import type { Schemas } from '../contract';
-import { visibleSides } from '../db/access-scope';
+import { loadVisibleMoney } from '../db/access-scope';
 import type { BoundStatement } from '../db/statement';
 import type { Db } from '../db/tenant';
 import { findRecord } from '../db/records';
@@ -11,7 +11,7 @@ import { ianaName } from '../time/zone';
 import { groupCalls } from './group-calls';
 import { CALL_REPORT, CALL_REPORT_CSV } from './queries/call-reports';
 import { LEAD_REPORT, LEAD_REPORT_CSV } from './queries/lead-reports';
-import { filtersOf, type ReportFilters } from './report-filters';
+import { toFilterParams, type ReportFilters } from './report-filters';
 
 interface Query extends ReportFilters {
   time_zone?: string;
@@ -67,7 +67,7 @@ async function report<T>(
   query: Query,
   { db, now, without_sales, ...options }: ReportOptions,
 ): Promise<Json<T> | Csv> {
-  const sides = await visibleSides(db);
+  const sides = await loadVisibleMoney(db);
   const category = (!sides.sale && without_sales) || options.category;
   const { time_zone = 'UTC', root = true, format } = query;
   const { json, csv, file } = REPORTS[of];
@@ -75,15 +75,15 @@ async function report<T>(
     category,
     zone: ianaName(time_zone)!,
     now: now.toISOString(),
-    ...filtersOf(db, query),
+    ...toFilterParams(db, query),
     ...sides,
   };
   if (format === 'csv') {
     const bound: BoundStatement = csv.bind({ ...values, company_id: db.company_id });
     return copyOut(db, bound, file);
   }
-  const [found] = await db.sql(json, values);
-  const { rows, totals, total_count } = found!;
+  const [result] = await db.sql(json, values);
+  const { rows, totals, total_count } = result!;
   if (!root) return new Json(rows);
   const metadata = JSON.stringify({ root: 'rows', category, time_zone, total_count });
   return new Json(

@@ -1,8 +1,8 @@
 import type { Db } from '../db/tenant';
 import { cents } from '../routing/engine/payout';
 import {
-  countedPayout,
-  countedRevenue,
+  listCountedPayout,
+  listCountedRevenue,
   readAmounts,
   readConversions,
   returnUsage,
@@ -36,55 +36,65 @@ export async function returnConversion(
   const conversions = revenue ? await readConversions(db, call) : [];
   const amounts = await readAmounts(db, call);
   const counted = [
-    ...conversions.flatMap((conversion) => countedRevenue(call, conversion, amounts)),
-    ...(payout ? countedPayout(call, amounts, { conversions, now }) : []),
+    ...conversions.flatMap((conversion) => listCountedRevenue(call, conversion, amounts)),
+    ...(payout ? listCountedPayout(call, amounts, { conversions, now }) : []),
   ];
   await returnUsage(db, call, counted, now);
   if (revenue) await returnRevenue(db, call, conversions, { reason, now });
   if (payout) await returnPayout(db, call, { reason, now });
 }
 
-type Returned = Pick<Return, 'reason' | 'now'>;
+type ReturnReason = Pick<Return, 'reason' | 'now'>;
 
 async function returnRevenue(
   db: Sql,
-  { id: call_id }: EditableCall,
+  { id: callId }: EditableCall,
   conversions: readonly Conversion[],
-  { reason, now }: Returned,
+  { reason, now }: ReturnReason,
 ): Promise<void> {
   const revenue = cents(conversions.reduce((sum, conversion) => sum + conversion.revenue, 0));
-  const conversion_ids = conversions.map(({ id }) => id);
-  await db.sql(RETURN_CONVERSIONS, { call_id, conversion_ids, revenue, reason, now });
-  await db.sql(UNCONVERT_LEAD, { call_id });
+  const conversionIds = conversions.map(({ id }) => id);
+  await db.sql(RETURN_CONVERSIONS, {
+    call_id: callId,
+    conversion_ids: conversionIds,
+    revenue,
+    reason,
+    now,
+  });
+  await db.sql(UNCONVERT_LEAD, { call_id: callId });
   for (const conversion of conversions)
     await recordEvent(db, {
-      call_id,
+      call_id: callId,
       event: 'conversion_returned',
-      message: explained(`the buyer no longer pays ${dollarsOf(conversion.revenue)}`, reason),
+      message: appendReason(
+        `the buyer no longer pays ${formatDollars(conversion.revenue)}`,
+        reason,
+      ),
       buyer_id: conversion.buyer_id,
-      details: { revenue: conversion.revenue, ...reasonIn(reason) },
+      details: { revenue: conversion.revenue, ...toReasonDetails(reason) },
       now,
     });
 }
 
 async function returnPayout(
   db: Sql,
-  { id: call_id, payout }: EditableCall,
-  { reason, now }: Returned,
+  { id: callId, payout }: EditableCall,
+  { reason, now }: ReturnReason,
 ): Promise<void> {
-  await db.sql(RETURN_PAYOUT, { call_id, payout, reason, now });
+  await db.sql(RETURN_PAYOUT, { call_id: callId, payout, reason, now });
   await recordEvent(db, {
-    call_id,
+    call_id: callId,
     event: 'payout_returned',
-    message: explained(`the traffic source is no longer paid ${dollarsOf(payout)}`, reason),
-    details: { payout, ...reasonIn(reason) },
+    message: appendReason(`the traffic source is no longer paid ${formatDollars(payout)}`, reason),
+    details: { payout, ...toReasonDetails(reason) },
     now,
   });
 }
 
-const dollarsOf = (amount: number) => `$${amount.toFixed(2)}`;
-const explained = (what: string, reason: string | null) => (reason ? `${what}: ${reason}` : what);
+const formatDollars = (amount: number) => `$${amount.toFixed(2)}`;
+const appendReason = (what: string, reason: string | null) =>
+  reason ? `${what}: ${reason}` : what;
 
 /** For the details of an event. */
-export const reasonIn = (reason: string | null | undefined) =>
+export const toReasonDetails = (reason: string | null | undefined) =>
   reason ? { adjustment_reason: reason } : {};

@@ -1,15 +1,15 @@
-import { canWhisper, maxLegsOf } from '../carriers/carrier';
+import { canWhisper, findMaxLegs } from '../carriers/carrier';
 import type { Db, Statements } from '../db/tenant';
-import { bidsRequired, withAnswers } from '../routing/bidding';
+import { buildBidQuestion, applyBids } from '../routing/bidding';
 import type { AttemptStatus } from '../routing/engine/progress';
 import type { Member, RouteFacts } from '../routing/engine/route';
-import { loadRouting, sourceOf, type RoutingContext } from '../routing/load-routing';
+import { loadRouting, toSource, type RoutingContext } from '../routing/load-routing';
 import { measureDecision } from '../routing/measure-decision';
 import {
   isCheckRequired,
-  preDialCheckOf,
+  buildPreDialCheck,
   type PreDialCheckRequired,
-  type PreDialVetoes,
+  type PreDialState,
 } from '../routing/pre-dial-webhooks';
 import { recordPingOutcome } from '../routing/reservations';
 import {
@@ -19,13 +19,13 @@ import {
   reserveInTransaction,
   type BuyerChoice,
   type ClaimedBuyers,
-  type Taken,
+  type TakeOutcome,
 } from '../routing/reserve-buyers';
 import { toSlots } from '../routing/cap-usage';
-import { routeFacts, type CallToRoute } from '../routing/route-facts';
+import { loadRouteFacts, type CallToRoute } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import { convertCall } from './convert-call';
-import { outcomeOf, type RoutableCall } from './outcome';
+import { buildRound, type RoutableCall } from './outcome';
 import type { CallRow } from './read-call';
 import { recordNewCall, startRound, type NewCall, type NewEvent, type Round } from './record-call';
 
@@ -33,14 +33,14 @@ interface Routing extends Pick<
   RoutingContext,
   'facts' | 'candidates' | 'known_bids' | 'basis' | 'caps' | 'webhooks'
 > {
-  asked: RouteFacts;
+  routingFacts: RouteFacts;
   /** Answers of pre-dial webhooks so far; absent for a call about which they cannot be asked. */
-  vetoes?: PreDialVetoes | undefined;
+  preDial?: PreDialState | undefined;
   /** Events of the call that come before those of this round. */
   events?: readonly NewEvent[];
 }
 
-export interface Routed extends Pick<Round, 'round' | 'dial' | 'set'> {
+export interface RoutedCall extends Pick<Round, 'round' | 'dial' | 'set'> {
   id: number;
 }
 
@@ -52,17 +52,17 @@ export async function routeNewCall(
   db: Statements,
   call: NewCall & { round: 0 },
   routing: Routing & Pick<RoutingContext, 'reservation'>,
-): Promise<Routed | PreDialCheckRequired> {
+): Promise<RoutedCall | PreDialCheckRequired> {
   const chosen = await claimOrChoose(db, call, routing);
   if (isCheckRequired(chosen)) return chosen;
   const { members, ping_id } = chosen;
-  const outcome = outcomeOf(call, routing, chosen);
+  const outcome = buildRound(call, routing, chosen);
   const { round, dial, set } = outcome;
   if (ping_id !== undefined) await lockCapsOfPayment(db, routing, members);
   const id = await recordNewCall(db, call, outcome);
   measureDecision(outcome.decision);
   if (ping_id !== undefined) await recordPingOutcome(db, ping_id, id);
-  await convertAtDial(db, id, members, routing.asked.now);
+  await convertAtDial(db, id, members, routing.routingFacts.now);
   return { id, round, dial, set };
 }
 
@@ -72,48 +72,51 @@ export async function routeNewCall(
  */
 async function lockCapsOfPayment(
   db: Statements,
-  { caps, asked }: Routing,
+  { caps, routingFacts }: Routing,
   members: readonly Member[],
 ): Promise<void> {
   const paying = members.filter(({ buyer }) => buyer.pays_at_dial);
   if (paying.length === 0) return;
-  const limit_ids = [
+  const limitIds = [
     ...paying.map(({ buyer }) => caps.caps_of_buyers.get(buyer.id)),
     ...paying.map(({ group }) => group && caps.caps_of_groups.get(group.id)),
-    asked.source_caps?.limit_id,
+    routingFacts.source_caps?.limit_id,
   ].filter((id) => typeof id === 'number');
-  await lockCaps(db, limit_ids);
+  await lockCaps(db, limitIds);
 }
 
 /** Buyers that pay for being dialed do so in the transaction that records the dialing. */
 async function convertAtDial(
   db: Statements,
-  call_id: number,
+  callId: number,
   members: readonly Member[],
   now: Date,
 ): Promise<void> {
   for (const { buyer } of members)
     if (buyer.pays_at_dial)
-      await convertCall(db, { call_id, buyer_id: buyer.id, answered_seconds: 0, now });
+      await convertCall(db, { call_id: callId, buyer_id: buyer.id, answered_seconds: 0, now });
 }
 
-type Turn = Pick<CallToRoute, 'now' | 'tried' | 'vetoes' | 'is_accepted' | 'comes_in'>;
+type Turn = Pick<
+  CallToRoute,
+  'now' | 'tried' | 'preDial' | 'ignoresSourceLimits' | 'countsAgainstSource'
+>;
 
-export const factsOfCall = (
+export const loadFactsForCall = (
   db: Statements,
   call: NewCall | CallRow,
-  found: RoutingContext,
+  context: RoutingContext,
   turn: Turn,
 ): Promise<RouteFacts> =>
-  routeFacts(db, found, {
+  loadRouteFacts(db, context, {
     ...turn,
-    seed: turn.vetoes?.seed ?? newSeed(),
+    seed: turn.preDial?.seed ?? newSeed(),
     caller_number: call.caller_number,
     // Includes tokens of a lead of another source, which are not the call's (calls/new-call.ts).
-    tokens: { ...found.facts.lead?.data, ...call.token_values },
+    tokens: { ...context.facts.lead?.data, ...call.token_values },
     origin: call,
-    max_legs: maxLegsOf(call.carrier),
-    can_whisper: turn.vetoes?.carrier && canWhisper(call.carrier, turn.vetoes.carrier),
+    max_legs: findMaxLegs(call.carrier),
+    can_whisper: turn.preDial?.carrier && canWhisper(call.carrier, turn.preDial.carrier),
     call_id: 'id' in call ? call.id : undefined,
   });
 
@@ -145,22 +148,22 @@ export async function routeKnownCall(
   turn: Turn,
   ends: EndOfRound = NOTHING_ENDED,
 ): Promise<'routed' | PreDialCheckRequired | NotRouted | undefined> {
-  const { now, vetoes } = turn;
+  const { now, preDial } = turn;
   const { caller_number, traffic_source_id } = call;
-  const asking = { source: sourceOf(call), number: caller_number, traffic_source_id, now };
+  const asking = { source: toSource(call), number: caller_number, traffic_source_id, now };
   const read = await loadRouting(db, asking);
   if (!read) return undefined;
-  const found = withAnswers(read, vetoes?.bids);
-  const asked = await factsOfCall(db, call, found, turn);
-  const routing = { ...found, asked, vetoes, events: ends.events };
-  const take = async (choice: BuyerChoice): Promise<Taken<'routed' | NotRouted>> => {
-    const { judged, members, usages, source_hold, refused } = choice;
-    const pays_at_dial = members.some(({ buyer }) => buyer.pays_at_dial);
-    if (pays_at_dial && db.batched) return { kind: 'taken', result: 'needs_transaction' };
-    const chosen = { judged, members, slots: toSlots(usages), caps: [], refused };
-    const outcome = outcomeOf(call, routing, chosen);
+  const context = applyBids(read, preDial?.bids);
+  const routingFacts = await loadFactsForCall(db, call, context, turn);
+  const routing = { ...context, routingFacts, preDial, events: ends.events };
+  const take = async (choice: BuyerChoice): Promise<TakeOutcome<'routed' | NotRouted>> => {
+    const { evaluation, members, usages, source_hold, refused } = choice;
+    const paysAtDial = members.some(({ buyer }) => buyer.pays_at_dial);
+    if (paysAtDial && db.batched) return { kind: 'done', result: 'needs_transaction' };
+    const chosen = { evaluation, members, slots: toSlots(usages), caps: [], refused };
+    const outcome = buildRound(call, routing, chosen);
     const { version, ended_attempts, recording_url } = ends;
-    const source_id = pays_at_dial ? call.traffic_source_id : null;
+    const sourceId = paysAtDial ? call.traffic_source_id : null;
     const next = {
       version,
       ended_attempts,
@@ -168,16 +171,16 @@ export async function routeKnownCall(
       outcome,
       usages,
       source_hold,
-      source_id,
+      source_id: sourceId,
     };
     const started = await startRound(db, { call_id: call.id, ...next });
-    if (started.kind === 'stale') return { kind: 'taken', result: 'stale' };
-    if (started.kind !== 'taken') return started;
+    if (started.kind === 'stale') return { kind: 'done', result: 'stale' };
+    if (started.kind !== 'done') return started;
     measureDecision(outcome.decision);
     await convertAtDial(db, call.id, members, now);
-    return { kind: 'taken', result: 'routed' };
+    return { kind: 'done', result: 'routed' };
   };
-  return chooseBuyers(db, found, { ...asked, ...checksOf(call, routing) }, take);
+  return chooseBuyers(db, context, { ...routingFacts, ...buildChecks(call, routing) }, take);
 }
 
 async function claimOrChoose(
@@ -185,27 +188,27 @@ async function claimOrChoose(
   call: RoutableCall,
   routing: Routing & Pick<RoutingContext, 'reservation'>,
 ): Promise<ClaimedBuyers | PreDialCheckRequired> {
-  const { facts, candidates, asked, reservation } = routing;
+  const { facts, candidates, routingFacts, reservation } = routing;
   const awaited = reservation && {
     held: reservation,
     call: { offer_id: facts.offer.id!, caller_number: call.caller_number! },
   };
-  const claimed = awaited && (await claimReservedBuyers(db, candidates, asked, awaited));
+  const claimed = awaited && (await claimReservedBuyers(db, candidates, routingFacts, awaited));
   if (claimed) return claimed;
-  const take = reserveInTransaction(db, asked.now);
-  return chooseBuyers(db, routing, { ...asked, ...checksOf(call, routing) }, take);
+  const take = reserveInTransaction(db, routingFacts.now);
+  return chooseBuyers(db, routing, { ...routingFacts, ...buildChecks(call, routing) }, take);
 }
 
 /** Checks before buyers are chosen or dialed; none without answers of pre-dial webhooks. */
-function checksOf(call: RoutableCall, { asked, webhooks, known_bids, vetoes }: Routing) {
-  const { tokens } = asked;
+function buildChecks(call: RoutableCall, { routingFacts, webhooks, known_bids, preDial }: Routing) {
+  const { tokens } = routingFacts;
   return {
-    checkOf: (members: readonly Member[]) =>
-      vetoes && preDialCheckOf(members, webhooks, { call, tokens, vetoes }),
-    counts_without_buyer: true,
-    bidsOf:
-      vetoes &&
+    findRequiredCheck: (members: readonly Member[]) =>
+      preDial && buildPreDialCheck(members, webhooks, { call, tokens, preDial }),
+    chargeSourceWhenUnrouted: true,
+    findRequiredBids:
+      preDial &&
       ((candidates: RoutingContext['candidates']) =>
-        bidsRequired({ candidates, known_bids }, asked, { call })),
+        buildBidQuestion({ candidates, known_bids }, routingFacts, { call })),
   };
 }

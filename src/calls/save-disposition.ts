@@ -1,16 +1,16 @@
-import { defaultsOf, type Schemas } from '../contract';
+import { readDefaults, type Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import { withDefaults } from '../http/defaults';
 
 type Fields = Schemas['DispositionFields'];
 
-export const DEFAULTS = defaultsOf('DispositionFields') as { position: number };
+export const DEFAULTS = readDefaults('DispositionFields') as { position: number };
 
 type Columns = Pick<Fields, 'key' | 'name' | 'external_record_id'> & Partial<typeof DEFAULTS>;
 
 /** A null restores the default of a column. */
-function columnsOf(fields: Fields): Columns {
+function toColumns(fields: Fields): Columns {
   const { key, name, position, external_record_id } = withDefaults(fields, DEFAULTS);
   return { key, name, position, external_record_id } as Columns;
 }
@@ -21,7 +21,7 @@ export async function createDisposition(
   now: Date,
 ): Promise<bigint> {
   const data = {
-    ...columnsOf({ ...DEFAULTS, ...fields }),
+    ...toColumns({ ...DEFAULTS, ...fields }),
     key: fields.key,
     name: fields.name,
     company_id: tx.company_id,
@@ -37,7 +37,7 @@ export async function updateDisposition(
 ): Promise<void> {
   await tx.prisma.disposition.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { ...columnsOf(fields), ...changedAt(now) },
+    data: { ...toColumns(fields), ...changedAt(now) },
   });
 }
 

@@ -1,13 +1,13 @@
 import type { Carrier } from '../carriers/carrier';
-import { unknownReferences, type Reference } from '../db/records';
+import { buildReferenceProblem, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem, rejectInvalidData } from '../errors';
 import {
   isCheckRequired,
   type PreDialCheckRequired,
-  type PreDialVetoes,
+  type PreDialState,
 } from '../routing/pre-dial-webhooks';
-import { tokensOf, type Data } from '../tokens/lead-data';
+import { buildTokens, type Data } from '../tokens/lead-data';
 import { lockEditableCall, type EditableCall } from './editable-call';
 import { playKeys } from './play-keys';
 import { handleCallEvent } from './handle-event';
@@ -20,7 +20,7 @@ export interface KeyPress {
   /** 0 to 9, * and #; w waits. */
   digits: string;
   data?: Data | undefined;
-  vetoes?: PreDialVetoes | undefined;
+  preDial?: PreDialState | undefined;
 }
 
 interface KeyPressContext {
@@ -35,49 +35,50 @@ interface KeyPressContext {
  */
 export async function sendKeyPress(
   db: Db,
-  { id, digits, data = {}, vetoes }: KeyPress,
+  { id, digits, data = {}, preDial }: KeyPress,
   context: KeyPressContext,
 ): Promise<bigint | PreDialCheckRequired> {
-  const { tokens, faults } = tokensOf({}, data);
+  const { tokens, faults } = buildTokens({}, data);
   rejectInvalidData(faults);
   const { now } = context;
   return db.transaction(async (tx) => {
     const call = await lockEditableCall(tx, id);
-    if (!call) throw unknownReferences('id', [String(id)]);
-    if (call.ended_at !== null) throw notThisCall('must be a call in progress; this one is over');
-    const asked = await findAsked(tx, call);
-    const check = asked && (await answerFor(tx, call, { asked, digits, vetoes, now }));
+    if (!call) throw buildReferenceProblem('id', [String(id)]);
+    if (call.ended_at !== null)
+      throw buildStateProblem('must be a call in progress; this one is over');
+    const attempt = await findAttemptAwaitingKey(tx, call);
+    const check = attempt && (await answerWithKey(tx, call, { attempt, digits, preDial, now }));
     if (check) return check;
     await mergeTokens(tx, call, tokens, now);
-    if (!asked) await press(tx, call, digits, context);
+    if (!attempt) await press(tx, call, digits, context);
     return BigInt(call.id);
   });
 }
 
-const notThisCall = (message: string) => HttpProblem.field('id', 'wrong_state', message);
+const buildStateProblem = (message: string) => HttpProblem.field('id', 'wrong_state', message);
 
 /** Undefined if no buyer is asked for a key. Throws 422 for several. */
-async function findAsked(db: Db, call: EditableCall): Promise<AttemptRow | undefined> {
+async function findAttemptAwaitingKey(db: Db, call: EditableCall): Promise<AttemptRow | undefined> {
   const attempts = await readAttempts(db, call.id);
-  const [asked, ...others] = attempts.filter(({ status }) => status === 'answered');
-  if (others.length === 0) return asked;
-  throw notThisCall(
+  const [attempt, ...rest] = attempts.filter(({ status }) => status === 'answered');
+  if (rest.length === 0) return attempt;
+  throw buildStateProblem(
     'must be a call in which one buyer is asked for a key; in this one several are: ' +
       'name the attempt in an event of the call instead',
   );
 }
 
-interface AskedForKey {
-  asked: AttemptRow;
+interface KeyAnswer {
+  attempt: AttemptRow;
   digits: string;
-  vetoes: PreDialVetoes | undefined;
+  preDial: PreDialState | undefined;
   now: Date;
 }
 
-async function answerFor(
+async function answerWithKey(
   db: Db,
   call: EditableCall,
-  { asked, digits, vetoes, now }: AskedForKey,
+  { attempt, digits, preDial, now }: KeyAnswer,
 ): Promise<PreDialCheckRequired | undefined> {
   const key = digits.replaceAll('w', '');
   if (key.length > 1)
@@ -86,7 +87,7 @@ async function answerFor(
       'invalid_value',
       'must be one key: the buyer is asked to press 1',
     );
-  const event = { event: 'key_press', attempt: asked.uuid, key, vetoes } as const;
+  const event = { event: 'key_press', attempt: attempt.uuid, key, preDial } as const;
   const result = await handleCallEvent(db, call.id, event, now);
   return isCheckRequired(result) ? result : undefined;
 }
@@ -108,7 +109,7 @@ async function press(
         'reports nothing of whom it has connected it to',
     );
   if (!connected)
-    throw notThisCall(
+    throw buildStateProblem(
       'must be a call that is connected to a buyer, or whose buyer is asked for a key',
     );
   await recordEvent(db, {

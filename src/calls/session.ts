@@ -1,10 +1,10 @@
 import { findDialLimit } from '../carriers/carrier';
 import type { Statements } from '../db/tenant';
-import { instructionOf, type DialBuyer, type Instruction } from '../routing/engine/instruction';
+import { buildInstruction, type DialBuyer, type Instruction } from '../routing/engine/instruction';
 import { isOpen } from '../routing/engine/progress';
 import type { OfferTerms } from '../routing/caller-facts';
 import { readAttempts, type AttemptRow, type CallRow } from './read-call';
-import { readOfferWords, type OfferWords } from '../routing/caller-facts';
+import { loadOfferWords, type OfferWords } from '../routing/caller-facts';
 
 /** How long after its ring time a dialed call may send no event before it is considered over. */
 const RINGING_GRACE_SECONDS = 60;
@@ -28,28 +28,28 @@ export interface CallSession {
 }
 
 /** Texts of an offer that its calls need when they fall back. */
-export type WordsOfSession = Omit<OfferWords, 'greeting_message'>;
+export type SessionWords = Omit<OfferWords, 'greeting_message'>;
 
 const withPlus = (number: number | null) => (number === null ? null : `+${number}`);
 
 interface SessionOptions {
-  terms: WordsOfSession | undefined;
+  terms: SessionWords | undefined;
   /** True if the buyers that ring are to be dialed now. */
   fresh: boolean;
 }
 
-export function sessionOf(
+export function buildSession(
   call: CallRow,
   attempts: readonly AttemptRow[],
   { terms, fresh }: SessionOptions,
 ): CallSession {
-  const instruction = instructionOf({
+  const instruction = buildInstruction({
     ended: call.ended_at !== null,
-    fallback: terms ? fallbackOf(call, terms) : null,
+    fallback: terms ? buildFallback(call, terms) : null,
     reason: call.hangup_cause,
     attempts,
     fresh,
-    report_within_seconds: leaseOf(call, attempts),
+    report_within_seconds: computeLease(call, attempts),
   });
   return {
     id: call.id,
@@ -65,12 +65,12 @@ export function sessionOf(
 
 const hasFallback = ({ fallback }: CallRow) => fallback !== null && fallback !== 'hang_up';
 
-function fallbackOf(call: CallRow, terms: NonNullable<SessionOptions['terms']>) {
+function buildFallback(call: CallRow, terms: NonNullable<SessionOptions['terms']>) {
   if (!hasFallback(call)) return null;
-  const is_outbound = call.direction === 'outbound';
+  const isOutbound = call.direction === 'outbound';
   return {
     type: call.fallback as OfferTerms['fallback_type'],
-    message: is_outbound ? terms.abandoned_message : terms.fallback_message,
+    message: isOutbound ? terms.abandoned_message : terms.fallback_message,
     number: terms.fallback_number,
   };
 }
@@ -80,17 +80,17 @@ function fallbackOf(call: CallRow, terms: NonNullable<SessionOptions['terms']>) 
  * a grace. A carrier that dials by itself may report nothing between its ring and the end of the
  * longest talk: a report that is missing then costs nothing.
  */
-export function leaseOf(
+export function computeLease(
   { carrier }: Pick<CallRow, 'carrier'>,
   attempts: readonly Pick<AttemptRow, 'status' | 'dial'>[],
 ): number {
   const open = attempts.filter(isOpen);
   const ringing = open.filter(({ status }) => status === 'ringing');
   const ring = Math.max(0, ...ringing.map(({ dial }) => dial.timeout_seconds));
-  const dial_limit = findDialLimit(carrier);
-  if (dial_limit !== null && open.length > 0) {
-    const is_connected = open.some(({ status }) => status === 'connected');
-    return (is_connected ? 0 : ring) + dial_limit + CONNECTED_GRACE_SECONDS;
+  const dialLimit = findDialLimit(carrier);
+  if (dialLimit !== null && open.length > 0) {
+    const isConnected = open.some(({ status }) => status === 'connected');
+    return (isConnected ? 0 : ring) + dialLimit + CONNECTED_GRACE_SECONDS;
   }
   return ringing.length === open.length && ringing.length > 0
     ? ring + RINGING_GRACE_SECONDS
@@ -105,7 +105,7 @@ export async function readSession(
   const attempts = await readAttempts(db, call.id);
   const terms =
     hasFallback(call) && call.offer_id !== null
-      ? await readOfferWords(db, call.offer_id)
+      ? await loadOfferWords(db, call.offer_id)
       : undefined;
-  return sessionOf(call, attempts, { terms, fresh });
+  return buildSession(call, attempts, { terms, fresh });
 }

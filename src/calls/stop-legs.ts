@@ -4,7 +4,7 @@ import { CLAIM_LEGS_TO_STOP } from './queries/legs';
 
 const BATCH = 50;
 /** A leg that still rings is tried again after this. */
-const AGAIN_MS = 5_000;
+const RETRY_DELAY_MS = 5_000;
 
 /**
  * Stops legs that have rung for the time of their buyer, where the carrier would let them ring as
@@ -19,8 +19,8 @@ export async function stopLegs({
   log,
 }: Pick<Deps, 'database' | 'tenants' | 'carrier' | 'clock' | 'log'>): Promise<number> {
   const now = clock();
-  const again_at = new Date(now.getTime() + AGAIN_MS);
-  const legs = await database.sql(CLAIM_LEGS_TO_STOP, { now, again_at, limit: BATCH });
+  const againAt = new Date(now.getTime() + RETRY_DELAY_MS);
+  const legs = await database.sql(CLAIM_LEGS_TO_STOP, { now, again_at: againAt, limit: BATCH });
   const stopped = await Promise.all(
     legs.map(async ({ company_id, call_id, attempt, leg_sid, carrier: name }) => {
       if (name !== carrier.name) return false;

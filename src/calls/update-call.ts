@@ -11,17 +11,17 @@ import {
 } from '../errors';
 import { carrierUnavailable } from '../numbers/find-numbers';
 import { receiveCallStatus } from '../outreach/receive-status';
-import { tokensOf, type Data } from '../tokens/lead-data';
+import { buildTokens, type Data } from '../tokens/lead-data';
 import { addTokens, lockCapsOfCall } from './change-call';
 import { requireOneOfEach, setPayout, setRevenue, type Amounts } from './change-dollars';
 import { convertCall, payForOffer } from './convert-call';
 import { describeCall, type CallDescription } from './describe-call';
 import { lockEditableCall, type EditableCall } from './editable-call';
 import { handleCallEvent } from './handle-event';
-import { isTooLarge, looseTokens } from './loose-tokens';
+import { isTooLarge, readLooseTokens } from './loose-tokens';
 import { recordEvent } from './record-call';
 import { reportOutbound } from './report-outbound';
-import { reasonIn, returnConversion } from './return-conversion';
+import { toReasonDetails, returnConversion } from './return-conversion';
 
 /** Amounts are dollars. */
 export interface CallChanges extends Amounts, CallDescription {
@@ -57,7 +57,7 @@ export async function updateCall(
   context: Context,
 ): Promise<{ id: bigint; warnings: FieldErrors }> {
   const { now } = context;
-  const tokens = tokensIn(changes);
+  const tokens = readTokens(changes);
   requireOneOfEach(changes);
   return db.transaction(async (tx) => {
     const call = await lockEditableCall(tx, reference);
@@ -65,8 +65,8 @@ export async function updateCall(
     requirePossible(call, changes);
     if (CHANGES_OF_CAPS.some((field) => changes[field] !== undefined))
       await lockCapsOfCall(tx, call);
-    const kept = call.token_values;
-    const loose = looseTokens(changes.loose ?? {}, { kept, sent: tokens });
+    const storedTokens = call.token_values;
+    const loose = readLooseTokens(changes.loose ?? {}, { storedTokens, sentTokens: tokens });
     await mergeTokens(tx, call, { ...loose.tokens, ...tokens }, now);
     await describeCall(tx, call.id, changes, now);
     const dollars = await changeDollars(tx, call, changes, now);
@@ -88,8 +88,8 @@ const CHANGES_OF_CAPS = [
   'offer_converted',
 ] as const satisfies readonly (keyof CallChanges)[];
 
-function tokensIn({ post_call_tokens = {}, data = {} }: CallChanges): Data {
-  const { tokens, faults } = tokensOf(post_call_tokens, data);
+function readTokens({ post_call_tokens = {}, data = {} }: CallChanges): Data {
+  const { tokens, faults } = buildTokens(post_call_tokens, data);
   rejectInvalidData(faults);
   return tokens;
 }
@@ -100,10 +100,10 @@ function requirePossible(
 ): void {
   if (call.buyer_id !== null) return;
   const faults: FieldFaults = {};
-  const given = Object.entries({ revenue, add_revenue, buyer_converted }).filter(
+  const entries = Object.entries({ revenue, add_revenue, buyer_converted }).filter(
     ([, value]) => value !== undefined && value !== false,
   );
-  for (const [field] of given)
+  for (const [field] of entries)
     faults[field] = [
       fault(
         'not_applicable',
@@ -127,23 +127,23 @@ async function changeDollars(
   changes: CallChanges,
   now: Date,
 ): Promise<DollarChanges> {
-  const again = async () => (await lockEditableCall(db, call.id))!;
+  const reloadCall = async () => (await lockEditableCall(db, call.id))!;
   const warnings: FieldErrors = {};
-  const { revenue, payout } = returnsOf(call, changes);
+  const { revenue, payout } = decideReturns(call, changes);
   const reason = changes.adjustment_reason || null;
   if (revenue || payout) await returnConversion(db, call, { revenue, payout, reason, now });
-  const is_paid = await setPayout(db, await again(), changes, now);
+  const isPaid = await setPayout(db, await reloadCall(), changes, now);
   if (changes.buyer_converted && !(await convert(db, call, changes, now)))
     warnings.buyer_converted = [REPEAT_CALLER];
   if (changes.offer_converted && changes.payout === undefined) {
     const warning = await payForOffer(db, { call_id: call.id, buyer_id: call.buyer_id, now });
     if (warning) warnings.offer_converted = [warning];
   }
-  const is_charged =
-    !warnings.buyer_converted && (await setRevenue(db, await again(), changes, now));
+  const isCharged =
+    !warnings.buyer_converted && (await setRevenue(db, await reloadCall(), changes, now));
   return {
     warnings,
-    is_kept: revenue || payout || is_paid || is_charged || asksForReturn(changes),
+    is_kept: revenue || payout || isPaid || isCharged || asksForReturn(changes),
   };
 }
 
@@ -154,27 +154,27 @@ const asksForReturn = ({ buyer_converted, offer_converted }: CallChanges) =>
  * A return of what the buyer pays also returns what the source is paid, unless the request says
  * otherwise.
  */
-function returnsOf(
+function decideReturns(
   call: EditableCall,
   changes: CallChanges,
 ): { revenue: boolean; payout: boolean } {
   const { buyer_converted, offer_converted, payout, add_payout } = changes;
   const revenue = buyer_converted === false && call.buyer_converted;
   const stays = offer_converted === true || payout !== undefined || add_payout !== undefined;
-  const wanted = offer_converted === false || (revenue && !stays);
-  return { revenue, payout: wanted && call.traffic_source_converted };
+  const returnsPayout = offer_converted === false || (revenue && !stays);
+  return { revenue, payout: returnsPayout && call.traffic_source_converted };
 }
 
 async function recordNote(
   db: Db,
-  { id: call_id }: EditableCall,
+  { id: callId }: EditableCall,
   { description, adjustment_reason }: CallChanges,
   { is_kept, now }: { is_kept: boolean; now: Date },
 ): Promise<void> {
-  const details = is_kept ? {} : reasonIn(adjustment_reason);
+  const details = is_kept ? {} : toReasonDetails(adjustment_reason);
   if (!description && Object.keys(details).length === 0) return;
   const message = description || adjustment_reason || null;
-  await recordEvent(db, { call_id, event: 'note', message, details, now });
+  await recordEvent(db, { call_id: callId, event: 'note', message, details, now });
 }
 
 /**
@@ -215,12 +215,12 @@ const convert = (
   convertCall(db, {
     call_id: call.id,
     buyer_id: call.buyer_id!,
-    answered_seconds: talkedSeconds(call, now),
+    answered_seconds: computeTalkSeconds(call, now),
     now,
     reported: { revenue },
   });
 
-function talkedSeconds(
+function computeTalkSeconds(
   { connected_at, ended_at, answered_duration }: EditableCall,
   now: Date,
 ): number {
@@ -244,7 +244,7 @@ async function hangUp(db: Db, call: EditableCall, { now, carrier }: Context): Pr
     buyer_id: call.buyer_id,
     now,
   });
-  if (call.carrier !== SOFTSWITCH && (await endsAtCarrier(call, carrier))) return;
+  if (call.carrier !== SOFTSWITCH && (await endAtCarrier(call, carrier))) return;
   if (call.direction === 'inbound')
     await handleCallEvent(db, call.id, { event: 'completed', hangup_cause: 'hang_up' }, now);
   else {
@@ -257,7 +257,7 @@ async function hangUp(db: Db, call: EditableCall, { now, carrier }: Context): Pr
 }
 
 /** Asks the carrier to end a call; returns whether it will report the end. */
-async function endsAtCarrier(
+async function endAtCarrier(
   { carrier: name, carrier_call_id }: EditableCall,
   carrier: Carrier,
 ): Promise<boolean> {

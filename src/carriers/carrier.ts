@@ -24,14 +24,16 @@ export const findDialLimit = (carrier: string): number | null =>
  * True if the buyers of a call from the carrier `name` can be asked for a key: by the carrier of
  * the installation if it supports that, and by any softswitch.
  */
-export const canWhisper = (name: string, own: Pick<Carrier, 'name' | 'can_whisper'>): boolean =>
-  name !== own.name || own.can_whisper;
+export const canWhisper = (
+  name: string,
+  ownCarrier: Pick<Carrier, 'name' | 'can_whisper'>,
+): boolean => name !== ownCarrier.name || ownCarrier.can_whisper;
 
 /** Four hours, which is also the limit of Twilio where none is given. */
 export const DIAL_LIMIT_SECONDS = 14_400;
 
 /** A softswitch has no limit. */
-export const maxLegsOf = (carrier: string): number =>
+export const findMaxLegs = (carrier: string): number =>
   Object.hasOwn(MAX_LEGS, carrier) ? MAX_LEGS[carrier as CarrierName] : Infinity;
 
 export const MESSAGE_STATUSES = [
@@ -71,7 +73,7 @@ export interface Try {
    * The carrier's ids of other requests for the same numbers, which no earlier try of this one
    * made.
    */
-  taken?: readonly string[];
+  excludedIds?: readonly string[];
 }
 
 export interface SmsRequest extends Try {
@@ -161,9 +163,9 @@ export interface NumberSearch {
   except?: readonly string[];
 }
 
-export type Done = { ok: true } | Failure;
+export type ActionResult = { ok: true } | Failure;
 
-export type Found = { ok: true; numbers: AvailableNumber[] } | Failure;
+export type NumbersResult = { ok: true; numbers: AvailableNumber[] } | Failure;
 
 /** One connection of a call: that of the caller, or that to a buyer. */
 export interface Leg {
@@ -202,24 +204,24 @@ export interface Carrier {
    * Ends an inbound or outbound call; its last status is reported as usual. A call that has ended
    * is refused as `not_live`. May be repeated.
    */
-  endCall(carrier_call_id: string): Promise<Done>;
+  endCall(carrierCallId: string): Promise<ActionResult>;
   /**
    * Stops the ringing of a leg to a buyer. One that has been answered is left alone, and refused as
    * `not_live` like one that has ended. May be repeated.
    */
-  stopRinging(leg_sid: string): Promise<Done>;
+  stopRinging(legSid: string): Promise<ActionResult>;
   /** Records a leg that was answered, from now on; the recording is reported to `report_to`. */
-  startRecording(leg_sid: string, report_to: string): Promise<Done>;
+  startRecording(legSid: string, reportTo: string): Promise<ActionResult>;
   /**
    * Plays keys to one party of two that are connected, which takes that party out of the connection
    * and into a conference. A leg that has ended is refused as `not_live`.
    */
-  playKeys(request: KeyRequest): Promise<Done>;
+  playKeys(request: KeyRequest): Promise<ActionResult>;
   /** All legs of a call that has ended, and what each has cost. */
-  findLegs(carrier_call_id: string): Promise<Legs>;
-  searchNumbers(search: NumberSearch): Promise<Found>;
+  findLegs(carrierCallId: string): Promise<Legs>;
+  searchNumbers(search: NumberSearch): Promise<NumbersResult>;
   /** `carrier_id` is the carrier's id of the number. */
   buyNumber(request: NumberRequest): Promise<Outcome<'bought'>>;
   /** Gives a number back. May be repeated: for a number that was given back it succeeds. */
-  releaseNumber(carrier_number_id: string): Promise<Done>;
+  releaseNumber(carrierNumberId: string): Promise<ActionResult>;
 }

@@ -16,18 +16,19 @@ const SOLD: Record<string, readonly [string, ...string[]]> = {
  * belong to no single country: they get the requested `country`. Undefined for numbers of countries
  * that are not sold, and for another calling code than that of `country`.
  */
-export function numberFacts(phone_number: string, asked?: string): AvailableNumber | undefined {
-  const parsed = parsePhoneNumberFromString(phone_number);
+export function numberFacts(phoneNumber: string, country?: string): AvailableNumber | undefined {
+  const parsed = parsePhoneNumberFromString(phoneNumber);
   const countries = SOLD[parsed?.countryCallingCode ?? ''];
-  if (!parsed || !countries || (asked !== undefined && !countries.includes(asked)))
+  if (!parsed || !countries || (country !== undefined && !countries.includes(country)))
     return undefined;
-  const toll_free = parsed.getType() === 'TOLL_FREE';
-  const own = toll_free ? (asked ?? parsed.country) : (parsed.country ?? asked);
+  const tollFree = parsed.getType() === 'TOLL_FREE';
+  const ownCountry = tollFree ? (country ?? parsed.country) : (parsed.country ?? country);
   // Some islands share the numbering plan of Great Britain or of North America.
-  if (own !== undefined && !countries.includes(own) && countries.length > 1) return undefined;
+  if (ownCountry !== undefined && !countries.includes(ownCountry) && countries.length > 1)
+    return undefined;
   return {
-    phone_number,
-    country: own !== undefined && countries.includes(own) ? own : countries[0],
-    toll_free,
+    phone_number: phoneNumber,
+    country: ownCountry !== undefined && countries.includes(ownCountry) ? ownCountry : countries[0],
+    toll_free: tollFree,
   };
 }

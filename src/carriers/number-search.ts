@@ -8,7 +8,7 @@ const MAX_NATIONAL_DIGITS = 10;
 /** Letter groups of the keys 2 to 9 (ITU-T E.161). */
 const KEYS = ['abc', 'def', 'ghi', 'jkl', 'mno', 'pqrs', 'tuv', 'wxyz'];
 
-export const limitOf = ({ limit = DEFAULT_LIMIT }: NumberSearch): number =>
+export const readLimit = ({ limit = DEFAULT_LIMIT }: NumberSearch): number =>
   Math.min(Math.max(Math.trunc(limit), 1), MAX_NUMBERS);
 
 /** The prefix of a search without country code and trunk digit (0, in North America 1). */
@@ -44,17 +44,17 @@ export function pick(numbers: Iterable<AvailableNumber>, search: NumberSearch): 
   const prefix = nationalPrefix(search);
   const query = new RegExp(keypadPattern(search).replaceAll('*', '\\d'));
   const except = new Set(search.except);
-  const wanted = limitOf(search);
-  const found: AvailableNumber[] = [];
+  const limit = readLimit(search);
+  const matches: AvailableNumber[] = [];
   for (const number of numbers) {
-    if (found.length === wanted) break;
+    if (matches.length === limit) break;
     const national = number.phone_number.slice(skipped);
     if (number.country !== search.country || number.toll_free !== (search.toll_free ?? false))
       continue;
     if (national.startsWith(prefix) && query.test(national) && !except.has(number.phone_number))
-      found.push(number);
+      matches.push(number);
   }
-  return found;
+  return matches;
 }
 
 const callingCode = (country: string): string =>

@@ -1,4 +1,4 @@
-import { maxLegsOf } from './carrier';
+import { findMaxLegs } from './carrier';
 import type {
   AnsweredBy,
   AvailableNumber,
@@ -60,7 +60,7 @@ export const MAGIC_NUMBERS: Record<string, MagicNumber> = {
   '0109': { meaning: 'An answering machine answers calls.', answered_by: 'machine' },
 };
 
-const magicOf = (to: string): MagicNumber | undefined =>
+const findMagicNumber = (to: string): MagicNumber | undefined =>
   MAGIC_NUMBERS[/^\+1[2-9]\d\d555(01\d\d)$/.exec(to)?.[1] ?? ''];
 
 const NO_CALLS: Failure = {
@@ -71,7 +71,7 @@ const NO_CALLS: Failure = {
 };
 /** Result of a call to a number, such as a person's or a buyer's. */
 export function sandboxCall(to: string): { status: CallStatus; answered_by: AnsweredBy } {
-  const magic = magicOf(to);
+  const magic = findMagicNumber(to);
   const ending = magic?.call;
   const status = ending && 'status' in ending ? ending.status : undefined;
   return {
@@ -87,14 +87,14 @@ export function sandbox(): Carrier {
   return {
     name: 'sandbox',
     instant: true,
-    max_legs: maxLegsOf('sandbox'),
+    max_legs: findMaxLegs('sandbox'),
     can_whisper: true,
     sendSms: async ({ key, to }) =>
-      answer<MessageStatus>(key, magicOf(to)?.sms ?? { status: 'delivered' }),
+      buildOutcome<MessageStatus>(key, findMagicNumber(to)?.sms ?? { status: 'delivered' }),
     placeCall: async ({ key, to, connect_to, detect_machine }) =>
-      answer<CallStatus>(
+      buildOutcome<CallStatus>(
         key,
-        magicOf(to)?.call ?? {
+        findMagicNumber(to)?.call ?? {
           // Events after the answer are played by telephony/play-sandbox-call.ts.
           status: connect_to === null || detect_machine ? 'ringing' : 'completed',
         },
@@ -108,7 +108,7 @@ export function sandbox(): Carrier {
     findLegs: async () => ({ ok: true, legs: [] }),
     searchNumbers: async (search) => ({ ok: true, numbers: pick(inventory(), search) }),
     buyNumber: async ({ key, phone_number }) =>
-      answer(
+      buildOutcome(
         key,
         inventory().some((number) => number.phone_number === phone_number)
           ? { status: 'bought' }
@@ -118,7 +118,7 @@ export function sandbox(): Carrier {
   };
 }
 
-function answer<Status extends string>(key: string, ending: Ending<Status>): Outcome<Status> {
+function buildOutcome<Status extends string>(key: string, ending: Ending<Status>): Outcome<Status> {
   if ('status' in ending)
     return { ok: true, carrier_id: `SB${key.replaceAll('-', '')}`, ...ending };
   return {

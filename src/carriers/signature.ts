@@ -6,11 +6,11 @@ export type SignedParams = Record<string, string | string[]>;
  * The X-Twilio-Signature of a request with form parameters: of its URL followed by each key and
  * value, in the order of the keys.
  */
-export function signatureOf(auth_token: string, url: string, params: SignedParams): string {
+export function computeSignature(authToken: string, url: string, params: SignedParams): string {
   const pairs = Object.keys(params)
     .sort()
-    .flatMap((key) => valuesOf(params[key]!).map((value) => key + value));
-  return createHmac('sha1', auth_token)
+    .flatMap((key) => listValues(params[key]!).map((value) => key + value));
+  return createHmac('sha1', authToken)
     .update(url + pairs.join(''), 'utf8')
     .digest('base64');
 }
@@ -20,22 +20,22 @@ export function signatureOf(auth_token: string, url: string, params: SignedParam
  * with its query, not the one a proxy made of it.
  */
 export function isSigned(
-  auth_token: string,
+  authToken: string,
   signature: string | undefined,
   url: string,
   params: SignedParams,
 ): boolean {
   // Anyone can compute the HMAC of an empty token.
-  if (!signature || !auth_token) return false;
+  if (!signature || !authToken) return false;
   return spellings(url).some((spelling) =>
-    isSame(signature, signatureOf(auth_token, spelling, params)),
+    isSame(signature, computeSignature(authToken, spelling, params)),
   );
 }
 
 /** A repeated key counts once with each of its distinct values, sorted. */
-const valuesOf = (value: unknown): string[] => {
+const listValues = (value: unknown): string[] => {
   const values = Array.isArray(value) ? value : [value];
-  return [...new Set(values.filter((each) => typeof each === 'string'))].sort();
+  return [...new Set(values.filter((item) => typeof item === 'string'))].sort();
 };
 
 /** Twilio signs some URLs with their port, named or implied, and some without. */

@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { cutText, parseForeignJson } from '../storable-text';
 import { readBytes, TooLarge } from '../bounded-reading';
 import type { Failure, FailureCode } from './carrier';
-import { failureCodeOf } from './twilio-words';
+import { toFailureCode } from './twilio-words';
 
 export interface Account {
   account_sid: string;
@@ -47,7 +47,7 @@ export async function ask(
   account: Account,
   { method, path, fields, key, signal }: ApiRequest,
 ): Promise<Answer> {
-  const params = paramsOf(fields).toString();
+  const params = toParams(fields).toString();
   const { account_sid, auth_token, base_url } = account;
   const accounts = `${base_url.replace(/(?<!\/)\/+$/, '')}/2010-04-01/Accounts`;
   const url = `${accounts}/${encodeURIComponent(account_sid)}/${path}.json`;
@@ -75,10 +75,10 @@ export async function ask(
   }
 }
 
-function paramsOf(fields: Fields): URLSearchParams {
+function toParams(fields: Fields): URLSearchParams {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(fields))
-    for (const one of [value ?? []].flat()) params.append(name, one);
+    for (const item of [value ?? []].flat()) params.append(name, item);
   return params;
 }
 
@@ -89,8 +89,8 @@ function parse(text: string): Json | undefined {
 
 function interpret(status: number, body: Json | undefined): Answer {
   const code = typeof body?.code === 'number' ? body.code : undefined;
-  const [code_part, text] = [code ? ` (${code})` : '', body?.message ? `: ${body.message}` : ''];
-  const answer = `The carrier answered ${status}${code_part}${text}`;
+  const [codePart, text] = [code ? ` (${code})` : '', body?.message ? `: ${body.message}` : ''];
+  const answer = `The carrier answered ${status}${codePart}${text}`;
   const message = cutText(answer, MAX_MESSAGE_CHARS);
   const failure = (failed: FailureCode, more: Partial<Failure> = {}): Failure => ({
     ok: false,
@@ -112,7 +112,7 @@ function interpret(status: number, body: Json | undefined): Answer {
   if (status === 401 || (status === 403 && (!code || code < 21_000)))
     return failure('unauthorized');
   if (status < 400 || status === 404) return failure('not_found');
-  const ours = code ? failureCodeOf(code) : `http_${status}`;
+  const ours = code ? toFailureCode(code) : `http_${status}`;
   return { ok: false, retryable: ours === 'unavailable', code: ours, message };
 }
 

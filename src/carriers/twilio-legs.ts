@@ -1,4 +1,4 @@
-import type { Done, Leg, Legs } from './carrier';
+import type { ActionResult, Leg, Legs } from './carrier';
 import {
   ask,
   readRecords,
@@ -8,7 +8,7 @@ import {
   type Fields,
   type Json,
 } from './twilio-api';
-import { callStatusOf } from './twilio-words';
+import { toCallStatus } from './twilio-words';
 
 // Requests about calls in progress, and about the legs to single buyers.
 
@@ -21,16 +21,20 @@ interface Service {
  * The status `completed` also ends a call that still rings. Calls that have ended cannot be
  * changed.
  */
-export async function changeCall(service: Service, sid: string, fields: Fields): Promise<Done> {
+export async function changeCall(
+  service: Service,
+  sid: string,
+  fields: Fields,
+): Promise<ActionResult> {
   const answer = await postTo(service, `Calls/${encodeURIComponent(sid)}`, fields);
   return answer.ok ? { ok: true } : answer;
 }
 
 /** `canceled` ends a call that is queued or rings, and changes nothing about one in progress. */
-export async function stopRinging(service: Service, sid: string): Promise<Done> {
+export async function stopRinging(service: Service, sid: string): Promise<ActionResult> {
   const answer = await postTo(service, `Calls/${encodeURIComponent(sid)}`, { Status: 'canceled' });
   if (!answer.ok) return answer;
-  const status = callStatusOf(String(answer.body.status));
+  const status = toCallStatus(String(answer.body.status));
   return status === 'in_progress'
     ? { ok: false, retryable: false, code: 'not_live', message: 'The leg has been answered.' }
     : { ok: true };
@@ -39,10 +43,10 @@ export async function stopRinging(service: Service, sid: string): Promise<Done> 
 export async function startRecording(
   service: Service,
   sid: string,
-  report_to: string,
-): Promise<Done> {
+  reportTo: string,
+): Promise<ActionResult> {
   const answer = await postTo(service, `Calls/${encodeURIComponent(sid)}/Recordings`, {
-    RecordingStatusCallback: report_to,
+    RecordingStatusCallback: reportTo,
     RecordingStatusCallbackEvent: ['completed'],
   });
   return answer.ok ? { ok: true } : answer;
@@ -63,15 +67,15 @@ const UNANSWERED = ['busy', 'no_answer', 'failed', 'canceled'];
 export async function findLegs({ account, timeout_ms }: Service, sid: string): Promise<Legs> {
   const signal = AbortSignal.timeout(timeout_ms);
   const path = `Calls/${encodeURIComponent(sid)}`;
-  const own = await ask(account, { method: 'GET', path, fields: {}, signal });
-  if (!own.ok) return own;
+  const parentAnswer = await ask(account, { method: 'GET', path, fields: {}, signal });
+  if (!parentAnswer.ok) return parentAnswer;
   const fields = { ParentCallSid: sid, PageSize: MAX_LEGS };
-  const others = await ask(account, { method: 'GET', path: 'Calls', fields, signal });
-  if (!others.ok) return others;
+  const childrenAnswer = await ask(account, { method: 'GET', path: 'Calls', fields, signal });
+  if (!childrenAnswer.ok) return childrenAnswer;
   // An incomplete list of legs would be stored as the final cost.
-  const children = readRecords(others.body, 'calls');
+  const children = readRecords(childrenAnswer.body, 'calls');
   if (!children) return toUnusable('has no list of calls');
-  const legs = [own.body, ...children].map(toLeg);
+  const legs = [parentAnswer.body, ...children].map(toLeg);
   return legs.every((leg) => leg !== undefined)
     ? { ok: true, legs }
     : toUnusable('has a call without sid');
@@ -79,18 +83,18 @@ export async function findLegs({ account, timeout_ms }: Service, sid: string): P
 
 function toLeg(record: Json): Leg | undefined {
   const { status, price, price_unit } = record;
-  const carrier_call_id = readSid(record);
-  if (carrier_call_id === undefined) return undefined;
-  const is_unanswered = UNANSWERED.includes(callStatusOf(String(status)) ?? '');
+  const carrierCallId = readSid(record);
+  if (carrierCallId === undefined) return undefined;
+  const isUnanswered = UNANSWERED.includes(toCallStatus(String(status)) ?? '');
   return {
-    carrier_call_id,
-    cost: costOf(price) ?? (is_unanswered ? '0' : null),
+    carrier_call_id: carrierCallId,
+    cost: toCost(price) ?? (isUnanswered ? '0' : null),
     currency: typeof price_unit === 'string' && price_unit ? price_unit.toUpperCase() : 'USD',
   };
 }
 
 /** A price is below 0 for a charge. Null for none, or one that is no number. */
-export function costOf(price: unknown): string | null {
+export function toCost(price: unknown): string | null {
   const [, sign, amount] = /^([+-]?)(\d{1,7}(?:\.\d{1,10})?)$/.exec(String(price ?? '')) ?? [];
   if (amount === undefined) return null;
   return sign === '-' || Number(amount) === 0 ? amount : `-${amount}`;

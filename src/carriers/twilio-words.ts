@@ -5,6 +5,7 @@ const MESSAGE: Record<string, MessageStatus> = {
   scheduled: 'queued',
   queued: 'queued',
   sending: 'queued',
+  // eslint-disable-next-line id-denylist -- Twilio's word
   sent: 'sent',
   delivered: 'delivered',
   read: 'delivered',
@@ -47,20 +48,20 @@ const CODES: Record<number, FailureCode> = {
   21611: 'unavailable',
 };
 
-export const messageStatusOf = (status: string): MessageStatus | undefined =>
+export const toMessageStatus = (status: string): MessageStatus | undefined =>
   Object.hasOwn(MESSAGE, status) ? MESSAGE[status] : undefined;
 
-export const callStatusOf = (status: string): CallStatus | undefined =>
+export const toCallStatus = (status: string): CallStatus | undefined =>
   Object.hasOwn(CALL, status) ? CALL[status] : undefined;
 
 /** Undefined when the carrier was not asked for it. */
-export function answeredByOf(word: string | undefined): AnsweredBy | undefined {
+export function toAnsweredBy(word: string | undefined): AnsweredBy | undefined {
   if (!word) return undefined;
   if (word.startsWith('machine')) return 'machine';
   return word === 'human' || word === 'fax' ? word : 'unknown';
 }
 
-export const failureCodeOf = (code: number | string): string =>
+export const toFailureCode = (code: number | string): string =>
   CODES[Number(code)] ?? `twilio_${code}`;
 
 const WITHHELD = /^(|anonymous|restricted|blocked|unknown|unavailable|private|withheld)$/i;

@@ -1,18 +1,18 @@
 import {
-  maxLegsOf,
+  findMaxLegs,
   type AvailableNumber,
   type CallRequest,
   type Carrier,
-  type Done,
+  type ActionResult,
   type Failure,
-  type Found,
+  type NumbersResult,
   type NumberRequest,
   type NumberSearch,
   type Outcome,
   type SmsRequest,
   type Try,
 } from './carrier';
-import { keypadPattern, limitOf, nationalPrefix, pick } from './number-search';
+import { keypadPattern, readLimit, nationalPrefix, pick } from './number-search';
 import {
   ask,
   readRecords,
@@ -24,7 +24,7 @@ import {
 } from './twilio-api';
 import { changeCall, findLegs, startRecording, stopRinging } from './twilio-legs';
 import { keysTwiml } from './twilio-conference';
-import { callStatusOf, failureCodeOf, messageStatusOf } from './twilio-words';
+import { toCallStatus, toFailureCode, toMessageStatus } from './twilio-words';
 
 export interface TwilioOptions {
   account_sid: string;
@@ -53,7 +53,7 @@ interface OnceRequest<Status extends string> extends Try {
   lookup: Fields;
   list: string;
   isOurs(record: Json): boolean;
-  statusOf(record: Json): Status;
+  readStatus(record: Json): Status;
 }
 
 /** Clocks differ, and the carrier's times are whole seconds. */
@@ -81,19 +81,19 @@ export function twilio({
   return {
     name: 'twilio',
     instant: false,
-    max_legs: maxLegsOf('twilio'),
+    max_legs: findMaxLegs('twilio'),
     can_whisper,
-    sendSms: (request) => once(service, smsRequest(service, request)),
-    placeCall: (request) => once(service, callRequest(service, request)),
-    endCall: (carrier_call_id) => changeCall(service, carrier_call_id, { Status: 'completed' }),
-    stopRinging: (leg_sid) => stopRinging(service, leg_sid),
-    startRecording: (leg_sid, report_to) => startRecording(service, leg_sid, report_to),
+    sendSms: (request) => requestOnce(service, smsRequest(service, request)),
+    placeCall: (request) => requestOnce(service, callRequest(service, request)),
+    endCall: (carrierCallId) => changeCall(service, carrierCallId, { Status: 'completed' }),
+    stopRinging: (legSid) => stopRinging(service, legSid),
+    startRecording: (legSid, reportTo) => startRecording(service, legSid, reportTo),
     playKeys: ({ leg_id, digits, conference }) =>
       changeCall(service, leg_id, { Twiml: keysTwiml(digits, conference) }),
-    findLegs: (carrier_call_id) => findLegs(service, carrier_call_id),
+    findLegs: (carrierCallId) => findLegs(service, carrierCallId),
     searchNumbers: (search) => searchNumbers(service, search),
-    buyNumber: (request) => once(service, numberRequest(service, request)),
-    releaseNumber: (carrier_number_id) => releaseNumber(service, carrier_number_id),
+    buyNumber: (request) => requestOnce(service, numberRequest(service, request)),
+    releaseNumber: (carrierNumberId) => releaseNumber(service, carrierNumberId),
   };
 }
 
@@ -110,7 +110,7 @@ function smsRequest(service: Service, { from, to, body, ...rest }: SmsRequest) {
     lookup: { To: to, From: from },
     list: 'messages',
     isOurs: (record: Json) => isOutgoing(record) && record.body === body,
-    statusOf: (record: Json) => messageStatusOf(String(record.status)) ?? 'queued',
+    readStatus: (record: Json) => toMessageStatus(String(record.status)) ?? 'queued',
   };
 }
 
@@ -135,7 +135,7 @@ function callRequest(
     lookup: { To: to, From: from },
     list: 'calls',
     isOurs: isOutgoing,
-    statusOf: (record: Json) => callStatusOf(String(record.status)) ?? 'queued',
+    readStatus: (record: Json) => toCallStatus(String(record.status)) ?? 'queued',
   };
 }
 
@@ -153,7 +153,7 @@ function numberRequest(service: Service, { phone_number, ...rest }: NumberReques
     list: 'incoming_phone_numbers',
     // The lookup also finds numbers that contain this one.
     isOurs: (record: Json) => record.phone_number === phone_number,
-    statusOf: () => 'bought' as const,
+    readStatus: () => 'bought' as const,
   };
 }
 
@@ -161,11 +161,11 @@ function numberRequest(service: Service, { phone_number, ...rest }: NumberReques
 const isOutgoing = ({ direction }: Json): boolean => direction === 'outbound-api';
 
 /** Shows the number that the call was placed from. */
-function connectingTwiml(from: string, connect_to: string, timeout_seconds: number): string {
-  const noun = /^sips?:/i.test(connect_to) ? 'Sip' : 'Number';
-  const attributes = `callerId="${escapeXml(from)}" timeout="${timeout_seconds}"`;
+function connectingTwiml(from: string, connectTo: string, timeoutSeconds: number): string {
+  const noun = /^sips?:/i.test(connectTo) ? 'Sip' : 'Number';
+  const attributes = `callerId="${escapeXml(from)}" timeout="${timeoutSeconds}"`;
   const dial = `<Dial answerOnBridge="true" ${attributes}>`;
-  return `<Response>${dial}<${noun}>${escapeXml(connect_to)}</${noun}></Dial></Response>`;
+  return `<Response>${dial}<${noun}>${escapeXml(connectTo)}</${noun}></Dial></Response>`;
 }
 
 const escapeXml = (text: string): string =>
@@ -175,7 +175,7 @@ const escapeXml = (text: string): string =>
  * Twilio repeats a request that it receives twice. When an earlier try may have been accepted, this
  * first looks for the record which that one made.
  */
-async function once<Status extends string>(
+async function requestOnce<Status extends string>(
   service: Service,
   request: OnceRequest<Status>,
 ): Promise<Outcome<Status>> {
@@ -183,11 +183,11 @@ async function once<Status extends string>(
   if (request.tried_at) {
     const earlier = await findEarlier(service, request, request.tried_at, signal);
     if (!earlier.ok) return { ...earlier, retryable: true, maybe_sent: true };
-    if (earlier.record) return outcomeOf(earlier.record, request);
+    if (earlier.record) return toOutcome(earlier.record, request);
   }
   const { path, fields, key } = request;
   const answer = await ask(service.account, { method: 'POST', path, fields, key, signal });
-  if (answer.ok) return outcomeOf(answer.body, request);
+  if (answer.ok) return toOutcome(answer.body, request);
   // The carrier's lists may lag behind what it did.
   return request.tried_at && answer.retryable ? { ...answer, maybe_sent: true } : answer;
 }
@@ -199,8 +199,8 @@ async function once<Status extends string>(
  */
 async function findEarlier<Status extends string>(
   service: Service,
-  { path, lookup, key, list, taken = [], isOurs }: OnceRequest<Status>,
-  tried_at: Date,
+  { path, lookup, key, list, excludedIds = [], isOurs }: OnceRequest<Status>,
+  triedAt: Date,
   signal: AbortSignal,
 ): Promise<{ ok: true; record?: Json } | Failure> {
   const answer = await ask(service.account, {
@@ -219,24 +219,24 @@ async function findEarlier<Status extends string>(
     .filter(
       (record) =>
         isOurs(record) &&
-        !taken.includes(String(record.sid)) &&
-        createdAt(record) >= tried_at.getTime() - CLOCK_SKEW_MS,
+        !excludedIds.includes(String(record.sid)) &&
+        createdAt(record) >= triedAt.getTime() - CLOCK_SKEW_MS,
     )
     .sort((a, b) => createdAt(a) - createdAt(b));
   return { ok: true, record: records[0] };
 }
 
-function outcomeOf<Status extends string>(
+function toOutcome<Status extends string>(
   record: Json,
-  { statusOf }: OnceRequest<Status>,
+  { readStatus }: OnceRequest<Status>,
 ): Outcome<Status> {
   const sid = readSid(record);
   if (sid === undefined) return toUnusable('is a record without sid');
-  const code = record.error_code ? failureCodeOf(String(record.error_code)) : undefined;
-  return { ok: true, carrier_id: sid, status: statusOf(record), ...(code && { code }) };
+  const code = record.error_code ? toFailureCode(String(record.error_code)) : undefined;
+  return { ok: true, carrier_id: sid, status: readStatus(record), ...(code && { code }) };
 }
 
-async function searchNumbers(service: Service, search: NumberSearch): Promise<Found> {
+async function searchNumbers(service: Service, search: NumberSearch): Promise<NumbersResult> {
   const { country, toll_free = false } = search;
   const kind = toll_free ? 'TollFree' : 'Local';
   const path = `AvailablePhoneNumbers/${encodeURIComponent(country)}/${kind}`;
@@ -259,20 +259,20 @@ async function searchNumbers(service: Service, search: NumberSearch): Promise<Fo
   return { ok: true, numbers: pick(numbers, search) };
 }
 
-async function releaseNumber(service: Service, sid: string): Promise<Done> {
+async function releaseNumber(service: Service, sid: string): Promise<ActionResult> {
   const signal = AbortSignal.timeout(service.timeout_ms);
   const path = `${NUMBERS}/${encodeURIComponent(sid)}`;
   const answer = await ask(service.account, { method: 'DELETE', path, fields: {}, signal });
   if (answer.ok || answer.code !== 'not_found') return answer.ok ? { ok: true } : answer;
   // A wrong account or address does not have the number either: the number was given back only
   // when the account's other numbers are found.
-  const known = await ask(service.account, {
+  const numbersAnswer = await ask(service.account, {
     method: 'GET',
     path: NUMBERS,
     fields: { PageSize: '1' },
     signal,
   });
-  return known.ok ? { ok: true } : known;
+  return numbersAnswer.ok ? { ok: true } : numbersAnswer;
 }
 
 /**
@@ -285,5 +285,5 @@ function searchFields(search: NumberSearch): Fields {
   const area =
     ['US', 'CA'].includes(search.country) && prefix.length >= 3 ? prefix.slice(0, 3) : undefined;
   const contains = [query, prefix].find((pattern) => pattern.length >= 2 && pattern !== area);
-  return { AreaCode: area, Contains: contains, PageSize: String(limitOf(search)) };
+  return { AreaCode: area, Contains: contains, PageSize: String(readLimit(search)) };
 }

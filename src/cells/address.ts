@@ -5,7 +5,7 @@ export interface Node {
 }
 
 /** URL of a node, with the database, user and parameters of the coordinator. */
-export function urlOfNode(coordinator: string, { host, port }: Node): string {
+export function buildNodeUrl(coordinator: string, { host, port }: Node): string {
   const url = new URL(coordinator);
   url.searchParams.delete('host');
   url.searchParams.delete('port');
@@ -17,8 +17,8 @@ export function urlOfNode(coordinator: string, { host, port }: Node): string {
 /** Adds settings of the sessions to those that a URL has. */
 export function withSettings(url: string, settings: Record<string, string>): string {
   const changed = new URL(url);
-  const own = changed.searchParams.get('options') ?? '';
+  const existingOptions = changed.searchParams.get('options') ?? '';
   const added = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
-  changed.searchParams.set('options', [own, ...added].filter(Boolean).join(' '));
+  changed.searchParams.set('options', [existingOptions, ...added].filter(Boolean).join(' '));
   return changed.href;
 }

@@ -4,7 +4,7 @@ import { functionsSource } from '../db/migrate';
 import { sqlOn } from '../db/sql';
 import { prepareQueue } from '../jobs/queue';
 import { withSettings, type Node } from './address';
-import { idsSchema, localSchema, ON_NODE, onNode } from './on-node';
+import { idsSchema, localSchema, ON_NODE, runOnNode } from './on-node';
 import { HAS_QUEUE, LIST_VIEWS } from './queries/attach';
 import { makeSequences, type UsedSequences } from './sequences';
 
@@ -16,7 +16,7 @@ import { makeSequences, type UsedSequences } from './sequences';
 // Citus must not move tables that are written without its knowledge. A cell is moved by detaching
 // it, which waits for the transactions that use the views (src/cells/move-cell.ts).
 
-export interface Attached {
+export interface AttachedCell {
   id: number;
   schema: string;
   node: Node;
@@ -25,11 +25,11 @@ export interface Attached {
 /** Makes the views and functions of a cell on the node with its tables, all or none. */
 export async function attachCell(
   url: string,
-  { id, schema }: Attached,
+  { id, schema }: AttachedCell,
   used: UsedSequences,
 ): Promise<void> {
-  await onNode(url, schema, (client) =>
-    patiently(client, async () => {
+  await runOnNode(url, schema, (client) =>
+    retryWhileLocked(client, async () => {
       await client.query('BEGIN');
       await dropViews(client, schema);
       await client.query(`CREATE SCHEMA ${localSchema(schema)}`);
@@ -43,7 +43,7 @@ export async function attachCell(
 
 /** Makes the job queue of a node. All of its cells share it, and it stays there. */
 export async function prepareNode(url: string, schema: string): Promise<void> {
-  await onNode(url, schema, async (client) => {
+  await runOnNode(url, schema, async (client) => {
     const [queue] = await sqlOn(client)(HAS_QUEUE, {});
     // Citus copies types of the coordinator's queue to its nodes, and nothing else of it.
     if (!queue!.has_queue) await client.query('DROP SCHEMA IF EXISTS jobs CASCADE');
@@ -66,17 +66,17 @@ const dropViews = (client: Client, schema: string) =>
  * go through Citus, or fail.
  */
 export const detachCell = (url: string, schema: string): Promise<void> =>
-  onNode(url, schema, (client) => patiently(client, () => dropViews(client, schema)));
+  runOnNode(url, schema, (client) => retryWhileLocked(client, () => dropViews(client, schema)));
 
 /**
  * Hides a company from the views of a cell, after the transactions that use them, and refuses its
  * rows (44000). Attaching the cell again ends this.
  */
-export const hideCompany = (url: string, schema: string, company_id: bigint): Promise<void> =>
-  onNode(url, schema, (client) =>
-    patiently(client, async () => {
+export const hideCompany = (url: string, schema: string, companyId: bigint): Promise<void> =>
+  runOnNode(url, schema, (client) =>
+    retryWhileLocked(client, async () => {
       await client.query('BEGIN');
-      await makeViews(client, schema, company_id);
+      await makeViews(client, schema, companyId);
       await client.query('COMMIT');
     }),
   );
@@ -89,7 +89,7 @@ const PAUSE_MS = 1_000;
  * Does work that needs the views exclusively. While a long transaction uses them, it retries: a
  * session that waits for a lock makes all others wait too.
  */
-async function patiently(client: Client, work: () => Promise<unknown>): Promise<void> {
+async function retryWhileLocked(client: Client, work: () => Promise<unknown>): Promise<void> {
   await client.query(`SET lock_timeout = '${MAX_WAIT}'`);
   for (;;) {
     try {

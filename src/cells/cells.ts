@@ -20,7 +20,7 @@ export interface Part {
   counter: RateLimitCounter;
 }
 
-export interface Place extends Node {
+export interface CellLocation extends Node {
   id: number;
   schema: string;
   state: string;
@@ -40,8 +40,8 @@ const OVERLAP_MS = 60_000;
 export class Cells {
   private readonly parts = new Map<number, Part & { at: string }>();
   /** The cell of each company; MOVES while it is between two. */
-  private readonly places = new Map<bigint, number>();
-  private known_until = new Date(0);
+  private readonly cellByCompany = new Map<bigint, number>();
+  private refreshedUntil = new Date(0);
   private readonly closing = new AbortController();
 
   /** `coordinator` has the directory. */
@@ -51,24 +51,27 @@ export class Cells {
    * Opens a cell that is new or has moved to another node. Returns the part that it replaces, which
    * no request takes any more.
    */
-  add({ id, state, host, port, ...place }: Place, open: (place: Place) => Part): Part | undefined {
+  add(
+    { id, state, host, port, ...rest }: CellLocation,
+    open: (cell: CellLocation) => Part,
+  ): Part | undefined {
     const at = `${host}:${port}`;
-    const known = this.parts.get(id);
+    const existingPart = this.parts.get(id);
     // While it moves, its next node is not known yet.
-    if (known && (known.at === at || state === 'moving')) return undefined;
-    this.parts.set(id, { ...open({ id, state, host, port, ...place }), at });
-    return known;
+    if (existingPart && (existingPart.at === at || state === 'moving')) return undefined;
+    this.parts.set(id, { ...open({ id, state, host, port, ...rest }), at });
+    return existingPart;
   }
 
-  all(): readonly Part[] {
+  listParts(): readonly Part[] {
     return [...this.parts.values()];
   }
 
   /** Returns the part of a known company: requests and jobs ask the directory first. */
-  of(company_id: bigint): Part {
-    const cell = this.places.get(company_id);
-    if (cell === MOVES) throw new CompanyMoves(`company ${company_id} moves to another cell`);
-    if (cell === undefined) throw new Error(`the cell of the company ${company_id} is not known`);
+  requirePart(companyId: bigint): Part {
+    const cell = this.cellByCompany.get(companyId);
+    if (cell === MOVES) throw new CompanyMoves(`company ${companyId} moves to another cell`);
+    if (cell === undefined) throw new Error(`the cell of the company ${companyId} is not known`);
     const part = this.parts.get(cell);
     // A cell becomes known a second after it was made.
     if (!part) throw new CompanyMoves(`cell ${cell} is not known yet`);
@@ -77,10 +80,10 @@ export class Cells {
 
   /** Reads which companies were assigned to cells since the last time. */
   async refresh(): Promise<void> {
-    const since = new Date(Math.max(0, this.known_until.getTime() - OVERLAP_MS));
+    const since = new Date(Math.max(0, this.refreshedUntil.getTime() - OVERLAP_MS));
     for (const row of await this.coordinator.sql(LIST_MOVED_COMPANIES, { since })) {
       this.learn(BigInt(row.company_id), row);
-      this.known_until = row.changed_at;
+      this.refreshedUntil = row.changed_at;
     }
   }
 
@@ -93,69 +96,72 @@ export class Cells {
     }
   }
 
-  private learn(company_id: bigint, { cell_id, moves }: { cell_id: number; moves: boolean }) {
-    this.places.set(company_id, moves ? MOVES : cell_id);
+  private learn(companyId: bigint, { cell_id, moves }: { cell_id: number; moves: boolean }) {
+    this.cellByCompany.set(companyId, moves ? MOVES : cell_id);
   }
 
-  private sqlOf(company_id: bigint): Sql {
-    return sqlOn(this.of(company_id).deps.database.credentials);
+  private buildSql(companyId: bigint): Sql {
+    return sqlOn(this.requirePart(companyId).deps.database.credentials);
   }
 
   readonly directory: Directory = {
-    ofKey: async (kind, key) => {
-      const [found] = await this.coordinator.sql(FIND_KEY, { kind, key });
-      if (!found) return undefined;
-      const company_id = BigInt(found.company_id);
-      this.learn(company_id, found);
-      return this.sqlOf(company_id);
+    findKeyDatabase: async (kind, key) => {
+      const [owner] = await this.coordinator.sql(FIND_KEY, { kind, key });
+      if (!owner) return undefined;
+      const companyId = BigInt(owner.company_id);
+      this.learn(companyId, owner);
+      return this.buildSql(companyId);
     },
-    ofCompany: async (company_id) => {
-      const [found] = await this.coordinator.sql(FIND_COMPANY, { company_id });
-      if (!found) return undefined;
-      this.learn(company_id, found);
-      return this.sqlOf(company_id);
+    findCompanyDatabase: async (companyId) => {
+      const [assignment] = await this.coordinator.sql(FIND_COMPANY, { company_id: companyId });
+      if (!assignment) return undefined;
+      this.learn(companyId, assignment);
+      return this.buildSql(companyId);
     },
-    settle: async (company_id) => {
+    assignCompany: async (companyId) => {
       const [emptiest] = await this.coordinator.sql(FIND_EMPTIEST, {});
       if (!emptiest) throw new StartError('No cell takes companies now: npx trunkline cells list');
-      await this.coordinator.sql(SAVE_COMPANY, { company_id, cell_id: emptiest.id });
-      this.learn(company_id, { cell_id: emptiest.id, moves: false });
+      await this.coordinator.sql(SAVE_COMPANY, { company_id: companyId, cell_id: emptiest.id });
+      this.learn(companyId, { cell_id: emptiest.id, moves: false });
     },
-    claim: async (kind, key, company_id) => {
-      const [owner] = await this.coordinator.sql(CLAIM_KEY, { kind, key, company_id });
-      return BigInt(owner!.company_id) === company_id;
+    claim: async (kind, key, companyId) => {
+      const [owner] = await this.coordinator.sql(CLAIM_KEY, { kind, key, company_id: companyId });
+      return BigInt(owner!.company_id) === companyId;
     },
-    release: async (kind, key, company_id) => {
-      await this.coordinator.sql(RELEASE_KEY, { kind, key, company_id }).catch(() => undefined);
+    release: async (kind, key, companyId) => {
+      await this.coordinator
+        .sql(RELEASE_KEY, { kind, key, company_id: companyId })
+        .catch(() => undefined);
     },
     clean: async () => {
-      for (const [cell_id, { deps }] of this.parts)
-        await cleanDirectory(this.coordinator.sql, { cell_id, sql: deps.database.sql });
+      for (const [cellId, { deps }] of this.parts)
+        await cleanDirectory(this.coordinator.sql, { cell_id: cellId, sql: deps.database.sql });
     },
   };
 
   readonly tenants: TenantDatabases = {
-    of: (company_id) => this.of(company_id).tenants.of(company_id),
-    ofRequest: (company_id, purpose) => this.of(company_id).tenants.ofRequest(company_id, purpose),
+    of: (companyId) => this.requirePart(companyId).tenants.of(companyId),
+    ofRequest: (companyId, purpose) =>
+      this.requirePart(companyId).tenants.ofRequest(companyId, purpose),
   };
 
   readonly counter: RateLimitCounter = {
-    take: (subject) => this.of(BigInt(subject.company_id)).counter.take(subject),
+    take: (subject) => this.requirePart(BigInt(subject.company_id)).counter.take(subject),
     close: async () => {
       this.closing.abort();
-      await Promise.all(this.all().map(({ counter }) => counter.close()));
+      await Promise.all(this.listParts().map(({ counter }) => counter.close()));
     },
   };
 
   /** Event streams; their slots are those of the process. */
-  streams(own: Live): Live {
+  buildStreams(processStreams: Live): Live {
     return {
-      takePlace: own.takePlace,
-      follow: (followed) => this.of(followed.company_id).deps.live.follow(followed),
+      takeSlot: processStreams.takeSlot,
+      follow: (followed) => this.requirePart(followed.company_id).deps.live.follow(followed),
       followCompany: (followed) =>
-        this.of(followed.caller.company_id).deps.live.followCompany(followed),
+        this.requirePart(followed.caller.company_id).deps.live.followCompany(followed),
       close: () => {
-        own.close();
+        processStreams.close();
         for (const { deps } of this.parts.values()) deps.live.close();
       },
     };

@@ -2,16 +2,16 @@ import { Client } from 'pg';
 import { sqlOn, type Sql } from '../db/sql';
 import { withClient } from '../db/with-client';
 import { StartError } from '../start-error';
-import { urlOfNode, withSettings } from './address';
+import { buildNodeUrl, withSettings } from './address';
 import { attachCell } from './attach';
 import { removeCompanies } from './copy-companies';
 import { dropCell, dropOnNode, type Cell } from './create-cell';
-import { CELL_STATES, companiesOf, isInUse, type CellState } from './directory';
+import { CELL_STATES, listCellCompanies, isInUse, type CellState } from './directory';
 import { endMoves } from './gate';
 import { isDistributed } from './is-distributed';
 import { takeLock } from './lock';
 import { moveJobs } from './move-jobs';
-import { listNodes, placeOf } from './nodes';
+import { listNodes, requireNode } from './nodes';
 import {
   FORGET_CELL,
   LIST_CELLS,
@@ -24,7 +24,7 @@ import { readSequences } from './sequences';
 /**
  * A session at the coordinator of a distributed database. Only one session changes cells at a time.
  */
-export interface Changing {
+export interface CellSession {
   coordinator: string;
   client: Client;
   sql: Sql;
@@ -33,7 +33,7 @@ export interface Changing {
 /** Runs work that changes cells, after finishing what a command that died has left. */
 export async function changeCells<T>(
   coordinator: string,
-  work: (changing: Changing) => Promise<T>,
+  work: (changing: CellSession) => Promise<T>,
   { waits = false } = {},
 ): Promise<T> {
   const client = new Client(
@@ -71,7 +71,7 @@ export class UnfinishedDistribution extends StartError {
 }
 
 /** Finishes what a command that died has left: moves, new cells, companies between two cells. */
-async function repair(changing: Changing): Promise<void> {
+async function repair(changing: CellSession): Promise<void> {
   const { client, sql, coordinator } = changing;
   await endMoves(client);
   for (const { id, name, state } of await sql(LIST_CELLS, {}))
@@ -79,32 +79,32 @@ async function repair(changing: Changing): Promise<void> {
   for (const { company_id, ...between } of await sql(LIST_MOVING_COMPANIES, {})) {
     const { cell_id, left_cell } = between;
     if (left_cell !== null) await removeFrom(changing, company_id, left_cell);
-    else await settleCell(changing, await cellOf(sql, cell_id));
+    else await settleCell(changing, await requireCell(sql, cell_id));
     await sql(PLACE_COMPANY, { company_id, cell_id, moves_to: null, left_cell: null });
   }
   for (const { id, name, state } of await sql(LIST_CELLS, {}))
     if (state === CELL_STATES.filling) {
       await dropCell(coordinator, name);
       await sql(FORGET_CELL, { id });
-    } else await gatherJobs(changing, await cellOf(sql, id));
+    } else await gatherJobs(changing, await requireCell(sql, id));
 }
 
 /** Deletes the rows of a company from a cell that it has left, and shows all rows there again. */
 export async function removeFrom(
-  changing: Changing,
-  company_id: string,
-  left_cell: number,
+  changing: CellSession,
+  companyId: string,
+  leftCell: number,
 ): Promise<void> {
-  const cell = await cellOf(changing.sql, left_cell);
-  await removeCompanies(changing.coordinator, cell, [company_id]);
+  const cell = await requireCell(changing.sql, leftCell);
+  await removeCompanies(changing.coordinator, cell, [companyId]);
   await settleCell(changing, cell);
 }
 
 /** Throws StartError if there is no such cell. */
-export async function cellOf(sql: Sql, id: number): Promise<Cell> {
-  const cell = (await sql(LIST_CELLS, {})).find((each) => each.id === id);
+export async function requireCell(sql: Sql, id: number): Promise<Cell> {
+  const cell = (await sql(LIST_CELLS, {})).find((row) => row.id === id);
   if (!cell) throw new StartError(`There is no cell ${id}.`);
-  return { id, schema: cell.name, node: await placeOf(sql, cell.name) };
+  return { id, schema: cell.name, node: await requireNode(sql, cell.name) };
 }
 
 export const saveState = (
@@ -118,25 +118,25 @@ export const saveState = (
  * nodes.
  */
 export async function settleCell(
-  { coordinator, sql }: Changing,
+  { coordinator, sql }: CellSession,
   { id, schema }: Omit<Cell, 'node'>,
 ): Promise<void> {
-  const node = await placeOf(sql, schema);
+  const node = await requireNode(sql, schema);
   const nodes = await listNodes(sql);
-  const urls = nodes.map((each) => urlOfNode(coordinator, each));
+  const urls = nodes.map((clusterNode) => buildNodeUrl(coordinator, clusterNode));
   const used = await readSequences(urls, schema);
-  await attachCell(urlOfNode(coordinator, node), { id, schema, node }, used);
+  await attachCell(buildNodeUrl(coordinator, node), { id, schema, node }, used);
   await saveState(sql, { id, schema }, CELL_STATES.open);
   await gatherJobs({ coordinator, sql }, { id, schema, node });
-  for (const other of nodes)
-    if (other.groupid !== node.groupid) await dropOnNode(coordinator, other, schema);
+  for (const otherNode of nodes)
+    if (otherNode.groupid !== node.groupid) await dropOnNode(coordinator, otherNode, schema);
 }
 
 /** Moves the jobs of a cell's companies from any node to its own. */
 async function gatherJobs(
-  { coordinator, sql }: Pick<Changing, 'coordinator' | 'sql'>,
+  { coordinator, sql }: Pick<CellSession, 'coordinator' | 'sql'>,
   { id, ...cell }: Cell,
 ): Promise<void> {
-  const companies = await companiesOf(sql, id);
+  const companies = await listCellCompanies(sql, id);
   await moveJobs(coordinator, { nodes: await listNodes(sql), ...cell }, companies);
 }

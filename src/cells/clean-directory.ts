@@ -15,12 +15,12 @@ export async function cleanDirectory(
     const old = await coordinator(LIST_OLD_KEYS, { cell_id, ...after, max: PAGE });
     const last = old.at(-1);
     if (!last) return;
-    const kept = await sql(FIND_KEPT_KEYS, {
+    const usedKeys = await sql(FIND_KEPT_KEYS, {
       kinds: old.map(({ kind }) => kind),
       keys: old.map(({ key }) => key),
       companies: old.map(({ company_id }) => company_id),
     });
-    const names = new Set(kept.map(({ kind, key }) => `${kind} ${key}`));
+    const names = new Set(usedKeys.map(({ kind, key }) => `${kind} ${key}`));
     const unused = old.filter(({ kind, key }) => !names.has(`${kind} ${key}`));
     for (const { kind, key, claimed_at } of unused)
       await coordinator(DELETE_KEY, { kind, key, claimed_at });

@@ -4,7 +4,7 @@ import { from, to } from 'pg-copy-streams';
 import { sqlOn, type Sql } from '../db/sql';
 import { listTables, type Table } from '../db/whole-tables';
 import { StartError } from '../start-error';
-import { urlOfNode, withSettings, type Node } from './address';
+import { buildNodeUrl, withSettings, type Node } from './address';
 import { ON_NODE } from './on-node';
 import { LIST_SHARDS } from './queries/attach';
 import { deleteRows } from './queries/copy';
@@ -13,7 +13,10 @@ import { deleteRows } from './queries/copy';
 interface Tables {
   client: Client;
   /** Location of each table's rows, by its name. */
-  places: ReadonlyMap<string, { place: string; columns: string; company_column: string | null }>;
+  relations: ReadonlyMap<
+    string,
+    { qualifiedName: string; columns: string; company_column: string | null }
+  >;
 }
 
 interface CellOnNode {
@@ -31,32 +34,32 @@ export async function copyCompanies(
   { source, target }: { source?: CellOnNode; target: CellOnNode },
   companies: readonly string[],
 ): Promise<number> {
-  const [read, written] = await Promise.all([
-    source ? shardsOf(coordinator, source) : tablesOf(coordinator),
-    shardsOf(coordinator, target),
+  const [sourceTables, targetTables] = await Promise.all([
+    source ? openShards(coordinator, source) : openTables(coordinator),
+    openShards(coordinator, target),
   ]);
   try {
-    await withoutForeignKeys(written.client);
-    await written.client.query('BEGIN');
-    await read.client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await disableForeignKeys(targetTables.client);
+    await targetTables.client.query('BEGIN');
+    await sourceTables.client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     let rows = 0;
-    for (const [name, { place, columns, company_column }] of read.places) {
+    for (const [name, { qualifiedName, columns, company_column }] of sourceTables.relations) {
       if (company_column === null) continue;
-      const out = read.client.query(
+      const out = sourceTables.client.query(
         to(
-          `COPY (SELECT ${columns} FROM ${place} ` +
+          `COPY (SELECT ${columns} FROM ${qualifiedName} ` +
             `WHERE ${company_column} = ANY ('{${companies.join()}}')) TO STDOUT (FORMAT binary)`,
         ),
       );
-      const into = `COPY ${written.places.get(name)!.place} (${columns})`;
-      const sink = written.client.query(from(`${into} FROM STDIN (FORMAT binary)`));
+      const into = `COPY ${targetTables.relations.get(name)!.qualifiedName} (${columns})`;
+      const sink = targetTables.client.query(from(`${into} FROM STDIN (FORMAT binary)`));
       await pipeline(out, sink);
       rows += sink.rowCount;
     }
-    await written.client.query('COMMIT');
+    await targetTables.client.query('COMMIT');
     return rows;
   } finally {
-    await Promise.all([read.client.end(), written.client.end()]);
+    await Promise.all([sourceTables.client.end(), targetTables.client.end()]);
   }
 }
 
@@ -65,13 +68,13 @@ export async function removeCompanies(
   cell: CellOnNode,
   companies: readonly string[],
 ): Promise<void> {
-  const { client, places } = await shardsOf(coordinator, cell);
+  const { client, relations } = await openShards(coordinator, cell);
   try {
-    await withoutForeignKeys(client);
+    await disableForeignKeys(client);
     await client.query('BEGIN');
-    for (const { place, company_column } of places.values())
+    for (const { qualifiedName, company_column } of relations.values())
       if (company_column !== null)
-        await client.query(deleteRows(place, company_column), [companies]);
+        await client.query(deleteRows(qualifiedName, company_column), [companies]);
     await client.query('COMMIT');
   } finally {
     await client.end();
@@ -79,32 +82,32 @@ export async function removeCompanies(
 }
 
 /** The tables of a database that is not distributed, except that of the installation. */
-export const tablesOfCompanies = async (sql: Sql): Promise<Table[]> =>
+export const listCompanyTables = async (sql: Sql): Promise<Table[]> =>
   (await listTables(sql)).filter(({ name }) => name !== 'installations');
 
-async function tablesOf(coordinator: string): Promise<Tables> {
+async function openTables(coordinator: string): Promise<Tables> {
   const client = await connect(coordinator);
-  const tables = await tablesOfCompanies(sqlOn(client));
+  const tables = await listCompanyTables(sqlOn(client));
   return {
     client,
-    places: new Map(
+    relations: new Map(
       tables.map(({ name, columns, company_column }) => [
         name,
-        { place: `public.${name}`, columns, company_column },
+        { qualifiedName: `public.${name}`, columns, company_column },
       ]),
     ),
   };
 }
 
-async function shardsOf(coordinator: string, { schema, node }: CellOnNode): Promise<Tables> {
-  const client = await connect(urlOfNode(coordinator, node));
+async function openShards(coordinator: string, { schema, node }: CellOnNode): Promise<Tables> {
+  const client = await connect(buildNodeUrl(coordinator, node));
   const shards = await sqlOn(client)(LIST_SHARDS, { schema });
   return {
     client,
-    places: new Map(
+    relations: new Map(
       shards.map(({ name, shard, columns, company_column }) => [
         name,
-        { place: shard, columns, company_column },
+        { qualifiedName: shard, columns, company_column },
       ]),
     ),
   };
@@ -117,7 +120,7 @@ async function connect(url: string): Promise<Client> {
 }
 
 /** Rows are copied and deleted table by table, all of them or none. */
-const withoutForeignKeys = (client: Client): Promise<unknown> =>
+const disableForeignKeys = (client: Client): Promise<unknown> =>
   client.query('SET session_replication_role = replica').catch((error: { code?: string }) => {
     if (error.code !== '42501') throw error;
     throw new StartError(

@@ -1,12 +1,12 @@
 import { Client } from 'pg';
 import { migrate } from '../db/migrate';
 import { sqlOn } from '../db/sql';
-import { takeConstruction } from '../db/whole-tables';
+import { dropConstraints } from '../db/whole-tables';
 import { withClient } from '../db/with-client';
-import { urlOfNode, withSettings, type Node } from './address';
+import { buildNodeUrl, withSettings, type Node } from './address';
 import { attachCell, prepareNode } from './attach';
-import { listNodes, nodeOf } from './nodes';
-import { EXTENSIONS, idsSchema, localSchema, onNode } from './on-node';
+import { listNodes, findNode } from './nodes';
+import { EXTENSIONS, idsSchema, localSchema, runOnNode } from './on-node';
 import { DISTRIBUTE_SCHEMA, MOVE_EMPTY_SCHEMA } from './queries/create';
 
 export interface Cell {
@@ -15,10 +15,10 @@ export interface Cell {
   node: Node;
 }
 
-export const schemaOf = (id: number): string => `cell_${id}`;
+export const toSchemaName = (id: number): string => `cell_${id}`;
 
 /** A session at the coordinator that looks up unqualified names in a schema. */
-export const urlOfSchema = (url: string, schema: string): string =>
+export const buildSchemaUrl = (url: string, schema: string): string =>
   withSettings(url, {
     timezone: 'UTC',
     search_path: `${schema},${EXTENSIONS}`,
@@ -35,8 +35,8 @@ export async function createCell(
   { id, on }: { id: number; on: Node },
   fill: (cell: Cell) => Promise<void> = async () => {},
 ): Promise<Cell> {
-  const schema = schemaOf(id);
-  const url = urlOfSchema(coordinator, schema);
+  const schema = toSchemaName(id);
+  const url = buildSchemaUrl(coordinator, schema);
   await dropCell(coordinator, schema);
   const client = new Client(url);
   return withClient(client, async () => {
@@ -45,24 +45,24 @@ export async function createCell(
     await migrate(url);
     // A move cannot follow an unlogged table.
     await client.query('ALTER TABLE rate_limits SET LOGGED');
-    const construct = await takeConstruction(client, schema);
+    const construct = await dropConstraints(client, schema);
     await sql(DISTRIBUTE_SCHEMA, { schema });
-    const chosen = (await nodeOf(sql, schema))!;
+    const chosen = (await findNode(sql, schema))!;
     const { groupid, host, port } = on;
     if (chosen.groupid !== groupid) await sql(MOVE_EMPTY_SCHEMA, { schema, host, port });
     const cell = { id, schema, node: on };
     await fill(cell);
     await construct();
-    const on_node = urlOfNode(coordinator, on);
-    await prepareNode(on_node, schema);
-    await attachCell(on_node, cell, new Map());
+    const onNode = buildNodeUrl(coordinator, on);
+    await prepareNode(onNode, schema);
+    await attachCell(onNode, cell, new Map());
     return cell;
   });
 }
 
 /** Removes a cell with all of its rows, and its leftovers on any node. */
 export async function dropCell(coordinator: string, schema: string): Promise<void> {
-  const client = new Client(urlOfSchema(coordinator, schema));
+  const client = new Client(buildSchemaUrl(coordinator, schema));
   await withClient(client, async () => {
     for (const node of await listNodes(sqlOn(client))) await dropOnNode(coordinator, node, schema);
     await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
@@ -71,7 +71,7 @@ export async function dropCell(coordinator: string, schema: string): Promise<voi
 
 /** Removes from a node the schemas of a cell that is not, or no longer, there. */
 export const dropOnNode = (coordinator: string, node: Node, schema: string): Promise<void> =>
-  onNode(urlOfNode(coordinator, node), schema, async (client) => {
-    for (const each of [localSchema(schema), idsSchema(schema)])
-      await client.query(`DROP SCHEMA IF EXISTS ${each} CASCADE`);
+  runOnNode(buildNodeUrl(coordinator, node), schema, async (client) => {
+    for (const nodeSchema of [localSchema(schema), idsSchema(schema)])
+      await client.query(`DROP SCHEMA IF EXISTS ${nodeSchema} CASCADE`);
   });

@@ -18,8 +18,8 @@ export const isInUse = (state: string): boolean =>
   state === CELL_STATES.open || state === CELL_STATES.moving;
 
 /** The companies assigned to a cell. */
-export const companiesOf = async (sql: Sql, cell_id: number): Promise<string[]> =>
-  (await sql(LIST_COMPANIES_OF, { cell_id })).map(({ company_id }) => company_id);
+export const listCellCompanies = async (sql: Sql, cellId: number): Promise<string[]> =>
+  (await sql(LIST_COMPANIES_OF, { cell_id: cellId })).map(({ company_id }) => company_id);
 
 /** Makes the tables of the directory, which every node then has. */
 export async function makeDirectory(coordinator: Client): Promise<void> {

@@ -1,16 +1,16 @@
 import { Client } from 'pg';
 import { sqlOn, type Sql } from '../db/sql';
 import { withClient } from '../db/with-client';
-import { othersOn } from '../installation/running-processes';
+import { listOtherProcesses } from '../installation/running-processes';
 import { StartError } from '../start-error';
 import { withSettings } from './address';
 import { saveState } from './change-cells';
-import { copyCompanies, tablesOfCompanies } from './copy-companies';
-import { createCell, dropCell, schemaOf } from './create-cell';
-import { CELL_STATES, companiesOf, isInUse, makeDirectory } from './directory';
+import { copyCompanies, listCompanyTables } from './copy-companies';
+import { createCell, dropCell, toSchemaName } from './create-cell';
+import { CELL_STATES, listCellCompanies, isInUse, makeDirectory } from './directory';
 import { takeLock } from './lock';
 import { copyJobs } from './move-jobs';
-import { COORDINATOR, coordinatorOf, dataNodes, listNodes, placeOf } from './nodes';
+import { COORDINATOR, findCoordinator, listDataNodes, listNodes, requireNode } from './nodes';
 import { EXTENSIONS } from './on-node';
 import { isOfOneCompany, planCells, type PlannedCell } from './plan';
 import { READ_CLUSTER } from './queries/cluster';
@@ -87,36 +87,37 @@ async function fillCells(
 ): Promise<void> {
   const complete = new Set<number>();
   for (const { id, name, state } of await sql(LIST_CELLS, {})) {
-    const companies = await companiesOf(sql, id);
-    const wanted = planned.cells.find((cell) => cell.id === id)?.companies ?? [];
-    const is_same = String(companies.toSorted()) === String(wanted.toSorted());
-    if (state === CELL_STATES.filled && is_same) complete.add(id);
+    const companies = await listCellCompanies(sql, id);
+    const plannedCompanies = planned.cells.find((cell) => cell.id === id)?.companies ?? [];
+    const isSame = String(companies.toSorted()) === String(plannedCompanies.toSorted());
+    if (state === CELL_STATES.filled && isSame) complete.add(id);
     else {
       await dropCell(url, name);
       await sql(FORGET_COMPANIES, { cell_id: id });
       await sql(FORGET_CELL, { id });
     }
   }
-  for (const each of planned.cells)
-    if (!complete.has(each.id))
-      progress.filled(each, await fillOne(url, { sql, each, all: planned.cells }));
+  for (const plannedCell of planned.cells)
+    if (!complete.has(plannedCell.id))
+      progress.filled(plannedCell, await fillOne(url, { sql, plannedCell, all: planned.cells }));
 }
 
 async function fillOne(
   url: string,
-  { sql, each, all }: { sql: Sql; each: PlannedCell; all: readonly PlannedCell[] },
+  { sql, plannedCell, all }: { sql: Sql; plannedCell: PlannedCell; all: readonly PlannedCell[] },
 ): Promise<number> {
-  const { id, companies } = each;
-  const cell = { id, schema: schemaOf(id), takes_companies: !isOfOneCompany(each, all) };
+  const { id, companies } = plannedCell;
+  const cell = { id, schema: toSchemaName(id), takes_companies: !isOfOneCompany(plannedCell, all) };
   await saveState(sql, cell, CELL_STATES.filling);
   let rows = 0;
-  const nodes = await dataNodes(sql);
+  const nodes = await listDataNodes(sql);
   const on = nodes[(id - 1) % nodes.length]!;
-  const target = await createCell(url, { id, on }, async (made) => {
-    rows = await copyCompanies(url, { target: made }, companies);
+  const target = await createCell(url, { id, on }, async (createdCell) => {
+    rows = await copyCompanies(url, { target: createdCell }, companies);
   });
-  await copyJobs(url, { from: await coordinatorOf(sql), ...target }, companies);
-  for (const company_id of companies) await sql(SAVE_COMPANY, { company_id, cell_id: id });
+  await copyJobs(url, { from: await findCoordinator(sql), ...target }, companies);
+  for (const companyId of companies)
+    await sql(SAVE_COMPANY, { company_id: companyId, cell_id: id });
   await saveState(sql, cell, CELL_STATES.filled);
   return rows;
 }
@@ -133,7 +134,7 @@ async function plan(sql: Sql, cells: number | undefined): Promise<Distribution> 
     throw new StartError(`Citus ${version} is too old: ${MIN_VERSION}.0 or later is needed.`);
   if (is_distributed && (await isFinished(sql)))
     throw new StartError('The database is distributed already: see npx trunkline cells list');
-  const nodes = await dataNodes(sql);
+  const nodes = await listDataNodes(sql);
   if (!(await listNodes(sql)).some(({ groupid }) => groupid === COORDINATOR))
     throw new StartError(
       "The coordinator is not one of the cluster's nodes: SELECT citus_set_coordinator_host(HOST).",
@@ -167,7 +168,7 @@ const WAIT_FOR_TABLES = '10s';
 
 /** Blocks writes to the tables that fill the cells, until the transaction ends. */
 async function holdTables(holder: Client): Promise<string[]> {
-  const tables = (await tablesOfCompanies(sqlOn(holder))).map(({ name }) => `public.${name}`);
+  const tables = (await listCompanyTables(sqlOn(holder))).map(({ name }) => `public.${name}`);
   await holder.query('SET idle_in_transaction_session_timeout = 0');
   await holder.query('BEGIN');
   await holder.query(`SET LOCAL lock_timeout = '${WAIT_FOR_TABLES}'`);
@@ -176,12 +177,12 @@ async function holdTables(holder: Client): Promise<string[]> {
 }
 
 async function requireAlone(sql: Sql): Promise<void> {
-  const others = await othersOn(sql);
+  const otherProcesses = await listOtherProcesses(sql);
   const [{ sessions } = { sessions: 0 }] = await sql(LIST_OTHER_SESSIONS, {});
-  const found = Math.max(others.length, sessions!);
-  if (found > 0)
+  const otherCount = Math.max(otherProcesses.length, sessions!);
+  if (otherCount > 0)
     throw new StartError(
-      `Others use this database (${found}): stop all servers and workers first, and close what ` +
+      `Others use this database (${otherCount}): stop all servers and workers first, and close what ` +
         'else is connected to it.',
     );
 }
@@ -194,10 +195,10 @@ async function open(
 ): Promise<void> {
   const sql = sqlOn(holder);
   await sql(COPY_KEYS, {});
-  const { groupid } = await coordinatorOf(sql);
+  const { groupid } = await findCoordinator(sql);
   for (const { id, companies } of cells) {
-    const schema = schemaOf(id);
-    const node = await placeOf(sql, schema);
+    const schema = toSchemaName(id);
+    const node = await requireNode(sql, schema);
     if (node.groupid !== groupid) await sql(DELETE_JOBS_OF, { companies });
     await saveState(sql, { id, schema }, CELL_STATES.open);
   }

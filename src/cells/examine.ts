@@ -1,10 +1,10 @@
 import { HostsClient } from '../db/hosts-client';
 import { sqlOn, type Sql } from '../db/sql';
 import { withClient } from '../db/with-client';
-import { urlOfNode } from './address';
+import { buildNodeUrl } from './address';
 import { CELL_STATES } from './directory';
 import { isDistributed } from './is-distributed';
-import { onNode } from './on-node';
+import { runOnNode } from './on-node';
 import { LIST_PLACES } from './queries/open';
 import { IS_LOCKED } from './queries/lock';
 
@@ -24,25 +24,25 @@ export async function examineCells(
   return withClient(client, async () => {
     const sql = sqlOn(client);
     if (!(await isDistributed(sql))) return { cells: 0, faults: [] };
-    const places = await sql(LIST_PLACES, {});
+    const locations = await sql(LIST_PLACES, {});
     const [lock] = await sql(IS_LOCKED, {});
     const faults = [];
-    for (const { id, schema, state, host, port, groupid } of places) {
-      if (!lock!.is_locked) faults.push(...faultOfState(id, state));
+    for (const { id, schema, state, host, port, groupid } of locations) {
+      if (!lock!.is_locked) faults.push(...listStateFaults(id, state));
       if (host === null || port === null || groupid === null) {
         faults.push(`Cell ${id} has no tables.`);
         continue;
       }
-      await onNode(urlOfNode(coordinator, { groupid, host, port }), schema, (node) =>
+      await runOnNode(buildNodeUrl(coordinator, { groupid, host, port }), schema, (node) =>
         look(sqlOn(node)),
       ).catch((error: Error) => faults.push(`Cell ${id} on ${host}:${port}: ${error.message}`));
     }
-    return { cells: places.length, faults };
+    return { cells: locations.length, faults };
   });
 }
 
 /** Such a state lasts only while a command changes the cells. Without one, the command has died. */
-function faultOfState(id: number, state: string): string[] {
+function listStateFaults(id: number, state: string): string[] {
   if (state === CELL_STATES.filling || state === CELL_STATES.filled)
     return [
       `Cell ${id} is not complete: go on with npx trunkline distribute --apply, or undo it with ` +

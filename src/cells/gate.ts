@@ -20,31 +20,32 @@ export const MOVER = 'trunkline move';
 const PREFIX = 'trunkline gate of';
 const LOOK_MS = 200;
 
-const nameOfGate = (database: string, schema: string): string => `${PREFIX} ${database} ${schema}`;
+const buildGateName = (database: string, schema: string): string =>
+  `${PREFIX} ${database} ${schema}`;
 
 /** Keeps Citus from ending a move of the cell. */
 export async function closeGate(client: Client, schema: string): Promise<void> {
   await client.query('BEGIN');
   await sqlOn(client)(DELAY_SWITCH, { schema });
-  await client.query(`PREPARE TRANSACTION '${nameOfGate(client.database!, schema)}'`);
+  await client.query(`PREPARE TRANSACTION '${buildGateName(client.database!, schema)}'`);
 }
 
 export const openGate = (client: Client, schema: string): Promise<unknown> =>
-  client.query(`ROLLBACK PREPARED '${nameOfGate(client.database!, schema)}'`);
+  client.query(`ROLLBACK PREPARED '${buildGateName(client.database!, schema)}'`);
 
 /** Resolves once the move has copied everything and waits for the gate, or has failed. */
-export async function isAtGate(
+export async function waitForGate(
   client: Client,
   mover: Client,
   move: Promise<unknown>,
 ): Promise<void> {
   const { processID: pid } = mover as unknown as { processID: number };
-  let has_ended = false;
-  const end = () => void (has_ended = true);
+  let hasEnded = false;
+  const end = () => void (hasEnded = true);
   move.then(end, end);
-  while (!has_ended) {
-    const [found] = await sqlOn(client)(IS_WAITING, { pid });
-    if (found!.is_waiting) return;
+  while (!hasEnded) {
+    const [session] = await sqlOn(client)(IS_WAITING, { pid });
+    if (session!.is_waiting) return;
     await setTimeout(LOOK_MS);
   }
   await move;
@@ -56,6 +57,6 @@ export async function endMoves(client: Client): Promise<void> {
   await sql(END_MOVES, { mover: MOVER });
   while ((await sql(LIST_MOVES, { mover: MOVER })).length > 0) await setTimeout(LOOK_MS);
   await sql(RECOVER_TRANSACTIONS, {});
-  for (const { gid } of await sql(LIST_GATES, { prefix: nameOfGate(client.database!, '') }))
+  for (const { gid } of await sql(LIST_GATES, { prefix: buildGateName(client.database!, '') }))
     await client.query(`ROLLBACK PREPARED '${gid}'`);
 }

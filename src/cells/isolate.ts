@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import { StartError } from '../start-error';
-import { urlOfNode, type Node } from './address';
+import { buildNodeUrl, type Node } from './address';
 import { hideCompany } from './attach';
-import { cellOf, removeFrom, saveState, type Changing } from './change-cells';
+import { requireCell, removeFrom, saveState, type CellSession } from './change-cells';
 import { copyCompanies } from './copy-companies';
-import { createCell, schemaOf, type Cell } from './create-cell';
+import { createCell, toSchemaName, type Cell } from './create-cell';
 import { CELL_STATES } from './directory';
 import { moveJobs, restartJobs } from './move-jobs';
-import { dataNodes, listNodes } from './nodes';
-import { fewestCells } from './plan';
+import { listDataNodes, listNodes } from './nodes';
+import { pickEmptiestNode } from './plan';
 import {
   CLOSE_CELL,
   FIND_COMPANY,
@@ -20,7 +20,7 @@ import { LIST_PLACES } from './queries/open';
 
 /** Makes an empty cell, by default on the node with the fewest cells. */
 export async function addCell(
-  changing: Changing,
+  changing: CellSession,
   { on, takes_companies = true }: { on?: Node | undefined; takes_companies?: boolean } = {},
 ): Promise<Cell> {
   const cell = await makeCell(changing, { on, takes_companies });
@@ -30,13 +30,13 @@ export async function addCell(
 
 /** Makes a cell that is not in use yet. */
 async function makeCell(
-  { coordinator, sql }: Changing,
+  { coordinator, sql }: CellSession,
   { on, takes_companies }: { on?: Node | undefined; takes_companies: boolean },
 ): Promise<Cell> {
   const [next] = await sql(NEXT_CELL, {});
   const id = next!.id!;
-  const node = on ?? fewestCells(await dataNodes(sql), await sql(LIST_PLACES, {}));
-  const filling = { id, schema: schemaOf(id), takes_companies };
+  const node = on ?? pickEmptiestNode(await listDataNodes(sql), await sql(LIST_PLACES, {}));
+  const filling = { id, schema: toSchemaName(id), takes_companies };
   await saveState(sql, filling, CELL_STATES.filling);
   return createCell(coordinator, { id, on: node });
 }
@@ -44,7 +44,7 @@ async function makeCell(
 /**
  * Time until every process knows that a company moves, and requests that did not know have ended.
  */
-const KNOWN_AFTER_MS = 3_000;
+const PROPAGATION_MS = 3_000;
 
 /**
  * Gives a company a cell of its own. While its rows are copied, its requests are answered 503 and
@@ -52,36 +52,39 @@ const KNOWN_AFTER_MS = 3_000;
  * changes cells leaves the company where it was, or completes the move.
  */
 export async function isolateCompany(
-  changing: Changing,
-  company_id: string,
+  changing: CellSession,
+  companyId: string,
   { on }: { on?: Node | undefined } = {},
 ): Promise<Cell> {
   const { coordinator, sql } = changing;
-  const [found] = await sql(FIND_COMPANY, { company_id });
-  if (!found) throw new StartError(`There is no company ${company_id}.`);
-  const { cell_id } = found;
-  const of_cell = (await sql(LIST_CELLS, {})).find(({ id }) => id === cell_id)!;
-  const source = await cellOf(sql, cell_id);
-  if (of_cell.companies === 1) {
+  const [assignment] = await sql(FIND_COMPANY, { company_id: companyId });
+  if (!assignment) throw new StartError(`There is no company ${companyId}.`);
+  const { cell_id } = assignment;
+  const ofCell = (await sql(LIST_CELLS, {})).find(({ id }) => id === cell_id)!;
+  const source = await requireCell(sql, cell_id);
+  if (ofCell.companies === 1) {
     await sql(CLOSE_CELL, { id: cell_id });
     return source;
   }
   const target = await makeCell(changing, { on, takes_companies: false });
-  const place = (to: { cell_id: number; moves_to: number | null; left_cell: number | null }) =>
-    sql(PLACE_COMPANY, { company_id, ...to });
-  await place({ cell_id, moves_to: target.id, left_cell: null });
-  await setTimeout(KNOWN_AFTER_MS);
-  await restartJobs(coordinator, source, company_id);
-  await hideCompany(urlOfNode(coordinator, source.node), source.schema, BigInt(company_id));
-  await copyCompanies(coordinator, { source, target }, [company_id]);
+  const assignCompany = (to: {
+    cell_id: number;
+    moves_to: number | null;
+    left_cell: number | null;
+  }) => sql(PLACE_COMPANY, { company_id: companyId, ...to });
+  await assignCompany({ cell_id, moves_to: target.id, left_cell: null });
+  await setTimeout(PROPAGATION_MS);
+  await restartJobs(coordinator, source, companyId);
+  await hideCompany(buildNodeUrl(coordinator, source.node), source.schema, BigInt(companyId));
+  await copyCompanies(coordinator, { source, target }, [companyId]);
   const nodes = await listNodes(sql);
   const { schema, node } = target;
-  await moveJobs(coordinator, { nodes, node, schema }, [company_id]);
+  await moveJobs(coordinator, { nodes, node, schema }, [companyId]);
   await changing.client.query('BEGIN');
   await saveState(sql, target, CELL_STATES.open);
-  await place({ cell_id: target.id, moves_to: null, left_cell: cell_id });
+  await assignCompany({ cell_id: target.id, moves_to: null, left_cell: cell_id });
   await changing.client.query('COMMIT');
-  await removeFrom(changing, company_id, cell_id);
-  await place({ cell_id: target.id, moves_to: null, left_cell: null });
+  await removeFrom(changing, companyId, cell_id);
+  await assignCompany({ cell_id: target.id, moves_to: null, left_cell: null });
   return target;
 }

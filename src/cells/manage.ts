@@ -1,11 +1,11 @@
 import { Client } from 'pg';
 import { sqlOn, type Sql } from '../db/sql';
 import { withClient } from '../db/with-client';
-import { cellOf, changeCells, requireDistributed } from './change-cells';
+import { requireCell, changeCells, requireDistributed } from './change-cells';
 import type { Cell } from './create-cell';
 import { addCell, isolateCompany } from './isolate';
 import { moveCell } from './move-cell';
-import { dataNodes, namedNode, nameOf } from './nodes';
+import { listDataNodes, requireDataNode, formatNodeName } from './nodes';
 import { planMoves } from './plan';
 import { LIST_SIZES } from './queries/cluster';
 import { LIST_CELLS } from './queries/directory';
@@ -23,39 +23,46 @@ export const listCells = (coordinator: string): Promise<ListedCell[]> =>
   atCoordinator(coordinator, list);
 
 async function list(sql: Sql): Promise<ListedCell[]> {
-  const places = new Map((await sql(LIST_PLACES, {})).map((place) => [place.id, place]));
+  const locations = new Map((await sql(LIST_PLACES, {})).map((cell) => [cell.id, cell]));
   return (await sql(LIST_CELLS, {})).map(({ id, state, companies, takes_companies }) => {
-    const { host, port } = places.get(id)!;
-    const node = host && port ? nameOf({ host, port }) : 'none';
+    const { host, port } = locations.get(id)!;
+    const node = host && port ? formatNodeName({ host, port }) : 'none';
     return { cell: id, state, node, companies: companies!, takes_companies };
   });
 }
 
 /** Makes an empty cell on the node HOST:PORT, or on the one with the fewest cells. */
-export const addCellOn = (coordinator: string, named?: string): Promise<ListedCell> =>
+export const addCellOn = (coordinator: string, nodeName?: string): Promise<ListedCell> =>
   changeCells(coordinator, async (changing) => {
     const { sql } = changing;
-    return listed(sql, await addCell(changing, { on: await nodeNamed(sql, named) }));
+    return findListedCell(
+      sql,
+      await addCell(changing, { on: await findChosenNode(sql, nodeName) }),
+    );
   });
 
-export const moveCellTo = (coordinator: string, id: number, named: string): Promise<ListedCell> =>
+export const moveCellTo = (
+  coordinator: string,
+  id: number,
+  nodeName: string,
+): Promise<ListedCell> =>
   changeCells(coordinator, async (changing) => {
     const { sql } = changing;
-    const cell = await cellOf(sql, id);
-    await moveCell(changing, cell, await namedNode(sql, named));
-    return listed(sql, cell);
+    const cell = await requireCell(sql, id);
+    await moveCell(changing, cell, await requireDataNode(sql, nodeName));
+    return findListedCell(sql, cell);
   });
 
 /** Gives a company a cell of its own, on the node HOST:PORT or on the one with the fewest cells. */
 export const isolate = (
   coordinator: string,
-  company_id: string,
-  named?: string,
+  companyId: string,
+  nodeName?: string,
 ): Promise<ListedCell> =>
   changeCells(coordinator, async (changing) => {
     const { sql } = changing;
-    const on = await nodeNamed(sql, named);
-    return listed(sql, await isolateCompany(changing, company_id, { on }));
+    const on = await findChosenNode(sql, nodeName);
+    return findListedCell(sql, await isolateCompany(changing, companyId, { on }));
   });
 
 export interface ListedMove {
@@ -70,28 +77,32 @@ export const rebalance = (
 ): Promise<ListedMove[]> =>
   apply
     ? changeCells(coordinator, async (changing) => {
-        const planned = await plannedMoves(changing.sql);
+        const planned = await loadPlannedMoves(changing.sql);
         for (const { cell, to } of planned) {
-          await moveCell(changing, await cellOf(changing.sql, cell), to);
-          moved(named(cell, to));
+          await moveCell(changing, await requireCell(changing.sql, cell), to);
+          moved(toListedMove(cell, to));
         }
-        return planned.map(({ cell, to }) => named(cell, to));
+        return planned.map(({ cell, to }) => toListedMove(cell, to));
       })
     : atCoordinator(coordinator, async (sql) =>
-        (await plannedMoves(sql)).map(({ cell, to }) => named(cell, to)),
+        (await loadPlannedMoves(sql)).map(({ cell, to }) => toListedMove(cell, to)),
       );
 
-const plannedMoves = async (sql: Sql) => planMoves(await sql(LIST_SIZES, {}), await dataNodes(sql));
+const loadPlannedMoves = async (sql: Sql) =>
+  planMoves(await sql(LIST_SIZES, {}), await listDataNodes(sql));
 
-const named = (cell: number, { host, port }: { host: string; port: number }): ListedMove => ({
+const toListedMove = (
+  cell: number,
+  { host, port }: { host: string; port: number },
+): ListedMove => ({
   cell,
-  to: nameOf({ host, port }),
+  to: formatNodeName({ host, port }),
 });
 
-const nodeNamed = async (sql: Sql, name: string | undefined) =>
-  name === undefined ? undefined : namedNode(sql, name);
+const findChosenNode = async (sql: Sql, name: string | undefined) =>
+  name === undefined ? undefined : requireDataNode(sql, name);
 
-const listed = async (sql: Sql, { id }: Cell): Promise<ListedCell> =>
+const findListedCell = async (sql: Sql, { id }: Cell): Promise<ListedCell> =>
   (await list(sql)).find(({ cell }) => cell === id)!;
 
 async function atCoordinator<T>(

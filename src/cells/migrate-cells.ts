@@ -4,14 +4,14 @@ import { migrate, pendingMigrations, type RunScript } from '../db/migrate';
 import { splitStatements } from '../db/split-statements';
 import { sqlOn } from '../db/sql';
 import { withClient } from '../db/with-client';
-import { urlOfNode } from './address';
+import { buildNodeUrl } from './address';
 import { detachCell } from './attach';
-import { changeCells, saveState, settleCell, type Changing } from './change-cells';
-import { urlOfSchema, type Cell } from './create-cell';
+import { changeCells, saveState, settleCell, type CellSession } from './change-cells';
+import { buildSchemaUrl, type Cell } from './create-cell';
 import { CELL_STATES, isInUse } from './directory';
 import { isDistributed } from './is-distributed';
 import { CellsAreChanging } from './lock';
-import { placeOf } from './nodes';
+import { requireNode } from './nodes';
 import { LIST_CELLS } from './queries/directory';
 
 /**
@@ -21,7 +21,7 @@ import { LIST_CELLS } from './queries/directory';
  */
 export async function migrateCells(coordinator: string): Promise<void> {
   if (!(await onClient(coordinator, (client) => isDistributed(sqlOn(client))))) return;
-  if ((await outdated(coordinator)).length === 0) {
+  if ((await listOutdatedCells(coordinator)).length === 0) {
     const cells = await listCells(coordinator);
     if (cells.some(({ state }) => state === CELL_STATES.moving))
       await repairUnlessInWork(coordinator);
@@ -30,7 +30,7 @@ export async function migrateCells(coordinator: string): Promise<void> {
   await changeCells(
     coordinator,
     async (changing) => {
-      for (const cell of await outdated(coordinator)) await migrateCell(changing, cell);
+      for (const cell of await listOutdatedCells(coordinator)) await migrateCell(changing, cell);
     },
     { waits: true },
   );
@@ -45,33 +45,33 @@ const repairUnlessInWork = (coordinator: string): Promise<void> =>
 const listCells = (coordinator: string) =>
   onClient(coordinator, (client) => sqlOn(client)(LIST_CELLS, {}));
 
-async function migrateCell(changing: Changing, cell: Omit<Cell, 'node'>): Promise<void> {
+async function migrateCell(changing: CellSession, cell: Omit<Cell, 'node'>): Promise<void> {
   const { coordinator, sql } = changing;
   const { schema } = cell;
-  const node = await placeOf(sql, schema);
+  const node = await requireNode(sql, schema);
   await saveState(sql, cell, CELL_STATES.moving);
-  await detachCell(urlOfNode(coordinator, node), schema);
-  await migrate(urlOfSchema(coordinator, schema), undefined, oneByOne);
+  await detachCell(buildNodeUrl(coordinator, node), schema);
+  await migrate(buildSchemaUrl(coordinator, schema), undefined, runOneByOne);
   await settleCell(changing, cell);
 }
 
 /** Citus accepts a change of tables only as a query of its own. */
-const oneByOne: RunScript = async (client, script) => {
+const runOneByOne: RunScript = async (client, script) => {
   await client.query('BEGIN');
   for (const statement of splitStatements(script)) await client.query(statement);
   await client.query('COMMIT');
 };
 
 /** The cells in use that lack a migration or have other functions. */
-async function outdated(coordinator: string): Promise<Omit<Cell, 'node'>[]> {
+async function listOutdatedCells(coordinator: string): Promise<Omit<Cell, 'node'>[]> {
   const cells = await listCells(coordinator);
-  const found: Omit<Cell, 'node'>[] = [];
+  const outdatedCells: Omit<Cell, 'node'>[] = [];
   for (const { id, name: schema, state } of cells) {
     if (!isInUse(state)) continue;
-    const pending = await onClient(urlOfSchema(coordinator, schema), pendingMigrations);
-    if (pending.length > 0) found.push({ id, schema });
+    const pending = await onClient(buildSchemaUrl(coordinator, schema), pendingMigrations);
+    if (pending.length > 0) outdatedCells.push({ id, schema });
   }
-  return found;
+  return outdatedCells;
 }
 
 const onClient = <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> =>

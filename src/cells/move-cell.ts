@@ -1,13 +1,13 @@
 import { Client } from 'pg';
 import { sqlOn } from '../db/sql';
 import { StartError } from '../start-error';
-import { urlOfNode, withSettings, type Node } from './address';
+import { buildNodeUrl, withSettings, type Node } from './address';
 import { detachCell, prepareNode } from './attach';
-import { saveState, settleCell, type Changing } from './change-cells';
+import { saveState, settleCell, type CellSession } from './change-cells';
 import type { Cell } from './create-cell';
 import { CELL_STATES } from './directory';
-import { closeGate, endMoves, isAtGate, MOVER, openGate } from './gate';
-import { nameOf } from './nodes';
+import { closeGate, endMoves, waitForGate, MOVER, openGate } from './gate';
+import { formatNodeName } from './nodes';
 import { MOVE_SCHEMA } from './queries/gate';
 
 /**
@@ -16,11 +16,11 @@ import { MOVE_SCHEMA } from './queries/gate';
  * to its new node. If anything fails, the cell is attached where its tables are; if this process
  * dies, the next command that changes cells does so.
  */
-export async function moveCell(changing: Changing, cell: Cell, target: Node): Promise<void> {
+export async function moveCell(changing: CellSession, cell: Cell, target: Node): Promise<void> {
   const { coordinator, client, sql } = changing;
   const { schema, node: source } = cell;
   if (source.groupid === target.groupid)
-    throw new StartError(`Cell ${cell.id} is on ${nameOf(target)} already.`);
+    throw new StartError(`Cell ${cell.id} is on ${formatNodeName(target)} already.`);
   const mover = new Client({
     connectionString: withSettings(coordinator, { client_min_messages: 'warning' }),
     application_name: MOVER,
@@ -28,12 +28,12 @@ export async function moveCell(changing: Changing, cell: Cell, target: Node): Pr
   await mover.connect();
   try {
     await saveState(sql, cell, CELL_STATES.moving);
-    await prepareNode(urlOfNode(coordinator, target), schema);
+    await prepareNode(buildNodeUrl(coordinator, target), schema);
     await closeGate(client, schema);
     const { host, port } = target;
     const move = sqlOn(mover)(MOVE_SCHEMA, { schema, host, port });
-    await isAtGate(client, mover, move);
-    await detachCell(urlOfNode(coordinator, source), schema);
+    await waitForGate(client, mover, move);
+    await detachCell(buildNodeUrl(coordinator, source), schema);
     await openGate(client, schema);
     await move;
   } finally {

@@ -1,14 +1,14 @@
 import { sqlOn } from '../db/sql';
 import { TIMING } from '../jobs/queue';
-import { urlOfNode, type Node } from './address';
-import { onNode } from './on-node';
+import { buildNodeUrl, type Node } from './address';
+import { runOnNode } from './on-node';
 import { ADD_JOBS, DELETE_JOBS, HAS_JOBS, LIST_JOBS, RESTART_JOBS } from './queries/move-jobs';
 
 // Jobs are in the queue of their company's node, because they are added in the transaction that
 // causes them.
 
 /** The queue that has the jobs, and the cell of their companies. */
-interface Way {
+interface JobRoute {
   from: Node;
   node: Node;
   schema: string;
@@ -20,17 +20,17 @@ interface Way {
  */
 export async function copyJobs(
   coordinator: string,
-  { from, node, schema }: Way,
+  { from, node, schema }: JobRoute,
   companies: readonly string[],
 ): Promise<string[]> {
   if (from.groupid === node.groupid) return [];
-  const jobs = await onNode(urlOfNode(coordinator, from), schema, async (client) => {
+  const jobs = await runOnNode(buildNodeUrl(coordinator, from), schema, async (client) => {
     const [queue] = await sqlOn(client)(HAS_JOBS, {});
     return queue!.has_jobs ? sqlOn(client)(LIST_JOBS, { companies: [...companies] }) : [];
   });
   if (jobs.length > 0) {
     const added = JSON.stringify(jobs.map(({ job }) => job));
-    await onNode(urlOfNode(coordinator, node), schema, (client) =>
+    await runOnNode(buildNodeUrl(coordinator, node), schema, (client) =>
       sqlOn(client)(ADD_JOBS, { jobs: added, seconds: TIMING.expire_seconds }),
     );
   }
@@ -49,7 +49,7 @@ export async function moveJobs(
   for (const from of nodes) {
     const ids = await copyJobs(coordinator, { from, ...cell }, companies);
     if (ids.length > 0)
-      await onNode(urlOfNode(coordinator, from), cell.schema, (client) =>
+      await runOnNode(buildNodeUrl(coordinator, from), cell.schema, (client) =>
         sqlOn(client)(DELETE_JOBS, { ids }),
       );
   }
@@ -59,8 +59,8 @@ export async function moveJobs(
 export const restartJobs = (
   coordinator: string,
   { node, schema }: { node: Node; schema: string },
-  company_id: string,
+  companyId: string,
 ): Promise<unknown> =>
-  onNode(urlOfNode(coordinator, node), schema, (client) =>
-    sqlOn(client)(RESTART_JOBS, { company_id, seconds: TIMING.expire_seconds }),
+  runOnNode(buildNodeUrl(coordinator, node), schema, (client) =>
+    sqlOn(client)(RESTART_JOBS, { company_id: companyId, seconds: TIMING.expire_seconds }),
   );

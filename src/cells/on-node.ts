@@ -12,7 +12,7 @@ export const idsSchema = (schema: string): string => `${schema}_ids`;
 export const EXTENSIONS = 'extensions';
 
 /** Schemas for names on the node of a cell, in the order of lookup. */
-export const schemasOnNode = (schema: string): string[] => [
+export const listNodeSchemas = (schema: string): string[] => [
   localSchema(schema),
   idsSchema(schema),
   schema,
@@ -28,12 +28,12 @@ export const ON_NODE = {
 };
 
 /** Runs commands that concern only a node; names are looked up in the schemas of a cell. */
-export async function onNode<T>(
+export async function runOnNode<T>(
   url: string,
   schema: string,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const search_path = schemasOnNode(schema).join();
-  const client = new Client(withSettings(url, { ...ON_NODE, search_path }));
+  const searchPath = listNodeSchemas(schema).join();
+  const client = new Client(withSettings(url, { ...ON_NODE, search_path: searchPath }));
   return withClient(client, work);
 }

@@ -1,14 +1,14 @@
 import { openDatabase } from '../db/client';
-import { hostsOf } from '../db/hosts';
+import { findHosts } from '../db/hosts';
 import { HostsClient } from '../db/hosts-client';
 import { sqlOn, type Row } from '../db/sql';
 import { withClient } from '../db/with-client';
 import {
-  counterOf,
+  buildRateLimitCounter,
   createDeps,
   databaseOptions,
-  depsOfDatabase,
-  limitsOf,
+  buildDatabaseDeps,
+  buildRateLimits,
   sharedDeps,
   type Deps,
   type DepsOptions,
@@ -16,11 +16,11 @@ import {
 } from '../deps';
 import { expectMoves } from '../http/database-errors';
 import { StartError } from '../start-error';
-import { urlOfNode } from './address';
+import { buildNodeUrl } from './address';
 import { requireComplete } from './change-cells';
-import { Cells, type Part, type Place } from './cells';
+import { Cells, type Part, type CellLocation } from './cells';
 import { CELL_STATES, type CellState } from './directory';
-import { EXTENSIONS, schemasOnNode } from './on-node';
+import { EXTENSIONS, listNodeSchemas } from './on-node';
 import { isDistributed } from './is-distributed';
 import { LIST_PLACES } from './queries/open';
 
@@ -29,29 +29,29 @@ import { LIST_PLACES } from './queries/open';
  * one.
  */
 export async function openDeps(options: DepsOptions): Promise<Deps> {
-  const places = await readPlaces(options.database_url);
-  return places ? cellsDeps(options, places) : createDeps(options);
+  const locations = await loadLocations(options.database_url);
+  return locations ? openCellsDeps(options, locations) : createDeps(options);
 }
 
 /** Locations of the cells; undefined if the database is not distributed. */
-async function readPlaces(connectionString: string): Promise<Place[] | undefined> {
+async function loadLocations(connectionString: string): Promise<CellLocation[] | undefined> {
   const client = new HostsClient({ connectionString });
   return withClient(client, async () => {
     const sql = sqlOn(client);
     if (!(await isDistributed(sql))) return undefined;
     await requireComplete(sql);
-    return usable(await sql(LIST_PLACES, {}));
+    return selectUsable(await sql(LIST_PLACES, {}));
   });
 }
 
 /** The cells that have tables and are not being made. */
-const usable = (places: Row<'cells.list_places'>[]): Place[] =>
-  places.flatMap(({ host, port, groupid, state, ...place }) =>
+const selectUsable = (rows: Row<'cells.list_places'>[]): CellLocation[] =>
+  rows.flatMap(({ host, port, groupid, state, ...rest }) =>
     host === null || port === null || groupid === null || state === CELL_STATES.filling
       ? []
       : [
           {
-            ...(place as Pick<Place, 'id' | 'schema'>),
+            ...(rest as Pick<CellLocation, 'id' | 'schema'>),
             state: state as CellState,
             host,
             port,
@@ -64,11 +64,11 @@ const usable = (places: Row<'cells.list_places'>[]): Place[] =>
 const CLOSE_AFTER_MS = 30_000;
 
 /** Throws if a variable asks for something that a distributed database does not support. */
-function refuseOtherPlaces({ config, database_url }: DepsOptions): void {
+function refuseUnsupported({ config, database_url }: DepsOptions): void {
   const refused = Object.entries({
     DATABASE_READ_URL: config.database_read_url,
     DATABASE_DIRECT_URL: config.database_direct_url,
-    'several hosts in DATABASE_URL': hostsOf(database_url).many || undefined,
+    'several hosts in DATABASE_URL': findHosts(database_url).many || undefined,
   }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (refused.length > 0)
     throw new StartError(
@@ -77,22 +77,25 @@ function refuseOtherPlaces({ config, database_url }: DepsOptions): void {
     );
 }
 
-async function cellsDeps(options: DepsOptions, places: readonly Place[]): Promise<Deps> {
-  refuseOtherPlaces(options);
+async function openCellsDeps(
+  options: DepsOptions,
+  locations: readonly CellLocation[],
+): Promise<Deps> {
+  refuseUnsupported(options);
   const shared = sharedDeps(options);
   const database = openDatabase(options.database_url, {
     ...databaseOptions(shared, options),
     schemas: ['public', EXTENSIONS],
   });
   const cells = new Cells(database);
-  const open = (place: Place) => partOf(shared, cells, { options, place });
-  for (const place of places) cells.add(place, open);
+  const open = (cell: CellLocation) => openPart(shared, cells, { options, cell });
+  for (const cell of locations) cells.add(cell, open);
   await cells.refresh();
   expectMoves();
   const follow = async () => {
     await cells.refresh();
-    for (const place of usable(await database.sql(LIST_PLACES, {}))) {
-      const left = cells.add(place, open);
+    for (const cell of selectUsable(await database.sql(LIST_PLACES, {}))) {
+      const left = cells.add(cell, open);
       if (left) setTimeout(() => void closePart(left), CLOSE_AFTER_MS).unref();
     }
   };
@@ -100,15 +103,15 @@ async function cellsDeps(options: DepsOptions, places: readonly Place[]): Promis
     shared.log.warn({ err: error }, 'the directory cannot be read'),
   );
   const { directory, tenants, counter } = cells;
-  const own = depsOfDatabase(shared, { database, directory }, options);
+  const databaseDeps = buildDatabaseDeps(shared, { database, directory }, options);
   return {
     ...shared,
-    ...own,
+    ...databaseDeps,
     standby: undefined,
     tenants,
-    limits: limitsOf(shared.config, counter, options.rate_window_seconds),
-    live: cells.streams(own.live),
-    parts: () => cells.all().map(({ deps }) => deps),
+    limits: buildRateLimits(shared.config, counter, options.rate_window_seconds),
+    live: cells.buildStreams(databaseDeps.live),
+    parts: () => cells.listParts().map(({ deps }) => deps),
   };
 }
 
@@ -121,27 +124,27 @@ async function closePart({ deps, counter }: Part): Promise<void> {
 let opened = 0;
 
 /** Opens a cell: pools of its own, on its node. */
-function partOf(
+function openPart(
   shared: SharedDeps,
   cells: Cells,
-  { options, place }: { options: DepsOptions; place: Place },
+  { options, cell }: { options: DepsOptions; cell: CellLocation },
 ): Part {
-  const database = openDatabase(urlOfNode(options.database_url, place), {
+  const database = openDatabase(buildNodeUrl(options.database_url, cell), {
     ...databaseOptions(shared, options),
-    schemas: schemasOnNode(place.schema),
-    name: `${place.schema} opened ${opened++}`,
+    schemas: listNodeSchemas(cell.schema),
+    name: `${cell.schema} opened ${opened++}`,
   });
   const { directory, tenants } = cells;
-  const own = depsOfDatabase(shared, { database, directory }, options);
-  const counter = counterOf({ database, log: shared.log }, options.rate_window_seconds);
+  const databaseDeps = buildDatabaseDeps(shared, { database, directory }, options);
+  const counter = buildRateLimitCounter({ database, log: shared.log }, options.rate_window_seconds);
   const deps: Deps = {
     ...shared,
-    ...own,
+    ...databaseDeps,
     // All cells of the node share its job queue.
     tenants,
     standby: undefined,
-    limits: limitsOf(shared.config, counter, options.rate_window_seconds),
+    limits: buildRateLimits(shared.config, counter, options.rate_window_seconds),
     parts: () => [deps],
   };
-  return { deps, tenants: own.tenants, counter };
+  return { deps, tenants: databaseDeps.tenants, counter };
 }

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { sqlOn } from '../db/sql';
 import { continueSequence, listUsedSequences } from '../db/whole-tables';
-import { idsSchema, onNode } from './on-node';
+import { idsSchema, runOnNode } from './on-node';
 import { LIST_SEQUENCES } from './queries/sequences';
 
 // Every cell has its own sequences on its node, because Citus gives the sequences of a table
@@ -19,7 +19,7 @@ export async function readSequences(
   schema: string,
 ): Promise<UsedSequences> {
   const read = (url: string) =>
-    onNode(url, schema, (client) => listUsedSequences(sqlOn(client), idsSchema(schema)));
+    runOnNode(url, schema, (client) => listUsedSequences(sqlOn(client), idsSchema(schema)));
   const used = new Map<string, bigint>();
   for (const { name, last_value } of (await Promise.all(urls.map(read))).flat()) {
     const value = BigInt(last_value);

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { backUp, type BackedUp } from '../backup/back-up';
+import { backUp, type BackupResult } from '../backup/back-up';
 import { exportCompany } from '../backup/export-company';
-import { restore, type Restored } from '../backup/restore';
+import { restore, type RestoreResult } from '../backup/restore';
 import { sqlOn } from '../db/sql';
-import { storageOf } from '../deps';
+import { openConfiguredStorage } from '../deps';
 import { openDatabaseServer } from '../installation/open';
 import { claimPepper, keepPepper } from '../installation/pepper';
-import { recordedMark } from '../installation/storage-mark';
-import { commandConfig, companyId, json, print, run } from './command';
+import { loadRecordedMark } from '../installation/storage-mark';
+import { commandConfig, parseCompanyId, json, print, run } from './command';
 
 export function addBackupCommands(program: Command): void {
   program
@@ -32,7 +32,7 @@ export function addBackupCommands(program: Command): void {
   program
     .command('export-company')
     .description('write all records of a company, each table as CSV, and its files into one file')
-    .argument('<company>', 'its id', companyId)
+    .argument('<company>', 'its id', parseCompanyId)
     .argument('<file>', 'a file that does not exist yet, such as company.tar.gz')
     .addOption(json())
     .action((company, file, options) =>
@@ -40,7 +40,7 @@ export function addBackupCommands(program: Command): void {
     );
 }
 
-async function backUpTo(file: string): Promise<BackedUp> {
+async function backUpTo(file: string): Promise<BackupResult> {
   const config = commandConfig();
   const database = await openDatabaseServer(config, { existing: true });
   try {
@@ -48,22 +48,25 @@ async function backUpTo(file: string): Promise<BackedUp> {
     let mark: string | undefined;
     await database.prepare(async (client) => {
       pepper = await claimPepper(sqlOn(client), config);
-      mark = await recordedMark(sqlOn(client));
+      mark = await loadRecordedMark(sqlOn(client));
     });
     const { session_url } = database;
-    return await backUp({ session_url, storage: storageOf(config, mark), pepper }, file);
+    return await backUp(
+      { session_url, storage: openConfiguredStorage(config, mark), pepper },
+      file,
+    );
   } finally {
     await database.stop();
   }
 }
 
-async function restoreFrom(file: string): Promise<Restored> {
+async function restoreFrom(file: string): Promise<RestoreResult> {
   const config = commandConfig();
   const database = await openDatabaseServer(config);
   try {
     const restored = await restore(file, {
       session_url: database.session_url,
-      storage: storageOf(config),
+      storage: openConfiguredStorage(config),
       keepPepper: (pepper) => keepPepper(pepper, config),
     });
     await database.prepare(async (client) => {

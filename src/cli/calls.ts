@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Schemas } from '../contract';
-import { companyId, companyOf, json, print } from './command';
+import { parseCompanyId, requireCompany, json, print } from './command';
 import { withService, withServiceOptions, type Service, type ServiceOptions } from './service';
 
 interface ExplainOptions extends ServiceOptions {
@@ -23,14 +23,14 @@ export function addCallCommands(program: Command): void {
     .option('--at <time>', 'ISO 8601 time of the call; without it, now')
     .option('--source <id>', 'the traffic source')
     .option('--token <name=value...>', 'tokens of the call', addToken, {})
-    .option('--company <id>', 'company; not needed where there is only one', companyId);
+    .option('--company <id>', 'company; not needed where there is only one', parseCompanyId);
   withServiceOptions(explain).addOption(json()).action(runExplain);
 
   const caps = program
     .command('caps')
     .description('list the caps of buyers and groups, with what is used and left of each')
     .option('--full', 'only those that are used up', false)
-    .option('--company <id>', 'company; not needed where there is only one', companyId);
+    .option('--company <id>', 'company; not needed where there is only one', parseCompanyId);
   withServiceOptions(caps).addOption(json()).action(runCaps);
 }
 
@@ -39,13 +39,13 @@ function addToken(text: string, tokens: Record<string, string>): Record<string, 
   return { ...tokens, [name!]: value.join('=') };
 }
 
-async function runExplain(offer_id: string, options: ExplainOptions): Promise<void> {
+async function runExplain(offerId: string, options: ExplainOptions): Promise<void> {
   const { decision } = await withService(
     options,
-    ownKey(options, ['calls:read', 'leads:read']),
+    buildCommandKey(options, ['calls:read', 'leads:read']),
     (service) =>
       service.ask<Schemas['RoutingExplanation']>('POST', '/routing/explain', {
-        offer_id,
+        offer_id: offerId,
         caller_number: options.caller,
         number_called: options.called,
         at: options.at,
@@ -83,16 +83,17 @@ interface CapsOptions extends ServiceOptions {
 }
 
 async function runCaps(options: CapsOptions): Promise<void> {
-  const own = ownKey(options, ['buyers:read', 'buyer_groups:read']);
-  const caps = await withService(options, own, async ({ ask }) => [
-    ...(await capsOf(ask, '/buyers', 'buyers')),
-    ...(await capsOf(ask, '/buyer_groups', 'buyer_groups')),
+  const commandKey = buildCommandKey(options, ['buyers:read', 'buyer_groups:read']);
+  const caps = await withService(options, commandKey, async ({ ask }) => [
+    ...(await listCaps(ask, '/buyers', 'buyers')),
+    ...(await listCaps(ask, '/buyer_groups', 'buyer_groups')),
   ]);
   print(options.full ? caps.filter(({ left }) => left <= 0) : caps, options.json);
 }
 
-const ownKey = ({ company }: { company?: number }, permissions: string[]) => ({
-  company: (installation: Parameters<typeof companyOf>[0]) => companyOf(installation, company),
+const buildCommandKey = ({ company }: { company?: number }, permissions: string[]) => ({
+  company: (installation: Parameters<typeof requireCompany>[0]) =>
+    requireCompany(installation, company),
   name: 'trunkline, on the command line',
   permissions,
 });
@@ -110,17 +111,17 @@ type Page = Record<string, unknown> & { metadata: { next_cursor: number } };
 type Capped = { id: number; type: string; name: string | null } & Record<string, unknown>;
 
 /** The caps of all records of a list, each a pair of columns `…_limit` and `…_used`. */
-async function capsOf(ask: Service['ask'], path: string, root: string): Promise<Cap[]> {
+async function listCaps(ask: Service['ask'], path: string, root: string): Promise<Cap[]> {
   const caps: Cap[] = [];
   for (let cursor = -1; cursor !== 0;) {
     const page = await ask<Page>('GET', `${path}?per_page=1000&cursor=${cursor}`);
-    caps.push(...(page[root] as Capped[]).flatMap(capsOfRecord));
+    caps.push(...(page[root] as Capped[]).flatMap(readCaps));
     cursor = page.metadata.next_cursor;
   }
   return caps;
 }
 
-const capsOfRecord = (record: Capped): Cap[] =>
+const readCaps = (record: Capped): Cap[] =>
   Object.keys(record).flatMap((column) => {
     const cap = /^(.+)_limit$/.exec(column)?.[1];
     const [limit, used] = [record[column], record[`${cap}_used`]];

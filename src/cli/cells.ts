@@ -25,10 +25,10 @@ export function addCellCommands(program: Command): void {
     )
     .option('--apply', 'do it, while the cells are used', false)
     .addOption(json())
-    .action(async ({ apply, json: as_json }) => {
+    .action(async ({ apply, json: asJson }) => {
       const moved = ({ cell, to }: { cell: number; to: string }) =>
         void process.stderr.write(`Cell ${cell} is on ${to} now.\n`);
-      print(await rebalance(databaseUrl(), { apply, moved }), as_json);
+      print(await rebalance(databaseUrl(), { apply, moved }), asJson);
       if (!apply) process.stderr.write(UNCHANGED);
     });
 }
@@ -46,7 +46,7 @@ function addDistribute(program: Command): void {
     .option('--apply', 'do it: no server and no worker may run meanwhile', false)
     .option('--cancel', 'undo a distribution that is not complete', false)
     .addOption(json())
-    .action(async ({ cells, apply, cancel, json: as_json }) => {
+    .action(async ({ cells, apply, cancel, json: asJson }) => {
       const url = databaseUrl();
       if (cancel) {
         await cancelDistribution(url);
@@ -56,7 +56,7 @@ function addDistribute(program: Command): void {
       const done = apply
         ? await distribute(url, { cells, progress: { filled: reportFilled } })
         : await planDistribution(url, cells);
-      print(rowsOf(done), as_json);
+      print(toRows(done), asJson);
       if (!apply) process.stderr.write(UNCHANGED);
     });
 }
@@ -69,9 +69,7 @@ function addChanges(cells: Command): void {
     .description('make an empty cell, such as on a node that is new')
     .option(...ON)
     .addOption(json())
-    .action(async ({ node, json: as_json }) =>
-      print(await addCellOn(databaseUrl(), node), as_json),
-    );
+    .action(async ({ node, json: asJson }) => print(await addCellOn(databaseUrl(), node), asJson));
   cells
     .command('move')
     .description('move a cell to another node while it is used')
@@ -87,8 +85,8 @@ function addChanges(cells: Command): void {
     .argument('<company>', 'its id')
     .option(...ON)
     .addOption(json())
-    .action(async (company, { node, json: as_json }) => {
-      print(await isolate(databaseUrl(), company, node), as_json);
+    .action(async (company, { node, json: asJson }) => {
+      print(await isolate(databaseUrl(), company, node), asJson);
     });
 }
 
@@ -101,7 +99,7 @@ function databaseUrl(): string {
   return database_url;
 }
 
-const rowsOf = ({ cells }: Distribution) =>
+const toRows = ({ cells }: Distribution) =>
   cells.map(({ id, companies, records }) => ({
     cell: id,
     companies: companies.length,

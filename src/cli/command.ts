@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max';
-import { fromAllParts } from '../installation/all-parts';
+import { collectFromParts } from '../installation/all-parts';
 import { loadConfig, type Config } from '../config';
 import {
-  databaseOf,
+  describeDatabase,
   openDatabaseServer,
   openInstallation,
   type DatabaseServer,
@@ -21,7 +21,7 @@ interface Access {
 /** Reads the configuration for a command, and prints which database it uses. */
 export function commandConfig(): Config {
   const config = { ...loadConfig(), log_level: 'silent' };
-  process.stderr.write(`Database: ${databaseOf(config)}\n`);
+  process.stderr.write(`Database: ${describeDatabase(config)}\n`);
   return config;
 }
 
@@ -38,11 +38,11 @@ export async function withInstallation<T>(
 }
 
 export async function run(
-  as_json: boolean,
+  asJson: boolean,
   work: (installation: Installation) => Promise<object>,
   access?: Access,
 ): Promise<void> {
-  print(await withInstallation(work, access), as_json);
+  print(await withInstallation(work, access), asJson);
 }
 
 /**
@@ -50,14 +50,14 @@ export async function run(
  * anything that needs credentials.
  */
 export async function runOnDatabase(
-  as_json: boolean,
+  asJson: boolean,
   work: (database: DatabaseServer, config: Config) => Promise<object>,
   { makes_database = false }: Access = {},
 ): Promise<void> {
   const config = commandConfig();
   const database = await openDatabaseServer(config, { existing: !makes_database });
   try {
-    print(await work(database, config), as_json);
+    print(await work(database, config), asJson);
   } finally {
     await database.stop();
   }
@@ -67,28 +67,28 @@ export async function runOnDatabase(
  * Prints a result: as one JSON document, or for people, a record as one line per value and a list
  * as a table.
  */
-export function print(result: object, as_json: boolean): void {
-  process.stdout.write(as_json ? `${JSON.stringify(result)}\n` : linesOf(result));
+export function print(result: object, asJson: boolean): void {
+  process.stdout.write(asJson ? `${JSON.stringify(result)}\n` : formatLines(result));
 }
 
 const COLUMN_WIDTH = 14;
 
-const textOf = (value: unknown): string => {
+const formatValue = (value: unknown): string => {
   if (value instanceof Date) return value.toISOString();
   return Array.isArray(value) ? value.join(', ') : String(value ?? '');
 };
 
-function linesOf(result: object): string {
-  if (Array.isArray(result)) return tableOf(result as object[]);
+function formatLines(result: object): string {
+  if (Array.isArray(result)) return formatTable(result as object[]);
   return Object.entries(result)
-    .map(([key, value]) => `${key.padEnd(COLUMN_WIDTH)} ${textOf(value)}\n`)
+    .map(([key, value]) => `${key.padEnd(COLUMN_WIDTH)} ${formatValue(value)}\n`)
     .join('');
 }
 
-function tableOf([...records]: object[]): string {
+function formatTable([...records]: object[]): string {
   if (records.length === 0) return 'none\n';
   const names = Object.keys(records[0]!);
-  const rows = [names, ...records.map((record) => Object.values(record).map(textOf))];
+  const rows = [names, ...records.map((record) => Object.values(record).map(formatValue))];
   const widths = names.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows
     .map((row) =>
@@ -105,8 +105,13 @@ function tableOf([...records]: object[]): string {
  * Returns the company of a command: the given one, or the only one. Throws if there is none, or
  * several.
  */
-export async function companyOf({ deps }: Installation, id: number | undefined): Promise<bigint> {
-  const companies = await fromAllParts(deps, ({ sql }) => sql(FIND_COMPANIES, { id: id ?? null }));
+export async function requireCompany(
+  { deps }: Installation,
+  id: number | undefined,
+): Promise<bigint> {
+  const companies = await collectFromParts(deps, ({ sql }) =>
+    sql(FIND_COMPANIES, { id: id ?? null }),
+  );
   if (companies.length === 1) return BigInt(companies[0]!.id);
   if (companies.length > 1)
     throw new Error('There are several companies: name one with --company ID.');
@@ -117,19 +122,19 @@ export async function companyOf({ deps }: Installation, id: number | undefined):
   );
 }
 
-export function country(text: string): string {
+export function parseCountry(text: string): string {
   if (!/^[A-Za-z]{2}$/.test(text))
     throw new InvalidArgumentError('must be the two letters of a country, such as US');
   return text.toUpperCase();
 }
 
-export function companyId(text: string): number {
+export function parseCompanyId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
     throw new InvalidArgumentError('must be the id of a company, such as 1');
   return Number(text);
 }
 
-export function phoneNumber(text: string): PhoneNumber {
+export function parsePhoneNumber(text: string): PhoneNumber {
   const parsed = parsePhoneNumberFromString(text);
   if (!parsed?.isPossible())
     throw new InvalidArgumentError('must be a telephone number, such as +12135550123');

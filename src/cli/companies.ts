@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { createCompany, type NewCompany } from '../installation/create-company';
 import { createBusyDemo, createDemo } from '../installation/demo';
 import { removeDemo } from '../installation/remove-demo';
-import { companyId, country, json, run } from './command';
+import { parseCompanyId, parseCountry, json, run } from './command';
 
-const keysOf = ({ company_id, credentials: { public_key, private_key } }: NewCompany) => ({
+const toKeyPair = ({ company_id, credentials: { public_key, private_key } }: NewCompany) => ({
   company_id: Number(company_id),
   public_key,
   private_key,
@@ -27,11 +27,11 @@ function addDemoCommands(program: Command): void {
     .option('--busy', 'with the calls, leads, imports and webhooks of the last 24 hours')
     .option('--seed <seed>', 'with --busy: what the day is drawn by', 'trunkline')
     .addOption(json())
-    .action(({ name, busy, seed, json: as_json }) =>
+    .action(({ name, busy, seed, json: asJson }) =>
       run(
-        as_json,
+        asJson,
         async ({ deps }) =>
-          keysOf(
+          toKeyPair(
             busy
               ? await createBusyDemo(deps, name, { seed, ...BUSY_DAY })
               : await createDemo(deps, name),
@@ -42,7 +42,7 @@ function addDemoCommands(program: Command): void {
   demo
     .command('remove')
     .description('remove a demo company and everything in it; no other company can be removed')
-    .option('--company <id>', 'company; not needed where there is only one demo', companyId)
+    .option('--company <id>', 'company; not needed where there is only one demo', parseCompanyId)
     .addOption(json())
     .action((_options, command: Command) => {
       const options = command.optsWithGlobals();
@@ -62,13 +62,13 @@ function addCompanyCreate(program: Command): void {
     .option(
       '--country <country>',
       'two letters; telephone numbers without a country code belong to this country',
-      country,
+      parseCountry,
       'US',
     )
     .addOption(json())
     .action((options) =>
       run(options.json, async ({ deps }) =>
-        keysOf(await createCompany(options.name, deps, { country: options.country })),
+        toKeyPair(await createCompany(options.name, deps, { country: options.country })),
       ),
     );
 }

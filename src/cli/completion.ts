@@ -15,7 +15,7 @@ export function addCompletionCommand(program: Command): void {
 
 /** A script for a shell, with all words in it: completing does not start the program. */
 export function completionFor(shell: string, program: Command): string {
-  const words = wordsOf(program);
+  const words = collectWords(program);
   if (shell === 'fish') return fish(words);
   return shell === 'zsh'
     ? `autoload -U +X bashcompinit && bashcompinit\n${bash(words)}`
@@ -25,14 +25,14 @@ export function completionFor(shell: string, program: Command): string {
 /** The words that may follow each command path: its subcommands and options. */
 type Words = ReadonlyMap<string, readonly string[]>;
 
-function wordsOf(command: Command, path = ''): Words {
+function collectWords(command: Command, path = ''): Words {
   const visible = command.createHelp();
   const below = visible.visibleCommands(command).filter((child) => child.name() !== 'help');
   const options = visible.visibleOptions(command).flatMap(({ long }) => long ?? []);
-  const own: [string, string[]] = [path, [...below.map((child) => child.name()), ...options]];
+  const entry: [string, string[]] = [path, [...below.map((child) => child.name()), ...options]];
   return new Map([
-    own,
-    ...below.flatMap((child) => [...wordsOf(child, `${path} ${child.name()}`.trim())]),
+    entry,
+    ...below.flatMap((child) => [...collectWords(child, `${path} ${child.name()}`.trim())]),
   ]);
 }
 
@@ -57,8 +57,8 @@ complete -F _trunkline trunkline
 const fish = (words: Words): string =>
   [...words]
     .flatMap(([path, list]) => {
-      const seen = path.split(' ').map((name) => `__fish_seen_subcommand_from ${name}`);
-      const here = path === '' ? '__fish_use_subcommand' : seen.join('; and ');
+      const conditions = path.split(' ').map((name) => `__fish_seen_subcommand_from ${name}`);
+      const here = path === '' ? '__fish_use_subcommand' : conditions.join('; and ');
       return list.map((word) =>
         word.startsWith('--')
           ? `complete -c trunkline -n '${here}' -l ${word.slice(2)}`

@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
 import { sqlOn, type Sql } from '../db/sql';
 import type { Config } from '../config';
-import { storageOf } from '../deps';
-import { storageName, type DatabaseServer } from '../installation/open';
+import { openConfiguredStorage } from '../deps';
+import { describeConfiguredStorage, type DatabaseServer } from '../installation/open';
 import { claimPepper, replacePepper } from '../installation/pepper';
-import { namesOf, othersOn } from '../installation/running-processes';
+import { formatProcesses, listOtherProcesses } from '../installation/running-processes';
 import {
   acceptSettings,
-  differencesOf,
+  listDifferences,
   readSettings,
   sharedSettings,
 } from '../installation/shared-settings';
 import { acceptStorage, storageFault } from '../installation/storage-mark';
 import { StartError } from '../start-error';
 import { json, runOnDatabase } from './command';
-import { addMoveOptions, moveIn, type MoveOptions } from './migrate';
+import { addMoveOptions, moveAccount, type MoveOptions } from './migrate';
 
 export function addDatabaseCommands(program: Command): void {
   const migrate = program
@@ -27,7 +27,7 @@ export function addDatabaseCommands(program: Command): void {
     .addOption(json())
     .action(async (options: MoveOptions) => {
       const { from } = options;
-      if (from !== undefined) return moveIn({ ...options, from });
+      if (from !== undefined) return moveAccount({ ...options, from });
       await runOnDatabase(options.json, async ({ prepare }) => ({ applied: await prepare() }), {
         makes_database: true,
       });
@@ -66,10 +66,10 @@ export function addDatabaseCommands(program: Command): void {
 
 /** Running processes would make credentials with the old pepper, which would then be invalid. */
 async function requireStopped(sql: Sql): Promise<void> {
-  const others = await othersOn(sql);
-  if (others.length > 0)
+  const otherProcesses = await listOtherProcesses(sql);
+  if (otherProcesses.length > 0)
     throw new StartError(
-      `Stop all servers and workers first (running: ${namesOf(others)}). The pepper was not ` +
+      `Stop all servers and workers first (running: ${formatProcesses(otherProcesses)}). The pepper was not ` +
         'replaced.',
     );
 }
@@ -79,8 +79,11 @@ async function accept({ prepare }: DatabaseServer, config: Config): Promise<obje
   await prepare(async (client) => {
     const sql = sqlOn(client);
     const settings = sharedSettings(config, await claimPepper(sql, config));
-    const claimed = { storage: storageOf(config), name: storageName(config) };
-    changed = differencesOf(await readSettings(sql), settings);
+    const claimed = {
+      storage: openConfiguredStorage(config),
+      name: describeConfiguredStorage(config),
+    };
+    changed = listDifferences(await readSettings(sql), settings);
     if (await storageFault(sql, claimed)) changed.push(claimed.name);
     await acceptStorage(sql, claimed.storage);
     await acceptSettings(sql, settings);

@@ -4,24 +4,24 @@ import type { Client } from 'pg';
 import { listFaults } from '../background/list-faults';
 import { examineCells } from '../cells/examine';
 import { ConfigError, loadConfig, type Config } from '../config';
-import { clockFault } from '../db/clock-skew';
+import { findClockFault } from '../db/clock-skew';
 import { HostsClient } from '../db/hosts-client';
 import { OtherVersion, pendingMigrations } from '../db/migrate';
 import { sqlOn, type Sql } from '../db/sql';
 import { checkAddress } from '../installation/listen';
-import { storageOf, storageSettings } from '../deps';
+import { openConfiguredStorage, storageSettings } from '../deps';
 import {
   openDatabaseServer,
   sessionFault,
-  storageName,
+  describeConfiguredStorage,
   type DatabaseServer,
 } from '../installation/open';
 import { pepperMatches, WrongPepper } from '../installation/pepper';
-import { differencesOf, readSettings, sharedSettings } from '../installation/shared-settings';
-import { recordedMark, storageFault } from '../installation/storage-mark';
+import { listDifferences, readSettings, sharedSettings } from '../installation/shared-settings';
+import { loadRecordedMark, storageFault } from '../installation/storage-mark';
 import { countRefusedMails } from '../people/mail-counts';
 import { folderFault, StartError } from '../start-error';
-import { nameOfStorage, openStorage } from '../storage/open';
+import { describeStorage, openStorage } from '../storage/open';
 import { SERVER_VERSION, UNFINISHED_PURCHASES } from './queries/operator';
 
 export interface Finding {
@@ -68,11 +68,11 @@ function disk({ data_dir }: Config): Finding {
   let folder = resolve(data_dir);
   while (!existsSync(folder)) folder = dirname(folder);
   const { bavail, bsize } = statfsSync(folder);
-  const free_gb = (bavail * bsize) / 1e9;
+  const freeGb = (bavail * bsize) / 1e9;
   return finding(
     'disk',
-    free_gb > MIN_FREE_GB,
-    `${free_gb.toFixed(1)} GB free for ${data_dir}`,
+    freeGb > MIN_FREE_GB,
+    `${freeGb.toFixed(1)} GB free for ${data_dir}`,
     'Free some space, or set DATA_DIR to a larger disk.',
   );
 }
@@ -113,7 +113,7 @@ async function databases(config: Config): Promise<Finding[]> {
     const fault = sessionFault(config, error) as Error;
     const check = fault instanceof OtherVersion ? 'migrations' : 'database';
     // A known fault names its remedy itself.
-    const remedy = fault instanceof StartError ? undefined : remedyOf(config);
+    const remedy = fault instanceof StartError ? undefined : pickRemedy(config);
     return [finding(check, false, fault.message, remedy)];
   } finally {
     await client?.end().catch(() => undefined);
@@ -134,7 +134,7 @@ async function pooler(server: DatabaseServer, config: Config): Promise<Finding[]
   }
 }
 
-const remedyOf = ({ database_url, data_dir }: Config) =>
+const pickRemedy = ({ database_url, data_dir }: Config) =>
   database_url
     ? 'Check DATABASE_URL: host, port, user, password, and that PostgreSQL is up.'
     : `See ${join(resolve(data_dir), 'postgres/postgres.log')}, if it is there.`;
@@ -144,13 +144,13 @@ async function examineDatabase(client: Client, config: Config): Promise<Finding[
   const [server] = await sql(SERVER_VERSION, {});
   const { version, name, extensions } = server!;
   const pending = await pendingMigrations(client);
-  const is_migrated = pending.length === 0;
-  const run_by = config.database_url ? '' : ', run by Trunkline';
+  const isMigrated = pending.length === 0;
+  const runBy = config.database_url ? '' : ', run by Trunkline';
   return [
     finding(
       'database',
       version >= MIN_VERSION,
-      `PostgreSQL ${name}${run_by}`,
+      `PostgreSQL ${name}${runBy}`,
       'Use PostgreSQL 15 or later.',
     ),
     await clock(sql),
@@ -162,21 +162,21 @@ async function examineDatabase(client: Client, config: Config): Promise<Finding[
     ),
     finding(
       'migrations',
-      is_migrated,
-      is_migrated ? 'all applied' : `pending: ${pending.join(', ')}`,
+      isMigrated,
+      isMigrated ? 'all applied' : `pending: ${pending.join(', ')}`,
       'Run: npx trunkline migrate (a start does it too)',
     ),
-    ...(is_migrated ? await inUse(sql, config) : []),
+    ...(isMigrated ? await examineInUse(sql, config) : []),
   ];
 }
 
 async function clock(sql: Sql): Promise<Finding> {
-  const fault = await clockFault(sql);
+  const fault = await findClockFault(sql);
   return finding('clock', !fault, fault ?? "that of this machine agrees with the database's");
 }
 
 /** Checks that need a database that is up to date. */
-async function inUse(sql: Sql, config: Config): Promise<Finding[]> {
+async function examineInUse(sql: Sql, config: Config): Promise<Finding[]> {
   return [
     await pepper(sql, config),
     await settings(sql, config),
@@ -186,20 +186,20 @@ async function inUse(sql: Sql, config: Config): Promise<Finding[]> {
 }
 
 async function cellsAndPurchases(sql: Sql, { database_url }: Config): Promise<Finding[]> {
-  const numbers = await interrupted(sql);
+  const numbers = await listInterruptedPurchases(sql);
   const failing = await listFaults(sql);
   const refused = [await countRefusedMails(sql, new Date())];
   const { cells, faults } = database_url
-    ? await examineCells(database_url, async (of_cell) => {
-        numbers.push(...(await interrupted(of_cell)));
-        failing.push(...(await listFaults(of_cell)));
-        refused.push(await countRefusedMails(of_cell, new Date()));
+    ? await examineCells(database_url, async (ofCell) => {
+        numbers.push(...(await listInterruptedPurchases(ofCell)));
+        failing.push(...(await listFaults(ofCell)));
+        refused.push(await countRefusedMails(ofCell, new Date()));
       })
     : { cells: 0, faults: [] };
-  const found = cells === 0 ? [] : [finding('cells', true, `${cells}, all in use`)];
+  const cellFindings = cells === 0 ? [] : [finding('cells', true, `${cells}, all in use`)];
   return [
-    ...(faults.length === 0 ? found : faults.map((fault) => finding('cells', false, fault))),
-    purchases(numbers),
+    ...(faults.length === 0 ? cellFindings : faults.map((fault) => finding('cells', false, fault))),
+    reportPurchases(numbers),
     background(failing),
     mails(refused),
   ];
@@ -207,7 +207,7 @@ async function cellsAndPurchases(sql: Sql, { database_url }: Config): Promise<Fi
 
 /** Mails of today beyond the quotas: no fault, but someone may miss them. */
 function mails(refused: readonly { mails: number; companies: number }[]): Finding {
-  const sum = (name: 'mails' | 'companies') => refused.reduce((all, each) => all + each[name], 0);
+  const sum = (name: 'mails' | 'companies') => refused.reduce((all, count) => all + count[name], 0);
   const text = `${sum('mails')} of today were over the quotas, of ${sum('companies')} companies`;
   return finding('mails', true, sum('mails') === 0 ? 'none of today was over a quota' : text);
 }
@@ -225,14 +225,14 @@ const background = (faults: readonly string[]): Finding =>
 
 /** Only processes with the pepper can compare a secret. */
 async function settings(sql: Sql, config: Config): Promise<Finding> {
-  const own = sharedSettings(config, '');
-  delete own.TWILIO_AUTH_TOKEN;
-  const differences = differencesOf(await readSettings(sql), own);
-  const are_equal = differences.length === 0;
+  const localSettings = sharedSettings(config, '');
+  delete localSettings.TWILIO_AUTH_TOKEN;
+  const differences = listDifferences(await readSettings(sql), localSettings);
+  const areEqual = differences.length === 0;
   return finding(
     'settings',
-    are_equal,
-    are_equal ? 'are those of the running processes' : differences.join('; '),
+    areEqual,
+    areEqual ? 'are those of the running processes' : differences.join('; '),
     'Set it as it is there, or change it everywhere: docs/configure.md, "Equal on all hosts".',
   );
 }
@@ -240,8 +240,8 @@ async function settings(sql: Sql, config: Config): Promise<Finding> {
 /** A missing folder is reported separately, and is not made here. */
 async function sharedStorage(sql: Sql, config: Config): Promise<Finding[]> {
   if (!config.s3 && !existsSync(config.storage_dir)) return [];
-  const storage = storageOf(config, await recordedMark(sql));
-  const claimed = { storage, name: storageName(config) };
+  const storage = openConfiguredStorage(config, await loadRecordedMark(sql));
+  const claimed = { storage, name: describeConfiguredStorage(config) };
   const fault = await storageFault(sql, claimed).catch((error: unknown) => error as Error);
   return [finding('shared storage', !fault, fault?.message ?? 'is that of this database')];
 }
@@ -258,7 +258,7 @@ async function pepper(sql: Sql, config: Config): Promise<Finding> {
 
 async function storage(config: Config): Promise<Finding> {
   const settings = storageSettings(config);
-  const name = nameOfStorage({ ...settings, folder: resolve(settings.folder) });
+  const name = describeStorage({ ...settings, folder: resolve(settings.folder) });
   if (!config.s3 && !existsSync(config.storage_dir))
     return finding('storage', true, `${name} is made by the start`);
   try {
@@ -274,10 +274,10 @@ async function storage(config: Config): Promise<Finding> {
  * Numbers whose purchase was interrupted: they may be paid for, and belong to no company until the
  * purchase is finished.
  */
-export const interrupted = async (sql: Sql): Promise<string[]> =>
+export const listInterruptedPurchases = async (sql: Sql): Promise<string[]> =>
   (await sql(UNFINISHED_PURCHASES, {})).map(({ number }) => number!);
 
-export function purchases(numbers: readonly string[]): Finding {
+export function reportPurchases(numbers: readonly string[]): Finding {
   if (numbers.length === 0) return finding('numbers', true, 'no purchase was interrupted');
   return finding(
     'numbers',

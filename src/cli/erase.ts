@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { PhoneNumber } from 'libphonenumber-js/max';
 import { erasePerson, type Receipt } from '../erasure/erase-person';
-import { companyId, companyOf, json, phoneNumber, run } from './command';
+import { parseCompanyId, requireCompany, json, parsePhoneNumber, run } from './command';
 
 export function addEraseCommands(program: Command): void {
   program
@@ -10,14 +10,14 @@ export function addEraseCommands(program: Command): void {
       "erase a person's data from all tables, and print a receipt; calls stay as those of a " +
         'withheld number, and what keeps the person from being contacted stays too',
     )
-    .argument('<number>', "the person's telephone number", phoneNumber)
-    .option('--company <id>', 'company; not needed where there is only one', companyId)
+    .argument('<number>', "the person's telephone number", parsePhoneNumber)
+    .option('--company <id>', 'company; not needed where there is only one', parseCompanyId)
     .addOption(json())
     .action((number: PhoneNumber, options) =>
       run(options.json, async (installation) => {
         const { deps } = installation;
-        const company_id = await companyOf(installation, options.company);
-        const receipt = await erasePerson(deps.tenants, company_id, {
+        const companyId = await requireCompany(installation, options.company);
+        const receipt = await erasePerson(deps.tenants, companyId, {
           number: number.number.slice(1),
           now: deps.clock(),
           // Printed at once: if the command is interrupted, the database no longer has them.
@@ -25,13 +25,13 @@ export function addEraseCommands(program: Command): void {
             for (const url of urls) process.stderr.write(`Delete at the carrier: ${url}\n`);
           },
         });
-        return options.json ? receipt : inLines(receipt);
+        return options.json ? receipt : formatReceipt(receipt);
       }),
     );
 }
 
 /** The receipt for people: the counts of tables are written as lines. */
-function inLines({ erased, kept, kept_columns, ...receipt }: Receipt): object {
+function formatReceipt({ erased, kept: keptRows, kept_columns, ...receipt }: Receipt): object {
   const text = (counts: Record<string, number>) =>
     Object.entries(counts).map(([table, rows]) => `${table} ${rows}`);
   const columns = kept_columns.map(
@@ -43,7 +43,7 @@ function inLines({ erased, kept, kept_columns, ...receipt }: Receipt): object {
   return {
     ...receipt,
     erased: text(erased),
-    kept: text(kept),
+    kept: text(keptRows),
     kept_columns: `\n${reasons.join('\n')}`,
   };
 }

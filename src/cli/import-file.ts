@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { BASE_PATH, type Schemas } from '../contract';
-import { readAnswer, unreachable, type Service } from './service';
+import { readAnswer, toUnreachableError, type Service } from './service';
 
 export interface ImportCommand {
   service: Service;
@@ -52,7 +52,7 @@ async function upload(command: ImportCommand): Promise<Schemas['BuyerSuppression
   const { file, progress } = command;
   const { url, authorization } = command.service;
   const boundary = `trunkline-${randomUUID()}`;
-  const { head, tail } = formAround(command, boundary);
+  const { head, tail } = buildForm(command, boundary);
   const bytes = statSync(file).size;
   const send = url.startsWith('https:') ? secureRequest : request;
   const req = send(`${url}${BASE_PATH}/buyer_suppression_files`, {
@@ -63,13 +63,13 @@ async function upload(command: ImportCommand): Promise<Schemas['BuyerSuppression
       'Content-Length': Buffer.byteLength(head) + bytes + Buffer.byteLength(tail),
     },
   });
-  const response = responseTo(req, url);
-  let sent = 0;
+  const response = readResponse(req, url);
+  let sentBytes = 0;
   const pieces = async function* () {
     yield head;
     for await (const piece of createReadStream(file)) {
       yield piece;
-      progress('upload', (sent += (piece as Buffer).length) / bytes);
+      progress('upload', (sentBytes += (piece as Buffer).length) / bytes);
     }
     yield tail;
   };
@@ -79,7 +79,7 @@ async function upload(command: ImportCommand): Promise<Schemas['BuyerSuppression
   return read(status, text);
 }
 
-function formAround(
+function buildForm(
   { list, file, apply_block_or_unblock, caller_id_column_name }: ImportCommand,
   boundary: string,
 ): { head: string; tail: string } {
@@ -89,16 +89,16 @@ function formAround(
   const texts = Object.entries(fields).flatMap(([name, value]) =>
     value === undefined ? [] : [`${part(`name="${name}"`, value)}\r\n`],
   );
-  const file_name = basename(file).replace(/["\r\n]/g, '_');
+  const fileName = basename(file).replace(/["\r\n]/g, '_');
   return {
-    head: `${texts.join('')}${part(`name="import_file"; filename="${file_name}"`)}`,
+    head: `${texts.join('')}${part(`name="import_file"; filename="${fileName}"`)}`,
     tail: `\r\n--${boundary}--\r\n`,
   };
 }
 
-const responseTo = (req: ClientRequest, url: string) =>
+const readResponse = (req: ClientRequest, url: string) =>
   new Promise<{ status: number; text: string }>((done, fail) => {
-    req.once('error', (error) => fail(unreachable(url, error)));
+    req.once('error', (error) => fail(toUnreachableError(url, error)));
     req.once('response', (res) => {
       let text = '';
       res

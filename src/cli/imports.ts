@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { fromAllParts } from '../installation/all-parts';
+import { collectFromParts } from '../installation/all-parts';
 import type { Installation } from '../installation/open';
 import { json, print } from './command';
 import { importFile } from './import-file';
@@ -25,12 +25,12 @@ export function addImportCommand(program: Command): void {
 }
 
 async function runImport(list: string, file: string, options: ImportOptions): Promise<void> {
-  const own = {
+  const commandKey = {
     company: (installation: Installation) => companyOfList(installation, list),
     name: `Import into list ${list}`,
     permissions: ['buyer_suppression_files:create', 'buyer_suppression_files:read'],
   };
-  const record = await withService(options, own, (service) =>
+  const record = await withService(options, commandKey, (service) =>
     importFile({
       service,
       list,
@@ -59,7 +59,7 @@ async function runImport(list: string, file: string, options: ImportOptions): Pr
 }
 
 async function companyOfList({ deps }: Installation, list: string): Promise<bigint> {
-  const [found] = await fromAllParts(deps, ({ sql }) => sql(COMPANY_OF_LIST, { list }));
-  if (!found) throw new Error(`There is no suppression list ${list}.`);
-  return BigInt(found.company_id);
+  const [owner] = await collectFromParts(deps, ({ sql }) => sql(COMPANY_OF_LIST, { list }));
+  if (!owner) throw new Error(`There is no suppression list ${list}.`);
+  return BigInt(owner.company_id);
 }

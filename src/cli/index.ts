@@ -6,7 +6,7 @@ import { createProgram } from './program';
 const WRONG_USE = 2;
 
 const program = createProgram();
-throwInstead(program);
+throwOnExit(program);
 
 // Ends at once: Prisma's schema engine leaves a timer that would keep the process for 10 seconds.
 program.parseAsync().then(
@@ -20,7 +20,7 @@ program.parseAsync().then(
 );
 
 /** By then the library has printed the fault. */
-function throwInstead(command: Command): void {
+function throwOnExit(command: Command): void {
   command.exitOverride();
-  command.commands.forEach(throwInstead);
+  command.commands.forEach(throwOnExit);
 }

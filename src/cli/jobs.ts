@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Row } from '../db/sql';
-import { fromAllParts } from '../installation/all-parts';
-import { companyId, json, run } from './command';
+import { collectFromParts } from '../installation/all-parts';
+import { parseCompanyId, json, run } from './command';
 import { LIST_JOBS } from './queries/jobs';
 
 export function addJobCommands(program: Command): void {
@@ -11,19 +11,21 @@ export function addJobCommands(program: Command): void {
       'list the kinds of background jobs that wait, run or are tried again, and how old the ' +
         'oldest is',
     )
-    .option('--company <id>', 'only those of a company', companyId)
+    .option('--company <id>', 'only those of a company', parseCompanyId)
     .addOption(json())
     .action((options) =>
       run(options.json, async ({ deps }) => {
-        const company_id = options.company === undefined ? null : String(options.company);
-        return ofEachNode(await fromAllParts(deps, ({ sql }) => sql(LIST_JOBS, { company_id })));
+        const companyId = options.company === undefined ? null : String(options.company);
+        return mergeByNode(
+          await collectFromParts(deps, ({ sql }) => sql(LIST_JOBS, { company_id: companyId })),
+        );
       }),
     );
 }
 
 /** Cells on one node of a distributed database share one queue. */
-function ofEachNode(found: Row<'cli.list_jobs'>[]): object[] {
-  const rows = new Map(found.map((row) => [`${row.node} ${row.kind}`, row]));
-  const many = new Set(found.map(({ node }) => node)).size > 1;
+function mergeByNode(jobRows: Row<'cli.list_jobs'>[]): object[] {
+  const rows = new Map(jobRows.map((row) => [`${row.node} ${row.kind}`, row]));
+  const many = new Set(jobRows.map(({ node }) => node)).size > 1;
   return [...rows.values()].map(({ node, ...row }) => (many ? { node, ...row } : row));
 }

@@ -7,7 +7,7 @@ import { DEFAULT_PER_PAGE, openSource, type Source } from '../migration/reader';
 import { openReport, type Report } from '../migration/report';
 import { isInterrupted } from '../migration/history';
 import { withTarget } from '../migration/target';
-import { companyId, companyOf, print, withInstallation } from './command';
+import { parseCompanyId, requireCompany, print, withInstallation } from './command';
 
 export interface MoveOptions {
   from?: string;
@@ -30,7 +30,7 @@ export const addMoveOptions = (command: Command): Command =>
     .option('--from <url>', 'move an account from this service, such as https://host/api/v1')
     .addOption(new Option('--key <public:private>', 'its key pair').env('MIGRATE_KEY'))
     .addOption(new Option('--token <token>', 'or its token').env('MIGRATE_TOKEN'))
-    .option('--company <id>', 'the company here', companyId)
+    .option('--company <id>', 'the company here', parseCompanyId)
     .option('--since <date>', 'only leads and calls that were created since', date)
     .option('--rate <n>', 'requests a second to it, at most', rate, DEFAULT_RATE)
     .option('--per-page <n>', 'records of a request, at most', parsePerPage, DEFAULT_PER_PAGE)
@@ -61,8 +61,8 @@ function date(text: string): Date {
   return value;
 }
 
-export async function moveIn(options: MoveOptions & { from: string }): Promise<void> {
-  const authorization = authorizationOf(options);
+export async function moveAccount(options: MoveOptions & { from: string }): Promise<void> {
+  const authorization = buildAuthorization(options);
   const source = openSource({ ...options, authorization });
   const file = resolve(options.report);
   const { counts, lines } = await withInstallation((installation) =>
@@ -94,19 +94,18 @@ async function moveInto(
   { source, file, options }: Move,
 ): Promise<{ counts: Counts; lines: number }> {
   const { deps } = installation;
-  const company_id = await companyOf(installation, options.company);
-  const db = deps.tenants.of(company_id);
-  const is_resumed =
-    existsSync(file) && (await isInterrupted(db, { source, since: options.since }));
-  const report: Report = openReport(file, { is_resumed });
+  const companyId = await requireCompany(installation, options.company);
+  const db = deps.tenants.of(companyId);
+  const isResumed = existsSync(file) && (await isInterrupted(db, { source, since: options.since }));
+  const report: Report = openReport(file, { is_resumed: isResumed });
   try {
-    const counts = await withTarget(deps, company_id, (target) =>
+    const counts = await withTarget(deps, companyId, (target) =>
       migrate({
         source,
         target,
         db,
         deps,
-        known: new Map(),
+        existingIds: new Map(),
         dry_run: options.dryRun === true,
         activate: options.activate === true,
         since: options.since,
@@ -119,7 +118,7 @@ async function moveInto(
   }
 }
 
-function authorizationOf({ key, token }: MoveOptions): string {
+function buildAuthorization({ key, token }: MoveOptions): string {
   if (key !== undefined) return `Basic ${Buffer.from(key).toString('base64')}`;
   if (token !== undefined) return `Token ${token}`;
   throw new Error('Give the credentials of the other service: --key PUBLIC:PRIVATE or --token.');

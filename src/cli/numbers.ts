@@ -3,7 +3,7 @@ import type { PhoneNumber } from 'libphonenumber-js/max';
 import { numberFacts } from '../carriers/number-facts';
 import type { Installation } from '../installation/open';
 import { addNumber } from '../numbers/add-number';
-import { companyId, companyOf, json, phoneNumber, run } from './command';
+import { parseCompanyId, requireCompany, json, parsePhoneNumber, run } from './command';
 
 export function addNumberCommands(program: Command): void {
   program
@@ -14,8 +14,8 @@ export function addNumberCommands(program: Command): void {
       'add a number that was bought from the carrier by other means; ' +
         'point its callbacks to /api/v1/telephony',
     )
-    .argument('<phone_number>', '+ and digits', phoneNumber)
-    .option('--company <id>', 'company; not needed where there is only one', companyId)
+    .argument('<phone_number>', '+ and digits', parsePhoneNumber)
+    .option('--company <id>', 'company; not needed where there is only one', parseCompanyId)
     .addOption(json())
     .action((number, options) =>
       run(options.json, (installation) => add(installation, number, options.company)),
@@ -28,7 +28,7 @@ async function add(
   company: number | undefined,
 ): Promise<object> {
   const { deps } = installation;
-  const db = deps.tenants.of(await companyOf(installation, company));
+  const db = deps.tenants.of(await requireCompany(installation, company));
   const number = {
     phone_number: parsed.number,
     country: parsed.country ?? 'US',

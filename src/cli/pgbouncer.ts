@@ -20,7 +20,7 @@ export function pgbouncerIni(config: Config): string {
     throw new StartError(
       'Set DATABASE_URL to PgBouncer, and DATABASE_DIRECT_URL to PostgreSQL itself.',
     );
-  const name = databaseOf(database_url);
+  const name = readDatabaseName(database_url);
   const settings = pooledSettings(database_timeout_seconds * 1000);
   const entries = POOLED.map((pool) =>
     [
@@ -44,20 +44,21 @@ const general = ({ database_timeout_seconds }: Config): string[] => [
   `query_wait_timeout = ${Math.ceil(database_timeout_seconds * 0.6)}`,
 ];
 
-function connection(direct_url: string): string {
-  const { hostname, port, searchParams } = new URL(direct_url);
+function connection(directUrl: string): string {
+  const { hostname, port, searchParams } = new URL(directUrl);
   const host = searchParams.get('host') ?? decodeURIComponent(hostname);
   const values = {
     host: host || 'localhost',
     port: port || '5432',
-    dbname: databaseOf(direct_url),
+    dbname: readDatabaseName(directUrl),
   };
   return Object.entries(values)
     .map(([key, value]) => `${key}='${value.replaceAll("'", "''")}'`)
     .join(' ');
 }
 
-const databaseOf = (url: string): string => decodeURIComponent(new URL(url).pathname.slice(1));
+const readDatabaseName = (url: string): string =>
+  decodeURIComponent(new URL(url).pathname.slice(1));
 
 /** Quotes a name for the file if needed. */
 const quoted = (name: string): string =>

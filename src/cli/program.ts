@@ -40,7 +40,7 @@ export function createProgram(): Command {
   addDoctorCommand(program);
   addCompletionCommand(program);
   for (const [path, example] of Object.entries(EXAMPLES))
-    commandAt(program, path).addHelpText('after', `\nExample:\n  $ npx trunkline ${example}`);
+    findCommand(program, path).addHelpText('after', `\nExample:\n  $ npx trunkline ${example}`);
   return program;
 }
 
@@ -48,11 +48,11 @@ const EXIT_CODES = `
 Exit codes: 0 done; 1 not done, or something is wrong, as the message says; 2 wrong use.`;
 
 /** The command of a path such as `key list`. */
-export function commandAt(program: Command, path: string): Command {
+export function findCommand(program: Command, path: string): Command {
   return path.split(' ').reduce((command, name) => {
-    const found = command.commands.find((child) => child.name() === name);
-    if (!found) throw new Error(`there is no command ${path}`);
-    return found;
+    const subcommand = command.commands.find((child) => child.name() === name);
+    if (!subcommand) throw new Error(`there is no command ${path}`);
+    return subcommand;
   }, program);
 }
 
@@ -64,12 +64,12 @@ function addDoctorCommand(program: Command): void {
     .action(async (options) => {
       const findings = await examine();
       if (options.json) print(findings, true);
-      else process.stdout.write(findings.map(lineOf).join(''));
+      else process.stdout.write(findings.map(formatFinding).join(''));
       process.exitCode = findings.every(({ ok }) => ok) ? 0 : 1;
     });
 }
 
-function lineOf({ check, ok, finding, remedy }: Finding): string {
+function formatFinding({ check, ok, finding, remedy }: Finding): string {
   const line = `${ok ? 'ok   ' : 'WRONG'} ${check.padEnd(14)} ${finding}\n`;
   return remedy ? `${line}      ${remedy}\n` : line;
 }

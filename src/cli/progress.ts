@@ -19,11 +19,13 @@ export function progressOnTerminal(output: NodeJS.WriteStream): ImportCommand['p
     const percent = (done * 100).toFixed(0).padStart(3);
     const bar = `${part.padEnd(6)} [${'='.repeat(filled).padEnd(WIDTH)}] ${percent} %`;
     const end = done >= 1 && part === 'import' ? '\n' : '';
-    output.write(output.isTTY ? `\r${bar}${rowsOf(record)}${end}` : `${bar}${rowsOf(record)}\n`);
+    output.write(
+      output.isTTY ? `\r${bar}${formatRows(record)}${end}` : `${bar}${formatRows(record)}\n`,
+    );
   };
 }
 
-function rowsOf(record: Schemas['BuyerSuppressionFile'] | undefined): string {
+function formatRows(record: Schemas['BuyerSuppressionFile'] | undefined): string {
   if (!record?.total_count) return '';
   const done = record.import_count! + record.rejected_count!;
   return `  ${number(done)} of ${number(record.total_count)} rows`;

@@ -42,16 +42,16 @@ export interface OwnKey {
 /** Runs the work with the given key pair, or with a new one that is revoked afterwards. */
 export function withService<T>(
   { url, key }: ServiceOptions,
-  own: OwnKey,
+  ownKey: OwnKey,
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
   const { port } = loadConfig();
   const at = (url ?? `http://127.0.0.1:${port}`).replace(/(?<!\/)\/+$/, '');
-  const run = (credentials: string) => work(serviceAt(at, credentials));
-  return key ? run(key) : withOwnKey(own, run);
+  const run = (credentials: string) => work(openService(at, credentials));
+  return key ? run(key) : withOwnKey(ownKey, run);
 }
 
-function serviceAt(url: string, credentials: string): Service {
+function openService(url: string, credentials: string): Service {
   const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
   return {
     url,
@@ -62,7 +62,7 @@ function serviceAt(url: string, credentials: string): Service {
         headers: { Authorization: authorization, 'Content-Type': 'application/json' },
         body: body && JSON.stringify(body),
       }).catch((error: Error) => {
-        throw unreachable(url, error.cause as NodeJS.ErrnoException);
+        throw toUnreachableError(url, error.cause as NodeJS.ErrnoException);
       });
       return readAnswer<Answer>(res.status, await res.text());
     },
@@ -70,7 +70,7 @@ function serviceAt(url: string, credentials: string): Service {
 }
 
 /** Explains why no request can be sent to the service. */
-export const unreachable = (url: string, error: NodeJS.ErrnoException): Error =>
+export const toUnreachableError = (url: string, error: NodeJS.ErrnoException): Error =>
   error.code === 'ECONNREFUSED'
     ? new Error(`No service answers at ${url}. Start it with: npm start`)
     : error;
@@ -86,21 +86,21 @@ export function readAnswer<Answer>(status: number, text: string): Answer {
   );
 }
 
-function withOwnKey<T>(own: OwnKey, work: (key: string) => Promise<T>): Promise<T> {
+function withOwnKey<T>(ownKey: OwnKey, work: (key: string) => Promise<T>): Promise<T> {
   return withInstallation(async (installation) => {
     const { tenants, pepper, clock } = installation.deps;
-    const db = tenants.of(await own.company(installation));
-    const wanted = {
-      name: own.name,
+    const db = tenants.of(await ownKey.company(installation));
+    const newCredentials = {
+      name: ownKey.name,
       kind: 'key_pair' as const,
-      permissions: own.permissions,
+      permissions: ownKey.permissions,
       superuser: false,
       expires_at: new Date(clock().getTime() + DAY_MS),
     };
     const { id, public_key, private_key } = await db.transaction((tx) =>
-      issueCredentials(tx, wanted, { pepper, now: clock() }),
+      issueCredentials(tx, newCredentials, { pepper, now: clock() }),
     );
-    return Promise.race([work(`${public_key}:${private_key}`), interrupted()]).finally(() =>
+    return Promise.race([work(`${public_key}:${private_key}`), rejectOnInterrupt()]).finally(() =>
       db.transaction((tx) => revokeCredentials(tx, id, clock())),
     );
   });
@@ -110,7 +110,7 @@ function withOwnKey<T>(own: OwnKey, work: (key: string) => Promise<T>): Promise<
  * Rejects on Ctrl-C. Under npm the signal arrives twice, so the listener stays: the second one must
  * not end the process before the key is revoked.
  */
-const interrupted = () =>
+const rejectOnInterrupt = () =>
   new Promise<never>((_, fail) => {
     process.on('SIGINT', () =>
       fail(new Error('Stopped waiting. What the service has accepted, it does all the same.')),

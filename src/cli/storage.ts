@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { loadConfig, type Config } from '../config';
-import { storageOf, storageSettings } from '../deps';
+import { openConfiguredStorage, storageSettings } from '../deps';
 import { StartError } from '../start-error';
 import { copyFiles } from '../storage/copy';
 import { openDirectory } from '../storage/directory';
-import { nameOfStorage } from '../storage/open';
+import { describeStorage } from '../storage/open';
 import { json, print } from './command';
 
 export function addStorageCommands(program: Command): void {
@@ -20,8 +20,8 @@ export function addStorageCommands(program: Command): void {
     )
     .option('--from <folder>', 'a folder that was STORAGE_DIR; without it, STORAGE_DIR')
     .addOption(json())
-    .action(async ({ from, json: as_json }) =>
-      print(await copyToBucket(loadConfig(), from), as_json),
+    .action(async ({ from, json: asJson }) =>
+      print(await copyToBucket(loadConfig(), from), asJson),
     );
 }
 
@@ -34,13 +34,13 @@ export async function copyToBucket(config: Config, from?: string): Promise<objec
       `${from === undefined ? 'STORAGE_DIR' : '--from'}: ${folder} is no folder of uploaded ` +
         'files: it has no folder "files".',
     );
-  const to = storageOf(config);
+  const to = openConfiguredStorage(config);
   await to.check();
   const directory = openDirectory({ folder, reserve_bytes: 0 });
   const { copied, copied_bytes, present } = await copyFiles(directory, to);
   return {
     from: folder,
-    to: nameOfStorage(storageSettings(config)),
+    to: describeStorage(storageSettings(config)),
     copied,
     copied_bytes,
     present,

@@ -1,13 +1,13 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { contract } from '../contract';
-import { fromAllParts } from '../installation/all-parts';
+import { collectFromParts } from '../installation/all-parts';
 import type { Installation } from '../installation/open';
 import {
   issueCredentials,
   revokeCredentials,
   rotateCredentials,
 } from '../people/issue-credentials';
-import { companyId, companyOf, json, run } from './command';
+import { parseCompanyId, requireCompany, json, run } from './command';
 import { FIND_CREDENTIALS, LIST_CREDENTIALS } from './queries/operator';
 
 const SCOPES = contract.document.components.schemas.Scope!.enum as string[];
@@ -21,7 +21,7 @@ export function addTokenCommands(program: Command): void {
     .command('create')
     .description('make credentials; the secret is shown only this once')
     .requiredOption('--name <name>', 'what the credentials are for')
-    .option('--company <id>', 'company; not needed where there is only one', companyId)
+    .option('--company <id>', 'company; not needed where there is only one', parseCompanyId)
     .option('--user-email <email>', "makes a user's token instead of a key pair")
     .addOption(new Option('--permission <scope...>', 'what they may do').choices(SCOPES))
     .option('--superuser', 'they may do everything', false)
@@ -31,11 +31,11 @@ export function addTokenCommands(program: Command): void {
   key
     .command('list')
     .description('list the credentials of a company, or of all companies')
-    .option('--company <id>', 'company', companyId)
+    .option('--company <id>', 'company', parseCompanyId)
     .addOption(json())
     .action((options) =>
       run(options.json, ({ deps }) =>
-        fromAllParts(deps, ({ sql }) =>
+        collectFromParts(deps, ({ sql }) =>
           sql(LIST_CREDENTIALS, { company_id: options.company ?? null }),
         ),
       ),
@@ -46,16 +46,16 @@ export function addTokenCommands(program: Command): void {
     .argument('<public_key>', 'the public key, or the first part of a user token')
     .option('--keep-hours <hours>', 'how long the old ones still work', hours, 24)
     .addOption(json())
-    .action((public_key, options) =>
-      run(options.json, (installation) => rotate(installation, public_key, options.keepHours)),
+    .action((publicKey, options) =>
+      run(options.json, (installation) => rotate(installation, publicKey, options.keepHours)),
     );
   key
     .command('revoke')
     .description('revoke credentials at once')
     .argument('<public_key>', 'the public key, or the first part of a user token')
     .addOption(json())
-    .action((public_key, options) =>
-      run(options.json, (installation) => revoke(installation, public_key)),
+    .action((publicKey, options) =>
+      run(options.json, (installation) => revoke(installation, publicKey)),
     );
 }
 
@@ -70,8 +70,8 @@ interface CreateOptions {
 
 async function create(installation: Installation, options: CreateOptions): Promise<object> {
   const { deps } = installation;
-  const company_id = await companyOf(installation, options.company);
-  const wanted = {
+  const companyId = await requireCompany(installation, options.company);
+  const newCredentials = {
     name: options.name,
     kind: options.userEmail ? ('user_token' as const) : ('key_pair' as const),
     permissions: options.permission ?? [],
@@ -80,45 +80,57 @@ async function create(installation: Installation, options: CreateOptions): Promi
     expires_at: options.expiresAt ?? null,
   };
   const { id, ...issued } = await deps.tenants
-    .of(company_id)
-    .transaction((db) => issueCredentials(db, wanted, { pepper: deps.pepper, now: deps.clock() }));
-  return { company_id: Number(company_id), id: Number(id), ...issued };
+    .of(companyId)
+    .transaction((db) =>
+      issueCredentials(db, newCredentials, { pepper: deps.pepper, now: deps.clock() }),
+    );
+  return { company_id: Number(companyId), id: Number(id), ...issued };
 }
 
 async function rotate(
   { deps }: Installation,
-  public_key: string,
-  keep_hours: number,
+  publicKey: string,
+  keepHours: number,
 ): Promise<object> {
-  const found = await find(deps, public_key);
+  const oldCredentials = await find(deps, publicKey);
   const now = deps.clock();
-  const old_expires_at = new Date(now.getTime() + keep_hours * HOUR_MS);
-  const made = await deps.tenants
-    .of(found.company_id)
-    .transaction((db) =>
-      rotateCredentials(db, found.id, { pepper: deps.pepper, now, old_expires_at }),
-    );
-  if (!made) throw new Error(`${public_key} is revoked or has expired: make new credentials.`);
-  const { id, ...issued } = made;
-  return { company_id: Number(found.company_id), id: Number(id), ...issued, replaces: public_key };
+  const oldExpiresAt = new Date(now.getTime() + keepHours * HOUR_MS);
+  const newCredentials = await deps.tenants.of(oldCredentials.company_id).transaction((db) =>
+    rotateCredentials(db, oldCredentials.id, {
+      pepper: deps.pepper,
+      now,
+      old_expires_at: oldExpiresAt,
+    }),
+  );
+  if (!newCredentials)
+    throw new Error(`${publicKey} is revoked or has expired: make new credentials.`);
+  const { id, ...issued } = newCredentials;
+  return {
+    company_id: Number(oldCredentials.company_id),
+    id: Number(id),
+    ...issued,
+    replaces: publicKey,
+  };
 }
 
-async function revoke({ deps }: Installation, public_key: string): Promise<object> {
-  const found = await find(deps, public_key);
+async function revoke({ deps }: Installation, publicKey: string): Promise<object> {
+  const credentials = await find(deps, publicKey);
   const revoked = await deps.tenants
-    .of(found.company_id)
-    .transaction((db) => revokeCredentials(db, found.id, deps.clock()));
-  if (!revoked) throw new Error(`${public_key} is already revoked.`);
-  return { revoked: public_key };
+    .of(credentials.company_id)
+    .transaction((db) => revokeCredentials(db, credentials.id, deps.clock()));
+  if (!revoked) throw new Error(`${publicKey} is already revoked.`);
+  return { revoked: publicKey };
 }
 
 async function find(
   deps: Installation['deps'],
-  public_key: string,
+  publicKey: string,
 ): Promise<{ company_id: bigint; id: bigint }> {
-  const [found] = await fromAllParts(deps, ({ sql }) => sql(FIND_CREDENTIALS, { public_key }));
-  if (!found) throw new Error(`There are no credentials ${public_key}.`);
-  return { company_id: BigInt(found.company_id), id: BigInt(found.access_token_id) };
+  const [lookup] = await collectFromParts(deps, ({ sql }) =>
+    sql(FIND_CREDENTIALS, { public_key: publicKey }),
+  );
+  if (!lookup) throw new Error(`There are no credentials ${publicKey}.`);
+  return { company_id: BigInt(lookup.company_id), id: BigInt(lookup.access_token_id) };
 }
 
 const HOUR_MS = 3_600_000;

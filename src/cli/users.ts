@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Schemas } from '../contract';
-import { companyId, companyOf, json, print } from './command';
+import { parseCompanyId, requireCompany, json, print } from './command';
 import { withService, withServiceOptions, type ServiceOptions } from './service';
 
 interface InviteOptions extends ServiceOptions {
@@ -19,18 +19,18 @@ export function addUserCommands(program: Command): void {
     .argument('<email>', 'the address of the user')
     .option('--name <name>', 'the name of the user')
     .option('--team <id...>', 'teams, by id or uuid: without one, a user may do nothing')
-    .option('--company <id>', 'company; not needed where there is only one', companyId);
+    .option('--company <id>', 'company; not needed where there is only one', parseCompanyId);
   withServiceOptions(invite).addOption(json()).action(runInvite);
 }
 
 async function runInvite(email: string, options: InviteOptions): Promise<void> {
-  const own = {
-    company: (installation: Parameters<typeof companyOf>[0]) =>
-      companyOf(installation, options.company),
+  const commandKey = {
+    company: (installation: Parameters<typeof requireCompany>[0]) =>
+      requireCompany(installation, options.company),
     name: `Invitation of ${email}`,
     permissions: ['users:create', 'access_control_lists:update', 'access_control_lists:read'],
   };
-  const { user } = await withService(options, own, ({ ask }) =>
+  const { user } = await withService(options, commandKey, ({ ask }) =>
     ask<Schemas['UserReply']>('POST', '/users', {
       email,
       name: options.name,

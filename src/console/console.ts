@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Router, type Response } from 'express';
 import { HttpProblem } from '../errors';
-import { prepare, send, type Prepared } from '../http/docs/prepared';
+import { prepare, send, type PreparedAnswer } from '../http/docs/prepared';
 
 // The console: a page that is a client of the public API and nothing more. This serves its files;
 // src/console/client/ has their sources, which the build bundles.
 
 /** Valid from src/ and from dist/. */
-const BUILT = join(__dirname, '../../dist/console/client');
+const BUILD_FOLDER = join(__dirname, '../../dist/console/client');
 
 /**
  * The page loads only its own script and style, sends requests only to this server, and is in no
@@ -24,7 +24,7 @@ const POLICY = [
 ].join('; ');
 
 /** Serves the console at /console/; `folder` has the built files. */
-export function consolePages(folder = BUILT): Router {
+export function consolePages(folder = BUILD_FOLDER): Router {
   const router = Router({ strict: true });
   router.use('/console', (_req, res, next) => {
     res.set({
@@ -36,8 +36,8 @@ export function consolePages(folder = BUILT): Router {
     next();
   });
   router.get('/console', (_req, res) => res.redirect(308, '/console/'));
-  let files: Map<string, Prepared> | undefined;
-  const built = () => (files ??= filesOf(folder));
+  let files: Map<string, PreparedAnswer> | undefined;
+  const built = () => (files ??= readFiles(folder));
   router.get(
     '/console/',
     send(() => prepare('text/html', page([...built().keys()]))),
@@ -51,7 +51,7 @@ export function consolePages(folder = BUILT): Router {
 }
 
 /** The script and the style, by names that change with their content. */
-function filesOf(folder: string): Map<string, Prepared> {
+function readFiles(folder: string): Map<string, PreparedAnswer> {
   const types = { js: 'text/javascript', css: 'text/css' };
   return new Map(
     Object.entries(types).map(([extension, type]) => {
@@ -68,15 +68,19 @@ function filesOf(folder: string): Map<string, Prepared> {
   );
 }
 
-function sendForever(res: Response, { type, body, gzip, tag }: Prepared, is_gzip: boolean): void {
+function sendForever(
+  res: Response,
+  { type, body, gzip, tag }: PreparedAnswer,
+  isGzip: boolean,
+): void {
   res.set({
     'Cache-Control': 'public, max-age=31536000, immutable, no-transform',
     ETag: `W/"${tag}"`,
     Vary: 'Accept-Encoding',
   });
   res.type(type);
-  if (is_gzip) res.set('Content-Encoding', 'gzip');
-  res.send(is_gzip ? gzip : body);
+  if (isGzip) res.set('Content-Encoding', 'gzip');
+  res.send(isGzip ? gzip : body);
 }
 
 const ICON =

@@ -14,33 +14,33 @@ const TEAM_OF_GRANT = `JOIN access_control_lists a
 /**
  * Ids of records that the teams are granted. `teams` is a further condition on the team, alias a.
  */
-export const granted = (kind: Granted, teams = '') => `
+export const buildGranted = (kind: Granted, teams = '') => `
   SELECT g.${kind}_id FROM access_control_list_${kind}s g ${teams && TEAM_OF_GRANT}
   WHERE g.company_id = {company_id} AND g.access_control_list_id = ${TEAMS} ${teams}`;
 
-const grantedByGroup = (teams = '') => `
+const buildGrantedByGroup = (teams = '') => `
   SELECT m.buyer_id FROM access_control_list_buyer_groups g ${teams && TEAM_OF_GRANT}
   JOIN buyer_group_members m ON m.company_id = g.company_id AND m.buyer_group_id = g.buyer_group_id
   WHERE g.company_id = {company_id} AND g.access_control_list_id = ${TEAMS} ${teams}`;
 
-const anyOf = (...selects: string[]) => `ANY(ARRAY(${selects.join(' UNION ')}))`;
+const buildAnyArray = (...selects: string[]) => `ANY(ARRAY(${selects.join(' UNION ')}))`;
 
-export const BUYERS = anyOf(granted('buyer'), grantedByGroup());
-export const GROUPS = anyOf(granted('buyer_group'));
-export const OFFERS = anyOf(granted('offer'));
-const schedulesOf = (offers: string) =>
-  anyOf(
+export const BUYERS = buildAnyArray(buildGranted('buyer'), buildGrantedByGroup());
+export const GROUPS = buildAnyArray(buildGranted('buyer_group'));
+export const OFFERS = buildAnyArray(buildGranted('offer'));
+const buildSchedules = (offers: string) =>
+  buildAnyArray(
     `SELECT s.id FROM schedules s WHERE s.company_id = {company_id} AND s.offer_id = ${offers}`,
   );
-export const SCHEDULES = schedulesOf(OFFERS);
+export const SCHEDULES = buildSchedules(OFFERS);
 
-export const SOURCES = anyOf(granted('traffic_source'));
+export const SOURCES = buildAnyArray(buildGranted('traffic_source'));
 
 /**
  * Offers of teams that have no buyers, groups or sources: these teams see everything that comes to
  * them.
  */
-export const WHOLE_OFFER_IDS = `${granted('offer')}
+export const WHOLE_OFFER_IDS = `${buildGranted('offer')}
   AND NOT EXISTS (
     SELECT FROM access_control_list_buyers n
     WHERE n.company_id = g.company_id AND n.access_control_list_id = g.access_control_list_id)
@@ -50,21 +50,21 @@ export const WHOLE_OFFER_IDS = `${granted('offer')}
   AND NOT EXISTS (
     SELECT FROM access_control_list_traffic_sources n
     WHERE n.company_id = g.company_id AND n.access_control_list_id = g.access_control_list_id)`;
-export const WHOLE_OFFERS = anyOf(WHOLE_OFFER_IDS);
+export const WHOLE_OFFERS = buildAnyArray(WHOLE_OFFER_IDS);
 
 /** Buyers whose payments the teams see, at every offer or at the team's offers alone. */
-const AT_ALL_OFFERS = anyOf(
-  granted('buyer', 'AND a.all_offers'),
-  grantedByGroup('AND a.all_offers'),
+const AT_ALL_OFFERS = buildAnyArray(
+  buildGranted('buyer', 'AND a.all_offers'),
+  buildGrantedByGroup('AND a.all_offers'),
 );
-const AT_OWN_OFFERS = anyOf(
-  granted('buyer', 'AND NOT a.all_offers'),
-  grantedByGroup('AND NOT a.all_offers'),
+const AT_OWN_OFFERS = buildAnyArray(
+  buildGranted('buyer', 'AND NOT a.all_offers'),
+  buildGrantedByGroup('AND NOT a.all_offers'),
 );
 
 /** Traffic sources whose payouts the teams see, at every offer or at the team's offers alone. */
-const SENT_TO_ALL_OFFERS = anyOf(granted('traffic_source', 'AND a.all_offers'));
-const SENT_TO_OWN_OFFERS = anyOf(granted('traffic_source', 'AND NOT a.all_offers'));
+const SENT_TO_ALL_OFFERS = buildAnyArray(buildGranted('traffic_source', 'AND a.all_offers'));
+const SENT_TO_OWN_OFFERS = buildAnyArray(buildGranted('traffic_source', 'AND NOT a.all_offers'));
 
 const TEAM_OF_OFFER_AND_SOURCE = `
   SELECT FROM access_control_list_offers o
@@ -119,14 +119,14 @@ export const SALE = `(${OF_BUYERS} OR t.offer_id = ${WHOLE_OFFERS})`;
 const OF_PURCHASE = `t.event IN ('payout', 'payout_changed', 'payout_returned')`;
 
 /** A row that belongs to a visible row of another table. */
-const through = (table: keyof typeof DIRECT, column: string) => `EXISTS (
+const buildParentCondition = (table: keyof typeof DIRECT, column: string) => `EXISTS (
   SELECT FROM (
     SELECT x.* FROM ${table} x WHERE x.company_id = t.company_id AND x.id = t.${column}
   ) t
   WHERE ${DIRECT[table]})`;
 
 /** A row with the caller's number of a visible call or lead. */
-const ofNumber = (table: 'leads' | 'calls') => `EXISTS (
+const buildNumberCondition = (table: 'leads' | 'calls') => `EXISTS (
   SELECT FROM (
     SELECT x.* FROM ${table} x
     WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number
@@ -134,7 +134,7 @@ const ofNumber = (table: 'leads' | 'calls') => `EXISTS (
   ) t
   WHERE ${PAID_FOR})`;
 
-const suppresses = (kind: 'buyer' | 'offer', visible: string) => `EXISTS (
+const buildListCondition = (kind: 'buyer' | 'offer', visible: string) => `EXISTS (
   SELECT FROM buyer_suppression_${kind}s x
   WHERE x.company_id = t.company_id AND x.buyer_suppression_id = t.id
     AND x.${kind}_id = ${visible})`;
@@ -172,7 +172,7 @@ const DIRECT = {
   buyer_fleets: `EXISTS (
     SELECT FROM buyers x
     WHERE x.company_id = t.company_id AND x.buyer_fleet_id = t.id AND x.id = ${BUYERS})`,
-  buyer_suppressions: `(${suppresses('buyer', BUYERS)} OR ${suppresses('offer', OFFERS)})`,
+  buyer_suppressions: `(${buildListCondition('buyer', BUYERS)} OR ${buildListCondition('offer', OFFERS)})`,
   conversions: `t.buyer_id = ${BUYERS}`,
   outgoing_webhooks: `(
     (
@@ -218,30 +218,35 @@ const DIRECT = {
 export const CONDITIONS: Partial<Record<Table, string>> = {
   ...DIRECT,
   // An action that sends shows its URL and its secrets.
-  schedule_actions: `(${through('schedules', 'schedule_id')} AND (t.url IS NULL OR ${OWN_MAKER}))`,
-  buyer_suppression_files: through('buyer_suppressions', 'buyer_suppression_id'),
-  lead_logs: through('leads', 'lead_id'),
-  text_messages: through('leads', 'lead_id'),
-  emails: through('leads', 'lead_id'),
-  agent_status_timestamps: through('agents', 'agent_id'),
-  contacts: `(${ofNumber('leads')} OR ${ofNumber('calls')})`,
-  webhook_logs: through('outgoing_webhooks', 'outgoing_webhook_id'),
-  webhook_manual_fires: through('outgoing_webhooks', 'outgoing_webhook_id'),
+  schedule_actions: `(${buildParentCondition('schedules', 'schedule_id')} AND (t.url IS NULL OR ${OWN_MAKER}))`,
+  buyer_suppression_files: buildParentCondition('buyer_suppressions', 'buyer_suppression_id'),
+  lead_logs: buildParentCondition('leads', 'lead_id'),
+  text_messages: buildParentCondition('leads', 'lead_id'),
+  emails: buildParentCondition('leads', 'lead_id'),
+  agent_status_timestamps: buildParentCondition('agents', 'agent_id'),
+  contacts: `(${buildNumberCondition('leads')} OR ${buildNumberCondition('calls')})`,
+  webhook_logs: buildParentCondition('outgoing_webhooks', 'outgoing_webhook_id'),
+  webhook_manual_fires: buildParentCondition('outgoing_webhooks', 'outgoing_webhook_id'),
 };
 
 /** No row of another table connects the record t with a record that is not visible. */
-const leadsNowhereElse = (table: string, own: string, column: string, visible: string) =>
+const buildExclusiveCondition = (
+  table: string,
+  recordColumn: string,
+  column: string,
+  visible: string,
+) =>
   `NOT EXISTS (
     SELECT FROM ${table} x
-    WHERE x.company_id = t.company_id AND x.${own} = t.id AND NOT (x.${column} = ${visible}))`;
+    WHERE x.company_id = t.company_id AND x.${recordColumn} = t.id AND NOT (x.${column} = ${visible}))`;
 
 const list = 'buyer_suppression_id';
-const WHOLE_SCHEDULES = schedulesOf(WHOLE_OFFERS);
+const WHOLE_SCHEDULES = buildSchedules(WHOLE_OFFERS);
 const WHOLE_LIST = `(
   ${DIRECT.buyer_suppressions}
-  AND ${leadsNowhereElse('buyer_suppression_buyers', list, 'buyer_id', BUYERS)}
-  AND ${leadsNowhereElse('buyer_suppression_offers', list, 'offer_id', WHOLE_OFFERS)}
-  AND ${leadsNowhereElse('buyer_suppression_schedules', list, 'schedule_id', WHOLE_SCHEDULES)})`;
+  AND ${buildExclusiveCondition('buyer_suppression_buyers', list, 'buyer_id', BUYERS)}
+  AND ${buildExclusiveCondition('buyer_suppression_offers', list, 'offer_id', WHOLE_OFFERS)}
+  AND ${buildExclusiveCondition('buyer_suppression_schedules', list, 'schedule_id', WHOLE_SCHEDULES)})`;
 
 const OTHER_TEAM_OF_AGENT = `
   SELECT FROM access_control_list_users x
@@ -279,7 +284,7 @@ export const WHOLE_CONDITIONS: Partial<Record<Table, string>> = {
   agents: `(
     t.user_id = {scope_user}::bigint
     OR ${DIRECT.agents}
-      AND ${leadsNowhereElse('agent_buyers', 'agent_id', 'buyer_id', BUYERS)}
+      AND ${buildExclusiveCondition('agent_buyers', 'agent_id', 'buyer_id', BUYERS)}
       AND NOT EXISTS (${OTHER_TEAM_OF_AGENT}))`,
   agent_messages: 't.user_id = {scope_user}::bigint',
 };

@@ -1,4 +1,4 @@
-import type { Side } from '../contract-document';
+import type { MoneyVisibility } from '../contract-document';
 import { GRANT } from './queries/grants';
 import {
   BUYERS,
@@ -11,7 +11,7 @@ import {
   TEAMS,
   WHOLE_CONDITIONS,
 } from './access-conditions';
-import { SIDES, VISIBLE_SIDES } from './access-sides';
+import { MONEY_CONDITIONS, VISIBLE_MONEY } from './access-sides';
 import { identify, type Reference, type Table } from './references';
 import { template } from './statement';
 import type { Db } from './tenant';
@@ -27,13 +27,13 @@ export interface AccessScope {
 export type Viewer = Pick<Db, 'company_id' | 'query' | 'accessScope'>;
 
 /** The condition for a row t of a table to be visible; undefined where all rows are. */
-export const visible = (table: Table): string | undefined => CONDITIONS[table];
+export const buildVisibleCondition = (table: Table): string | undefined => CONDITIONS[table];
 
 /**
  * The condition that a filter or a search needs in addition to `buildVisibleCondition`, because it
  * could reveal hidden records; undefined if it needs none.
  */
-export function alsoVisible(filter: string, table: Table): string | undefined {
+export function buildFilterCondition(filter: string, table: Table): string | undefined {
   if (SINGLE_IDS[filter]) return `t.${filter} = ${SINGLE_IDS[filter]}`;
   // The text of a call, and of its attempts, contains the buyer that it was connected to.
   return filter === 'fulltext' && (table === 'calls' || table === 'call_attempts')
@@ -44,11 +44,11 @@ export function alsoVisible(filter: string, table: Table): string | undefined {
 /** True for a condition that few of many rows meet, which the planner cannot know. */
 export const isRare = (condition: string): boolean => condition === PAID_FOR;
 
-export const visibleBuyer = (sql: string): string => `${sql} = ${BUYERS}`;
+export const buildBuyerCondition = (sql: string): string => `${sql} = ${BUYERS}`;
 
-export const visibleGroup = (sql: string): string => `${sql} = ${GROUPS}`;
+export const buildGroupCondition = (sql: string): string => `${sql} = ${GROUPS}`;
 
-const visibleOf = (list: string, condition: string) =>
+const buildVisibleList = (list: string, condition: string) =>
   `ARRAY(
     SELECT x FROM unnest(${list}) WITH ORDINALITY AS u(x, n) WHERE x = ${condition} ORDER BY n)`;
 
@@ -76,92 +76,93 @@ const OF_BUYER = new Set(['buyer', 'user_buyer_id', 'connected_to', 'connect_to'
  * `findColumn` returns the SQL of another column of the resource, if it has that column: a
  * description of a buyer is masked together with the buyer's id.
  */
-export function masked(
+export function maskColumn(
   name: string,
   sql: string,
-  columnOf: (name: string) => string | undefined,
+  findColumn: (name: string) => string | undefined,
 ): string {
   // The change log keeps its changes as far as the user who made them may read them.
   if (name === 'changes') return `coalesce(t.changes_shown, ${sql})`;
   if (name === 'maxed_out_by') {
     // A traffic source must not show the limits of revenue either.
-    const hidden = columnOf('allowed_buyer_ids') ? '%revenue%' : 'earned%';
+    const hidden = findColumn('allowed_buyer_ids') ? '%revenue%' : 'earned%';
     return `CASE WHEN ${sql} NOT LIKE '${hidden}' THEN ${sql} END`;
   }
-  if (LISTS_OF_IDS[name]) return visibleOf(sql, LISTS_OF_IDS[name]);
+  if (LISTS_OF_IDS[name]) return buildVisibleList(sql, LISTS_OF_IDS[name]);
   if (SINGLE_IDS[name]) return `CASE WHEN ${sql} = ${SINGLE_IDS[name]} THEN ${sql} END`;
-  const [members, groups, buyer] = ['buyer_ids', 'buyer_group_ids', 'buyer_id'].map(columnOf);
+  const [members, groups, buyer] = ['buyer_ids', 'buyer_group_ids', 'buyer_id'].map(findColumn);
   if (name === 'quality_assurance_user_id')
     return `CASE WHEN t.quality_assurance_id = ${BUYERS} THEN ${sql} END`;
-  if (name === 'buyers_count' && members) return `cardinality(${visibleOf(members, BUYERS)})`;
+  if (name === 'buyers_count' && members)
+    return `cardinality(${buildVisibleList(members, BUYERS)})`;
   if (name === 'buyer_group_names' && groups) {
     return `ARRAY(
       SELECT g.name FROM buyer_groups g
-      WHERE g.company_id = {company_id} AND g.id = ANY(${visibleOf(groups, GROUPS)})
+      WHERE g.company_id = {company_id} AND g.id = ANY(${buildVisibleList(groups, GROUPS)})
       ORDER BY g.id)`;
   }
   return OF_BUYER.has(name) && buyer ? `CASE WHEN ${buyer} = ${BUYERS} THEN ${sql} END` : sql;
 }
 
 /** Alias of the join with the money that a limited caller sees of the row t. */
-export const SIDES_ALIAS = 'sides';
+export const MONEY_ALIAS = 'sides';
 
-export function sideCondition(side: Side): string {
+export function buildMoneyCondition(side: MoneyVisibility): string {
   if (side === 'company') return 'false';
   return side === 'both'
-    ? `(${SIDES_ALIAS}.sale AND ${SIDES_ALIAS}.purchase)`
-    : `${SIDES_ALIAS}.${side}`;
+    ? `(${MONEY_ALIAS}.sale AND ${MONEY_ALIAS}.purchase)`
+    : `${MONEY_ALIAS}.${side}`;
 }
 
-export function sidesJoin(table: Table): string {
-  const { sale, purchase } = SIDES[table] ?? { sale: 'false', purchase: 'false' };
+export function buildMoneyJoin(table: Table): string {
+  const { sale, purchase } = MONEY_CONDITIONS[table] ?? { sale: 'false', purchase: 'false' };
   return `CROSS JOIN LATERAL (
     SELECT coalesce(${sale}, false) AS sale, coalesce(${purchase}, false) AS purchase
-  ) ${SIDES_ALIAS}`;
+  ) ${MONEY_ALIAS}`;
 }
 
-export async function seesSideOf(
+export async function canSeeMoney(
   db: Viewer,
   { table, key, references }: { table: Table; key: string; references: readonly Reference[] },
   side: 'sale' | 'purchase',
 ): Promise<boolean> {
-  const condition = SIDES[table]?.[side];
-  return (await unmatched(db, { table, key, condition }, references)).length === 0;
+  const condition = MONEY_CONDITIONS[table]?.[side];
+  return (await findUnmatched(db, { table, key, condition }, references)).length === 0;
 }
 
 /** True if no limited caller sees this money of any record of the table. */
-export const isAlwaysHidden = (table: Table, side: Side): boolean =>
+export const isAlwaysHidden = (table: Table, side: MoneyVisibility): boolean =>
   side === 'company' ||
-  (side !== 'purchase' && SIDES[table]?.sale === 'false') ||
-  (side !== 'sale' && SIDES[table]?.purchase === 'false');
+  (side !== 'purchase' && MONEY_CONDITIONS[table]?.sale === 'false') ||
+  (side !== 'sale' && MONEY_CONDITIONS[table]?.purchase === 'false');
 
 /** The money that a caller sees of at least one record. */
-export type VisibleSides = Record<'sale' | 'purchase', boolean>;
+export type VisibleMoney = Record<'sale' | 'purchase', boolean>;
 
-export async function visibleSides(db: Viewer): Promise<VisibleSides> {
+export async function loadVisibleMoney(db: Viewer): Promise<VisibleMoney> {
   if (!db.accessScope) return { sale: true, purchase: true };
-  const [found] = await db.query<VisibleSides>(
+  const [visibleMoney] = await db.query<VisibleMoney>(
     findSides({ ...db.accessScope, company_id: db.company_id }),
   );
-  return found!;
+  return visibleMoney!;
 }
 
-const findSides = template(VISIBLE_SIDES, { prepared: true });
+const findSides = template(VISIBLE_MONEY, { prepared: true });
 
 /** True if a caller who sees this money of some records may see a column of this visibility. */
-export const seesSide = ({ sale, purchase }: VisibleSides, side: Side): boolean =>
+export const canSeeColumn = ({ sale, purchase }: VisibleMoney, side: MoneyVisibility): boolean =>
   side !== 'company' && (side === 'purchase' || sale) && (side === 'sale' || purchase);
 
-export async function visibleBuyers(
+export async function selectVisibleBuyers(
   db: Viewer,
   ids: readonly number[],
 ): Promise<ReadonlySet<number>> {
-  const missing = new Set((await notVisible(db, 'buyers', ids)).map(Number));
+  const missing = new Set((await findHidden(db, 'buyers', ids)).map(Number));
   return new Set(ids.filter((id) => !missing.has(id)));
 }
 
 /** Returns the ids of all buyers that a limited caller sees. */
-export async function allVisibleBuyers(db: Viewer): Promise<number[]> {
+export async function listVisibleBuyers(db: Viewer): Promise<number[]> {
   const rows = await db.query<{ id: string }>(
     findBuyers({ ...db.accessScope, company_id: db.company_id }),
   );
@@ -175,45 +176,45 @@ const findBuyers = template(
 );
 
 /** Tables without deleted_at. */
-const EVERLASTING = new Set<Table>(['account_entries', 'alerts', 'conversions', 'statements']);
+const APPEND_ONLY = new Set<Table>(['account_entries', 'alerts', 'conversions', 'statements']);
 
 /**
  * Returns the references that match no living record visible to the caller. They name records by id
  * or uuid, or by another `key`. Empty for callers who may see everything.
  */
-export async function notVisible(
+export async function findHidden(
   db: Viewer,
   table: Table,
   references: readonly Reference[],
   key = 'id',
 ): Promise<Reference[]> {
-  return unmatched(db, { table, key, condition: visible(table) }, references);
+  return findUnmatched(db, { table, key, condition: buildVisibleCondition(table) }, references);
 }
 
 /**
  * Returns the references that match no living record that is entirely the caller's: a visible
  * record that others use too belongs to the caller only in part.
  */
-export async function notWhole(
+export async function findNotWhole(
   db: Viewer,
   table: Table,
   references: readonly Reference[],
   key = 'id',
 ): Promise<Reference[]> {
-  return unmatched(db, { table, key, condition: WHOLE_CONDITIONS[table] }, references);
+  return findUnmatched(db, { table, key, condition: WHOLE_CONDITIONS[table] }, references);
 }
 
-async function unmatched(
+async function findUnmatched(
   db: Viewer,
   { table, key, condition }: { table: Table; key: string; condition: string | undefined },
   references: readonly Reference[],
 ): Promise<Reference[]> {
   if (!db.accessScope || !condition || references.length === 0) return [];
-  const named = references.map((reference) =>
+  const identifiers = references.map((reference) =>
     key === 'id' ? identify(reference) : { key, value: String(reference) },
   );
-  const valuesOf = (kind: string) =>
-    named.flatMap((name) => (name?.key === kind ? [name.value] : []));
+  const listValues = (kind: string) =>
+    identifiers.flatMap((name) => (name?.key === kind ? [name.value] : []));
   const find = template(
     key === 'id' ? byIdSql(table, condition) : byKeySql(table, condition, key),
     { prepared: false },
@@ -222,15 +223,15 @@ async function unmatched(
     find({
       ...db.accessScope,
       company_id: db.company_id,
-      keys: valuesOf(key),
-      uuids: valuesOf('uuid'),
+      keys: listValues(key),
+      uuids: listValues('uuid'),
     }),
   );
-  const found = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
-  return references.filter((_, n) => !named[n] || !found.has(named[n].value));
+  const matchedKeys = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
+  return references.filter((_, n) => !identifiers[n] || !matchedKeys.has(identifiers[n].value));
 }
 
-const livingSql = (table: Table) => (EVERLASTING.has(table) ? 'true' : 't.deleted_at IS NULL');
+const livingSql = (table: Table) => (APPEND_ONLY.has(table) ? 'true' : 't.deleted_at IS NULL');
 
 const byIdSql = (table: Table, condition: string) => `
   SELECT t.id::text AS id, t.uuid::text AS uuid

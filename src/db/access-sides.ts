@@ -1,6 +1,6 @@
 import {
   BUYERS,
-  granted,
+  buildGranted,
   PURCHASE,
   SALE,
   SOURCES,
@@ -12,20 +12,20 @@ import type { Table } from './references';
 // The money that limited callers see of a visible record: the revenue that buyers pay, the payout
 // that traffic sources receive, or both. The contract marks each column that shows money (x-side).
 
-interface Sides {
+interface MoneyConditions {
   /** Revenue, which buyers pay. */
   sale: string;
   /** Payout, which traffic sources receive. */
   purchase: string;
 }
 
-const OF_CALL: Sides = { sale: SALE, purchase: PURCHASE };
+const OF_CALL: MoneyConditions = { sale: SALE, purchase: PURCHASE };
 /** The revenue of a buyer comes from all offers and sources together. */
-const OF_BUYER: Sides = { sale: 'true', purchase: 'false' };
+const OF_BUYER: MoneyConditions = { sale: 'true', purchase: 'false' };
 const OF_NUMBER = `(t.traffic_source_id = ${SOURCES} OR t.offer_id = ${WHOLE_OFFERS})`;
 
 /** A caller who sees no buyer and no whole offer sees no revenue at all; likewise for payouts. */
-export const SIDES: Partial<Record<Table, Sides>> = {
+export const MONEY_CONDITIONS: Partial<Record<Table, MoneyConditions>> = {
   calls: OF_CALL,
   leads: OF_CALL,
   buyers: OF_BUYER,
@@ -39,7 +39,7 @@ export const SIDES: Partial<Record<Table, Sides>> = {
   inbound_webhooks: { sale: 'true', purchase: OF_NUMBER },
 };
 
-export const VISIBLE_SIDES = `
+export const VISIBLE_MONEY = `
   SELECT
-    EXISTS (${granted('buyer')} UNION ${granted('buyer_group')} UNION ${WHOLE_OFFER_IDS}) AS sale,
-    EXISTS (${granted('traffic_source')} UNION ${WHOLE_OFFER_IDS}) AS purchase`;
+    EXISTS (${buildGranted('buyer')} UNION ${buildGranted('buyer_group')} UNION ${WHOLE_OFFER_IDS}) AS sale,
+    EXISTS (${buildGranted('traffic_source')} UNION ${WHOLE_OFFER_IDS}) AS purchase`;

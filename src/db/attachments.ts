@@ -1,8 +1,8 @@
-import { notVisible } from './access-scope';
+import { findHidden } from './access-scope';
 import { LOCK_BUYERS_BY_USER_ID } from './queries/attachments';
-import { resolveReferences, unknownReferences } from './records';
+import { resolveReferences, buildReferenceProblem } from './records';
 import { isRemoval, type Reference, type Table } from './references';
-import { recordWriteOf } from './routing-changes';
+import { recordTableWrite } from './routing-changes';
 import type { Db } from './tenant';
 
 // Tables of pairs (company, record, other record), such as the buyers of a group or the lists of an
@@ -64,11 +64,11 @@ export async function changeBuyers(
     ...(await byUserId('remove_user_buyer_ids')),
   ];
   const column = OWNERS[table];
-  const pairs = { table, column, id: owner, other: 'buyer_id' };
+  const pairs = { table, column, id: owner, attachedColumn: 'buyer_id' };
   if (members) await detachOthers(db, pairs, members);
   await attach(db, pairs, [...(members ?? []), ...added]);
   if (removed.length > 0) {
-    recordWriteOf(db, table);
+    recordTableWrite(db, table);
     await db.query({
       text: `DELETE FROM ${table}
         WHERE company_id = $1 AND ${column} = $2 AND buyer_id = ANY($3::bigint[])`,
@@ -86,11 +86,11 @@ export async function replaceAttached(
   db: Db,
   table: PairTable,
   record: Record<string, bigint>,
-  others: Record<string, readonly bigint[]>,
+  attachedIds: Record<string, readonly bigint[]>,
 ): Promise<void> {
   const [[column, id]] = Object.entries(record) as [[string, bigint]];
-  const [[other, ids]] = Object.entries(others) as [[string, readonly bigint[]]];
-  const pairs = { table, column, id, other };
+  const [[attachedColumn, ids]] = Object.entries(attachedIds) as [[string, readonly bigint[]]];
+  const pairs = { table, column, id, attachedColumn };
   await detachOthers(db, pairs, ids);
   await attach(db, pairs, ids);
 }
@@ -99,21 +99,23 @@ export async function replaceAttached(
  * Locks the suppression lists that a request names and returns their ids; undefined if it names
  * none.
  */
-export async function suppressionsOf(
+export async function resolveSuppressions(
   db: Db,
-  { buyer_suppression_ids: named }: { buyer_suppression_ids?: Reference[] | null },
+  { buyer_suppression_ids: references }: { buyer_suppression_ids?: Reference[] | null },
 ): Promise<bigint[] | undefined> {
-  return named === undefined
+  return references === undefined
     ? undefined
-    : resolveReferences(db, 'buyer_suppressions', named ?? [], { field: 'buyer_suppression_ids' });
+    : resolveReferences(db, 'buyer_suppressions', references ?? [], {
+        field: 'buyer_suppression_ids',
+      });
 }
 
-export async function detachBuyer(db: Db, buyer_id: bigint): Promise<void> {
+export async function detachBuyer(db: Db, buyerId: bigint): Promise<void> {
   for (const table of Object.keys(OWNERS)) {
-    recordWriteOf(db, table);
+    recordTableWrite(db, table);
     await db.query({
       text: `DELETE FROM ${table} WHERE company_id = $1 AND buyer_id = $2`,
-      values: [db.company_id, buyer_id],
+      values: [db.company_id, buyerId],
     });
   }
 }
@@ -124,18 +126,18 @@ interface Pairs {
   column: string;
   id: bigint;
   /** The column of the attached records. */
-  other: string;
+  attachedColumn: string;
 }
 
 async function attach(
   db: Db,
-  { table, column, id, other }: Pairs,
+  { table, column, id, attachedColumn }: Pairs,
   ids: readonly bigint[],
 ): Promise<void> {
   if (ids.length === 0) return;
-  recordWriteOf(db, table);
+  recordTableWrite(db, table);
   await db.query({
-    text: `INSERT INTO ${table} (company_id, ${column}, ${other})
+    text: `INSERT INTO ${table} (company_id, ${column}, ${attachedColumn})
       SELECT $1, $2, other FROM unnest($3::bigint[]) AS other
       ON CONFLICT DO NOTHING`,
     values: [db.company_id, id, ids],
@@ -144,24 +146,27 @@ async function attach(
 
 /** Detaches all but `ids`, except records that a limited caller cannot see. */
 async function detachOthers(db: Db, pairs: Pairs, ids: readonly bigint[]): Promise<void> {
-  const { table, column, id, other } = pairs;
-  recordWriteOf(db, table);
+  const { table, column, id, attachedColumn } = pairs;
+  recordTableWrite(db, table);
   await db.query({
     text: `DELETE FROM ${table}
-      WHERE company_id = $1 AND ${column} = $2 AND ${other} <> ALL($3::bigint[])`,
-    values: [db.company_id, id, [...ids, ...(await hidden(db, pairs))]],
+      WHERE company_id = $1 AND ${column} = $2 AND ${attachedColumn} <> ALL($3::bigint[])`,
+    values: [db.company_id, id, [...ids, ...(await findHiddenIds(db, pairs))]],
   });
 }
 
-async function hidden(db: Db, { table, column, id, other }: Pairs): Promise<bigint[]> {
+async function findHiddenIds(
+  db: Db,
+  { table, column, id, attachedColumn }: Pairs,
+): Promise<bigint[]> {
   if (!db.accessScope) return [];
   const rows = await db.query<{ id: string }>({
-    text: `SELECT ${other} AS id FROM ${table} WHERE company_id = $1 AND ${column} = $2`,
+    text: `SELECT ${attachedColumn} AS id FROM ${table} WHERE company_id = $1 AND ${column} = $2`,
     values: [db.company_id, id],
   });
   const ids = rows.map((row) => row.id);
-  const of_table = other.replace(/_id$/, 's') as Table;
-  return (await notVisible(db, of_table, ids)).map((each) => BigInt(each));
+  const ofTable = attachedColumn.replace(/_id$/, 's') as Table;
+  return (await findHidden(db, ofTable, ids)).map((hiddenId) => BigInt(hiddenId));
 }
 
 /**
@@ -170,16 +175,18 @@ async function hidden(db: Db, { table, column, id, other }: Pairs): Promise<bigi
  */
 async function resolveUserBuyerIds(
   db: Db,
-  user_buyer_ids: readonly string[],
+  userBuyerIds: readonly string[],
   field: string,
 ): Promise<bigint[]> {
-  if (user_buyer_ids.length === 0) return [];
-  const rows = await db.sql(LOCK_BUYERS_BY_USER_ID, { user_buyer_ids });
-  const found = new Set(rows.map(({ user_buyer_id }) => user_buyer_id));
-  const missing = user_buyer_ids.filter((id) => !found.has(id));
-  if (missing.length > 0 && !isRemoval(field)) throw unknownReferences(field, missing);
-  const hidden = isRemoval(field)
-    ? new Set(await notVisible(db, 'buyers', user_buyer_ids, 'user_buyer_id'))
+  if (userBuyerIds.length === 0) return [];
+  const rows = await db.sql(LOCK_BUYERS_BY_USER_ID, { user_buyer_ids: userBuyerIds });
+  const existingIds = new Set(rows.map(({ user_buyer_id }) => user_buyer_id));
+  const missing = userBuyerIds.filter((id) => !existingIds.has(id));
+  if (missing.length > 0 && !isRemoval(field)) throw buildReferenceProblem(field, missing);
+  const hiddenBuyers = isRemoval(field)
+    ? new Set(await findHidden(db, 'buyers', userBuyerIds, 'user_buyer_id'))
     : new Set();
-  return rows.flatMap(({ id, user_buyer_id }) => (hidden.has(user_buyer_id) ? [] : BigInt(id)));
+  return rows.flatMap(({ id, user_buyer_id }) =>
+    hiddenBuyers.has(user_buyer_id) ? [] : BigInt(id),
+  );
 }

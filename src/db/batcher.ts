@@ -3,17 +3,17 @@ export interface BatchWork<Item, Result> {
    * Does the work for all items, no two of which have the same key; returns results in their order.
    */
   run(items: readonly Item[]): Promise<Result[]>;
-  keyOf(item: Item): unknown;
+  toKey(item: Item): unknown;
   at_once?: number | undefined;
   /** Handles the items of a batch that failed. Without it, all of them fail. */
-  apart?: {
+  fallback?: {
     /** Does the work for one item alone, with the result that it would have had without a batch. */
-    alone(item: Item): Promise<Result>;
+    runSingle(item: Item): Promise<Result>;
     /**
      * True if a single item, or a stricter limit of `run`, may have caused an error of `run`. Any
      * other error is returned for all items.
      */
-    isOfOne(error: unknown): boolean;
+    isItemError(error: unknown): boolean;
   };
 }
 
@@ -32,7 +32,8 @@ const BATCHES_AT_ONCE = 2;
  * With several processes it is one: the others go on while it waits, and more batches would only
  * split the requests into smaller ones that wait for the same rows.
  */
-export const batchesAtOnce = (processes: number): number => (processes > 1 ? 1 : BATCHES_AT_ONCE);
+export const countParallelBatches = (processes: number): number =>
+  processes > 1 ? 1 : BATCHES_AT_ONCE;
 
 /**
  * Collects the items that arrive while a batch is running and processes them in the next batch:
@@ -45,13 +46,13 @@ class Batcher<Item, Result> {
 
   constructor(
     private readonly work: BatchWork<Item, Result>,
-    private readonly idle: () => void,
+    private readonly onIdle: () => void,
   ) {}
 
   add(item: Item): Promise<Result> {
     return new Promise((done, fail) => {
       this.waiting.push({ item, done, fail });
-      this.nextSoon();
+      this.scheduleNext();
     });
   }
 
@@ -59,7 +60,7 @@ class Batcher<Item, Result> {
    * Starts after the current turn of the event loop, so that requests that arrived together share a
    * batch: otherwise the first would go alone. A statement costs about as much as five more leads.
    */
-  private nextSoon(): void {
+  private scheduleNext(): void {
     if (this.is_next_due) return;
     this.is_next_due = true;
     setImmediate(() => {
@@ -69,7 +70,7 @@ class Batcher<Item, Result> {
   }
 
   private next(): void {
-    if (this.waiting.length === 0 && this.running === 0) this.idle();
+    if (this.waiting.length === 0 && this.running === 0) this.onIdle();
     const { at_once = BATCHES_AT_ONCE } = this.work;
     if (this.waiting.length === 0 || this.running === at_once) return;
     this.running++;
@@ -83,22 +84,24 @@ class Batcher<Item, Result> {
   private takeBatch(): Waiting<Item, Result>[] {
     const keys = new Set<unknown>();
     const batch = this.waiting.filter(({ item }) => {
-      const key = this.work.keyOf(item);
+      const key = this.work.toKey(item);
       return keys.size < MAX_BATCH && !keys.has(key) && keys.add(key);
     });
-    const taken = new Set(batch);
-    this.waiting = this.waiting.filter((one) => !taken.has(one));
+    const batchedItems = new Set(batch);
+    this.waiting = this.waiting.filter((waitingItem) => !batchedItems.has(waitingItem));
     return batch;
   }
 
   private async run(batch: Waiting<Item, Result>[]): Promise<void> {
-    const { run, apart } = this.work;
+    const { run, fallback } = this.work;
     try {
       const results = await run(batch.map(({ item }) => item));
       batch.forEach(({ done }, n) => done(results[n]!));
     } catch (error) {
-      if (!apart?.isOfOne(error)) return batch.forEach(({ fail }) => fail(error));
-      await Promise.all(batch.map(({ item, done, fail }) => apart.alone(item).then(done, fail)));
+      if (!fallback?.isItemError(error)) return batch.forEach(({ fail }) => fail(error));
+      await Promise.all(
+        batch.map(({ item, done, fail }) => fallback.runSingle(item).then(done, fail)),
+      );
     }
   }
 }
@@ -107,17 +110,17 @@ class Batcher<Item, Result> {
  * Returns a function that finds or creates the batcher for an owner and a kind of work. A batcher
  * lives as long as it has work.
  */
-export function batchers<Item, Result>(): (
+export function createBatchers<Item, Result>(): (
   owner: object,
   kind: string,
   work: () => BatchWork<Item, Result>,
 ) => (item: Item) => Promise<Result> {
-  const by_owner = new WeakMap<object, Map<string, Batcher<Item, Result>>>();
+  const byOwner = new WeakMap<object, Map<string, Batcher<Item, Result>>>();
   return (owner, kind, work) => {
-    const own = by_owner.get(owner) ?? new Map<string, Batcher<Item, Result>>();
-    by_owner.set(owner, own);
-    const batcher = own.get(kind) ?? new Batcher(work(), () => own.delete(kind));
-    own.set(kind, batcher);
+    const ownBatchers = byOwner.get(owner) ?? new Map<string, Batcher<Item, Result>>();
+    byOwner.set(owner, ownBatchers);
+    const batcher = ownBatchers.get(kind) ?? new Batcher(work(), () => ownBatchers.delete(kind));
+    ownBatchers.set(kind, batcher);
     return (item) => batcher.add(item);
   };
 }

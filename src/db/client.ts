@@ -1,8 +1,8 @@
 import { Pool } from 'pg';
 import type { PrismaClient } from '../generated/prisma/client';
-import { batchesAtOnce } from './batcher';
+import { countParallelBatches } from './batcher';
 import { lowerPriority } from './lower-priority';
-import { inPool, watchHosts } from './hosts-client';
+import { toPoolClient, watchHosts } from './hosts-client';
 import { CountingClient, endSpentConnections } from './prepared-plans';
 import { openPrisma, TransactionPool } from './prisma-client';
 import { longSession, pooledSession, pooledSettings, type Pooled } from './session-settings';
@@ -75,7 +75,7 @@ export interface Database {
 type PoolName = 'pool' | 'prepared' | 'searches';
 
 /** The pool of a statement, unless the request uses others. */
-export const poolFor = ({ kind }: BoundStatement): PoolName => {
+export const choosePool = ({ kind }: BoundStatement): PoolName => {
   if (kind === 'search') return 'searches';
   return kind === 'prepared' ? 'prepared' : 'pool';
 };
@@ -83,8 +83,8 @@ export const poolFor = ({ kind }: BoundStatement): PoolName => {
 /**
  * Less than a statement's time, so that a request that waits for a connection is answered in time.
  */
-const connectionTimeout = (timeout_ms: number): number =>
-  Math.max(Math.min(6_000, timeout_ms), timeout_ms * 0.6);
+const connectionTimeout = (timeoutMs: number): number =>
+  Math.max(Math.min(6_000, timeoutMs), timeoutMs * 0.6);
 
 /**
  * Opens the pools; they connect at the first use. Every session runs in UTC, which Prisma needs.
@@ -102,16 +102,16 @@ export function openDatabase(
     onIdleError = () => {},
   }: DatabaseOptions,
 ): Database {
-  const timeout_ms = timeout_seconds * 1000;
-  const pools = openPools({ url, direct_url, schemas, pool_size, timeout_ms });
-  for (const each of Object.values(pools)) {
+  const timeoutMs = timeout_seconds * 1000;
+  const pools = openPools({ url, direct_url, schemas, pool_size, timeout_ms: timeoutMs });
+  for (const pool of Object.values(pools)) {
     // An idle connection that breaks must not end the process; the next use opens a new one.
-    each.on('error', onIdleError);
-    endSpentConnections(each);
-    retryStatements(each);
-    if (in_background || each === pools.bulk) lowerPriority(each);
+    pool.on('error', onIdleError);
+    endSpentConnections(pool);
+    retryStatements(pool);
+    if (in_background || pool === pools.bulk) lowerPriority(pool);
   }
-  const prisma = openPrisma(pools.pool, timeout_ms, schemas?.[0]);
+  const prisma = openPrisma(pools.pool, timeoutMs, schemas?.[0]);
   const closing = new AbortController();
   const watching = watchHosts(url, closing.signal);
   return {
@@ -119,23 +119,29 @@ export function openDatabase(
     name,
     session_url: direct_url ?? url,
     ...pools,
-    batches_at_once: batchesAtOnce(processes),
+    batches_at_once: countParallelBatches(processes),
     prisma,
-    sql: sqlOn((bound) => pools[poolFor(bound)]),
+    sql: sqlOn((bound) => pools[choosePool(bound)]),
     close: async () => {
       closing.abort();
       await watching;
       await prisma.$disconnect();
-      await Promise.all(Object.values(pools).map((each) => each.end()));
+      await Promise.all(Object.values(pools).map((pool) => pool.end()));
     },
   };
 }
 
 /** Maximum of connections that all pools of a process have together. */
-export const connectionsOf = (pool_size: number): number =>
-  4 * Math.ceil(pool_size / 2) + OF_CREDENTIALS + OF_BATCHES + OF_STREAMS + OF_BULK;
+export const countConnections = (poolSize: number): number =>
+  4 * Math.ceil(poolSize / 2) +
+  CREDENTIAL_CONNECTIONS +
+  BATCH_CONNECTIONS +
+  STREAM_CONNECTIONS +
+  BULK_CONNECTIONS;
 
-const [OF_CREDENTIALS, OF_BATCHES, OF_STREAMS, OF_BULK] = [2, 4, 8, 6];
+const [CREDENTIAL_CONNECTIONS, BATCH_CONNECTIONS, STREAM_CONNECTIONS, BULK_CONNECTIONS] = [
+  2, 4, 8, 6,
+];
 
 interface PoolOptions {
   url: string;
@@ -150,7 +156,7 @@ function openPools({ pool_size, timeout_ms, ...servers }: PoolOptions) {
   const common = {
     connectionTimeoutMillis: connectionTimeout(timeout_ms),
     keepAlive: true,
-    Client: inPool(CountingClient),
+    Client: toPoolClient(CountingClient),
   };
   const max = Math.ceil(pool_size / 2);
   const of = (name: Pooled, idleTimeoutMillis = 60_000) => ({
@@ -168,9 +174,9 @@ function openPools({ pool_size, timeout_ms, ...servers }: PoolOptions) {
     prepared: new Pool(planned('prepared')),
     searches: new Pool(of('searches')),
     routing: new Pool(planned('routing')),
-    credentials: new Pool({ ...planned('credentials'), max: OF_CREDENTIALS }),
-    batched: new Pool({ ...of('batched'), max: OF_BATCHES }),
-    streams: new Pool({ ...long, max: OF_STREAMS }),
-    bulk: new Pool({ ...long, max: OF_BULK }),
+    credentials: new Pool({ ...planned('credentials'), max: CREDENTIAL_CONNECTIONS }),
+    batched: new Pool({ ...of('batched'), max: BATCH_CONNECTIONS }),
+    streams: new Pool({ ...long, max: STREAM_CONNECTIONS }),
+    bulk: new Pool({ ...long, max: BULK_CONNECTIONS }),
   };
 }

@@ -11,19 +11,19 @@ const MAX_SKEW_SECONDS = 30;
 const CHECK_EVERY_MS = 5_000;
 
 /** Seconds by which this host is at least ahead of the database; negative if it is behind. */
-export async function clockSkew(sql: Sql): Promise<number> {
-  const asked_at = Date.now();
+export async function measureClockSkew(sql: Sql): Promise<number> {
+  const askedAt = Date.now();
   const [row] = await sql(DATABASE_TIME, {});
-  const answered_at = Date.now();
+  const answeredAt = Date.now();
   const at = row!.at.getTime();
   // The database read its clock between the two.
-  if (at < asked_at) return (asked_at - at) / 1000;
-  return at > answered_at ? (answered_at - at) / 1000 : 0;
+  if (at < askedAt) return (askedAt - at) / 1000;
+  return at > answeredAt ? (answeredAt - at) / 1000 : 0;
 }
 
 /** Returns a message if the clock of this host is wrong. */
-export async function clockFault(sql: Sql): Promise<string | undefined> {
-  const skew = Math.round(await clockSkew(sql));
+export async function findClockFault(sql: Sql): Promise<string | undefined> {
+  const skew = Math.round(await measureClockSkew(sql));
   if (Math.abs(skew) <= MAX_SKEW_SECONDS) return undefined;
   return (
     `The clock of this machine is ${Math.abs(skew)} seconds ${skew > 0 ? 'ahead of' : 'behind'} ` +
@@ -32,10 +32,10 @@ export async function clockFault(sql: Sql): Promise<string | undefined> {
 }
 
 export async function requireRightClock(sql: Sql): Promise<void> {
-  const fault = await clockFault(sql);
+  const fault = await findClockFault(sql);
   if (fault) throw new StartError(fault);
 }
 
 /** Checks at most every few seconds, for callers that run often. */
-export const clockGuard = (sql: Sql): (() => Promise<void>) =>
+export const createClockGuard = (sql: Sql): (() => Promise<void>) =>
   recentCheck(CHECK_EVERY_MS, () => requireRightClock(sql));

@@ -8,17 +8,17 @@ import type { Statements } from './tenant';
 
 export async function completeEvents(
   sql: Sql,
-  company_ids: readonly (string | bigint)[],
+  companyIds: readonly (string | bigint)[],
 ): Promise<void> {
-  if (company_ids.length > 0)
-    await sql(COMPLETE_EVENTS, { company_ids: [...new Set(company_ids.map(String))] });
+  if (companyIds.length > 0)
+    await sql(COMPLETE_EVENTS, { company_ids: [...new Set(companyIds.map(String))] });
 }
 
 /**
  * Returns the statements of a transaction; if one records events, they are completed before the
  * commit.
  */
-export function completingEvents<Tenant extends Statements>(
+export function withEventCompletion<Tenant extends Statements>(
   db: Tenant,
   before: BeforeCommit,
 ): Tenant {

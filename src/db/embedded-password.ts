@@ -8,7 +8,7 @@ import { StartError } from '../start-error';
  */
 export function makePassword(file: string): void {
   // An interrupted start leaves a blank file.
-  if (textOf(file) === '') rmSync(file, { force: true });
+  if (readText(file) === '') rmSync(file, { force: true });
   const draft = `${file}.${randomUUID()}`;
   writeFileSync(draft, randomBytes(24).toString('hex'), { flag: 'wx', mode: 0o600 });
   try {
@@ -21,7 +21,7 @@ export function makePassword(file: string): void {
 }
 
 export function readPassword(file: string): string {
-  const text = textOf(file);
+  const text = readText(file);
   if (text) return text;
   throw new StartError(
     `${file} is missing or empty: put it back from a copy of its folder. It has the password of ` +
@@ -29,7 +29,7 @@ export function readPassword(file: string): string {
   );
 }
 
-function textOf(file: string): string | undefined {
+function readText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {

@@ -15,8 +15,8 @@ import { dirname, join, resolve } from 'node:path';
 import { serviceAccount, type Account } from './embedded-account';
 import { makePassword, readPassword } from './embedded-password';
 import { runProgram } from './postgres-program';
-import { clearLock, postmasterOf, settled } from './postmaster';
-import { beginningOf, isAlive } from './process-state';
+import { clearLock, readPostmaster, waitUntilReady } from './postmaster';
+import { readStartTime, isAlive } from './process-state';
 
 export interface EmbeddedDatabase {
   url: string;
@@ -88,9 +88,9 @@ export async function startEmbedded({
   const cluster = new Cluster(root, { account, role, settings });
   await cluster.initialise();
   for (let attempt = 1; ; attempt++) {
-    await cluster.settled();
-    const running = cluster.running();
-    if (running) return cluster.attach(running);
+    await cluster.waitUntilReady();
+    const runningPort = cluster.findRunningPort();
+    if (runningPort) return cluster.attach(runningPort);
     try {
       return await cluster.start();
     } catch (error) {
@@ -140,11 +140,11 @@ class Cluster {
    * nothing half-made. Of several parallel starts, the first to finish creates it for all.
    */
   async initialise(): Promise<void> {
-    if (!this.isMade()) await this.make();
+    if (!this.hasCluster()) await this.make();
     this.password = readPassword(this.passwordFile);
   }
 
-  private readonly isMade = () => existsSync(join(this.folder, 'PG_VERSION'));
+  private readonly hasCluster = () => existsSync(join(this.folder, 'PG_VERSION'));
 
   private async make(): Promise<void> {
     this.clearDrafts();
@@ -152,7 +152,7 @@ class Cluster {
     mkdirSync(draft, { mode: 0o700 });
     try {
       makePassword(this.passwordFile);
-      for (const path of [draft, this.passwordFile]) this.give(path);
+      for (const path of [draft, this.passwordFile]) this.changeOwner(path);
       await this.run('initdb', [
         `--pgdata=${draft}`,
         '--username=trunkline',
@@ -164,7 +164,7 @@ class Cluster {
       ]);
       renameSync(draft, this.folder);
     } catch (error) {
-      if (!this.isMade()) throw error;
+      if (!this.hasCluster()) throw error;
     } finally {
       rmSync(draft, { recursive: true, force: true });
     }
@@ -179,34 +179,34 @@ class Cluster {
     }
   }
 
-  settled = (): Promise<void> => settled(this.folder);
+  waitUntilReady = (): Promise<void> => waitUntilReady(this.folder);
 
-  running(): number | undefined {
-    const found = postmasterOf(this.folder);
-    return found?.is_ready ? found.port : undefined;
+  findRunningPort(): number | undefined {
+    const postmaster = readPostmaster(this.folder);
+    return postmaster?.is_ready ? postmaster.port : undefined;
   }
 
   attach(port: number): EmbeddedDatabase {
-    const { pid, role } = this.owner();
-    const taken = this.role === 'server' && role === 'command';
-    return this.opened(port, taken || pid === process.pid || !isAlive(pid));
+    const { pid, role } = this.readOwner();
+    const isTakenOver = this.role === 'server' && role === 'command';
+    return this.toDatabase(port, isTakenOver || pid === process.pid || !isAlive(pid));
   }
 
   /** The process that will stop the database, and the port that it uses. */
-  private owner(): { pid: number; role: string; port: number } {
+  private readOwner(): { pid: number; role: string; port: number } {
     const [pid = '0', role = '', port = '0', beginning = ''] = existsSync(this.ownerFile)
       ? readFileSync(this.ownerFile, 'utf8').split(' ')
       : [];
     // After a power loss, another process may have its pid.
-    const is_same = beginning === beginningOf(Number(pid));
-    return { pid: is_same ? Number(pid) : 0, role, port: Number(port) };
+    const isSame = beginning === readStartTime(Number(pid));
+    return { pid: isSame ? Number(pid) : 0, role, port: Number(port) };
   }
 
   /**
    * Starts PostgreSQL on the port that a server which lost it still uses, otherwise on a free one.
    */
   async start(): Promise<EmbeddedDatabase> {
-    const { pid, port } = this.owner();
+    const { pid, port } = this.readOwner();
     const chosen = isAlive(pid) && port > 0 ? port : await freePort();
     await this.startOn(chosen);
     // Another process may have attached before this one could record itself as the owner.
@@ -234,8 +234,8 @@ class Cluster {
 
   private watch(port: number, { onRestart, onFailure }: WatchReport): void {
     this.watching = setInterval(() => {
-      if (this.restarting || this.owner().pid !== process.pid) return;
-      if (postmasterOf(this.folder)) return;
+      if (this.restarting || this.readOwner().pid !== process.pid) return;
+      if (readPostmaster(this.folder)) return;
       this.restarting = this.startOn(port)
         .then(onRestart, onFailure)
         .finally(() => (this.restarting = undefined));
@@ -243,9 +243,9 @@ class Cluster {
     this.watching.unref();
   }
 
-  private opened(port: number, owned: boolean): EmbeddedDatabase {
+  private toDatabase(port: number, owned: boolean): EmbeddedDatabase {
     const { pid } = process;
-    if (owned) writeFileSync(this.ownerFile, `${pid} ${this.role} ${port} ${beginningOf(pid)}`);
+    if (owned) writeFileSync(this.ownerFile, `${pid} ${this.role} ${port} ${readStartTime(pid)}`);
     return {
       url: `postgresql://trunkline:${this.password}@127.0.0.1:${port}/postgres`,
       owned,
@@ -253,14 +253,14 @@ class Cluster {
       stop: async () => {
         clearInterval(this.watching);
         await this.restarting;
-        if (this.owner().pid !== process.pid || !this.running()) return;
+        if (this.readOwner().pid !== process.pid || !this.findRunningPort()) return;
         await this.run('pg_ctl', ['stop', '-w', '-t', '60', '-m', 'fast', '-D', this.folder]);
         rmSync(this.ownerFile, { force: true });
       },
     };
   }
 
-  private give(path: string): void {
+  private changeOwner(path: string): void {
     if (this.account.uid !== undefined && this.account.gid !== undefined)
       chownSync(path, this.account.uid, this.account.gid);
   }

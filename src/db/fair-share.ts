@@ -14,10 +14,10 @@ interface Share {
 }
 
 /** Runs work of a company when it has a slot of the pool. */
-export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+export type RunInSlot = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface FairPool {
-  turnsOf(company_id: bigint): Turns;
+  openSlots(companyId: bigint): RunInSlot;
 }
 
 /**
@@ -26,11 +26,11 @@ export interface FairPool {
  * work waits here, in order, and not at the pool, where it would be ahead of others. Throws 429
  * when too much work waits, or for too long.
  */
-export function fairPool(size: number, max_wait_ms: number): FairPool {
+export function fairPool(size: number, maxWaitMs: number): FairPool {
   const alone = Math.max(1, Math.ceil(size / 2));
-  const among_others = Math.max(1, Math.ceil(size / 4));
+  const amongOthers = Math.max(1, Math.ceil(size / 4));
   const shares = new Map<bigint, Share>();
-  const isFree = ({ running }: Share) => running < (shares.size === 1 ? alone : among_others);
+  const isFree = ({ running }: Share) => running < (shares.size === 1 ? alone : amongOthers);
 
   const proceed = (share: Share) => {
     for (const next of share.waiting) {
@@ -40,51 +40,51 @@ export function fairPool(size: number, max_wait_ms: number): FairPool {
       next.proceed();
     }
   };
-  const leave = (company_id: bigint, share: Share) => {
+  const leave = (companyId: bigint, share: Share) => {
     share.running--;
     proceed(share);
     if (share.running > 0) return;
-    shares.delete(company_id);
+    shares.delete(companyId);
     if (shares.size === 1) for (const last of shares.values()) proceed(last);
   };
-  const enter = (company_id: bigint): Share => {
-    const share = shares.get(company_id) ?? { running: 0, waiting: new Set() };
-    shares.set(company_id, share);
+  const enter = (companyId: bigint): Share => {
+    const share = shares.get(companyId) ?? { running: 0, waiting: new Set() };
+    shares.set(companyId, share);
     return share;
   };
   return {
-    turnsOf: (company_id) => async (work) => {
-      const share = enter(company_id);
+    openSlots: (companyId) => async (work) => {
+      const share = enter(companyId);
       if (isFree(share)) share.running++;
-      else await turn(share, max_wait_ms);
+      else await waitForSlot(share, maxWaitMs);
       try {
         return await work();
       } finally {
-        leave(company_id, share);
+        leave(companyId, share);
       }
     },
   };
 }
 
-function turn({ waiting }: Share, max_wait_ms: number): Promise<void> {
-  if (waiting.size >= MAX_WAITING) throw tooMany();
+function waitForSlot({ waiting }: Share, maxWaitMs: number): Promise<void> {
+  if (waiting.size >= MAX_WAITING) throw buildTooManyError();
   return new Promise((done, fail) => {
     const timer = setTimeout(() => {
-      waiting.delete(one);
-      fail(tooMany());
-    }, max_wait_ms);
-    const one: Waiting = {
+      waiting.delete(waiter);
+      fail(buildTooManyError());
+    }, maxWaitMs);
+    const waiter: Waiting = {
       timer,
       proceed: () => {
         clearTimeout(timer);
         done();
       },
     };
-    waiting.add(one);
+    waiting.add(waiter);
   });
 }
 
-const tooMany = (): HttpProblem =>
+const buildTooManyError = (): HttpProblem =>
   new HttpProblem(
     'too_many_at_once',
     'Too many requests of your company wait for the database at the same time. ' +

@@ -33,74 +33,76 @@ export interface HostList {
 const MAX_HOSTS = 20;
 const DEFAULT_PORT = 5432;
 /** Parameters that this file reads and the driver does not need. */
-const OURS = ['host', 'port', 'target_session_attrs', 'connect_timeout'];
+const OWN_PARAMETERS = ['host', 'port', 'target_session_attrs', 'connect_timeout'];
 
 /** Reads a database URL. Throws an error that explains its form. */
 export function parseHostList(url: string): HostList {
   const parts = /^(postgres(?:ql)?:\/\/)([^/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(url);
-  if (!parts || url.endsWith('://')) throw invalid();
+  if (!parts || url.endsWith('://')) throw buildUrlError();
   const [, scheme = '', authority = '', path = '', query = ''] = parts;
   const at = authority.lastIndexOf('@') + 1;
   const user = authority.slice(0, at);
   const params = new URLSearchParams(query);
-  const hosts = hostsOf(authority.slice(at), params);
+  const hosts = parseHosts(authority.slice(at), params);
   const [first] = hosts;
-  const rest = new URLSearchParams([...params].filter(([name]) => !OURS.includes(name)));
+  const rest = new URLSearchParams([...params].filter(([name]) => !OWN_PARAMETERS.includes(name)));
   if (first!.host.startsWith('/')) rest.set('host', first!.host);
-  const place = first!.host.startsWith('/') ? `localhost:${first!.port}` : placeOf(first!);
+  const firstAddress = first!.host.startsWith('/')
+    ? `localhost:${first!.port}`
+    : formatHost(first!);
   const tail = rest.size > 0 ? `?${String(rest)}` : '';
-  const connectionString = `${scheme}${user}${place}${path}${tail}`;
-  if (!URL.canParse(connectionString)) throw invalid();
-  const name = decoded(new URL(connectionString).username) || userInfo().username;
+  const connectionString = `${scheme}${user}${firstAddress}${path}${tail}`;
+  if (!URL.canParse(connectionString)) throw buildUrlError();
+  const name = decode(new URL(connectionString).username) || userInfo().username;
   return {
     hosts,
-    target: targetOf(params.get('target_session_attrs')),
-    connect_timeout_ms: timeoutOf(params.get('connect_timeout')),
+    target: parseTarget(params.get('target_session_attrs')),
+    connect_timeout_ms: parseTimeout(params.get('connect_timeout')),
     user: name,
-    database: decoded(path.slice(1)) || name,
+    database: decode(path.slice(1)) || name,
     connectionString,
   };
 }
 
 /** Host and port as URLs write them; for a Unix socket, its folder. */
-export const placeOf = ({ host, port }: Host): string => {
+export const formatHost = ({ host, port }: Host): string => {
   if (host.startsWith('/')) return host;
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 };
 
-function hostsOf(authority: string, params: URLSearchParams): Host[] {
-  const named = params.get('host')?.split(',');
-  const written = authority.split(',').map((each) => {
-    const found = /^(\[[0-9a-fA-F:.]+\]|[^:[\]]*)(?::(\d*))?$/.exec(each);
-    if (!found) throw invalid();
-    return { name: decoded(found[1]!.replace(/^\[|\]$/g, '')), port: found[2] ?? '' };
+function parseHosts(authority: string, params: URLSearchParams): Host[] {
+  const paramNames = params.get('host')?.split(',');
+  const authorityHosts = authority.split(',').map((text) => {
+    const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]]*)(?::(\d*))?$/.exec(text);
+    if (!match) throw buildUrlError();
+    return { name: decode(match[1]!.replace(/^\[|\]$/g, '')), port: match[2] ?? '' };
   });
-  const names = named ?? written.map(({ name }) => name);
-  const ports = params.get('port')?.split(',') ?? written.map(({ port }) => port);
+  const names = paramNames ?? authorityHosts.map(({ name }) => name);
+  const ports = params.get('port')?.split(',') ?? authorityHosts.map(({ port }) => port);
   if (names.length > MAX_HOSTS) throw new Error(`must name at most ${MAX_HOSTS} hosts`);
   if (ports.length > 1 && ports.length !== names.length)
     throw new Error(`must have one port for each host, not ${ports.length} for ${names.length}`);
   return names.map((name, n) => ({
     host: name || 'localhost',
-    port: portOf(ports.length === 1 ? ports[0]! : ports[n]!),
+    port: parsePort(ports.length === 1 ? ports[0]! : ports[n]!),
   }));
 }
 
-function portOf(text: string): number {
+function parsePort(text: string): number {
   const port = text === '' ? DEFAULT_PORT : Number(text);
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     throw new Error(`must have ports from 1 to 65535, not "${text}"`);
   return port;
 }
 
-function targetOf(text: string | null): Target {
-  const target = TARGETS.find((each) => each === (text ?? 'any'));
+function parseTarget(text: string | null): Target {
+  const target = TARGETS.find((candidate) => candidate === (text ?? 'any'));
   if (!target)
     throw new Error(`must have a target_session_attrs of ${TARGETS.join(', ')}, not "${text}"`);
   return target;
 }
 
-function timeoutOf(text: string | null): number | undefined {
+function parseTimeout(text: string | null): number | undefined {
   if (text === null) return undefined;
   const seconds = Number(text);
   if (!/^\d{1,4}$/.test(text))
@@ -108,14 +110,14 @@ function timeoutOf(text: string | null): number | undefined {
   return seconds === 0 ? undefined : seconds * 1000;
 }
 
-const invalid = (): Error =>
+const buildUrlError = (): Error =>
   new Error(
     'must be a URL such as postgresql://user:password@host:5432/name; ' +
       'in user and password, write / ? # @ : and % as %2F %3F %23 %40 %3A and %25; ' +
       'several hosts are separated by commas: host1:5432,host2:5432',
   );
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,13 +1,13 @@
 import { Client, type ClientConfig, type PoolConfig } from 'pg';
 import type { Host } from './host-list';
 import {
-  accepts,
-  hostsOf,
-  named,
+  matchesTarget,
+  findHosts,
+  attachHost,
   NoHost,
-  pauseUnless,
+  pauseUntilStopped,
   READ_ONLY,
-  roleOf,
+  watchRole,
   type Hosts,
 } from './hosts';
 
@@ -25,12 +25,12 @@ const READ_ONLY_TRANSACTION = '25006';
  */
 export class HostsClient extends Client {
   private readonly hosts: Hosts;
-  private at: Host | undefined;
+  private connectedHost: Host | undefined;
   /** True after the server has refused a write, which another host may take. */
   is_read_only = false;
 
   constructor(config: HostsConfig) {
-    const hosts = hostsOf(config.connectionString);
+    const hosts = findHosts(config.connectionString);
     const { connectionString, connect_timeout_ms } = hosts.list;
     const limits = [config.connectionTimeoutMillis, connect_timeout_ms];
     if (hosts.many) limits.push(hosts.timeout_ms);
@@ -61,24 +61,24 @@ export class HostsClient extends Client {
 
   private async connectToHost(): Promise<Client> {
     const host = await this.hosts.find();
-    this.at = host;
+    this.connectedHost = host;
     Object.assign(this, host);
-    const role = roleOf(this);
+    const role = watchRole(this);
     this.watchErrors(host);
     try {
       await super.connect();
       const { target } = this.hosts.list;
-      if (target !== 'any' && !accepts(target, await role())) {
+      if (target !== 'any' && !matchesTarget(target, await role())) {
         // The pool does not end what it could not connect.
         void super.end().catch(() => undefined);
         throw new NoHost(`the server is not ${target}`);
       }
     } catch (error) {
       this.hosts.suspect(host);
-      throw named(error, host);
+      throw attachHost(error, host);
     }
-    this.hosts.opened(this, host);
-    this.once('end', () => this.hosts.closed(this));
+    this.hosts.addConnection(this, host);
+    this.once('end', () => this.hosts.removeConnection(this));
     return this;
   }
 
@@ -98,12 +98,12 @@ export class HostsClient extends Client {
 
   /** Makes the next connection look for the serving host again. */
   suspectHost(): void {
-    if (this.at) this.hosts.suspect(this.at);
+    if (this.connectedHost) this.hosts.suspect(this.connectedHost);
   }
 }
 
 /** Casts a class of connections to the type that pools expect; pools pass their own options. */
-export const inPool = (client: typeof HostsClient): NonNullable<PoolConfig['Client']> =>
+export const toPoolClient = (client: typeof HostsClient): NonNullable<PoolConfig['Client']> =>
   client as unknown as NonNullable<PoolConfig['Client']>;
 
 const LOOK_MS = 1_000;
@@ -114,7 +114,7 @@ const ANSWER_MS = 3_000;
  * silently is noticed before its connections are: once another one serves, they are ended.
  */
 export async function watchHosts(connectionString: string, stopping: AbortSignal): Promise<void> {
-  const hosts = hostsOf(connectionString);
+  const hosts = findHosts(connectionString);
   if (!hosts.many) return;
   while (!stopping.aborted) {
     const client = new HostsClient({ connectionString, query_timeout: ANSWER_MS, keepAlive: true });
@@ -123,13 +123,13 @@ export async function watchHosts(connectionString: string, stopping: AbortSignal
       await client.connect();
       while (!stopping.aborted) {
         await client.query(READ_ONLY);
-        await pauseUnless(LOOK_MS, stopping);
+        await pauseUntilStopped(LOOK_MS, stopping);
       }
     } catch {
       client.suspectHost();
       await hosts.find().catch(() => undefined);
     }
     await client.end().catch(() => undefined);
-    await pauseUnless(LOOK_MS / 4, stopping);
+    await pauseUntilStopped(LOOK_MS / 4, stopping);
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import { parseHostList, placeOf, type Host, type HostList, type Target } from './host-list';
+import { parseHostList, formatHost, type Host, type HostList, type Target } from './host-list';
 
 // Finds the serving host of a database URL. A host that fails is suspect: the next connection asks
 // all hosts at the same time, and the one that serves is remembered.
@@ -17,7 +17,7 @@ export class NoHost extends Error {
 }
 
 export interface HostError extends Error {
-  place?: string;
+  hostAddress?: string;
 }
 
 export interface Endable {
@@ -57,24 +57,24 @@ export class Hosts {
     if (this.many && this.good === host) this.good = undefined;
   }
 
-  opened(connection: Endable, host: Host): void {
+  addConnection(connection: Endable, host: Host): void {
     this.open.set(connection, host);
   }
 
-  closed(connection: Endable): void {
+  removeConnection(connection: Endable): void {
     this.open.delete(connection);
   }
 
   private async search(): Promise<Host> {
     const { hosts, target } = this.list;
     const over = new AbortController();
-    const found = hosts.map((host) => this.ask(host, over.signal));
+    const answers = hosts.map((host) => this.ask(host, over.signal));
     try {
       const good = await (
         target === 'any' || target === 'prefer-standby'
-          ? firstInOrder(found, target)
-          : Promise.any(found.map(wanted))
-      ).catch((error: unknown) => this.noHost(error));
+          ? firstInOrder(answers, target)
+          : Promise.any(answers.map(requireTarget))
+      ).catch((error: unknown) => this.throwNoHost(error));
       this.good = good.host;
       this.failed = undefined;
       this.endOthers(good.host);
@@ -92,19 +92,23 @@ export class Hosts {
     for (const [connection, host] of this.open) if (host !== good) connection.destroy();
   }
 
-  private async ask(host: Host, over: AbortSignal): Promise<Asked> {
+  private async ask(host: Host, over: AbortSignal): Promise<HostAnswer> {
     const { connectionString, target } = this.list;
     const client = new Client({ connectionString, connectionTimeoutMillis: this.timeout_ms });
     client.on('error', () => undefined);
     over.addEventListener('abort', () => client.connection.stream.destroy());
     Object.assign(client, host);
-    const role = roleOf(client);
+    const role = watchRole(client);
     try {
       await client.connect();
-      const found = await role();
-      return { host, is_wanted: accepts(target, found), is_standby: found.is_standby };
+      const serverRole = await role();
+      return {
+        host,
+        isAccepted: matchesTarget(target, serverRole),
+        is_standby: serverRole.is_standby,
+      };
     } catch (error) {
-      throw named(error, host);
+      throw attachHost(error, host);
     } finally {
       void client.end().catch(() => undefined);
     }
@@ -113,50 +117,55 @@ export class Hosts {
   /**
    * The error of a host that does not answer explains more than that of a host in the wrong role.
    */
-  private noHost(error: unknown): never {
+  private throwNoHost(error: unknown): never {
     const errors = (error instanceof AggregateError ? error.errors : [error]) as HostError[];
     const { hosts, target } = this.list;
-    const places = hosts.map(placeOf).join(', ');
-    const down = errors.filter((each) => !(each instanceof NotWanted));
+    const addresses = hosts.map(formatHost).join(', ');
+    const down = errors.filter((hostError) => !(hostError instanceof HostRejected));
     if (down.length === errors.length && down.length === 1) throw down[0]!;
-    const reasons = errors.map((each) => `${each.place}: ${each.message || String(each)}`);
+    const reasons = errors.map(
+      (hostError) => `${hostError.hostAddress}: ${hostError.message || String(hostError)}`,
+    );
     throw new NoHost(
-      `none of ${places} serves with target_session_attrs=${target} (${reasons.join('; ')})`,
+      `none of ${addresses} serves with target_session_attrs=${target} (${reasons.join('; ')})`,
       { cause: down[0] },
     );
   }
 }
 
-interface Asked {
+interface HostAnswer {
   host: Host;
-  is_wanted: boolean;
+  isAccepted: boolean;
   is_standby: boolean;
 }
 
 /** The server answers, but does not match target_session_attrs. */
-class NotWanted extends Error {
-  constructor(readonly place: string) {
+class HostRejected extends Error {
+  constructor(readonly hostAddress: string) {
     super('is not in that state');
   }
 }
 
-const wanted = async (asking: Promise<Asked>): Promise<Asked> => {
-  const asked = await asking;
-  if (!asked.is_wanted) throw new NotWanted(placeOf(asked.host));
-  return asked;
+const requireTarget = async (asking: Promise<HostAnswer>): Promise<HostAnswer> => {
+  const answer = await asking;
+  if (!answer.isAccepted) throw new HostRejected(formatHost(answer.host));
+  return answer;
 };
 
 /**
  * The first host of the list that answers; with prefer-standby, the first standby if there is one.
  */
-async function firstInOrder(asking: readonly Promise<Asked>[], target: Target): Promise<Asked> {
-  const answered: Asked[] = [];
+async function firstInOrder(
+  asking: readonly Promise<HostAnswer>[],
+  target: Target,
+): Promise<HostAnswer> {
+  const answered: HostAnswer[] = [];
   const errors: unknown[] = [];
-  const all = asking.map((each) => each.catch((error: unknown) => void errors.push(error)));
-  for (const each of all) {
-    const asked = await each;
-    if (asked && (target === 'any' || asked.is_standby)) return asked;
-    if (asked) answered.push(asked);
+  const all = asking.map((request) => request.catch((error: unknown) => void errors.push(error)));
+  for (const request of all) {
+    const answer = await request;
+    if (answer && (target === 'any' || answer.is_standby)) return answer;
+    if (answer) answered.push(answer);
   }
   if (answered[0]) return answered[0];
   throw new AggregateError(errors);
@@ -168,7 +177,7 @@ export interface Role {
 }
 
 /** A message of the server that the types of the driver leave out. */
-interface Reported {
+interface ParameterStatus {
   parameterName: string;
   parameterValue: string;
 }
@@ -177,19 +186,19 @@ interface Reported {
  * Listens to the parameters that the server reports at the start of a session and on change. If it
  * does not report them, as behind some poolers, they are queried.
  */
-export function roleOf(client: Client): () => Promise<Role> {
+export function watchRole(client: Client): () => Promise<Role> {
   const reported = new Map<string, string>();
-  client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Reported) =>
+  client.connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) =>
     reported.set(parameterName, parameterValue),
   );
   return async () => {
-    const is_standby = reported.get('in_hot_standby');
-    const is_read_only = reported.get('default_transaction_read_only');
-    if (is_standby !== undefined && is_read_only !== undefined)
-      return { is_standby: is_standby === 'on', is_read_only: is_read_only === 'on' };
+    const isStandby = reported.get('in_hot_standby');
+    const isReadOnly = reported.get('default_transaction_read_only');
+    if (isStandby !== undefined && isReadOnly !== undefined)
+      return { is_standby: isStandby === 'on', is_read_only: isReadOnly === 'on' };
     const { rows } = await client.query<{ transaction_read_only: string }>(READ_ONLY);
-    const is_on = rows[0]?.transaction_read_only === 'on';
-    return { is_standby: is_on, is_read_only: is_on };
+    const isOn = rows[0]?.transaction_read_only === 'on';
+    return { is_standby: isOn, is_read_only: isOn };
   };
 }
 
@@ -197,7 +206,7 @@ export function roleOf(client: Client): () => Promise<Role> {
 export const READ_ONLY = 'SHOW transaction_read_only';
 
 /** True if a server matches the target. Every server matches prefer-standby. */
-export function accepts(target: Target, { is_standby, is_read_only }: Role): boolean {
+export function matchesTarget(target: Target, { is_standby, is_read_only }: Role): boolean {
   switch (target) {
     case 'read-write':
       return !is_standby && !is_read_only;
@@ -212,21 +221,21 @@ export function accepts(target: Target, { is_standby, is_read_only }: Role): boo
   }
 }
 
-export function named(error: unknown, host: Host): unknown {
-  if (error instanceof Error) (error as HostError).place ??= placeOf(host);
+export function attachHost(error: unknown, host: Host): unknown {
+  if (error instanceof Error) (error as HostError).hostAddress ??= formatHost(host);
   return error;
 }
 
-const known = new Map<string, Hosts>();
+const hostsByUrl = new Map<string, Hosts>();
 
 /**
  * The hosts of a URL, shared by all connections of the process, which thus know the serving one.
  */
-export function hostsOf(url: string): Hosts {
-  const hosts = known.get(url) ?? new Hosts(url);
-  known.set(url, hosts);
+export function findHosts(url: string): Hosts {
+  const hosts = hostsByUrl.get(url) ?? new Hosts(url);
+  hostsByUrl.set(url, hosts);
   return hosts;
 }
 
-export const pauseUnless = (ms: number, signal: AbortSignal): Promise<void> =>
+export const pauseUntilStopped = (ms: number, signal: AbortSignal): Promise<void> =>
   pause(ms, undefined, { signal, ref: false }).catch(() => undefined);

@@ -6,7 +6,7 @@ import type { Db } from './tenant';
 // A record that comes from another service keeps its id, uuid and times. Every handler that creates
 // such a record inserts its row with Prisma in a transaction, where the row gets these values.
 
-export interface KeptIdentity {
+export interface ImportedIdentity {
   id?: bigint;
   uuid?: string;
   created_at?: Date;
@@ -21,36 +21,41 @@ export const ID_MARGIN = 100_000n;
  */
 export const ID_REACH = 1_000_000_000n;
 
-interface Kept {
+interface ImportedRow {
   table: string;
   /** Name of the table's model in Prisma's client. */
   model: string;
-  identity: KeptIdentity;
+  identity: ImportedIdentity;
   /** Maximum distance of the id from the ids of the table; null for any. */
   reach: bigint | null;
 }
 
 /** Returns a Db whose transactions give the identity to the first row of the model. */
-export const keepingIdentity = (db: Db, kept: Kept): Db => ({
+export const withImportedIdentity = (db: Db, importedRow: ImportedRow): Db => ({
   ...db,
-  transaction: (work, options) => db.transaction((tx) => work(keepingWithin(tx, kept)), options),
+  transaction: (work, options) =>
+    db.transaction((tx) => work(importWithin(tx, importedRow)), options),
 });
 
-function keepingWithin(tx: Db, kept: Kept): Db {
-  const own: Db = { ...tx, prisma: keepingClient(tx, kept), transaction: (work) => work(own) };
-  return own;
+function importWithin(tx: Db, importedRow: ImportedRow): Db {
+  const db: Db = {
+    ...tx,
+    prisma: buildImportClient(tx, importedRow),
+    transaction: (work) => work(db),
+  };
+  return db;
 }
 
-interface Created {
+interface CreateArguments {
   data: object;
 }
-type Delegate = Record<string, (args: Created) => Promise<unknown>>;
+type Delegate = Record<string, (args: CreateArguments) => Promise<unknown>>;
 
-function keepingClient(tx: Db, { table, model, identity, reach }: Kept): TenantClient {
-  let is_first = true;
-  const create = async (delegate: Delegate, args: Created): Promise<unknown> => {
-    if (!is_first) return delegate.create!(args);
-    is_first = false;
+function buildImportClient(tx: Db, { table, model, identity, reach }: ImportedRow): TenantClient {
+  let isFirst = true;
+  const create = async (delegate: Delegate, args: CreateArguments): Promise<unknown> => {
+    if (!isFirst) return delegate.create!(args);
+    isFirst = false;
     if (identity.id !== undefined) await raiseSequence(tx, { table, id: identity.id, reach });
     return delegate.create!({ ...args, data: { ...args.data, ...identity } });
   };
@@ -61,7 +66,7 @@ function keepingClient(tx: Db, { table, model, identity, reach }: Kept): TenantC
       return new Proxy(delegate as Delegate, {
         get: (target, operation) =>
           operation === 'create'
-            ? (args: Created) => create(target, args)
+            ? (args: CreateArguments) => create(target, args)
             : Reflect.get(target, operation),
       });
     },

@@ -1,7 +1,7 @@
 import { HttpProblem } from '../errors';
-import { poolFor, type Database } from './client';
+import { choosePool, type Database } from './client';
 import { Context } from './context';
-import { fairPool, type FairPool, type Turns } from './fair-share';
+import { fairPool, type FairPool, type RunInSlot } from './fair-share';
 import type { BoundStatement } from './statement';
 
 // Decides which connections a statement of a company uses, and when. Background work takes free
@@ -13,8 +13,8 @@ export type Lane = 'pool' | 'prepared' | 'searches' | 'routing' | 'batched';
 /** The kind of a request: routing has connections that no other request takes. */
 export type Purpose = 'usual' | 'routing';
 
-export interface Lanes {
-  of(statement: BoundStatement): Lane;
+export interface PoolAccess {
+  chooseLane(statement: BoundStatement): Lane;
   /** The lane of transactions without Prisma. */
   statements: Lane;
   run: <T>(lane: Lane, work: () => Promise<T>) => Promise<T>;
@@ -26,38 +26,38 @@ export interface Lanes {
 }
 
 /** Takes any free connection, for internal work. */
-export const OPEN_LANES: Lanes = {
-  of: poolFor,
+export const UNLIMITED: PoolAccess = {
+  chooseLane: choosePool,
   statements: 'prepared',
   run: (_, work) => work(),
   transaction: (_, work) => work(),
 };
 
-const in_transaction = new Context<true>();
+const inTransaction = new Context<true>();
 
-export function requestLanes(
+export function openRequestAccess(
   database: Pick<Database, Lane>,
-): (company_id: bigint, purpose: Purpose) => Lanes {
+): (companyId: bigint, purpose: Purpose) => PoolAccess {
   const pools = Object.fromEntries(
     LANES.map((lane) => {
       const { max, connectionTimeoutMillis } = database[lane].options;
       return [lane, fairPool(max, connectionTimeoutMillis!)];
     }),
   ) as Record<Lane, FairPool>;
-  return (company_id, purpose) => {
-    const turns = Object.fromEntries(
-      LANES.map((lane) => [lane, pools[lane].turnsOf(company_id)]),
-    ) as Record<Lane, Turns>;
+  return (companyId, purpose) => {
+    const slots = Object.fromEntries(
+      LANES.map((lane) => [lane, pools[lane].openSlots(companyId)]),
+    ) as Record<Lane, RunInSlot>;
     const planned: Lane = purpose === 'routing' ? 'routing' : 'prepared';
-    const run: Lanes['run'] = (lane, work) => {
+    const run: PoolAccess['run'] = (lane, work) => {
       const started = lane === 'searches' ? () => work().catch(refuseSlowSearch) : work;
-      return in_transaction.get() ? started() : turns[lane](started);
+      return inTransaction.get() ? started() : slots[lane](started);
     };
     return {
-      of: (statement) => (statement.kind === 'prepared' ? planned : poolFor(statement)),
+      chooseLane: (statement) => (statement.kind === 'prepared' ? planned : choosePool(statement)),
       statements: planned,
       run,
-      transaction: (lane, work) => run(lane, () => in_transaction.run(true, work)),
+      transaction: (lane, work) => run(lane, () => inTransaction.run(true, work)),
     };
   };
 }

@@ -1,10 +1,10 @@
 import { isRare } from './access-scope';
 import type { Projection, Selection } from './projection';
 import {
-  cached,
+  cacheTemplate,
   csvCell,
   fieldSql,
-  joinsFor,
+  selectJoins,
   recordSql,
   selectedFields,
   selectionKey,
@@ -51,7 +51,7 @@ export interface ListShape extends Selection {
  * value.
  */
 export function listTemplate(projection: Projection, shape: ListShape): Template {
-  return cached(`list|${shapeKey(projection, shape)}`, () => {
+  return cacheTemplate(`list|${shapeKey(projection, shape)}`, () => {
     const { select } = recordSql(projection, shape);
     const { rows, order } = pageSql(projection, shape);
     return template(
@@ -60,7 +60,7 @@ FROM (SELECT (${totalSql(projection, shape)})::text AS total) c
 LEFT JOIN LATERAL (
   SELECT ${select} AS record, ${sortKeySql(shape)} AS key, t.id::text AS id
   FROM ${rows}
-  ${joinsFor(projection, select)}
+  ${selectJoins(projection, select)}
   ORDER BY ${order}
 ) p ON true`,
       { prepared: true },
@@ -73,16 +73,16 @@ LEFT JOIN LATERAL (
  * because the statement is small.
  */
 export function keysTemplate(projection: Projection, shape: ListShape): Template {
-  return cached(`keys|${shapeKey(projection, shape)}`, () => {
-    return template(keysTextOf(projection, shape), { prepared: false, search: true });
+  return cacheTemplate(`keys|${shapeKey(projection, shape)}`, () => {
+    return template(buildKeysText(projection, shape), { prepared: false, search: true });
   });
 }
 
-function keysTextOf(projection: Projection, shape: ListShape): string {
-  if (isFoundFirst(shape)) {
-    if (shape.total === 'counted') return foundSql(projection, shape);
+function buildKeysText(projection: Projection, shape: ListShape): string {
+  if (findsRowsFirst(shape)) {
+    if (shape.total === 'counted') return sharedRowsSql(projection, shape);
     if (shape.sort === 'id')
-      return hasNumber(shape) ? soughtSql(projection, shape) : sortedSql(projection, shape);
+      return hasNumber(shape) ? adaptiveIdsSql(projection, shape) : sortedSql(projection, shape);
   }
   return keysSql(projection, shape, totalSql(projection, shape));
 }
@@ -94,7 +94,7 @@ export function csvTemplate(projection: Projection, shape: ListShape): Template 
     (field) => `${csvCell(field, fieldSql(projection, field, shape))} AS "${field.name}"`,
   );
   const select = cells.join(',\n');
-  const joins = joinsFor(projection, select);
+  const joins = selectJoins(projection, select);
   return template(`SELECT ${select} FROM ${rows}\n${joins}\nORDER BY ${order}`, {
     prepared: false,
   });
@@ -109,9 +109,9 @@ export function positionTemplate(
   { sql }: SortKey,
   condition: string | undefined,
 ): Template {
-  return cached(`position|${projection.schema}|${sql}|${condition ?? ''}`, () => {
+  return cacheTemplate(`position|${projection.schema}|${sql}|${condition ?? ''}`, () => {
     const where = ['t.company_id = {company_id}', 't.id = {after_id}::bigint', condition ?? 'true'];
-    const joins = joinsFor(projection, `${sql} ${where.join(' ')}`);
+    const joins = selectJoins(projection, `${sql} ${where.join(' ')}`);
     return template(
       `SELECT (${sql})::text AS key FROM ${projection.plural} t ${joins}
 WHERE ${where.join(' AND ')}`,
@@ -130,7 +130,7 @@ export const cachedCount = (resource: string): string =>
  * few of many rows, and for a period. Rows of a period have neighbouring ids, so a walk along the
  * ids would pass everything before it; they are found in the order of its time.
  */
-export const isFoundFirst = ({ conditions, sort }: Pick<ListShape, 'conditions' | 'sort'>) =>
+export const findsRowsFirst = ({ conditions, sort }: Pick<ListShape, 'conditions' | 'sort'>) =>
   conditions.some((condition) => isRare(condition) || condition.includes('{fulltext}')) ||
   conditions.some((condition) => isOfPeriod(condition, conditions) && !isBySort(condition, sort));
 
@@ -140,12 +140,13 @@ export const isFoundFirst = ({ conditions, sort }: Pick<ListShape, 'conditions' 
  */
 const isOfPeriod = (condition: string, conditions: readonly string[]): boolean =>
   /\bt\.(created|ended)_at [<>]/.test(condition) ||
-  (condition.includes('_at_from}') && conditions.some((other) => other.includes('_at_to}')));
+  (condition.includes('_at_from}') &&
+    conditions.some((otherCondition) => otherCondition.includes('_at_to}')));
 
 const isBySort = (condition: string, sort: SortKey | 'id'): boolean =>
   sort !== 'id' && condition.startsWith(sort.sql);
 
-const living = ({ everlasting }: Projection) => [
+const buildLivingConditions = ({ appendOnly: everlasting }: Projection) => [
   't.company_id = {company_id}',
   ...(everlasting ? [] : ['t.deleted_at IS NULL']),
 ];
@@ -154,14 +155,14 @@ const living = ({ everlasting }: Projection) => [
 function pageSql(projection: Projection, shape: ListShape): { rows: string; order: string } {
   const { sort, conditions, after } = shape;
   const cursor = after ? keysetParts(shape) : [];
-  const before = [...living(projection), ...conditions];
+  const before = [...buildLivingConditions(projection), ...conditions];
   const where = [...before, ...cursor].join(' AND ');
-  const direction = directionOf(shape);
+  const direction = toDirection(shape);
   const order = (key?: string) =>
     key ? `${key} ${direction}, t.id ${direction}` : `t.id ${direction}`;
   const key = sort === 'id' ? undefined : sort.sql;
   const select = key ? `t.*, ${key} AS sort_key` : 't.*';
-  const joins = joinsFor(projection, `${key ?? ''} ${where}`);
+  const joins = selectJoins(projection, `${key ?? ''} ${where}`);
   const rowsWhere = (which: string) => `(
   SELECT ${select} FROM ${projection.plural} t ${joins}
   WHERE ${which} ORDER BY ${order(key)} ${limitSql(shape)}
@@ -175,7 +176,7 @@ function pageSql(projection: Projection, shape: ListShape): { rows: string; orde
   return { rows, order: outer };
 }
 
-const directionOf = ({ descending }: ListShape) => (descending ? 'DESC' : 'ASC');
+const toDirection = ({ descending }: ListShape) => (descending ? 'DESC' : 'ASC');
 
 /** LIMIT and OFFSET as literals: as parameters they can get a plan that reads the whole table. */
 function limitSql({ limit, offset }: ListShape): string {
@@ -213,20 +214,20 @@ LEFT JOIN LATERAL (
 }
 
 /** The keys of a page, where one CTE finds the rows for the total and for the page. */
-function foundSql(projection: Projection, shape: ListShape): string {
-  const found = `WITH found AS MATERIALIZED (
+function sharedRowsSql(projection: Projection, shape: ListShape): string {
+  const matchingCte = `WITH found AS MATERIALIZED (
   SELECT t.id FROM ${matchingSql(projection, shape.conditions)}
 )`;
   if (shape.sort !== 'id') {
     const among = { ...shape, conditions: ['t.id IN (SELECT id FROM found)'] };
-    return `${found}\n${keysSql(projection, among, 'SELECT count(*) FROM found')}`;
+    return `${matchingCte}\n${keysSql(projection, among, 'SELECT count(*) FROM found')}`;
   }
   const cursor = shape.after ? `WHERE ${keysetParts(shape)[0]}` : '';
-  return `${found}
+  return `${matchingCte}
 SELECT c.total, NULL AS key, p.id::text AS id
 FROM (SELECT count(*)::text AS total FROM found) c
 LEFT JOIN LATERAL (
-  SELECT t.id FROM found t ${cursor} ORDER BY t.id ${directionOf(shape)} ${limitSql(shape)}
+  SELECT t.id FROM found t ${cursor} ORDER BY t.id ${toDirection(shape)} ${limitSql(shape)}
 ) p ON true`;
 }
 
@@ -235,38 +236,38 @@ function sortedSql(projection: Projection, shape: ListShape): string {
   return `SELECT c.total, NULL AS key, p.id::text AS id
 FROM (SELECT (${totalSql(projection, shape)})::text AS total) c
 LEFT JOIN LATERAL (
-  ${foundIdsSql(projection, shape)}
+  ${matchingIdsSql(projection, shape)}
 ) p ON true`;
 }
 
 const hasNumber = ({ total }: ListShape): boolean => typeof total === 'object' && !!total.is_number;
 
 /** Finding and sorting more rows takes longer than walking along the ids to a page of them. */
-const MAX_FOUND = 50_000;
+const MAX_SORTED_ROWS = 50_000;
 
 /** Ids in their order; the total decides between finding all rows and walking along the ids. */
-function soughtSql(projection: Projection, shape: ListShape): string {
+function adaptiveIdsSql(projection: Projection, shape: ListShape): string {
   const { rows } = pageSql(projection, {
     ...shape,
-    conditions: [...shape.conditions, `c.n > ${MAX_FOUND}`],
+    conditions: [...shape.conditions, `c.n > ${MAX_SORTED_ROWS}`],
   });
   return `SELECT c.n::text AS total, NULL AS key, p.id::text AS id
 FROM (SELECT ${totalSql(projection, shape)} AS n OFFSET 0) c
 LEFT JOIN LATERAL (
   SELECT * FROM (
-    (${foundIdsSql(projection, shape, `WHERE c.n <= ${MAX_FOUND}`)})
+    (${matchingIdsSql(projection, shape, `WHERE c.n <= ${MAX_SORTED_ROWS}`)})
     UNION ALL
     SELECT t.id FROM ${rows}
-  ) t ORDER BY t.id ${directionOf(shape)}
+  ) t ORDER BY t.id ${toDirection(shape)}
 ) p ON true`;
 }
 
 /** The ids of a page. OFFSET 0 makes PostgreSQL find the rows first. */
-function foundIdsSql(projection: Projection, shape: ListShape, only = 'WHERE true'): string {
+function matchingIdsSql(projection: Projection, shape: ListShape, only = 'WHERE true'): string {
   const cursor = shape.after ? `AND ${keysetParts(shape)[0]}` : '';
   return `SELECT t.id FROM (
     SELECT t.id FROM ${matchingSql(projection, shape.conditions)} OFFSET 0
-  ) t ${only} ${cursor} ORDER BY t.id ${directionOf(shape)} ${limitSql(shape)}`;
+  ) t ${only} ${cursor} ORDER BY t.id ${toDirection(shape)} ${limitSql(shape)}`;
 }
 
 function totalSql(projection: Projection, { total, conditions }: ListShape): string {
@@ -277,8 +278,8 @@ function totalSql(projection: Projection, { total, conditions }: ListShape): str
 
 /** The company's rows that meet the conditions, as a FROM item. */
 function matchingSql(projection: Projection, conditions: readonly string[]): string {
-  const where = [...living(projection), ...conditions].join(' AND ');
-  return `${projection.plural} t ${joinsFor(projection, where)} WHERE ${where}`;
+  const where = [...buildLivingConditions(projection), ...conditions].join(' AND ');
+  return `${projection.plural} t ${selectJoins(projection, where)} WHERE ${where}`;
 }
 
 function shapeKey(projection: Projection, shape: ListShape): string {

@@ -29,8 +29,8 @@ export function lowerPriority(pool: Pool): void {
     if (pid === undefined || port === undefined) return;
     const lower = () => {
       if (!isSession(readFileSync(`/proc/${pid}/cmdline`, 'latin1'), port)) return;
-      lowerOf(pid);
-      lowerGroupOf(pid);
+      lowerProcess(pid);
+      lowerGroup(pid);
     };
     try {
       lower();
@@ -56,14 +56,14 @@ async function retry(lower: () => void): Promise<void> {
 /** Lowers the priority of this process if that is permitted; never raises it. */
 export function giveWay(): void {
   try {
-    lowerOf(process.pid);
-    if (isSessionLeader()) lowerGroupOf(process.pid);
+    lowerProcess(process.pid);
+    if (isSessionLeader()) lowerGroup(process.pid);
   } catch {
     // Not permitted, or another system.
   }
 }
 
-function lowerOf(pid: number): void {
+function lowerProcess(pid: number): void {
   if (getPriority(pid) < NICENESS) setPriority(pid, NICENESS);
 }
 
@@ -71,7 +71,7 @@ function lowerOf(pid: number): void {
  * Lowers the priority of the process group that Linux made for a session: with autogroups, nice
  * values count only within a group, and each session of PostgreSQL has its own.
  */
-function lowerGroupOf(pid: number): void {
+function lowerGroup(pid: number): void {
   const group = `/proc/${pid}/autogroup`;
   if (existsSync(group)) writeFileSync(group, String(NICENESS));
 }

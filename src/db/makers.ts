@@ -13,7 +13,7 @@ export interface Maker {
 }
 
 /** Permissions of which the maker needs one, so that a record of the resource still acts. */
-export const makingPermissions = (
+export const listMakerPermissions = (
   resource: 'outgoing_webhooks' | 'inbound_webhooks' | 'schedule_actions',
 ): string[] => [`${resource}:create`, `${resource}:update`];
 
@@ -21,7 +21,7 @@ export const makingPermissions = (
  * The columns with the maker of a record. Undefined for callers who are not limited: they do not
  * change the maker.
  */
-export function makerOf({
+export function toMakerColumns({
   accessScope,
 }: Pick<Db, 'accessScope'>): { maker_user_id: bigint; maker_team_ids: bigint[] } | undefined {
   return (
@@ -36,29 +36,29 @@ export function makerOf({
  * The scope in which a record of a limited user acts: the teams that give one of the permissions.
  * No team is left once the maker has left all of them or was deleted.
  */
-export async function scopeOfMaker(
+export async function loadMakerScope(
   db: Pick<Statements, 'sql'>,
   { maker_user_id, maker_team_ids }: Maker,
   permissions: readonly string[],
 ): Promise<AccessScope> {
-  const [found] = await db.sql(FIND_MAKER_TEAMS, {
+  const [teams] = await db.sql(FIND_MAKER_TEAMS, {
     maker_user_id: String(maker_user_id),
     maker_team_ids: maker_team_ids.map(String),
     permissions,
   });
   return {
     scope_user: String(maker_user_id),
-    scope_teams: found!.scope_teams,
+    scope_teams: teams!.scope_teams,
     all_teams: maker_team_ids.map(String),
   };
 }
 
-export const viewerOf = async (
+export const loadMakerViewer = async (
   { company_id, query, sql }: Pick<Statements, 'company_id' | 'query' | 'sql'>,
   maker: Maker,
   permissions: readonly string[],
 ): Promise<Viewer> => ({
   company_id,
   query,
-  accessScope: await scopeOfMaker({ sql }, maker, permissions),
+  accessScope: await loadMakerScope({ sql }, maker, permissions),
 });

@@ -60,7 +60,7 @@ export function migrationNames(): string[] {
 export type RunScript = (client: Pick<Client, 'query'>, script: string) => Promise<unknown>;
 
 /** PostgreSQL runs several statements of one query as one transaction. */
-const asOneQuery: RunScript = (client, script) => client.query(script);
+const runAsOneQuery: RunScript = (client, script) => client.query(script);
 
 /**
  * Applies pending migrations, runs `afterwards` and returns the names of what was pending. Each
@@ -70,9 +70,9 @@ const asOneQuery: RunScript = (client, script) => client.query(script);
 export const migrate = (
   connectionString: string,
   afterwards?: (client: Client) => Promise<void>,
-  run = asOneQuery,
+  run = runAsOneQuery,
 ): Promise<string[]> =>
-  alone(connectionString, async (client) => {
+  withMigrationLock(connectionString, async (client) => {
     const pending = await pendingMigrations(client);
     if (pending[0] === FUNCTIONS) await run(client, functionsScript());
     else await applyMigrations(client, pending, { run, and_functions: true });
@@ -85,25 +85,25 @@ export const migrate = (
  * database in that state. Migrations that are already applied count.
  */
 export const migrateTo = (connectionString: string, names: string[]): Promise<void> =>
-  alone(connectionString, async (client) => {
+  withMigrationLock(connectionString, async (client) => {
     const pending = await pendingMigrations(client);
-    const wanted = pending.filter((name) => names.includes(name));
-    await applyMigrations(client, wanted, { run: asOneQuery, and_functions: false });
+    const targetMigrations = pending.filter((name) => names.includes(name));
+    await applyMigrations(client, targetMigrations, { run: runAsOneQuery, and_functions: false });
   });
 
 /** Runs the work on a database that is up to date; refuses any other and leaves it unchanged. */
-export const onMigrated = <T>(
+export const runOnMigrated = <T>(
   connectionString: string,
   work: (client: Client) => Promise<T>,
 ): Promise<T> =>
-  alone(connectionString, async (client) => {
+  withMigrationLock(connectionString, async (client) => {
     const pending = await pendingMigrations(client);
     if (pending.length > 0) throw new UnmigratedDatabase(pending);
     return work(client);
   });
 
 /** Runs the work under an advisory lock, which makes parallel starts wait for each other. */
-async function alone<T>(
+async function withMigrationLock<T>(
   connectionString: string,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
@@ -124,11 +124,11 @@ async function alone<T>(
  */
 export async function pendingMigrations(client: Client): Promise<string[]> {
   const names = migrationNames();
-  const { rows: found } = await client.query(
+  const { rows: stateRows } = await client.query(
     `SELECT obj_description(to_regclass('_prisma_migrations'), 'pg_class') AS functions,
       to_regclass('_prisma_migrations') IS NOT NULL AS present`,
   );
-  if (!found[0].present) return names;
+  if (!stateRows[0].present) return names;
   const { rows } = await client.query<{ name: string; applied: boolean }>(
     `SELECT migration_name AS name,
       finished_at IS NOT NULL AND rolled_back_at IS NULL AS applied
@@ -138,7 +138,7 @@ export async function pendingMigrations(client: Client): Promise<string[]> {
   if (unknown.length > 0) throw new UnknownMigrations(unknown);
   const applied = new Set(rows.filter((row) => row.applied).map(({ name }) => name));
   const pending = names.filter((name) => !applied.has(name));
-  return pending.length === 0 && found[0].functions !== functionsMark() ? [FUNCTIONS] : pending;
+  return pending.length === 0 && stateRows[0].functions !== functionsMark() ? [FUNCTIONS] : pending;
 }
 
 const read = (path: string) => readFileSync(join(PRISMA_FOLDER, path), 'utf8');
@@ -198,8 +198,8 @@ async function applyMigrations(
   if (names.length > 0) await client.query(MIGRATIONS_TABLE);
   for (const name of names) {
     const script = `${migrationScript(name)}\n${markScript(name)}`;
-    const is_last = name === names.at(-1);
-    const whole = and_functions && is_last ? `${script}\n${functionsScript()}` : script;
+    const isLast = name === names.at(-1);
+    const whole = and_functions && isLast ? `${script}\n${functionsScript()}` : script;
     await run(client, whole).catch((error: Error) => {
       throw new FailedMigration(name, error);
     });

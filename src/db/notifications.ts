@@ -2,21 +2,21 @@ import { setTimeout } from 'node:timers/promises';
 import { HostsClient } from './hosts-client';
 
 /** Wakes a loop that sleeps between two polls. */
-export interface Bell {
-  ring(): void;
+export interface WakeSignal {
+  notify(): void;
   /** Resolves on `notify`, at once if it was called since the last wait, or after `ms`. */
-  rung(ms: number): Promise<void>;
+  wait(ms: number): Promise<void>;
 }
 
-export function bell(): Bell {
+export function createWakeSignal(): WakeSignal {
   let pending = false;
   let wake: (() => void) | undefined;
   return {
-    ring: () => {
+    notify: () => {
       pending = true;
       wake?.();
     },
-    rung: async (ms) => {
+    wait: async (ms) => {
       if (!pending) {
         const ringing = new AbortController();
         wake = () => ringing.abort();
@@ -28,12 +28,12 @@ export function bell(): Bell {
   };
 }
 
-interface Listening {
+interface ListenOptions {
   url: string;
   channel: string;
-  heard: (payload: string) => void;
+  onNotification: (payload: string) => void;
   /** Called each time that listening starts: earlier notifications were lost. */
-  listening?: () => void;
+  onListening?: () => void;
   stopping: AbortSignal;
 }
 
@@ -44,7 +44,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  * Listens to a channel of PostgreSQL until stopped, and reconnects when the connection breaks. A
  * notification is a hint: the caller must also poll for what it announces.
  */
-export async function listen(options: Listening): Promise<void> {
+export async function listen(options: ListenOptions): Promise<void> {
   const { stopping } = options;
   while (!stopping.aborted) {
     await listenOnce(options);
@@ -52,7 +52,13 @@ export async function listen(options: Listening): Promise<void> {
   }
 }
 
-async function listenOnce({ url, channel, heard, listening, stopping }: Listening): Promise<void> {
+async function listenOnce({
+  url,
+  channel,
+  onNotification,
+  onListening,
+  stopping,
+}: ListenOptions): Promise<void> {
   const client = new HostsClient({
     connectionString: url,
     keepAlive: true,
@@ -62,9 +68,9 @@ async function listenOnce({ url, channel, heard, listening, stopping }: Listenin
   client.once('end', () => broken.abort()).on('error', () => broken.abort());
   try {
     await client.connect();
-    client.on('notification', ({ payload }) => heard(payload ?? ''));
+    client.on('notification', ({ payload }) => onNotification(payload ?? ''));
     await client.query(`LISTEN ${channel}`);
-    listening?.();
+    onListening?.();
     const signal = AbortSignal.any([broken.signal, stopping]);
     await setTimeout(MAX_TIMER_MS, undefined, { signal, ref: false });
   } catch {

@@ -56,8 +56,8 @@ const keepsSettings = (url: string): Promise<boolean> =>
   onClient(
     { connectionString: url, options: `-c ${PROBE.name}=${PROBE.value}` },
     async (client) => {
-      const [kept] = await sqlOn(client)(KEPT_SETTING, { name: PROBE.name });
-      return kept!.value === PROBE.value;
+      const [setting] = await sqlOn(client)(KEPT_SETTING, { name: PROBE.name });
+      return setting!.value === PROBE.value;
     },
   ).catch((error: unknown) => {
     if (isRefusedParameter(error)) return false;
@@ -76,7 +76,7 @@ export async function refusePooler(variable: string, url: string): Promise<void>
   );
 }
 
-interface Checked {
+interface PoolerServers {
   url: string;
   direct_url: string;
   timeout_ms: number;
@@ -88,19 +88,19 @@ interface Checked {
  * that holds the advisory lock `lock`.
  */
 export async function checkPooler(
-  { url, direct_url, timeout_ms }: Checked,
+  { url, direct_url, timeout_ms }: PoolerServers,
   direct: Client,
   lock: number,
 ): Promise<void> {
   await checkPreparedStatements({ url, direct_url });
-  const [own] = await sqlOn(direct)(OWN_PID, {});
+  const [directSession] = await sqlOn(direct)(OWN_PID, {});
   const settings = pooledSettings(timeout_ms);
   const faults: string[] = [];
   for (const name of POOLED) {
     const check = () =>
       onClient(pooledSession({ url, direct_url }, name, settings[name]), async (client) => {
-        const [seen] = await sqlOn(client)(SEES_LOCK, { lock, pid: own!.pid });
-        if (!seen!.found) throw otherDatabase(url, name);
+        const [lockCheck] = await sqlOn(client)(SEES_LOCK, { lock, pid: directSession!.pid });
+        if (!lockCheck!.found) throw buildOtherDatabaseError(url, name);
         // Twice: a pooler that resets sessions after each transaction has reset the second.
         return (
           (await wrongSettings(client, settings[name])) || wrongSettings(client, settings[name])
@@ -109,7 +109,7 @@ export async function checkPooler(
     const fault = await check().catch((error: unknown) => {
       throw entryFault(url, name, error);
     });
-    if (fault) faults.push(`${nameOf(url, name)}: ${fault}`);
+    if (fault) faults.push(`${readEntryName(url, name)}: ${fault}`);
   }
   if (faults.length === 0) return;
   throw new StartError(
@@ -119,22 +119,22 @@ export async function checkPooler(
   );
 }
 
-const nameOf = (url: string, name: Pooled): string =>
+const readEntryName = (url: string, name: Pooled): string =>
   decodeURIComponent(new URL(entryUrl(url, name)).pathname.slice(1));
 
-async function wrongSettings(client: Client, wanted: Settings): Promise<string> {
-  const all = { ...wanted, TimeZone: 'UTC' };
+async function wrongSettings(client: Client, expected: Settings): Promise<string> {
+  const all = { ...expected, TimeZone: 'UTC' };
   const rows = await sqlOn(client)(SESSION_SETTINGS, { names: Object.keys(all) });
-  const found = new Map(rows.map(({ name, setting }) => [name, setting]));
+  const actualSettings = new Map(rows.map(({ name, setting }) => [name, setting]));
   return Object.entries(all)
-    .filter(([name, value]) => found.get(name) !== value)
-    .map(([name, value]) => `${name} is ${found.get(name)} and must be ${value}`)
+    .filter(([name, value]) => actualSettings.get(name) !== value)
+    .map(([name, value]) => `${name} is ${actualSettings.get(name)} and must be ${value}`)
     .join(', ');
 }
 
-const otherDatabase = (url: string, name: Pooled): StartError =>
+const buildOtherDatabaseError = (url: string, name: Pooled): StartError =>
   new StartError(
-    `DATABASE_URL: ${nameOf(url, name)} at ${serverName(url)} is not the database of ` +
+    `DATABASE_URL: ${readEntryName(url, name)} at ${serverName(url)} is not the database of ` +
       'DATABASE_DIRECT_URL; correct the one that is wrong.',
   );
 
@@ -143,7 +143,7 @@ function entryFault(url: string, name: Pooled, error: unknown): unknown {
   const { message, code } = error as { message: string; code?: string };
   if (!/no such database/.test(message) && code !== '3D000') return connectionFault(url, error);
   return new StartError(
-    `DATABASE_URL: ${serverName(url)} has no entry "${nameOf(url, name)}"; print the entries ` +
+    `DATABASE_URL: ${serverName(url)} has no entry "${readEntryName(url, name)}"; print the entries ` +
       `that it must have with npx trunkline pgbouncer (${GUIDE}).`,
   );
 }
@@ -191,16 +191,16 @@ export function unpreparedReason(server: string, version: string | undefined): s
   if (version === undefined)
     return `the pooler at ${server} does not handle prepared statements: ${needs}`;
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const is_old = major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1]);
-  return is_old
+  const isOld = major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1]);
+  return isOld
     ? `${server} is PgBouncer ${version}, which is too old: ${needs}`
     : `${server} is PgBouncer ${version} with max_prepared_statements = 0: set it to 1000`;
 }
 
 const poolerVersion = (url: string): Promise<string | undefined> => {
-  const console_url = new URL(url);
-  console_url.pathname = '/pgbouncer';
-  return onClient({ connectionString: console_url.href }, async (client) => {
+  const consoleUrl = new URL(url);
+  consoleUrl.pathname = '/pgbouncer';
+  return onClient({ connectionString: consoleUrl.href }, async (client) => {
     const { rows } = await client.query<{ version: string }>('SHOW VERSION');
     return /^PgBouncer (\S+)/.exec(rows[0]?.version ?? '')?.[1];
   }).catch(() => undefined);

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StartError } from '../start-error';
 import { accessHint, type Account } from './embedded-account';
-import { binaries } from './embedded-binaries';
+import { findBinaries } from './embedded-binaries';
 
 interface ProgramOptions {
   account: Account;
@@ -18,7 +18,7 @@ export async function runProgram(
   args: string[],
   { account, output, log }: ProgramOptions,
 ): Promise<void> {
-  const path = join(binaries(), program);
+  const path = join(findBinaries(), program);
   const file = openSync(output, 'a', 0o600);
   const child = spawn(path, args, {
     ...account,

@@ -14,11 +14,11 @@ const MIN_TRANSACTION_MS = { maxWait: 5_000, timeout: 10_000 };
  * Prisma's client on a pool, for the tables of a schema. It prepares each statement once per
  * connection. A transaction may take as long as one of its statements.
  */
-export const openPrisma = (pool: Pool, timeout_ms: number, schema = 'public'): PrismaClient =>
+export const openPrisma = (pool: Pool, timeoutMs: number, schema = 'public'): PrismaClient =>
   new PrismaClient({
     transactionOptions: {
-      maxWait: Math.max(MIN_TRANSACTION_MS.maxWait, timeout_ms / 2),
-      timeout: Math.max(MIN_TRANSACTION_MS.timeout, timeout_ms),
+      maxWait: Math.max(MIN_TRANSACTION_MS.maxWait, timeoutMs / 2),
+      timeout: Math.max(MIN_TRANSACTION_MS.timeout, timeoutMs),
     },
     adapter: new PrismaPg(pool, {
       disposeExternalPool: false,
@@ -143,7 +143,7 @@ export type TenantClient = Omit<
  */
 export function bindToCompany(
   prisma: PrismaClient,
-  company_id: bigint,
+  companyId: bigint,
   run: <T>(operation: () => Promise<T>) => Promise<T>,
 ) {
   return prisma.$extends({
@@ -153,7 +153,7 @@ export function bindToCompany(
           run(() =>
             SHARED_MODELS.has(model)
               ? query(args)
-              : query(withCompany(args as Arguments, company_id) as typeof args),
+              : query(withCompany(args as Arguments, companyId) as typeof args),
           ),
       },
     },
@@ -167,16 +167,16 @@ interface Arguments {
   update?: object;
 }
 
-function withCompany(args: Arguments, company_id: bigint): Arguments {
-  const own = (row: object) => ({ ...row, company_id });
+function withCompany(args: Arguments, companyId: bigint): Arguments {
+  const addCompany = (row: object) => ({ ...row, company_id: companyId });
   // update() and updateMany() have data too, but their rows keep the company of their condition.
   const creates = args.data !== undefined && args.where === undefined;
   return {
     ...args,
-    ...(!creates && { where: own(args.where ?? {}) }),
+    ...(!creates && { where: addCompany(args.where ?? {}) }),
     ...(creates && {
-      data: Array.isArray(args.data) ? args.data.map(own) : own(args.data as object),
+      data: Array.isArray(args.data) ? args.data.map(addCompany) : addCompany(args.data as object),
     }),
-    ...(args.create && { create: own(args.create) }),
+    ...(args.create && { create: addCompany(args.create) }),
   };
 }

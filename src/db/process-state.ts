@@ -11,7 +11,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Start time of a process in clock ticks since boot; blank if unknown. */
-export function beginningOf(pid: number): string {
+export function readStartTime(pid: number): string {
   const file = `/proc/${pid}/stat`;
   // The program name, in parentheses, may contain spaces.
   return existsSync(file)
@@ -29,7 +29,7 @@ export function isZombie(pid: number): boolean {
 }
 
 /** Program and arguments of a process; undefined if unknown. */
-export function commandOf(pid: number): string[] | undefined {
+export function readCommand(pid: number): string[] | undefined {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   } catch {

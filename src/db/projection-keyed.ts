@@ -20,7 +20,7 @@ export interface KeyedPage {
   is_after: boolean;
 }
 
-const whereOf = ({ conditions }: KeyedProjection): string =>
+const buildWhere = ({ conditions }: KeyedProjection): string =>
   ['t.company_id = {company_id}', ...conditions].join(' AND ');
 
 /** A page in the order of keys: total, key and item (JSON); one row of nulls for an empty page. */
@@ -29,9 +29,9 @@ export function keyedPageTemplate(
   { limit, offset, is_after }: KeyedPage,
 ): Template {
   const { table, key, item } = rows;
-  const where = whereOf(rows);
+  const where = buildWhere(rows);
   const total = rows.total ?? `SELECT count(*) FROM ${table} t WHERE ${where}`;
-  const found = `SELECT t.${key} AS key, (${item})::text AS item
+  const pageSql = `SELECT t.${key} AS key, (${item})::text AS item
     FROM ${table} t
     WHERE ${where} ${is_after ? `AND t.${key} > {after}::bigint` : ''}
     ORDER BY t.${key}
@@ -39,7 +39,7 @@ export function keyedPageTemplate(
   return template(
     `SELECT c.total, p.key::text, p.item
     FROM (SELECT (${total})::text AS total) c
-    LEFT JOIN LATERAL (${found}) p ON true
+    LEFT JOIN LATERAL (${pageSql}) p ON true
     ORDER BY p.key`,
     { prepared: false, search: true },
   );
@@ -51,7 +51,7 @@ export function keyedCsvTemplate(rows: KeyedProjection): Template {
   return template(
     `SELECT ${columns.join(', ')}
     FROM ${rows.table} t
-    WHERE ${whereOf(rows)}
+    WHERE ${buildWhere(rows)}
     ORDER BY t.${rows.key}`,
     { prepared: false },
   );

@@ -1,6 +1,6 @@
 import { facets } from '../contract';
-import { masked, sideCondition, sidesJoin, SIDES_ALIAS } from './access-scope';
-import { fieldsOf, type Column, type Field, type Projection, type Selection } from './projection';
+import { maskColumn, buildMoneyCondition, buildMoneyJoin, MONEY_ALIAS } from './access-scope';
+import { listFields, type Column, type Field, type Projection, type Selection } from './projection';
 import type { Template } from './statement';
 
 // SQL of the columns of a projection, used by src/db/record-statements.ts and
@@ -10,10 +10,10 @@ export function selectedFields(
   projection: Projection,
   { columns, grid = false, external = false }: Selection,
 ): Field[] {
-  const wanted = columns && new Set(columns);
-  const fields = fieldsOf(projection).filter((field) => !external || field.external);
-  return fields.filter(({ name, grid: only_grid }) =>
-    wanted ? wanted.has(name) : grid || !only_grid,
+  const selectedNames = columns && new Set(columns);
+  const fields = listFields(projection).filter((field) => !external || field.external);
+  return fields.filter(({ name, grid: onlyGrid }) =>
+    selectedNames ? selectedNames.has(name) : grid || !onlyGrid,
   );
 }
 
@@ -24,37 +24,41 @@ function columnSql(projection: Projection, name: string): string {
 }
 
 const maskedSql = (projection: Projection, name: string): string =>
-  masked(name, projection.limited?.[name] ?? columnSql(projection, name), (other) =>
-    other in projection.columns ? columnSql(projection, other) : undefined,
+  maskColumn(name, projection.limited?.[name] ?? columnSql(projection, name), (otherName) =>
+    otherName in projection.columns ? columnSql(projection, otherName) : undefined,
   );
 
 /** SQL of a column as it is answered: times as ISO 8601 text. */
 export function fieldSql(
   projection: Projection,
-  { name, schema, sensitive, side }: Field,
+  { name, schema, sensitive, moneyVisibility: side }: Field,
   { zone, limited, by_token }: Selection,
 ): string {
-  if (by_token && sensitive) return projection.sent?.[name] ?? 'NULL';
-  const own = limited ? maskedSql(projection, name) : columnSql(projection, name);
-  const sql = limited && side ? `CASE WHEN ${sideCondition(side)} THEN ${own} END` : own;
+  if (by_token && sensitive) return projection.sentColumns?.[name] ?? 'NULL';
+  const valueSql = limited ? maskedSql(projection, name) : columnSql(projection, name);
+  const sql =
+    limited && side ? `CASE WHEN ${buildMoneyCondition(side)} THEN ${valueSql} END` : valueSql;
   if (!facets(schema).formats.has('date-time')) return sql;
   return zone
     ? `iso_local(${sql}, {zone})`
     : `to_char(${sql}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"')`;
 }
 
-const uses = (sql: string, alias: string) => new RegExp(String.raw`\b${alias}\.`).test(sql);
+const usesAlias = (sql: string, alias: string) => new RegExp(String.raw`\b${alias}\.`).test(sql);
 
 /** The joins that the SQL needs, with the joins that these need in turn. */
-export function joinsFor(projection: Projection, sql: string): string {
+export function selectJoins(projection: Projection, sql: string): string {
   const all = Object.entries(projection.joins ?? {});
   const needed = new Set<string>();
   for (const [alias, join] of all.toReversed()) {
     const text = sql + [...needed].map((name) => projection.joins?.[name]).join(' ');
-    if (uses(text, alias) && join) needed.add(alias);
+    if (usesAlias(text, alias) && join) needed.add(alias);
   }
   const joins = all.filter(([alias]) => needed.has(alias)).map(([, join]) => join);
-  return [...joins, ...(uses(sql, SIDES_ALIAS) ? [sidesJoin(projection.plural)] : [])].join('\n');
+  return [
+    ...joins,
+    ...(usesAlias(sql, MONEY_ALIAS) ? [buildMoneyJoin(projection.plural)] : []),
+  ].join('\n');
 }
 
 /** SQL of a whole record over the row t as JSON text, and the joins that it needs. */
@@ -66,7 +70,7 @@ export function recordSql(
     (field) => `${fieldSql(projection, field, selection)} AS "${field.name}"`,
   );
   const select = `(SELECT row_to_json(r) FROM (SELECT ${columns.join(',\n')}) r)::text`;
-  return { select, joins: joinsFor(projection, select) };
+  return { select, joins: selectJoins(projection, select) };
 }
 
 export function csvCell({ schema }: Field, sql: string): string {
@@ -90,11 +94,11 @@ const CELL_BEGINS = '(^|[;\\t\\r\\n])';
  * numbers and telephone numbers do not.
  */
 export function safeCell(sql: string): string {
-  const is_formula = String.raw`(${sql}) ~ '${CELL_BEGINS}${FORMULA_SIGNS}|^[\t\r\n]'`;
-  const is_number = String.raw`(${sql}) ~ '^(-?[0-9]+(\.[0-9]+)?|\+[0-9]{7,15})$'`;
+  const isFormula = String.raw`(${sql}) ~ '${CELL_BEGINS}${FORMULA_SIGNS}|^[\t\r\n]'`;
+  const isNumber = String.raw`(${sql}) ~ '^(-?[0-9]+(\.[0-9]+)?|\+[0-9]{7,15})$'`;
   const escaped = String.raw`regexp_replace(
     ${sql}, '^(?=[\t\r\n])|${CELL_BEGINS}(?=${FORMULA_SIGNS})', '\1''', 'g')`;
-  return `CASE WHEN ${is_formula} AND NOT ${is_number} THEN ${escaped} ELSE (${sql}) END`;
+  return `CASE WHEN ${isFormula} AND NOT ${isNumber} THEN ${escaped} ELSE (${sql}) END`;
 }
 
 const MAX_TEMPLATES = 5_000;
@@ -104,12 +108,12 @@ const templates = new Map<string, Template>();
 /**
  * Compiles a template once per key. Keys come from request parameters, so their number is limited.
  */
-export function cached(key: string, make: () => Template): Template {
-  const found = templates.get(key) ?? make();
+export function cacheTemplate(key: string, make: () => Template): Template {
+  const cachedTemplate = templates.get(key) ?? make();
   templates.delete(key);
-  templates.set(key, found);
+  templates.set(key, cachedTemplate);
   if (templates.size > MAX_TEMPLATES) templates.delete(templates.keys().next().value!);
-  return found;
+  return cachedTemplate;
 }
 
 /** Distinguishes the SQL of one selection from another, for `cacheTemplate`. */

@@ -1,5 +1,5 @@
 import { contract, type Schema, type Schemas } from '../contract';
-import type { Side } from '../contract-document';
+import type { MoneyVisibility } from '../contract-document';
 import type { Table } from './references';
 
 /** SQL of one column over the row t; true for the table's column of that name. */
@@ -28,7 +28,7 @@ export interface Projection<
    * SQL of columns with personal data or money over the row `sent`, which has the values that this
    * request sent. It replaces the column for a lead token, which reads null without it.
    */
-  sent?: Record<string, string>;
+  sentColumns?: Record<string, string>;
   /** SQL of columns for limited callers, from whom a part of the value is hidden. */
   limited?: Record<string, string>;
   /** The text that `fulltext` searches, spelled like in its index. */
@@ -37,12 +37,12 @@ export interface Projection<
    * Set for records that are never deleted. They are written so often that record_counts counts
    * them only where this is `counted`.
    */
-  everlasting?: true | 'counted';
+  appendOnly?: true | 'counted';
   /**
    * Set if later writes of a row record the changes that a filter can see, so that counts of most
    * rows can be cached (src/db/settled-counts.ts). All filters must concern the row alone.
    */
-  settles?: true;
+  hasCachedCounts?: true;
 }
 
 export interface Field {
@@ -51,7 +51,7 @@ export interface Field {
   grid: boolean;
   external: boolean;
   sensitive: boolean;
-  side: Side | undefined;
+  moneyVisibility: MoneyVisibility | undefined;
 }
 
 /** The columns to read, and for which reader. */
@@ -70,11 +70,11 @@ export interface Selection {
   zone?: string | undefined;
 }
 
-const fields_by_schema = new Map<string, Field[]>();
+const fieldsBySchema = new Map<string, Field[]>();
 
 /** The columns of a resource in the order of the contract. */
-export function fieldsOf(projection: Projection): Field[] {
-  const cached = fields_by_schema.get(projection.schema);
+export function listFields(projection: Projection): Field[] {
+  const cached = fieldsBySchema.get(projection.schema);
   if (cached) return cached;
   const { properties = {} } = contract.document.components.schemas[projection.schema]!;
   const fields = Object.entries(properties).map(([name, schema]) => ({
@@ -83,33 +83,33 @@ export function fieldsOf(projection: Projection): Field[] {
     grid: schema['x-grid'] === true,
     external: schema['x-external'] === true,
     sensitive: schema['x-sensitive'] !== undefined,
-    side: schema['x-side'],
+    moneyVisibility: schema['x-side'],
   }));
-  fields_by_schema.set(projection.schema, fields);
+  fieldsBySchema.set(projection.schema, fields);
   return fields;
 }
 
-const still_by_schema = new Map<string, string[]>();
+const stillBySchema = new Map<string, string[]>();
 
 /**
  * The columns that change only when the record is written, without those of the `_grid` serializer.
  * The change log compares these.
  */
-export function stillColumns(projection: Projection): string[] {
-  let still = still_by_schema.get(projection.schema);
+export function auditedColumns(projection: Projection): string[] {
+  let still = stillBySchema.get(projection.schema);
   if (!still) {
-    still = fieldsOf(projection).flatMap(({ name, schema, grid }) =>
+    still = listFields(projection).flatMap(({ name, schema, grid }) =>
       grid || schema['x-moving'] ? [] : name,
     );
-    still_by_schema.set(projection.schema, still);
+    stillBySchema.set(projection.schema, still);
   }
   return still;
 }
 
 export function unknownColumns(projection: Projection, columns?: readonly string[]): string[] {
   if (!columns) return [];
-  const { columns: known } = projection;
-  return [...new Set(columns)].filter((name) => !Object.hasOwn(known, name));
+  const { columns: declaredColumns } = projection;
+  return [...new Set(columns)].filter((name) => !Object.hasOwn(declaredColumns, name));
 }
 
 export function commonColumns(path: string) {

@@ -57,11 +57,11 @@ export class Bucket {
    * Adds a block. The end of its window is computed from the time before the statement was sent, so
    * that no request is allowed after it.
    */
-  fill({ granted, used, window, seconds_left }: Block, sent_at: number): void {
+  fill({ granted, used, window, seconds_left }: Block, sentAt: number): void {
     this.available = granted + (window === this.window ? this.available : 0);
     this.window = window;
     this.left = Math.max(0, this.subject.limit - used);
-    this.ends_at = sent_at + seconds_left * 1000;
+    this.ends_at = sentAt + seconds_left * 1000;
     this.filled_at = performance.now();
     this.exhausted_until = granted > 0 ? 0 : this.filled_at + EXHAUSTED_MS;
   }

@@ -38,7 +38,7 @@ class Buckets implements RateLimitCounter {
   constructor(private readonly options: RateLimitCounterOptions) {}
 
   take(subject: Subject): Decision | Promise<Decision> {
-    const bucket = this.bucketOf(subject);
+    const bucket = this.openBucket(subject);
     return bucket.spend() ?? this.fetchAndSpend(bucket);
   }
 
@@ -47,10 +47,10 @@ class Buckets implements RateLimitCounter {
     await this.returnUnused([...this.buckets.values()].filter(({ available }) => available > 0));
   }
 
-  private bucketOf(subject: Subject): Bucket {
+  private openBucket(subject: Subject): Bucket {
     const key = `${subject.company_id}/${subject.name}`;
-    const found = this.buckets.get(key);
-    if (found) return found;
+    const existingBucket = this.buckets.get(key);
+    if (existingBucket) return existingBucket;
     if (this.buckets.size >= MAX_BUCKETS) this.deleteExpired();
     const bucket = new Bucket(subject);
     this.buckets.set(key, bucket);
@@ -80,7 +80,7 @@ class Buckets implements RateLimitCounter {
   private async fetchBlock(bucket: Bucket): Promise<void> {
     const { company_id, name, limit } = bucket.subject;
     const { sql, window_seconds } = this.options;
-    const sent_at = performance.now();
+    const sentAt = performance.now();
     const [block] = await sql(TAKE_BLOCK, {
       company_id,
       subject: name,
@@ -88,7 +88,7 @@ class Buckets implements RateLimitCounter {
       window_seconds,
       waiting: bucket.waiting,
     });
-    bucket.fill(block!, sent_at);
+    bucket.fill(block!, sentAt);
     if (bucket.available > 0)
       this.timer ??= setTimeout(() => void this.returnOld(), RETURN_AFTER_MS).unref();
   }
@@ -97,8 +97,8 @@ class Buckets implements RateLimitCounter {
     this.timer = undefined;
     const now = performance.now();
     const unused = [...this.buckets.values()].filter((bucket) => bucket.hasUnused(now));
-    const is_old = ({ filled_at }: Bucket) => now - filled_at >= RETURN_AFTER_MS / 2;
-    const old = unused.filter(is_old);
+    const isOld = ({ filled_at }: Bucket) => now - filled_at >= RETURN_AFTER_MS / 2;
+    const old = unused.filter(isOld);
     if (old.length < unused.length)
       this.timer = setTimeout(() => void this.returnOld(), RETURN_AFTER_MS / 2).unref();
     await this.returnUnused(old);

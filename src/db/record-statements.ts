@@ -1,5 +1,5 @@
 import type { Projection, Selection } from './projection';
-import { cached, recordSql, selectionKey } from './projection-sql';
+import { cacheTemplate, recordSql, selectionKey } from './projection-sql';
 import { template, type Template } from './statement';
 
 /**
@@ -15,7 +15,10 @@ const ONE_COLUMN: Record<'id' | 'uuid' | 'user_buyer_id', string> = {
 };
 
 /** The row to read, as a FROM item with the alias t. */
-function rowSql({ plural: table, everlasting }: Projection, source: RecordSource): string {
+function rowSql(
+  { plural: table, appendOnly: everlasting }: Projection,
+  source: RecordSource,
+): string {
   if (source === 'unsaved')
     return `(
   SELECT t.*
@@ -36,7 +39,7 @@ export function recordTemplate(
   source: RecordSource,
   selection: Selection,
 ): Template {
-  return cached(`record|${source}|${selectionKey(projection, selection)}`, () => {
+  return cacheTemplate(`record|${source}|${selectionKey(projection, selection)}`, () => {
     const { select, joins } = recordSql(projection, selection);
     const from = rowSql(projection, source);
     return template(`SELECT ${select} AS record FROM ${from}\n${joins}`, { prepared: true });
@@ -45,7 +48,7 @@ export function recordTemplate(
 
 /** A statement that returns the records of `ids`, in that order. */
 export function recordsTemplate(projection: Projection, selection: Selection): Template {
-  return cached(`records|${selectionKey(projection, selection)}`, () => {
+  return cacheTemplate(`records|${selectionKey(projection, selection)}`, () => {
     const { select, joins } = recordSql(projection, selection);
     return template(
       `SELECT ${select} AS record, t.id::text AS id

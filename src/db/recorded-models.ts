@@ -27,16 +27,16 @@ const RECORDS: Partial<Record<Model, (tx: Recording, write: Write) => void>> = {
     // A new number is displayed by no buyer yet.
     if (operation.startsWith('create')) return;
     const columns = Object.keys(args.data ?? {});
-    const is_update = operation.startsWith('update');
-    if (!is_update || columns.some((name) => ROUTING_COLUMNS_OF_NUMBERS.has(name)))
+    const isUpdate = operation.startsWith('update');
+    if (!isUpdate || columns.some((name) => ROUTING_COLUMNS_OF_NUMBERS.has(name)))
       recordRoutingChange(tx);
   },
   agent: (_, { operation, args }) => {
-    const written = Object.keys(args.data ?? {});
-    const is_recorded =
+    const columns = Object.keys(args.data ?? {});
+    const isRecorded =
       operation === 'create' ||
-      (operation === 'update' && !written.some((name) => COLUMNS_OF_AGENT_EVENTS.has(name)));
-    if (!is_recorded)
+      (operation === 'update' && !columns.some((name) => COLUMNS_OF_AGENT_EVENTS.has(name)));
+    if (!isRecorded)
       throw new Error('what agents do is written by the statements of src/agents/queries/');
   },
 };
@@ -49,16 +49,16 @@ const WRITES = /^(?:create|update|upsert|delete)/;
 type Delegate = Record<string, (args: Write['args']) => unknown>;
 
 /** Prisma's client, whose writes are recorded in the transaction `tx`. */
-export const recordingWrites = (client: TenantClient, tx: Recording): TenantClient =>
+export const recordWrites = (client: TenantClient, tx: Recording): TenantClient =>
   new Proxy(client, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       const record = RECORDS[name as Model];
-      return record ? recordingDelegate(value as Delegate, (write) => record(tx, write)) : value;
+      return record ? recordDelegateWrites(value as Delegate, (write) => record(tx, write)) : value;
     },
   });
 
-const recordingDelegate = (delegate: Delegate, record: (write: Write) => void): Delegate =>
+const recordDelegateWrites = (delegate: Delegate, record: (write: Write) => void): Delegate =>
   new Proxy(delegate, {
     get(target, operation) {
       const run = Reflect.get(target, operation);

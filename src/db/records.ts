@@ -1,5 +1,5 @@
 import { HttpProblem, notFound } from '../errors';
-import { notVisible } from './access-scope';
+import { findHidden } from './access-scope';
 import { identify, OWN_KEYS, type Reference, type Table } from './references';
 import type { Db } from './tenant';
 
@@ -12,9 +12,12 @@ export { identify, type Reference, type Table } from './references';
  * Conditions, by parameter, of the list filters in a query that name records. Their values are ids:
  * the request pipeline has resolved the references.
  */
-export function byReference(query: object, tables: Record<string, Table>): Record<string, string> {
-  const sent = query as Record<string, Reference | undefined>;
-  const names = Object.keys(tables).filter((name) => sent[name] !== undefined);
+export function buildReferenceConditions(
+  query: object,
+  tables: Record<string, Table>,
+): Record<string, string> {
+  const references = query as Record<string, Reference | undefined>;
+  const names = Object.keys(tables).filter((name) => references[name] !== undefined);
   return Object.fromEntries(names.map((name) => [name, `t.${name} = {${name}}::bigint`]));
 }
 
@@ -53,7 +56,7 @@ export async function findRecord(db: Db, table: Table, reference: Reference): Pr
     reference,
     (condition) => `SELECT id FROM ${table} WHERE ${condition} AND deleted_at IS NULL`,
   );
-  if ((await notVisible(db, table, [reference])).length > 0) throw notFound();
+  if ((await findHidden(db, table, [reference])).length > 0) throw notFound();
   return BigInt(id);
 }
 
@@ -61,7 +64,7 @@ export async function findRecord(db: Db, table: Table, reference: Reference): Pr
  * Replaces each reference that matches a living record only by the customer's own identifier with
  * the id of that record.
  */
-export async function withoutOwnKeys(
+export async function resolveOwnKeys(
   db: Pick<Db, 'company_id' | 'query'>,
   table: Table,
   references: readonly Reference[],
@@ -69,20 +72,20 @@ export async function withoutOwnKeys(
   const key = OWN_KEYS[table];
   if (!key || references.length === 0) return [...references];
   const texts = references.map(String);
-  const named = references.map((reference) => identify(reference));
-  const valuesOf = (kind: 'id' | 'uuid') =>
-    named.flatMap((name) => (name?.key === kind ? name.value : []));
+  const identifiers = references.map((reference) => identify(reference));
+  const listValues = (kind: 'id' | 'uuid') =>
+    identifiers.flatMap((name) => (name?.key === kind ? name.value : []));
   const rows = await db.query<Record<'id' | 'uuid' | 'own', string>>({
     text: `SELECT id, uuid, ${key} AS own FROM ${table}
       WHERE company_id = $1 AND deleted_at IS NULL
         AND (${key} = ANY($2::text[]) OR id = ANY($3::bigint[]) OR uuid = ANY($4::uuid[]))`,
-    values: [db.company_id, texts, valuesOf('id'), valuesOf('uuid')],
+    values: [db.company_id, texts, listValues('id'), listValues('uuid')],
   });
-  const known = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
-  const by_own = new Map(rows.map(({ id, own }) => [own, id]));
+  const existingKeys = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
+  const byOwn = new Map(rows.map(({ id, own: ownKey }) => [ownKey, id]));
   return references.map((reference, n) => {
-    const is_known = named[n] && known.has(named[n].value);
-    return is_known ? reference : (by_own.get(texts[n]!) ?? reference);
+    const isKnown = identifiers[n] && existingKeys.has(identifiers[n].value);
+    return isKnown ? reference : (byOwn.get(texts[n]!) ?? reference);
   });
 }
 
@@ -90,22 +93,22 @@ export async function withoutOwnKeys(
  * Returns the id of the record that a filter names. It may be deleted: its former data are still
  * listed. Throws 422 on the field.
  */
-export async function findFiltered(
+export async function findFilterRecord(
   db: Db,
   table: Table,
   { reference, field }: { reference: Reference; field: string },
 ): Promise<string> {
-  const [living] = await withoutOwnKeys(db, table, [reference]);
-  const named = identify(living!);
-  const [found] = named
+  const [living] = await resolveOwnKeys(db, table, [reference]);
+  const identifier = identify(living!);
+  const [record] = identifier
     ? await db.query<{ id: string }>({
-        text: `SELECT id FROM ${table} WHERE ${named.sql}`,
-        values: [db.company_id, named.value],
+        text: `SELECT id FROM ${table} WHERE ${identifier.sql}`,
+        values: [db.company_id, identifier.value],
       })
     : [];
-  const hidden = found ? await notVisible(db, table, [found.id]) : [];
-  if (!found || hidden.length > 0) throw unknownReferences(field, [String(reference)]);
-  return found.id;
+  const hidden = record ? await findHidden(db, table, [record.id]) : [];
+  if (!record || hidden.length > 0) throw buildReferenceProblem(field, [String(reference)]);
+  return record.id;
 }
 
 async function findRow<Columns>(
@@ -113,11 +116,11 @@ async function findRow<Columns>(
   reference: Reference,
   select: (condition: string) => string,
 ): Promise<Columns & { id: string }> {
-  const named = identify(reference);
-  if (!named) throw notFound();
+  const identifier = identify(reference);
+  if (!identifier) throw notFound();
   const [row] = await db.query<Columns & { id: string }>({
-    text: select(named.sql),
-    values: [db.company_id, named.value],
+    text: select(identifier.sql),
+    values: [db.company_id, identifier.value],
   });
   if (!row) throw notFound();
   return row;
@@ -135,10 +138,10 @@ export function findNamed(
     if (!(error instanceof HttpProblem)) throw error;
     return otherwise();
   };
-  const refuse = () => Promise.reject(unknownReferences(field, [String(reference)]));
+  const refuse = () => Promise.reject(buildReferenceProblem(field, [String(reference)]));
   const byOwnKey = async () => {
-    const [found] = await withoutOwnKeys(db, table, [reference]);
-    return found === reference ? refuse() : findRecord(db, table, found!);
+    const [resolved] = await resolveOwnKeys(db, table, [reference]);
+    return resolved === reference ? refuse() : findRecord(db, table, resolved!);
   };
   return findRecord(db, table, reference).catch(unless(byOwnKey)).catch(unless(refuse));
 }
@@ -160,10 +163,10 @@ export async function resolveReferences(
   }: { field: string; lock?: 'SHARE' | 'UPDATE'; lenient?: boolean },
 ): Promise<bigint[]> {
   if (references.length === 0) return [];
-  const known = await withoutOwnKeys(db, table, references);
-  const { ids, missing } = await lockNamed(db, table, { references: known, lock });
+  const resolvedReferences = await resolveOwnKeys(db, table, references);
+  const { ids, missing } = await lockNamed(db, table, { references: resolvedReferences, lock });
   if (missing.size > 0 && !lenient)
-    throw unknownReferences(
+    throw buildReferenceProblem(
       field,
       references.flatMap((reference, n) => (missing.has(n) ? String(reference) : [])),
     );
@@ -176,26 +179,26 @@ async function lockNamed(
   table: Table,
   { references, lock }: { references: readonly Reference[]; lock: 'SHARE' | 'UPDATE' },
 ): Promise<{ ids: bigint[]; missing: ReadonlySet<number> }> {
-  const named = references.map((reference) => identify(reference));
-  const valuesOf = (kind: 'id' | 'uuid') =>
-    named.flatMap((name) => (name?.key === kind ? name.value : []));
+  const identifiers = references.map((reference) => identify(reference));
+  const listValues = (kind: 'id' | 'uuid') =>
+    identifiers.flatMap((name) => (name?.key === kind ? name.value : []));
   const rows = await db.query<{ id: string; uuid: string }>({
     text: `SELECT id, uuid FROM ${table}
       WHERE company_id = $1 AND (id = ANY($2::bigint[]) OR uuid = ANY($3::uuid[]))
         AND deleted_at IS NULL
       ORDER BY id FOR ${lock}`,
-    values: [db.company_id, valuesOf('id'), valuesOf('uuid')],
+    values: [db.company_id, listValues('id'), listValues('uuid')],
   });
-  const found = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
-  const hidden = new Set(await notVisible(db, table, references));
+  const existingKeys = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
+  const hidden = new Set(await findHidden(db, table, references));
   const missing = new Set(
     references.flatMap((reference, n) =>
-      !named[n] || !found.has(named[n].value) || hidden.has(reference) ? n : [],
+      !identifiers[n] || !existingKeys.has(identifiers[n].value) || hidden.has(reference) ? n : [],
     ),
   );
-  const wanted = new Set(named.flatMap((name, n) => (missing.has(n) ? [] : name!.value)));
+  const targetKeys = new Set(identifiers.flatMap((name, n) => (missing.has(n) ? [] : name!.value)));
   const ids = rows.flatMap(({ id, uuid }) =>
-    wanted.has(id) || wanted.has(uuid) ? BigInt(id) : [],
+    targetKeys.has(id) || targetKeys.has(uuid) ? BigInt(id) : [],
   );
   return { ids, missing };
 }
@@ -203,7 +206,7 @@ async function lockNamed(
 const MAX_NAMED = 10;
 
 /** 422 on a field that names records that the company does not have. */
-export function unknownReferences(field: string, missing: readonly string[]): HttpProblem {
+export function buildReferenceProblem(field: string, missing: readonly string[]): HttpProblem {
   const names = missing.slice(0, MAX_NAMED).join(', ');
   const more = missing.length - MAX_NAMED;
   return HttpProblem.field(

@@ -7,7 +7,7 @@ export type Reference = string | number;
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const ID = /^[1-9]\d{0,14}$/;
 
-export interface Identified {
+export interface RecordKey {
   key: 'id' | 'uuid';
   value: string;
   /** The condition for the record, where $1 is the company and $2 the value. */
@@ -15,7 +15,7 @@ export interface Identified {
 }
 
 /** Reads the key in a reference; undefined if it can match no record. */
-export function identify(reference: Reference): Identified | undefined {
+export function identify(reference: Reference): RecordKey | undefined {
   const text = String(reference);
   if (ID.test(text)) return { key: 'id', value: text, sql: 'company_id = $1 AND id = $2::bigint' };
   if (!UUID.test(text)) return undefined;
@@ -83,7 +83,7 @@ export const isRemoval = (field: string): boolean => field.startsWith('remove_')
  * Returns the digits of a telephone number that names a record of numbers; undefined for an id. A
  * plus sign that was decoded twice has become a space.
  */
-export function telephoneOf(text: string): string | undefined {
+export function parseTelephone(text: string): string | undefined {
   const [, long, short] = /^[+ ]?(\d{11,15})$|^[+ ](\d{7,10})$/.exec(text) ?? [];
   return long ?? short;
 }

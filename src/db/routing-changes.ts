@@ -35,7 +35,7 @@ export function recordRoutingChange(tx: Pick<TransactionStatements, 'beforeCommi
 }
 
 /** Counts a write of any table, if it belongs to ROUTING_TABLES. */
-export function recordWriteOf(
+export function recordTableWrite(
   tx: Pick<TransactionStatements, 'beforeCommit'>,
   table: string,
 ): void {

@@ -28,13 +28,13 @@ const CHECK_CONNECTION: Settings = { client_connection_check_interval: '2000' };
 const timeout = (ms: number): Settings => ({ statement_timeout: String(Math.ceil(ms)) });
 
 /** The settings of each pool's sessions; a search gets half of the time of other statements. */
-export function pooledSettings(timeout_ms: number): Record<Pooled, Settings> {
-  const usual = timeout(timeout_ms);
+export function pooledSettings(timeoutMs: number): Record<Pooled, Settings> {
+  const usual = timeout(timeoutMs);
   const planned = { ...usual, ...PLAN_ONCE };
   return {
     pool: usual,
     prepared: planned,
-    searches: { ...timeout(timeout_ms / 2), ...SEARCH_MEMORY },
+    searches: { ...timeout(timeoutMs / 2), ...SEARCH_MEMORY },
     routing: planned,
     credentials: planned,
     batched: { ...planned, ...FAIL_ON_LOCKS },

@@ -36,7 +36,7 @@ const BYTES_OF_COUNT = 600;
 const BYTES_OF_CHUNK = 40;
 
 /** State of a cached count. It is replaced, never changed. */
-interface Known {
+interface CountState {
   /** The snapshot of the count, which shows the transactions that it has seen. */
   snapshot: string;
   /** The run of the server to which the snapshot belongs; undefined if nothing was counted. */
@@ -48,19 +48,19 @@ interface Known {
   sum: number;
 }
 
-export interface SavedCount extends Omit<Known, 'chunks' | 'sum'> {
+export interface SavedCount extends Omit<CountState, 'chunks' | 'sum'> {
   chunks: (readonly [chunk: number, n: number])[];
 }
 
-interface Remembered {
-  known: Known;
+interface RememberedCount {
+  state: CountState;
   /** The id up to which the saved count has settled. */
   saved_below: number;
   /** True if it was requested again, or by an earlier process. */
   is_repeated: boolean;
 }
 
-const NOTHING: Known = {
+const EMPTY_STATE: CountState = {
   snapshot: '1:1:',
   run: undefined,
   settled_at: 'infinity',
@@ -70,7 +70,7 @@ const NOTHING: Known = {
 };
 
 /** Answer of the statement: `chunks` are those counted now, with their number of rows. */
-interface Answer {
+interface CountAnswer {
   snapshot: string;
   run: string;
   settled_at: string;
@@ -80,7 +80,7 @@ interface Answer {
   changed: number[];
 }
 
-export interface SettledCount {
+export interface CachedCount {
   /** SQL that returns the answer as text, instead of the number. */
   sql: string;
   values: Record<string, string | number>;
@@ -95,8 +95,8 @@ export interface SettledCount {
 export class OutdatedCount extends Error {}
 
 /** The counts that a process caches; the most recently used is last. */
-export class SettledCounts {
-  private readonly remembered = new Map<string, Remembered>();
+export class CachedCounts {
+  private readonly remembered = new Map<string, RememberedCount>();
   private size = 0;
 
   constructor(
@@ -105,51 +105,51 @@ export class SettledCounts {
   ) {}
 
   /** `key` identifies the count: company, conditions and their values. */
-  of(projection: Projection, conditions: readonly string[], key: string): SettledCount {
-    const known = this.remembered.get(key)?.known ?? NOTHING;
-    const { snapshot, settled_at, below } = known;
+  prepare(projection: Projection, conditions: readonly string[], key: string): CachedCount {
+    const state = this.remembered.get(key)?.state ?? EMPTY_STATE;
+    const { snapshot, settled_at, below } = state;
     return {
       sql: answerSql(projection, conditions),
       values: { count_snapshot: snapshot, count_settled_at: settled_at, count_below: below },
       read: (answer) => {
-        const found = JSON.parse(answer) as Answer;
-        if (known.run !== undefined && known.run !== found.run) {
+        const parsedAnswer = JSON.parse(answer) as CountAnswer;
+        if (state.run !== undefined && state.run !== parsedAnswer.run) {
           this.drop(key);
           throw new OutdatedCount();
         }
-        const { next, total } = advance(known, found);
+        const { next, total } = applyAnswer(state, parsedAnswer);
         const { saved_below = 0 } = this.remembered.get(key) ?? {};
-        const is_repeated = this.remembered.has(key);
-        this.keep(key, { known: next, saved_below, is_repeated });
+        const isRepeated = this.remembered.has(key);
+        this.keep(key, { state: next, saved_below, is_repeated: isRepeated });
         return total;
       },
     };
   }
 
   /** Caches the count that `load` returns, unless the process has one. */
-  async recall(key: string, load: () => Promise<SavedCount | undefined>): Promise<void> {
+  async loadOnce(key: string, load: () => Promise<SavedCount | undefined>): Promise<void> {
     if (this.remembered.has(key)) return;
     const saved = await load();
     if (!saved || this.remembered.has(key)) return;
     const chunks = new Map(saved.chunks);
-    const known = { ...saved, chunks, sum: sumOf(chunks) };
-    this.keep(key, { known, saved_below: saved.below, is_repeated: true });
+    const state = { ...saved, chunks, sum: sumRows(chunks) };
+    this.keep(key, { state, saved_below: saved.below, is_repeated: true });
   }
 
   /** Returns the count if it should be saved now, and marks it as saved. */
-  toSave(key: string): SavedCount | undefined {
-    const { known, saved_below, is_repeated } = this.remembered.get(key) ?? {};
-    if (!known || !is_repeated) return undefined;
-    if (known.below - saved_below! < this.saved_every * CHUNK) return undefined;
-    this.keep(key, { known, saved_below: known.below, is_repeated });
-    const { snapshot, run, settled_at, below, chunks } = known;
+  takeUnsaved(key: string): SavedCount | undefined {
+    const { state, saved_below, is_repeated } = this.remembered.get(key) ?? {};
+    if (!state || !is_repeated) return undefined;
+    if (state.below - saved_below! < this.saved_every * CHUNK) return undefined;
+    this.keep(key, { state, saved_below: state.below, is_repeated });
+    const { snapshot, run, settled_at, below, chunks } = state;
     return { snapshot, run, settled_at, below, chunks: [...chunks] };
   }
 
-  private keep(key: string, next: Remembered): void {
+  private keep(key: string, next: RememberedCount): void {
     this.drop(key);
     this.remembered.set(key, next);
-    this.size += sizeOf(key, next.known);
+    this.size += estimateSize(key, next.state);
     for (const oldest of this.remembered.keys()) {
       if (this.size <= this.max_bytes) break;
       this.drop(oldest);
@@ -157,33 +157,33 @@ export class SettledCounts {
   }
 
   private drop(key: string): void {
-    const found = this.remembered.get(key);
-    if (!found) return;
+    const entry = this.remembered.get(key);
+    if (!entry) return;
     this.remembered.delete(key);
-    this.size -= sizeOf(key, found.known);
+    this.size -= estimateSize(key, entry.state);
   }
 }
 
-const sizeOf = (key: string, { chunks }: Known): number =>
+const estimateSize = (key: string, { chunks }: CountState): number =>
   BYTES_OF_COUNT + 2 * key.length + BYTES_OF_CHUNK * chunks.size;
 
 /** Returns the number of rows, and the new state. */
-function advance(known: Known, answer: Answer): { next: Known; total: number } {
-  const changed = answer.changed.filter((chunk) => known.chunks.has(chunk));
-  const stale = changed.reduce((sum, chunk) => sum + known.chunks.get(chunk)!, 0);
+function applyAnswer(state: CountState, answer: CountAnswer): { next: CountState; total: number } {
+  const changed = answer.changed.filter((chunk) => state.chunks.has(chunk));
+  const stale = changed.reduce((sum, chunk) => sum + state.chunks.get(chunk)!, 0);
   const counted = answer.chunks.reduce((sum, [, n]) => sum + n, 0);
-  const total = known.sum - stale + counted;
-  const settles = answer.below > known.below;
-  if (!settles && answer.changed.length === 0) return { next: known, total };
-  const { settled_at, below } = settles ? answer : known;
-  const chunks = new Map(known.chunks);
+  const total = state.sum - stale + counted;
+  const settles = answer.below > state.below;
+  if (!settles && answer.changed.length === 0) return { next: state, total };
+  const { settled_at, below } = settles ? answer : state;
+  const chunks = new Map(state.chunks);
   for (const chunk of changed) chunks.delete(chunk);
   for (const [chunk, n] of answer.chunks) if (chunk * CHUNK < below) chunks.set(chunk, n);
   const { snapshot, run } = answer;
-  return { next: { snapshot, run, settled_at, below, chunks, sum: sumOf(chunks) }, total };
+  return { next: { snapshot, run, settled_at, below, chunks, sum: sumRows(chunks) }, total };
 }
 
-const sumOf = (chunks: ReadonlyMap<number, number>): number =>
+const sumRows = (chunks: ReadonlyMap<number, number>): number =>
   [...chunks.values()].reduce((all, n) => all + n, 0);
 
 /** `min(id + 0)`: for `min(id)` the planner would walk along the ids. */
@@ -222,4 +222,4 @@ SELECT json_build_object(
 )`;
 }
 
-export const settledCounts = new SettledCounts();
+export const cachedCounts = new CachedCounts();

@@ -18,12 +18,12 @@ const PARTS = new RegExp(
 /** The statements of a script, each without the semicolon at its end. */
 export function splitStatements(script: string): string[] {
   const statements: string[] = [];
-  let own = '';
-  let has_sql = false;
+  let current = '';
+  let hasSql = false;
   const end = () => {
-    if (has_sql) statements.push(own.trim());
-    own = '';
-    has_sql = false;
+    if (hasSql) statements.push(current.trim());
+    current = '';
+    hasSql = false;
   };
   PARTS.lastIndex = 0;
   for (let at = 0; at < script.length; at = PARTS.lastIndex) {
@@ -33,8 +33,8 @@ export function splitStatements(script: string): string[] {
       PARTS.lastIndex = at + 1;
       continue;
     }
-    own += part;
-    if (part.trim() && !part.startsWith('--') && !part.startsWith('/*')) has_sql = true;
+    current += part;
+    if (part.trim() && !part.startsWith('--') && !part.startsWith('/*')) hasSql = true;
   }
   end();
   return statements;

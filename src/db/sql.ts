@@ -1,7 +1,7 @@
 import type { SqlTypes } from '../generated/sql';
 import { inSpan } from '../telemetry/tracing';
 import {
-  kindOf,
+  chooseKind,
   numberParameters,
   type BoundStatement,
   type Connection,
@@ -78,7 +78,7 @@ export class Statement<Name extends StatementName, Narrowed = unknown> {
     const { text, parameters } = numberParameters(source.text);
     this.text = text;
     this.parameters = parameters;
-    this.kind = kindOf(options);
+    this.kind = chooseKind(options);
   }
 
   /** Narrows the types of some columns. */
@@ -87,11 +87,11 @@ export class Statement<Name extends StatementName, Narrowed = unknown> {
   }
 
   bind(params: object): BoundStatement {
-    const given = params as Record<string, unknown>;
+    const input = params as Record<string, unknown>;
     const values = this.parameters.map((parameter) => {
-      if (given[parameter] === undefined)
+      if (input[parameter] === undefined)
         throw new Error(`${this.name} lacks the parameter ${parameter}`);
-      return given[parameter];
+      return input[parameter];
     });
     const { text, kind } = this;
     return { ...(this.options.prepared && { name: this.name }), text, values, kind };
@@ -108,9 +108,9 @@ export function statement<Name extends StatementName>(
   options: StatementOptions,
 ): Statement<Name> {
   if (statements.has(name)) throw new Error(`two statements are called ${name}`);
-  const made = new Statement(name, source, options);
-  statements.set(name, made as unknown as Statement<StatementName>);
-  return made;
+  const created = new Statement(name, source, options);
+  statements.set(name, created as unknown as Statement<StatementName>);
+  return created;
 }
 
 export type Sql = <Name extends StatementName, Narrowed>(
@@ -144,6 +144,6 @@ export const sqlOn =
   };
 
 export const tenantSql =
-  (run: Sql, company_id: bigint): TenantSql =>
+  (run: Sql, companyId: bigint): TenantSql =>
   (statement, params) =>
-    run(statement, { company_id, ...params } as never);
+    run(statement, { company_id: companyId, ...params } as never);

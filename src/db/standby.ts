@@ -1,5 +1,5 @@
 import { openDatabase, type Database, type DatabaseOptions } from './client';
-import { pauseUnless } from './hosts';
+import { pauseUntilStopped } from './hosts';
 import { REPLAYED, WRITTEN } from './queries/standby';
 
 // A standby for reads, and the age of its data. A standby cannot be trusted about its age: one that
@@ -11,34 +11,34 @@ import { REPLAYED, WRITTEN } from './queries/standby';
 export const MAX_AGE_MS = 30_000;
 const LOOK_MS = 1_000;
 
-interface Noted {
+interface WalMark {
   at: number;
-  place: bigint;
+  position: bigint;
 }
 
 export class Ages {
   /** Oldest first. */
-  private noted: Noted[] = [];
+  private marks: WalMark[] = [];
   private replayed: bigint | undefined;
 
   /** The primary had written up to `position` at some time after `at`. */
-  written(place: bigint, at: number): void {
+  recordWritten(position: bigint, at: number): void {
     // After a failover, the new primary may have less than the old one had.
-    if (place < (this.noted.at(-1)?.place ?? 0n)) this.noted = [];
-    this.noted.push({ at, place });
-    while (this.noted.length > 1 && this.noted[0]!.at < at - 2 * MAX_AGE_MS) this.noted.shift();
+    if (position < (this.marks.at(-1)?.position ?? 0n)) this.marks = [];
+    this.marks.push({ at, position });
+    while (this.marks.length > 1 && this.marks[0]!.at < at - 2 * MAX_AGE_MS) this.marks.shift();
   }
 
   /** The standby shows everything up to `position`; undefined if it cannot be read. */
-  shown(place: bigint | undefined): void {
-    this.replayed = place;
+  recordShown(position: bigint | undefined): void {
+    this.replayed = position;
   }
 
   /** Maximum age in milliseconds; undefined if too old, unknown, or not to be read. */
-  ageAt(now: number): number | undefined {
+  findAge(now: number): number | undefined {
     const { replayed } = this;
     if (replayed === undefined) return undefined;
-    const reached = this.noted.findLast(({ place }) => place <= replayed);
+    const reached = this.marks.findLast(({ position }) => position <= replayed);
     const age = reached && now - reached.at;
     return age !== undefined && age <= MAX_AGE_MS ? age : undefined;
   }
@@ -68,22 +68,22 @@ export function openStandby(
   const watching = watch();
   async function watch() {
     let last: string | undefined = 'not read yet';
-    let was_behind = false;
+    let wasBehind = false;
     while (!closing.signal.aborted) {
-      const fault = await look({ primary, standby: database, ages });
+      const fault = await checkStandby({ primary, standby: database, ages });
       // After the first check, the standby has reached no recorded position.
-      const is_behind = !fault && ages.ageAt(Date.now()) === undefined;
-      const reason = fault ?? (is_behind ? 'it is too far behind' : undefined);
-      const is_sure = !is_behind || was_behind;
-      if (is_sure && reason !== last && !closing.signal.aborted) onChange(reason);
-      if (is_sure) last = reason;
-      was_behind = is_behind;
-      await pauseUnless(LOOK_MS, closing.signal);
+      const isBehind = !fault && ages.findAge(Date.now()) === undefined;
+      const reason = fault ?? (isBehind ? 'it is too far behind' : undefined);
+      const isSure = !isBehind || wasBehind;
+      if (isSure && reason !== last && !closing.signal.aborted) onChange(reason);
+      if (isSure) last = reason;
+      wasBehind = isBehind;
+      await pauseUntilStopped(LOOK_MS, closing.signal);
     }
   }
   return {
     database,
-    age: () => ages.ageAt(Date.now()),
+    age: () => ages.findAge(Date.now()),
     close: async () => {
       closing.abort();
       await watching;
@@ -93,7 +93,7 @@ export function openStandby(
 }
 
 /** Returns the reason if the standby cannot be read. */
-async function look({
+async function checkStandby({
   primary,
   standby,
   ages,
@@ -103,15 +103,15 @@ async function look({
   ages: Ages;
 }): Promise<string | undefined> {
   const at = Date.now();
-  const [written, replayed] = await Promise.allSettled([
+  const [primaryResult, standbyResult] = await Promise.allSettled([
     primary.sql(WRITTEN, {}),
     standby.sql(REPLAYED, {}),
   ]);
-  const own = written.status === 'fulfilled' ? written.value[0] : undefined;
-  if (own) ages.written(BigInt(own.place), at);
-  const shown = replayed.status === 'fulfilled' ? replayed.value[0]! : undefined;
-  const is_other = own && shown && own.cluster !== shown.cluster;
-  ages.shown(shown && !is_other ? BigInt(shown.place) : undefined);
-  if (is_other) return 'DATABASE_READ_URL is another database than DATABASE_URL';
-  return replayed.status === 'rejected' ? String(replayed.reason) : undefined;
+  const primaryRow = primaryResult.status === 'fulfilled' ? primaryResult.value[0] : undefined;
+  if (primaryRow) ages.recordWritten(BigInt(primaryRow.place), at);
+  const standbyRow = standbyResult.status === 'fulfilled' ? standbyResult.value[0]! : undefined;
+  const isOther = primaryRow && standbyRow && primaryRow.cluster !== standbyRow.cluster;
+  ages.recordShown(standbyRow && !isOther ? BigInt(standbyRow.place) : undefined);
+  if (isOther) return 'DATABASE_READ_URL is another database than DATABASE_URL';
+  return standbyResult.status === 'rejected' ? String(standbyResult.reason) : undefined;
 }

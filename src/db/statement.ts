@@ -42,7 +42,7 @@ export type Template = (params: Record<string, unknown>) => BoundStatement;
 /** Composed statements that are remembered; the most recently used is last. */
 const MAX_REMEMBERED = 600;
 const remembered = new Map<string, { name: string | undefined }>();
-let named = 0;
+let nameCount = 0;
 
 /**
  * Returns the name under which a composed statement is prepared; undefined at its first use.
@@ -51,8 +51,8 @@ let named = 0;
  * used again (src/db/prepared-plans.ts).
  */
 export function statementName(text: string): string | undefined {
-  const known = remembered.get(text);
-  if (!known) {
+  const entry = remembered.get(text);
+  if (!entry) {
     remembered.set(text, { name: undefined });
     for (const oldest of remembered.keys()) {
       if (remembered.size <= MAX_REMEMBERED) break;
@@ -61,9 +61,9 @@ export function statementName(text: string): string | undefined {
     return undefined;
   }
   remembered.delete(text);
-  remembered.set(text, known);
-  known.name ??= `${COMPOSED}${named++}`;
-  return known.name;
+  remembered.set(text, entry);
+  entry.name ??= `${COMPOSED}${nameCount++}`;
+  return entry.name;
 }
 
 /** Prefix for names of composed statements; names of registered ones have a dot. */
@@ -90,7 +90,7 @@ export function template(
   { prepared, search = false }: { prepared: boolean; search?: boolean },
 ): Template {
   const { text, parameters } = numberParameters(sql);
-  const kind = kindOf({ prepared, search });
+  const kind = chooseKind({ prepared, search });
   return (params) => {
     const name = prepared ? statementName(text) : undefined;
     const values = parameters.map((parameter) => {
@@ -101,7 +101,7 @@ export function template(
   };
 }
 
-export const kindOf = (options: {
+export const chooseKind = (options: {
   prepared: boolean;
   search?: boolean;
 }): StatementKind | undefined => {

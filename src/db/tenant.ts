@@ -1,20 +1,20 @@
 import type { Pool, PoolClient } from 'pg';
 import type { AccessScope } from './access-scope';
 import { BeforeCommit } from './before-commit';
-import { completingEvents } from './complete-events';
+import { withEventCompletion } from './complete-events';
 import type { Database } from './client';
 import type { Directory, KeyKind } from './directory';
-import { OPEN_LANES, requestLanes, type Lane, type Lanes, type Purpose } from './lanes';
+import { UNLIMITED, openRequestAccess, type Lane, type PoolAccess, type Purpose } from './lanes';
 import {
   bindToCompany,
   prismaTransaction,
   type TenantClient,
   type TransactionOptions,
 } from './prisma-client';
-import { recordingWrites } from './recorded-models';
+import { recordWrites } from './recorded-models';
 import { sqlOn, tenantSql, type Sql, type TenantSql } from './sql';
 import { queryOn, type BoundStatement, type Connection, type Query } from './statement';
-import { inTransaction, retryOnDeadlock } from './transaction';
+import { runInTransaction, retryOnDeadlock } from './transaction';
 
 /** A record for the change log, as JSON. */
 export interface LoggedRecord {
@@ -111,100 +111,107 @@ export type TransactionStatements = Statements & Pick<Db, 'beforeCommit'>;
 
 export interface TenantDatabases {
   /** For internal work, which takes free connections. */
-  of(company_id: bigint): Db;
+  of(companyId: bigint): Db;
   /** For a request, which waits for a slot of its company. */
-  ofRequest(company_id: bigint, purpose: Purpose): Db;
+  ofRequest(companyId: bigint, purpose: Purpose): Db;
 }
 
 const MAX_CACHED = 10_000;
 
 /** Returns each company's Db. They are cached, because binding Prisma costs more than a query. */
 export function tenants(database: Database, directory: Directory): TenantDatabases {
-  const lanesOf = requestLanes(database);
-  const usual = cachedDbs((company_id) =>
-    tenantDb({ database, directory }, company_id, lanesOf(company_id, 'usual')),
+  const openAccess = openRequestAccess(database);
+  const usual = cachedDbs((companyId) =>
+    tenantDb({ database, directory }, companyId, openAccess(companyId, 'usual')),
   );
-  const routing = cachedDbs((company_id) =>
-    tenantDb({ database, directory }, company_id, lanesOf(company_id, 'routing')),
+  const routing = cachedDbs((companyId) =>
+    tenantDb({ database, directory }, companyId, openAccess(companyId, 'routing')),
   );
   return {
-    of: cachedDbs((company_id) => tenantDb({ database, directory }, company_id, OPEN_LANES)),
-    ofRequest: (company_id, purpose) =>
-      purpose === 'routing' ? routing(company_id) : usual(company_id),
+    of: cachedDbs((companyId) => tenantDb({ database, directory }, companyId, UNLIMITED)),
+    ofRequest: (companyId, purpose) =>
+      purpose === 'routing' ? routing(companyId) : usual(companyId),
   };
 }
 
-function cachedDbs(open: (company_id: bigint) => Db): (company_id: bigint) => Db {
+function cachedDbs(open: (companyId: bigint) => Db): (companyId: bigint) => Db {
   const cached = new Map<bigint, Db>();
-  return (company_id) => {
-    const found = cached.get(company_id);
-    if (found) return found;
+  return (companyId) => {
+    const cachedDb = cached.get(companyId);
+    if (cachedDb) return cachedDb;
     if (cached.size >= MAX_CACHED) cached.clear();
-    const db = open(company_id);
-    cached.set(company_id, db);
+    const db = open(companyId);
+    cached.set(companyId, db);
     return db;
   };
 }
 
 /** The database of a tenant, and the directory of its keys. */
-interface Place {
+interface TenantSource {
   database: Database;
   directory: Directory;
 }
 
-function tenantDb({ database, directory }: Place, company_id: bigint, lanes: Lanes): Db {
+function tenantDb({ database, directory }: TenantSource, companyId: bigint, lanes: PoolAccess): Db {
   const { streams, bulk } = database;
-  const prisma = bindToCompany(database.prisma, company_id, (work) => lanes.run('pool', work));
-  const connection = (laneOf: (bound: BoundStatement) => Lane) => ({
+  const prisma = bindToCompany(database.prisma, companyId, (work) => lanes.run('pool', work));
+  const connection = (chooseLane: (bound: BoundStatement) => Lane) => ({
     query: (bound: BoundStatement) => {
-      const lane = laneOf(bound);
+      const lane = chooseLane(bound);
       return lanes.run(lane, () => database[lane].query(bound));
     },
   });
-  const [own, batched] = [connection(lanes.of), connection(() => 'batched')];
+  const [regular, batched] = [connection(lanes.chooseLane), connection(() => 'batched')];
   const keys: Keys = {
-    claim: (kind, key) => directory.claim(kind, key, company_id),
-    release: (kind, key) => directory.release(kind, key, company_id),
+    claim: (kind, key) => directory.claim(kind, key, companyId),
+    release: (kind, key) => directory.release(kind, key, companyId),
   };
-  const key = keyOf(database.name, company_id);
-  const tenant = { company_id, key, keys, outside: sqlOn(database.batched), streams, bulk };
+  const key = buildTenantKey(database.name, companyId);
+  const tenant = {
+    company_id: companyId,
+    key,
+    keys,
+    outside: sqlOn(database.batched),
+    streams,
+    bulk,
+  };
   return {
     ...tenant,
-    prisma: recordingWrites(prisma, { beforeCommit: refuse }),
-    sql: tenantSql(sqlOn(own), company_id),
-    query: queryOn(() => own),
-    batched: { ...statementsOf(batched, company_id), at_once: database.batches_at_once },
+    prisma: recordWrites(prisma, { beforeCommit: refuse }),
+    sql: tenantSql(sqlOn(regular), companyId),
+    query: queryOn(() => regular),
+    batched: { ...buildStatements(batched, companyId), at_once: database.batches_at_once },
     afterCommit: (work) => work(),
     beforeCommit: refuse,
     transaction: async (work, options) => {
       const run = async () => {
-        const after_commit: (() => void)[] = [];
+        const afterCommit: (() => void)[] = [];
         const result = await prismaTransaction(
           prisma,
           (tx, connection) => {
-            const parts = { ...tenant, prisma: tx, connection, after_commit };
+            const parts = { ...tenant, prisma: tx, connection, after_commit: afterCommit };
             return withBeforeCommit((before) => work(transactionDb(parts, before)));
           },
           options,
         );
-        return { result, after_commit };
+        return { result, after_commit: afterCommit };
       };
       const { result, after_commit } = await lanes.transaction('pool', () => retryOnDeadlock(run));
-      for (const each of after_commit) each();
+      for (const callback of after_commit) callback();
       return result;
     },
     statements: (work) => {
       const run = () =>
-        inTransaction(database[lanes.statements], (client) =>
-          withBeforeCommit((before) => work(statementsIn(tenant, client, before))),
+        runInTransaction(database[lanes.statements], (client) =>
+          withBeforeCommit((before) => work(buildTransactionStatements(tenant, client, before))),
         );
       return lanes.transaction(lanes.statements, run);
     },
   };
 }
 
-const statementsOf = (connection: Connection, company_id: bigint) => ({
-  sql: tenantSql(sqlOn(connection), company_id),
+const buildStatements = (connection: Connection, companyId: bigint) => ({
+  sql: tenantSql(sqlOn(connection), companyId),
   query: queryOn(() => connection),
 });
 
@@ -221,19 +228,19 @@ async function withBeforeCommit<T>(work: (before: BeforeCommit) => Promise<T>): 
   return result;
 }
 
-const adderOn =
+const buildBeforeCommit =
   (before: BeforeCommit, db: Statements): Db['beforeCommit'] =>
   (key, work) =>
     before.add(key, () => work(db));
 
-function statementsIn(
+function buildTransactionStatements(
   tenant: Pick<Db, 'company_id' | 'key'>,
   client: PoolClient,
   before: BeforeCommit,
 ): TransactionStatements {
-  const statements = onConnection(tenant, () => client);
-  const db = completingEvents(statements, before);
-  return { ...db, beforeCommit: adderOn(before, db) };
+  const statements = buildConnectionStatements(tenant, () => client);
+  const db = withEventCompletion(statements, before);
+  return { ...db, beforeCommit: buildBeforeCommit(before, db) };
 }
 
 interface OpenTransaction extends Pick<
@@ -248,12 +255,12 @@ function transactionDb(
   { connection, after_commit, ...tenant }: OpenTransaction,
   before: BeforeCommit,
 ): Db {
-  const statements = completingEvents(onConnection(tenant, connection), before);
-  const beforeCommit = adderOn(before, statements);
+  const statements = withEventCompletion(buildConnectionStatements(tenant, connection), before);
+  const beforeCommit = buildBeforeCommit(before, statements);
   const db: Db = {
     ...tenant,
     ...statements,
-    prisma: recordingWrites(tenant.prisma, { beforeCommit }),
+    prisma: recordWrites(tenant.prisma, { beforeCommit }),
     beforeCommit,
     afterCommit: (work) => void after_commit.push(work),
     transaction: (work) => work(db),
@@ -263,15 +270,20 @@ function transactionDb(
 }
 
 /** One company's part of a database, on a connection with an open transaction. */
-export const statementsOn = (
+export const buildCompanyStatements = (
   { name }: Pick<Database, 'name'>,
-  company_id: bigint,
+  companyId: bigint,
   client: PoolClient,
-): Statements => onConnection({ company_id, key: keyOf(name, company_id) }, () => client);
+): Statements =>
+  buildConnectionStatements(
+    { company_id: companyId, key: buildTenantKey(name, companyId) },
+    () => client,
+  );
 
-export const keyOf = (database: string, company_id: bigint): string => `${database}/${company_id}`;
+export const buildTenantKey = (database: string, companyId: bigint): string =>
+  `${database}/${companyId}`;
 
-const onConnection = (
+const buildConnectionStatements = (
   { company_id, key }: Pick<Db, 'company_id' | 'key'>,
   connection: () => PoolClient,
 ): Statements => ({
@@ -283,11 +295,11 @@ const onConnection = (
 
 /** Adds the context of a request to a company's Db. */
 export function withContext(db: Db, context: RequestContext): Db {
-  const own: Db = {
+  const contextDb: Db = {
     ...db,
     ...context,
     transaction: (work, options) =>
-      db.transaction((tx) => work(tx === db ? own : withContext(tx, context)), options),
+      db.transaction((tx) => work(tx === db ? contextDb : withContext(tx, context)), options),
   };
-  return own;
+  return contextDb;
 }

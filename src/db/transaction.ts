@@ -5,7 +5,7 @@ import type { Pool, PoolClient } from 'pg';
  * Runs the work in one transaction on a connection of the pool, and again as a whole after a
  * deadlock. A connection that breaks meanwhile is not used again.
  */
-export const inTransaction = <T>(
+export const runInTransaction = <T>(
   pool: Pool,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> => retryOnDeadlock(() => runTransaction(pool, work));
@@ -66,7 +66,7 @@ export function retryStatements(pool: Pool): void {
 }
 
 /** deadlock_detected and serialization_failure. */
-const CODES = new Set(['40P01', '40001']);
+const DEADLOCK_CODES = new Set(['40P01', '40001']);
 
 interface DatabaseError {
   code?: string;
@@ -78,8 +78,8 @@ export function isDeadlock(error: unknown): boolean {
   const { code = '', meta } = error as DatabaseError;
   const { originalCode = '', kind } = meta?.driverAdapterError?.cause ?? {};
   return (
-    CODES.has(code) ||
-    CODES.has(originalCode) ||
+    DEADLOCK_CODES.has(code) ||
+    DEADLOCK_CODES.has(originalCode) ||
     code === 'P2034' ||
     kind === 'TransactionWriteConflict'
   );

@@ -20,7 +20,7 @@ export const listTables = (sql: Sql): Promise<Table[]> => sql(LIST_TABLES, {});
  * Drops foreign keys and all indexes without a constraint from the tables of a schema: filling them
  * is faster then, and needs no order. Returns a function that creates them again.
  */
-export async function takeConstruction(
+export async function dropConstraints(
   client: Pick<Client, 'query'>,
   schema: string,
 ): Promise<() => Promise<void>> {

@@ -1,5 +1,5 @@
 import type { Field, Projection } from './projection';
-import { fieldSql, joinsFor, selectedFields } from './projection-sql';
+import { fieldSql, selectJoins, selectedFields } from './projection-sql';
 import type { RecordWrite } from './write';
 
 // The entry of the change log, as part of the statement that writes the record (src/db/write.ts).
@@ -13,14 +13,18 @@ export function touchedFields(
   { columns, computed = {}, parts = [] }: RecordWrite,
   compared: readonly string[],
 ): Field[] {
-  const own = [...columns, ...Object.keys(computed)].map((column) => String.raw`t\.${column}`);
-  const others = parts.flatMap(({ alias, columns: of_part, computed: more = {} }) =>
-    [...of_part, ...Object.keys(more)].map((column) => String.raw`${alias}\.${column}`),
+  const rowColumns = [...columns, ...Object.keys(computed)].map(
+    (column) => String.raw`t\.${column}`,
   );
-  const written = new RegExp(String.raw`\b(?:${[...own, ...others].join('|')})\b`);
+  const partColumns = parts.flatMap(({ alias, columns: ofPart, computed: more = {} }) =>
+    [...ofPart, ...Object.keys(more)].map((column) => String.raw`${alias}\.${column}`),
+  );
+  const writtenPattern = new RegExp(
+    String.raw`\b(?:${[...rowColumns, ...partColumns].join('|')})\b`,
+  );
   return selectedFields(projection, { columns: compared }).filter((field) => {
     const sql = fieldSql(projection, field, {});
-    return written.test(`${sql} ${joinsFor(projection, sql)}`);
+    return writtenPattern.test(`${sql} ${selectJoins(projection, sql)}`);
   });
 }
 
@@ -56,13 +60,13 @@ export const UNCHANGED = 'UN001';
  * changes that no column shows, without the braces of the JSON object, or is null. An update
  * without any change fails with UNCHANGED.
  */
-export function insertEntry({ changes, from }: ChangesSql, is_new: boolean): string {
+export function insertEntry({ changes, from }: ChangesSql, isNew: boolean): string {
   const all = `concat_ws(',', ${changes}, {entry_requested}::text)`;
-  const made = is_new ? all : `coalesce(nullif(${all}, ''), refuse_unchanged())`;
+  const entryChanges = isNew ? all : `coalesce(nullif(${all}, ''), refuse_unchanged())`;
   const values = Object.entries(PARAMETERS).map(([name, type]) => `{entry_${name}}::${type}`);
   return `INSERT INTO change_logs
   (company_id, record_id, changes, ${Object.keys(PARAMETERS).join(', ')})
-SELECT w.company_id, w.id, ('{' || ${made} || '}')::json,
+SELECT w.company_id, w.id, ('{' || ${entryChanges} || '}')::json,
   ${values.join(', ')}
 FROM written w${from}`;
 }
@@ -79,7 +83,7 @@ export function newSql(compared: readonly string[]): ChangesSql {
   };
 }
 
-interface Side {
+interface RowVersion {
   projection: Projection;
   /** The CTE with the row of the record. */
   rows: string;
@@ -88,22 +92,24 @@ interface Side {
 /** The fields that differ between two versions of a record. */
 export function changedSql(
   fields: readonly Field[],
-  { before, after }: { before: Side; after: Side },
+  { before, after }: { before: RowVersion; after: RowVersion },
 ): ChangesSql {
   if (fields.length === 0) return { changes: 'NULL', from: '' };
-  const rowOf = ({ projection, rows }: Side) => {
-    const columns = fields.map((field, n) => `${jsonOf(fieldSql(projection, field, {}))} AS c${n}`);
+  const buildRow = ({ projection, rows }: RowVersion) => {
+    const columns = fields.map(
+      (field, n) => `${toJsonSql(fieldSql(projection, field, {}))} AS c${n}`,
+    );
     const select = `SELECT ${columns.join(', ')}\nFROM ${rows} t\n`;
     // OFFSET 0: otherwise an expression is computed again for each use of its column.
-    return `(${select}${joinsFor(projection, columns.join())}\nOFFSET 0)`;
+    return `(${select}${selectJoins(projection, columns.join())}\nOFFSET 0)`;
   };
   const changes = fields.map(
     ({ name }, n) => `CASE WHEN a.c${n} <> b.c${n}
     THEN '"${name}":{"from":' || b.c${n} || ',"to":' || a.c${n} || '}' END`,
   );
-  return { changes: changes.join(',\n  '), from: `, ${rowOf(before)} b, ${rowOf(after)} a` };
+  return { changes: changes.join(',\n  '), from: `, ${buildRow(before)} b, ${buildRow(after)} a` };
 }
 
 /** SQL of a column's JSON text. A literal needs an explicit type. */
-const jsonOf = (sql: string) =>
+const toJsonSql = (sql: string) =>
   `coalesce(to_json(${/^(?:'[^']*'|NULL)$/.test(sql) ? `${sql}::text` : sql})::text, 'null')`;

@@ -1,5 +1,5 @@
 import type { Projection, Selection } from './projection';
-import { cached, recordSql, selectionKey } from './projection-sql';
+import { cacheTemplate, recordSql, selectionKey } from './projection-sql';
 import { countRoutingChanges } from './queries/routing-changes';
 import { ROUTING_TABLES } from './routing-changes';
 import { SqlText } from './sql';
@@ -55,17 +55,17 @@ export interface WriteShape extends RecordWrite {
  * `insertEntry`.
  */
 export function writeTemplate(projection: Projection, shape: WriteShape): Template {
-  return cached(keyOf(projection, shape), () =>
+  return cacheTemplate(buildCacheKey(projection, shape), () =>
     template(shape.key ? updateSql(projection, shape) : insertSql(projection, shape), {
       prepared: true,
     }),
   );
 }
 
-function keyOf(projection: Projection, { selection, ...shape }: WriteShape): string {
+function buildCacheKey(projection: Projection, { selection, ...shape }: WriteShape): string {
   const { key = 'new', guarded, compared, columns, computed = {}, parts = [] } = shape;
-  const own = [columns.join(), Object.entries(computed).join()];
-  const others = parts.map((part) => [
+  const rowKey = [columns.join(), Object.entries(computed).join()];
+  const partKeys = parts.map((part) => [
     part.table,
     part.columns.join(),
     Object.entries(part.computed ?? {}).join(),
@@ -75,8 +75,8 @@ function keyOf(projection: Projection, { selection, ...shape }: WriteShape): str
     'write',
     key,
     ...flags,
-    ...own,
-    ...others.flat(),
+    ...rowKey,
+    ...partKeys.flat(),
     selectionKey(projection, selection),
   ].join('|');
 }
@@ -87,8 +87,8 @@ function updateSql(projection: Projection, shape: WriteShape): string {
   const value = key === 'id' ? '{id}::bigint' : '{uuid}::uuid';
   const condition = (alias: string) =>
     `${alias}.company_id = {company_id} AND ${alias}.${key} = ${value}`;
-  const known = recordSql(projection, selection);
-  return withAll([
+  const storedRecord = recordSql(projection, selection);
+  return joinCtes([
     [
       'free AS MATERIALIZED',
       `SELECT t.*
@@ -100,8 +100,8 @@ FOR NO KEY UPDATE SKIP LOCKED`,
     guarded === true && [
       'old AS MATERIALIZED',
       `SELECT t.* FROM free t
-${known.joins}
-WHERE md5(${known.select}) = {if_match}`,
+${storedRecord.joins}
+WHERE md5(${storedRecord.select}) = {if_match}`,
     ],
     [
       'written AS',
@@ -119,13 +119,13 @@ FROM written t
 WHERE ${part.alias}.company_id = t.company_id AND ${part.alias}.${part.owner} = t.id
 RETURNING ${part.alias}.*`,
     ]),
-    ...endOf(projection, shape),
+    ...buildFinalCtes(projection, shape),
   ]);
 }
 
 function insertSql(projection: Projection, shape: WriteShape): string {
   const table = projection.plural;
-  return withAll([
+  return joinCtes([
     [
       'written AS',
       `INSERT INTO ${table} (company_id, ${shape.columns.join(', ')})
@@ -139,20 +139,20 @@ SELECT ${['t.company_id', 't.id', ...parameters(part.alias, part.columns)].join(
 FROM written t
 RETURNING *`,
     ]),
-    ...endOf(projection, shape),
+    ...buildFinalCtes(projection, shape),
   ]);
 }
 
 /** Name and SQL of a CTE. */
 type Cte = readonly [name: string, sql: string];
 
-function withAll(ctes: readonly (Cte | false)[]): string {
+function joinCtes(ctes: readonly (Cte | false)[]): string {
   const all = ctes.flatMap((cte) => (cte ? `${cte[0]} (\n${cte[1]}\n)` : []));
   return `WITH ${all.join(',\n')}\nSELECT record FROM answer`;
 }
 
 /** CTEs after the writes of both kinds: the record in the answer, the log, the counts. */
-function endOf(projection: Projection, shape: WriteShape): Cte[] {
+function buildFinalCtes(projection: Projection, shape: WriteShape): Cte[] {
   const { key, compared, selection, guarded } = shape;
   const after = afterWrite(projection, shape);
   const { select, joins } = recordSql(after, selection);
@@ -172,7 +172,7 @@ function endOf(projection: Projection, shape: WriteShape): Cte[] {
   const counted = [...(key ? [] : [projection.plural]), ...(compared ? ['change_logs'] : [])];
   return [
     answer,
-    ...routingChanged(projection, shape),
+    ...buildRoutingCtes(projection, shape),
     ...logged,
     ...(counted.length > 0 ? [['counted AS', countSql(counted)] satisfies Cte] : []),
   ];
@@ -182,7 +182,7 @@ function endOf(projection: Projection, shape: WriteShape): Cte[] {
  * Counts a change of the routing configuration. PostgreSQL runs the first one last of the writes
  * that nothing reads; transactions also lock this row after those of the counts.
  */
-function routingChanged({ plural }: Projection, { parts = [] }: WriteShape): Cte[] {
+function buildRoutingCtes({ plural }: Projection, { parts = [] }: WriteShape): Cte[] {
   const tables = [plural, ...parts.map(({ table }) => table)];
   return tables.some((table) => ROUTING_TABLES.has(table))
     ? [['changed AS', countRoutingChanges(new SqlText('written')).text]]
@@ -210,10 +210,13 @@ const assignments = (
 
 /** The projection over the rows just written, which the tables do not show to this statement. */
 function afterWrite(projection: Projection, { parts = [] }: RecordWrite): Projection {
-  const written = parts.map(({ alias }) => [alias, `LEFT JOIN written_${alias} ${alias} ON true`]);
+  const writtenJoins = parts.map(({ alias }) => [
+    alias,
+    `LEFT JOIN written_${alias} ${alias} ON true`,
+  ]);
   const after = {
     ...projection,
-    joins: { ...projection.joins, ...(Object.fromEntries(written) as Record<string, string>) },
+    joins: { ...projection.joins, ...(Object.fromEntries(writtenJoins) as Record<string, string>) },
   };
   const { select, joins } = recordSql(after, { grid: true });
   const tables = [projection.plural, ...parts.map(({ table }) => table)];

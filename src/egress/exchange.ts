@@ -4,7 +4,7 @@ import { toStorable } from '../storable-text';
 /** Bytes of a response body that are read at most. */
 const BODY_BYTES = 20_000;
 
-export interface Exchanged {
+export interface ResponseStart {
   code: number;
   body: string;
   headers: Record<string, string>;
@@ -24,8 +24,8 @@ export const errorWithCode = (code: string): NodeJS.ErrnoException =>
 export function exchange(
   agent: Agent,
   request: Dispatcher.DispatchOptions,
-  timeout_ms: number,
-): Promise<Exchanged> {
+  timeoutMs: number,
+): Promise<ResponseStart> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let [code, bytes] = [0, 0];
@@ -40,10 +40,10 @@ export function exchange(
       expired = errorWithCode('ETIMEDOUT');
       controller?.abort(expired);
       fail(expired);
-    }, timeout_ms);
+    }, timeoutMs);
     const finish = () => {
       clearTimeout(limit);
-      resolve({ code, headers, body: textOf(chunks, bytes) });
+      resolve({ code, headers, body: decodeBody(chunks, bytes) });
     };
     agent.dispatch(request, {
       onRequestStart: (started) => {
@@ -51,7 +51,7 @@ export function exchange(
         if (expired) started.abort(expired);
       },
       onResponseStart: (_, status, fields) => {
-        if (status >= 200) [code, headers] = [status, joinedValues(fields)];
+        if (status >= 200) [code, headers] = [status, joinValues(fields)];
       },
       onResponseData: (started, chunk) => {
         if (bytes > BODY_BYTES) return;
@@ -68,9 +68,7 @@ export function exchange(
   });
 }
 
-function joinedValues(
-  fields: Record<string, string | string[] | undefined>,
-): Record<string, string> {
+function joinValues(fields: Record<string, string | string[] | undefined>): Record<string, string> {
   const joined = Object.entries(fields).map(([name, value]) => [
     name,
     Array.isArray(value) ? value.join(', ') : (value ?? ''),
@@ -79,7 +77,7 @@ function joinedValues(
 }
 
 /** Decodes UTF-8, as it can be stored. `stream` leaves out a character that the limit cuts. */
-const textOf = (chunks: readonly Uint8Array[], bytes: number): string =>
+const decodeBody = (chunks: readonly Uint8Array[], bytes: number): string =>
   toStorable(
     new TextDecoder().decode(Buffer.concat(chunks).subarray(0, BODY_BYTES), {
       stream: bytes > BODY_BYTES,

@@ -2,15 +2,15 @@ import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { inSpan, traceHeaders } from '../telemetry/tracing';
 import { errorWithCode, exchange } from './exchange';
-import { refusedAddress, type AddressTest } from './refused-addresses';
-import { refusedHeaders } from './refused-headers';
+import { createAddressTest, type AddressTest } from './refused-addresses';
+import { findHeaderFault } from './refused-headers';
 import { parseUrl, type UrlFault } from './refused-urls';
-import { nameResolver, type Lookup } from './resolve-names';
+import { createNameResolver, type Lookup } from './resolve-names';
 
 // Requests to addresses that customers typed. Guards against server-side request forgery: a URL, a
 // name or a redirect cannot lead a request into a network that is not public.
 
-export interface Outgoing {
+export interface OutgoingRequest {
   url: string;
   method: string;
   headers: Record<string, string>;
@@ -26,11 +26,11 @@ export interface Outgoing {
  * The outcome of a request. A reason `refused_…` means that it was never sent; the other reasons
  * are failures of the receiver or of the network.
  */
-export type Answered =
+export type RequestOutcome =
   | { ok: true; code: number; body: string; headers: Record<string, string>; duration_ms: number }
   | { ok: false; reason: string; duration_ms: number };
 
-export type GuardedRequest = (outgoing: Outgoing) => Promise<Answered>;
+export type GuardedRequest = (outgoing: OutgoingRequest) => Promise<RequestOutcome>;
 
 interface GuardOptions {
   /** Networks that are allowed although they are not public: `10.1.0.0/16`, `fd00::/8`. */
@@ -56,14 +56,14 @@ type ParseUrl = (url: string) => UrlFault | URL;
  * addresses, however the address is written and whatever a name resolves to. It never rejects.
  * Redirects are returned, not followed. At most 20 kB of a body are read.
  */
-export function guardedRequest({
+export function createGuardedRequest({
   allow_networks,
-  lookup = nameResolver(),
+  lookup = createNameResolver(),
 }: GuardOptions): GuardedRequest & {
   /** Waits for the open requests, then closes all connections. */
   close(): Promise<void>;
 } {
-  const refused = refusedAddress(allow_networks);
+  const refused = createAddressTest(allow_networks);
   const agentWith = (connections: number) =>
     new Agent({
       connections,
@@ -75,14 +75,14 @@ export function guardedRequest({
         timeout: CONNECT_TIMEOUT_MS,
         autoSelectFamily: true,
         autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
-        lookup: guardedLookup(lookup, refused),
+        lookup: createGuardedLookup(lookup, refused),
       },
     });
   const usual = agentWith(CONNECTIONS_PER_ORIGIN.usual);
   const urgent = agentWith(CONNECTIONS_PER_ORIGIN.urgent);
-  const parse = cached((url) => parseUrl(url, refused));
-  const running = new Set<Promise<Answered>>();
-  const send = (outgoing: Outgoing): Promise<Answered> => {
+  const parse = cacheResults((url) => parseUrl(url, refused));
+  const running = new Set<Promise<RequestOutcome>>();
+  const send = (outgoing: OutgoingRequest): Promise<RequestOutcome> => {
     const agent = outgoing.is_urgent ? urgent : usual;
     const answer = sendTraced(outgoing, agent, parse).finally(() => running.delete(answer));
     running.add(answer);
@@ -99,7 +99,7 @@ export function guardedRequest({
  * The lookup of a connection. It returns the addresses that it has checked, so that a name cannot
  * change between the check and the connection. One refused address refuses the name.
  */
-function guardedLookup(lookup: Lookup, refused: AddressTest): LookupFunction {
+function createGuardedLookup(lookup: Lookup, refused: AddressTest): LookupFunction {
   const findAllowed = async (hostname: string) => {
     const addresses = await lookup(hostname);
     if (addresses.length === 0) throw errorWithCode('ENOTFOUND');
@@ -118,11 +118,11 @@ function guardedLookup(lookup: Lookup, refused: AddressTest): LookupFunction {
 }
 
 /** Caches results: parsing needs no DNS, so a result stays valid. */
-function cached(parse: ParseUrl): ParseUrl {
+function cacheResults(parse: ParseUrl): ParseUrl {
   const results = new Map<string, UrlFault | URL>();
   return (url) => {
-    const known = results.get(url);
-    if (known) return known;
+    const cachedResult = results.get(url);
+    if (cachedResult) return cachedResult;
     if (results.size >= MAX_CACHED_URLS) results.clear();
     const result = parse(url);
     results.set(url, result);
@@ -134,7 +134,11 @@ function cached(parse: ParseUrl): ParseUrl {
  * Sends within a span that the receiver can continue. The span has no URL, which may contain
  * personal data.
  */
-const sendTraced = (outgoing: Outgoing, agent: Agent, parse: ParseUrl): Promise<Answered> =>
+const sendTraced = (
+  outgoing: OutgoingRequest,
+  agent: Agent,
+  parse: ParseUrl,
+): Promise<RequestOutcome> =>
   inSpan('request of a webhook', { kind: 'CLIENT', begins: true }, async (span) => {
     if (!span) return sendOnce(outgoing, agent, parse);
     const headers = { ...traceHeaders(), ...outgoing.headers };
@@ -147,7 +151,11 @@ const sendTraced = (outgoing: Outgoing, agent: Agent, parse: ParseUrl): Promise<
     return answered;
   });
 
-async function sendOnce(outgoing: Outgoing, agent: Agent, parse: ParseUrl): Promise<Answered> {
+async function sendOnce(
+  outgoing: OutgoingRequest,
+  agent: Agent,
+  parse: ParseUrl,
+): Promise<RequestOutcome> {
   const started = performance.now();
   const duration = () => Math.round(performance.now() - started);
   const refuse = (reason: string) => ({ ok: false as const, reason, duration_ms: duration() });
@@ -155,14 +163,14 @@ async function sendOnce(outgoing: Outgoing, agent: Agent, parse: ParseUrl): Prom
   if (!(url instanceof URL)) return refuse(url.reason);
   const method = outgoing.method.toUpperCase() as Dispatcher.HttpMethod;
   if (!METHODS.has(method)) return refuse('refused_method');
-  if (refusedHeaders(outgoing.headers)) return refuse('refused_header');
+  if (findHeaderFault(outgoing.headers)) return refuse('refused_header');
   const { headers, body, timeout_ms } = outgoing;
   const path = `${url.pathname}${url.search}`;
   try {
     const request = { origin: url.origin, path, method, headers, body };
     return { ok: true, ...(await exchange(agent, request, timeout_ms)), duration_ms: duration() };
   } catch (error) {
-    return { ok: false, reason: reasonOf(error), duration_ms: duration() };
+    return { ok: false, reason: toFailureReason(error), duration_ms: duration() };
   }
 }
 
@@ -180,7 +188,7 @@ const REASONS = new Map([
   ['ENETUNREACH', 'unreachable'],
 ]);
 
-function reasonOf(error: unknown): string {
+function toFailureReason(error: unknown): string {
   const { name, code = '' } = error as NodeJS.ErrnoException;
   // Some errors of the parser have no code.
   if (name === 'HTTPParserError' || /^UND_ERR_(HEADERS_OVERFLOW|RES_|RESPONSE)/.test(code))

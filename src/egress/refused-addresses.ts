@@ -5,7 +5,7 @@ export type AddressTest = (address: string) => boolean;
 // IANA's special-purpose registry
 // (https://www.iana.org/assignments/iana-ipv4-special-registry), multicast, and the metadata server
 // of Azure.
-const REFUSED_IPV4 = networks([
+const REFUSED_IPV4 = createNetworkTest([
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -24,34 +24,34 @@ const REFUSED_IPV4 = networks([
   '240.0.0.0/4',
 ]);
 /** All other IPv6 addresses are local, reserved or multicast. */
-const GLOBAL_IPV6 = networks(['2000::/3']);
+const GLOBAL_IPV6 = createNetworkTest(['2000::/3']);
 /**
  * Protocol assignments (including Teredo), documentation, and 6to4. Teredo and 6to4 are tunnels to
  * an IPv4 address that the sender chooses.
  */
-const REFUSED_IPV6 = networks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
+const REFUSED_IPV6 = createNetworkTest(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 
 /**
  * Returns a test for addresses in these networks. Throws for a text that is not a network. There is
  * one list for each family: a BlockList counts every IPv4 address as part of `::/0` and of
  * `::ffff:0:0/96`.
  */
-function networks(cidrs: readonly string[]): AddressTest {
+function createNetworkTest(cidrs: readonly string[]): AddressTest {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const cidr of cidrs) {
     const [, base = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(cidr.trim()) ?? [];
-    const family = familyOf(base);
+    const family = detectFamily(base);
     if (!family) throw new Error(`${cidr} is not a network such as 10.1.0.0/16 or fd00::/8`);
-    const all_bits = family === 'ipv4' ? 32 : 128;
-    lists[family].addSubnet(base, Number(bits ?? all_bits), family);
+    const allBits = family === 'ipv4' ? 32 : 128;
+    lists[family].addSubnet(base, Number(bits ?? allBits), family);
   }
   return (address) => {
-    const family = familyOf(address);
+    const family = detectFamily(address);
     return family !== undefined && lists[family].check(address, family);
   };
 }
 
-function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
+function detectFamily(address: string): 'ipv4' | 'ipv6' | undefined {
   const version = isIP(address);
   if (version === 0) return undefined;
   return version === 4 ? 'ipv4' : 'ipv6';
@@ -61,14 +61,14 @@ function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
  * Returns a test for addresses that are refused: those outside the internet, except in
  * `allow_networks`. Throws for an `allow_networks` that is not a network.
  */
-export function refusedAddress(allow_networks: readonly string[]): AddressTest {
-  const allowed = networks(allow_networks);
+export function createAddressTest(allowNetworks: readonly string[]): AddressTest {
+  const allowed = createNetworkTest(allowNetworks);
   const refused: AddressTest = (address) => {
-    const family = familyOf(address);
+    const family = detectFamily(address);
     // A zone (fe80::1%eth0) is only written for link-local addresses.
     if (family === undefined || address.includes('%')) return true;
     if (family === 'ipv4') return REFUSED_IPV4(address) && !allowed(address);
-    const inner = embeddedIpv4(address);
+    const inner = extractIpv4(address);
     if (inner) return refused(inner);
     return (!GLOBAL_IPV6(address) || REFUSED_IPV6(address)) && !allowed(address);
   };
@@ -79,8 +79,8 @@ export function refusedAddress(allow_networks: readonly string[]): AddressTest {
  * The IPv4 address that an IPv4-mapped (`::ffff:0:0/96`) or a NAT64 (`64:ff9b::/96`) address stands
  * for; undefined for others.
  */
-function embeddedIpv4(address: string): string | undefined {
-  const groups = groupsOf(address);
+function extractIpv4(address: string): string | undefined {
+  const groups = parseGroups(address);
   const prefix = groups
     .slice(0, 6)
     .map((group) => group.toString(16))
@@ -93,7 +93,7 @@ function embeddedIpv4(address: string): string | undefined {
 }
 
 /** The eight groups of an IPv6 address. URL turns a dotted end (`::ffff:127.0.0.1`) into groups. */
-function groupsOf(address: string): number[] {
+function parseGroups(address: string): number[] {
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const read = (part: string) =>
     part === '' ? [] : part.split(':').map((group) => parseInt(group, 16));

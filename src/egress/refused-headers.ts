@@ -22,7 +22,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
  * Returns why headers that a customer wrote must not be saved or sent, in words that follow the
  * name of a field; undefined when they may be.
  */
-export function refusedHeaders(headers: Record<string, string>): string | undefined {
+export function findHeaderFault(headers: Record<string, string>): string | undefined {
   for (const [name, value] of Object.entries(headers)) {
     if (!HEADER_NAME.test(name))
       return `must not have the header ${JSON.stringify(name)}: it is not a valid header name`;

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { refusedAddress, type AddressTest } from './refused-addresses';
+import { createAddressTest, type AddressTest } from './refused-addresses';
 
 export interface UrlFault {
   reason: 'refused_url' | 'refused_address';
@@ -32,7 +32,7 @@ export function parseUrl(text: string, refused: AddressTest): UrlFault | URL {
     return { reason: 'refused_url', message: 'must not contain a user name or password' };
   if (BAD_PORTS.has(url.port))
     return { reason: 'refused_url', message: `must not lead to port ${url.port}` };
-  const addresses = literalAddresses(url.hostname);
+  const addresses = listLiteralAddresses(url.hostname);
   if (addresses.length === 0 || !addresses.every(refused)) return url;
   return {
     reason: 'refused_address',
@@ -44,7 +44,7 @@ export function parseUrl(text: string, refused: AddressTest): UrlFault | URL {
  * The addresses that a host name stands for without a lookup. URL has made the name canonical:
  * `0x7f.1`, `2130706433` and `①②⑦.0.0.1` are `127.0.0.1` here.
  */
-function literalAddresses(hostname: string): string[] {
+function listLiteralAddresses(hostname: string): string[] {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (/(^|\.)localhost\.*$/.test(host)) return ['127.0.0.1', '::1'];
   return isIP(host) ? [host] : [];
@@ -54,7 +54,7 @@ function literalAddresses(hostname: string): string[] {
  * Returns why a URL must not be saved, in words that follow the name of a field; undefined when it
  * may be. Throws for an `allow_networks` that is not a network.
  */
-export function refusedUrl(url: string, allow_networks: readonly string[]): string | undefined {
-  const parsed = parseUrl(url, refusedAddress(allow_networks));
+export function findUrlFault(url: string, allowNetworks: readonly string[]): string | undefined {
+  const parsed = parseUrl(url, createAddressTest(allowNetworks));
   return parsed instanceof URL ? undefined : parsed.message;
 }

@@ -1,5 +1,5 @@
 import { substitute, tokenNames, type TokenSource } from '../tokens/substitute';
-import type { Outgoing } from './guarded-request';
+import type { OutgoingRequest } from './guarded-request';
 
 /** A customer's request. Its URL, headers and body may contain tokens. */
 export interface RequestTemplate {
@@ -18,24 +18,26 @@ export const SIGNING_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Replaces the tokens of a request by their values; `fallback` is the default body. */
-export function filled(
+export function fillTemplate(
   { url, method, headers, body }: RequestTemplate,
   tokens: TokenSource,
   fallback: string,
-): Omit<Outgoing, 'timeout_ms'> {
+): Omit<OutgoingRequest, 'timeout_ms'> {
   const verb = method.toUpperCase();
-  const own = Object.entries(headers).filter(([name]) => !SIGNING_HEADERS.has(name.toLowerCase()));
+  const customHeaders = Object.entries(headers).filter(
+    ([name]) => !SIGNING_HEADERS.has(name.toLowerCase()),
+  );
   const values = Object.fromEntries(
-    own.map(([name, value]) => [name, headerValue(substitute(value, tokens))]),
+    customHeaders.map(([name, value]) => [name, toHeaderValue(substitute(value, tokens))]),
   );
   const request = { url: substitute(url, tokens, encodeURIComponent), method: verb };
   if (verb === 'GET' || verb === 'DELETE') return { ...request, headers: values };
   const typed = Object.entries(values).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-  const media_type = typed ?? defaultMediaType(body);
+  const mediaType = typed ?? defaultMediaType(body);
   return {
     ...request,
-    headers: { ...(typed ? {} : { 'Content-Type': media_type }), ...values },
-    body: body === null ? fallback : substitute(body, tokens, escapeIn(media_type)),
+    headers: { ...(typed ? {} : { 'Content-Type': mediaType }), ...values },
+    body: body === null ? fallback : substitute(body, tokens, pickEscape(mediaType)),
   };
 }
 
@@ -49,7 +51,7 @@ export const usesTokens = ({ url, headers, body }: RequestTemplate): boolean =>
  * Replaces control characters, such as line breaks, which would begin another header. Characters
  * beyond Latin-1 are sent as UTF-8.
  */
-function headerValue(text: string): string {
+function toHeaderValue(text: string): string {
   const line = text.replace(/[\x00-\x08\x0a-\x1f\x7f]+/g, ' ').trim();
   return /[^\x00-\xff]/.test(line) ? Buffer.from(line, 'utf8').toString('latin1') : line;
 }
@@ -58,14 +60,14 @@ function headerValue(text: string): string {
 const isJson = (body: string): boolean => /^\s*(\{(?!\{)|\[(?![a-z0-9_]+\]\{))/.test(body);
 
 /** Picks how a value is escaped in a body. In JSON the author has written the quotes around it. */
-function escapeIn(media_type: string): ((value: string) => string) | undefined {
-  if (/json/i.test(media_type)) return (value) => JSON.stringify(value).slice(1, -1);
-  return /x-www-form-urlencoded/i.test(media_type) ? encodeURIComponent : undefined;
+function pickEscape(mediaType: string): ((value: string) => string) | undefined {
+  if (/json/i.test(mediaType)) return (value) => JSON.stringify(value).slice(1, -1);
+  return /x-www-form-urlencoded/i.test(mediaType) ? encodeURIComponent : undefined;
 }
 
 const SECRET_NAME = /^(proxy-)?authorization$|cookie|token|secret|key|password|passwd|credential/i;
 
-export const shownHeaders = (headers: Record<string, string>): Record<string, string> =>
+export const maskHeaders = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,

@@ -25,25 +25,27 @@ const HOSTS_FOR_MS = 5_000;
  * Resolves names by the hosts file and by DNS. Node's own lookup occupies a thread while a name
  * server is slow: four slow names would stop all other lookups and file operations.
  */
-export function nameResolver({
+export function createNameResolver({
   servers,
   hosts_file = HOSTS_FILE,
   timeout_ms = TIMEOUT_MS,
 }: ResolverOptions = {}): Lookup {
   const resolver = new dns.Resolver({ timeout: timeout_ms, tries: TRIES });
   if (servers) resolver.setServers(servers);
-  const hosts = hostsOf(hosts_file);
+  const hosts = createHostsLoader(hosts_file);
   return async (hostname) => {
     const name = hostname.toLowerCase().replace(/\.$/, '');
-    const known = (await hosts()).get(name) ?? localhost(name);
-    return known ?? (await ask(resolver, name));
+    const localAddresses = (await hosts()).get(name) ?? resolveLocalhost(name);
+    return localAddresses ?? (await queryNameServers(resolver, name));
   };
 }
 
-async function ask(resolver: dns.Resolver, name: string): Promise<LookupAddress[]> {
+async function queryNameServers(resolver: dns.Resolver, name: string): Promise<LookupAddress[]> {
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  if (found.length > 0) return found.map(addressOf);
+  const addresses = answers.flatMap((answer) =>
+    answer.status === 'fulfilled' ? answer.value : [],
+  );
+  if (addresses.length > 0) return addresses.map(toLookupAddress);
   const codes = answers.map(
     (answer) => answer.status === 'rejected' && (answer.reason as NodeJS.ErrnoException).code,
   );
@@ -51,15 +53,15 @@ async function ask(resolver: dns.Resolver, name: string): Promise<LookupAddress[
 }
 
 /** RFC 6761: never sent to a name server. */
-const localhost = (name: string): LookupAddress[] | undefined =>
+const resolveLocalhost = (name: string): LookupAddress[] | undefined =>
   name === 'localhost' || name.endsWith('.localhost')
-    ? ['127.0.0.1', '::1'].map(addressOf)
+    ? ['127.0.0.1', '::1'].map(toLookupAddress)
     : undefined;
 
-const addressOf = (address: string): LookupAddress => ({ address, family: isIP(address) });
+const toLookupAddress = (address: string): LookupAddress => ({ address, family: isIP(address) });
 
 /** Loads the names of a hosts file, and again when it may have changed. */
-function hostsOf(path: string): () => Promise<Map<string, LookupAddress[]>> {
+function createHostsLoader(path: string): () => Promise<Map<string, LookupAddress[]>> {
   let read: Promise<Map<string, LookupAddress[]>> | undefined;
   let until = 0;
   return () => {
@@ -77,8 +79,8 @@ function parseHosts(text: string): Map<string, LookupAddress[]> {
   for (const line of text.split('\n')) {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
     if (isIP(address) === 0) continue;
-    for (const name of names.map((each) => each.toLowerCase()))
-      hosts.set(name, [...(hosts.get(name) ?? []), addressOf(address)]);
+    for (const name of names.map((hostName) => hostName.toLowerCase()))
+      hosts.set(name, [...(hosts.get(name) ?? []), toLookupAddress(address)]);
   }
   return hosts;
 }

@@ -1,6 +1,6 @@
-import type { Answered } from './guarded-request';
+import type { RequestOutcome } from './guarded-request';
 import { cutText } from '../storable-text';
-import { shownHeaders } from './request-template';
+import { maskHeaders } from './request-template';
 
 /** Longer values are cut. */
 const BODY_CHARS = 5_000;
@@ -14,10 +14,10 @@ export interface ResponseFields {
   response_body: string | null;
 }
 
-export function responseFields(answered: Answered): ResponseFields {
+export function toResponseFields(answered: RequestOutcome): ResponseFields {
   const { ok, duration_ms: duration } = answered;
   if (!ok) return { duration, code: null, response_headers: null, response_body: null };
-  const headers = Object.entries(shownHeaders(answered.headers)).map(([name, value]) => [
+  const headers = Object.entries(maskHeaders(answered.headers)).map(([name, value]) => [
     name,
     cutText(value, HEADER_CHARS),
   ]);

@@ -13,17 +13,17 @@ export interface Secrets {
 }
 
 /** Derives the secret of a webhook from the pepper of the installation; it is not stored. */
-function keyOf(pepper: string, uuid: string, version: number): Buffer {
+function deriveKey(pepper: string, uuid: string, version: number): Buffer {
   return createHmac('sha256', pepper).update(`outgoing_webhook/${uuid}/${version}`).digest();
 }
 
-export const shownSecret = (
+export const formatSecret = (
   pepper: string,
   { uuid, secret_version }: Pick<Secrets, 'uuid' | 'secret_version'>,
-): string => `whsec_${keyOf(pepper, uuid, secret_version).toString('base64')}`;
+): string => `whsec_${deriveKey(pepper, uuid, secret_version).toString('base64')}`;
 
 /** The keys to sign with, current one first: for a day after a rotation there are two. */
-export function keysAt(
+export function deriveKeys(
   pepper: string,
   { uuid, secret_version, secret_rotated_at }: Secrets,
   now: Date,
@@ -31,11 +31,11 @@ export function keysAt(
   const before =
     secret_rotated_at !== null && now.getTime() < secret_rotated_at.getTime() + OLD_SECRET_MS;
   return [secret_version, ...(before ? [secret_version - 1] : [])].map((version) =>
-    keyOf(pepper, uuid, version),
+    deriveKey(pepper, uuid, version),
   );
 }
 
-export function signed(
+export function buildSignatureHeaders(
   keys: readonly Buffer[],
   { id, at, body }: { id: string; at: Date; body: string },
 ): Record<string, string> {

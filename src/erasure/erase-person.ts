@@ -1,7 +1,7 @@
 import type { Db, TenantDatabases } from '../db/tenant';
 import { expireReservations } from '../routing/expire-reservations';
 import { StartError } from '../start-error';
-import { KEPT, type KeptColumns } from './personal-data';
+import { KEPT_TABLE_COLUMNS, type KeptTableColumns } from './personal-data';
 import { deleteLeads, eraseCalls, eraseLeads, eraseNumber, listDeletedLeads } from './portions';
 import { COUNT_KEPT, FIND_ACTIVITY, READ_COUNTRY } from './queries/find-person';
 import { searchEverywhere } from './search';
@@ -24,7 +24,7 @@ export interface Receipt {
    */
   kept: Record<string, number>;
   /** All columns that stay and are or may be about a person, and why. */
-  kept_columns: readonly KeptColumns[];
+  kept_columns: readonly KeptTableColumns[];
   /** Recordings at the carrier, which must be deleted there. */
   recording_urls: string[];
   /** Where data of the person may remain. */
@@ -55,13 +55,13 @@ export interface EraseOptions {
  */
 export async function erasePerson(
   tenants: TenantDatabases,
-  company_id: bigint,
+  companyId: bigint,
   { number, now, onRecordings = () => undefined }: EraseOptions,
 ): Promise<Receipt> {
-  const db = tenants.of(company_id);
-  const [erased, kept] = [new Tally(), new Tally()];
+  const db = tenants.of(companyId);
+  const [erased, keptCounts] = [new Tally(), new Tally()];
   const person = { db, number, now, erased };
-  const recording_urls = new Set<string>();
+  const recordingUrls = new Set<string>();
   const [company] = await db.sql(READ_COUNTRY, {});
   const country = company!.country;
   await expireReservations(db.bulk, now);
@@ -69,29 +69,30 @@ export async function erasePerson(
   await deleteLeads(person);
   await eraseCalls(person, (urls) => {
     onRecordings(urls);
-    for (const url of urls) recording_urls.add(url);
+    for (const url of urls) recordingUrls.add(url);
   });
   await eraseNumber(person);
-  for (let is_first = true; ; is_first = false) {
+  for (let isFirst = true; ; isFirst = false) {
     const leads = await listDeletedLeads(person);
     const emails = [...new Set(leads.flatMap(({ email }) => email ?? []))];
-    if (is_first)
-      await searchEverywhere(db, spellPerson({ number, country }, emails), { erased, kept });
-    else if (emails.length > 0) await searchEverywhere(db, spellEmails(emails), { erased, kept });
+    if (isFirst)
+      await searchEverywhere(db, spellPerson({ number, country }, emails), { erased, keptCounts });
+    else if (emails.length > 0)
+      await searchEverywhere(db, spellEmails(emails), { erased, keptCounts });
     if (leads.length === 0) break;
     await eraseLeads(person, leads, emails);
   }
   await requireInactive(db, number, now);
   const [contact] = await db.sql(COUNT_KEPT, { number });
-  for (const [table, rows] of Object.entries(contact!)) kept.add(table, Number(rows));
+  for (const [table, rows] of Object.entries(contact!)) keptCounts.add(table, Number(rows));
   return {
-    company_id: Number(company_id),
+    company_id: Number(companyId),
     number: `+${number}`,
     erased_at: now.toISOString(),
     erased: erased.list(),
-    kept: kept.list(),
-    kept_columns: KEPT,
-    recording_urls: [...recording_urls],
+    kept: keptCounts.list(),
+    kept_columns: KEPT_TABLE_COLUMNS,
+    recording_urls: [...recordingUrls],
     not_searched: NOT_SEARCHED,
   };
 }

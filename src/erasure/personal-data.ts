@@ -16,31 +16,32 @@ export interface SearchedTable {
   columns: string[];
 }
 
-const searchedTables = (pick: (data: TableData) => string[]): SearchedTable[] =>
+const listSearchedTables = (pick: (data: TableData) => string[]): SearchedTable[] =>
   Object.entries(PERSONAL_DATA)
     .map(([table, data]) => ({ table, columns: pick(data) }))
     .filter(({ columns }) => columns.length > 0);
 
 /** Text from which the number and the addresses of a person are removed. */
-export const REDACTED: readonly SearchedTable[] = searchedTables(({ redacted }) =>
+export const REDACTED_TABLES: readonly SearchedTable[] = listSearchedTables(({ redacted }) =>
   listColumns(redacted),
 );
 
 /**
  * Columns that stay and are searched, so that the receipt can count the rows that name the person.
  */
-export const COUNTED: readonly SearchedTable[] = searchedTables(({ kept = [] }) =>
-  kept.flatMap(({ columns, is_counted }) => (is_counted ? listColumns(columns) : [])),
+export const COUNTED_TABLES: readonly SearchedTable[] = listSearchedTables(({ keptColumns = [] }) =>
+  keptColumns.flatMap(({ columns, is_counted }) => (is_counted ? listColumns(columns) : [])),
 );
 
-export interface KeptColumns {
+export interface KeptTableColumns {
   table: string;
   columns: string[];
   why: string;
 }
 
 /** Columns that stay and name a person, or may name one, and why. */
-export const KEPT: readonly KeptColumns[] = Object.entries(PERSONAL_DATA).flatMap(
-  ([table, { kept = [] }]) =>
-    kept.map(({ columns, why }) => ({ table, columns: listColumns(columns), why })),
+export const KEPT_TABLE_COLUMNS: readonly KeptTableColumns[] = Object.entries(
+  PERSONAL_DATA,
+).flatMap(([table, { keptColumns = [] }]) =>
+  keptColumns.map(({ columns, why }) => ({ table, columns: listColumns(columns), why })),
 );

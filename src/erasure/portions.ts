@@ -55,9 +55,13 @@ interface Ids {
   call_ids: string[];
 }
 
-type ByTable = Record<string, Statement<StatementName, unknown>>;
+type StatementsByTable = Record<string, Statement<StatementName, unknown>>;
 
-async function eraseParts({ sql }: Pick<Db, 'sql'>, ids: Ids, statements: ByTable): Promise<Tally> {
+async function eraseParts(
+  { sql }: Pick<Db, 'sql'>,
+  ids: Ids,
+  statements: StatementsByTable,
+): Promise<Tally> {
   const rows = new Tally();
   for (const [table, statement] of Object.entries(statements))
     rows.add(table, (await sql(statement as typeof DELETE_EVENTS, ids)).length);
@@ -65,23 +69,23 @@ async function eraseParts({ sql }: Pick<Db, 'sql'>, ids: Ids, statements: ByTabl
 }
 
 /** Parts of both calls and leads. */
-const PARTS = {
+const SHARED_STATEMENTS = {
   webhook_events: DELETE_EVENTS,
   webhook_deliveries: ERASE_DELIVERIES,
   webhook_logs: ERASE_WEBHOOK_LOGS,
   change_logs: ERASE_CHANGE_LOGS,
 };
 
-const OF_CALLS = {
+const CALL_STATEMENTS = {
   calls: ERASE_CALLS,
   call_events: ERASE_CALL_EVENTS,
   call_decisions: DELETE_DECISIONS,
   call_attempts: ERASE_ATTEMPTS,
   conversions: ERASE_CONVERSIONS,
   account_entries: ERASE_NOTES,
-  ...PARTS,
+  ...SHARED_STATEMENTS,
 };
-const OF_LEADS = { lead_logs: ERASE_LEAD_LOGS, ...PARTS, leads: ERASE_LEADS };
+const LEAD_STATEMENTS = { lead_logs: ERASE_LEAD_LOGS, ...SHARED_STATEMENTS, leads: ERASE_LEADS };
 
 /**
  * Empties the ended calls with their parts. Calls `onRecordings` with the URLs of recordings before
@@ -100,7 +104,7 @@ export async function eraseCalls(
     const ids = { lead_ids: [], call_ids: calls.map(({ id }) => id) };
     after = ids.call_ids.at(-1);
     onRecordings(calls.flatMap(({ recording_url }) => recording_url ?? []));
-    erased.merge(await db.transaction((tx) => eraseParts(tx, ids, OF_CALLS)));
+    erased.merge(await db.transaction((tx) => eraseParts(tx, ids, CALL_STATEMENTS)));
   }
 }
 
@@ -122,7 +126,7 @@ export async function eraseNumber(person: Person): Promise<void> {
   erased.add('bids', (await db.sql(DELETE_BIDS, { number })).length);
   const contacts = await db.transaction(async (tx) => {
     const deleted = await tx.sql(DELETE_CONTACT, { number });
-    await moveCount(tx, 'contacts', -countCounted(deleted));
+    await moveCount(tx, 'contacts', -countUndeleted(deleted));
     const emptied = await tx.sql(ERASE_CONTACT, { number });
     return deleted.length + emptied.length;
   });
@@ -131,7 +135,7 @@ export async function eraseNumber(person: Person): Promise<void> {
   erased.add('contact_restrictions', restrictions.length);
 }
 
-const countCounted = (rows: { was_counted: boolean | null }[]): number =>
+const countUndeleted = (rows: { was_counted: boolean | null }[]): number =>
   rows.filter(({ was_counted }) => was_counted).length;
 
 export type DeletedLead = Row<'erasure.list_deleted_leads', { id: string }>;
@@ -151,7 +155,7 @@ export async function eraseLeads(
   await eraseWindows(person, 'emails', (tx, after) =>
     tx.sql(ERASE_EMAILS, { ...ids, emails, after, limit: LIMIT, now: now.toISOString() }),
   );
-  erased.merge(await db.transaction((tx) => eraseParts(tx, ids, OF_LEADS)));
+  erased.merge(await db.transaction((tx) => eraseParts(tx, ids, LEAD_STATEMENTS)));
 }
 
 const eraseTexts = (
@@ -172,7 +176,7 @@ async function eraseWindows(
     const start = after;
     const rows = await db.transaction(async (tx) => {
       const changed = await erase(tx, start);
-      await moveCount(tx, table, -countCounted(changed));
+      await moveCount(tx, table, -countUndeleted(changed));
       return changed;
     });
     erased.add(table, rows.length);

@@ -1,11 +1,16 @@
 import type { Db } from '../db/tenant';
 import type { Template } from '../db/statement';
-import { recordWriteOf } from '../db/routing-changes';
+import { recordTableWrite } from '../db/routing-changes';
 import { removeValues } from '../value-lists/change-values';
-import { COUNTED, REDACTED } from './personal-data';
+import { COUNTED_TABLES, REDACTED_TABLES } from './personal-data';
 import type { Tally } from './tally';
 import { DELETE_MENTIONING_EVENTS } from './queries/erase';
-import { countMentions, EMPTIED, redactMentions, type SearchedWindow } from './queries/mentions';
+import {
+  countMentions,
+  EMPTYING_TEMPLATES,
+  redactMentions,
+  type SearchedWindow,
+} from './queries/mentions';
 import { ERASE_REJECTED_ROWS, FIND_LIST_VALUES, LOCK_LIST } from './queries/windows';
 import type { Spellings } from './spellings';
 
@@ -15,11 +20,11 @@ import type { Spellings } from './spellings';
 
 const LIMIT = 1_000;
 
-const redactions = REDACTED.map(({ table, columns }) => ({
+const redactions = REDACTED_TABLES.map(({ table, columns }) => ({
   table,
   search: redactMentions(table, columns),
 }));
-const counts = COUNTED.map(({ table, columns }) => ({
+const counts = COUNTED_TABLES.map(({ table, columns }) => ({
   table,
   search: countMentions(table, columns),
 }));
@@ -28,18 +33,18 @@ const counts = COUNTED.map(({ table, columns }) => ({
 export async function searchEverywhere(
   db: Db,
   spellings: Spellings,
-  { erased, kept }: { erased: Tally; kept: Tally },
+  { erased, keptCounts }: { erased: Tally; keptCounts: Tally },
 ): Promise<void> {
   for (const { table, search } of redactions)
     erased.add(table, await searchTable(db, table, search, spellings));
-  for (const [table, search] of Object.entries(EMPTIED))
+  for (const [table, search] of Object.entries(EMPTYING_TEMPLATES))
     erased.add(table, await searchTable(db, table, search, spellings));
   const { pattern } = spellings;
   erased.add('webhook_events', (await db.sql(DELETE_MENTIONING_EVENTS, { pattern })).length);
   erased.add('rejected_rows', await eraseRejectedRows(db, spellings));
   erased.add('list_values', await removeListValues(db, spellings));
   for (const { table, search } of counts)
-    kept.add(table, await searchTable(db, table, search, spellings));
+    keptCounts.add(table, await searchTable(db, table, search, spellings));
 }
 
 /** Searches all windows of a table; returns how many rows mention the person. */
@@ -54,7 +59,7 @@ async function searchTable(
       const params = { company_id: db.company_id, after, limit: LIMIT, pattern };
       const [searched] = await tx.query<SearchedWindow>(search(params));
       // Processes that route calls cache names of buyers.
-      if (searched!.mentioned > 0) recordWriteOf(tx, table);
+      if (searched!.mentioned > 0) recordTableWrite(tx, table);
       return searched!;
     });
   let total = 0;
@@ -68,21 +73,21 @@ async function searchTable(
 
 async function eraseRejectedRows(db: Db, spellings: Spellings): Promise<number> {
   let total = 0;
-  let [after_file, after_line] = ['0', '-1'];
+  let [afterFile, afterLine] = ['0', '-1'];
   for (;;) {
-    const params = { ...spellings, after_file, after_line, limit: LIMIT };
+    const params = { ...spellings, after_file: afterFile, after_line: afterLine, limit: LIMIT };
     const [searched] = await db.sql(ERASE_REJECTED_ROWS, params);
     if (!searched) return total;
     total += searched.erased!;
-    [after_file, after_line] = [searched.last_file, searched.last_line];
+    [afterFile, afterLine] = [searched.last_file, searched.last_line];
   }
 }
 
 async function removeListValues(db: Db, spellings: Spellings): Promise<number> {
   let total = 0;
-  let [after_list, after_id] = ['0', '-1'];
+  let [afterList, afterId] = ['0', '-1'];
   for (;;) {
-    const params = { ...spellings, after_list, after_id, limit: LIMIT };
+    const params = { ...spellings, after_list: afterList, after_id: afterId, limit: LIMIT };
     const [searched] = await db.sql(FIND_LIST_VALUES, params);
     if (!searched) return total;
     const entries = searched.spelled as { list: number; value: string }[];
@@ -93,6 +98,6 @@ async function removeListValues(db: Db, spellings: Spellings): Promise<number> {
         return removeValues(tx, BigInt(list), values);
       });
     }
-    [after_list, after_id] = [searched.last_list, searched.last_id];
+    [afterList, afterId] = [searched.last_list, searched.last_id];
   }
 }

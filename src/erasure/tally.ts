@@ -5,8 +5,8 @@ export class Tally {
     if (count > 0) this.rows.set(table, (this.rows.get(table) ?? 0) + count);
   }
 
-  merge(other: Tally): void {
-    for (const [table, count] of other.rows) this.add(table, count);
+  merge(tally: Tally): void {
+    for (const [table, count] of tally.rows) this.add(table, count);
   }
 
   /** Tables with rows, in insertion order. */

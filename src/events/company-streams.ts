@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../db/client';
-import { bell, type Bell } from '../db/notifications';
+import { createWakeSignal, type WakeSignal } from '../db/notifications';
 import type { Caller } from '../http/auth/caller';
 import { unchangedRights } from '../http/auth/unchanged-rights';
 import type { Position } from './position';
@@ -12,33 +12,33 @@ import { LOOK_FOR_NEWS } from './queries/events';
 
 const LOOK_MS = 1_000;
 
-export interface FollowedCompany {
+export interface FollowRequest {
   caller: Caller;
   position: Position;
 }
 
-export interface FollowingCompany {
+export interface CompanyFollower {
   /** The stream must end: its credentials changed, or the process is stopping. */
   readonly over: boolean;
   /** The position up to which there is something to read. */
   readonly latest: Position;
   /** Waits until there is something new, or the stream must end; at most `ms`. */
-  rung(ms: number): Promise<void>;
+  wait(ms: number): Promise<void>;
   close(): void;
 }
 
-interface Follower extends FollowingCompany {
+interface Follower extends CompanyFollower {
   caller: Caller;
   over: boolean;
-  bell: Bell;
+  bell: WakeSignal;
 }
 
-interface Watched {
+interface WatchedCompany {
   company_id: bigint;
   followers: Set<Follower>;
   latest: Position;
   /** Earlier looks, as far as they are needed. */
-  looks: Omit<Look, 'horizon'>[];
+  earlierLooks: Omit<Look, 'horizon'>[];
 }
 
 interface Look {
@@ -58,30 +58,30 @@ interface StreamDeps {
 }
 
 export class CompanyStreams {
-  private readonly watched = new Map<bigint, Watched>();
+  private readonly watched = new Map<bigint, WatchedCompany>();
   /** Ends the loop that looks; undefined while nothing is followed. */
   private looking: AbortController | undefined;
   private closed = false;
 
   constructor(private readonly deps: StreamDeps) {}
 
-  follow({ caller, position }: FollowedCompany): FollowingCompany {
+  follow({ caller, position }: FollowRequest): CompanyFollower {
     const { company_id } = caller;
     const watched = this.watch(company_id, position);
-    const own = bell();
+    const ownBell = createWakeSignal();
     const follower: Follower = {
       caller,
       over: this.closed,
       get latest() {
         return watched.latest;
       },
-      bell: own,
-      rung: (ms) => own.rung(ms),
+      bell: ownBell,
+      wait: (ms) => ownBell.wait(ms),
       close: () => {
         watched.followers.delete(follower);
         if (watched.followers.size === 0) this.watched.delete(company_id);
         if (this.watched.size === 0) this.looking?.abort();
-        own.ring();
+        ownBell.notify();
       },
     };
     watched.followers.add(follower);
@@ -99,14 +99,19 @@ export class CompanyStreams {
     this.looking?.abort();
   }
 
-  private watch(company_id: bigint, position: Position): Watched {
-    const known = this.watched.get(company_id);
+  private watch(companyId: bigint, position: Position): WatchedCompany {
+    const existing = this.watched.get(companyId);
     // Positions of another database server cannot be compared.
-    if (known?.latest.server === position.server) return known;
-    for (const follower of known?.followers ?? []) end(follower);
-    const made: Watched = { company_id, followers: new Set(), latest: position, looks: [] };
-    this.watched.set(company_id, made);
-    return made;
+    if (existing?.latest.server === position.server) return existing;
+    for (const follower of existing?.followers ?? []) end(follower);
+    const created: WatchedCompany = {
+      company_id: companyId,
+      followers: new Set(),
+      latest: position,
+      earlierLooks: [],
+    };
+    this.watched.set(companyId, created);
+    return created;
   }
 
   private async look(stopping: AbortSignal): Promise<void> {
@@ -122,13 +127,13 @@ export class CompanyStreams {
   private async lookOnce(): Promise<void> {
     const { database, clock } = this.deps;
     const all = [...this.watched.values()];
-    const found = await database.sql(LOOK_FOR_NEWS, {
+    const rows = await database.sql(LOOK_FOR_NEWS, {
       company_ids: all.map(({ company_id }) => String(company_id)),
       horizons: all.map(({ latest }) => String(latest.horizon)),
       calls_after: all.map(({ latest }) => String(latest.calls_after)),
       leads_after: all.map(({ latest }) => String(latest.leads_after)),
     });
-    for (const row of found) {
+    for (const row of rows) {
       const watched = all[row.n - 1]!;
       if (row.server !== watched.latest.server) {
         watched.followers.forEach(end);
@@ -141,7 +146,7 @@ export class CompanyStreams {
         leads_after: BigInt(row.last_lead_log!),
       });
       if (!row.has_news) continue;
-      for (const follower of watched.followers) follower.bell.ring();
+      for (const follower of watched.followers) follower.bell.notify();
     }
     const followers = all.flatMap((watched) => [...watched.followers]);
     const unchanged = await unchangedRights(
@@ -158,16 +163,16 @@ export class CompanyStreams {
  * horizon on began after an earlier look, and so their rows have higher ids than that look saw. The
  * look before that one is used, since a row gets its id shortly before its transaction gets one.
  */
-function advance(watched: Watched, { horizon, ...look }: Look): void {
-  const { looks, latest } = watched;
-  looks.push(look);
-  while (looks.length > 2 && looks[2]!.newest <= horizon) looks.shift();
-  const [earliest, second] = looks;
+function advance(watched: WatchedCompany, { horizon, ...look }: Look): void {
+  const { earlierLooks, latest } = watched;
+  earlierLooks.push(look);
+  while (earlierLooks.length > 2 && earlierLooks[2]!.newest <= horizon) earlierLooks.shift();
+  const [earliest, second] = earlierLooks;
   const { calls_after, leads_after } = second && second.newest <= horizon ? earliest! : latest;
   watched.latest = { server: latest.server, horizon, calls_after, leads_after };
 }
 
 function end(follower: Follower): void {
   follower.over = true;
-  follower.bell.ring();
+  follower.bell.notify();
 }

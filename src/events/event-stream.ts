@@ -1,7 +1,7 @@
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { EventStream } from '../http/reply';
-import { kindsOf } from './kinds';
+import { selectKinds } from './kinds';
 import { readEventId } from './position';
 import { streamEvents } from './stream-events';
 
@@ -9,26 +9,26 @@ import { streamEvents } from './stream-events';
 export const eventStream = ({ live, clock, pepper }: Pick<Deps, 'live' | 'clock' | 'pepper'>) =>
   ({
     streamEvents: async ({ query, db, caller, last_event_id }) => {
-      const kinds = kindsOf(caller, query.kinds);
+      const kinds = selectKinds(caller, query.kinds);
       const [text, field] = last_event_id
         ? [last_event_id.trim(), 'Last-Event-ID']
         : [query.last_event_id, 'last_event_id'];
       const after = text === undefined ? undefined : readEventId(text, field!, pepper);
-      const wait_ms = (query.wait_seconds ?? 0) * 1000;
+      const waitMs = (query.wait_seconds ?? 0) * 1000;
       const reader = { kind: 'access_token', id: caller.access_token_id } as const;
-      return new EventStream((reader_gone) => {
-        const leave = live.takePlace({ company_id: db.company_id, reader });
-        reader_gone.addEventListener('abort', leave, { once: true });
+      return new EventStream((readerGone) => {
+        const leave = live.takeSlot({ company_id: db.company_id, reader });
+        readerGone.addEventListener('abort', leave, { once: true });
         return streamEvents({
           db,
           live,
           caller,
           kinds,
           after,
-          wait_ms,
+          wait_ms: waitMs,
           clock,
           pepper,
-          reader_gone,
+          reader_gone: readerGone,
         });
       });
     },

@@ -2,8 +2,8 @@ import type { Schemas } from '../contract';
 import type { AccessScope } from '../db/access-scope';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
-import { accessScopeOf, isPermitted, type Caller } from '../http/auth/caller';
-import type { PartWay, Position } from './position';
+import { buildAccessScope, isPermitted, type Caller } from '../http/auth/caller';
+import type { WindowProgress, Position } from './position';
 import { FIND_EVENTS, FIND_VISIBLE_EVENTS, MAX_EVENTS } from './queries/events';
 
 type Kind = Schemas['StreamedKind'];
@@ -24,39 +24,44 @@ const KINDS: readonly { kind: Kind; source: Source; permission: Schemas['Scope']
 
 export interface ReadKind {
   /** The index in KINDS. */
-  place: number;
+  index: number;
   kind: Kind;
   source: Source;
   scope: AccessScope | undefined;
 }
 
 /** Selects the requested kinds that the caller may read. Throws 403 if there are none. */
-export function kindsOf(caller: Caller, asked: readonly Kind[] | undefined): ReadKind[] {
-  const wanted = KINDS.filter(({ kind }) => asked === undefined || asked.includes(kind));
-  const permitted = wanted.filter(({ permission }) => isPermitted(caller, permission));
+export function selectKinds(
+  caller: Caller,
+  requestedKinds: readonly Kind[] | undefined,
+): ReadKind[] {
+  const matchingKinds = KINDS.filter(
+    ({ kind }) => requestedKinds === undefined || requestedKinds.includes(kind),
+  );
+  const permitted = matchingKinds.filter(({ permission }) => isPermitted(caller, permission));
   if (permitted.length === 0) {
-    const names = wanted.map(({ permission }) => permission).join(', ');
+    const names = matchingKinds.map(({ permission }) => permission).join(', ');
     throw new HttpProblem('not_permitted', `These credentials have none of ${names}.`);
   }
-  return permitted.map((each) => ({
-    place: KINDS.indexOf(each),
-    kind: each.kind,
-    source: each.source,
-    scope: accessScopeOf(caller, each.permission),
+  return permitted.map((entry) => ({
+    index: KINDS.indexOf(entry),
+    kind: entry.kind,
+    source: entry.source,
+    scope: buildAccessScope(caller, entry.permission),
   }));
 }
 
 export interface StreamedEvent {
   kind: Kind;
   data: string;
-  part: PartWay;
+  part: WindowProgress;
 }
 
 interface Window {
   from: Position;
   to: bigint;
   /** The part of the window that was sent. */
-  part: PartWay | undefined;
+  part: WindowProgress | undefined;
 }
 
 /** The events from a position up to a horizon, kind by kind, in the order of their ids. */
@@ -66,15 +71,15 @@ export async function* readEvents(
   { from, to, part }: Window,
 ): AsyncGenerator<StreamedEvent> {
   for (const kind of kinds) {
-    if (part && kind.place < part.kind) continue;
-    let seen = part?.kind === kind.place ? part.id : 0n;
+    if (part && kind.index < part.kind) continue;
+    let lastId = part?.kind === kind.index ? part.id : 0n;
     for (;;) {
-      const found = await readKind(db, kind, { from, to, seen });
-      for (const { id, data } of found) {
-        seen = BigInt(id);
-        yield { kind: kind.kind, data, part: { to, kind: kind.place, id: seen } };
+      const rows = await readKind(db, kind, { from, to, lastId });
+      for (const { id, data } of rows) {
+        lastId = BigInt(id);
+        yield { kind: kind.kind, data, part: { to, kind: kind.index, id: lastId } };
       }
-      if (found.length < MAX_EVENTS) break;
+      if (rows.length < MAX_EVENTS) break;
     }
   }
 }
@@ -83,14 +88,14 @@ export async function* readEvents(
 function readKind(
   db: Db,
   { source, scope }: ReadKind,
-  { from, to, seen }: { from: Position; to: bigint; seen: bigint },
+  { from, to, lastId }: { from: Position; to: bigint; lastId: bigint },
 ): Promise<{ id: string; data: string }[]> {
   const params = {
     company_id: db.company_id,
     from: String(from.horizon),
     to: String(to),
     after: String(source === 'calls' ? from.calls_after : from.leads_after),
-    seen: String(seen),
+    seen: String(lastId),
     ...scope,
   };
   const statements = scope ? FIND_VISIBLE_EVENTS : FIND_EVENTS;

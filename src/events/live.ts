@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
 import { openAgentStreams, type AgentStreams } from '../agents/streams';
 import type { Database } from '../db/client';
-import { streamPlaces, type TakePlace } from '../http/stream-places';
-import { CompanyStreams, type FollowedCompany, type FollowingCompany } from './company-streams';
+import { createStreamSlots, type TakeStreamSlot } from '../http/stream-places';
+import { CompanyStreams, type FollowRequest, type CompanyFollower } from './company-streams';
 
 export interface Live extends AgentStreams {
   /**
    * Takes a slot for a stream, and returns the function that releases it. Throws 429 if none is
    * left.
    */
-  takePlace: TakePlace;
-  followCompany(followed: FollowedCompany): FollowingCompany;
+  takeSlot: TakeStreamSlot;
+  followCompany(followed: FollowRequest): CompanyFollower;
   /** Ends all streams, and later ones as soon as they are opened. */
   close(): void;
 }
@@ -26,7 +26,7 @@ export function openLive(deps: LiveDeps): Live {
   const agents = openAgentStreams(deps);
   const companies = new CompanyStreams(deps);
   return {
-    takePlace: streamPlaces(deps.max_connections),
+    takeSlot: createStreamSlots(deps.max_connections),
     follow: (followed) => agents.follow(followed),
     followCompany: (followed) => companies.follow(followed),
     close: () => {

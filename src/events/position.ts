@@ -13,7 +13,7 @@ export interface Position {
 }
 
 /** Progress from one position to the next: the events of a kind that were sent, by their ids. */
-export interface PartWay {
+export interface WindowProgress {
   /** The horizon of the next position. */
   to: bigint;
   /** The index of the kind in KINDS. */
@@ -25,13 +25,13 @@ export interface PartWay {
 /** The id of an event: from where a stream resumes after it. */
 export interface EventId {
   position: Position;
-  part: PartWay | undefined;
+  part: WindowProgress | undefined;
   /** When it was sent, in minutes. */
   minute: number;
 }
 
 const MINUTE_MS = 60_000;
-export const minuteOf = (at: Date): number => Math.floor(at.getTime() / MINUTE_MS);
+export const toMinute = (at: Date): number => Math.floor(at.getTime() / MINUTE_MS);
 
 /** The id as text, signed: how old it is decides how much may be read after it. */
 export function writeEventId({ position, part, minute }: EventId, pepper: string): string {
@@ -39,11 +39,11 @@ export function writeEventId({ position, part, minute }: EventId, pepper: string
   const numbers = [BigInt(minute), horizon, calls_after, leads_after];
   if (part) numbers.push(part.to, BigInt(part.kind), part.id);
   const signed = [server, ...numbers.map((n) => n.toString(36))].join('.');
-  return `${signed}.${signatureOf(signed, pepper)}`;
+  return `${signed}.${signText(signed, pepper)}`;
 }
 
 const SIGNATURE_BYTES = 8;
-const signatureOf = (signed: string, pepper: string): string =>
+const signText = (signed: string, pepper: string): string =>
   createHmac('sha256', pepper)
     .update(`event_id/${signed}`)
     .digest()
@@ -62,13 +62,13 @@ export function readEventId(text: string, field: string, pepper: string): EventI
   if (!signed || (signature !== undefined && !isSignedBy(pepper, signed, signature)))
     throw HttpProblem.field(field, 'invalid_value', 'must be the id of an event of this stream');
   const [server, ...rest] = signed.split('.');
-  const [minute, horizon, calls_after, leads_after, to, kind, id] = rest.map(readNumber);
+  const [minute, horizon, callsAfter, leadsAfter, to, kind, id] = rest.map(readNumber);
   return {
     position: {
       server: server!,
       horizon: horizon!,
-      calls_after: calls_after!,
-      leads_after: leads_after!,
+      calls_after: callsAfter!,
+      leads_after: leadsAfter!,
     },
     part: to === undefined ? undefined : { to, kind: Number(kind), id: id! },
     minute: signature === undefined ? 0 : Number(minute),
@@ -76,7 +76,7 @@ export function readEventId(text: string, field: string, pepper: string): EventI
 }
 
 const isSignedBy = (pepper: string, signed: string, signature: string): boolean =>
-  timingSafeEqual(Buffer.from(signatureOf(signed, pepper)), Buffer.from(signature));
+  timingSafeEqual(Buffer.from(signText(signed, pepper)), Buffer.from(signature));
 
 /** At most 12 digits: less than 2 to the power of 63. */
 const readNumber = (digits: string): bigint =>

@@ -2,7 +2,7 @@ import type { Db } from '../db/tenant';
 import type { Caller } from '../http/auth/caller';
 import { readEvents, type ReadKind } from './kinds';
 import type { Live } from './live';
-import { minuteOf, writeEventId, type EventId, type Position } from './position';
+import { toMinute, writeEventId, type EventId, type Position } from './position';
 import { FIND_NOW } from './queries/events';
 
 /** A stream without events sends its position this often. */
@@ -32,8 +32,8 @@ export async function* streamEvents(stream: Stream): AsyncGenerator<string> {
   const { db, live, caller, after, wait_ms, reader_gone } = stream;
   const until = performance.now() + wait_ms;
   const now = await findNow(db);
-  const reason = after && whyReset(after, now, stream.clock());
-  const id: Reached = reason || !after ? { position: now, part: undefined } : after;
+  const reason = after && findResetReason(after, now, stream.clock());
+  const id: ResumePoint = reason || !after ? { position: now, part: undefined } : after;
   const following = wait_ms > 0 ? live.followCompany({ caller, position: now }) : undefined;
   const stop = () => following?.close();
   reader_gone.addEventListener('abort', stop);
@@ -45,7 +45,7 @@ export async function* streamEvents(stream: Stream): AsyncGenerator<string> {
     while (!reader_gone.aborted) {
       const left = until - performance.now();
       if (!following || following.over || left <= 0) return;
-      await following.rung(Math.min(HEARTBEAT_MS, left));
+      await following.wait(Math.min(HEARTBEAT_MS, left));
       position = yield* sendUpTo(stream, { position, part: undefined }, following.latest);
     }
   } finally {
@@ -54,12 +54,12 @@ export async function* streamEvents(stream: Stream): AsyncGenerator<string> {
   }
 }
 
-type Reached = Omit<EventId, 'minute'>;
+type ResumePoint = Omit<EventId, 'minute'>;
 
 /** Sends the events up to a position, and then that position, which it returns. */
 async function* sendUpTo(
   stream: Stream,
-  { position: from, part }: Reached,
+  { position: from, part }: ResumePoint,
   latest: Position,
 ): AsyncGenerator<string, Position> {
   let position = from;
@@ -77,7 +77,7 @@ async function* sendUpTo(
 
 async function* sendWindow(
   stream: Stream,
-  { position: from, part }: Reached,
+  { position: from, part }: ResumePoint,
   to: bigint,
 ): AsyncGenerator<string> {
   const { db, kinds } = stream;
@@ -87,8 +87,8 @@ async function* sendWindow(
   }
 }
 
-const idLine = ({ clock, pepper }: Stream, { position, part }: Reached): string =>
-  `id: ${writeEventId({ position, part, minute: minuteOf(clock()) }, pepper)}\n`;
+const idLine = ({ clock, pepper }: Stream, { position, part }: ResumePoint): string =>
+  `id: ${writeEventId({ position, part, minute: toMinute(clock()) }, pepper)}\n`;
 
 async function findNow(db: Db): Promise<Position> {
   const [now] = await db.sql(FIND_NOW, {});
@@ -101,11 +101,11 @@ async function findNow(db: Db): Promise<Position> {
 }
 
 /** The reason why a stream cannot resume after an event; undefined where it can. */
-function whyReset(
+function findResetReason(
   { position, minute }: EventId,
   now: Position,
   at: Date,
 ): 'too_old' | 'other_server' | undefined {
   if (position.server !== now.server || position.horizon > now.horizon) return 'other_server';
-  return minuteOf(at) - minute > MAX_AWAY_MINUTES ? 'too_old' : undefined;
+  return toMinute(at) - minute > MAX_AWAY_MINUTES ? 'too_old' : undefined;
 }

@@ -215,7 +215,7 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       now: Date | string | null;
       emails: readonly (string)[] | string | null;
-      found: string | object | null;
+      findings: string | object | null;
       rule_id: number | string | bigint | null;
       kind: string | null;
       rule: string | null;
@@ -1546,7 +1546,7 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
     };
     row: {
-      place: number;
+      index: number;
       id: number;
       uuid: string;
       created_at: Date | null;
@@ -1595,7 +1595,7 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
     };
     row: {
-      place: number;
+      index: number;
       id: number;
       uuid: string;
       created_at: Date | null;
@@ -4536,13 +4536,13 @@ export interface SqlTypes {
   };
   'outreach.find_suppressions': {
     params: {
-      places: readonly (number | string | bigint)[] | string | null;
+      indexes: readonly (number | string | bigint)[] | string | null;
       company_ids: readonly (number | string | bigint)[] | string | null;
       caller_numbers: readonly (number | string | bigint)[] | string | null;
       list_ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      place: number;
+      index: number;
       list_id: string;
     };
   };
@@ -4605,7 +4605,7 @@ export interface SqlTypes {
       schedule_ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      place: number;
+      index: number;
       blocked: boolean;
       opt_out: boolean;
       country: string | null;
@@ -5689,7 +5689,7 @@ export interface SqlTypes {
       id: number;
       uuid: string;
       request: unknown;
-      places: unknown;
+      paths: unknown;
       timeout_ms: number;
       secret_version: number;
       secret_rotated_at: Date | null;
@@ -5728,7 +5728,7 @@ export interface SqlTypes {
   };
   'routing.buyers_of_offers': {
     params: {
-      places: readonly (number | string | bigint)[] | string | null;
+      indexes: readonly (number | string | bigint)[] | string | null;
       company_ids: readonly (number | string | bigint)[] | string | null;
       offer_ids: readonly (number | string | bigint)[] | string | null;
       numbers: readonly (number | string | bigint)[] | string | null;
@@ -5943,7 +5943,7 @@ export interface SqlTypes {
       numbers: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      place: number;
+      index: number;
       kept: unknown;
       suspended: unknown;
       policy: unknown;
@@ -6450,7 +6450,7 @@ export interface SqlTypes {
       values: readonly (string)[] | string | null;
     };
     row: {
-      place: string;
+      index: string;
     };
   };
   'value_lists.find_user_ids': {
@@ -6459,7 +6459,7 @@ export interface SqlTypes {
       ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      place: string;
+      index: string;
       user_traffic_source_id: string | null;
     };
   };
@@ -6594,7 +6594,7 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       outgoing_webhook_id: number | string | bigint | null;
       after: number | string | bigint | null;
-      sent: readonly (number | string | bigint)[] | string | null;
+      unwritten_ids: readonly (number | string | bigint)[] | string | null;
       max: number | string | bigint | null;
       now: Date | string | null;
     };

@@ -1,16 +1,16 @@
 import { contract, facets, type Operation, type Schema } from '../contract';
 import {
-  findFiltered,
-  unknownReferences,
-  withoutOwnKeys,
+  findFilterRecord,
+  buildReferenceProblem,
+  resolveOwnKeys,
   type Reference,
   type Table,
 } from '../db/records';
-import { notVisible, notWhole } from '../db/access-scope';
-import { isRemoval, telephoneOf } from '../db/references';
+import { findHidden, findNotWhole } from '../db/access-scope';
+import { isRemoval, parseTelephone } from '../db/references';
 import { withContext, type Db } from '../db/tenant';
 import { HttpProblem, notFound } from '../errors';
-import { accessScopeOf, COMPANY_WIDE, type Caller } from './auth/caller';
+import { buildAccessScope, COMPANY_WIDE, type Caller } from './auth/caller';
 
 // A limited caller sees only the records of the caller's teams. The records that a request names
 // are checked here, by the contract, before a handler runs: one that is not visible looks exactly
@@ -27,7 +27,7 @@ const IN_PATH: Record<string, string> = { id: 'id', uuid: 'id', user_buyer_id: '
 /** Enough for every body of the contract that names records. */
 const MAX_DEPTH = 3;
 
-interface Named {
+interface NamedReference {
   field: string;
   table: Table;
   key: string;
@@ -50,21 +50,22 @@ export async function requireVisibleReferences(
   { operation, params, body }: Request,
 ): Promise<void> {
   if (!db.accessScope) return;
-  const in_path = recordsInPath(operation.path, params);
-  for (const { table, key, references } of in_path)
-    if ((await notVisible(db, table, references, key)).length > 0) throw notFound();
+  const inPath = recordsInPath(operation.path, params);
+  for (const { table, key, references } of inPath)
+    if ((await findHidden(db, table, references, key)).length > 0) throw notFound();
   const schema = operation.multipart && !operation.body ? operation.multipart : operation.body;
-  const in_body = schema ? namedIn(schema, body) : [];
-  for (const named of in_body) {
-    const { field, table, key, references: sent } = named;
+  const inBody = schema ? listReferencesIn(schema, body) : [];
+  for (const reference of inBody) {
+    const { field, table, key, references: sentReferences } = reference;
     if (isRemoval(field)) continue;
-    const references = key === 'id' ? await withoutOwnKeys(db, table, sent) : sent;
-    named.references = references;
-    const missing = await notVisible(db, table, references, key);
-    if (missing.length > 0) throw unknownReferences(field, missing.map(String));
+    const references =
+      key === 'id' ? await resolveOwnKeys(db, table, sentReferences) : sentReferences;
+    reference.references = references;
+    const missing = await findHidden(db, table, references, key);
+    if (missing.length > 0) throw buildReferenceProblem(field, missing.map(String));
   }
-  for (const named of [...in_path, ...in_body])
-    if (operation.shared.includes(named.field)) await requireWhole(db, caller, named);
+  for (const reference of [...inPath, ...inBody])
+    if (operation.shared.includes(reference.field)) await requireWhole(db, caller, reference);
 }
 
 /**
@@ -76,26 +77,36 @@ export async function resolveFilters(
   { parameters }: Pick<Operation, 'parameters'>,
   query: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
-  const named = referencesOf(parameters).filter(({ field }) => typeof query[field] === 'string');
-  if (named.length === 0) return query;
+  const filters = listReferenceFilters(parameters).filter(
+    ({ field }) => typeof query[field] === 'string',
+  );
+  if (filters.length === 0) return query;
   const resolved = { ...query };
-  for (const { field, table } of named)
-    resolved[field] = await findFiltered(db, table, { reference: query[field] as string, field });
+  for (const { field, table } of filters)
+    resolved[field] = await findFilterRecord(db, table, {
+      reference: query[field] as string,
+      field,
+    });
   return resolved;
 }
 
-const known = new WeakMap<Operation['parameters'], { field: string; table: Table }[]>();
+const filtersByParameters = new WeakMap<
+  Operation['parameters'],
+  { field: string; table: Table }[]
+>();
 
-function referencesOf(parameters: Operation['parameters']): { field: string; table: Table }[] {
-  let found = known.get(parameters);
-  if (!found) {
-    found = parameters.flatMap(({ name: field, in: place, schema }) => {
+function listReferenceFilters(
+  parameters: Operation['parameters'],
+): { field: string; table: Table }[] {
+  let filters = filtersByParameters.get(parameters);
+  if (!filters) {
+    filters = parameters.flatMap(({ name: field, in: requestPart, schema }) => {
       const table = contract.resolve(schema)['x-reference'] as Table | undefined;
-      return table && place === 'query' ? [{ field, table }] : [];
+      return table && requestPart === 'query' ? [{ field, table }] : [];
     });
-    known.set(parameters, found);
+    filtersByParameters.set(parameters, filters);
   }
-  return found;
+  return filters;
 }
 
 export const tableOfPath = (path: string): Table => {
@@ -103,12 +114,12 @@ export const tableOfPath = (path: string): Table => {
   return TABLES[resource] ?? (resource as Table);
 };
 
-export function recordsInPath(path: string, params: Record<string, unknown>): Named[] {
+export function recordsInPath(path: string, params: Record<string, unknown>): NamedReference[] {
   const table = tableOfPath(path);
   return Object.entries(IN_PATH).flatMap(([field, key]) => {
     if (params[field] === undefined) return [];
     const reference = params[field] as Reference;
-    const number = table === 'numbers' ? telephoneOf(String(reference)) : undefined;
+    const number = table === 'numbers' ? parseTelephone(String(reference)) : undefined;
     return number
       ? [{ field, table, key: 'phone_number', references: [number] }]
       : [{ field, table, key, references: [reference] }];
@@ -118,15 +129,15 @@ export function recordsInPath(path: string, params: Record<string, unknown>): Na
 async function requireWhole(
   db: Db,
   caller: Caller,
-  { table, key, references }: Named,
+  { table, key, references }: NamedReference,
 ): Promise<void> {
-  const partial = await notWhole(db, table, references, key);
+  const partial = await findNotWhole(db, table, references, key);
   if (partial.length === 0) return;
   // The permission is checked first: a message is visible to a person, whatever the person's teams
   // allow.
   if (caller.permissions.has(COMPANY_WIDE)) {
-    const permitted = withContext(db, { accessScope: accessScopeOf(caller, COMPANY_WIDE) });
-    if ((await notVisible(permitted, table, partial, key)).length === 0) return;
+    const permitted = withContext(db, { accessScope: buildAccessScope(caller, COMPANY_WIDE) });
+    if ((await findHidden(permitted, table, partial, key)).length === 0) return;
   }
   throw new HttpProblem(
     'access_limited',
@@ -136,33 +147,38 @@ async function requireWhole(
 }
 
 /** The records that a value names in fields with x-reference, at any depth. */
-function namedIn(schema: Schema, value: unknown, prefix = '', depth = 0): Named[] {
+function listReferencesIn(
+  schema: Schema,
+  value: unknown,
+  prefix = '',
+  depth = 0,
+): NamedReference[] {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
   const { properties } = facets(schema);
   return Object.entries(value).flatMap(([name, inner]) => {
     const property = properties[name];
     if (!property || inner === null || inner === '') return [];
     const field = prefix + name;
-    const target = targetOf(property, value);
-    if (target) return [named(field, target, [inner].flat() as Reference[])];
+    const target = findTarget(property, value);
+    if (target) return [toNamedReference(field, target, [inner].flat() as Reference[])];
     const { items } = facets(property);
     if (Array.isArray(inner))
       return items
-        ? inner.flatMap((item, n) => namedIn(items, item, `${field}.${n}.`, depth + 1))
+        ? inner.flatMap((item, n) => listReferencesIn(items, item, `${field}.${n}.`, depth + 1))
         : [];
-    return namedIn(contract.resolve(property), inner, `${field}.`, depth + 1);
+    return listReferencesIn(contract.resolve(property), inner, `${field}.`, depth + 1);
   });
 }
 
 /** Undefined where the type is not sent: then only the handler knows the target, and checks it. */
-function targetOf(property: Schema, sent: object): string | undefined {
+function findTarget(property: Schema, fields: object): string | undefined {
   const by = property['x-reference-by'];
   if (!by) return property['x-reference'];
-  const type = (sent as Record<string, unknown>)[by.field];
+  const type = (fields as Record<string, unknown>)[by.field];
   return typeof type === 'string' && Object.hasOwn(by.tables, type) ? by.tables[type] : undefined;
 }
 
-function named(field: string, target: string, references: Reference[]): Named {
+function toNamedReference(field: string, target: string, references: Reference[]): NamedReference {
   const [table, key = 'id'] = target.split('.') as [Table, string?];
   return { field, table, key, references };
 }

@@ -6,23 +6,23 @@ import type { Authenticator } from './auth/authenticator';
 import { authorize } from './auth/caller';
 import { takeField } from './auth/fields';
 import type { Authenticated } from './auth/scheme';
-import { keptBy } from './kept-identity';
+import { takeImportedIdentity } from './kept-identity';
 import type { BodyTimeouts } from './body-timeout';
-import { isLogged, UNCHANGED, type ChangeLog, type DirectEntry } from './change-log';
+import { isLogged, UNCHANGED, type ChangeLog, type AuditEntry } from './change-log';
 import type { Call } from './handlers';
 import type { Idempotency } from './idempotency';
 import { identifyKeyOwner } from './key-owner';
 import type { LoadDestinationTest } from './limited-destinations';
 import type { RateLimits } from './rate-limits';
 import { requireSmallBody, type BodyReader } from './read-body';
-import { dbOf, readCall } from './read-call';
+import { selectDb, readCall } from './read-call';
 import { errorUnlessRemoved } from './removed-company';
 import { sendJson, sendReply } from './send-reply';
 import { DATA_AGE, type StaleReads } from './stale-reads';
 import { unchangedReply } from './stored-fields';
 import type { Storage } from '../storage/storage';
 import {
-  digestOf,
+  digestFile,
   discardUpload,
   isMultipart,
   storeUpload,
@@ -53,7 +53,7 @@ export interface Pipeline {
 
 export interface AnyHandler {
   (call: Call<OperationId>): Promise<unknown>;
-  direct?: (call: Call<OperationId>, entry: DirectEntry | undefined) => Promise<unknown>;
+  singleStatement?: (call: Call<OperationId>, entry: AuditEntry | undefined) => Promise<unknown>;
   keeps_upload?: boolean;
 }
 
@@ -85,7 +85,7 @@ export function adapt(
       throw await errorUnlessRemoved(
         error,
         operation,
-        dbOf({ operation, sender }, pipeline.tenants),
+        selectDb({ operation, sender }, pipeline.tenants),
       );
     } finally {
       if (upload) await discardUpload(pipeline.storage, upload);
@@ -107,22 +107,23 @@ async function receive(
   const { authenticator, limits } = pipeline;
   const admit = async (sender: Authenticated) => {
     res.locals.caller = sender.caller;
-    const taken = limits.take(sender, { operation, req, res });
-    if (taken) await taken;
+    const pending = limits.take(sender, { operation, req, res });
+    if (pending) await pending;
     authorize(sender.caller, operation);
     return sender;
   };
-  const known = await authenticator.callerOutsideBody(req, operation);
-  const is_sender = known && operation.credentials === 'account';
-  const early = is_sender ? await admit({ caller: known, owner: undefined }) : undefined;
+  const earlyCaller = await authenticator.callerOutsideBody(req, operation);
+  const isSender = earlyCaller && operation.credentials === 'account';
+  const early = isSender ? await admit({ caller: earlyCaller, owner: undefined }) : undefined;
   const upload =
     hasBody(req) || isMultipart(req)
-      ? await readBody({ operation, req, res, is_known: known !== undefined }, pipeline)
+      ? await readBody({ operation, req, res, is_known: earlyCaller !== undefined }, pipeline)
       : undefined;
   try {
-    const sender = early ?? (await admit(await authenticator.authenticate(req, operation, known)));
+    const sender =
+      early ?? (await admit(await authenticator.authenticate(req, operation, earlyCaller)));
     // Credentials of another company than the lead token's do not permit a larger body.
-    if (known && sender.caller !== known) requireSmallBody(req);
+    if (earlyCaller && sender.caller !== earlyCaller) requireSmallBody(req);
     if (early) takeField(req.body, 'auth_token');
     return { sender, upload };
   } catch (error) {
@@ -141,9 +142,9 @@ async function readBody(
 ): Promise<Upload | undefined> {
   if (!isMultipart(req)) return void (await readBody(req, res, is_known));
   // The token of a lead or an invitation may be a field of the form.
-  const has_token = isOpen(operation) || operation.credentials === 'invitation_token';
-  const is_read = has_token || (operation.multipart && is_known);
-  return is_read ? upload(operation, req, res, is_known) : undefined;
+  const hasToken = isOpen(operation) || operation.credentials === 'invitation_token';
+  const isRead = hasToken || (operation.multipart && is_known);
+  return isRead ? upload(operation, req, res, is_known) : undefined;
 }
 
 /** Express parses the query string each time that `req.query` is read. */
@@ -160,14 +161,14 @@ const headNotAllowed = ({ method }: Operation): HttpProblem =>
 
 /** The reply of a PUT that changes nothing: the record as it is, and no entry in the change log. */
 async function showUnchanged(show: AnyHandler, call: Call<OperationId>): Promise<unknown> {
-  const { query, body } = call as { query: Serialized; body: Serialized };
+  const { query, body } = call as { query: SerializerChoice; body: SerializerChoice };
   const serializer = body.serializer ?? query.serializer;
   const shown = { ...call, query: serializer === undefined ? {} : { serializer } };
   const reply = await show({ ...shown, if_none_match: undefined } as Call<OperationId>);
   return unchangedReply(reply, call.if_match);
 }
 
-interface Serialized {
+interface SerializerChoice {
   serializer?: string;
 }
 
@@ -188,22 +189,22 @@ async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
     return sendReply(req, res, operation.status, reply);
   }
   const { params, body, caller, owner, ip } = call;
-  const kept = keptBy(operation, call, pipeline.id_reach);
-  const { db: own_db, body: own_body } = kept ?? call;
+  const imported = takeImportedIdentity(operation, call, pipeline.id_reach);
+  const { db: ownDb, body: ownBody } = imported ?? call;
   const ids = { request_id: req.id, client_request_id: req.client_id ?? null };
   const write = { operation, caller, owner, params, body, ...ids, ip };
-  const run = (db: Call<OperationId>['db'], direct?: AnyHandler['direct']) =>
-    pipeline.changes.logging(
+  const run = (db: Call<OperationId>['db'], singleStatement?: AnyHandler['singleStatement']) =>
+    pipeline.changes.runLogged(
       db,
       write,
-      (within) => handler({ ...call, body: own_body as typeof body, db: within }),
-      direct && ((entry) => direct(call, entry)),
+      (within) => handler({ ...call, body: ownBody as typeof body, db: within }),
+      singleStatement && ((entry) => singleStatement(call, entry)),
     );
   const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;
   // The access of a limited caller is checked in a transaction.
-  const direct = call.caller.teams || kept ? undefined : handler.direct;
+  const singleStatement = call.caller.teams || imported ? undefined : handler.singleStatement;
   if (key === undefined) {
-    const reply = await run(own_db, direct);
+    const reply = await run(ownDb, singleStatement);
     if (reply !== UNCHANGED) return sendReply(req, res, operation.status, reply);
     // Its checksum was compared already; the record may have changed since.
     const shown = await showUnchanged(show!, { ...call, if_match: undefined });
@@ -211,7 +212,11 @@ async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
   }
   // The answer is stored with the write: in a transaction.
   const work = (db: Call<OperationId>['db']) => run(db);
-  const answer = await pipeline.idempotency.once(own_db, await keyed(request, key), work);
+  const answer = await pipeline.idempotency.once(
+    ownDb,
+    await buildKeyedRequest(request, key),
+    work,
+  );
   if (answer.replayed) res.set('Idempotent-Replayed', 'true');
   sendJson(res, answer.status, answer.text, answer.headers);
 }
@@ -221,13 +226,23 @@ const isPlainRead = (operation: Operation): boolean =>
   operation.method === 'get' && !operation.effect && !isLogged(operation);
 
 /** The values that must equal those of an earlier request with the same Idempotency-Key. */
-async function keyed({ operation, call }: Run, key: string) {
-  const { params, query, upload, aside } = call;
-  const body = upload ? [call.body, await digestOf(upload)] : withAside(call.body, aside?.values);
-  const lead_token = call.owner?.token;
-  return { operation, key, owner: identifyKeyOwner(call), lead_token, params, query, body };
+async function buildKeyedRequest({ operation, call }: Run, key: string) {
+  const { params, query, upload, ignored } = call;
+  const body = upload
+    ? [call.body, await digestFile(upload)]
+    : addIgnored(call.body, ignored?.values);
+  const leadToken = call.owner?.token;
+  return {
+    operation,
+    key,
+    owner: identifyKeyOwner(call),
+    lead_token: leadToken,
+    params,
+    query,
+    body,
+  };
 }
 
 /** Requests that differ in ignored fields alone are different ones. */
-const withAside = (body: unknown, values: Record<string, unknown> = {}): unknown =>
+const addIgnored = (body: unknown, values: Record<string, unknown> = {}): unknown =>
   Object.keys(values).length === 0 ? body : [body, values];

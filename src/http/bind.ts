@@ -4,7 +4,7 @@ import { HttpProblem } from '../errors';
 import { adapt, type AnyHandler, type Pipeline } from './adapt';
 import type { Handlers } from './handlers';
 import { pathTable } from './path-table';
-import { storedRecordOf } from './stored-fields';
+import { findStoredRecord } from './stored-fields';
 
 interface Resource {
   methods: ReadonlyMap<string, RequestHandler>;
@@ -22,22 +22,22 @@ export function bind(
 ): RequestHandler {
   requireKnownNames(handlers, operations);
   const handle = (operation: Operation) => {
-    const shown = operation.method === 'put' ? storedRecordOf(operation)?.show : undefined;
-    const show = shown && handlerOf(shown, handlers);
-    return adapt(operation, { handler: handlerOf(operation, handlers), show }, pipeline);
+    const shown = operation.method === 'put' ? findStoredRecord(operation)?.show : undefined;
+    const show = shown && requireHandler(shown, handlers);
+    return adapt(operation, { handler: requireHandler(operation, handlers), show }, pipeline);
   };
   const paths = new Set(operations.map(({ path }) => path));
   const find = pathTable(
     [...paths].map((path) => {
-      const own = operations.filter((operation) => operation.path === path);
-      return [path.slice(BASE_PATH.length), resourceOf(own, handle)] as const;
+      const pathOperations = operations.filter((operation) => operation.path === path);
+      return [path.slice(BASE_PATH.length), buildResource(pathOperations, handle)] as const;
     }),
   );
   return (req, res, next) => {
-    const found = find(req.path);
-    if (!found) return next();
-    const { methods, otherwise } = found.value;
-    req.params = found.params;
+    const match = find(req.path);
+    if (!match) return next();
+    const { methods, otherwise } = match.value;
+    req.params = match.params;
     return (methods.get(req.method) ?? otherwise)(req, res, next);
   };
 }
@@ -48,13 +48,13 @@ function requireKnownNames(handlers: Handlers, operations: readonly Operation[])
   if (stray) throw new Error(`the handler ${stray} has no operation in openapi.yaml`);
 }
 
-function handlerOf({ id }: Operation, handlers: Handlers): AnyHandler {
+function requireHandler({ id }: Operation, handlers: Handlers): AnyHandler {
   const handler = handlers[id] as unknown as AnyHandler | undefined;
   if (!handler) throw new Error(`no handler for operation ${id}`);
   return handler;
 }
 
-function resourceOf(
+function buildResource(
   operations: Operation[],
   handle: (operation: Operation) => RequestHandler,
 ): Resource {

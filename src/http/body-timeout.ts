@@ -15,10 +15,10 @@ const timers = new WeakMap<Request, NodeJS.Timeout>();
 /** Closes connections whose body arrives too slowly. */
 export function bodyTimeout({ body_ms }: BodyTimeouts): (req: Request) => void {
   return (req) => {
-    const has_body =
+    const hasBody =
       req.headers['transfer-encoding'] !== undefined ||
       Number(req.headers['content-length'] ?? 0) > 0;
-    if (!has_body) return;
+    if (!hasBody) return;
     timers.set(req, setTimeout(() => req.destroy(), body_ms).unref());
     const stop = () => clearTimeout(timers.get(req));
     req.once('end', stop).once('close', stop);

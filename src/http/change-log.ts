@@ -4,15 +4,15 @@ import { uuidv7 } from '../db/uuid';
 import type { Caller } from './auth/caller';
 import type { LeadOwner } from './auth/lead-tokens';
 import {
-  changedColumns,
+  listChangedColumns,
   isSame,
-  requestedChanges,
+  listRequestedChanges,
   type Fields,
   type Versions,
 } from './changed-columns';
 import { recordChange, type Change } from './record-change';
 import { Json } from './reply';
-import { storedRecordOf } from './stored-fields';
+import { findStoredRecord } from './stored-fields';
 
 // Every write with credentials of the company, or by a lead token, passes through here: the record
 // before it is compared with the record in the reply, both as the contract shows them, and the
@@ -35,10 +35,10 @@ type Handle = (db: Db) => Promise<unknown>;
  * Runs a request in one statement, together with its entry in the log, if there is one. Returns
  * undefined, without any change, where the request needs a transaction.
  */
-type HandleDirectly = (entry: DirectEntry | undefined) => Promise<unknown>;
+type HandleInStatement = (entry: AuditEntry | undefined) => Promise<unknown>;
 
 /** An entry of the log that the database completes with the record and the columns that changed. */
-export interface DirectEntry {
+export interface AuditEntry {
   valuesFor(type: string, columns: ReadonlySet<string>): Record<string, unknown>;
 }
 
@@ -47,7 +47,7 @@ export interface ChangeLog {
    * Runs a request; a write in one transaction, or one statement, with its entry in the log.
    * Returns UNCHANGED for a PUT that changes nothing: then nothing was written.
    */
-  logging(db: Db, write: Write, handle: Handle, direct?: HandleDirectly): Promise<unknown>;
+  runLogged(db: Db, write: Write, handle: Handle, direct?: HandleInStatement): Promise<unknown>;
 }
 
 /**
@@ -73,21 +73,21 @@ function isPlainSubmission({ operation, body }: Write): boolean {
 
 export function changeLog(clock: () => Date): ChangeLog {
   return {
-    logging: async (db, write, handle, direct) => {
-      const is_logged = isLogged(write.operation) && !isPlainSubmission(write);
-      const reply = await direct?.(is_logged ? directEntry(write, clock()) : undefined);
+    runLogged: async (db, write, handle, direct) => {
+      const recordsChange = isLogged(write.operation) && !isPlainSubmission(write);
+      const reply = await direct?.(recordsChange ? buildAuditEntry(write, clock()) : undefined);
       if (reply !== undefined) return reply;
-      if (!is_logged) return handle(db);
+      if (!recordsChange) return handle(db);
       const before: Versions[] = [];
       const after: Versions[] = [];
       const logged = withContext(db, {
         log: {
-          before: (record) => void before.push(versionsOf(record)),
-          after: (record) => void after.push(versionsOf(record)),
+          before: (record) => void before.push(parseVersions(record)),
+          after: (record) => void after.push(parseVersions(record)),
         },
       });
       const record = (tx: Db, reply: unknown) =>
-        recordChange(tx, entryOf(write, { before, after, reply, now: clock() }));
+        recordChange(tx, buildEntry(write, { before, after, reply, now: clock() }));
       if (write.operation.own_transactions) {
         // The operation calls other services and commits parts of its work: its entry comes last.
         const reply = await handle(logged);
@@ -117,29 +117,31 @@ class NothingChanged extends Error {}
 /** A PUT changes nothing if it has the values of the record. */
 function changesNothing(
   { operation, body }: Write,
-  { before, after }: Pick<Written, 'before' | 'after'>,
+  { before, after }: Pick<WriteResult, 'before' | 'after'>,
 ): boolean {
-  const written = after.at(-1);
-  const earlier = written && versionBefore(written, before);
-  if (!earlier || !operation.body || !storedRecordOf(operation)) return false;
-  return isSame(body, earlier.whole, written.whole, operation.body);
+  const current = after.at(-1);
+  const earlier = current && versionBefore(current, before);
+  if (!earlier || !operation.body || !findStoredRecord(operation)) return false;
+  return isSame(body, earlier.whole, current.whole, operation.body);
 }
 
 const versionBefore = ({ whole }: Versions, before: readonly Versions[]): Versions | undefined =>
-  before.findLast((other) => other.whole.uuid === whole.uuid && other.whole.type === whole.type);
+  before.findLast(
+    (version) => version.whole.uuid === whole.uuid && version.whole.type === whole.type,
+  );
 
-const directEntry = (write: Write, now: Date): DirectEntry => ({
+const buildAuditEntry = (write: Write, now: Date): AuditEntry => ({
   valuesFor: (type, columns) => {
-    const is_new = write.operation.status === 201;
-    const { uuid, created_at, ...sender } = senderOf(write, now);
+    const isNew = write.operation.status === 201;
+    const { uuid, created_at, ...sender } = buildSenderColumns(write, now);
     const entry = {
       ...sender,
       uuid,
       created_at: created_at.toISOString(),
       record_type: type,
-      action: is_new ? 'create' : actionOf(write.operation),
+      action: isNew ? 'create' : toAction(write.operation),
       // Without the braces: the statement puts it inside a JSON object.
-      requested: JSON.stringify(requestedChanges(write, columns)).slice(1, -1) || null,
+      requested: JSON.stringify(listRequestedChanges(write, columns)).slice(1, -1) || null,
     };
     return Object.fromEntries(
       Object.entries(entry).map(([name, value]) => [`entry_${name}`, value]),
@@ -147,16 +149,16 @@ const directEntry = (write: Write, now: Date): DirectEntry => ({
   },
 });
 
-const versionsOf = ({ record, shown }: LoggedRecord): Versions => {
+const parseVersions = ({ record, shown }: LoggedRecord): Versions => {
   const whole = JSON.parse(record) as Fields;
   return { whole, shown: shown === record ? whole : (JSON.parse(shown) as Fields) };
 };
 
 /** A lead that is removed by its token has left its schedule: it is not deleted. */
-const actionOf = ({ method, power }: Operation): Change['action'] =>
+const toAction = ({ method, power }: Operation): Change['action'] =>
   (power ? undefined : ACTIONS[method]) ?? 'update';
 
-interface Written {
+interface WriteResult {
   /** The changed records before and after the write. */
   before: Versions[];
   after: Versions[];
@@ -170,30 +172,33 @@ const ACTIONS: Record<string, Change['action']> = {
   patch: 'update',
 };
 
-function entryOf(write: Write, { before, after: all, reply, now }: Written): Change {
+function buildEntry(write: Write, { before, after: all, reply, now }: WriteResult): Change {
   const { operation, caller } = write;
-  const written = all.at(-1) ?? shownIn(reply);
-  const after = written?.whole;
-  const earlier = written && versionBefore(written, before);
+  const current = all.at(-1) ?? readReplyVersions(reply);
+  const after = current?.whole;
+  const earlier = current && versionBefore(current, before);
   const status = reply instanceof Json ? (reply.status ?? operation.status) : operation.status;
-  const is_new = earlier === undefined && status === 201;
+  const isNew = earlier === undefined && status === 201;
   const changesAs = (as: keyof Versions) =>
-    written && (earlier || is_new)
-      ? { ...changedColumns(earlier, written, as), ...requestedChanges(write, namesOf(written)) }
-      : requestedChanges(write);
+    current && (earlier || isNew)
+      ? {
+          ...listChangedColumns(earlier, current, as),
+          ...listRequestedChanges(write, listColumnNames(current)),
+        }
+      : listRequestedChanges(write);
   return {
-    ...senderOf(write, now),
-    record_type: String(after?.type ?? resourceOf(operation)),
+    ...buildSenderColumns(write, now),
+    record_type: String(after?.type ?? toRecordType(operation)),
     record_id: typeof after?.id === 'number' ? after.id : null,
-    action: is_new ? 'create' : actionOf(operation),
+    action: isNew ? 'create' : toAction(operation),
     changes: changesAs('whole'),
     changes_shown: caller.teams ? changesAs('shown') : null,
   };
 }
 
-const namesOf = ({ whole }: Versions): ReadonlySet<string> => new Set(Object.keys(whole));
+const listColumnNames = ({ whole }: Versions): ReadonlySet<string> => new Set(Object.keys(whole));
 
-function senderOf(write: Write, now: Date) {
+function buildSenderColumns(write: Write, now: Date) {
   const { operation, caller, request_id, client_request_id, ip } = write;
   return {
     uuid: uuidv7(now.getTime()),
@@ -215,7 +220,7 @@ const tokenName = (owner: LeadOwner | undefined): string =>
     ? `Lead token of offer ${owner.offer_id}`
     : `Lead token of schedule ${owner?.schedule_id}`;
 
-function recordIn(reply: unknown): Fields | undefined {
+function readReplyRecord(reply: unknown): Fields | undefined {
   const envelope = (reply instanceof Json ? JSON.parse(reply.text) : reply) as
     { metadata?: { root?: string } } | undefined;
   const root = envelope?.metadata?.root;
@@ -225,13 +230,13 @@ function recordIn(reply: unknown): Fields | undefined {
     : undefined;
 }
 
-function shownIn(reply: unknown): Versions | undefined {
-  const record = recordIn(reply);
+function readReplyVersions(reply: unknown): Versions | undefined {
+  const record = readReplyRecord(reply);
   return record && { whole: record, shown: record };
 }
 
 /** `/api/v1/buyer_groups/{id}` → BuyerGroup */
-function resourceOf({ path }: Operation): string {
+function toRecordType({ path }: Operation): string {
   const words = path.split('/')[3]!.replace(/ies$/, 'y').replace(/s$/, '').split('_');
   return words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { contract, facets, type Schema } from '../contract';
-import { stillColumns, type Projection } from '../db/projection';
+import { auditedColumns, type Projection } from '../db/projection';
 import type { Write } from './change-log';
 import type { ChangedColumns } from './record-change';
 
@@ -32,15 +32,15 @@ const HIDDEN = '[hidden]';
 
 interface Marks {
   /** Columns that change without a write to them. */
-  moving: Set<string>;
+  volatile: Set<string>;
   secret: Set<string>;
 }
 
-const marks_by_type = new Map<string, Marks>();
+const marksByType = new Map<string, Marks>();
 
-function marksOf(type: string): Marks {
-  let marks = marks_by_type.get(type);
-  if (!marks) marks_by_type.set(type, (marks = readMarks(type)));
+function findMarks(type: string): Marks {
+  let marks = marksByType.get(type);
+  if (!marks) marksByType.set(type, (marks = readMarks(type)));
   return marks;
 }
 
@@ -51,31 +51,31 @@ function readMarks(type: string): Marks {
   const columns = Object.entries(schema?.properties ?? {});
   const having = (mark: 'x-moving' | 'x-secret') =>
     new Set(columns.flatMap(([name, column]) => (column[mark] ? name : [])));
-  return { moving: having('x-moving'), secret: having('x-secret') };
+  return { volatile: having('x-moving'), secret: having('x-secret') };
 }
 
 /** The columns that the database compares for the change log (src/db/write.ts). */
-export interface Compared {
+export interface ComparedColumns {
   type: string;
   columns: readonly string[];
   /** Columns whose values are masked: only this file knows how. */
   hidden: ReadonlySet<string>;
 }
 
-const compared_by_type = new Map<string, Compared>();
+const comparedByType = new Map<string, ComparedColumns>();
 
 /** Equals the columns of a resource that `listChangedColumns` compares. */
-export function comparedColumns(projection: Projection): Compared {
+export function listComparedColumns(projection: Projection): ComparedColumns {
   const { schema } = projection;
-  let compared = compared_by_type.get(schema);
+  let compared = comparedByType.get(schema);
   if (!compared) {
-    const columns = stillColumns(projection).filter((name) => !IGNORED.has(name));
+    const columns = auditedColumns(projection).filter((name) => !IGNORED.has(name));
     const declared = contract.document.components.schemas[schema]!.properties!;
     const type = String(declared.type!['x-const']);
-    const { secret } = marksOf(type);
+    const { secret } = findMarks(type);
     const isHidden = (name: string) => secret.has(name) || name === 'body' || /url$/.test(name);
     compared = { type, columns, hidden: new Set(columns.filter(isHidden)) };
-    compared_by_type.set(schema, compared);
+    comparedByType.set(schema, compared);
   }
   return compared;
 }
@@ -89,29 +89,29 @@ const isEmpty = (value: unknown) =>
  * The columns of a record that changed; for a new record, those that have a value. With `shown`,
  * the values are those that the caller may read: hidden ones keep only their names.
  */
-export function changedColumns(
+export function listChangedColumns(
   earlier: Versions | undefined,
-  written: Versions,
+  current: Versions,
   as: keyof Versions = 'whole',
 ): ChangedColumns {
-  const [before, after] = [earlier?.whole, written.whole];
-  const { moving, secret } = marksOf(String(after.type));
+  const [before, after] = [earlier?.whole, current.whole];
+  const { volatile: moving, secret } = findMarks(String(after.type));
   const changed = Object.entries(after).filter(([name, to]) => {
     if (IGNORED.has(name) || moving.has(name)) return false;
     if (!before) return !isEmpty(to);
     return name in before && JSON.stringify(before[name]) !== JSON.stringify(to);
   });
   // The body of a webhook, which has a url, may have a key in it.
-  const is_webhook = 'url' in after && after.url !== null;
-  const isSecret = (name: string) => secret.has(name) || (name === 'body' && is_webhook);
+  const isWebhook = 'url' in after && after.url !== null;
+  const isSecret = (name: string) => secret.has(name) || (name === 'body' && isWebhook);
   const shown = (name: string, value: unknown) =>
-    isSecret(name) && !isEmpty(value) ? HIDDEN : originOf(name, value);
+    isSecret(name) && !isEmpty(value) ? HIDDEN : maskUrlPath(name, value);
   return Object.fromEntries(
     changed.map(([name]) => [
       name,
       {
         from: shown(name, earlier?.[as][name] ?? null),
-        to: shown(name, written[as][name] ?? null),
+        to: shown(name, current[as][name] ?? null),
       },
     ]),
   );
@@ -124,7 +124,7 @@ const TIMES = new Set(['updated_at', 'user_updated_at']);
  * The update left the record as it was, and requested nothing else: each of its fields is a column
  * of the record.
  */
-export function isSame(body: unknown, earlier: Fields, written: Fields, schema: Schema): boolean {
+export function isSame(body: unknown, earlier: Fields, current: Fields, schema: Schema): boolean {
   const { properties } = facets(schema);
   const isShown = ([name, value]: [string, unknown]) =>
     name === 'serializer' ||
@@ -133,13 +133,13 @@ export function isSame(body: unknown, earlier: Fields, written: Fields, schema: 
   return (
     Object.entries((body ?? {}) as Fields).every(isShown) &&
     Object.entries(earlier).every(
-      ([name, value]) => TIMES.has(name) || isDeepStrictEqual(value, written[name]),
+      ([name, value]) => TIMES.has(name) || isDeepStrictEqual(value, current[name]),
     )
   );
 }
 
 /** URLs are shown up to their host: what follows is often a key. */
-const originOf = (name: string, value: unknown) =>
+const maskUrlPath = (name: string, value: unknown) =>
   /url$/.test(name) && typeof value === 'string' && URL.canParse(value)
     ? `${new URL(value).origin}/${HIDDEN}`
     : value;
@@ -151,7 +151,7 @@ const MAX_ENTRIES = 100;
  * The requested fields: all of them where many records were changed or none is returned; otherwise,
  * with the `columns` of the record in the reply, only those that it has no column for.
  */
-export function requestedChanges(
+export function listRequestedChanges(
   { body, params, operation }: Pick<Write, 'body' | 'params' | 'operation'>,
   columns?: ReadonlySet<string>,
 ): ChangedColumns {
@@ -164,7 +164,7 @@ export function requestedChanges(
   const shown = (name: string, value: unknown) => {
     if (declared[name]?.['x-secret'] || /token$|secret|password|private_key/.test(name))
       return HIDDEN;
-    return shortened(originOf(name, value));
+    return shortenList(maskUrlPath(name, value));
   };
   return Object.fromEntries(
     Object.entries(requestedFields(params, body))
@@ -177,11 +177,11 @@ export function requestedChanges(
 function requestedFields(params: Fields, body: unknown): Fields {
   const { id, uuid, ...rest } = params;
   void [id, uuid];
-  const is_object = typeof body === 'object' && body !== null && !Array.isArray(body);
-  return { ...rest, ...(is_object && (body as Fields)) };
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  return { ...rest, ...(isObject && (body as Fields)) };
 }
 
-const shortened = (value: unknown): unknown =>
+const shortenList = (value: unknown): unknown =>
   Array.isArray(value) && value.length > MAX_ENTRIES
     ? [...value.slice(0, MAX_ENTRIES), `and ${value.length - MAX_ENTRIES} more`]
     : value;

@@ -13,11 +13,11 @@ import { LIST_TIME_ZONES } from './queries/time-zones';
 const VALUES = new Map(
   Object.values(contract.document.components.schemas).flatMap((schema) => {
     const name = schema['x-collection'];
-    return name ? [[name, valuesOf(schema)] as const] : [];
+    return name ? [[name, listValues(schema)] as const] : [];
   }),
 );
 
-function valuesOf(schema: Schema): string[] {
+function listValues(schema: Schema): string[] {
   return (schema.enum ?? []).filter(
     (value): value is string => typeof value === 'string' && value !== '',
   );
@@ -30,12 +30,12 @@ const words = (value: string) =>
 function collection<Root extends 'collection' | 'collections', Item>(
   root: Root,
   items: Item[],
-  with_root = true,
+  withRoot = true,
 ) {
   const rows = { [root]: items } as { [R in Root]: Item[] };
   const metadata = { root, total_count: items.length };
   const envelope = { status: 200, success: true, ...rows, metadata };
-  return new Json<typeof envelope>(JSON.stringify(with_root ? envelope : items));
+  return new Json<typeof envelope>(JSON.stringify(withRoot ? envelope : items));
 }
 
 export const collections = ({ clock }: Deps) =>
@@ -78,14 +78,14 @@ async function zonesAt(now: Date, db: Db): Promise<Schemas['TimeZoneDetails'][]>
   const quarter = Math.floor(now.getTime() / QUARTER_MS);
   if (cached?.quarter === quarter) return cached.zones;
   const offsets = await db.sql(LIST_TIME_ZONES, {});
-  const by_name = new Map(offsets.map((offset) => [offset.iana_name, offset]));
-  const named = [
+  const byName = new Map(offsets.map((offset) => [offset.iana_name, offset]));
+  const namedZones = [
     ...Object.entries(DISPLAY_NAMES),
     ...IANA_NAMES.map((name) => [name, name] as const),
   ];
-  const zones = named
-    .flatMap(([value, iana_name]) => {
-      const offset = by_name.get(iana_name);
+  const zones = namedZones
+    .flatMap(([value, ianaName]) => {
+      const offset = byName.get(ianaName);
       return offset ? [describe(value, offset)] : [];
     })
     .toSorted(
@@ -96,12 +96,12 @@ async function zonesAt(now: Date, db: Db): Promise<Schemas['TimeZoneDetails'][]>
 }
 
 function describe(value: string, { iana_name, seconds, dst }: Offset): Schemas['TimeZoneDetails'] {
-  const utc_offset = formatOffset(seconds * 1000);
+  const utcOffset = formatOffset(seconds * 1000);
   return {
     value,
-    name: `(GMT${utc_offset}) ${value}`,
+    name: `(GMT${utcOffset}) ${value}`,
     iana_name,
-    utc_offset,
+    utc_offset: utcOffset,
     utc_offset_seconds: seconds,
     dst,
   };

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOf } from './auth/address';
+import { toNetwork } from './auth/address';
 
 export interface ConnectionLimits {
   max: number;
@@ -14,7 +14,7 @@ const MIN_BYTES_PER_SECOND = 16_384;
 const SWEEP_MS = 5_000;
 
 /** The bytes that a client must have read, and the time limit. */
-interface Due {
+interface ReadDeadline {
   /** Position in all bytes of the connection. */
   bytes: number;
   at: number;
@@ -26,19 +26,19 @@ export function limitConnections(
   { max, max_per_address = Infinity }: ConnectionLimits,
 ): void {
   server.maxConnections = max;
-  const due = new Map<Socket, Due | undefined>();
-  const by_address = new Map<string, number>();
+  const due = new Map<Socket, ReadDeadline | undefined>();
+  const byAddress = new Map<string, number>();
   server.on('connection', (socket) => {
-    const address = networkOf(socket.remoteAddress ?? '');
-    const others = by_address.get(address) ?? 0;
-    if (others >= max_per_address) return void socket.destroy();
-    by_address.set(address, others + 1);
+    const address = toNetwork(socket.remoteAddress ?? '');
+    const openConnections = byAddress.get(address) ?? 0;
+    if (openConnections >= max_per_address) return void socket.destroy();
+    byAddress.set(address, openConnections + 1);
     due.set(socket, undefined);
     socket.once('close', () => {
       due.delete(socket);
-      const left = by_address.get(address)! - 1;
-      if (left > 0) by_address.set(address, left);
-      else by_address.delete(address);
+      const left = byAddress.get(address)! - 1;
+      if (left > 0) byAddress.set(address, left);
+      else byAddress.delete(address);
     });
   });
   const sweep = setInterval(() => closeSlowReaders(due, performance.now()), SWEEP_MS).unref();
@@ -46,13 +46,13 @@ export function limitConnections(
 }
 
 /** Closes connections that are overdue, and sets a time for those that have something to read. */
-export function closeSlowReaders(due: Map<Socket, Due | undefined>, now: number): void {
+export function closeSlowReaders(due: Map<Socket, ReadDeadline | undefined>, now: number): void {
   for (const [socket, set] of due) {
     const waiting = socket.writableLength;
-    const is_read = set !== undefined && socket.bytesWritten - waiting >= set.bytes;
-    if (set && !is_read && now > set.at) socket.destroy();
+    const isRead = set !== undefined && socket.bytesWritten - waiting >= set.bytes;
+    if (set && !isRead && now > set.at) socket.destroy();
     else if (waiting === 0) due.set(socket, undefined);
-    else if (!set || is_read) {
+    else if (!set || isRead) {
       const seconds = waiting / MIN_BYTES_PER_SECOND;
       due.set(socket, { bytes: socket.bytesWritten, at: now + GRACE_MS + seconds * 1000 });
     }

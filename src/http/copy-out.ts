@@ -16,7 +16,7 @@ const ignore = (): void => undefined;
  */
 export async function copyOut(db: Db, statement: BoundStatement, name: string): Promise<Csv> {
   const end = beginExport(db.key);
-  const client = await connectionOf(db).catch((error: unknown) => {
+  const client = await acquireConnection(db).catch((error: unknown) => {
     end();
     throw error;
   });
@@ -39,7 +39,7 @@ export async function copyOut(db: Db, statement: BoundStatement, name: string): 
 }
 
 /** A standby that cannot be reached is replaced by the primary. */
-async function connectionOf({ streams, stale }: Db): Promise<PoolClient> {
+async function acquireConnection({ streams, stale }: Db): Promise<PoolClient> {
   if (!stale?.read) return streams.connect();
   const client = await streams.connect().catch(() => undefined);
   if (!client) return stale.primary.streams.connect();

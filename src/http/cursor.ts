@@ -1,5 +1,5 @@
 import { HttpProblem } from '../errors';
-import { visible } from '../db/access-scope';
+import { buildVisibleCondition } from '../db/access-scope';
 import { positionTemplate, type SortKey } from '../db/list-statements';
 import type { Projection } from '../db/projection';
 import type { Db } from '../db/tenant';
@@ -18,7 +18,7 @@ export interface Position {
   id: number;
 }
 
-interface Ordered {
+interface ListOrder {
   db: Db;
   now: Date;
   projection: Projection;
@@ -29,18 +29,22 @@ interface Ordered {
  * The position before a page; undefined for the first page. Throws 422 if the order needs the
  * record of the cursor, and the caller can see no such record.
  */
-export async function positionOf(
+export async function findPosition(
   cursor: number | undefined,
-  { db, now, projection, sort }: Ordered,
+  { db, now, projection, sort }: ListOrder,
 ): Promise<Position | undefined> {
   if (cursor === undefined || cursor === START || cursor === END) return undefined;
   if (sort === 'id') return { key: '', id: cursor };
   const scope = db.accessScope;
-  const find = positionTemplate(projection, sort, scope && visible(projection.plural));
-  const [found] = await db.query<{ key: string | null }>(
+  const find = positionTemplate(
+    projection,
+    sort,
+    scope && buildVisibleCondition(projection.plural),
+  );
+  const [row] = await db.query<{ key: string | null }>(
     find({ company_id: db.company_id, now: now.toISOString(), after_id: cursor, ...scope }),
   );
-  if (found) return { key: found.key, id: cursor };
+  if (row) return { key: row.key, id: cursor };
   throw HttpProblem.field(
     'cursor',
     'invalid_cursor',

@@ -70,7 +70,7 @@ interface DatabaseError {
 }
 
 /** Checks the error, and the errors that it wraps. */
-function isOneOf(
+function matchesAny(
   error: unknown,
   { codes, kinds, messages }: { codes: ReadonlySet<string>; kinds: Set<string>; messages: RegExp },
   depth = 0,
@@ -82,12 +82,14 @@ function isOneOf(
   if (kind && kinds.has(kind)) return true;
   if (typeof message === 'string' && messages.test(message)) return true;
   const inner = { codes, kinds, messages };
-  return isOneOf(cause, inner, depth + 1) || isOneOf(meta?.driverAdapterError, inner, depth + 1);
+  return (
+    matchesAny(cause, inner, depth + 1) || matchesAny(meta?.driverAdapterError, inner, depth + 1)
+  );
 }
 
 /** The database cannot serve now, but may a moment later. */
 export const isUnavailable = (error: unknown): boolean =>
-  isOneOf(error, { codes: CODES, kinds: KINDS, messages: MESSAGES });
+  matchesAny(error, { codes: CODES, kinds: KINDS, messages: MESSAGES });
 
 const NEVER = /(?!)/;
 const REPEAT = ' Try again; a POST repeated with its Idempotency-Key has only one effect.';
@@ -135,7 +137,7 @@ const BUSY = [
 
 /** Without an error, the database cannot be reached. */
 export function unavailable(error?: unknown): HttpProblem {
-  const { code, detail } = BUSY.find((busy) => isOneOf(error, busy)) ?? {
+  const { code, detail } = BUSY.find((busy) => matchesAny(error, busy)) ?? {
     code: 'unavailable' as const,
     detail: 'The database cannot be reached.',
   };
@@ -168,18 +170,20 @@ const UNSTORABLE_TEXT = new Set(['22P05', '22021']);
  * that far with such text (src/http/well-formed.ts), so they are about what was read.
  */
 export function isBadValue(error: unknown): boolean {
-  const state = sqlStateOf(error);
+  const state = readSqlState(error);
   if (!state?.startsWith('22') || UNSTORABLE_TEXT.has(state)) return false;
-  return !(state === '22P02' && IS_OF_JSON.test(String((error as DatabaseError).message)));
+  return !(state === '22P02' && JSON_SYNTAX_MESSAGE.test(String((error as DatabaseError).message)));
 }
 
-const IS_OF_JSON = /invalid input syntax for type jsonb?\b/;
+const JSON_SYNTAX_MESSAGE = /invalid input syntax for type jsonb?\b/;
 
 /** Searches the wrapped errors too. */
-export function sqlStateOf(error: unknown, depth = 0): string | undefined {
+export function readSqlState(error: unknown, depth = 0): string | undefined {
   if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return undefined;
   const { code, originalCode, cause, meta } = error as DatabaseError;
-  const is_state = code && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('P');
-  const own = originalCode ?? (is_state ? code : undefined);
-  return own ?? sqlStateOf(cause, depth + 1) ?? sqlStateOf(meta?.driverAdapterError, depth + 1);
+  const isState = code && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('P');
+  const state = originalCode ?? (isState ? code : undefined);
+  return (
+    state ?? readSqlState(cause, depth + 1) ?? readSqlState(meta?.driverAdapterError, depth + 1)
+  );
 }

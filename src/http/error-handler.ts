@@ -14,7 +14,7 @@ import type { Caller } from './auth/caller';
 import { diskFull, isBadValue, isDiskFull, isUnavailable, unavailable } from './database-errors';
 import { ERRORS_PATH } from './error-page';
 import { bodyTooLarge } from './read-body';
-import { valuesOf } from './request-values';
+import { collectRequestValues } from './request-values';
 import { violatedColumn } from './violated-key';
 import { validationProblem, type ValidatorError } from './validation-problem';
 import { StorageUnavailable } from '../storage/storage';
@@ -23,7 +23,7 @@ import { tooManyValues } from './well-formed';
 /** Every error: RFC 9457, with fields for existing clients (success, message, errors). */
 export type Problem = Schemas['Problem'];
 
-interface Thrown {
+interface LibraryError {
   status?: number;
   code?: string;
   type?: string;
@@ -33,7 +33,7 @@ interface Thrown {
 }
 
 /** The parts of a request that were set when the error was thrown. */
-interface RequestSoFar {
+interface PartialRequest {
   operation?: Operation;
   caller?: Caller;
 }
@@ -41,11 +41,11 @@ interface RequestSoFar {
 /** The problem for anything thrown; undefined for an internal error. */
 export function problemFor(
   error: unknown,
-  { operation, caller }: RequestSoFar = {},
+  { operation, caller }: PartialRequest = {},
 ): HttpProblem | undefined {
   if (error instanceof HttpProblem) return error;
   if (error instanceof StorageUnavailable) return storageUnavailable();
-  const thrown = error as Thrown;
+  const thrown = error as LibraryError;
   return (
     bodyProblem(thrown) ??
     requestProblem(error, thrown, operation) ??
@@ -55,7 +55,7 @@ export function problemFor(
 }
 
 /** Errors of Express's body parsers. */
-function bodyProblem({ type, limit, message }: Thrown): HttpProblem | undefined {
+function bodyProblem({ type, limit, message }: LibraryError): HttpProblem | undefined {
   switch (type) {
     case 'entity.too.large':
       return bodyTooLarge(limit!);
@@ -76,7 +76,7 @@ function bodyProblem({ type, limit, message }: Thrown): HttpProblem | undefined 
 /** Errors of the router and of the validator. */
 function requestProblem(
   error: unknown,
-  { status, errors }: Thrown,
+  { status, errors }: LibraryError,
   operation?: Operation,
 ): HttpProblem | undefined {
   if (status === 415) {
@@ -102,11 +102,11 @@ function databaseProblem(error: unknown, operation?: Operation): HttpProblem | u
 
 const isWrite = ({ method, effect }: Operation): boolean => method !== 'get' || effect;
 
-function constraintProblem(error: Thrown, caller?: Caller): HttpProblem | undefined {
+function constraintProblem(error: LibraryError, caller?: Caller): HttpProblem | undefined {
   const { code } = error;
   if (code !== 'P2002' && code !== 'P2003') return undefined;
   const column = violatedColumn(error);
-  const field = column === undefined ? undefined : (SENT_AS[column] ?? column);
+  const field = column === undefined ? undefined : (FIELD_BY_COLUMN[column] ?? column);
   if (!field) return undefined;
   // Lead tokens are unique in the installation, and who has one is secret.
   if (code === 'P2002' && field === 'lead_token') return leadTokenTaken();
@@ -115,7 +115,7 @@ function constraintProblem(error: Thrown, caller?: Caller): HttpProblem | undefi
     : HttpProblem.field(field, 'unknown_reference', 'names no record of yours');
 }
 
-const SENT_AS: Record<string, string> = { id: 'legacy_id', token: 'lead_token' };
+const FIELD_BY_COLUMN: Record<string, string> = { id: 'legacy_id', token: 'lead_token' };
 
 const TAKEN_BY_YOURS = 'is taken by another record of yours; it must be unique';
 /** For callers who may not see the other record. */
@@ -149,7 +149,9 @@ export function problemBody(
 }
 
 const byField = <T>(faults: FieldFaults, of: (fault: FieldFault) => T): Record<string, T[]> =>
-  Object.fromEntries(Object.entries(faults).map(([field, found]) => [field, found.map(of)]));
+  Object.fromEntries(
+    Object.entries(faults).map(([field, fieldFaults]) => [field, fieldFaults.map(of)]),
+  );
 
 const answeredRequest = ({ originalUrl, id }: Request): AnsweredRequest => ({
   instance: originalUrl.split('?')[0] ?? '',
@@ -169,7 +171,7 @@ const internalError = (): HttpProblem =>
     'Internal error. The log has the details under this request_id.',
   );
 
-function logMessageOf({ headersSent }: Response, problem: HttpProblem | undefined): string {
+function pickLogMessage({ headersSent }: Response, problem: HttpProblem | undefined): string {
   if (headersSent) return 'the answer was cut off';
   return problem ? 'unavailable' : 'internal error';
 }
@@ -177,19 +179,19 @@ function logMessageOf({ headersSent }: Response, problem: HttpProblem | undefine
 /** Replies with the problem for what was thrown. Details of an internal error are only logged. */
 export function errorHandler(log: Logger): ErrorRequestHandler {
   return (error, req, res, next) => {
-    const problem = problemFor(error, res.locals as RequestSoFar);
+    const problem = problemFor(error, res.locals as PartialRequest);
     if (!problem || problem.status >= 500 || res.headersSent) {
-      const err = new ErrorOfRequest(error, valuesOf(req));
-      log.error({ err, request_id: req.id }, logMessageOf(res, problem));
+      const err = new ErrorOfRequest(error, collectRequestValues(req));
+      log.error({ err, request_id: req.id }, pickLogMessage(res, problem));
     }
     // Express recognizes an error handler by its four parameters; `next` would print the error.
     void next;
     if (res.headersSent) return void res.destroy();
-    const sent = problem ?? internalError();
+    const sentProblem = problem ?? internalError();
     res
-      .status(sent.status)
-      .set({ 'Cache-Control': 'no-store', ...sent.headers })
+      .status(sentProblem.status)
+      .set({ 'Cache-Control': 'no-store', ...sentProblem.headers })
       .type('application/problem+json')
-      .send(JSON.stringify(problemBody(sent, answeredRequest(req))));
+      .send(JSON.stringify(problemBody(sentProblem, answeredRequest(req))));
   };
 }

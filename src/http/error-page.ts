@@ -19,11 +19,11 @@ export interface ExplainedError {
 /** The examples of problems in the contract: of responses, and of those that no operation has. */
 function problemExamples(): Problem[] {
   const { responses, schemas } = contract.document.components;
-  const of_responses = Object.values(responses).flatMap(({ content }) =>
+  const ofResponses = Object.values(responses).flatMap(({ content }) =>
     Object.values(content?.['application/problem+json']?.examples ?? {}),
   );
   return [
-    ...of_responses.map(({ value }) => value as Problem),
+    ...ofResponses.map(({ value }) => value as Problem),
     ...(schemas.Problem as { examples: Problem[] }).examples,
   ];
 }
@@ -31,7 +31,7 @@ function problemExamples(): Problem[] {
 export function explainedErrors(): ExplainedError[] {
   const examples = problemExamples();
   return Object.entries(ERROR_CODES).map(([code, { status, cause, cure }]) => {
-    const example = examples.find((each) => each.code === code);
+    const example = examples.find((problem) => problem.code === code);
     if (!example) throw new Error(`the contract has no example of the error ${code}`);
     return { code, status, cause, cure, example };
   });
@@ -42,7 +42,7 @@ const escaped = (text: string): string =>
 
 const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 
-const sectionOf = ({ code, status, cause, cure, example }: ExplainedError): string => `
+const renderSection = ({ code, status, cause, cure, example }: ExplainedError): string => `
 <section id="${code}">
 <h2><a href="#${code}">${code}</a></h2>
 <p><b>${status} ${STATUS_CODES[status]}.</b> ${prose(cause)}</p>
@@ -50,7 +50,7 @@ const sectionOf = ({ code, status, cause, cure, example }: ExplainedError): stri
 <pre>${escaped(JSON.stringify(example, null, 2))}</pre>
 </section>`;
 
-const pageOf = (errors: readonly ExplainedError[]): string => `<!doctype html>
+const renderPage = (errors: readonly ExplainedError[]): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -66,12 +66,12 @@ h2 a { color: inherit }
 <p>Every error has a <code>code</code>, a stable word to act on; its texts are for people and may
 change. Its <code>type</code> points to the code on this page. <code>error_codes</code> has a code
 for each text in <code>errors</code>. <a href="/api/docs/">All operations</a></p>
-${errors.map(sectionOf).join('\n')}
+${errors.map(renderSection).join('\n')}
 </html>
 `;
 
 /** The meaning and the cure of each code, generated from the contract. */
 export function errorPage(): RequestHandler {
-  const page = pageOf(explainedErrors());
+  const page = renderPage(explainedErrors());
   return (_req, res) => void res.type('html').send(page);
 }

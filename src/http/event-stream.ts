@@ -19,20 +19,20 @@ export async function sendEvents(
   req: Request,
   res: Response,
   stream: EventStream,
-  stalled_ms = STALLED_MS,
+  stalledMs = STALLED_MS,
 ): Promise<void> {
   if (req.method === 'HEAD') return void res.set(HEADERS).end();
-  const gone = new AbortController();
-  res.once('close', () => gone.abort());
+  const disconnection = new AbortController();
+  res.once('close', () => disconnection.abort());
   if (res.destroyed) return;
   // Before the headers: a stream over the limit is answered with a problem.
-  const blocks = stream.events(gone.signal);
+  const blocks = stream.events(disconnection.signal);
   res.set(HEADERS);
   res.flushHeaders();
   try {
     for await (const block of blocks) {
-      if (gone.signal.aborted) return;
-      if (!res.write(block) && !(await drained(res, stalled_ms))) return void res.destroy();
+      if (disconnection.signal.aborted) return;
+      if (!res.write(block) && !(await waitForDrain(res, stalledMs))) return void res.destroy();
     }
     res.end();
   } catch {
@@ -41,15 +41,15 @@ export async function sendEvents(
 }
 
 /** Resolves to false if the client does not read in time, or disconnects. */
-function drained(res: Response, within_ms: number): Promise<boolean> {
+function waitForDrain(res: Response, withinMs: number): Promise<boolean> {
   return new Promise((done) => {
-    const end = (is_read: boolean) => () => {
+    const end = (isRead: boolean) => () => {
       clearTimeout(timer);
-      res.off('drain', on_drain).off('close', on_close);
-      done(is_read);
+      res.off('drain', onDrain).off('close', onClose);
+      done(isRead);
     };
-    const [on_drain, on_close] = [end(true), end(false)];
-    const timer = setTimeout(on_close, within_ms);
-    res.once('drain', on_drain).once('close', on_close);
+    const [onDrain, onClose] = [end(true), end(false)];
+    const timer = setTimeout(onClose, withinMs);
+    res.once('drain', onDrain).once('close', onClose);
   });
 }

@@ -4,17 +4,17 @@ type Components = Record<string, Record<string, unknown>>;
 type Paths = ContractDocument['paths'];
 
 /** The first segment of a path of the contract: /buyers/{id} belongs to buyers. */
-export const resourceOf = (path: string): string => path.split('/')[1]!;
+export const readResourceName = (path: string): string => path.split('/')[1]!;
 
 /**
  * The part of a contract that requests of one resource are validated by. For each operation and
  * media type the validator walks through its whole document and keeps what it finds: with a
  * document for each resource that takes a third of the time and a fraction of the memory.
  */
-export function excerptOf(document: ContractDocument, resource: string): ContractDocument {
+export function buildExcerpt(document: ContractDocument, resource: string): ContractDocument {
   const paths: Paths = {};
   for (const [path, item] of Object.entries(document.paths)) {
-    if (resourceOf(path) === resource) paths[path] = withoutResponses(item);
+    if (readResourceName(path) === resource) paths[path] = withoutResponses(item);
   }
   const { securitySchemes } = document.components;
   const none = { schemas: {}, parameters: {}, responses: {}, examples: {} };
@@ -37,16 +37,16 @@ export function componentsUsedBy(
   root: unknown,
 ): Components {
   const all = components as unknown as Components;
-  const found: Components = {};
+  const usedComponents: Components = {};
   const follow = (node: unknown): void => {
     const references = JSON.stringify(node).matchAll(/"#\/components\/(\w+)\/([^"/]+)"/g);
     for (const [, kind = '', name = ''] of references) {
-      if (found[kind]?.[name] !== undefined) continue;
+      if (usedComponents[kind]?.[name] !== undefined) continue;
       const target = all[kind]![name];
-      (found[kind] ??= {})[name] = target;
+      (usedComponents[kind] ??= {})[name] = target;
       follow(target);
     }
   };
   follow(root);
-  return found;
+  return usedComponents;
 }

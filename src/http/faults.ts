@@ -1,4 +1,4 @@
-import { countOf, HttpProblem, invalid, MAX_FAULTS, type FieldFaults } from '../errors';
+import { countFaults, HttpProblem, invalid, MAX_FAULTS, type FieldFaults } from '../errors';
 
 /** The faults of a request while it is read: the first MAX_FAULTS, and how many there are. */
 export class Faults {
@@ -23,12 +23,12 @@ export class Faults {
   }
 
   /** Combines these faults with those of another check; where both name a field, these count. */
-  with(other: HttpProblem): HttpProblem {
-    const is_ours = (field: string) => field in this.fields || this.withheld.has(field);
-    const others = Object.entries(other.faults);
-    const twice = Object.fromEntries(others.filter(([field]) => is_ours(field)));
-    const theirs = Object.fromEntries(others.filter(([field]) => !is_ours(field)));
-    const count = other.fault_count - countOf(twice) + this.count;
-    return HttpProblem.fields({ ...theirs, ...this.fields }, count) ?? other;
+  with(otherProblem: HttpProblem): HttpProblem {
+    const isOurs = (field: string) => field in this.fields || this.withheld.has(field);
+    const otherFaults = Object.entries(otherProblem.faults);
+    const twice = Object.fromEntries(otherFaults.filter(([field]) => isOurs(field)));
+    const theirs = Object.fromEntries(otherFaults.filter(([field]) => !isOurs(field)));
+    const count = otherProblem.fault_count - countFaults(twice) + this.count;
+    return HttpProblem.fields({ ...theirs, ...this.fields }, count) ?? otherProblem;
   }
 }

@@ -1,10 +1,10 @@
 import { contract, facets, type FieldPermission, type Operation, type Schema } from '../contract';
-import { notVisible } from '../db/access-scope';
+import { findHidden } from '../db/access-scope';
 import type { Reference, Table } from '../db/references';
 import { withContext, type Db } from '../db/tenant';
 import { fault, HttpProblem, type FieldFault } from '../errors';
 import { recordsInPath } from './access-scope';
-import { accessScopeOf, COMPANY_WIDE, type Caller } from './auth/caller';
+import { buildAccessScope, COMPANY_WIDE, type Caller } from './auth/caller';
 
 // Fields with x-field-permission are written only by callers who have that permission, and a
 // limited caller only on records of the teams that give it. An operation without a scope, such as
@@ -32,15 +32,15 @@ export async function requireFieldPermissions(
   // A simulation only supposes other values.
   if (scope?.endsWith(':read') || (!scope && !caller.teams)) return;
   const schema = multipart && !operation.body ? multipart : operation.body;
-  const marked = schema ? protectedIn(schema, body) : [];
+  const marked = schema ? listProtectedFields(schema, body) : [];
   // Without a scope, the permissions of lead tokens decide about their fields, for their offer
   // alone.
-  const sent = scope ? marked : marked.filter(({ is_power }) => !is_power);
-  if (sent.length === 0) return;
+  const checkedFields = scope ? marked : marked.filter(({ is_power }) => !is_power);
+  if (checkedFields.length === 0) return;
   const [record] = recordsInPath(operation.path, params);
   const lacked = new Map<string, boolean>();
   const faults: Record<string, FieldFault[]> = Object.create(null);
-  for (const { field, permission } of sent) {
+  for (const { field, permission } of checkedFields) {
     // Only limited callers need a permission for data of the whole company.
     if (permission === 'company' && !caller.teams) continue;
     const needed = permissionFor(scope, permission);
@@ -81,12 +81,12 @@ export async function mayUse(
   if (caller.superuser) return true;
   if (!caller.permissions.has(permission)) return false;
   if (!caller.teams || !record) return true;
-  const scoped = withContext(db, { accessScope: accessScopeOf(caller, permission) });
+  const scoped = withContext(db, { accessScope: buildAccessScope(caller, permission) });
   const { table, references, key } = record;
-  return (await notVisible(scoped, table, references, key)).length === 0;
+  return (await findHidden(scoped, table, references, key)).length === 0;
 }
 
-interface Protected {
+interface ProtectedField {
   field: string;
   permission: FieldPermission;
   /** A permission of lead tokens opens it too. */
@@ -98,12 +98,17 @@ const isFlagNotSet = ({ 'x-accepts': accepts = [] }: Schema, value: unknown): bo
   accepts.includes('boolean') && /^(|0|false|no|off)$/i.test(String(value ?? '').trim());
 
 /** The fields with x-field-permission that a value has, at any depth, also where they are blank. */
-function protectedIn(schema: Schema, value: unknown, prefix = '', depth = 0): Protected[] {
+function listProtectedFields(
+  schema: Schema,
+  value: unknown,
+  prefix = '',
+  depth = 0,
+): ProtectedField[] {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
   if (Array.isArray(value)) {
     const { items } = facets(schema);
     return items
-      ? value.flatMap((item, n) => protectedIn(items, item, `${prefix}${n}.`, depth + 1))
+      ? value.flatMap((item, n) => listProtectedFields(items, item, `${prefix}${n}.`, depth + 1))
       : [];
   }
   const { properties } = facets(schema);
@@ -120,7 +125,7 @@ function protectedIn(schema: Schema, value: unknown, prefix = '', depth = 0): Pr
     if (permission && !lowerable)
       return [permission]
         .flat()
-        .map((each) => ({ field, permission: each, is_power: power !== undefined }));
-    return protectedIn(property, inner, `${field}.`, depth + 1);
+        .map((item) => ({ field, permission: item, is_power: power !== undefined }));
+    return listProtectedFields(property, inner, `${field}.`, depth + 1);
   });
 }

@@ -1,4 +1,9 @@
-import { alsoVisible, sideCondition, visible, type AccessScope } from '../db/access-scope';
+import {
+  buildFilterCondition,
+  buildMoneyCondition,
+  buildVisibleCondition,
+  type AccessScope,
+} from '../db/access-scope';
 import { type Projection } from '../db/projection';
 import { identify } from '../db/records';
 import type { ListQuery } from './list';
@@ -42,11 +47,11 @@ function readFilter(filter: Filters[string], value: unknown): ReadFilter {
 }
 
 /** How many records meet all of the filters, where that is known. */
-function totalOf(filters: ReadFilter[]): string | undefined {
+function buildTotal(filters: ReadFilter[]): string | undefined {
   const [{ total, among } = {}] = filters;
   if (filters.length === 1 && total !== undefined) return total;
-  const is_interval = among !== undefined && filters.every((filter) => filter.among === among);
-  if (!is_interval) return undefined;
+  const isInterval = among !== undefined && filters.every((filter) => filter.among === among);
+  if (!isInterval) return undefined;
   // Nothing lies beyond both ends, unless they are in the wrong order.
   return `greatest(0, ${[among, ...filters.map(({ beyond }) => beyond)].join(' - ')})`;
 }
@@ -60,36 +65,36 @@ interface Conditions {
 }
 
 /** Selects the records that match the filters and are in the caller's scope. */
-export function conditionsOf(
+export function buildConditions(
   query: ListQuery,
   projection: Projection,
   { filters, scope }: { filters: Filters; scope: AccessScope | undefined },
 ): Conditions {
-  const { plural, everlasting } = projection;
+  const { plural, appendOnly: everlasting } = projection;
   const { conditions, values } = commonConditions(query, projection);
   Object.assign(values, scope);
   const read: ReadFilter[] = [];
-  const addScopeOf = (filter: string) => {
+  const addScopeConditions = (filter: string) => {
     if (!scope) return;
-    const condition = alsoVisible(filter, plural);
+    const condition = buildFilterCondition(filter, plural);
     if (condition) conditions.push(condition);
     const side = sidesOfFilters(projection.schema).get(filter);
-    if (side) conditions.push(sideCondition(side));
+    if (side) conditions.push(buildMoneyCondition(side));
   };
-  if (query.fulltext) addScopeOf('fulltext');
+  if (query.fulltext) addScopeConditions('fulltext');
   for (const [name, filter] of Object.entries(filters)) {
     const value = (query as Record<string, unknown>)[name];
     if (value === undefined) continue;
     read.push(readFilter(filter, value));
     conditions.push(read.at(-1)!.condition);
     values[name] = value;
-    addScopeOf(name);
+    addScopeConditions(name);
   }
   const all = everlasting === true ? undefined : cachedCount(plural);
-  const known = conditions.length === 0 ? all : totalOf(read);
-  const in_scope = scope && visible(plural);
-  const sql = conditions.length > read.length || in_scope ? undefined : known;
-  if (in_scope) conditions.push(in_scope);
+  const totalSql = conditions.length === 0 ? all : buildTotal(read);
+  const inScope = scope && buildVisibleCondition(plural);
+  const sql = conditions.length > read.length || inScope ? undefined : totalSql;
+  if (inScope) conditions.push(inScope);
   return { conditions, values, total: sql === undefined ? undefined : { sql, is_number: true } };
 }
 
@@ -102,12 +107,12 @@ function commonConditions(query: ListQuery, projection: Projection) {
     Object.assign(values, more);
   };
   if (ids) {
-    const named = ids.map(identify);
-    const valuesOf = (kind: 'id' | 'uuid') =>
-      named.flatMap((name) => (name?.key === kind ? [name.value] : []));
+    const identifiers = ids.map(identify);
+    const pickValues = (kind: 'id' | 'uuid') =>
+      identifiers.flatMap((name) => (name?.key === kind ? [name.value] : []));
     add('(t.id = ANY({ids}::bigint[]) OR t.uuid = ANY({uuids}::uuid[]))', {
-      ids: valuesOf('id'),
-      uuids: valuesOf('uuid'),
+      ids: pickValues('id'),
+      uuids: pickValues('uuid'),
     });
   }
   if (created_at_from) add('t.created_at >= {created_at_from}::timestamptz', { created_at_from });

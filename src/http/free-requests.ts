@@ -13,12 +13,12 @@ export interface FreeRequests {
  * With one process a limit is exact; each further one allows a few requests more. Small limits have
  * no free requests.
  */
-export function freeRequests(window_ms: number): FreeRequests {
+export function freeRequests(windowMs: number): FreeRequests {
   let counts = new Map<string, number>();
   let window = -1;
   return {
     take: ({ company_id, name, limit }) => {
-      const current = Math.floor(Date.now() / window_ms);
+      const current = Math.floor(Date.now() / windowMs);
       if (current !== window || counts.size >= MAX_SUBJECTS) counts = new Map();
       window = current;
       const free = limit >= 4 * FREE ? FREE : 0;

@@ -2,13 +2,13 @@ import type { operations } from '../generated/openapi';
 import type { OperationId } from '../contract';
 import type { Db } from '../db/tenant';
 import type { Caller } from './auth/caller';
-import type { DirectEntry } from './change-log';
+import type { AuditEntry } from './change-log';
 import type { Confirmation } from './auth/confirmations';
 import type { Invitation } from './auth/invitations';
 import type { LeadOwner } from './auth/lead-tokens';
 import type { SellersEndpoint } from './auth/webhook-tokens';
 import type { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
-import type { SetAside } from './set-aside';
+import type { IgnoredFields } from './set-aside';
 import type { Upload } from './upload';
 
 type Parameters<Id extends OperationId, In extends 'path' | 'query'> =
@@ -63,7 +63,7 @@ export interface Call<Id extends OperationId> {
   invitation?: Invitation | undefined;
   confirmation?: Confirmation | undefined;
   /** For an operation with x-lenient: the fields that could not be used. */
-  aside?: SetAside | undefined;
+  ignored?: IgnoredFields | undefined;
   ip: string;
   /** Access to the data of the caller's company only. */
   db: Db;
@@ -72,7 +72,10 @@ export interface Call<Id extends OperationId> {
 export interface Handler<Id extends OperationId> {
   (call: Call<Id>): Promise<Success<Id>>;
   /** Fast path: one statement. Undefined means: use the handler. */
-  direct?: (call: Call<Id>, entry: DirectEntry | undefined) => Promise<Success<Id> | undefined>;
+  singleStatement?: (
+    call: Call<Id>,
+    entry: AuditEntry | undefined,
+  ) => Promise<Success<Id> | undefined>;
   /** The record keeps the file of the request, which is stored before the handler is called. */
   keeps_upload?: boolean;
 }

@@ -22,7 +22,7 @@ export function healthChecks(sql: Sql, listFaults: () => Promise<string[]>): Rou
     const faults = await listFaults().catch(() => []);
     res
       .type('text/plain')
-      .send(['ok', ...faults.map((each) => `degraded: ${each}`), ''].join('\n'));
+      .send(['ok', ...faults.map((fault) => `degraded: ${fault}`), ''].join('\n'));
   });
   return router;
 }

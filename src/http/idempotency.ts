@@ -56,10 +56,10 @@ export function idempotency({ pepper, clock }: { pepper: string; clock: () => Da
       db.transaction(async (tx) => {
         const id = identifyKey(db, request);
         await lockKey(tx, id);
-        const digest = digestOf(request);
-        const stored = await find(tx, id, { digest, now: clock() });
-        if (stored) return replay(stored, { digest, secret, operation: request.operation });
-        const answer = answerOf(await work(tx), request.operation.status);
+        const digest = digestRequest(request);
+        const row = await find(tx, id, { digest, now: clock() });
+        if (row) return replay(row, { digest, secret, operation: request.operation });
+        const answer = toAnswer(await work(tx), request.operation.status);
         const { status, text, headers } = answer;
         await store(tx, id, {
           operation_id: request.operation.id,
@@ -86,8 +86,8 @@ export function identifyKey(
   { key, owner }: Pick<Request, 'key' | 'owner'>,
 ): KeyId {
   const { kind, credentials, address } = owner;
-  const named = JSON.stringify([credentials, address]);
-  const digest = createHash('sha256').update(named).digest('hex');
+  const ownerText = JSON.stringify([credentials, address]);
+  const digest = createHash('sha256').update(ownerText).digest('hex');
   return { company_id, credential: `${kind}/${digest}`, key };
 }
 
@@ -125,10 +125,10 @@ async function find(
     where: { company_id, credential: { in: [credential, NO_CREDENTIAL] }, key },
   });
   const row =
-    rows.find((each) => each.credential === credential) ??
+    rows.find((candidate) => candidate.credential === credential) ??
     rows.find(({ request_digest }) => digest.equals(request_digest));
-  const max_age_ms = MAX_AGE_HOURS * 3_600_000;
-  return row && now.getTime() - row.created_at.getTime() < max_age_ms ? row : undefined;
+  const maxAgeMs = MAX_AGE_HOURS * 3_600_000;
+  return row && now.getTime() - row.created_at.getTime() < maxAgeMs ? row : undefined;
 }
 
 function replay(
@@ -150,16 +150,16 @@ function replay(
 }
 
 /** Leaves out the token of a user, who may have replaced it since. */
-function digestOf({ owner, lead_token, params, query, body }: Request): Buffer {
+function digestRequest({ owner, lead_token, params, query, body }: Request): Buffer {
   const { credentials, address } = owner;
   const sender = { credentials, address, lead_token };
-  const sent = { ...query, auth_token: undefined };
+  const queryWithoutToken = { ...query, auth_token: undefined };
   return createHash('sha256')
-    .update(JSON.stringify([sender, params, sent, body]))
+    .update(JSON.stringify([sender, params, queryWithoutToken, body]))
     .digest();
 }
 
-function answerOf(reply: unknown, status: number): Answer {
+function toAnswer(reply: unknown, status: number): Answer {
   return reply instanceof Json
     ? { status: reply.status ?? status, text: reply.text, headers: reply.headers, replayed: false }
     : { status, text: JSON.stringify(reply), headers: {}, replayed: false };

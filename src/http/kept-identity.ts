@@ -1,20 +1,20 @@
 import { BASE_PATH, facets, type Operation, type Schema } from '../contract';
-import { keepingIdentity } from '../db/kept-identity';
+import { withImportedIdentity } from '../db/kept-identity';
 import type { Db } from '../db/tenant';
-import { resourceOf } from './excerpt';
+import { readResourceName } from './excerpt';
 import { isObject } from './normalize-value';
 
 // Superusers may set the id, uuid and times of a new record (KeptIdentity in openapi.yaml).
 // Handlers do not know of it.
 
-interface Sent {
+interface IdentityFields {
   legacy_id?: number;
   uuid?: string;
   created_at?: string;
   updated_at?: string;
 }
 
-interface Kept {
+interface DbAndBody {
   db: Db;
   body: unknown;
 }
@@ -23,14 +23,14 @@ interface Kept {
  * Removes the identity of a new record from the body; undefined without one. Its id may be as far
  * beyond those of other records as `reach`.
  */
-export function keptBy(
+export function takeImportedIdentity(
   operation: Operation,
-  { db, body }: Kept,
+  { db, body }: DbAndBody,
   reach: bigint | null,
-): Kept | undefined {
-  const model = isObject(body) && hasIdentity(operation) ? modelOf(operation) : undefined;
+): DbAndBody | undefined {
+  const model = isObject(body) && hasIdentity(operation) ? readModelName(operation) : undefined;
   if (model === undefined) return undefined;
-  const { legacy_id, uuid, created_at, updated_at, ...fields } = body as Sent;
+  const { legacy_id, uuid, created_at, updated_at, ...fields } = body as IdentityFields;
   const identity = {
     ...(legacy_id !== undefined && { id: BigInt(legacy_id) }),
     ...(uuid !== undefined && { uuid }),
@@ -38,8 +38,8 @@ export function keptBy(
     ...(updated_at !== undefined && { updated_at: new Date(updated_at) }),
   };
   if (Object.keys(identity).length === 0) return undefined;
-  const table = resourceOf(operation.path.slice(BASE_PATH.length));
-  return { db: keepingIdentity(db, { table, model, identity, reach }), body: fields };
+  const table = readResourceName(operation.path.slice(BASE_PATH.length));
+  return { db: withImportedIdentity(db, { table, model, identity, reach }), body: fields };
 }
 
 /** The operation accepts an identity for the record that it creates. */
@@ -49,7 +49,7 @@ export const hasIdentity = ({ method, body }: Operation): boolean =>
   facets(body).properties.legacy_id?.['x-superuser'] === true;
 
 /** The Prisma model that an operation creates: the name of the record in its reply. */
-function modelOf({ responses, status }: Operation): string | undefined {
+function readModelName({ responses, status }: Operation): string | undefined {
   const reply = responses[status]?.content?.['application/json'] as { schema: Schema } | undefined;
   const members = Object.entries(reply ? facets(reply.schema).properties : {});
   const [root] =

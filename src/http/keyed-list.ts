@@ -25,7 +25,7 @@ interface Row {
 export async function keyedList<T>(query: Query, rows: KeyedRows): Promise<Json<T> | Csv> {
   const { db, root } = rows;
   const { per_page = 25, page = 1, cursor } = query;
-  const values = { company_id: db.company_id, after: afterOf(cursor), ...rows.values };
+  const values = { company_id: db.company_id, after: toAfterKey(cursor), ...rows.values };
   if (query.format === 'csv') return copyOut(db, keyedCsvTemplate(rows)(values), root);
   const template = keyedPageTemplate(rows, {
     // One row more than a page shows whether another page follows.
@@ -33,14 +33,14 @@ export async function keyedList<T>(query: Query, rows: KeyedRows): Promise<Json<
     offset: cursor === undefined ? (page - 1) * per_page : 0,
     is_after: cursor !== undefined,
   });
-  const found = await db.query<Row>(template(values));
-  const shown = found.filter(({ item }) => item !== null).slice(0, per_page);
+  const pageRows = await db.query<Row>(template(values));
+  const shown = pageRows.filter(({ item }) => item !== null).slice(0, per_page);
   return pageReply<T>(root, query, {
     records: shown.map(({ item }) => item!),
-    total_count: Number(found[0]!.total),
-    next_cursor: found.length > per_page ? Number(shown.at(-1)!.key) : 0,
+    total_count: Number(pageRows[0]!.total),
+    next_cursor: pageRows.length > per_page ? Number(shown.at(-1)!.key) : 0,
   });
 }
 
 /** The key that a page begins after; keys are not negative. */
-const afterOf = (cursor: number = START): string => String(cursor);
+const toAfterKey = (cursor: number = START): string => String(cursor);

@@ -5,27 +5,27 @@ import type { ServerResponse } from 'node:http';
 // the memory is reused.
 
 /** Below this size, new memory costs less than a pooled buffer. */
-const LEAST = 32_768;
+const MIN_BYTES = 32_768;
 /** Bytes of each buffer; only the pages that were written once take memory. */
 const CAPACITY = 3 * 1024 * 1024;
 /** When more answers are being sent, Node encodes the others. */
-const MOST = 8;
+const MAX_BUFFERS = 8;
 
 const free: Buffer[] = [];
-let made = 0;
+let allocated = 0;
 
 /**
  * Encodes texts, one after the other, into bytes that are valid until the response is closed.
  * Undefined if the texts are too short or too long, or all buffers are in use.
  */
-export function lentBytes(texts: readonly string[], res: ServerResponse): Buffer | undefined {
+export function borrowBytes(texts: readonly string[], res: ServerResponse): Buffer | undefined {
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   // In UTF-8, a character of JavaScript takes three bytes at most.
-  if (length < LEAST || length > CAPACITY / 3) return undefined;
+  if (length < MIN_BYTES || length > CAPACITY / 3) return undefined;
   // A response that is closed already, or waits for its turn on a connection, may never emit
   // `close`.
   if (res.destroyed || !res.socket) return undefined;
-  if (free.length === 0 && made === MOST) return undefined;
+  if (free.length === 0 && allocated === MAX_BUFFERS) return undefined;
   const buffer = free.pop() ?? newBuffer();
   res.once('close', () => free.push(buffer));
   let end = 0;
@@ -34,6 +34,6 @@ export function lentBytes(texts: readonly string[], res: ServerResponse): Buffer
 }
 
 function newBuffer(): Buffer {
-  made++;
+  allocated++;
   return Buffer.allocUnsafeSlow(CAPACITY);
 }

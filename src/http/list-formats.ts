@@ -10,16 +10,16 @@ export const isList = ({ method, parameters }: Operation): boolean =>
  * is rewritten with `format`. Belongs at BASE_PATH, before the operations.
  */
 export function listFormats(operations = contract.operations): (req: Request) => void {
-  const csvOf = csvByPath(operations);
+  const hasCsv = csvByPath(operations);
   return (req) => {
     const [path = '', query = ''] = req.url.split('?', 2);
-    const ending = ENDINGS.find((each) => path.endsWith(`.${each}`));
+    const ending = ENDINGS.find((candidate) => path.endsWith(`.${candidate}`));
     if (ending === undefined && !acceptsCsv(req, query)) return;
     const bare = ending === undefined ? path : path.slice(0, -ending.length - 1);
-    const csv = csvOf(bare);
+    const csv = hasCsv(bare);
     const format = ending ?? (csv ? 'csv' : undefined);
-    const is_read = req.method === 'GET' || req.method === 'HEAD';
-    if (csv === undefined || format === undefined || (format === 'csv' && !csv) || !is_read) return;
+    const isRead = req.method === 'GET' || req.method === 'HEAD';
+    if (csv === undefined || format === undefined || (format === 'csv' && !csv) || !isRead) return;
     const rest = query.split('&').filter((part) => part && !part.startsWith('format='));
     req.url = `${bare}?${[...rest, ...(csv ? [`format=${format}`] : [])].join('&')}`;
     req.originalUrl = BASE_PATH + req.url;

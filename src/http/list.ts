@@ -1,5 +1,5 @@
 import type { Projection } from '../db/projection';
-import { unknownReferences, type Reference } from '../db/records';
+import { buildReferenceProblem, type Reference } from '../db/records';
 import { OutdatedCount } from '../db/settled-counts';
 import type { Db } from '../db/tenant';
 import { copyOut } from './copy-out';
@@ -66,7 +66,7 @@ type RootOf<P extends Projection> = P extends { root: infer Root extends string 
   ? Root
   : P['plural'];
 
-const rootOf = ({ root, plural }: Projection): string => root ?? plural;
+const toRootName = ({ root, plural }: Projection): string => root ?? plural;
 
 /** A page of a resource, or all of it as CSV. */
 export async function list<P extends Projection>(
@@ -75,9 +75,9 @@ export async function list<P extends Projection>(
 ): Promise<ListReply<P> | Csv> {
   if (query.format !== 'csv') return page(query, options);
   const { db, projection } = options;
-  await requireNamed(query, options);
+  await requireKnownIds(query, options);
   const { shape, values } = await planList(query, options);
-  return copyOut(db, csvTemplate(projection, shape)(values), rootOf(projection));
+  return copyOut(db, csvTemplate(projection, shape)(values), toRootName(projection));
 }
 
 /** A page of a resource that has no CSV format. */
@@ -98,29 +98,30 @@ async function pageOnce<P extends Projection>(
   const { per_page = 25 } = query;
   const rows = await readPage(plan, options);
   const shown = rows.filter((row) => row.record !== null).slice(0, per_page);
-  if (shown.length === 0) await requireNamed(query, options);
-  const has_next = rows.length > per_page;
+  if (shown.length === 0) await requireKnownIds(query, options);
+  const hasNext = rows.length > per_page;
   const { unknown_columns } = plan;
-  return pageReply(rootOf(options.projection), query, {
+  return pageReply(toRootName(options.projection), query, {
     records: shown.map(({ record }) => record!),
-    total_count: totalOf(plan, rows),
-    next_cursor: has_next ? Number(shown.at(-1)!.id) : END,
+    total_count: readTotal(plan, rows),
+    next_cursor: hasNext ? Number(shown.at(-1)!.id) : END,
     ...(unknown_columns.length > 0 && { unknown_columns }),
   });
 }
 
-const totalOf = ({ settled }: Plan, [row]: Row[]): number =>
+const readTotal = ({ settled }: Plan, [row]: Row[]): number =>
   settled ? settled.read(row!.total!) : Number(row?.total);
 
 /** Throws 422 for ids of which none names a record: an empty list would not say so. */
-async function requireNamed(
+async function requireKnownIds(
   { ids }: ListQuery,
   options: Omit<ListOptions, 'filters'>,
 ): Promise<void> {
   if (!ids || ids.length === 0) return;
   const plan = await planList({ ids, per_page: 1, root: false }, { ...options, filters: {} });
   const rows = await readPage(plan, options);
-  if (rows.every(({ record }) => record === null)) throw unknownReferences('ids', ids.map(String));
+  if (rows.every(({ record }) => record === null))
+    throw buildReferenceProblem('ids', ids.map(String));
 }
 
 interface Page {

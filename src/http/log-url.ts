@@ -5,7 +5,7 @@ import { OTHER_PATHS } from './other-paths';
 // URLs in the log. A value is shown only if it is one of a closed list, or has a form that cannot
 // be personal: the request log has many readers, and is kept for long.
 
-type Shown = (value: string) => boolean;
+type ValueRule = (value: string) => boolean;
 
 const MASK = '***';
 /** Nine digits may be a social security number, ten a telephone number. */
@@ -15,13 +15,13 @@ const BOOLEAN = /^(true|false|yes|no|on|off|1|0)$/i;
 const TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?( ?(Z|[+-]\d\d:?\d\d))?)?$/i;
 const ANY_UUID = '00000000-0000-4000-8000-000000000000';
 
-const isId: Shown = (value) => /^\d{1,8}$/.test(value) || UUID.test(value);
+const isId: ValueRule = (value) => /^\d{1,8}$/.test(value) || UUID.test(value);
 
 /** A schema with all that it refers to and consists of. */
-function partsOf(schema: Schema): Schema[] {
+function listParts(schema: Schema): Schema[] {
   const plain = contract.resolve(schema);
   const parts = [...(plain.allOf ?? []), ...(plain.oneOf ?? []), ...(plain.anyOf ?? [])];
-  return [plain, ...parts.flatMap(partsOf)];
+  return [plain, ...parts.flatMap(listParts)];
 }
 
 const isReference = ({ pattern, format, 'x-reference': target }: Schema): boolean =>
@@ -30,29 +30,29 @@ const isReference = ({ pattern, format, 'x-reference': target }: Schema): boolea
   (pattern !== undefined && new RegExp(pattern).test(ANY_UUID));
 
 /** Shows no value of a schema, unless the schema says which values are possible. */
-function shownBy(schema: Schema): Shown {
-  const parts = partsOf(schema);
+function buildRule(schema: Schema): ValueRule {
+  const parts = listParts(schema);
   const words = new Set(
     parts
       .flatMap((part) => part.enum ?? [])
       .flatMap((word) => (word === null ? [] : String(word).toLowerCase())),
   );
   const { types, formats } = facets(schema);
-  const is_number = types.has('integer') || types.has('number');
-  const rules: Shown[] = [
+  const isNumber = types.has('integer') || types.has('number');
+  const rules: ValueRule[] = [
     (value) => words.has(value.toLowerCase()),
     ...(types.has('boolean') ? [(value: string) => BOOLEAN.test(value)] : []),
-    ...(is_number ? [(value: string) => SHORT_NUMBER.test(value)] : []),
+    ...(isNumber ? [(value: string) => SHORT_NUMBER.test(value)] : []),
     ...(parts.some(isReference) ? [isId] : []),
     ...(formats.has('date-time') ? [(value: string) => TIME.test(value)] : []),
     ...(formats.has('time-zone') ? [(value: string) => ianaName(value) !== undefined] : []),
-    ...parts.flatMap(({ items }) => (items ? [eachOf(shownBy(items))] : [])),
+    ...parts.flatMap(({ items }) => (items ? [allowEach(buildRule(items))] : [])),
   ];
   return (value) => rules.some((rule) => rule(value));
 }
 
-const eachOf =
-  (shown: Shown): Shown =>
+const allowEach =
+  (shown: ValueRule): ValueRule =>
   (value) =>
     value.split(',').every((part) => shown(part.trim()));
 
@@ -63,28 +63,28 @@ const FIELDS = new Set(
 );
 
 /** The contract declares lists of fields as plain text. */
-const COLUMNS = eachOf((value) => FIELDS.has(value));
+const COLUMNS = allowEach((value) => FIELDS.has(value));
 
 /** Rules by parameter name, cached by operation. */
-const cached = new WeakMap<Operation, Map<string, Shown>>();
+const cached = new WeakMap<Operation, Map<string, ValueRule>>();
 
-function parametersOf(operation: Operation): Map<string, Shown> {
-  const found = cached.get(operation);
-  if (found) return found;
-  const shown = new Map<string, Shown>();
+function findParameterRules(operation: Operation): Map<string, ValueRule> {
+  const cachedRules = cached.get(operation);
+  if (cachedRules) return cachedRules;
+  const shown = new Map<string, ValueRule>();
   for (const parameter of operation.parameters) {
     if (parameter.in === 'header') continue;
     const { name, schema } = parameter;
-    shown.set(`${parameter.in} ${name}`, name === 'columns' ? COLUMNS : shownBy(schema));
+    shown.set(`${parameter.in} ${name}`, name === 'columns' ? COLUMNS : buildRule(schema));
   }
   if ((operation.merged || operation.method === 'put') && operation.body)
     for (const [field, schema] of Object.entries(facets(operation.body).properties))
-      shown.set(field, shownBy(schema));
+      shown.set(field, buildRule(schema));
   cached.set(operation, shown);
   return shown;
 }
 
-function decoded(text: string): string | undefined {
+function decodeText(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
@@ -93,19 +93,19 @@ function decoded(text: string): string | undefined {
 }
 
 /** One parameter of a query string. The name of one that is unknown may itself be personal. */
-function maskParameter(part: string, parameters: Map<string, Shown>): string {
+function maskParameter(part: string, parameters: Map<string, ValueRule>): string {
   const at = part.indexOf('=');
-  const written = decoded(at < 0 ? part : part.slice(0, at)) ?? '';
-  const [, name = '', rest = ''] = /^([^[\]]*)((?:[[\]].*)?)$/s.exec(written) ?? [];
+  const decodedName = decodeText(at < 0 ? part : part.slice(0, at)) ?? '';
+  const [, name = '', rest = ''] = /^([^[\]]*)((?:[[\]].*)?)$/s.exec(decodedName) ?? [];
   const shown = parameters.get(`query ${name}`) ?? parameters.get(name);
   if (!shown) return MASK;
   if (at < 0) return name;
   const raw = part.slice(at + 1);
-  const value = decoded(raw);
+  const value = decodeText(raw);
   // "ids[]" and "ids[0]" are spellings of a list; what else is in brackets came from the sender.
-  const is_plain = /^(\[\d{0,3}\])?$/.test(rest);
-  const may_show = is_plain && value !== undefined && (value === '' || shown(value));
-  return `${name}${is_plain ? rest : `[${MASK}]`}=${may_show ? raw : MASK}`;
+  const isPlain = /^(\[\d{0,3}\])?$/.test(rest);
+  const mayShow = isPlain && value !== undefined && (value === '' || shown(value));
+  return `${name}${isPlain ? rest : `[${MASK}]`}=${mayShow ? raw : MASK}`;
 }
 
 /** Words of the contract's paths, and of the server's own pages. */
@@ -128,7 +128,7 @@ const PARAMETERS = new Set(
 );
 
 /** A name of the contract is not personal data. */
-export const isContractWord: Shown = (text) =>
+export const isContractWord: ValueRule = (text) =>
   WORDS.has(text) || FIELDS.has(text) || PARAMETERS.has(text);
 
 /** For a request without an operation, or before its operation is known. */
@@ -145,19 +145,19 @@ function maskPath(path: string, operation: Operation): string {
   const segments = bare.split('/');
   const template = operation.path.split('/');
   if (segments.length !== template.length) return maskOtherPath(path);
-  const parameters = parametersOf(operation);
-  const masked = template.map((word, index) => {
+  const parameters = findParameterRules(operation);
+  const buildMaskedUrl = template.map((word, index) => {
     const segment = segments[index]!;
     const name = /^\{(\w+)\}$/.exec(word)?.[1];
     if (name === undefined) return WORDS.has(segment) ? segment : MASK;
-    const is_id = (name === 'id' || name === 'uuid') && isId(segment);
+    const isIdentifier = (name === 'id' || name === 'uuid') && isId(segment);
     const shown = parameters.get(`path ${name}`);
-    return is_id || WORDS.has(segment) || shown?.(segment) ? segment : MASK;
+    return isIdentifier || WORDS.has(segment) || shown?.(segment) ? segment : MASK;
   });
-  return masked.join('/') + ending;
+  return buildMaskedUrl.join('/') + ending;
 }
 
-const NO_PARAMETERS = new Map<string, Shown>();
+const NO_PARAMETERS = new Map<string, ValueRule>();
 
 /** URLs without masked parts, by operation: most are requested again. */
 const unmasked = new WeakMap<Operation, Set<string>>();
@@ -171,22 +171,23 @@ const MAX_CHARS = 500;
  * zones and names of columns.
  */
 export function maskUrl(url: string, operation?: Operation): string {
-  if (!operation) return masked(url);
-  let known = unmasked.get(operation);
-  if (known?.has(url)) return url;
-  const text = masked(url, operation);
+  if (!operation) return buildMaskedUrl(url);
+  let unmaskedUrls = unmasked.get(operation);
+  if (unmaskedUrls?.has(url)) return url;
+  const text = buildMaskedUrl(url, operation);
   if (text !== url || url.length > MAX_CHARS || operation.path.includes('{')) return text;
-  if (!known || known.size >= MAX_UNMASKED) unmasked.set(operation, (known = new Set()));
-  known.add(url);
+  if (!unmaskedUrls || unmaskedUrls.size >= MAX_UNMASKED)
+    unmasked.set(operation, (unmaskedUrls = new Set()));
+  unmaskedUrls.add(url);
   return text;
 }
 
-function masked(url: string, operation?: Operation): string {
+function buildMaskedUrl(url: string, operation?: Operation): string {
   const at = url.indexOf('?');
   const path = at < 0 ? url : url.slice(0, at);
   const shown = operation ? maskPath(path, operation) : maskOtherPath(path);
   if (at < 0) return shown;
-  const parameters = operation ? parametersOf(operation) : NO_PARAMETERS;
+  const parameters = operation ? findParameterRules(operation) : NO_PARAMETERS;
   const parts = url.slice(at + 1).split('&');
   const query = new Set(parts.map((part) => maskParameter(part, parameters)));
   return `${shown}?${[...query].join('&')}`;

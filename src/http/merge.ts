@@ -1,7 +1,7 @@
 import type { Request } from 'express';
-import { contract, facets, takesNothingElse, type Operation, type Schema } from '../contract';
+import { contract, facets, refusesUnknownFields, type Operation, type Schema } from '../contract';
 import { isObject } from './normalize-value';
-import { storedRecordOf } from './stored-fields';
+import { findStoredRecord } from './stored-fields';
 import { jsonIn } from './well-formed';
 
 export interface Fields {
@@ -19,15 +19,15 @@ export function mergeQueryAndBody(req: Request, operation: Operation): Fields {
   if (operation.method === 'get' || !req.headers['content-type'])
     req.headers['content-type'] = 'application/json';
   // Credentials of the company are no field; an open body would take any key.
-  const is_account = operation.credentials === 'account';
-  const sent = { ...(is_account ? without(query, 'auth_token') : query), ...body };
-  const data = hasFieldsInData(operation) ? objectOf(sent.data) : undefined;
-  if (!data || !operation.body) return { query: {}, body: sent };
-  return { query: {}, body: liftFields(operation.body, data, sent) };
+  const isAccount = operation.credentials === 'account';
+  const fields = { ...(isAccount ? without(query, 'auth_token') : query), ...body };
+  const data = hasFieldsInData(operation) ? parseObject(fields.data) : undefined;
+  if (!data || !operation.body) return { query: {}, body: fields };
+  return { query: {}, body: liftFields(operation.body, data, fields) };
 }
 
 function hasFieldsInData({ body }: Operation): boolean {
-  if (!body || takesNothingElse({ body })) return false;
+  if (!body || refusesUnknownFields({ body })) return false;
   const { data } = facets(body).properties;
   return data !== undefined && contract.resolve(data)['x-opaque'] !== true;
 }
@@ -38,25 +38,30 @@ function hasFieldsInData({ body }: Operation): boolean {
  */
 export function moveQueryToBody(
   req: Request,
-  sent: Fields,
+  input: Fields,
   { operation, schema }: { operation: Operation; schema: Schema },
 ): Fields {
-  const { body, query } = sent;
-  if (Object.keys(query).length === 0 || (body !== undefined && !isObject(body))) return sent;
-  const columns = Object.keys(storedRecordOf(operation)?.columns ?? {});
+  const { body, query } = input;
+  if (Object.keys(query).length === 0 || (body !== undefined && !isObject(body))) return input;
+  const columns = Object.keys(findStoredRecord(operation)?.columns ?? {});
   const names = new Set([...fieldNames(schema), ...columns]);
-  const own_parameters = operation.parameters.filter(({ in: place }) => place === 'query');
-  const parameters = new Set(['auth_token', ...own_parameters.map(({ name }) => name)]);
-  const others = Object.keys(query).filter((key) => !parameters.has(bareName(key)));
-  if (others.length === 0) return sent;
+  const ownParameters = operation.parameters.filter(
+    ({ in: requestPart }) => requestPart === 'query',
+  );
+  const parameters = new Set(['auth_token', ...ownParameters.map(({ name }) => name)]);
+  const fieldKeys = Object.keys(query).filter((key) => !parameters.has(bareName(key)));
+  if (fieldKeys.length === 0) return input;
   // A field that is unknown is refused as such, rather than for the lack of a body.
   const isMoved = (key: string) => names.has(bareName(key)) && !parameters.has(bareName(key));
   const moved = Object.entries(query).filter(([key]) => isMoved(key));
   req.headers['content-type'] ??= 'application/json';
-  const own = new Set(Object.keys(body ?? {}).map(bareName));
+  const bodyNames = new Set(Object.keys(body ?? {}).map(bareName));
   return {
     query: Object.fromEntries(Object.entries(query).filter(([key]) => !isMoved(key))),
-    body: { ...Object.fromEntries(moved.filter(([key]) => !own.has(bareName(key)))), ...body },
+    body: {
+      ...Object.fromEntries(moved.filter(([key]) => !bodyNames.has(bareName(key)))),
+      ...body,
+    },
   };
 }
 
@@ -72,27 +77,27 @@ const fieldNames = (schema: Schema): Set<string> =>
   );
 
 /** Fields that are data of the lead where they are in `data`: they stay there. */
-const OF_DATA = new Set(['data', 'time_zone', 'serializer']);
+const DATA_FIELDS = new Set(['data', 'time_zone', 'serializer']);
 
 function liftFields(
   schema: Schema,
   data: Record<string, unknown>,
-  sent: Record<string, unknown>,
+  outerFields: Record<string, unknown>,
 ): Record<string, unknown> {
   const { properties } = facets(schema);
   const isLifted = ([name]: [string, unknown]) =>
-    Object.hasOwn(properties, name) && !OF_DATA.has(name);
+    Object.hasOwn(properties, name) && !DATA_FIELDS.has(name);
   const fields = Object.entries(data);
   const lifted = Object.fromEntries(fields.filter(isLifted));
   const rest = Object.fromEntries(fields.filter((field) => !isLifted(field)));
-  return { ...lifted, ...sent, data: rest };
+  return { ...lifted, ...outerFields, data: rest };
 }
 
 const without = (fields: Record<string, unknown>, name: string) =>
   Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
 
 /** An object, or the JSON of one as forms send it. */
-function objectOf(value: unknown): Record<string, unknown> | undefined {
+function parseObject(value: unknown): Record<string, unknown> | undefined {
   if (isObject(value)) return value;
   if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return undefined;
   const read = jsonIn(value, 'data');

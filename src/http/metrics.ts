@@ -11,24 +11,28 @@ import { HttpProblem } from '../errors';
 import { buildInfo, requests } from '../telemetry/metrics';
 
 /** Metrics of a process, in a form that can be summed over processes. */
-export type Measured = MetricObjectWithValues<MetricValue<string>>[];
+export type MetricSnapshot = MetricObjectWithValues<MetricValue<string>>[];
 
 /** The text of the page, summed over processes. */
-export const sumOf = (measured: Measured[]): Promise<string> =>
+export const renderMetrics = (measured: MetricSnapshot[]): Promise<string> =>
   AggregatorRegistry.aggregate(measured).metrics();
 
 /** Sums over processes, without gauges: these hold for a moment only. */
-export async function countsOf(measured: Measured[]): Promise<Measured> {
-  const all = (await AggregatorRegistry.aggregate(measured).getMetricsAsJSON()) as Measured;
+export async function sumCounters(measured: MetricSnapshot[]): Promise<MetricSnapshot> {
+  const all = (await AggregatorRegistry.aggregate(measured).getMetricsAsJSON()) as MetricSnapshot;
   return all.filter(({ type }) => ['counter', 'histogram', 'summary'].includes(String(type)));
 }
 
 buildInfo.set({ version: contract.document.info.version }, 1);
 
 /** Methods that requests are measured by; the parser knows dozens more, which are `other`. */
-const MEASURED = new Set<string>([...METHODS.map((each) => each.toUpperCase()), 'HEAD', 'OPTIONS']);
+const MEASURED_METHODS = new Set<string>([
+  ...METHODS.map((method) => method.toUpperCase()),
+  'HEAD',
+  'OPTIONS',
+]);
 
-interface Observed {
+interface RequestTiming {
   /** Absent for a path without an operation. */
   operation: string | undefined;
   method: string;
@@ -36,10 +40,15 @@ interface Observed {
   seconds: number;
 }
 
-export function observeRequest({ operation = 'none', method, status, seconds }: Observed): void {
-  const known_method = MEASURED.has(method) ? method : 'other';
-  const status_class = `${Math.floor(status / 100)}xx`;
-  requests.observe({ operation, method: known_method, status_class }, seconds);
+export function observeRequest({
+  operation = 'none',
+  method,
+  status,
+  seconds,
+}: RequestTiming): void {
+  const knownMethod = MEASURED_METHODS.has(method) ? method : 'other';
+  const statusClass = `${Math.floor(status / 100)}xx`;
+  requests.observe({ operation, method: knownMethod, status_class: statusClass }, seconds);
 }
 
 /**
@@ -59,10 +68,10 @@ export const metricsPage =
 function requireToken(authorization = '', token: string | undefined): void {
   if (token === undefined)
     throw new HttpProblem('unknown_path', 'There are no metrics: METRICS_TOKEN is not set.');
-  const [sent, expected] = [authorization, `Bearer ${token}`].map((text) =>
+  const [received, expected] = [authorization, `Bearer ${token}`].map((text) =>
     createHash('sha256').update(text).digest(),
   );
-  if (!timingSafeEqual(sent!, expected!))
+  if (!timingSafeEqual(received!, expected!))
     throw new HttpProblem(
       'wrong_credentials',
       'Metrics need Authorization: Bearer METRICS_TOKEN.',

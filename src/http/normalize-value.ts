@@ -23,14 +23,14 @@ export interface Context {
   zone: string;
   unknown_fields: number;
   /** The validator accepts fewer forms in a query string. */
-  place: 'query' | 'body';
+  requestPart: 'query' | 'body';
 }
 
 /** Every unknown field is an error; beyond these they are only counted. */
 const MAX_UNKNOWN_FIELDS = 100;
 
 /** The fields of an object, each in the type that the contract declares. */
-export function properties(
+export function readProperties(
   source: Record<string, unknown>,
   { schemas, closed }: { schemas: Record<string, Schema>; closed: boolean },
   path: string,
@@ -38,7 +38,8 @@ export function properties(
 ): Record<string, unknown> {
   const read = Object.entries(source).map(([key, raw]): [string, unknown] => {
     const schema = Object.hasOwn(schemas, key) ? schemas[key] : undefined;
-    if (schema) return [key, valueOf(raw, facets(schema), path ? `${path}.${key}` : key, context)];
+    if (schema)
+      return [key, normalizeValue(raw, facets(schema), path ? `${path}.${key}` : key, context)];
     return [key, closed ? unknownField(raw, context) : raw];
   });
   return Object.fromEntries(read.filter(([, value]) => value !== undefined));
@@ -55,27 +56,27 @@ function unknownField(raw: unknown, context: Context): unknown {
  * A value in its declared type; undefined, with a fault, for one that holds more than is allowed:
  * neither a pattern nor the validator reads it.
  */
-function valueOf(sent: unknown, allowed: Facets, path: string, context: Context): unknown {
+function normalizeValue(input: unknown, allowed: Facets, path: string, context: Context): unknown {
   const { types, formats } = allowed;
-  const raw = allowed.accepts.has('array') ? textOfList(sent, path) : sent;
+  const raw = allowed.accepts.has('array') ? joinList(input, path) : input;
   if (raw === '' && (types.has('null') || allowed.accepts.has('null'))) return null;
-  if (types.has('array')) return list(raw, allowed, path, context);
-  if (types.has('object')) return object(raw, allowed, path, context);
+  if (types.has('array')) return readList(raw, allowed, path, context);
+  if (types.has('object')) return readObject(raw, allowed, path, context);
   if (typeof raw === 'string' && isTooLong(raw, allowed))
-    return tooMuch(context, path, `${allowed.max.length ?? MAX_LENGTH} characters`);
-  if (types.has('boolean')) return boolean(raw, path, context);
+    return reportExcess(context, path, `${allowed.max.length ?? MAX_LENGTH} characters`);
+  if (types.has('boolean')) return readBoolean(raw, path, context);
   if (Number.isSafeInteger(raw) && allowed.accepts.has('integer')) return String(raw);
   if (typeof raw === 'boolean' && allowed.accepts.has('boolean')) return String(raw);
-  if (typeof raw === 'number') return amount(raw, formats);
+  if (typeof raw === 'number') return toAmount(raw, formats);
   if (typeof raw !== 'string') return raw;
   if (types.has('integer') && allowed.accepts.has('string') && !NUMBER.test(raw)) return raw;
   if ((types.has('integer') || types.has('number')) && !types.has('string'))
-    return number(raw, allowed, path, context);
+    return readNumber(raw, allowed, path, context);
   if (allowed.words.size > 0) return allowed.words.get(raw.toLowerCase()) ?? raw;
   if (formats.has('time-zone')) return listedName(raw);
   if (formats.has('email')) return raw.trim();
   if (formats.has('country')) return raw.toUpperCase();
-  if (formats.has('date-time')) return instant(raw, path, context);
+  if (formats.has('date-time')) return readInstant(raw, path, context);
   // A plus sign in a query string arrives as a space. Ten digits after a space are a national
   // number: a list may have a space after its comma.
   if (formats.has('telephone')) return raw.replace(/^ (?=\d{11,15}$)/, '+').trim();
@@ -84,39 +85,44 @@ function valueOf(sent: unknown, allowed: Facets, path: string, context: Context)
 }
 
 /** A list, or the JSON of one, joined with commas. */
-function textOfList(raw: unknown, path: string): unknown {
+function joinList(raw: unknown, path: string): unknown {
   const listed = typeof raw === 'string' && /^\s*\[/.test(raw) ? jsonIn(raw, path) : raw;
-  const is_list = Array.isArray(listed) && listed.every((entry) => typeof entry === 'string');
-  return is_list ? listed.join(',') : raw;
+  const isList = Array.isArray(listed) && listed.every((entry) => typeof entry === 'string');
+  return isList ? listed.join(',') : raw;
 }
 
 /** A file has a limit of its own. */
 const isTooLong = (text: string, { max, formats }: Facets): boolean =>
   !formats.has('binary') && isLonger(text, max.length ?? MAX_LENGTH);
 
-function tooMuch({ faults }: Context, path: string, allowed: string): undefined {
+function reportExcess({ faults }: Context, path: string, allowed: string): undefined {
   faults.add(path, `must NOT have more than ${allowed}`);
   return undefined;
 }
 
 /** An object, also as JSON in one field of a form or a query string. */
-function object(raw: unknown, allowed: Facets, path: string, context: Context): unknown {
+function readObject(raw: unknown, allowed: Facets, path: string, context: Context): unknown {
   if (typeof raw === 'string' && raw.length > MAX_OBJECT_LENGTH)
-    return tooMuch(context, path, `${MAX_OBJECT_LENGTH} characters`);
+    return reportExcess(context, path, `${MAX_OBJECT_LENGTH} characters`);
   const value = typeof raw === 'string' ? objectFrom(raw, allowed, path, context) : raw;
   if (!isObject(value)) return value;
   const limit = allowed.max.properties ?? MAX_ITEMS;
-  if (Object.keys(value).length > limit) return tooMuch(context, path, `${limit} properties`);
-  return properties(value, { schemas: allowed.properties, closed: allowed.closed }, path, context);
+  if (Object.keys(value).length > limit) return reportExcess(context, path, `${limit} properties`);
+  return readProperties(
+    value,
+    { schemas: allowed.properties, closed: allowed.closed },
+    path,
+    context,
+  );
 }
 
 function objectFrom(text: string, { accepts }: Facets, path: string, context: Context): unknown {
   if (/^\s*\{/.test(text)) return jsonIn(text, path) ?? text;
-  return accepts.has('string') ? pairs(text, path, context) : text;
+  return accepts.has('string') ? readPairs(text, path, context) : text;
 }
 
 /** Tokens written as `key:value,key2:value2`. */
-function pairs(text: string, path: string, context: Context): unknown {
+function readPairs(text: string, path: string, context: Context): unknown {
   const read = splitPairs(text).map((pair) => parsePair(pair) ?? cutText(pair, 100));
   const broken = read.filter((pair) => typeof pair === 'string');
   if (broken.length === 0) return Object.fromEntries(read as [string, string][]);
@@ -128,36 +134,36 @@ function pairs(text: string, path: string, context: Context): unknown {
   return text;
 }
 
-function list(raw: unknown, allowed: Facets, path: string, context: Context): unknown {
+function readList(raw: unknown, allowed: Facets, path: string, context: Context): unknown {
   const { items, types, max } = allowed;
   const inner = items && facets(items);
   const limit = max.items ?? MAX_ITEMS;
   if (typeof raw === 'string' && types.has('string')) {
     if (isTooLong(raw, allowed))
-      return tooMuch(context, path, `${max.length ?? MAX_LENGTH} characters`);
+      return reportExcess(context, path, `${max.length ?? MAX_LENGTH} characters`);
   }
   // A longer text has too many items, or one that is too long.
-  const most_chars = limit * ((inner?.max.length ?? MAX_LENGTH) + 2);
-  if (typeof raw === 'string' && raw.length > most_chars)
-    return tooMuch(context, path, `${most_chars} characters`);
+  const mostChars = limit * ((inner?.max.length ?? MAX_LENGTH) + 2);
+  if (typeof raw === 'string' && raw.length > mostChars)
+    return reportExcess(context, path, `${mostChars} characters`);
   const entries = spread(raw, inner, { limit, path });
-  if (!Array.isArray(entries)) return notList(raw, entries, { types, path, context });
-  if (entries.length > limit) return tooMuch(context, path, `${limit} items`);
+  if (!Array.isArray(entries)) return reportNonList(raw, entries, { types, path, context });
+  if (entries.length > limit) return reportExcess(context, path, `${limit} items`);
   if (!inner) return entries;
-  const read = entries.map((entry, n) => valueOf(entry, inner, `${path}.${n}`, context));
+  const read = entries.map((entry, n) => normalizeValue(entry, inner, `${path}.${n}`, context));
   if (!read.includes(undefined)) return read;
   context.faults.withhold(path);
   return undefined;
 }
 
 /** The validator would split an object in place of a list in the query string. */
-function notList(
+function reportNonList(
   raw: unknown,
   entries: unknown,
   { types, path, context }: { types: Set<string>; path: string; context: Context },
 ): unknown {
   if (types.has('string')) return raw;
-  if (context.place !== 'query' || !isObject(entries)) return entries;
+  if (context.requestPart !== 'query' || !isObject(entries)) return entries;
   context.faults.add(path, 'must be an array');
   return undefined;
 }
@@ -189,7 +195,7 @@ function spread(
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function boolean(raw: unknown, path: string, { faults }: Context): unknown {
+function readBoolean(raw: unknown, path: string, { faults }: Context): unknown {
   if (typeof raw === 'boolean' || raw === null) return raw;
   const word = typeof raw === 'object' ? '' : String(raw).trim().toLowerCase();
   if (TRUE.has(word)) return true;
@@ -199,16 +205,16 @@ function boolean(raw: unknown, path: string, { faults }: Context): unknown {
 }
 
 /** Rounds amounts as they will be stored; other numbers stay. */
-const amount = (value: number, formats: Set<string>): number =>
+const toAmount = (value: number, formats: Set<string>): number =>
   formats.has('money') ? readDollars(value) : value;
 
-function number(
+function readNumber(
   raw: string,
   { types, formats }: Facets,
   path: string,
   { faults }: Context,
 ): unknown {
-  if (NUMBER.test(raw)) return amount(Number(raw), formats);
+  if (NUMBER.test(raw)) return toAmount(Number(raw), formats);
   faults.add(
     path,
     types.has('number')
@@ -218,7 +224,7 @@ function number(
   return raw;
 }
 
-function instant(raw: string, path: string, { faults, zone }: Context): unknown {
+function readInstant(raw: string, path: string, { faults, zone }: Context): unknown {
   const time = parseInstant(raw, zone);
   if (time) return time.toISOString();
   faults.add(

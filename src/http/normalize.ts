@@ -3,7 +3,7 @@ import { facets, type Operation, type Schema } from '../contract';
 import { notFound } from '../errors';
 import { ianaName, listedName } from '../time/zone';
 import { Faults } from './faults';
-import { isObject, properties, type Context } from './normalize-value';
+import { isObject, readProperties, type Context } from './normalize-value';
 import { areStorable } from './well-formed';
 
 export interface Input {
@@ -14,7 +14,7 @@ export interface Input {
   body_schema: Schema | undefined;
 }
 
-export interface Normal {
+export interface NormalizedInput {
   query: Record<string, unknown>;
   body: unknown;
   faults: Faults;
@@ -29,18 +29,21 @@ export interface Normal {
 export function normalize(
   operation: Operation,
   { params, query, body, body_schema }: Input,
-): Normal {
+): NormalizedInput {
   if (!areStorable(params)) throw notFound();
-  const { schemas, names } = parametersOf(operation);
-  const zone = zoneOf(body) ?? zoneOf(query) ?? 'UTC';
+  const { schemas, names } = findQueryParameters(operation);
+  const zone = readZone(body) ?? readZone(query) ?? 'UTC';
   const context = { faults: new Faults(), zone, unknown_fields: 0 };
-  const fields = withoutBlanks(renamed(withoutBodysKeys(query, body, schemas), names), schemas);
+  const fields = withoutBlanks(
+    applyAliases(withoutBodysKeys(query, body, schemas), names),
+    schemas,
+  );
   return {
     // The first unknown parameter ends the check: their number does not matter.
-    query: read(fields, { schemas, closed: false }, { ...context, place: 'query' }),
+    query: read(fields, { schemas, closed: false }, { ...context, requestPart: 'query' }),
     body:
       body_schema && isObject(body)
-        ? bodyOf(body, body_schema, { ...context, place: 'body' })
+        ? normalizeBody(body, body_schema, { ...context, requestPart: 'body' })
         : body,
     faults: context.faults,
   };
@@ -52,43 +55,48 @@ interface QueryParameters {
   names: [string, string][];
 }
 
-const known = new WeakMap<Operation, QueryParameters>();
+const parametersByOperation = new WeakMap<Operation, QueryParameters>();
 
-function parametersOf(operation: Operation): QueryParameters {
-  let found = known.get(operation);
-  if (!found) {
+function findQueryParameters(operation: Operation): QueryParameters {
+  let queryParameters = parametersByOperation.get(operation);
+  if (!queryParameters) {
     const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
-    found = {
+    queryParameters = {
       schemas: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
       names: otherNames(parameters.map((parameter) => [parameter.name, parameter])),
     };
-    known.set(operation, found);
+    parametersByOperation.set(operation, queryParameters);
   }
-  return found;
+  return queryParameters;
 }
 
-function bodyOf(
+function normalizeBody(
   body: Record<string, unknown>,
   schema: Schema,
   context: Context,
 ): Record<string, unknown> {
   const { properties: schemas, closed } = facets(schema);
-  return read(renamed(body, otherNames(Object.entries(schemas))), { schemas, closed }, context);
+  return read(
+    applyAliases(body, otherNames(Object.entries(schemas))),
+    { schemas, closed },
+    context,
+  );
 }
 
 const read = (
   source: Record<string, unknown>,
   allowed: { schemas: Record<string, Schema>; closed: boolean },
   context: Context,
-): Record<string, unknown> => properties(unbracket(source, allowed.schemas), allowed, '', context);
+): Record<string, unknown> =>
+  readProperties(unbracket(source, allowed.schemas), allowed, '', context);
 
-type Named = readonly [name: string, field: { 'x-other-names'?: string[] }];
+type NamedField = readonly [name: string, field: { 'x-other-names'?: string[] }];
 
-const otherNames = (named: Named[]): [string, string][] =>
-  named.flatMap(([name, { 'x-other-names': others = [] }]) =>
-    others.flatMap((other): [string, string][] => [
-      [other, name],
-      [`${other}[]`, `${name}[]`],
+const otherNames = (namedFields: NamedField[]): [string, string][] =>
+  namedFields.flatMap(([name, { 'x-other-names': aliases = [] }]) =>
+    aliases.flatMap((alias): [string, string][] => [
+      [alias, name],
+      [`${alias}[]`, `${name}[]`],
     ]),
   );
 
@@ -96,13 +104,13 @@ const otherNames = (named: Named[]): [string, string][] =>
  * Aliases that the contract accepts for a field become the field's own name. An alias with the
  * value of the field is dropped; one with another value stays, and is refused.
  */
-function renamed(
+function applyAliases(
   source: Record<string, unknown>,
   names: [string, string][],
 ): Record<string, unknown> {
-  const found = names.filter(([other]) => other in source);
-  if (found.length === 0) return source;
-  const byOther = new Map(found);
+  const usedAliases = names.filter(([alias]) => alias in source);
+  if (usedAliases.length === 0) return source;
+  const byOther = new Map(usedAliases);
   return Object.fromEntries(
     Object.entries(source).flatMap(([key, value]) => {
       const name = byOther.get(key) ?? key;
@@ -128,7 +136,7 @@ const withoutBlanks = (
     ),
   );
 
-function zoneOf(source: unknown): string | undefined {
+function readZone(source: unknown): string | undefined {
   const name = isObject(source) ? source.time_zone : undefined;
   return typeof name === 'string' ? ianaName(listedName(name)) : undefined;
 }

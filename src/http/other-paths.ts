@@ -4,8 +4,8 @@ import { isList } from './list-formats';
 
 /** Paths that clients may use instead of those of the contract. */
 export const OTHER_PATHS = new Map(
-  Object.entries(contract.document.paths).flatMap(([path, { 'x-other-paths': others = [] }]) =>
-    others.map((other) => [other, path] as const),
+  Object.entries(contract.document.paths).flatMap(([path, { 'x-other-paths': aliases = [] }]) =>
+    aliases.map((alias) => [alias, path] as const),
   ),
 );
 
@@ -19,17 +19,17 @@ export function otherPaths(operations = contract.operations): (req: Request) => 
   return (req) => {
     const at = req.url.indexOf('?');
     const [path, query] = at < 0 ? [req.url, ''] : [req.url.slice(0, at), req.url.slice(at)];
-    const renamed = renamedPath(path);
+    const renamed = resolveAlias(path);
     const bare = renamed.endsWith('.json') && hasJson(req.method, renamed.slice(0, -5));
-    const written = bare ? renamed.slice(0, -5) : renamed;
-    if (written !== path) {
-      req.url = written + query;
+    const finalPath = bare ? renamed.slice(0, -5) : renamed;
+    if (finalPath !== path) {
+      req.url = finalPath + query;
       req.originalUrl = BASE_PATH + req.url;
     }
   };
 }
 
-function renamedPath(path: string): string {
+function resolveAlias(path: string): string {
   const first = /^\/[^/.]*/.exec(path)?.[0] ?? '';
   const stated = OTHER_PATHS.get(first);
   return stated === undefined ? path : stated + path.slice(first.length);
@@ -40,16 +40,16 @@ function renamedPath(path: string): string {
  * list.
  */
 function jsonPaths(operations: readonly Operation[]): (method: string, path: string) => boolean {
-  const known = operations.filter(answersJson).map((operation) => ({
+  const jsonOperations = operations.filter(answersJson).map((operation) => ({
     pattern: new RegExp(
       `^${operation.path.slice(BASE_PATH.length).replace(/\{\w+\}/g, '[^/]+')}/?$`,
     ),
     is_list: isList(operation),
   }));
   return (method, path) => {
-    const found = known.filter(({ pattern }) => pattern.test(path));
-    const is_read = method === 'GET' || method === 'HEAD';
-    return found.length > 0 && !(is_read && found.some(({ is_list }) => is_list));
+    const matches = jsonOperations.filter(({ pattern }) => pattern.test(path));
+    const isRead = method === 'GET' || method === 'HEAD';
+    return matches.length > 0 && !(isRead && matches.some(({ is_list }) => is_list));
   };
 }
 

@@ -70,13 +70,13 @@ function hasTooMany(text: string): boolean {
   return false;
 }
 
-function read(text: string, charset: FormCharset, place: string): Record<string, unknown> {
+function read(text: string, charset: FormCharset, requestPart: string): Record<string, unknown> {
   try {
     return withLists(parse(text, { ...OPTIONS, charset })) as Record<string, unknown>;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw HttpProblem.field(
-      place,
+      requestPart,
       'invalid_value',
       `must not be nested deeper than ${DEPTH} levels, as in a[b][c]`,
     );

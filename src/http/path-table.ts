@@ -1,6 +1,6 @@
 // Finds what belongs to a path, for paths of the contract: `/buyers/new`, `/buyers/{id}`.
 
-export interface FoundPath<T> {
+export interface PathMatch<T> {
   value: T;
   /** By name, decoded. */
   params: Record<string, string>;
@@ -22,7 +22,7 @@ interface Pattern<T> {
  */
 export function pathTable<T>(
   paths: readonly (readonly [path: string, value: T])[],
-): (path: string) => FoundPath<T> | undefined {
+): (path: string) => PathMatch<T> | undefined {
   const fixed = new Map(paths.filter(([path]) => !path.includes('{')));
   const patterns = new Map<string, Pattern<T>[]>();
   const ordered = paths
@@ -31,7 +31,7 @@ export function pathTable<T>(
   for (const [path, value] of ordered) {
     const segments = path.split('/');
     const names = segments.map((segment) => /^\{(\w+)\}$/.exec(segment)?.[1]);
-    const key = keyOf(segments);
+    const key = buildKey(segments);
     patterns.set(key, [...(patterns.get(key) ?? []), { value, segments, names }]);
   }
   return (path) => {
@@ -41,14 +41,14 @@ export function pathTable<T>(
     const value = fixed.get(bare);
     if (value !== undefined) return { value, params: {} };
     const segments = bare.split('/');
-    const found = patterns.get(keyOf(segments))?.find((pattern) => matches(pattern, segments));
-    return found && { value: found.value, params: paramsOf(found, segments) };
+    const match = patterns.get(buildKey(segments))?.find((pattern) => matches(pattern, segments));
+    return match && { value: match.value, params: decodeParams(match, segments) };
   };
 }
 
 const sortable = (path: string) => path.replaceAll('{', '~');
 
-const keyOf = (segments: readonly string[]): string => `${segments[1]}/${segments.length}`;
+const buildKey = (segments: readonly string[]): string => `${segments[1]}/${segments.length}`;
 
 function matches(
   { segments: expected, names }: Pattern<unknown>,
@@ -59,7 +59,7 @@ function matches(
   return true;
 }
 
-function paramsOf(
+function decodeParams(
   { names }: Pattern<unknown>,
   segments: readonly string[],
 ): Record<string, string> {

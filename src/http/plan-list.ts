@@ -1,13 +1,13 @@
-import { fieldsOf, unknownColumns, type Projection } from '../db/projection';
+import { listFields, unknownColumns, type Projection } from '../db/projection';
 import { ianaName } from '../time/zone';
-import { END, positionOf } from './cursor';
-import { conditionsOf } from './filters';
+import { END, findPosition } from './cursor';
+import { buildConditions } from './filters';
 import type { ListOptions, ListQuery } from './list';
 import { isExternal, isGrid } from './record';
-import { sideCondition, visible } from '../db/access-scope';
-import { isFoundFirst, listTemplate, type ListShape, type SortKey } from '../db/list-statements';
-import { savedCount } from '../db/saved-counts';
-import type { SettledCount } from '../db/settled-counts';
+import { buildMoneyCondition, buildVisibleCondition } from '../db/access-scope';
+import { findsRowsFirst, listTemplate, type ListShape, type SortKey } from '../db/list-statements';
+import { prepareSavedCount } from '../db/saved-counts';
+import type { CachedCount } from '../db/settled-counts';
 import type { Template } from '../db/statement';
 import type { Db } from '../db/tenant';
 
@@ -18,7 +18,7 @@ export interface Plan {
   template: Template | undefined;
   values: Record<string, unknown>;
   /** Reads the total, where the statement answers more than the number. */
-  settled?: SettledCount | undefined;
+  settled?: CachedCount | undefined;
   /** Requested columns that do not exist. */
   unknown_columns: string[];
 }
@@ -27,45 +27,45 @@ export interface Plan {
  * Plans with their projection, by query object: many requests share a query
  * (src/http/valid-queries.ts).
  */
-const known = new WeakMap<ListQuery, { plan: Plan; projection: Projection }>();
+const sharedPlans = new WeakMap<ListQuery, { plan: Plan; projection: Projection }>();
 
 /** Plans which records a list reads, in which order, from where, and with which columns. */
 export async function planList(query: ListQuery, options: ListOptions): Promise<Plan> {
   const { db, now } = options;
-  const plan = knownPlan(query, options) ?? (await planUnknown(query, options));
+  const plan = findSharedPlan(query, options) ?? (await buildAndSharePlan(query, options));
   const common = { company_id: db.company_id, now: now.toISOString() };
   return { ...plan, values: { ...common, ...plan.values } };
 }
 
-function knownPlan(query: ListQuery, { db, projection }: ListOptions): Plan | undefined {
-  const found = known.get(query);
-  return found?.projection === projection && !db.accessScope ? found.plan : undefined;
+function findSharedPlan(query: ListQuery, { db, projection }: ListOptions): Plan | undefined {
+  const sharedPlan = sharedPlans.get(query);
+  return sharedPlan?.projection === projection && !db.accessScope ? sharedPlan.plan : undefined;
 }
 
-async function planUnknown(query: ListQuery, options: ListOptions): Promise<Plan> {
+async function buildAndSharePlan(query: ListQuery, options: ListOptions): Promise<Plan> {
   const { db, projection } = options;
-  const plan = await makePlan(query, options);
+  const plan = await buildPlan(query, options);
   const { shape, settled } = plan;
-  const is_same_for_all = !db.accessScope && !shape.after && !settled && db.batched;
-  if (Object.isFrozen(query) && is_same_for_all) known.set(query, { plan, projection });
+  const isSameForAll = !db.accessScope && !shape.after && !settled && db.batched;
+  if (Object.isFrozen(query) && isSameForAll) sharedPlans.set(query, { plan, projection });
   return plan;
 }
 
-async function makePlan(
+async function buildPlan(
   query: ListQuery,
   { db, now, projection, orders, filters = {} }: ListOptions,
 ): Promise<Plan> {
   const scope = db.accessScope;
-  const sort = sortOf(query.order, { projection, orders, limited: scope !== undefined });
-  const after = await positionOf(query.cursor, { db, now, projection, sort });
-  const { conditions, values, total } = conditionsOf(query, projection, { filters, scope });
+  const sort = pickSort(query.order, { projection, orders, limited: scope !== undefined });
+  const after = await findPosition(query.cursor, { db, now, projection, sort });
+  const { conditions, values, total } = buildConditions(query, projection, { filters, scope });
   const zone = query.time_zone === undefined ? undefined : ianaName(query.time_zone);
-  const is_csv = query.format === 'csv';
-  const has_total = query.root !== false && !is_csv;
+  const isCsv = query.format === 'csv';
+  const hasTotal = query.root !== false && !isCsv;
   const settled =
-    has_total && !total ? await settledCount(db, projection, { conditions, values }) : undefined;
+    hasTotal && !total ? await loadCachedCount(db, projection, { conditions, values }) : undefined;
   const shape: ListShape = {
-    columns: knownColumns(query, projection),
+    columns: pickColumns(query, projection),
     grid: isGrid(query.serializer),
     external: isExternal(query.serializer),
     limited: scope !== undefined,
@@ -73,9 +73,9 @@ async function makePlan(
     conditions,
     sort,
     descending: query.order_dir === 'desc',
-    ...(!is_csv && limitsOf(query)),
+    ...(!isCsv && buildLimits(query)),
     after: after && (after.key === null ? 'null' : 'value'),
-    total: has_total ? (total ?? settled ?? 'counted') : 'none',
+    total: hasTotal ? (total ?? settled ?? 'counted') : 'none',
   };
   return {
     shape,
@@ -89,25 +89,25 @@ async function makePlan(
 const isPlain = (shape: ListShape, { plural }: Projection): boolean =>
   shape.limit !== undefined &&
   !shape.offset &&
-  shape.conditions.every((condition) => condition === visible(plural)) &&
-  !isFoundFirst(shape);
+  shape.conditions.every((condition) => condition === buildVisibleCondition(plural)) &&
+  !findsRowsFirst(shape);
 
 /**
  * The partly cached count of a filtered list. Not for a text, which is seldom searched twice, nor
  * in a transaction, which sees its own rows.
  */
-async function settledCount(
+async function loadCachedCount(
   db: Db,
   projection: Projection,
   { conditions, values }: Pick<ListShape, 'conditions'> & { values: Record<string, unknown> },
-): Promise<SettledCount | undefined> {
-  const is_repeated = !('ids' in values || 'fulltext' in values);
-  if (!projection.settles || db.accessScope || !db.batched || !is_repeated) return undefined;
-  return savedCount(db, projection, { conditions, values });
+): Promise<CachedCount | undefined> {
+  const isRepeated = !('ids' in values || 'fulltext' in values);
+  if (!projection.hasCachedCounts || db.accessScope || !db.batched || !isRepeated) return undefined;
+  return prepareSavedCount(db, projection, { conditions, values });
 }
 
 /** A limited caller's list is ordered by the values that this caller may read. */
-function sortOf(
+function pickSort(
   order: string | undefined,
   {
     projection,
@@ -117,13 +117,18 @@ function sortOf(
 ): SortKey | 'id' {
   const key = order && orders[order];
   if (!key) return 'id';
-  const side = limited && fieldsOf(projection).find(({ name }) => name === order)?.side;
+  const side =
+    limited && listFields(projection).find(({ name }) => name === order)?.moneyVisibility;
   if (!side) return key;
-  return { ...key, sql: `CASE WHEN ${sideCondition(side)} THEN ${key.sql} END`, nullable: true };
+  return {
+    ...key,
+    sql: `CASE WHEN ${buildMoneyCondition(side)} THEN ${key.sql} END`,
+    nullable: true,
+  };
 }
 
 /** One record more than a page shows whether another page follows. */
-function limitsOf({ per_page = 25, page = 1, cursor }: ListQuery) {
+function buildLimits({ per_page = 25, page = 1, cursor }: ListQuery) {
   return {
     limit: cursor === END ? 0 : per_page + 1,
     offset: cursor === undefined ? (page - 1) * per_page : 0,
@@ -131,8 +136,8 @@ function limitsOf({ per_page = 25, page = 1, cursor }: ListQuery) {
 }
 
 /** The requested columns in the contract's order; undefined for all. */
-function knownColumns({ columns }: ListQuery, projection: Projection): string[] | undefined {
+function pickColumns({ columns }: ListQuery, projection: Projection): string[] | undefined {
   if (!columns?.length) return undefined;
-  const known = fieldsOf(projection).filter(({ name }) => columns.includes(name));
-  return known.map(({ name }) => name);
+  const fields = listFields(projection).filter(({ name }) => columns.includes(name));
+  return fields.map(({ name }) => name);
 }

@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import type { Operation } from '../contract';
 import type { Decision, RateLimitCounter, Subject } from '../db/rate-limit-counter';
 import { HttpProblem } from '../errors';
-import { networkOf } from './auth/address';
+import { toNetwork } from './auth/address';
 import type { Caller } from './auth/caller';
 import type { LeadOwner } from './auth/lead-tokens';
 import type { Authenticated } from './auth/scheme';
@@ -12,7 +12,7 @@ import { freeRequests, type FreeRequests } from './free-requests';
 // endpoints is easily known: there requests also count against the address that they come from, and
 // at a lead token against the number that they are about.
 
-export interface Counted {
+export interface CountedRequest {
   operation: Pick<Operation, 'power'>;
   /** Read only where its address counts. */
   req: { ip?: string | undefined };
@@ -24,16 +24,16 @@ export interface RateLimits {
    * Counts a request against its credentials and sends the RateLimit headers. Throws 429 when none
    * is left. Returns a promise only when the database may be needed.
    */
-  take(sender: Authenticated, request: Counted): void | Promise<void>;
+  take(sender: Authenticated, request: CountedRequest): void | Promise<void>;
   /**
    * Counts a request by lead token alone against the number that it is about. Throws 429. May be
    * called in a transaction: the counter has other connections than transactions have.
    */
-  takeNumber(request: OfNumber): Promise<void>;
+  takeNumber(request: NumberRequest): Promise<void>;
   close(): Promise<void>;
 }
 
-interface OfNumber {
+interface NumberRequest {
   owner: Pick<LeadOwner, 'company_id' | 'token'>;
   caller: Pick<Caller, 'access_token_id'>;
   /** E.164 digits. */
@@ -55,16 +55,16 @@ export interface RateLimitOptions {
   window_seconds: number;
 }
 
-const MAX_OF_NUMBER = 60;
+const MAX_PER_NUMBER = 60;
 
 export function rateLimits({ counter, limits, window_seconds }: RateLimitOptions): RateLimits {
   const free = freeRequests(window_seconds * 1000);
-  const takeAll = async (limited: readonly Limited[], res: Response | undefined) => {
+  const takeAll = async (limited: readonly LimitedSubject[], res: Response | undefined) => {
     let fewest = Infinity;
-    for (const each of limited) {
-      const decision = await takeOne(each, counter, free);
+    for (const subject of limited) {
+      const decision = await takeOne(subject, counter, free);
       if (!decision) continue;
-      const policy = { ...each, window_seconds };
+      const policy = { ...subject, window_seconds };
       if (decision.remaining < fewest && res) setHeaders(res, policy, decision);
       fewest = Math.min(fewest, decision.remaining);
       if (!decision.allowed) throw tooMany(policy, decision);
@@ -90,7 +90,7 @@ export function rateLimits({ counter, limits, window_seconds }: RateLimitOptions
       if (caller.access_token_id !== 0n || limits.lead_token === 0) return;
       const { company_id, token } = owner;
       const name = `lead_token:${token}:number:${number}`;
-      const limit = Math.min(MAX_OF_NUMBER, limits.lead_token);
+      const limit = Math.min(MAX_PER_NUMBER, limits.lead_token);
       await takeAll([{ company_id, name, limit, of: 'for this number' }], undefined);
     },
     close: () => counter.close(),
@@ -98,7 +98,7 @@ export function rateLimits({ counter, limits, window_seconds }: RateLimitOptions
 }
 
 /** A subject, with words for what is limited if that is not the credentials. */
-interface Limited extends Subject {
+interface LimitedSubject extends Subject {
   of?: string;
 }
 
@@ -107,7 +107,7 @@ interface Limited extends Subject {
  * requests that this process allows by itself.
  */
 function takeOne(
-  { of, ...subject }: Limited,
+  { of, ...subject }: LimitedSubject,
   counter: RateLimitCounter,
   free: FreeRequests,
 ): Decision | undefined | Promise<Decision> {
@@ -123,15 +123,15 @@ function takeOne(
  */
 function limitsWithoutCredentials(
   { caller: { company_id }, owner, webhook }: Authenticated,
-  { operation, req }: Counted,
+  { operation, req }: CountedRequest,
   { lead_token, seller }: Limits,
-): Limited[] {
+): LimitedSubject[] {
   const of = 'for this address';
-  const from = networkOf(req.ip ?? '');
+  const from = toNetwork(req.ip ?? '');
   if (owner && lead_token > 0) {
-    const is_submission = operation.power === 'submit';
-    const name = `lead_token:${owner.token}${is_submission ? '' : ':others'}`;
-    const limit = is_submission ? lead_token : quarter(lead_token);
+    const isSubmission = operation.power === 'submit';
+    const name = `lead_token:${owner.token}${isSubmission ? '' : ':others'}`;
+    const limit = isSubmission ? lead_token : quarter(lead_token);
     return [
       { company_id, name: `${name}:${from}`, limit: quarter(limit), of },
       { company_id, name, limit },

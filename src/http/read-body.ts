@@ -10,39 +10,39 @@ import { hasTooManyValues } from './well-formed';
  */
 const UNKNOWN_CALLER_BODY_BYTES = 65_536;
 
-export const bodyLimit = (is_known: boolean, max_body_bytes: number): number =>
-  is_known ? max_body_bytes : Math.min(UNKNOWN_CALLER_BODY_BYTES, max_body_bytes);
+export const bodyLimit = (isKnown: boolean, maxBodyBytes: number): number =>
+  isKnown ? maxBodyBytes : Math.min(UNKNOWN_CALLER_BODY_BYTES, maxBodyBytes);
 
 export const bodyTooLarge = (limit: number): HttpProblem =>
   new HttpProblem('body_too_large', `The body is larger than ${limit} bytes.`);
 
 /** Reads JSON or a form into req.body; a compressed one counts as what it expands to. */
-export type BodyReader = (req: Request, res: Response, is_known: boolean) => Promise<void>;
+export type BodyReader = (req: Request, res: Response, isKnown: boolean) => Promise<void>;
 
 const FORM = 'application/x-www-form-urlencoded';
 
 export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): BodyReader {
-  const parsersOf = (is_known: boolean): RequestHandler[] => {
-    const limit = bodyLimit(is_known, max_body_bytes);
+  const createParsers = (isKnown: boolean): RequestHandler[] => {
+    const limit = bodyLimit(isKnown, max_body_bytes);
     return [
       express.json({ limit, strict: false, verify: requireFewValues }),
       express.text({ limit, type: FORM, verify: measure }),
     ];
   };
-  const [of_known, of_unknown] = [parsersOf(true), parsersOf(false)];
-  return async (req, res, is_known) => {
+  const [ofKnown, ofUnknown] = [createParsers(true), createParsers(false)];
+  return async (req, res, isKnown) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = req.headers;
     if (length === undefined && encoding === undefined) return;
-    const limit = bodyLimit(is_known, max_body_bytes);
+    const limit = bodyLimit(isKnown, max_body_bytes);
     // The library would read all of it before it refuses it.
     if (Number(length ?? 0) > limit) throw bodyTooLarge(limit);
     // The parsers would treat such a request as one without a body, and it would run.
     if (!req.socket.readable)
       throw new HttpProblem('malformed_body', 'The connection ended before the body was read.');
-    const is_form = Boolean(req.is(FORM));
-    const charset = is_form ? charsetOf(req) : 'utf-8';
-    for (const parser of is_known ? of_known : of_unknown) await run(parser, req, res);
-    if (is_form && typeof req.body === 'string') req.body = readForm(req.body, charset);
+    const isForm = Boolean(req.is(FORM));
+    const charset = isForm ? readCharset(req) : 'utf-8';
+    for (const parser of isKnown ? ofKnown : ofUnknown) await run(parser, req, res);
+    if (isForm && typeof req.body === 'string') req.body = readForm(req.body, charset);
   };
 }
 
@@ -62,9 +62,10 @@ function requireFewValues(req: IncomingMessage, res: unknown, body: Buffer): voi
   if (hasTooManyValues(body)) throw Object.assign(new Error(), { type: 'values.too.many' });
 }
 
-function charsetOf(req: Request): FormCharset {
-  const [, named = 'utf-8'] = /charset="?([\w-]{1,40})/i.exec(req.headers['content-type']!) ?? [];
-  const charset = named.toLowerCase();
+function readCharset(req: Request): FormCharset {
+  const [, charsetName = 'utf-8'] =
+    /charset="?([\w-]{1,40})/i.exec(req.headers['content-type']!) ?? [];
+  const charset = charsetName.toLowerCase();
   if (charset === 'utf-8' || charset === 'iso-8859-1') return charset;
   throw new HttpProblem(
     'unsupported_media_type',

@@ -3,32 +3,32 @@ import type { Projection } from '../db/projection';
 import { lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt } from '../db/timestamps';
-import type { DirectEntry } from './change-log';
-import { requireUnchanged, requireVisible, show, unsaved, written } from './record';
-import { writeDirectly, type DirectWrite } from './write-directly';
+import type { AuditEntry } from './change-log';
+import { requireUnchanged, requireVisible, show, loadUnsavedReply, loadWriteReply } from './record';
+import { writeInOneStatement, type SingleWrite } from './write-directly';
 
 interface Request {
   db: Db;
   /** Not every resource has serializers. */
   query: { serializer?: string } | Record<never, never>;
 }
-interface OneRequest extends Request {
+interface RecordRequest extends Request {
   params: { id: Reference };
 }
-interface ShownRequest extends OneRequest {
+interface ShownRequest extends RecordRequest {
   query: { serializer?: string; columns?: string[] };
   if_none_match: string | undefined;
 }
-interface Change extends OneRequest {
+interface Change extends RecordRequest {
   if_match: string | undefined;
 }
 interface Body<F> {
   body: F & { serializer?: string };
 }
-type DirectCall<Call> = Call & { body: { serializer?: string } };
-type Entry = DirectEntry | undefined;
+type StatementCall<Call> = Call & { body: { serializer?: string } };
+type Entry = AuditEntry | undefined;
 /** Undefined for a request that writes more. */
-type MayWrite = DirectWrite | undefined | Promise<DirectWrite | undefined>;
+type OptionalWrite = SingleWrite | undefined | Promise<SingleWrite | undefined>;
 /** Fields of a reply in addition to the record; called after the write. */
 type Extra = () => object;
 
@@ -43,24 +43,28 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
     show: (call: ShownRequest) => {
       const { if_none_match, params, query } = call;
       const { columns } = query;
-      return show({ ...optionsOf(resource, call), columns, if_none_match }, params.id);
+      return show({ ...buildOptions(resource, call), columns, if_none_match }, params.id);
     },
 
     /** The record that `create` would make of `row`, not stored. */
-    unsaved: (call: Request, row: Record<string, unknown>) =>
-      unsaved(optionsOf(resource, call), row),
+    showUnsaved: (call: Request, row: Record<string, unknown>) =>
+      loadUnsavedReply(buildOptions(resource, call), row),
 
     /**
      * `create` in one statement, where `write` is the whole work; undefined where it is not
      * (src/http/write-directly.ts).
      */
-    createDirectly: (call: DirectCall<Request>, entry: Entry, write: MayWrite) =>
-      direct(resource, call, { entry, write }),
+    createInStatement: (call: StatementCall<Request>, entry: Entry, write: OptionalWrite) =>
+      writeInStatement(resource, call, { entry, write }),
 
     /** Like `createInStatement`, for an update. */
-    updateDirectly: (call: DirectCall<Change>, entry: Entry, write: MayWrite) => {
+    updateInStatement: (call: StatementCall<Change>, entry: Entry, write: OptionalWrite) => {
       const { params, if_match } = call;
-      return direct(resource, call, { entry, write, record: { reference: params.id, if_match } });
+      return writeInStatement(resource, call, {
+        entry,
+        write,
+        record: { reference: params.id, if_match },
+      });
     },
 
     /** `work` inserts the record and returns its id. */
@@ -81,7 +85,7 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
      * Like `update`, where other records must be locked before the record: `ahead` locks them, and
      * `work` gets its result.
      */
-    updateAfter: <F, A>(
+    updateLockingFirst: <F, A>(
       call: Change & Body<F>,
       ahead: (tx: Db, fields: F) => Promise<A>,
       work: (tx: Db, id: bigint, change: { fields: F; now: Date; ahead: A }) => Promise<void>,
@@ -106,35 +110,35 @@ interface Resource<P extends Projection> {
 }
 
 /** The serializer of the body comes before that of the query. */
-const optionsOf = <P extends Projection>(
+const buildOptions = <P extends Projection>(
   { projection, clock }: Resource<P>,
   { db, query }: Request,
   serializer = 'serializer' in query ? query.serializer : undefined,
 ) => ({ db, now: clock(), projection, serializer });
 
-interface Direct {
+interface StatementWrite {
   entry: Entry;
-  write: MayWrite;
+  write: OptionalWrite;
   /** The record to update; absent for a new one. */
   record?: { reference: Reference; if_match: string | undefined };
 }
 
-async function direct<P extends Projection>(
+async function writeInStatement<P extends Projection>(
   resource: Resource<P>,
-  call: DirectCall<Request>,
-  { entry, write: planned, record }: Direct,
+  call: StatementCall<Request>,
+  { entry, write: planned, record }: StatementWrite,
 ) {
   const write = await planned;
   if (!write) return undefined;
-  const options = optionsOf(resource, call, call.body.serializer);
+  const options = buildOptions(resource, call, call.body.serializer);
   const times = (record ? changedAt : createdAt)(options.now);
   const row = { ...write.row, ...times };
-  return writeDirectly(options, { ...write, row }, { ...record, entry });
+  return writeInOneStatement(options, { ...write, row }, { ...record, entry });
 }
 
 /** Locks the record of a request. Throws 412 if the caller knew another state of it. */
 async function lock<P extends Projection>(
-  options: ReturnType<typeof optionsOf<P>>,
+  options: ReturnType<typeof buildOptions<P>>,
   { params, if_match }: Change,
 ): Promise<bigint> {
   const { id } = await lockRecord(options.db, options.projection.plural, params.id);
@@ -151,13 +155,13 @@ async function create<P extends Projection, F>(
   },
 ) {
   const { serializer, ...fields } = call.body;
-  const options = optionsOf(resource, call, serializer);
+  const options = buildOptions(resource, call, serializer);
   const created = await call.db.transaction(async (tx) => {
     const id = await steps.work(tx, fields as F, options.now);
     await moveCount(tx, resource.projection.plural, 1);
     return id;
   });
-  return written(options, created, { status: 201, extra: steps.extra?.() });
+  return loadWriteReply(options, created, { status: 201, extra: steps.extra?.() });
 }
 
 async function change<P extends Projection, F, A>(
@@ -171,7 +175,7 @@ async function change<P extends Projection, F, A>(
 ) {
   const { serializer, ...rest } = call.body;
   const fields = rest as F;
-  const options = optionsOf(resource, call, serializer);
+  const options = buildOptions(resource, call, serializer);
   const changed = await call.db.transaction(async (tx) => {
     const ahead = await steps.ahead(tx, fields);
     const id = await lock({ ...options, db: tx }, call);
@@ -179,7 +183,7 @@ async function change<P extends Projection, F, A>(
     await requireVisible(tx, resource.projection, id);
     return id;
   });
-  return written(options, changed, { extra: steps.extra?.() });
+  return loadWriteReply(options, changed, { extra: steps.extra?.() });
 }
 
 async function remove<P extends Projection>(
@@ -190,7 +194,7 @@ async function remove<P extends Projection>(
     ahead: ((tx: Db) => Promise<void>) | undefined;
   },
 ) {
-  const options = optionsOf(resource, call);
+  const options = buildOptions(resource, call);
   const deleted = await call.db.transaction(async (tx) => {
     await steps.ahead?.(tx);
     const id = await lock({ ...options, db: tx }, call);
@@ -198,5 +202,5 @@ async function remove<P extends Projection>(
     await moveCount(tx, resource.projection.plural, -1);
     return id;
   });
-  return written(options, deleted);
+  return loadWriteReply(options, deleted);
 }

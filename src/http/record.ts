@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { fieldsOf, stillColumns, type Projection } from '../db/projection';
+import { listFields, auditedColumns, type Projection } from '../db/projection';
 import { identify, type Reference } from '../db/records';
-import { notVisible } from '../db/access-scope';
+import { findHidden } from '../db/access-scope';
 import { withContext, type Db, type LoggedRecord } from '../db/tenant';
 import { notFound, HttpProblem, staleChecksum } from '../errors';
 import { Json, NotModified } from './reply';
-import { writtenMovingColumns } from './stored-fields';
+import { listWrittenVolatileColumns } from './stored-fields';
 import { suggestionFor } from './suggestion';
 import { recordTemplate } from '../db/record-statements';
 
@@ -40,7 +40,7 @@ export interface RecordOptions<P extends Projection> {
 const NOTHING_SENT = '{}';
 
 /** The value of ETag and If-Match for a record. */
-export const checksumOf = (record: string): string =>
+export const computeChecksum = (record: string): string =>
   createHash('md5').update(record).digest('hex');
 
 /** A record's envelope around its JSON; `status` is the contract's for the operation. */
@@ -50,7 +50,7 @@ export function recordReply<P extends Pick<Projection, 'singular'>, Extra extend
   {
     status,
     extra,
-    checksum = checksumOf(record),
+    checksum = computeChecksum(record),
   }: { status?: number; extra?: Extra; checksum?: string } = {},
 ): RecordReply<P, Extra> {
   const more = Object.entries(extra ?? {}).map(
@@ -76,7 +76,7 @@ async function read<P extends Projection>(
     limited: db.accessScope !== undefined,
     by_token: options.by_token ?? false,
   });
-  const common = { company_id: db.company_id, now: now.toISOString(), sent: NOTHING_SENT };
+  const common = { company_id: db.company_id, now: now.toISOString(), request: NOTHING_SENT };
   const rows = await db.query<{ record: string }>(
     template({ ...common, ...db.accessScope, ...values }),
   );
@@ -89,9 +89,9 @@ export async function readRecord<P extends Projection>(
   options: RecordOptions<P>,
   reference: Reference,
 ): Promise<string> {
-  const named = identify(reference);
-  if (!named) throw notFound();
-  return read(options, named.key, { [named.key]: named.value });
+  const identifier = identify(reference);
+  if (!identifier) throw notFound();
+  return read(options, identifier.key, { [identifier.key]: identifier.value });
 }
 
 type ShowOptions<P extends Projection> = RecordOptions<P> & { if_none_match: string | undefined };
@@ -101,7 +101,7 @@ export function show<P extends Projection>(
   options: ShowOptions<P>,
   reference: Reference,
 ): Promise<RecordReply<P> | NotModified> {
-  return showRead(options, (wanted) => readRecord(wanted, reference));
+  return showRead(options, (readOptions) => readRecord(readOptions, reference));
 }
 
 /** Like `show`, by the identifier that the customer gave the record. */
@@ -110,7 +110,7 @@ export function showBy<P extends Projection>(
   key: 'user_buyer_id',
   value: string,
 ): Promise<RecordReply<P> | NotModified> {
-  return showRead(options, (wanted) => read(wanted, key, { [key]: value }));
+  return showRead(options, (readOptions) => read(readOptions, key, { [key]: value }));
 }
 
 /**
@@ -123,10 +123,10 @@ async function showRead<P extends Projection>(
 ): Promise<RecordReply<P> | NotModified> {
   const { projection } = options;
   requireColumns(options, columns);
-  const whole = await readAs(options);
-  const checksum = checksumOf(whole);
+  const removeLimits = await readAs(options);
+  const checksum = computeChecksum(removeLimits);
   if (checksum === if_none_match) return new NotModified({ ETag: `"${checksum}"` });
-  const record = columns?.length ? await readAs({ ...options, columns }) : whole;
+  const record = columns?.length ? await readAs({ ...options, columns }) : removeLimits;
   return recordReply(projection, record, { checksum });
 }
 
@@ -136,7 +136,7 @@ function requireColumns<P extends Projection>(
   columns: readonly string[] = [],
 ): void {
   const external = isExternal(serializer);
-  const names = fieldsOf(projection).flatMap((field) =>
+  const names = listFields(projection).flatMap((field) =>
     external && !field.external ? [] : field.name,
   );
   const unknown = columns.find((name) => !names.includes(name));
@@ -152,23 +152,26 @@ function requireColumns<P extends Projection>(
  * The reply of a write: the record as it is now, deleted or not. Throws 403 for a new record that
  * the caller could not see.
  */
-export async function written<P extends Projection, Extra extends object>(
+export async function loadWriteReply<P extends Projection, Extra extends object>(
   options: RecordOptions<P>,
   id: bigint,
   more: { status?: number; extra?: Extra } = {},
 ): Promise<RecordReply<P, Extra>> {
   const { db, projection } = options;
   if (more.status === 201) await requireVisible(db, projection, id);
-  const readAs = (wanted: RecordOptions<P>) => read(wanted, 'deleted', { id: String(id) });
+  const readAs = (readOptions: RecordOptions<P>) =>
+    read(readOptions, 'deleted', { id: String(id) });
   const record = await readAs(options);
   if (db.log)
-    db.log.after(isWhole(options) ? { record, shown: record } : await logged(options, readAs));
+    db.log.after(
+      isWhole(options) ? { record, shown: record } : await loadLoggedRecord(options, readAs),
+    );
   return recordReply(projection, record, more);
 }
 
 /** Throws 403 if the caller could not see a record that the caller has just written. */
 export async function requireVisible(db: Db, { plural }: Projection, id: bigint): Promise<void> {
-  if ((await notVisible(db, plural, [String(id)])).length === 0) return;
+  if ((await findHidden(db, plural, [String(id)])).length === 0) return;
   throw new HttpProblem(
     'access_limited',
     'None of your teams could see this record.' +
@@ -179,7 +182,7 @@ export async function requireVisible(db: Db, { plural }: Projection, id: bigint)
 /** True where a record is read as the change log compares it: all default columns, unrestricted. */
 const isWhole = ({ db, serializer, by_token }: RecordOptions<Projection>): boolean =>
   !db.accessScope && !isExternal(serializer) && !by_token;
-const whole = <P extends Projection>({
+const removeLimits = <P extends Projection>({
   db,
   now,
   projection,
@@ -190,12 +193,12 @@ const whole = <P extends Projection>({
 });
 
 /** A record for the change log: whole, and as a limited caller may read it. */
-async function logged<P extends Projection>(
+async function loadLoggedRecord<P extends Projection>(
   options: RecordOptions<P>,
   readAs: (options: RecordOptions<P>) => Promise<string>,
 ): Promise<LoggedRecord> {
   const { db, now, projection, by_token = false } = options;
-  const record = await readAs(whole(options));
+  const record = await readAs(removeLimits(options));
   return {
     record,
     shown: db.accessScope ? await readAs({ db, now, projection, by_token }) : record,
@@ -210,11 +213,11 @@ export async function logChanged<P extends Projection>(
   reference: Reference,
 ): Promise<void> {
   const { log } = options.db;
-  log?.after(await logged(options, (wanted) => readRecord(wanted, reference)));
+  log?.after(await loadLoggedRecord(options, (readOptions) => readRecord(readOptions, reference)));
 }
 
 /** The reply of `new`: a record made of `row`, not stored. */
-export async function unsaved<P extends Projection>(
+export async function loadUnsavedReply<P extends Projection>(
   options: RecordOptions<P>,
   row: Record<string, unknown>,
 ): Promise<RecordReply<P>> {
@@ -236,11 +239,15 @@ export async function requireUnchanged<P extends Projection>(
   const { if_match, db } = options;
   if (db.log) {
     const { projection } = options;
-    const columns = [...stillColumns(projection), ...writtenMovingColumns(projection.singular)];
-    const readAs = (wanted: RecordOptions<P>) => readRecord({ ...wanted, columns }, reference);
-    db.log.before(await logged(options, readAs));
+    const columns = [
+      ...auditedColumns(projection),
+      ...listWrittenVolatileColumns(projection.singular),
+    ];
+    const readAs = (readOptions: RecordOptions<P>) =>
+      readRecord({ ...readOptions, columns }, reference);
+    db.log.before(await loadLoggedRecord(options, readAs));
   }
   if (if_match === undefined || if_match === '*') return;
   const record = await readRecord(options, reference);
-  if (checksumOf(record) !== if_match) throw staleChecksum();
+  if (computeChecksum(record) !== if_match) throw staleChecksum();
 }

@@ -5,7 +5,7 @@ import { problemFor } from './error-handler';
 import { HAS_COMPANY } from './queries/companies';
 
 /** Problems of a request that runs while its company is removed, in addition to internal errors. */
-const FOUND_MISSING = new Set<ErrorCode>(['unknown_reference', 'wrong_state']);
+const REMOVAL_CODES = new Set<ErrorCode>(['unknown_reference', 'wrong_state']);
 
 /**
  * The error of a request, or 401 where its company was removed meanwhile: then no record that the
@@ -17,7 +17,7 @@ export async function errorUnlessRemoved(
   db: Pick<Db, 'sql'>,
 ): Promise<unknown> {
   const problem = problemFor(error, { operation });
-  if (problem && !FOUND_MISSING.has(problem.code)) return error;
+  if (problem && !REMOVAL_CODES.has(problem.code)) return error;
   const rows = await db.sql(HAS_COMPANY, {}).catch(() => undefined);
   if (rows === undefined || rows.length > 0) return error;
   return new HttpProblem('wrong_credentials', 'The company of these credentials was removed.');

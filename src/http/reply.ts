@@ -40,7 +40,7 @@ export class NotModified {
  * which is sent instead; the signal is aborted when the response ends for any reason.
  */
 export class EventStream {
-  constructor(readonly events: (reader_gone: AbortSignal) => AsyncIterable<string>) {}
+  constructor(readonly events: (readerGone: AbortSignal) => AsyncIterable<string>) {}
 }
 
 export class Download {

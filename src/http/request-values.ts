@@ -11,16 +11,16 @@ const MAX_DEPTH = 32;
  * its body, decoded. They are masked in logged errors. Undefined when they are too many to search
  * for.
  */
-export function valuesOf(req: Request): string[] | undefined {
-  const found = new Set<string>();
-  for (const part of req.originalUrl.split(/[/?&=]/)) collect(decoded(part), found);
+export function collectRequestValues(req: Request): string[] | undefined {
+  const texts = new Set<string>();
+  for (const part of req.originalUrl.split(/[/?&=]/)) collect(decodeText(part), texts);
   for (const header of Object.values(req.headers).flat())
-    for (const text of credentialsIn(header)) collect(text, found);
-  const is_complete = collect(req.body, found);
-  return is_complete ? [...found] : undefined;
+    for (const text of listHeaderTexts(header)) collect(text, texts);
+  const isComplete = collect(req.body, texts);
+  return isComplete ? [...texts] : undefined;
 }
 
-function decoded(text: string): string {
+function decodeText(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
@@ -29,22 +29,22 @@ function decoded(text: string): string {
 }
 
 /** A header, its parts, and what they are in plain text. */
-function credentialsIn(header = ''): string[] {
+function listHeaderTexts(header = ''): string[] {
   const parts = header.split(/[\s,;="]+/);
   const plain = parts.map((part) => Buffer.from(part, 'base64').toString());
   return [header, ...parts, ...plain, ...plain.flatMap((text) => text.split(':'))];
 }
 
 /** Returns false when there is more than was collected. */
-function collect(value: unknown, found: Set<string>, depth = 0): boolean {
+function collect(value: unknown, texts: Set<string>, depth = 0): boolean {
   if (typeof value === 'string' || typeof value === 'number') {
     const text = String(value).trim();
-    if (text.length >= MIN_CHARS && !isContractWord(text)) found.add(text);
+    if (text.length >= MIN_CHARS && !isContractWord(text)) texts.add(text);
   }
-  if (typeof value !== 'object' || value === null) return found.size < MAX_VALUES;
+  if (typeof value !== 'object' || value === null) return texts.size < MAX_VALUES;
   if (depth >= MAX_DEPTH) return false;
   return Object.entries(value).every(
     // Names of lead data are chosen by the sender.
-    ([key, inner]) => collect(key, found, depth + 1) && collect(inner, found, depth + 1),
+    ([key, inner]) => collect(key, texts, depth + 1) && collect(inner, texts, depth + 1),
   );
 }

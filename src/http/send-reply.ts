@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { sendEvents } from './event-stream';
-import { lentBytes } from './lent-bytes';
+import { borrowBytes } from './lent-bytes';
 import { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
 
 /** How long a client may stop reading an export. */
@@ -45,7 +45,7 @@ export function sendJson(
   if (typeof text === 'string' && text.length <= MAX_WAITING_CHARS)
     return void setImmediate(end, res, text);
   const texts = typeof text === 'string' ? [text] : text;
-  res.end(lentBytes(texts, res) ?? texts.join(''));
+  res.end(borrowBytes(texts, res) ?? texts.join(''));
 }
 
 /** Nothing may be thrown here, outside of all requests. */
@@ -67,16 +67,16 @@ async function sendFile(req: Request, res: Response, reply: Csv | Download): Pro
   }
   // A client that disconnects or stops reading ends the statement too: the stream is destroyed with
   // the response.
-  const gone = new AbortController();
+  const disconnection = new AbortController();
   res.once('close', () => {
     reply.stream.destroy();
-    gone.abort();
+    disconnection.abort();
   });
   // Until the first rows are read, an error can still be sent as a problem.
-  await once(reply.stream, 'readable', { signal: gone.signal }).catch((error: unknown) => {
-    if (!gone.signal.aborted) throw error;
+  await once(reply.stream, 'readable', { signal: disconnection.signal }).catch((error: unknown) => {
+    if (!disconnection.signal.aborted) throw error;
   });
-  if (gone.signal.aborted) return;
+  if (disconnection.signal.aborted) return;
   res.setTimeout(STALLED_MS, () => res.destroy());
   return pipeline(reply.stream, res);
 }

@@ -1,11 +1,11 @@
 import { contract, facets, type Operation } from '../contract';
-import type { Parameter, Schema, Side } from '../contract-document';
+import type { Parameter, Schema, MoneyVisibility } from '../contract-document';
 import {
   isAlwaysHidden,
-  seesSide,
-  seesSideOf,
-  visibleSides,
-  type VisibleSides,
+  canSeeColumn,
+  canSeeMoney,
+  loadVisibleMoney,
+  type VisibleMoney,
 } from '../db/access-scope';
 import type { Db } from '../db/tenant';
 import { fault, HttpProblem, type FieldFaults } from '../errors';
@@ -15,25 +15,25 @@ import { recordsInPath, tableOfPath } from './access-scope';
 // payments of buyers, or those to traffic sources. Costs of the company itself are hidden from all
 // of them. Such callers cannot filter or sort records by them either: that would reveal the values.
 
-type Sent = Record<string, unknown>;
+type Values = Record<string, unknown>;
 
 /** Throws 422 with every parameter by which a limited caller would learn of a hidden side. */
 export async function requireVisibleSides(
   db: Db,
   operation: Operation,
-  query: Sent,
+  query: Values,
 ): Promise<void> {
   if (!db.accessScope || operation.method !== 'get') return;
   const used = operation.parameters.flatMap((parameter) => {
-    const sides = sidesOf(parameter, operation, query[parameter.name]);
+    const sides = listSides(parameter, operation, query[parameter.name]);
     return sides.map((side) => ({ name: parameter.name, side }));
   });
   if (used.length === 0) return;
-  const visible = await visibleSides(db);
+  const visible = await loadVisibleMoney(db);
   const faults: FieldFaults = {};
   for (const { name, side } of used)
-    if (!seesSide(visible, side))
-      faults[name] = [fault('beyond_your_rights', `is about ${hiddenOf(visible, side)}`)];
+    if (!canSeeColumn(visible, side))
+      faults[name] = [fault('beyond_your_rights', `is about ${describeHidden(visible, side)}`)];
   const problem = HttpProblem.fields(faults);
   if (problem) throw problem;
 }
@@ -45,18 +45,19 @@ export async function requireVisibleSides(
 export async function requireWritableSides(
   db: Db,
   { path, body: schema }: Operation,
-  { params, body }: { params: Sent; body: unknown },
+  { params, body }: { params: Values; body: unknown },
 ): Promise<void> {
   const [record] = db.accessScope && schema ? recordsInPath(path, params) : [];
   if (!record || typeof body !== 'object' || body === null) return;
   const { properties } = facets(schema!);
-  const seen = new Map<Side, boolean>();
+  const visibleBySide = new Map<MoneyVisibility, boolean>();
   const faults: FieldFaults = {};
   for (const [name, value] of Object.entries(body)) {
     const side = properties[name]?.['x-side'];
     if (!side || side === 'both' || side === 'company' || value === null) continue;
-    if (!seen.has(side)) seen.set(side, await seesSideOf(db, record, side));
-    if (!seen.get(side)) faults[name] = [fault('beyond_your_rights', `is about ${WORDS[side]}`)];
+    if (!visibleBySide.has(side)) visibleBySide.set(side, await canSeeMoney(db, record, side));
+    if (!visibleBySide.get(side))
+      faults[name] = [fault('beyond_your_rights', `is about ${WORDS[side]}`)];
   }
   const problem = HttpProblem.fields(faults);
   if (problem) throw problem;
@@ -68,15 +69,15 @@ const WORDS = {
   purchase: `what traffic sources are paid${HIDDEN}`,
 };
 
-const hiddenOf = (visible: VisibleSides, side: Side): string =>
+const describeHidden = (visible: VisibleMoney, side: MoneyVisibility): string =>
   WORDS[side === 'sale' || !visible.sale ? 'sale' : 'purchase'];
 
 /** The sides that a parameter is about; for a list, those of each of its values. */
-function sidesOf(parameter: Parameter, operation: Operation, value: unknown): Side[] {
+function listSides(parameter: Parameter, operation: Operation, value: unknown): MoneyVisibility[] {
   if (value === undefined) return [];
-  const sides = [value].flat().map((each) => {
-    if (parameter.name === 'order') return sideOfColumn(operation, String(each));
-    return parameter['x-side'] ?? parameter['x-side-by']?.[String(each)];
+  const sides = [value].flat().map((item) => {
+    if (parameter.name === 'order') return sideOfColumn(operation, String(item));
+    return parameter['x-side'] ?? parameter['x-side-by']?.[String(item)];
   });
   return [...new Set(sides.filter((side) => side !== undefined))];
 }
@@ -91,39 +92,43 @@ export async function withoutHidden<Body>(
   body: Body,
 ): Promise<Body> {
   if (!db.accessScope || typeof body !== 'object' || body === null) return body;
-  const columns = recordOf(responses[String(status)])?.properties ?? {};
+  const columns = findRecordSchema(responses[String(status)])?.properties ?? {};
   const blank = Object.entries(body).flatMap(([name, value]) => {
     const side = columns[name]?.['x-side'];
     return value === null && side ? [{ name, side }] : [];
   });
   if (blank.length === 0) return body;
-  const visible = await visibleSides(db);
+  const visible = await loadVisibleMoney(db);
   const table = tableOfPath(path);
   const hidden = new Set(
     blank.flatMap(({ name, side }) =>
-      isAlwaysHidden(table, side) || !seesSide(visible, side) ? name : [],
+      isAlwaysHidden(table, side) || !canSeeColumn(visible, side) ? name : [],
     ),
   );
   return Object.fromEntries(Object.entries(body).filter(([name]) => !hidden.has(name))) as Body;
 }
 
-function recordOf(response: Operation['responses'][string] | undefined): Schema | undefined {
+function findRecordSchema(
+  response: Operation['responses'][string] | undefined,
+): Schema | undefined {
   const content = response?.content as Record<string, { schema?: Schema }> | undefined;
   const schema = content?.['application/json']?.schema;
   if (!schema) return undefined;
   const parts = Object.values(contract.resolve(schema).properties ?? {});
   return parts
     .map((part) => contract.resolve(part))
-    .find(({ properties = {} }) => Object.values(properties).some((each) => each['x-side']));
+    .find(({ properties = {} }) =>
+      Object.values(properties).some((property) => property['x-side']),
+    );
 }
 
 /** The order by a counter of caps is named after their table. */
-const columnOf = (order: string) => order.replace(/^call_limits\./, '');
+const toColumn = (order: string) => order.replace(/^call_limits\./, '');
 
-const sideOfColumn = (operation: Operation, order: string): Side | undefined =>
-  rowsOf(operation)?.schema.properties?.[columnOf(order)]?.['x-side'];
+const sideOfColumn = (operation: Operation, order: string): MoneyVisibility | undefined =>
+  findRowSchema(operation)?.schema.properties?.[toColumn(order)]?.['x-side'];
 
-function rowsOf({ responses }: Operation): { name: string; schema: Schema } | undefined {
+function findRowSchema({ responses }: Operation): { name: string; schema: Schema } | undefined {
   const content = responses['200']?.content as Record<string, { schema?: Schema }> | undefined;
   const page = content?.['application/json']?.schema;
   if (!page) return undefined;
@@ -133,19 +138,19 @@ function rowsOf({ responses }: Operation): { name: string; schema: Schema } | un
   return name === undefined ? undefined : { name, schema: contract.resolve(rows!.items!) };
 }
 
-let sides_of_lists: Map<string, Map<string, Side>> | undefined;
+let sidesOfLists: Map<string, Map<string, MoneyVisibility>> | undefined;
 
-export function sidesOfFilters(schema: string): ReadonlyMap<string, Side> {
-  sides_of_lists ??= new Map(
+export function sidesOfFilters(schema: string): ReadonlyMap<string, MoneyVisibility> {
+  sidesOfLists ??= new Map(
     contract.operations.flatMap((operation) => {
-      const name = rowsOf(operation)?.name;
-      const sides = operation.parameters.flatMap((parameter): [string, Side][] =>
+      const name = findRowSchema(operation)?.name;
+      const sides = operation.parameters.flatMap((parameter): [string, MoneyVisibility][] =>
         parameter['x-side'] ? [[parameter.name, parameter['x-side']]] : [],
       );
       return name && sides.length > 0 ? [[name, new Map(sides)] as const] : [];
     }),
   );
-  return sides_of_lists.get(schema) ?? NO_SIDES;
+  return sidesOfLists.get(schema) ?? NO_SIDES;
 }
 
-const NO_SIDES: ReadonlyMap<string, Side> = new Map();
+const NO_SIDES: ReadonlyMap<string, MoneyVisibility> = new Map();

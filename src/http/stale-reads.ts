@@ -1,9 +1,9 @@
 import type { Database } from '../db/client';
-import { requestLanes } from '../db/lanes';
+import { openRequestAccess } from '../db/lanes';
 import { sqlOn, tenantSql } from '../db/sql';
 import type { Standby } from '../db/standby';
 import { queryOn, type BoundStatement } from '../db/statement';
-import { keyOf, type Db } from '../db/tenant';
+import { buildTenantKey, type Db } from '../db/tenant';
 import { isUnavailable } from './database-errors';
 
 // Requests that say `stale_ok` read from a standby, where there is one that is not too old. Reads
@@ -24,36 +24,36 @@ export interface StaleReads {
 /** Without a standby, everything is read from the primary. */
 export function staleReads(primary: Database, standby: Standby | undefined): StaleReads {
   if (!standby) return { of: (db) => ({ ...db, stale: { age_seconds: () => 0, primary: db } }) };
-  const lanesOf = requestLanes(standby.database);
-  const lanesOfPrimary = requestLanes(primary);
+  const openStandbyLanes = openRequestAccess(standby.database);
+  const lanesOfPrimary = openRequestAccess(primary);
   return {
     of: (db) => {
       const age = standby.age();
-      let was_read = false;
+      let wasRead = false;
       const stale = {
-        age_seconds: () => (was_read ? Math.ceil(age! / 1000) : 0),
+        age_seconds: () => (wasRead ? Math.ceil(age! / 1000) : 0),
         primary: db,
-        read: () => void (was_read = true),
+        read: () => void (wasRead = true),
       };
       if (age === undefined) return { ...db, stale };
-      const lanes = lanesOf(db.company_id, 'usual');
-      const own = lanesOfPrimary(db.company_id, 'usual');
+      const lanes = openStandbyLanes(db.company_id, 'usual');
+      const primaryLanes = lanesOfPrimary(db.company_id, 'usual');
       const connection = {
         query: async (bound: BoundStatement) => {
-          const lane = lanes.of(bound);
+          const lane = lanes.chooseLane(bound);
           try {
             const read = await lanes.run(lane, () => standby.database[lane].query(bound));
             stale.read();
             return read;
           } catch (error) {
             if (!mayBeReadElsewhere(error)) throw error;
-            return own.run(lane, () => primary[lane].query(bound));
+            return primaryLanes.run(lane, () => primary[lane].query(bound));
           }
         },
       };
       return {
         ...db,
-        key: keyOf(standby.database.name, db.company_id),
+        key: buildTenantKey(standby.database.name, db.company_id),
         sql: tenantSql(sqlOn(connection), db.company_id),
         query: queryOn(() => connection),
         streams: standby.database.streams,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { contract, facets, type Operation, type Schema } from '../contract';
 import { staleChecksum } from '../errors';
 import { Faults } from './faults';
-import { isObject, properties } from './normalize-value';
+import { isObject, readProperties } from './normalize-value';
 import { Json } from './reply';
 
 // A PUT may send back what GET shows. Clients read a record, change a field and send all of it,
@@ -22,18 +22,20 @@ export interface StoredRecord {
   serializer: string | undefined;
 }
 
-const known = new WeakMap<Operation, { record: StoredRecord | undefined }>();
+const recordsByOperation = new WeakMap<Operation, { record: StoredRecord | undefined }>();
 
 /** The record that a PUT changes; undefined for other operations. */
-export function storedRecordOf(operation: Operation): StoredRecord | undefined {
-  let found = known.get(operation);
-  if (!found) known.set(operation, (found = { record: describe(operation) }));
-  return found.record;
+export function findStoredRecord(operation: Operation): StoredRecord | undefined {
+  let entry = recordsByOperation.get(operation);
+  if (!entry) recordsByOperation.set(operation, (entry = { record: describe(operation) }));
+  return entry.record;
 }
 
 function describe({ method, path, body }: Operation): StoredRecord | undefined {
   if (method !== 'put' || !body) return undefined;
-  const show = contract.operations.find((other) => other.method === 'get' && other.path === path);
+  const show = contract.operations.find(
+    (candidate) => candidate.method === 'get' && candidate.path === path,
+  );
   const reply = show?.responses[show.status]?.content?.['application/json'] as
     { schema: Schema } | undefined;
   if (!show || !reply) return undefined;
@@ -52,20 +54,20 @@ function describe({ method, path, body }: Operation): StoredRecord | undefined {
   };
 }
 
-let moving_by_root: Map<string, string[]> | undefined;
+let movingByRoot: Map<string, string[]> | undefined;
 
 /** Columns that a PUT writes though they change by themselves, by the name of the record. */
-export function writtenMovingColumns(root: string): string[] {
-  moving_by_root ??= new Map(
+export function listWrittenVolatileColumns(root: string): string[] {
+  movingByRoot ??= new Map(
     contract.operations.flatMap((operation) => {
-      const record = storedRecordOf(operation);
-      return record ? [[record.root, movingIn(record)] as const] : [];
+      const record = findStoredRecord(operation);
+      return record ? [[record.root, listVolatileColumns(record)] as const] : [];
     }),
   );
-  return moving_by_root.get(root) ?? [];
+  return movingByRoot.get(root) ?? [];
 }
 
-const movingIn = ({ columns, writable }: StoredRecord): string[] =>
+const listVolatileColumns = ({ columns, writable }: StoredRecord): string[] =>
   Object.entries(columns).flatMap(([name, column]) =>
     column['x-moving'] && writable.has(name) ? name : [],
   );
@@ -77,22 +79,25 @@ function widest({ parameters }: Operation): string | undefined {
 }
 
 /** Only a body with a column that cannot be written is compared with the record. */
-export const isAsShown = ({ columns, writable }: StoredRecord, body: Fields): boolean =>
+export const hasReadOnlyColumn = ({ columns, writable }: StoredRecord, body: Fields): boolean =>
   Object.keys(body).some((name) => Object.hasOwn(columns, name) && !writable.has(name));
 
 /**
  * The body without the values that equal the stored record. Throws 422 for columns that differ and
  * cannot be written; columns that change by themselves may have changed since they were read.
  */
-export function withoutStored(
+export function removeStored(
   { columns, writable }: StoredRecord,
   body: Fields,
-  stored: Fields,
+  storedFields: Fields,
 ): Fields {
   const faults = new Faults();
-  const changed = Object.entries(body).filter(([name, sent]) => {
+  const changed = Object.entries(body).filter(([name, sentValue]) => {
     const column = Object.hasOwn(columns, name) ? columns[name] : undefined;
-    if (!column || (Object.hasOwn(stored, name) && isSame(sent, stored[name], column)))
+    if (
+      !column ||
+      (Object.hasOwn(storedFields, name) && isSame(sentValue, storedFields[name], column))
+    )
       return !column;
     if (!writable.has(name) && !column['x-moving'])
       faults.add(
@@ -106,9 +111,9 @@ export function withoutStored(
   return Object.fromEntries(changed);
 }
 
-function isSame(sent: unknown, stored: unknown, schema: Schema): boolean {
-  if (isDeepStrictEqual(plain(sent), stored)) return true;
-  const [a, b] = [read(sent, schema), read(stored, schema)];
+function isSame(sentValue: unknown, storedValue: unknown, schema: Schema): boolean {
+  if (isDeepStrictEqual(plain(sentValue), storedValue)) return true;
+  const [a, b] = [read(sentValue, schema), read(storedValue, schema)];
   return a !== undefined && b !== undefined && isDeepStrictEqual(plain(a), plain(b));
 }
 
@@ -117,20 +122,25 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /** A value in the type of its column; undefined for one that is longer than a request may send. */
 function read(value: unknown, schema: Schema): unknown {
-  const context = { faults: new Faults(), zone: 'UTC', unknown_fields: 0, place: 'body' } as const;
+  const context = {
+    faults: new Faults(),
+    zone: 'UTC',
+    unknown_fields: 0,
+    requestPart: 'body',
+  } as const;
   const allowed = { schemas: { value: schema }, closed: false };
-  return properties({ value }, allowed, '', { ...context }).value;
+  return readProperties({ value }, allowed, '', { ...context }).value;
 }
 
-export function recordIn(reply: unknown, { root }: StoredRecord): Fields {
+export function requireReplyRecord(reply: unknown, { root }: StoredRecord): Fields {
   const record = reply instanceof Json ? (JSON.parse(reply.text) as Fields)[root] : undefined;
   if (!isObject(record)) throw new Error(`the reply has no ${root}`);
   return record;
 }
 
 /** The reply of GET as that of a PUT that changes nothing. Throws 412 for a stale checksum. */
-export function unchangedReply(reply: unknown, if_match: string | undefined): unknown {
+export function unchangedReply(reply: unknown, ifMatch: string | undefined): unknown {
   const etag = reply instanceof Json ? reply.headers?.ETag : undefined;
-  if (if_match === undefined || if_match === '*' || etag === `"${if_match}"`) return reply;
+  if (ifMatch === undefined || ifMatch === '*' || etag === `"${ifMatch}"`) return reply;
   throw staleChecksum();
 }

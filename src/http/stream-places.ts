@@ -5,9 +5,9 @@ import { eventStreams } from '../telemetry/metrics';
 // so many at a time in a process, so that others find a connection.
 
 /** Enough for several windows, and for streams that broke without the server's knowing yet. */
-const MAX_OF_READER = 5;
+const MAX_PER_READER = 5;
 
-interface Streamed {
+interface StreamRequest {
   company_id: bigint;
   /** The owner of the counted streams: an agent, or credentials. */
   reader: { kind: 'agent' | 'access_token'; id: bigint };
@@ -16,27 +16,27 @@ interface Streamed {
 /**
  * Takes a slot for a stream, and returns the function that releases it. Throws 429 if none is left.
  */
-export type TakePlace = (stream: Streamed) => () => void;
+export type TakeStreamSlot = (stream: StreamRequest) => () => void;
 
 const READERS = { agent: 'This agent has', access_token: 'These credentials have' };
 
 /** The slots of a process. A company has a quarter of all connections. */
-export function streamPlaces(max_connections: number): TakePlace {
-  const max_of_company = Math.ceil(max_connections / 4);
+export function createStreamSlots(maxConnections: number): TakeStreamSlot {
+  const maxOfCompany = Math.ceil(maxConnections / 4);
   /** Counts by company, and by `<company>/<kind>/<id>`. */
-  const taken = new Map<string, number>();
+  const openStreams = new Map<string, number>();
   const add = (key: string, n: 1 | -1) => {
-    const sum = (taken.get(key) ?? 0) + n;
-    if (sum > 0) taken.set(key, sum);
-    else taken.delete(key);
+    const sum = (openStreams.get(key) ?? 0) + n;
+    if (sum > 0) openStreams.set(key, sum);
+    else openStreams.delete(key);
   };
   return ({ company_id, reader: { kind, id } }) => {
     const company = String(company_id);
     const reader = `${company}/${kind}/${id}`;
-    if ((taken.get(reader) ?? 0) >= MAX_OF_READER)
-      throw tooMany(`${READERS[kind]} ${MAX_OF_READER} event streams open already.`);
-    if ((taken.get(company) ?? 0) >= max_of_company)
-      throw tooMany(`Your company has ${max_of_company} event streams open already.`);
+    if ((openStreams.get(reader) ?? 0) >= MAX_PER_READER)
+      throw tooMany(`${READERS[kind]} ${MAX_PER_READER} event streams open already.`);
+    if ((openStreams.get(company) ?? 0) >= maxOfCompany)
+      throw tooMany(`Your company has ${maxOfCompany} event streams open already.`);
     for (const key of [company, reader]) add(key, 1);
     eventStreams.inc();
     return () => {

@@ -1,25 +1,26 @@
 /** "; did you mean per_page?" for a name that is close to one of those allowed, otherwise "". */
 export function suggestionFor(name: string, allowed: readonly string[]): string {
-  const found = closest(name, allowed);
-  return found === undefined ? '' : `; did you mean ${found}?`;
+  const suggestion = findClosest(name, allowed);
+  return suggestion === undefined ? '' : `; did you mean ${suggestion}?`;
 }
 
 /** Names longer than this are not compared: a request may have any number of them. */
 const MAX_LENGTH = 60;
 
 /** The allowed name that a typing error, or another way to separate words, turns into `name`. */
-function closest(name: string, allowed: readonly string[]): string | undefined {
+function findClosest(name: string, allowed: readonly string[]): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
-  const sent = letters(name);
-  let best: { found: string; distance: number } | undefined;
-  for (const found of allowed) {
-    const target = letters(found);
-    const limit = Math.floor(Math.max(sent.length, target.length) / 4);
-    if (Math.abs(sent.length - target.length) > limit) continue;
-    const distance = editDistance(sent, target);
-    if (distance <= limit && distance < (best?.distance ?? Infinity)) best = { found, distance };
+  const nameLetters = letters(name);
+  let best: { candidate: string; distance: number } | undefined;
+  for (const candidate of allowed) {
+    const target = letters(candidate);
+    const limit = Math.floor(Math.max(nameLetters.length, target.length) / 4);
+    if (Math.abs(nameLetters.length - target.length) > limit) continue;
+    const distance = editDistance(nameLetters, target);
+    if (distance <= limit && distance < (best?.distance ?? Infinity))
+      best = { candidate, distance };
   }
-  return best?.found;
+  return best?.candidate;
 }
 
 /** perPage, per-page and per_page[] are the same letters. */
@@ -35,14 +36,10 @@ function editDistance(from: string, to: string): number {
   for (let row = 1; row <= from.length; row++) {
     const next = [row];
     for (let column = 1; column <= to.length; column++) {
-      const is_same = from[row - 1] === to[column - 1];
-      const edits = [
-        last[column]! + 1,
-        next[column - 1]! + 1,
-        last[column - 1]! + Number(!is_same),
-      ];
-      const is_swap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      if (row > 1 && column > 1 && is_swap) edits.push(before[column - 2]! + 1);
+      const isSame = from[row - 1] === to[column - 1];
+      const edits = [last[column]! + 1, next[column - 1]! + 1, last[column - 1]! + Number(!isSame)];
+      const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      if (row > 1 && column > 1 && isSwap) edits.push(before[column - 2]! + 1);
       next.push(Math.min(...edits));
     }
     [before, last] = [last, next];

@@ -25,20 +25,20 @@ interface ParserError extends Error {
 export function answerUnreadable(server: Server, log: Logger): void {
   // Node would drop headers after the 2,000th, such as an If-Match. Their bytes are limited anyway.
   server.maxHeadersCount = 0;
-  const last_answers = new WeakMap<Duplex, ServerResponse>();
+  const lastAnswers = new WeakMap<Duplex, ServerResponse>();
   server.prependListener(
     'request',
-    (req: IncomingMessage, res: ServerResponse) => void last_answers.set(req.socket, res),
+    (req: IncomingMessage, res: ServerResponse) => void lastAnswers.set(req.socket, res),
   );
   // An unknown expectation may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', (req, res) => void server.emit('request', req, res));
   const refuse = (socket: Duplex, problem: HttpProblem, fault?: string) => {
-    const last = last_answers.get(socket);
-    const is_sending = last?.headersSent === true && !last.writableFinished;
-    if (!socket.writable || is_sending) return void socket.destroy();
-    const request_id = uuidv7();
-    log.info({ request_id, status: problem.status, fault }, 'unreadable request');
-    endWith(socket, responseText(problem, request_id));
+    const last = lastAnswers.get(socket);
+    const isSending = last?.headersSent === true && !last.writableFinished;
+    if (!socket.writable || isSending) return void socket.destroy();
+    const requestId = uuidv7();
+    log.info({ request_id: requestId, status: problem.status, fault }, 'unreadable request');
+    endWith(socket, responseText(problem, requestId));
   };
   server.on('clientError', (error: ParserError, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || socket.writableEnded) return void socket.destroy();
@@ -74,10 +74,10 @@ export function requireHost({ headers, httpVersionMinor }: IncomingMessage): voi
     throw malformedHttp('the header Host is missing');
 }
 
-function responseText(problem: HttpProblem, request_id: string): string {
-  const body = JSON.stringify(problemBody(problem, { instance: '', request_id }));
+function responseText(problem: HttpProblem, requestId: string): string {
+  const body = JSON.stringify(problemBody(problem, { instance: '', request_id: requestId }));
   const headers = {
-    'X-Request-Id': request_id,
+    'X-Request-Id': requestId,
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'Content-Type': 'application/problem+json; charset=utf-8',

@@ -10,7 +10,7 @@ import { expectFile, type BodyTimeouts } from './body-timeout';
 import { bodyLimit } from './read-body';
 import type { Storage } from '../storage/storage';
 import { cutText } from '../storable-text';
-import { foreignFormat, headOf } from '../storage/file-format';
+import { foreignFormat, readHead } from '../storage/file-format';
 import { createFileKey } from '../storage/keys';
 import { noSpace, uploadDisk } from './upload-disk';
 
@@ -20,7 +20,7 @@ export interface Upload {
   name: string;
   bytes: number;
   /** The key in the storage, and whether a record refers to it. */
-  stored?: { key: string; is_used: boolean };
+  storedFile?: { key: string; is_used: boolean };
 }
 
 /**
@@ -30,13 +30,14 @@ export interface Upload {
 export async function storeUpload(storage: Storage, upload: Upload): Promise<void> {
   const key = createFileKey();
   await storage.keep(upload.path, key);
-  upload.stored = { key, is_used: false };
+  upload.storedFile = { key, is_used: false };
 }
 
 /** Deletes the file of a request, unless a record may refer to it now. */
-export async function discardUpload(storage: Storage, { path, stored }: Upload): Promise<void> {
+export async function discardUpload(storage: Storage, { path, storedFile }: Upload): Promise<void> {
   // Housekeeping removes a file that cannot be removed now.
-  if (stored && !stored.is_used) await storage.remove(stored.key).catch(() => undefined);
+  if (storedFile && !storedFile.is_used)
+    await storage.remove(storedFile.key).catch(() => undefined);
   await rm(path, { force: true });
 }
 
@@ -48,7 +49,7 @@ export type Uploader = (
   operation: Operation,
   req: Request,
   res: Response,
-  is_known: boolean,
+  isKnown: boolean,
 ) => Promise<Upload | undefined>;
 
 /** Fields are kept in memory. */
@@ -79,11 +80,11 @@ export function uploader(options: UploaderOptions): Uploader {
     limits: { ...LIMITS, fileSize: max_upload_bytes },
     defParamCharset: 'utf8',
   });
-  return async (operation, req, res, is_known) => {
+  return async (operation, req, res, isKnown) => {
     requireBoundary(req);
     const field = fileField(operation);
     const announced = Number(req.headers['content-length'] ?? 0);
-    if (!field) requireSmall(announced, bodyLimit(is_known, options.max_body_bytes));
+    if (!field) requireSmall(announced, bodyLimit(isKnown, options.max_body_bytes));
     if (announced > max_upload_bytes + LIMITS.fields * LIMITS.fieldSize)
       throw tooLarge(max_upload_bytes);
     if (field && !(await storage.hasRoomFor(announced))) throw noSpace();
@@ -91,10 +92,10 @@ export function uploader(options: UploaderOptions): Uploader {
     const parse = field ? form.single(field) : form.none();
     await new Promise<void>((done, fail) =>
       parse(req, res, (error: unknown) =>
-        error ? fail(problemOf(error, operation, max_upload_bytes)) : done(),
+        error ? fail(toProblem(error, operation, max_upload_bytes)) : done(),
       ),
     );
-    return field ? fileOf(req, field) : undefined;
+    return field ? takeFile(req, field) : undefined;
   };
 }
 
@@ -117,9 +118,9 @@ function requireSmall(announced: number, limit: number): void {
 }
 
 /** The uploaded file of a field, if there is one and it can be CSV; otherwise it is deleted. */
-async function fileOf(req: Request, field: string): Promise<Upload | undefined> {
+async function takeFile(req: Request, field: string): Promise<Upload | undefined> {
   const { file } = req;
-  const upload = file && { path: file.path, name: nameOf(file.originalname), bytes: file.size };
+  const upload = file && { path: file.path, name: toFileName(file.originalname), bytes: file.size };
   try {
     const { [field]: text, ...body } = (req.body ?? {}) as Record<string, unknown>;
     req.body = body;
@@ -147,7 +148,7 @@ function fileField({ multipart }: Operation): string | undefined {
 async function requireCsv(upload: Upload, field: string): Promise<void> {
   if (upload.bytes === 0)
     throw HttpProblem.field(field, 'invalid_file', 'is empty; it must be a CSV file');
-  const format = foreignFormat(await headOf(upload.path));
+  const format = foreignFormat(await readHead(upload.path));
   if (format)
     throw HttpProblem.field(
       field,
@@ -156,17 +157,17 @@ async function requireCsv(upload: Upload, field: string): Promise<void> {
     );
 }
 
-const nameOf = (original: string) =>
+const toFileName = (original: string) =>
   cutText(original.split(/[\\/]/).at(-1) ?? '', 255) || 'import.csv';
 
 const tooLarge = (bytes: number) =>
   new HttpProblem('file_too_large', `The file is larger than ${bytes} bytes.`);
 
-function problemOf(error: unknown, operation: Operation, max_upload_bytes: number): unknown {
+function toProblem(error: unknown, operation: Operation, maxUploadBytes: number): unknown {
   if (error instanceof HttpProblem) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT') return noSpace();
-  if (code === 'LIMIT_FILE_SIZE') return tooLarge(max_upload_bytes);
+  if (code === 'LIMIT_FILE_SIZE') return tooLarge(maxUploadBytes);
   if (code === 'LIMIT_UNEXPECTED_FILE' || code === 'LIMIT_FILE_COUNT') {
     const field = (error as MulterError).field ?? 'body';
     return field === fileField(operation)
@@ -184,7 +185,7 @@ function problemOf(error: unknown, operation: Operation, max_upload_bytes: numbe
 }
 
 /** The SHA-256 of a file, in hexadecimal, by which a repeated request is recognized. */
-export async function digestOf({ path }: Upload): Promise<string> {
+export async function digestFile({ path }: Upload): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
   return hash.digest('hex');

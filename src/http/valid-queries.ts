@@ -5,27 +5,27 @@ import type { Operation } from '../contract';
 // and the meaning of a query string depend on the contract alone.
 
 /** Limit over all operations. */
-const MAX_KNOWN = 2_000;
+const MAX_QUERIES = 2_000;
 const MAX_CHARS = 500;
 
 type Query = Record<string, unknown>;
 
 export class ValidQueries {
-  private readonly known = new Map<string, Query>();
+  private readonly queries = new Map<string, Query>();
   private readonly plain = new WeakMap<Operation, boolean>();
 
   /** The query of a request that is known to be valid; undefined if it must be validated. */
   find(operation: Operation, req: Request): Query | undefined {
-    return this.isPlain(operation, req) ? this.known.get(keyOf(operation, req)) : undefined;
+    return this.isPlain(operation, req) ? this.queries.get(buildKey(operation, req)) : undefined;
   }
 
   add(operation: Operation, req: Request): void {
     // Credentials are not kept.
     if (!this.isPlain(operation, req) || 'auth_token' in req.query) return;
-    const key = keyOf(operation, req);
+    const key = buildKey(operation, req);
     if (key.length > MAX_CHARS) return;
-    if (this.known.size >= MAX_KNOWN) this.known.clear();
-    this.known.set(key, frozen(req.query) as Query);
+    if (this.queries.size >= MAX_QUERIES) this.queries.clear();
+    this.queries.set(key, freezeDeep(req.query) as Query);
   }
 
   /** Only the query string of the request needs validation. */
@@ -45,14 +45,14 @@ const hasQueryAlone = (operation: Operation): boolean =>
   !operation.lenient &&
   operation.parameters.every((parameter) => parameter.in === 'query');
 
-function keyOf({ id }: Operation, { originalUrl: url }: Request): string {
+function buildKey({ id }: Operation, { originalUrl: url }: Request): string {
   const at = url.indexOf('?');
   return at < 0 ? id : id + url.slice(at);
 }
 
 /** Several requests share a query: none may change it. */
-function frozen(value: unknown): unknown {
+function freezeDeep(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  Object.values(value).forEach(frozen);
+  Object.values(value).forEach(freezeDeep);
   return Object.freeze(value);
 }

@@ -14,7 +14,7 @@ import { isMailAddress, parseMailbox } from '../mail/address';
 import { parseRange } from '../time/opening-hours';
 import { ianaName } from '../time/zone';
 import { isHttpUrl } from './http-url';
-import { excerptOf, resourceOf } from './excerpt';
+import { buildExcerpt, readResourceName } from './excerpt';
 import type { OpenApiMetadata } from './express';
 import { requestDocument } from './request-document';
 import { OPERATORS, parseFilter, parsePair, splitPairs } from '../tokens/filters';
@@ -116,7 +116,7 @@ export const FORMATS: Record<string, Format> = {
   },
 };
 
-const bounded = (validate: Format['validate']) => (value: never) =>
+const limitLength = (validate: Format['validate']) => (value: never) =>
   (typeof value !== 'string' || (value as string).length <= MAX_LENGTH) && validate(value);
 
 type Step = RequestHandler & { name: string };
@@ -131,19 +131,19 @@ export type Validator = (operation: Operation, req: Request, res: Response) => P
  */
 export function validator(app: Application): Validator {
   const document = requestDocument(contract.document);
-  const made = new Map<string, Steps>();
-  const known = new WeakMap<Operation, Checked>();
-  const prepare = async (operation: Operation): Promise<Checked> => {
-    const resource = resourceOf(operation.path.slice(BASE_PATH.length));
-    let steps = made.get(resource);
-    if (!steps) made.set(resource, (steps = stepsFor(excerptOf(document, resource))));
+  const stepsByResource = new Map<string, Steps>();
+  const preparedChecks = new WeakMap<Operation, PreparedCheck>();
+  const prepare = async (operation: Operation): Promise<PreparedCheck> => {
+    const resource = readResourceName(operation.path.slice(BASE_PATH.length));
+    let steps = stepsByResource.get(resource);
+    if (!steps) stepsByResource.set(resource, (steps = stepsFor(buildExcerpt(document, resource))));
     const metadata = await lookUp(steps.lookup, operation, app);
-    const checked = { check: steps.check, metadata, metadataOf: withoutAbsent(metadata) };
-    known.set(operation, checked);
+    const checked = { check: steps.check, metadata, buildMetadata: withoutAbsent(metadata) };
+    preparedChecks.set(operation, checked);
     return checked;
   };
   return async (operation, req, res) => {
-    const checked = known.get(operation) ?? (await prepare(operation));
+    const checked = preparedChecks.get(operation) ?? (await prepare(operation));
     // The validator caches compiled schemas by the whole Content-Type, with its parameters: only
     // the media type may reach it.
     const { headers } = req;
@@ -151,20 +151,20 @@ export function validator(app: Application): Validator {
       if (operation.body) headers['content-type'] = headers['content-type'].split(';')[0];
       else delete headers['content-type'];
     }
-    const is_plain_get = req.method === 'GET' && !operation.body;
+    const isPlainGet = req.method === 'GET' && !operation.body;
     // The validator compiles the parameters that the first request has: that one gets all of them.
     const metadata =
-      is_plain_get && checked.is_compiled ? checked.metadataOf(req) : checked.metadata;
+      isPlainGet && checked.is_compiled ? checked.buildMetadata(req) : checked.metadata;
     req.openapi = { ...metadata, pathParams: { ...req.params } as Record<string, string> };
     await run(checked.check, req, res);
-    if (is_plain_get) checked.is_compiled = true;
+    if (isPlainGet) checked.is_compiled = true;
   };
 }
 
-interface Checked {
+interface PreparedCheck {
   check: Step;
   metadata: OpenApiMetadata;
-  metadataOf: (req: Request) => OpenApiMetadata;
+  buildMetadata: (req: Request) => OpenApiMetadata;
   /** The validator has compiled the operation for GET without a body. */
   is_compiled?: boolean;
 }
@@ -176,23 +176,23 @@ interface Checked {
  */
 function withoutAbsent(metadata: OpenApiMetadata): (req: Request) => OpenApiMetadata {
   const { parameters = [] } = metadata.schema as { parameters?: Parameter[] };
-  const named = parameters.map((parameter) => {
+  const namedParameters = parameters.map((parameter) => {
     const resolved = contract.resolve(parameter);
     return { parameter, name: isSimple(resolved) ? resolved.name : undefined };
   });
   return (req) => {
-    const present = named.filter(
+    const present = namedParameters.filter(
       ({ name }) => name === undefined || name in req.query || req.originalUrl.includes(name),
     );
     const { schema } = metadata;
-    const own = present.map(({ parameter }) => parameter);
-    return { ...metadata, schema: { ...schema, parameters: own } };
+    const presentParameters = present.map(({ parameter }) => parameter);
+    return { ...metadata, schema: { ...schema, parameters: presentParameters } };
   };
 }
 
 /** True for a parameter that is in the query string under its own name alone. */
-function isSimple({ in: place, schema }: Parameter): boolean {
-  if (place !== 'query' || !schema) return false;
+function isSimple({ in: requestPart, schema }: Parameter): boolean {
+  if (requestPart !== 'query' || !schema) return false;
   const { types, properties } = facets(schema);
   return !types.has('object') && Object.keys(properties).length === 0;
 }
@@ -211,7 +211,7 @@ function stepsFor(document: ContractDocument): Steps {
     formats: Object.fromEntries(
       Object.entries(FORMATS).map(([name, { type, validate }]) => [
         name,
-        { type, validate: bounded(validate) },
+        { type, validate: limitLength(validate) },
       ]),
     ) as never,
   }) as Step[];

@@ -22,21 +22,21 @@ export interface ValidatorError {
  * otherwise 422 on each field.
  */
 export function validationProblem(
-  found: readonly ValidatorError[],
+  errors: readonly ValidatorError[],
   operation?: Operation,
 ): HttpProblem {
-  const may_miss = !operation || operation.responses['404'] !== undefined;
-  if (may_miss && found.some(({ path }) => path.startsWith('/params/'))) return notFound();
+  const mayMiss = !operation || operation.responses['404'] !== undefined;
+  if (mayMiss && errors.some(({ path }) => path.startsWith('/params/'))) return notFound();
   const faults: FieldFaults = Object.create(null);
   let count = 0;
-  for (const error of found) {
+  for (const error of errors) {
     if (count >= MAX_FAULTS) {
-      count += Number(!REPEATING.has(keywordOf(error)));
+      count += Number(!REPEATING_KEYWORDS.has(readKeyword(error)));
       continue;
     }
-    const wrong = unknownName(error, operation) ?? faultOf(error, operation);
+    const wrong = findUnknownName(error, operation) ?? toFault(error, operation);
     if (!wrong) continue;
-    const field = (faults[fieldOf(error.path)] ??= []);
+    const field = (faults[toField(error.path)] ??= []);
     if (field.some(({ message }) => message === wrong.message)) continue;
     field.push(wrong);
     count++;
@@ -48,35 +48,35 @@ export function validationProblem(
 }
 
 /** "/body/business_hours_schedule/0/schedule" → "business_hours_schedule.0.schedule" */
-function fieldOf(path: string): string {
-  const [, place, ...names] = path.split('/');
+function toField(path: string): string {
+  const [, requestPart, ...names] = path.split('/');
   const field = names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')).join('.');
-  return field || place || 'body';
+  return field || requestPart || 'body';
 }
 
 /** "must match exactly one schema" and the like only repeat what the errors inside them say. */
-const REPEATING = new Set(['oneOf', 'anyOf', 'allOf', 'if']);
+const REPEATING_KEYWORDS = new Set(['oneOf', 'anyOf', 'allOf', 'if']);
 const UNKNOWN_FIELD = new Set(['unevaluatedProperties', 'additionalProperties']);
 
-const keywordOf = ({ errorCode = '' }: ValidatorError): string => errorCode.split('.')[0]!;
+const readKeyword = ({ errorCode = '' }: ValidatorError): string => errorCode.split('.')[0]!;
 
 /** The fault of a parameter or field that the operation does not have; undefined for others. */
-function unknownName(error: ValidatorError, operation?: Operation): FieldFault | undefined {
+function findUnknownName(error: ValidatorError, operation?: Operation): FieldFault | undefined {
   const { path, message } = error;
-  const in_query = message.startsWith('Unknown query parameter');
-  if (!in_query && !UNKNOWN_FIELD.has(keywordOf(error))) return undefined;
-  if (!in_query && isFile(path, operation)) return fault('invalid_file', AS_FILE);
-  const name = fieldOf(path).split('.').at(-1)!;
-  const hint = suggestionFor(name, operation ? namesBeside(path, operation) : []);
-  return in_query
+  const inQuery = message.startsWith('Unknown query parameter');
+  if (!inQuery && !UNKNOWN_FIELD.has(readKeyword(error))) return undefined;
+  if (!inQuery && isFile(path, operation)) return fault('invalid_file', AS_FILE);
+  const name = toField(path).split('.').at(-1)!;
+  const hint = suggestionFor(name, operation ? listSiblingNames(path, operation) : []);
+  return inQuery
     ? fault('unknown_parameter', `is not a parameter of this operation${hint}`)
     : fault('unknown_field', `is not a field of this operation${hint}`);
 }
 
 /** The names that are allowed next to an unknown one. */
-function namesBeside(path: string, operation: Operation): string[] {
-  const [, place, ...steps] = path.split('/');
-  if (place === 'query')
+function listSiblingNames(path: string, operation: Operation): string[] {
+  const [, requestPart, ...steps] = path.split('/');
+  if (requestPart === 'query')
     return operation.parameters.flatMap(({ in: at, name }) => (at === 'query' ? name : []));
   if (steps.length > 1)
     return Object.keys(facetsAt(path.slice(0, path.lastIndexOf('/')), operation)?.properties ?? {});
@@ -84,13 +84,13 @@ function namesBeside(path: string, operation: Operation): string[] {
 }
 
 /** The fault in words; undefined for an error that only repeats others. */
-function faultOf(error: ValidatorError, operation?: Operation): FieldFault | undefined {
+function toFault(error: ValidatorError, operation?: Operation): FieldFault | undefined {
   const { path, message } = error;
-  const keyword = keywordOf(error);
+  const keyword = readKeyword(error);
   if (message.startsWith('Empty value')) return fault('invalid_value', 'must not be empty');
   if (keyword === 'required')
     return fault('missing_field', path === '/body' ? 'must be sent' : 'must be given');
-  if (REPEATING.has(keyword)) return undefined;
+  if (REPEATING_KEYWORDS.has(keyword)) return undefined;
   const format = /must match format "(.+)"/.exec(message)?.[1];
   if (format && FORMATS[format]) return fault('invalid_value', FORMATS[format].allowed);
   return fault(
@@ -101,7 +101,7 @@ function faultOf(error: ValidatorError, operation?: Operation): FieldFault | und
 
 const AS_FILE = 'must be sent as a file, in a body of multipart/form-data';
 const isFile = (path: string, operation?: Operation): boolean =>
-  operation?.multipart !== undefined && fieldOf(path) in facets(operation.multipart).properties;
+  operation?.multipart !== undefined && toField(path) in facets(operation.multipart).properties;
 
 const TYPE_WORDS: Record<string, string> = {
   null: 'blank',
@@ -110,15 +110,15 @@ const TYPE_WORDS: Record<string, string> = {
   object: 'an object',
 };
 
-function typeWords(found: Facets | undefined, message: string): string {
-  const words = [...(found?.types ?? [])].map((type) => TYPE_WORDS[type] ?? `a ${type}`);
+function typeWords(allowedFacets: Facets | undefined, message: string): string {
+  const words = [...(allowedFacets?.types ?? [])].map((type) => TYPE_WORDS[type] ?? `a ${type}`);
   return words.length > 0 ? words.join(' or ') : message.replace(/^must be /, '');
 }
 
 function facetsAt(path: string, operation?: Operation): Facets | undefined {
-  const [, place, first, ...rest] = path.split('/');
+  const [, requestPart, first, ...rest] = path.split('/');
   if (!operation || !first) return undefined;
-  const start = place === 'body' ? bodySchema(operation, first) : parameter(operation, first);
+  const start = requestPart === 'body' ? bodySchema(operation, first) : parameter(operation, first);
   let at = start && facets(contract.resolve(start));
   for (const step of rest) {
     const next = /^\d+$/.test(step) ? at?.items : at?.properties[step];

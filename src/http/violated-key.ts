@@ -1,6 +1,6 @@
 // Finds the unique or foreign key that an error of Prisma is about.
 
-interface Thrown {
+interface PrismaError {
   meta?: { target?: string[]; driverAdapterError?: { cause?: { constraint?: Constraint } } };
 }
 interface Constraint {
@@ -13,7 +13,7 @@ interface Constraint {
  * the one that the caller sent. `token` for a lead token.
  */
 export function violatedColumn(error: unknown): string | undefined {
-  const { meta } = error as Thrown;
+  const { meta } = error as PrismaError;
   const constraint = meta?.driverAdapterError?.cause?.constraint;
   const columns = constraint?.fields ?? meta?.target ?? [];
   const fields = columns.map((column) => column.replaceAll('"', ''));

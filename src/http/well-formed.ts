@@ -24,13 +24,13 @@ const OPENING = new Set([0x5b, 0x7b]);
 export function hasTooManyValues(json: Uint8Array): boolean {
   if (json.length <= MAX_VALUES) return false;
   let count = 0;
-  let in_text = false;
+  let inText = false;
   for (let at = 0; at < json.length; at++) {
     const byte = json[at]!;
-    if (in_text && byte === BACKSLASH) at++;
-    else if (byte === QUOTE) in_text = !in_text;
+    if (inText && byte === BACKSLASH) at++;
+    else if (byte === QUOTE) inText = !inText;
     // A value follows a comma, or is the first of its list or object.
-    else if (!in_text && (byte === COMMA || OPENING.has(byte)) && ++count > MAX_VALUES) return true;
+    else if (!inText && (byte === COMMA || OPENING.has(byte)) && ++count > MAX_VALUES) return true;
   }
   return false;
 }
@@ -46,10 +46,10 @@ interface Walk {
  * Throws 422 for text that PostgreSQL cannot store (U+0000, unpaired surrogates), and for values so
  * many, or so deep, that handling them would hold up other requests.
  */
-export function requireWellFormed(value: unknown, place: string): void {
+export function requireWellFormed(value: unknown, requestPart: string): void {
   const walk: Walk = { faults: new Faults(), path: [], values: 0 };
-  look(value, walk, place);
-  if (walk.values > MAX_VALUES) walk.faults.add(place, TOO_MANY_VALUES);
+  look(value, walk, requestPart);
+  if (walk.values > MAX_VALUES) walk.faults.add(requestPart, TOO_MANY_VALUES);
   const problem = walk.faults.problem();
   if (problem) throw problem;
 }
@@ -58,23 +58,29 @@ export function areStorable(params: Record<string, string>): boolean {
   return Object.values(params).every(isStorable);
 }
 
-function look(value: unknown, walk: Walk, place: string): void {
-  if (typeof value === 'string') return check(value, walk, place);
+function look(value: unknown, walk: Walk, requestPart: string): void {
+  if (typeof value === 'string') return check(value, walk, requestPart);
   if (typeof value !== 'object' || value === null) return;
   const { path, faults } = walk;
   if (path.length >= MAX_DEPTH)
-    return faults.add(nameOf(path, place), `must not be nested deeper than ${MAX_DEPTH} levels`);
-  const is_list = Array.isArray(value);
-  const keys = is_list ? undefined : Object.keys(value);
+    return faults.add(
+      formatPath(path, requestPart),
+      `must not be nested deeper than ${MAX_DEPTH} levels`,
+    );
+  const isList = Array.isArray(value);
+  const keys = isList ? undefined : Object.keys(value);
   if (keys && keys.length > MAX_FIELDS)
-    return faults.add(nameOf(path, place), `must not have more than ${MAX_FIELDS} fields`);
+    return faults.add(
+      formatPath(path, requestPart),
+      `must not have more than ${MAX_FIELDS} fields`,
+    );
   const length = keys?.length ?? (value as unknown[]).length;
   for (let at = 0; at < length && walk.values <= MAX_VALUES; at++) {
     const key = keys?.[at] ?? at;
-    if (typeof key === 'string') check(key, walk, place);
+    if (typeof key === 'string') check(key, walk, requestPart);
     walk.values++;
     path.push(key);
-    look((value as Record<string | number, unknown>)[key], walk, place);
+    look((value as Record<string | number, unknown>)[key], walk, requestPart);
     path.pop();
   }
 }
@@ -88,11 +94,12 @@ export function storableFields(source: unknown, faults: Faults): unknown {
   const entries = Object.entries(source).map(([name, value]): [string, unknown] => {
     const repair = { replaced: false };
     const key = storableText(name, repair);
-    const plain = name === 'data' && typeof value === 'string' ? (parsed(value) ?? value) : value;
-    const stored = storable(plain, repair, 1);
+    const plain =
+      name === 'data' && typeof value === 'string' ? (parseJsonObject(value) ?? value) : value;
+    const storableValue = toStorableValue(plain, repair, 1);
     if (repair.replaced)
       faults.add(key, 'must not have characters that cannot be stored; they were replaced');
-    return [key, stored];
+    return [key, storableValue];
   });
   return Object.fromEntries(entries);
 }
@@ -101,15 +108,15 @@ interface Repair {
   replaced: boolean;
 }
 
-function storable(value: unknown, repair: Repair, depth: number): unknown {
+function toStorableValue(value: unknown, repair: Repair, depth: number): unknown {
   if (typeof value === 'string') return storableText(value, repair);
   // Deeper values are refused later.
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
-  if (Array.isArray(value)) return value.map((item) => storable(item, repair, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => toStorableValue(item, repair, depth + 1));
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
       storableText(key, repair),
-      storable(inner, repair, depth + 1),
+      toStorableValue(inner, repair, depth + 1),
     ]),
   );
 }
@@ -121,7 +128,7 @@ function storableText(text: string, repair: Repair): string {
 }
 
 /** Undefined for a text that is not the JSON of an object. */
-function parsed(text: string): object | undefined {
+function parseJsonObject(text: string): object | undefined {
   if (!text.trimStart().startsWith('{')) return undefined;
   try {
     return JSON.parse(text) as object;
@@ -130,20 +137,21 @@ function parsed(text: string): object | undefined {
   }
 }
 
-function check(text: string, { path, faults }: Walk, place: string): void {
-  const fault = faultOf(text);
-  if (fault !== undefined) faults.add(nameOf(path, place), fault);
+function check(text: string, { path, faults }: Walk, requestPart: string): void {
+  const fault = findTextFault(text);
+  if (fault !== undefined) faults.add(formatPath(path, requestPart), fault);
 }
 
-const nameOf = (path: (string | number)[], place: string): string => path.join('.') || place;
+const formatPath = (path: (string | number)[], requestPart: string): string =>
+  path.join('.') || requestPart;
 
-function faultOf(text: string): string | undefined {
+function findTextFault(text: string): string | undefined {
   if (text.includes('\0')) return 'must not contain the character U+0000';
   return text.isWellFormed() ? undefined : 'must be well-formed Unicode';
 }
 
 /** Parses JSON in a text of a request; undefined for other texts. */
-export function jsonIn(text: string, place: string): unknown {
+export function jsonIn(text: string, requestPart: string): unknown {
   if (text.length > MAX_VALUES && hasTooManyValues(Buffer.from(text))) throw tooManyValues();
   let read: unknown;
   try {
@@ -151,6 +159,6 @@ export function jsonIn(text: string, place: string): unknown {
   } catch {
     return undefined;
   }
-  requireWellFormed(read, place);
+  requireWellFormed(read, requestPart);
   return read;
 }

@@ -5,9 +5,9 @@ import { identify, type Reference } from '../db/references';
 import { uuidv7 } from '../db/uuid';
 import { writeTemplate, type RecordWrite, type WriteShape } from '../db/write';
 import { touchedFields, UNCHANGED } from '../db/write-log';
-import { comparedColumns } from './changed-columns';
-import type { DirectEntry } from './change-log';
-import { sqlStateOf } from './database-errors';
+import { listComparedColumns } from './changed-columns';
+import type { AuditEntry } from './change-log';
+import { readSqlState } from './database-errors';
 import type { Call, Handler } from './handlers';
 import { isExternal, isGrid, recordReply, type RecordOptions, type RecordReply } from './record';
 
@@ -16,16 +16,16 @@ import { isExternal, isGrid, recordReply, type RecordOptions, type RecordReply }
 // others are writing.
 
 /** The whole write of a request. */
-export interface DirectWrite {
+export interface SingleWrite {
   /** Columns of the record's own row, as the driver takes them: JSON as text. */
   row: Record<string, unknown>;
   /** Columns as SQL over the old row t, with `{row_name}` for `name` of `row`. */
   computed?: Readonly<Record<string, string>>;
-  parts?: readonly DirectPart[];
+  parts?: readonly WritePart[];
 }
 
 /** A row of another table; see Part in src/db/write.ts. */
-interface DirectPart {
+interface WritePart {
   alias: string;
   table: string;
   owner: string;
@@ -37,12 +37,12 @@ interface DirectPart {
  * Adds a fast path to a handler. It returns undefined, without any change, where the request needs
  * more than one statement.
  */
-export const directly = <Id extends OperationId>(
+export const addSingleStatement = <Id extends OperationId>(
   handler: (call: Call<Id>) => ReturnType<Handler<Id>>,
-  direct: NonNullable<Handler<Id>['direct']>,
-): Handler<Id> => Object.assign(handler, { direct });
+  singleStatement: NonNullable<Handler<Id>['singleStatement']>,
+): Handler<Id> => Object.assign(handler, { singleStatement });
 
-export const fieldsIn = <Body extends { serializer?: unknown }>(
+export const omitSerializer = <Body extends { serializer?: unknown }>(
   body: Body,
 ): Omit<Body, 'serializer'> => {
   const { serializer, ...fields } = body;
@@ -53,63 +53,63 @@ export const fieldsIn = <Body extends { serializer?: unknown }>(
 interface Request {
   reference?: Reference;
   if_match?: string | undefined;
-  entry: DirectEntry | undefined;
+  entry: AuditEntry | undefined;
 }
 
 /** Returns undefined, without any change, where the write needs more than one statement. */
-export async function writeDirectly<P extends Projection>(
+export async function writeInOneStatement<P extends Projection>(
   options: RecordOptions<P>,
-  { row, computed, parts = [] }: DirectWrite,
+  { row, computed, parts = [] }: SingleWrite,
   { reference, if_match, entry }: Request,
 ): Promise<RecordReply<P> | undefined> {
   const { db, now, projection, serializer } = options;
-  const named = reference === undefined ? undefined : identify(reference);
-  const is_new = reference === undefined;
+  const identifier = reference === undefined ? undefined : identify(reference);
+  const isNew = reference === undefined;
   if (db.accessScope || isExternal(serializer)) return undefined;
   // The log of a new record has the columns of its reply.
-  if (is_new ? isGrid(serializer) : !named) return undefined;
+  if (isNew ? isGrid(serializer) : !identifier) return undefined;
   const selection = { grid: isGrid(serializer) };
-  const own = is_new ? { uuid: uuidv7(now.getTime()), ...row } : row;
+  const ownRow = isNew ? { uuid: uuidv7(now.getTime()), ...row } : row;
   const write: RecordWrite = {
-    columns: assigned(own, computed),
+    columns: listAssignedColumns(ownRow, computed),
     ...(computed && { computed }),
-    parts: parts.map(({ row: of_part, ...part }) => ({
+    parts: parts.map(({ row: ofPart, ...part }) => ({
       ...part,
-      columns: assigned(of_part, part.computed),
+      columns: listAssignedColumns(ofPart, part.computed),
     })),
   };
-  const log = entry && logOf(projection, write, selection);
+  const log = entry && buildLog(projection, write, selection);
   if (log === null) return undefined;
   const guarded = if_match !== undefined && if_match !== '*';
   const shape: WriteShape = {
     ...write,
     selection,
     guarded,
-    ...(named && { key: named.key }),
+    ...(identifier && { key: identifier.key }),
     ...(log && { compared: log.compared }),
   };
   const values = {
     company_id: db.company_id,
     now: now.toISOString(),
-    ...prefixed('row', own),
-    ...Object.assign({}, ...parts.map((part) => prefixed(part.alias, part.row))),
-    ...(named && { [named.key]: named.value }),
+    ...prefixNames('row', ownRow),
+    ...Object.assign({}, ...parts.map((part) => prefixNames(part.alias, part.row))),
+    ...(identifier && { [identifier.key]: identifier.value }),
     if_match,
     ...(log && entry.valuesFor(log.type, log.shown)),
   };
   const record = await run(() => db.query(writeTemplate(projection, shape)(values)));
   return record === undefined
     ? undefined
-    : recordReply(projection, record, is_new ? { status: 201 } : {});
+    : recordReply(projection, record, isNew ? { status: 201 } : {});
 }
 
 /** The columns whose values are taken from a row. */
-const assigned = (row: object, computed: object = {}): string[] =>
+const listAssignedColumns = (row: object, computed: object = {}): string[] =>
   Object.entries(row).flatMap(([name, value]) =>
     value === undefined || name in computed ? [] : name,
   );
 
-const prefixed = (prefix: string, row: object) =>
+const prefixNames = (prefix: string, row: object) =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       `${prefix}_${name}`,
@@ -128,22 +128,22 @@ const logs = new Map<string, Log | null>();
 const MAX_LOGS = 1_000;
 
 /** The columns that the log compares; null if a value may change that the log must mask. */
-function logOf(
+function buildLog(
   projection: Projection,
   write: RecordWrite,
   selection: { grid: boolean },
 ): Log | null {
   const parts = (write.parts ?? []).map(({ table, columns }) => [table, ...columns].join());
-  const own = [...write.columns, ...Object.keys(write.computed ?? {})].join();
-  const key = [selectionKey(projection, selection), own, ...parts].join('|');
+  const ownColumns = [...write.columns, ...Object.keys(write.computed ?? {})].join();
+  const key = [selectionKey(projection, selection), ownColumns, ...parts].join('|');
   let log = logs.get(key);
   if (log === undefined) {
-    const { type, columns, hidden } = comparedColumns(projection);
+    const { type, columns, hidden } = listComparedColumns(projection);
     const touched = touchedFields(projection, write, columns);
     // Columns that a new record does not set have no value, and are not in the log.
-    const is_hidden = touched.some(({ name }) => hidden.has(name));
+    const isHidden = touched.some(({ name }) => hidden.has(name));
     const shown = new Set(selectedFields(projection, selection).map(({ name }) => name));
-    log = is_hidden ? null : { type, compared: columns, shown };
+    log = isHidden ? null : { type, compared: columns, shown };
     if (logs.size >= MAX_LOGS) logs.clear();
     logs.set(key, log);
   }
@@ -151,15 +151,15 @@ function logOf(
 }
 
 /** SQLSTATEs of a violated unique or foreign key, and of an update that changes nothing. */
-const REFUSED = new Set(['23505', '23503', UNCHANGED]);
+const REFUSED_STATES = new Set(['23505', '23503', UNCHANGED]);
 
 /** Undefined where the statement refuses the write: the transaction then finds the reason. */
 async function run(query: () => Promise<{ record: string }[]>): Promise<string | undefined> {
   try {
-    const [written] = await query();
-    return written?.record;
+    const [row] = await query();
+    return row?.record;
   } catch (error) {
-    if (REFUSED.has(sqlStateOf(error) ?? '')) return undefined;
+    if (REFUSED_STATES.has(readSqlState(error) ?? '')) return undefined;
     throw error;
   }
 }

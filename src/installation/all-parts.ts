@@ -2,7 +2,7 @@ import type { Database } from '../db/client';
 import type { Deps } from '../deps';
 
 /** Runs `look` in each database of an installation, and returns all rows together. */
-export async function fromAllParts<Found>(
+export async function collectFromParts<Found>(
   { parts }: Pick<Deps, 'parts'>,
   look: (database: Database) => Promise<Found[]>,
 ): Promise<Found[]> {

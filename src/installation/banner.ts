@@ -4,7 +4,7 @@ import type { Config } from '../config';
 import { contract } from '../contract';
 import type { NewCompany } from './create-company';
 import type { FirstStart } from './demo';
-import { databaseOf, type Installation } from './open';
+import { describeDatabase, type Installation } from './open';
 
 const NO_COMPANY = 'There is no company yet. Make one: npx trunkline company create --name NAME';
 const NEW_CREDENTIALS =
@@ -23,7 +23,7 @@ export function banner(
     '',
     `Trunkline is up.  Docs: ${url}/api/docs`,
     `Version: ${contract.document.info.version}`,
-    `Database: ${databaseOf(config)}`,
+    `Database: ${describeDatabase(config)}`,
     ...(web_concurrency > 1 ? [`Processes that answer requests: ${web_concurrency}`] : []),
     ...(migrated.length > 0 ? [`Migrations applied: ${migrated.join(', ')}`] : []),
     ...(run_jobs ? [] : ['Imports, and the schedules of leads, are left to: npm run worker']),

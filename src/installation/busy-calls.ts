@@ -1,11 +1,11 @@
-import { beginCall } from '../calls/begin-call';
+import { startCall } from '../calls/begin-call';
 import { handleCallEvent, type ReportedEvent } from '../calls/handle-event';
 import { readIncomingCall } from '../calls/read-incoming-call';
 import type { CallSession } from '../calls/session';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { isCheckRequired } from '../routing/pre-dial-webhooks';
-import { chances, choose, type PlannedCall } from './busy-plan';
+import { createChances, choose, type PlannedCall } from './busy-plan';
 import type { BusyIds } from './busy-setup';
 
 /** A call that is answered or given up ends long before. */
@@ -29,7 +29,7 @@ interface Moment {
  * was lost.
  */
 export async function playCall(call: PlannedCall, { db, ids, until }: Playing): Promise<void> {
-  const chance = chances(call.seed);
+  const chance = createChances(call.seed);
   await db.transaction(async (tx) => {
     let session = await beginPlannedCall(tx, call, ids);
     let at = call.at;
@@ -37,8 +37,10 @@ export async function playCall(call: PlannedCall, { db, ids, until }: Playing): 
       const next = nextMoment(session, call, { at, chance });
       if (!next || next.at > until) return;
       at = next.at;
-      const vetoes = vetoesOf(call, at);
-      session = finished(await handleCallEvent(tx, session.uuid, { ...next.report, vetoes }, at));
+      const preDial = buildPreDialState(call, at);
+      session = requireFinished(
+        await handleCallEvent(tx, session.uuid, { ...next.report, preDial }, at),
+      );
     }
   });
 }
@@ -53,18 +55,22 @@ async function beginPlannedCall(tx: Db, call: PlannedCall, ids: BusyIds): Promis
     tokens: { state },
   };
   const incoming = await readIncomingCall(tx, reported, at);
-  return finished(await beginCall(tx, { ...incoming, vetoes: vetoesOf(call, at) }, at)).session;
+  return requireFinished(
+    await startCall(tx, { ...incoming, preDial: buildPreDialState(call, at) }, at),
+  ).session;
 }
 
 /** The seed of the plan makes the draws of routing repeatable. */
-const vetoesOf = ({ seed }: PlannedCall, at: Date) => ({
+const buildPreDialState = ({ seed }: PlannedCall, at: Date) => ({
   verdicts: new Map(),
   bids: new Map(),
   uuid: uuidv7(at.getTime()),
   seed,
 });
 
-function finished<T extends object>(result: T): Exclude<T, { kind: 'pre_dial_check_required' }> {
+function requireFinished<T extends object>(
+  result: T,
+): Exclude<T, { kind: 'pre_dial_check_required' }> {
   if (isCheckRequired(result)) throw new Error('a demo company has no pre-dial webhooks');
   return result as Exclude<T, { kind: 'pre_dial_check_required' }>;
 }
@@ -74,23 +80,24 @@ interface Now {
   chance: () => number;
 }
 
-const later = (at: Date, seconds: number) => new Date(at.getTime() + Math.round(seconds * 1000));
+const addSeconds = (at: Date, seconds: number) =>
+  new Date(at.getTime() + Math.round(seconds * 1000));
 
 /** Returns the next report about a call; undefined once it is over. */
 function nextMoment(
   { instruction }: CallSession,
-  { at: begun, patience, talk }: PlannedCall,
+  { at: startedAt, patience, talk }: PlannedCall,
   { at, chance }: Now,
 ): Moment | undefined {
   const { action, dial } = instruction;
   const attempt = instruction.attempt ?? undefined;
-  if (action === 'connect') return { at: later(at, talk), report: { event: 'completed' } };
+  if (action === 'connect') return { at: addSeconds(at, talk), report: { event: 'completed' } };
   if (action === 'ask_for_key')
-    return { at: later(at, 2), report: { event: 'key_press', attempt, key: '1' } };
+    return { at: addSeconds(at, 2), report: { event: 'key_press', attempt, key: '1' } };
   if (action !== 'dial') return undefined;
-  const answers = later(at, 3 + chance() * 15);
-  const gives_up = later(begun, patience);
-  if (gives_up < answers) return { at: gives_up, report: { event: 'completed' } };
+  const answers = addSeconds(at, 3 + chance() * 15);
+  const givesUp = addSeconds(startedAt, patience);
+  if (givesUp < answers) return { at: givesUp, report: { event: 'completed' } };
   const event = choose<ReportedEvent['event']>(chance(), [
     ['answered', 86],
     ['no_answer', 8],

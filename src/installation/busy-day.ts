@@ -4,12 +4,12 @@ import { setTimeout } from 'node:timers/promises';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Call, Handlers } from '../http/handlers';
-import { SetAside } from '../http/set-aside';
+import { IgnoredFields } from '../http/set-aside';
 import { discardUpload, storeUpload, type Upload } from '../http/upload';
 import { writeNewFile } from '../storage/new-file';
 import { addSuppressionFile } from '../suppression/add-file';
 import { importSuppressionFile } from '../suppression/import-file';
-import { deliverer } from '../webhooks/deliver';
+import { createDeliverer } from '../webhooks/deliver';
 import { fanOutWebhookEvents } from '../webhooks/fan-out-events';
 import { playCall } from './busy-calls';
 import type { BusyPlan, PlannedLead } from './busy-plan';
@@ -43,21 +43,24 @@ export async function playDay(
         ...(lead.is_queued ? { offer_id: ids.offers.home! } : { schedule_id: ids.schedule_id }),
         traffic_source_id: ids.sources[lead.source]!,
       },
-      aside: new SetAside(new Set()),
+      ignored: new IgnoredFields(new Set()),
     });
   const end = async (lead: PlannedLead) => {
     if (lead.end === 'stays' || lead.end === 'calls') return undefined;
     const { caller_number } = lead;
     if (lead.end === 'is_blocked')
       return handlers.blockContacts({ ...call, body: { caller_ids: [caller_number] } });
-    const [found] = await db.sql(LEAD_OF_NUMBER, { number: caller_number.slice(1) });
-    const params = { id: found!.id };
+    const [storedLead] = await db.sql(LEAD_OF_NUMBER, { number: caller_number.slice(1) });
+    const params = { id: storedLead!.id };
     return lead.end === 'is_removed'
       ? handlers.deleteLead({ ...call, params, body: undefined })
       : handlers.updateLead({ ...call, params, body: { opt_out: true } });
   };
   const moments = [
-    ...plan.calls.map((one) => ({ time: one.at, run: () => playCall(one, { db, ids, until }) })),
+    ...plan.calls.map((plannedCall) => ({
+      time: plannedCall.at,
+      run: () => playCall(plannedCall, { db, ids, until }),
+    })),
     ...plan.leads.flatMap((lead) => [
       { time: lead.at, run: () => submit(lead) },
       { time: lead.ends_at, run: () => end(lead) },
@@ -104,14 +107,14 @@ export async function importNumbers({ db, call, ids, deps }: BusyDay): Promise<v
 }
 
 /** Long enough for the look-up of the receiver's name. */
-const MAX_LOOKS = 50;
+const MAX_ATTEMPTS = 50;
 const LOOK_MS = 100;
 
 /** Sends the pending webhooks like a worker, until that of the demo has been tried. */
 export async function deliverOnce(db: Db, deps: Deps): Promise<void> {
   while ((await fanOutWebhookEvents(deps)) > 0);
-  const deliveries = deliverer(deps);
-  for (let looks = 0; looks < MAX_LOOKS; looks++) {
+  const deliveries = createDeliverer(deps);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     await deliveries.begin();
     if ((await db.prisma.webhookLog.count()) > 0) break;
     await setTimeout(LOOK_MS);

@@ -57,7 +57,7 @@ export interface BusyPlan {
 type Weighted<T> = readonly (readonly [T, weight: number])[];
 
 /** Numbers between 0 and 1; equal seeds give equal numbers. */
-export function chances(seed: string): () => number {
+export function createChances(seed: string): () => number {
   const draw = drawBy(seed);
   let key = 0;
   return () => Math.exp(-draw(key++, 1));
@@ -91,25 +91,25 @@ const PLACES: Weighted<{ state: string; area: string; zip: string }> = [
 const NAMES = ['Ana', 'Ben', 'Chen', 'Dora', 'Eli', 'Fay', 'Gus', 'Hana', 'Ivo', 'June'];
 
 export function planBusyDay({ now, seed, ...count }: BusyOptions): BusyPlan {
-  const chance = chances(`${seed}/plan`);
-  const leads = Array.from({ length: count.leads }, (_, n) => leadOf(n, now, chance));
-  const of_leads = leads.flatMap((lead) =>
-    lead.end === 'calls' ? [callOfLead(lead, chance)] : [],
+  const chance = createChances(`${seed}/plan`);
+  const leads = Array.from({ length: count.leads }, (_, n) => drawLead(n, now, chance));
+  const ofLeads = leads.flatMap((lead) =>
+    lead.end === 'calls' ? [buildLeadCall(lead, chance)] : [],
   );
-  const others = Array.from({ length: Math.max(0, count.calls - of_leads.length) }, (_, n) =>
-    callOf(n, n < UNDER_WAY ? recently(now, chance) : timeOf(now, chance), chance),
+  const otherCalls = Array.from({ length: Math.max(0, count.calls - ofLeads.length) }, (_, n) =>
+    drawCall(n, n < UNDER_WAY ? drawRecentTime(now, chance) : drawTime(now, chance), chance),
   );
-  const calls = [...of_leads, ...others].map((call, n) => ({ ...call, seed: `${seed}/${n}` }));
+  const calls = [...ofLeads, ...otherCalls].map((call, n) => ({ ...call, seed: `${seed}/${n}` }));
   return { calls: calls.toSorted((a, b) => +a.at - +b.at), leads };
 }
 
 /** Calls that begin just before the end of the day, at any hour. */
 const UNDER_WAY = 6;
-const recently = (now: Date, chance: () => number) =>
+const drawRecentTime = (now: Date, chance: () => number) =>
   new Date(now.getTime() - 20_000 - Math.floor(chance() * 100_000));
 
 /** Draws a time of the last 24 hours by the curve of calls. */
-function timeOf(now: Date, chance: () => number): Date {
+function drawTime(now: Date, chance: () => number): Date {
   const start = now.getTime() - DAY_MS;
   const hours = Array.from({ length: 24 }, (_, n) => start + n * 60 * MINUTE_MS);
   const hour = choose(
@@ -120,31 +120,31 @@ function timeOf(now: Date, chance: () => number): Date {
 }
 
 /** Seconds: most conversations are brief, some take a quarter of an hour. */
-const talkOf = (chance: () => number) => Math.round(15 - Math.log(chance()) * 150);
+const drawTalk = (chance: () => number) => Math.round(15 - Math.log(chance()) * 150);
 
-function callOf(n: number, at: Date, chance: () => number): Omit<PlannedCall, 'seed'> {
+function drawCall(n: number, at: Date, chance: () => number): Omit<PlannedCall, 'seed'> {
   const { state, area } = choose(chance(), PLACES);
   // One caller in eight has called before.
   const line = chance() < 0.12 ? Math.floor(chance() * 40) : 100 + (n % 9_800);
-  const is_withheld = chance() < 0.02;
+  const isWithheld = chance() < 0.02;
   return {
     at,
     offer: choose(chance(), OFFERS),
     source: choose(chance(), SOURCES),
-    caller_number: is_withheld ? null : numberOf(area, line),
+    caller_number: isWithheld ? null : buildNumber(area, line),
     state,
     patience: n < UNDER_WAY ? 60 : Math.round(6 - Math.log(chance()) * 60),
-    talk: n < UNDER_WAY ? 900 : talkOf(chance),
+    talk: n < UNDER_WAY ? 900 : drawTalk(chance),
   };
 }
 
 /** A number of the exchange 555, which carriers do not assign. */
-const numberOf = (area: string, line: number) => `+1${area}555${String(line).padStart(4, '0')}`;
+const buildNumber = (area: string, line: number) => `+1${area}555${String(line).padStart(4, '0')}`;
 
-function leadOf(n: number, now: Date, chance: () => number): PlannedLead {
+function drawLead(n: number, now: Date, chance: () => number): PlannedLead {
   const { state, area, zip } = choose(chance(), PLACES);
-  const at = timeOf(now, chance);
-  const ends_at = new Date(at.getTime() + (2 + chance() * 90) * MINUTE_MS);
+  const at = drawTime(now, chance);
+  const endsAt = new Date(at.getTime() + (2 + chance() * 90) * MINUTE_MS);
   const end = choose<PlannedLead['end']>(chance(), [
     ['calls', 35],
     ['opts_out', 8],
@@ -154,18 +154,18 @@ function leadOf(n: number, now: Date, chance: () => number): PlannedLead {
   ]);
   return {
     at,
-    caller_number: numberOf(area, 9_900 - (n % 800)),
+    caller_number: buildNumber(area, 9_900 - (n % 800)),
     first_name: NAMES[n % NAMES.length]!,
     state,
     zip,
     source: choose(chance(), SOURCES),
     is_queued: n % 5 === 4,
-    end: ends_at > now ? 'stays' : end,
-    ends_at,
+    end: endsAt > now ? 'stays' : end,
+    ends_at: endsAt,
   };
 }
 
-const callOfLead = (
+const buildLeadCall = (
   { ends_at, caller_number, state, source }: PlannedLead,
   chance: () => number,
 ): Omit<PlannedCall, 'seed'> => ({
@@ -175,5 +175,5 @@ const callOfLead = (
   caller_number,
   state,
   patience: 60,
-  talk: talkOf(chance),
+  talk: drawTalk(chance),
 });

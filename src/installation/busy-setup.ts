@@ -52,7 +52,7 @@ export async function prepareBusyDay(db: Db, call: Maker, handlers: Handlers): P
   for (const body of SOURCES) await handlers.createTrafficSource({ ...call, body });
   await handlers.createBuyer({ ...call, body: OVERFLOW });
   for (const body of OFFERS) await handlers.createOffer({ ...call, body });
-  const ids = idsOf(await db.sql(BUSY_IDS, {}));
+  const ids = groupIds(await db.sql(BUSY_IDS, {}));
   await handlers.updateOffer({
     ...call,
     params: { id: ids.offers.auto! },
@@ -74,11 +74,11 @@ export async function prepareBusyDay(db: Db, call: Maker, handlers: Handlers): P
   return ids;
 }
 
-function idsOf(rows: readonly { kind: string; name: string | null; id: string }[]): BusyIds {
+function groupIds(rows: readonly { kind: string; name: string | null; id: string }[]): BusyIds {
   const of = (kind: string) =>
     Object.fromEntries(
       rows.flatMap((row) => (row.kind === kind ? [[row.name ?? '', row.id]] : [])),
     );
-  const [schedule_id, list_id] = [of('schedule').auto_new!, of('list')['Do not call']!];
-  return { offers: of('offer'), sources: of('source'), schedule_id, list_id };
+  const [scheduleId, listId] = [of('schedule').auto_new!, of('list')['Do not call']!];
+  return { offers: of('offer'), sources: of('source'), schedule_id: scheduleId, list_id: listId };
 }

@@ -1,17 +1,17 @@
 import type { Sql } from '../db/sql';
 import { StartError } from '../start-error';
-import { namesOf, othersOn, type RunningProcess } from './running-processes';
+import { formatProcesses, listOtherProcesses, type RunningProcess } from './running-processes';
 import {
   acceptSettings,
-  differencesOf,
+  listDifferences,
   readSettings,
   type SharedSettings,
 } from './shared-settings';
 
 export class OtherSettings extends StartError {
-  constructor(differences: string[], others: RunningProcess[]) {
+  constructor(differences: string[], otherProcesses: RunningProcess[]) {
     super(
-      `What must be equal in all processes of this database is not (running: ${namesOf(others)}):\n` +
+      `What must be equal in all processes of this database is not (running: ${formatProcesses(otherProcesses)}):\n` +
         differences.map((difference) => `  - ${difference}\n`).join('') +
         'Set it as it is there. To change it on purpose, stop all processes first; or, to change ' +
         'it while they run, run "npx trunkline settings accept" with the new settings, and then ' +
@@ -25,12 +25,12 @@ export class OtherSettings extends StartError {
  * replace those of the installation, provided that no other process runs. Call it under the lock of
  * migrations.
  */
-export async function claimSettings(sql: Sql, own: SharedSettings): Promise<void> {
+export async function claimSettings(sql: Sql, ownSettings: SharedSettings): Promise<void> {
   const recorded = await readSettings(sql);
-  const differences = differencesOf(recorded, own);
+  const differences = listDifferences(recorded, ownSettings);
   if (differences.length > 0) {
-    const others = await othersOn(sql);
-    if (others.length > 0) throw new OtherSettings(differences, others);
+    const otherProcesses = await listOtherProcesses(sql);
+    if (otherProcesses.length > 0) throw new OtherSettings(differences, otherProcesses);
   }
-  await acceptSettings(sql, { ...recorded, ...own });
+  await acceptSettings(sql, { ...recorded, ...ownSettings });
 }

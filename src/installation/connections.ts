@@ -1,5 +1,5 @@
 import type { Config } from '../config';
-import { connectionsOf } from '../db/client';
+import { countConnections } from '../db/client';
 import type { Sql } from '../db/sql';
 import { StartError } from '../start-error';
 import { MAX_CONNECTIONS } from './queries/connections';
@@ -9,41 +9,42 @@ import { MAX_CONNECTIONS } from './queries/connections';
 type Settings = Pick<Config, 'web_concurrency' | 'pool_size' | 'database_url'>;
 
 /** Enough for a single process. */
-const USUAL = 200;
-const MOST = 2_000;
+const DEFAULT_CONNECTIONS = 200;
+const CONNECTION_LIMIT = 2_000;
 /** In addition to the pools, a process listens for jobs and for the events of agents. */
-const LISTENING = 2;
+const LISTENER_CONNECTIONS = 2;
 /** For commands of operators, and those that PostgreSQL reserves for its superuser. */
-const OTHERS = 40;
+const RESERVED_CONNECTIONS = 40;
 
 /**
  * The processes of a server: those that answer requests, the main process, that of the jobs, and
  * one that is being replaced.
  */
-const processesOf = ({ web_concurrency }: Settings) =>
+const countProcesses = ({ web_concurrency }: Settings) =>
   web_concurrency > 1 ? web_concurrency + 3 : 1;
 
-const neededBy = (settings: Settings): number =>
-  processesOf(settings) * (connectionsOf(settings.pool_size) + LISTENING) + OTHERS;
+const countNeeded = (settings: Settings): number =>
+  countProcesses(settings) * (countConnections(settings.pool_size) + LISTENER_CONNECTIONS) +
+  RESERVED_CONNECTIONS;
 
 /** `max_connections` of the PostgreSQL that is started for these settings. */
 export function embeddedConnections(settings: Settings): number {
-  const needed = neededBy(settings);
-  if (needed > MOST) throw tooMany(settings, `allows ${MOST} at most`);
-  return Math.max(USUAL, needed);
+  const needed = countNeeded(settings);
+  if (needed > CONNECTION_LIMIT) throw tooMany(settings, `allows ${CONNECTION_LIMIT} at most`);
+  return Math.max(DEFAULT_CONNECTIONS, needed);
 }
 
 /** Throws if the running PostgreSQL, started by another process, has fewer. */
 export async function checkConnections(sql: Sql, settings: Settings): Promise<void> {
   if (settings.database_url !== undefined || settings.web_concurrency === 1) return;
   const [{ max } = { max: 0 }] = await sql(MAX_CONNECTIONS, {});
-  if (max < neededBy(settings))
+  if (max < countNeeded(settings))
     throw tooMany(settings, `was started by another process with ${max}; stop that process`);
 }
 
 const tooMany = (settings: Settings, limit: string) =>
   new StartError(
     `WEB_CONCURRENCY=${settings.web_concurrency}: with DATABASE_POOL_SIZE=${settings.pool_size}, ` +
-      `the processes take up to ${neededBy(settings)} connections, and the PostgreSQL of DATA_DIR ` +
+      `the processes take up to ${countNeeded(settings)} connections, and the PostgreSQL of DATA_DIR ` +
       `${limit}, set one of both lower, or use a PostgreSQL of your own (DATABASE_URL).`,
   );

@@ -49,17 +49,17 @@ export async function createCompany(
   { country = 'US', demo = false, more = async () => {} }: Options = {},
 ): Promise<NewCompany> {
   const [next] = await database.sql(NEXT_COMPANY_ID, {});
-  const company_id = BigInt(next!.id);
-  await directory.settle(company_id);
+  const companyId = BigInt(next!.id);
+  await directory.assignCompany(companyId);
   const work = async (db: Db) => {
     const now = clock();
-    const data = { id: company_id, name, country, demo, created_at: now };
+    const data = { id: companyId, name, country, demo, created_at: now };
     await db.prisma.company.create({ data });
     await createBuiltInStatuses(db, now);
     const credentials = await issueCredentials(db, FIRST_KEY_PAIR, { pepper, now });
-    const company = { company_id, credentials };
+    const company = { company_id: companyId, credentials };
     await more(db, company);
     return company;
   };
-  return tenants.of(company_id).transaction(work, { timeout_ms: TIMEOUT_MS });
+  return tenants.of(companyId).transaction(work, { timeout_ms: TIMEOUT_MS });
 }

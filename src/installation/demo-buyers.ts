@@ -5,7 +5,7 @@ const OFFICE = WEEKDAYS.map((day) => ({ day, times: ['09:00..17:59'] }));
 const EVENINGS = WEEKDAYS.map((day) => ({ day, times: ['17:00..21:59'] }));
 
 /** `fleet` has the ids of the fleets by user_fleet_id. */
-export function buyers(fleet: Record<string, string>): Schemas['BuyerCreate'][] {
+export function buildDemoBuyers(fleet: Record<string, string>): Schemas['BuyerCreate'][] {
   return [...autoInsurers(fleet), homeInsurer(fleet), ...nightDesks(fleet)];
 }
 

@@ -44,35 +44,35 @@ export async function populateLeads(
   call: Maker,
   { handlers, deps }: { handlers: Handlers; deps: Deps },
 ): Promise<void> {
-  const user_buyer_ids = ['acme_la', 'bayline'];
+  const userBuyerIds = ['acme_la', 'bayline'];
   await handlers.createTrafficSource({
     ...call,
     body: { name: 'Search ads', user_traffic_source_id: 'search' },
   });
   await handlers.createOffer({
     ...call,
-    body: { name: 'Auto insurance', user_offer_id: 'auto', add_user_buyer_ids: user_buyer_ids },
+    body: { name: 'Auto insurance', user_offer_id: 'auto', add_user_buyer_ids: userBuyerIds },
   });
-  const offer_id = (await db.sql(LAST_OFFER, {}))[0]!.id;
+  const offerId = (await db.sql(LAST_OFFER, {}))[0]!.id;
   // A visitor at night would otherwise wait for the morning.
   const schedule = {
     name: 'New auto leads',
     user_schedule_id: 'auto_new',
-    offer_id,
+    offer_id: offerId,
     daylight_hours: '00:00..23:59',
     hours_to_expire: 72,
     max_contact_attempts: 6,
   };
   await handlers.createSchedule({ ...call, body: schedule });
-  const schedule_id = (await db.sql(LAST_SCHEDULE, {}))[0]!.id;
+  const scheduleId = (await db.sql(LAST_SCHEDULE, {}))[0]!.id;
   for (const action of ACTIONS)
-    await handlers.createScheduleAction({ ...call, body: { ...action, schedule_id } });
+    await handlers.createScheduleAction({ ...call, body: { ...action, schedule_id: scheduleId } });
   // Numbers of other carriers cost money.
   if (deps.carrier.name === 'sandbox')
-    await handlers.createPhoneNumber({ ...call, body: { prefix: '310' } }).catch(unlessSoldOut);
+    await handlers.createPhoneNumber({ ...call, body: { prefix: '310' } }).catch(ignoreSoldOut);
 }
 
 /** The demo also works without a number. */
-function unlessSoldOut(error: unknown): void {
+function ignoreSoldOut(error: unknown): void {
   if (!(error instanceof HttpProblem)) throw error;
 }

@@ -3,7 +3,7 @@ import type { Schemas } from '../contract';
 import { sqlOn } from '../db/sql';
 import type { Deps } from '../deps';
 import type { Db } from '../db/tenant';
-import { buyers } from './demo-buyers';
+import { buildDemoBuyers } from './demo-buyers';
 import { populateLeads } from './demo-leads';
 import { createHandlers } from '../handlers';
 import type { Caller } from '../http/auth/caller';
@@ -32,8 +32,8 @@ export async function prepareCompanies(deps: Deps): Promise<FirstStart> {
     const sql = sqlOn(client);
     // Two servers may start on the same empty database.
     await sql(LOCK_DEMO, { lock: LOCK });
-    const [found] = await sql(HAS_COMPANIES, {});
-    if (found!.any || !deps.config.demo) return { is_empty: !found!.any };
+    const [companies] = await sql(HAS_COMPANIES, {});
+    if (companies!.any || !deps.config.demo) return { is_empty: !companies!.any };
     return { demo: await createDemo(deps, 'Demo Company'), is_empty: false };
   } finally {
     await client.end();
@@ -51,7 +51,7 @@ export const createDemo = (deps: Deps, name: string): Promise<NewCompany> =>
   });
 
 /** A busy day contacts leads, and none of them may be a real person. */
-const needsSandbox = () =>
+const buildSandboxError = () =>
   new StartError('A busy demo needs CARRIER=sandbox: its leads would be texted and called.');
 
 /**
@@ -64,7 +64,7 @@ export async function createBusyDemo(
   name: string,
   { now = deps.clock(), ...options }: Omit<BusyOptions, 'now'> & { now?: Date },
 ): Promise<NewCompany> {
-  if (deps.carrier.name !== 'sandbox') throw needsSandbox();
+  if (deps.carrier.name !== 'sandbox') throw buildSandboxError();
   const plan = planBusyDay({ now, ...options });
   // The company is as old as its day: the windows of caps begin with it.
   let time = new Date(now.getTime() - DAY_MS);
@@ -72,7 +72,7 @@ export async function createBusyDemo(
   const company = await createDemo(then, name);
   const db = deps.tenants.of(company.company_id);
   const handlers = createHandlers(then);
-  const call = callOf(db, company);
+  const call = buildCall(db, company);
   const ids = await prepareBusyDay(db, call, handlers);
   const day = { db, call, handlers, ids, plan, deps: then, at: (at: Date) => void (time = at) };
   await playDay(day, now);
@@ -83,11 +83,11 @@ export async function createBusyDemo(
 
 async function populate(db: Db, company: NewCompany, deps: Deps): Promise<void> {
   const handlers = createHandlers(deps);
-  const call = callOf(db, company);
+  const call = buildCall(db, company);
   for (const body of FLEETS) await handlers.createBuyerFleet({ ...call, body });
   const fleets = await db.sql(DEMO_FLEETS, {});
   const fleet = Object.fromEntries(fleets.map(({ id, user_fleet_id }) => [user_fleet_id, id]));
-  for (const body of buyers(fleet)) await handlers.createBuyer({ ...call, body });
+  for (const body of buildDemoBuyers(fleet)) await handlers.createBuyer({ ...call, body });
   for (const body of GROUPS) await handlers.createBuyerGroup({ ...call, body });
   await handlers.createBuyerSuppression({
     ...call,
@@ -103,7 +103,7 @@ async function populate(db: Db, company: NewCompany, deps: Deps): Promise<void> 
 }
 
 /** Arguments of the handlers, with the company's first key pair as caller. */
-function callOf(db: Db, { company_id, credentials }: NewCompany) {
+function buildCall(db: Db, { company_id, credentials }: NewCompany) {
   const caller: Caller = {
     company_id,
     company_name: '',

@@ -5,21 +5,27 @@ import type { Config } from '../config';
 import { requireRightClock } from '../db/clock-skew';
 import { connectionFault, databaseName } from '../db/connection-fault';
 import { isInitialised, startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
-import { LOCK, migrate, onMigrated } from '../db/migrate';
+import { LOCK, migrate, runOnMigrated } from '../db/migrate';
 import { checkPooler, refusePooler } from '../db/pooler';
 import { sqlOn, type Sql } from '../db/sql';
-import { closeDeps, storageOf, storageSettings, type Deps, type DepsOptions } from '../deps';
+import {
+  closeDeps,
+  openConfiguredStorage,
+  storageSettings,
+  type Deps,
+  type DepsOptions,
+} from '../deps';
 import { migrateCells } from '../cells/migrate-cells';
 import { openDeps } from '../cells/open-deps';
 import { prepareQueue } from '../jobs/queue';
 import { folderFault, StartError } from '../start-error';
-import { nameOfStorage } from '../storage/open';
+import { describeStorage } from '../storage/open';
 import { claimSettings } from './claim-settings';
 import { checkConnections, embeddedConnections } from './connections';
 import { claimPepper } from './pepper';
-import { appear, type Kind, type Presence } from './running-processes';
+import { registerProcess, type Kind, type Presence } from './running-processes';
 import { sharedSettings } from './shared-settings';
-import { claimStorage, recordedMark } from './storage-mark';
+import { claimStorage, loadRecordedMark } from './storage-mark';
 
 /** A database that is up and migrated, and everything that uses it. */
 export interface Installation {
@@ -50,18 +56,18 @@ export async function openInstallation(
   try {
     let pepper = '';
     let presence: Presence | undefined;
-    let storage_mark: string | undefined;
+    let storageMark: string | undefined;
     const migrated = await database.prepare(async (client) => {
       const sql = sqlOn(client);
       if (role === 'server') await checkConnections(sql, config);
       pepper = await claimPepper(sql, config);
       if (kind) presence = await join(sql, kind, { config, pepper });
-      storage_mark = await recordedMark(sql);
+      storageMark = await loadRecordedMark(sql);
     });
-    const own = { config, database_url: database.url, pepper, storage_mark };
-    const deps = await openDeps({ ...own, ...options });
+    const ownOptions = { config, database_url: database.url, pepper, storage_mark: storageMark };
+    const deps = await openDeps({ ...ownOptions, ...options });
     if (role === 'server') database.watch(deps.log);
-    presence?.keep(deps.database.sql, deps.log);
+    presence?.startHeartbeat(deps.database.sql, deps.log);
     const close = async () => {
       await presence?.end(deps.database.sql);
       await closeDeps(deps);
@@ -82,10 +88,10 @@ async function join(
 ): Promise<Presence> {
   const settings = sharedSettings(config, pepper);
   await requireRightClock(sql);
-  const storage = storageOf(config, await recordedMark(sql));
-  await claimStorage(sql, { storage, name: storageName(config) });
+  const storage = openConfiguredStorage(config, await loadRecordedMark(sql));
+  await claimStorage(sql, { storage, name: describeConfiguredStorage(config) });
   await claimSettings(sql, settings);
-  return appear(sql, kind, settings);
+  return registerProcess(sql, kind, settings);
 }
 
 export interface DatabaseServer {
@@ -111,25 +117,25 @@ export async function openDatabaseServer(
     );
   const embedded = config.database_url ? undefined : await startOwn(config, role);
   const url = config.database_url ?? embedded!.url;
-  const session_url = config.database_direct_url ?? url;
+  const sessionUrl = config.database_direct_url ?? url;
   const prepare: DatabaseServer['prepare'] = async (work = async () => {}) => {
     if (!embedded) await checkSessions(config);
     const checked = async (client: Client) => {
-      await checkPoolerOf(config, client);
+      await checkConfiguredPooler(config, client);
       await work(client);
     };
-    if (existing) return onMigrated(session_url, checked).then(() => []);
+    if (existing) return runOnMigrated(sessionUrl, checked).then(() => []);
     // Under the lock of migrations, so that parallel starts do not make the queue twice.
-    const migrated = await migrate(session_url, async (client) => {
-      await prepareQueue(session_url);
+    const migrated = await migrate(sessionUrl, async (client) => {
+      await prepareQueue(sessionUrl);
       await checked(client);
     });
-    if (!embedded) await migrateCells(session_url);
+    if (!embedded) await migrateCells(sessionUrl);
     return migrated;
   };
   return {
     url,
-    session_url,
+    session_url: sessionUrl,
     prepare: (work) =>
       prepare(work).catch((error: unknown) => {
         throw sessionFault(config, error);
@@ -150,11 +156,11 @@ const checkSessions = ({ database_url, database_direct_url }: Config): Promise<v
     : refusePooler('DATABASE_DIRECT_URL', database_direct_url);
 
 /** Does nothing without a pooler. `client` holds the lock of migrations. */
-export async function checkPoolerOf(config: Config, client: Client): Promise<void> {
-  const { database_url: url, database_direct_url: direct_url } = config;
-  if (url === undefined || direct_url === undefined) return;
-  const timeout_ms = config.database_timeout_seconds * 1000;
-  await checkPooler({ url, direct_url, timeout_ms }, client, LOCK);
+export async function checkConfiguredPooler(config: Config, client: Client): Promise<void> {
+  const { database_url: url, database_direct_url: directUrl } = config;
+  if (url === undefined || directUrl === undefined) return;
+  const timeoutMs = config.database_timeout_seconds * 1000;
+  await checkPooler({ url, direct_url: directUrl, timeout_ms: timeoutMs }, client, LOCK);
 }
 
 /** Explains why PostgreSQL itself cannot be reached, with the variable that names it. */
@@ -176,12 +182,12 @@ async function startOwn(config: Config, role: 'server' | 'command'): Promise<Emb
 }
 
 /** The storage of files in messages, with its variable. */
-export function storageName(config: Config): string {
+export function describeConfiguredStorage(config: Config): string {
   const { folder, ...settings } = storageSettings(config);
-  const name = nameOfStorage({ ...settings, folder: resolve(folder) });
+  const name = describeStorage({ ...settings, folder: resolve(folder) });
   return config.s3 ? `S3_BUCKET: ${name}` : `STORAGE_DIR: the folder ${name}`;
 }
 
 /** The database of a configuration in messages, without its password. */
-export const databaseOf = ({ database_url, data_dir }: Config): string =>
+export const describeDatabase = ({ database_url, data_dir }: Config): string =>
   database_url ? databaseName(database_url) : `its own PostgreSQL, data in ${resolve(data_dir)}`;

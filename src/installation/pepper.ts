@@ -3,7 +3,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config';
 import type { Sql } from '../db/sql';
-import { digestOf } from '../http/auth/credentials';
+import { digestSecret } from '../http/auth/credentials';
 import { folderFault, StartError } from '../start-error';
 import { writeNewFileSync } from '../storage/new-file';
 import { CLAIM_PEPPER, COUNT_CREDENTIALS, PEPPER_STATE, REPLACE_PEPPER } from './queries/pepper';
@@ -17,12 +17,12 @@ const MIN_LENGTH = 32;
 
 export class WrongPepper extends StartError {
   constructor(source: Source) {
-    const file = fileOf(source);
-    const found = source.key_pepper || existsSync(file);
-    const given = source.key_pepper ? 'KEY_PEPPER' : file;
+    const file = buildPepperPath(source);
+    const isConfigured = source.key_pepper || existsSync(file);
+    const sourceName = source.key_pepper ? 'KEY_PEPPER' : file;
     super(
-      (found
-        ? `The credentials in this database were made with another pepper than that of ${given}`
+      (isConfigured
+        ? `The credentials in this database were made with another pepper than that of ${sourceName}`
         : `The credentials in this database were made with a pepper that is missing in ${file}`) +
         ': set KEY_PEPPER to the right one or put its file back; if it is lost for good, run ' +
         '"npx trunkline pepper replace" and make new credentials.',
@@ -36,12 +36,13 @@ export class WrongPepper extends StartError {
  * one process at a time, under the lock of migrations.
  */
 export async function claimPepper(sql: Sql, source: Source): Promise<string> {
-  const found = configuredPepper(source);
+  const existingPepper = configuredPepper(source);
   const [state] = await sql(PEPPER_STATE, {});
   const { pepper_check, has_credentials } = state!;
-  if (found === undefined && (pepper_check || has_credentials)) throw new WrongPepper(source);
-  const pepper = found ?? makePepper(source.data_dir);
-  const digest = checkOf(pepper);
+  if (existingPepper === undefined && (pepper_check || has_credentials))
+    throw new WrongPepper(source);
+  const pepper = existingPepper ?? makePepper(source.data_dir);
+  const digest = digestPepper(pepper);
   if (!pepper_check) await sql(CLAIM_PEPPER, { pepper_check: digest });
   else if (!digest.equals(pepper_check)) throw new WrongPepper(source);
   return pepper;
@@ -52,7 +53,7 @@ export async function pepperMatches(sql: Sql, source: Source): Promise<boolean |
   const pepper = configuredPepper(source);
   const [state] = await sql(PEPPER_STATE, {});
   const { pepper_check, has_credentials } = state!;
-  if (pepper_check) return pepper !== undefined && checkOf(pepper).equals(pepper_check);
+  if (pepper_check) return pepper !== undefined && digestPepper(pepper).equals(pepper_check);
   return has_credentials ? pepper !== undefined : undefined;
 }
 
@@ -63,20 +64,22 @@ export async function pepperMatches(sql: Sql, source: Source): Promise<boolean |
 export async function replacePepper(sql: Sql, source: Source): Promise<{ invalid: number }> {
   const invalid = (await pepperMatches(sql, source)) ? 0 : await countCredentials(sql);
   const pepper = configuredPepper(source) ?? makePepper(source.data_dir);
-  await sql(REPLACE_PEPPER, { pepper_check: checkOf(pepper) });
+  await sql(REPLACE_PEPPER, { pepper_check: digestPepper(pepper) });
   return { invalid };
 }
 
 const countCredentials = async (sql: Sql) => (await sql(COUNT_CREDENTIALS, {}))[0]!.credentials;
 
-const checkOf = (pepper: string): Buffer => digestOf(pepper, 'the pepper of this installation');
+const digestPepper = (pepper: string): Buffer =>
+  digestSecret(pepper, 'the pepper of this installation');
 
-const fileOf = ({ data_dir }: Pick<Source, 'data_dir'>) => join(resolve(data_dir), 'key_pepper');
+const buildPepperPath = ({ data_dir }: Pick<Source, 'data_dir'>) =>
+  join(resolve(data_dir), 'key_pepper');
 
 /** The pepper from KEY_PEPPER, or from its file in DATA_DIR. */
 function configuredPepper({ key_pepper, data_dir }: Source): string | undefined {
   if (key_pepper !== undefined) return key_pepper;
-  const file = fileOf({ data_dir });
+  const file = buildPepperPath({ data_dir });
   try {
     if (!existsSync(file)) return undefined;
     const pepper = readFileSync(file, 'utf8').trim();
@@ -89,27 +92,27 @@ function configuredPepper({ key_pepper, data_dir }: Source): string | undefined 
 
 /** Keeps the pepper of a backup for this installation. Throws if it has another one. */
 export function keepPepper(pepper: string, source: Source): void {
-  const found = configuredPepper(source) ?? makePepper(source.data_dir, pepper);
-  if (found !== pepper)
+  const ownPepper = configuredPepper(source) ?? makePepper(source.data_dir, pepper);
+  if (ownPepper !== pepper)
     throw new StartError(
       `The backup was made with another pepper than that of ` +
-        `${source.key_pepper ? 'KEY_PEPPER' : fileOf(source)}: remove that one, or give the right one.`,
+        `${source.key_pepper ? 'KEY_PEPPER' : buildPepperPath(source)}: remove that one, or give the right one.`,
     );
 }
 
 /** Makes the file of a pepper. It appears as a whole, because another process may look for it. */
-function makePepper(data_dir: string, pepper = randomBytes(32).toString('hex')): string {
-  const file = fileOf({ data_dir });
+function makePepper(dataDir: string, pepper = randomBytes(32).toString('hex')): string {
+  const file = buildPepperPath({ data_dir: dataDir });
   const draft = `${file}.${randomUUID()}`;
   try {
-    mkdirSync(data_dir, { recursive: true });
+    mkdirSync(dataDir, { recursive: true });
     writeNewFileSync(draft, pepper);
     linkSync(draft, file);
     return pepper;
   } catch (error) {
     // Another process was first, for another database: its pepper counts.
-    if (existsSync(file)) return configuredPepper({ key_pepper: undefined, data_dir })!;
-    throw folderFault('DATA_DIR', data_dir, error);
+    if (existsSync(file)) return configuredPepper({ key_pepper: undefined, data_dir: dataDir })!;
+    throw folderFault('DATA_DIR', dataDir, error);
   } finally {
     rmSync(draft, { force: true });
   }

@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../db/client';
 import { sqlOn } from '../db/sql';
-import { inTransaction, isDeadlock } from '../db/transaction';
+import { runInTransaction, isDeadlock } from '../db/transaction';
 import type { Deps } from '../deps';
-import { sqlStateOf } from '../http/database-errors';
+import { readSqlState } from '../http/database-errors';
 import { deleteJobs } from '../jobs/delete-jobs';
 import { StartError } from '../start-error';
-import { fromAllParts } from './all-parts';
+import { collectFromParts } from './all-parts';
 import {
   BILLED_NUMBERS,
   CLOSE_COMPANY,
@@ -24,9 +24,9 @@ export async function removeDemo(
   { parts, storage }: Pick<Deps, 'parts' | 'storage'>,
   id: number | undefined,
 ): Promise<{ id: number; name: string }> {
-  const demos = await fromAllParts({ parts }, async (database) => {
-    const found = await database.sql(FIND_DEMOS, { id: id ?? null });
-    return found.map((demo) => ({ ...demo, database }));
+  const demos = await collectFromParts({ parts }, async (database) => {
+    const rows = await database.sql(FIND_DEMOS, { id: id ?? null });
+    return rows.map((demo) => ({ ...demo, database }));
   });
   if (demos.length > 1)
     throw new StartError('There are several demo companies: name one with --company ID.');
@@ -37,11 +37,11 @@ export async function removeDemo(
         ? 'There is no demo company.'
         : `Company ${id} is not a demo company: only those can be removed.`,
     );
-  const company_id = BigInt(demo.id);
-  await demo.database.sql(CLOSE_COMPANY, { company_id });
-  const keys = await untilUndisturbed(() => deleteAll(demo.database, company_id)).catch(
+  const companyId = BigInt(demo.id);
+  await demo.database.sql(CLOSE_COMPANY, { company_id: companyId });
+  const keys = await retryWhileDisturbed(() => deleteAll(demo.database, companyId)).catch(
     async (error: unknown) => {
-      await demo.database.sql(REOPEN_COMPANY, { company_id }).catch(() => undefined);
+      await demo.database.sql(REOPEN_COMPANY, { company_id: companyId }).catch(() => undefined);
       throw error;
     },
   );
@@ -51,15 +51,15 @@ export async function removeDemo(
 }
 
 /** Deletes the company with all its records; returns the keys of its uploaded files. */
-const deleteAll = ({ bulk }: Database, company_id: bigint): Promise<string[]> =>
-  inTransaction(bulk, async (client) => {
+const deleteAll = ({ bulk }: Database, companyId: bigint): Promise<string[]> =>
+  runInTransaction(bulk, async (client) => {
     const sql = sqlOn(client);
-    const billed = await sql(BILLED_NUMBERS, { company_id });
-    if (billed.length > 0) throw stillBilled(billed.map(({ number }) => number));
-    const files = await sql(UPLOADED_FILES, { company_id });
-    await sql(DELETE_COMPANY, { company_id });
+    const billed = await sql(BILLED_NUMBERS, { company_id: companyId });
+    if (billed.length > 0) throw buildBilledError(billed.map(({ number }) => number));
+    const files = await sql(UPLOADED_FILES, { company_id: companyId });
+    await sql(DELETE_COMPANY, { company_id: companyId });
     // Last: until the company was locked, requests could add jobs.
-    await deleteJobs(sql, company_id);
+    await deleteJobs(sql, companyId);
     return files.flatMap(({ key }) => key ?? []);
   });
 
@@ -68,7 +68,7 @@ const PAUSE_MS = 250;
 const MAX_ATTEMPTS = 120;
 
 /** Repeats the work while running requests interfere with it. */
-async function untilUndisturbed<T>(work: () => Promise<T>): Promise<T> {
+async function retryWhileDisturbed<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++)
     try {
       return await work();
@@ -80,10 +80,10 @@ async function untilUndisturbed<T>(work: () => Promise<T>): Promise<T> {
 
 /** A deadlock, or a row that refers to a deleted one. */
 const isDisturbed = (error: unknown): boolean =>
-  isDeadlock(error) || sqlStateOf(error) === FOREIGN_KEY_VIOLATION;
+  isDeadlock(error) || readSqlState(error) === FOREIGN_KEY_VIOLATION;
 const FOREIGN_KEY_VIOLATION = '23503';
 
-const stillBilled = (numbers: string[]) =>
+const buildBilledError = (numbers: string[]) =>
   new StartError(
     `The carrier bills the company for ${numbers.join(', ')}: release each first, by ` +
       'DELETE /api/v1/phone_numbers/ID.',

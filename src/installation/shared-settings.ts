@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config';
 import type { Sql } from '../db/sql';
-import { digestOf } from '../http/auth/credentials';
+import { digestSecret } from '../http/auth/credentials';
 import { READ_SHARED, SAVE_SETTINGS } from './queries/settings';
 
 // Settings that control background work, outgoing traffic, and counters shared by all processes. If
@@ -15,7 +15,7 @@ export type SharedSettings = Record<string, Value>;
 export function sharedSettings(config: Config, pepper: string): SharedSettings {
   const { twilio } = config;
   const digest = (secret: string | undefined) =>
-    secret === undefined ? null : digestOf(pepper, secret).toString('hex').slice(0, 16);
+    secret === undefined ? null : digestSecret(pepper, secret).toString('hex').slice(0, 16);
   return {
     CARRIER: config.carrier,
     ...(config.carrier === 'twilio' && {
@@ -48,21 +48,21 @@ export async function acceptSettings(sql: Sql, settings: SharedSettings): Promis
 }
 
 export async function readSettings(sql: Sql): Promise<SharedSettings> {
-  const [found] = await sql(READ_SHARED, {});
-  return (found?.settings ?? {}) as SharedSettings;
+  const [installation] = await sql(READ_SHARED, {});
+  return (installation?.settings ?? {}) as SharedSettings;
 }
 
 /** Differences, one line per variable. A variable that only one of both has is no difference. */
-export function differencesOf(recorded: SharedSettings, own: SharedSettings): string[] {
-  return Object.entries(own).flatMap(([name, value]) => {
-    const other = recorded[name];
-    if (other === undefined || isDeepStrictEqual(other, value)) return [];
+export function listDifferences(recorded: SharedSettings, ownSettings: SharedSettings): string[] {
+  return Object.entries(ownSettings).flatMap(([name, value]) => {
+    const recordedValue = recorded[name];
+    if (recordedValue === undefined || isDeepStrictEqual(recordedValue, value)) return [];
     if (name === 'TWILIO_AUTH_TOKEN') return `${name} is another one here`;
-    return `${name} is ${shown(name, value)} here, and ${shown(name, other)} there`;
+    return `${name} is ${formatSetting(name, value)} here, and ${formatSetting(name, recordedValue)} there`;
   });
 }
 
-function shown(name: string, value: Value): string {
+function formatSetting(name: string, value: Value): string {
   if (name === 'SMTP_URL') return value ? 'set' : 'not set';
   return value === null || value === '' ? 'not set' : String(value);
 }

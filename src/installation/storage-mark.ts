@@ -12,8 +12,8 @@ import { READ_SHARED, SAVE_STORAGE } from './queries/settings';
 // find the files of the others, and would delete files of another installation.
 
 export class OtherStorage extends StartError {
-  constructor(name: string, found: string | undefined) {
-    const whose = found === undefined ? 'it has no mark of one' : 'it is that of another one';
+  constructor(name: string, mark: string | undefined) {
+    const whose = mark === undefined ? 'it has no mark of one' : 'it is that of another one';
     super(
       `${name} is not the storage of this installation: ${whose}. Set the storage that the other ` +
         'processes have. If it is to be this one from now on, copy the files there and run: ' +
@@ -22,7 +22,7 @@ export class OtherStorage extends StartError {
   }
 }
 
-interface Claimed {
+interface NamedStorage {
   storage: Storage;
   /** Name for operators, with its variable. */
   name: string;
@@ -32,11 +32,11 @@ interface Claimed {
  * Throws if this is not the storage of the installation; the first start takes it over. Call it
  * under the lock of migrations.
  */
-export async function claimStorage(sql: Sql, claimed: Claimed): Promise<void> {
-  const recorded = await recordedMark(sql);
-  const found = await markOf(claimed.storage);
-  if (recorded === undefined && found === undefined) await acceptStorage(sql, claimed.storage);
-  else if (recorded !== found) throw new OtherStorage(claimed.name, found);
+export async function claimStorage(sql: Sql, claimed: NamedStorage): Promise<void> {
+  const recorded = await loadRecordedMark(sql);
+  const mark = await readMark(claimed.storage);
+  if (recorded === undefined && mark === undefined) await acceptStorage(sql, claimed.storage);
+  else if (recorded !== mark) throw new OtherStorage(claimed.name, mark);
 }
 
 /**
@@ -45,15 +45,15 @@ export async function claimStorage(sql: Sql, claimed: Claimed): Promise<void> {
  */
 export async function storageFault(
   sql: Sql,
-  { storage, name }: Claimed,
+  { storage, name }: NamedStorage,
 ): Promise<OtherStorage | undefined> {
-  const [recorded, found] = [await recordedMark(sql), await markOf(storage)];
-  return recorded === found ? undefined : new OtherStorage(name, found);
+  const [recorded, mark] = [await loadRecordedMark(sql), await readMark(storage)];
+  return recorded === mark ? undefined : new OtherStorage(name, mark);
 }
 
 /** Makes this the storage of the installation, and of no other. */
 export async function acceptStorage(sql: Sql, storage: Storage): Promise<void> {
-  const mark = (await recordedMark(sql)) ?? randomUUID();
+  const mark = (await loadRecordedMark(sql)) ?? randomUUID();
   const draft = join(storage.incoming, randomUUID());
   await writeNewFile(draft, `${mark}\n`);
   try {
@@ -66,12 +66,12 @@ export async function acceptStorage(sql: Sql, storage: Storage): Promise<void> {
 }
 
 /** The mark that the storage must have; undefined before the first start. */
-export async function recordedMark(sql: Sql): Promise<string | undefined> {
-  const [found] = await sql(READ_SHARED, {});
-  return found?.storage_id ?? undefined;
+export async function loadRecordedMark(sql: Sql): Promise<string | undefined> {
+  const [installation] = await sql(READ_SHARED, {});
+  return installation?.storage_id ?? undefined;
 }
 
-export async function markOf(storage: Storage): Promise<string | undefined> {
+export async function readMark(storage: Storage): Promise<string | undefined> {
   const file = await storage.open(STORAGE_MARK);
   return file && (await text(file.stream)).trim();
 }

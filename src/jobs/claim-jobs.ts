@@ -21,7 +21,7 @@ interface Claim {
   running: Iterable<{ company_id: string }>;
 }
 
-export interface Claimed {
+export interface ClaimResult {
   jobs: Job[];
   /** Another process has claimed some of the chosen jobs, so that others may be left. */
   is_contended: boolean;
@@ -31,7 +31,7 @@ export interface Claimed {
  * Returns a function that claims jobs of a kind by turns of the companies whose jobs wait. A
  * company has a part of the slots of each process, and so of all: others find free ones.
  */
-export function claimer(sql: Sql, name: TaskName): (claim: Claim) => Promise<Claimed> {
+export function claimer(sql: Sql, name: TaskName): (claim: Claim) => Promise<ClaimResult> {
   let after = '';
   return async ({ free, company_max, running }) => {
     const busy = new Map<string, number>();

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/sql';
 import { DELETE_JOBS } from './queries/job';
 
-export async function deleteJobs(sql: Sql, company_id: bigint): Promise<void> {
-  await sql(DELETE_JOBS, { company_id: String(company_id) });
+export async function deleteJobs(sql: Sql, companyId: bigint): Promise<void> {
+  await sql(DELETE_JOBS, { company_id: String(companyId) });
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { clockGuard } from '../db/clock-skew';
+import { createClockGuard } from '../db/clock-skew';
 import type { Sql } from '../db/sql';
 import { endLoopFault, recordLoopFault } from './loop-faults';
 
@@ -9,7 +9,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export interface Repeated {
+export interface LoopOptions {
   /** Returns true to run again at once. `signal` is aborted when the work must end soon. */
   work(signal: AbortSignal): Promise<boolean>;
   every_ms: number;
@@ -25,24 +25,24 @@ export interface Repeated {
 const FAULT_SECONDS = 300;
 
 /** Repeats the work until it is stopped; not while the clock of this host is wrong. */
-export function repeat(log: Logger, repeated: Repeated): Running {
+export function repeat(log: Logger, repeated: LoopOptions): Running {
   const { work, every_ms, pause_ms, failure, sql } = repeated;
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = (ms: number) => setTimeout(ms, undefined, { signal }).catch(() => undefined);
-  const requireClock = sql ? clockGuard(sql) : async () => {};
+  const requireClock = sql ? createClockGuard(sql) : async () => {};
   const run = async () => {
-    let has_failed = false;
+    let hasFailed = false;
     while (!signal.aborted) {
       try {
         await requireClock();
-        const has_more = await work(signal);
-        if (has_failed && sql) await endLoopFault(sql, failure);
-        has_failed = false;
-        if (!has_more) await pause(every_ms);
+        const hasMore = await work(signal);
+        if (hasFailed && sql) await endLoopFault(sql, failure);
+        hasFailed = false;
+        if (!hasMore) await pause(every_ms);
       } catch (error) {
         log.warn({ err: error }, failure);
-        has_failed = true;
+        hasFailed = true;
         if (sql) await recordLoopFault(sql, failure, FAULT_SECONDS + pause_ms / 1000);
         await pause(pause_ms);
       }

@@ -7,10 +7,10 @@ const SLICE_MS = 10;
  * Returns a function to await between pieces of computation: when they have taken `slice_ms`, it
  * lets other work run first.
  */
-export function pauses(slice_ms = SLICE_MS): () => Promise<void> | void {
-  let until = performance.now() + slice_ms;
+export function pauses(sliceMs = SLICE_MS): () => Promise<void> | void {
+  let until = performance.now() + sliceMs;
   return () => {
     if (performance.now() < until) return undefined;
-    return nextTurn().then(() => void (until = performance.now() + slice_ms));
+    return nextTurn().then(() => void (until = performance.now() + sliceMs));
   };
 }

@@ -92,7 +92,7 @@ export interface Queue {
   ): Promise<void>;
 }
 
-const silent = library(() => Promise.reject(new Error('a job is added in a transaction')), {
+const senderBoss = library(() => Promise.reject(new Error('a job is added in a transaction')), {
   supervise: false,
 });
 const plain = (value: unknown) =>
@@ -101,7 +101,7 @@ const plain = (value: unknown) =>
     : (value ?? null);
 
 /** Makes the library run its statement in the transaction of `db`. */
-const inTransactionOf = (db: Pick<Db, 'query'>) => {
+const buildTransactionOptions = (db: Pick<Db, 'query'>) => {
   const execute: Execute = async (text, values = []) => ({
     rows: await db.query({ text, values: values.map(plain) }),
   });
@@ -113,13 +113,13 @@ const notify = (db: Pick<Db, 'query'>, name: TaskName) =>
 
 export const queue: Queue = {
   add: async (db, name, payload) => {
-    await silent.send(name, payload, inTransactionOf(db));
+    await senderBoss.send(name, payload, buildTransactionOptions(db));
     await notify(db, name);
   },
   addAll: async (db, name, payloads) => {
     if (payloads.length === 0) return;
     const jobs = payloads.map((data) => ({ name, data }));
-    await silent.insert(jobs, inTransactionOf(db));
+    await senderBoss.insert(jobs, buildTransactionOptions(db));
     await notify(db, name);
   },
 };

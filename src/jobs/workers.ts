@@ -1,8 +1,8 @@
 import type PgBoss from 'pg-boss';
 import type { Logger } from 'pino';
 import type { Database } from '../db/client';
-import { bell, listen, type Bell } from '../db/notifications';
-import { claimer, type Claimed, type Job } from './claim-jobs';
+import { createWakeSignal, listen, type WakeSignal } from '../db/notifications';
+import { claimer, type ClaimResult, type Job } from './claim-jobs';
 import { jobRuns } from '../telemetry/metrics';
 import { inSpan } from '../telemetry/tracing';
 import { EXTEND_JOB } from './queries/job';
@@ -34,11 +34,11 @@ export async function startWorkers({
   boss.on('error', (error) => log.warn({ err: error }, 'the job queue'));
   await boss.start();
   const stopping = new AbortController();
-  const bells = new Map(TASK_NAMES.map((name) => [name, bell()]));
+  const bells = new Map(TASK_NAMES.map((name) => [name, createWakeSignal()]));
   const listener = listen({
     url: database.session_url,
     channel: CHANNEL,
-    heard: (name) => bells.get(name as TaskName)?.ring(),
+    onNotification: (name) => bells.get(name as TaskName)?.notify(),
     stopping: stopping.signal,
   });
   const loops = TASK_NAMES.map((name) => {
@@ -57,7 +57,7 @@ export async function startWorkers({
   return {
     stop: async () => {
       stopping.abort();
-      bells.forEach(({ ring }) => ring());
+      bells.forEach(({ notify: ring }) => ring());
       await Promise.all(loops);
       await listener;
       await boss.stop({ graceful: false });
@@ -72,22 +72,24 @@ interface Loop {
   name: TaskName;
   runner: (payload: unknown, context: JobContext) => Promise<void>;
   timing: Timing;
-  bell: Bell;
+  bell: WakeSignal;
   stopping: AbortSignal;
 }
 
 async function loop(context: Loop): Promise<void> {
   const { database, log, name, bell, stopping, timing } = context;
   const { concurrency } = TASKS[name];
-  const company_max = Math.ceil(concurrency / 2);
+  const companyMax = Math.ceil(concurrency / 2);
   const claim = claimer(database.sql, name);
   const running = new Map<Promise<void>, Job>();
-  const claimFree = async (free: number): Promise<Claimed> => {
+  const claimFree = async (free: number): Promise<ClaimResult> => {
     if (free === 0) return NOTHING;
-    return claim({ free, company_max, running: running.values() }).catch((error: unknown) => {
-      log.warn({ err: error, job: name }, 'jobs could not be claimed; this will be tried again');
-      return NOTHING;
-    });
+    return claim({ free, company_max: companyMax, running: running.values() }).catch(
+      (error: unknown) => {
+        log.warn({ err: error, job: name }, 'jobs could not be claimed; this will be tried again');
+        return NOTHING;
+      },
+    );
   };
   while (!stopping.aborted) {
     const free = concurrency - running.size;
@@ -95,46 +97,46 @@ async function loop(context: Loop): Promise<void> {
     for (const job of jobs) {
       const work = run(context, job).finally(() => {
         running.delete(work);
-        bell.ring();
+        bell.notify();
       });
       running.set(work, job);
     }
-    if (free === 0 || (jobs.length < free && !is_contended)) await bell.rung(timing.poll_ms);
+    if (free === 0 || (jobs.length < free && !is_contended)) await bell.wait(timing.poll_ms);
   }
   await Promise.all(running.keys());
 }
 
-const NOTHING: Claimed = { jobs: [], is_contended: false };
+const NOTHING: ClaimResult = { jobs: [], is_contended: false };
 
 /** Runs one job with a heartbeat. Its error is logged, and the job runs again. */
 async function run(context: Loop, job: Job): Promise<void> {
   const { id, data } = job;
   const { boss, log, name, runner, stopping, timing } = context;
-  const taken_over = new AbortController();
+  const takenOver = new AbortController();
   // While the database is down, no other process can take over the job.
   const beat = () =>
-    void stillMine(context, job).then(
-      (mine) => mine || taken_over.abort(),
+    void extendOwnJob(context, job).then(
+      (mine) => mine || takenOver.abort(),
       () => undefined,
     );
   beat();
   const heartbeat = setInterval(beat, timing.heartbeat_ms);
   const measure = jobRuns.startTimer({ kind: name });
   try {
-    const signal = AbortSignal.any([stopping, taken_over.signal]);
+    const signal = AbortSignal.any([stopping, takenOver.signal]);
     const attributes = { 'trunkline.job': name, 'trunkline.job_id': id };
     await inSpan(`job ${name}`, { kind: 'CONSUMER', attributes, begins: true }, () =>
       runner(data, { job_id: id, signal }),
     );
     // A run that was suspended until another process took over the job must not complete it.
-    if (await stillMine(context, job)) await boss.complete(name, id);
+    if (await extendOwnJob(context, job)) await boss.complete(name, id);
     measure({ result: 'done' });
   } catch (error) {
-    measure({ result: stopping.aborted || taken_over.signal.aborted ? 'interrupted' : 'failed' });
-    if (!stopping.aborted && !taken_over.signal.aborted)
+    measure({ result: stopping.aborted || takenOver.signal.aborted ? 'interrupted' : 'failed' });
+    if (!stopping.aborted && !takenOver.signal.aborted)
       log.warn({ err: error, job: name, job_id: id }, 'a job failed and will run again');
     // While the database is down the job cannot be failed: it expires and runs again then.
-    const mine = !taken_over.signal.aborted && (await stillMine(context, job).catch(() => false));
+    const mine = !takenOver.signal.aborted && (await extendOwnJob(context, job).catch(() => false));
     if (mine) await boss.fail(name, id).catch(() => undefined);
   } finally {
     clearInterval(heartbeat);
@@ -142,7 +144,7 @@ async function run(context: Loop, job: Job): Promise<void> {
 }
 
 /** Postpones the expiry of a job. False when the job is over or another run of it has begun. */
-async function stillMine(
+async function extendOwnJob(
   { database, name, timing }: Loop,
   { id, retry_count }: Job,
 ): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { sqlOn, type Row } from '../db/sql';
-import { inTransaction } from '../db/transaction';
+import { runInTransaction } from '../db/transaction';
 import { statusAfterCall, statusAfterReport } from './final-status';
 import { APPLY_CALLS, DELETE_NEW_CALLS, LOCK_NEW_CALLS } from './queries/apply-calls';
 import { writeLogs } from './write-logs';
@@ -29,13 +29,13 @@ type LeadCall = Row<
  * A call that changes in the meantime waits for this transaction and is listed again.
  */
 export function applyCalls(pool: Pool, now: Date): Promise<number> {
-  return inTransaction(pool, async (client) => {
+  return runInTransaction(pool, async (client) => {
     const sql = sqlOn(client);
     const calls = await sql(LOCK_NEW_CALLS, {});
     if (calls.length === 0) return 0;
-    const of_leads = calls.filter((call): call is LeadCall => call.status !== null);
-    await sql(APPLY_CALLS, { leads: JSON.stringify(changesOf(of_leads)), now });
-    await writeLogs(sql, of_leads.map(logOf), now);
+    const ofLeads = calls.filter((call): call is LeadCall => call.status !== null);
+    await sql(APPLY_CALLS, { leads: JSON.stringify(buildLeadChanges(ofLeads)), now });
+    await writeLogs(sql, ofLeads.map(toLogEntry), now);
     await sql(DELETE_NEW_CALLS, {
       company_ids: calls.map(({ company_id }) => company_id),
       call_ids: calls.map(({ call_id }) => call_id),
@@ -45,25 +45,25 @@ export function applyCalls(pool: Pool, now: Date): Promise<number> {
 }
 
 /** One change for each lead. The calls of a lead come in the order of their ids. */
-function changesOf(calls: readonly LeadCall[]) {
-  const by_lead = new Map<string, LeadCall[]>();
+function buildLeadChanges(calls: readonly LeadCall[]) {
+  const byLead = new Map<string, LeadCall[]>();
   for (const call of calls) {
     const key = `${call.company_id}/${call.lead_id}`;
-    by_lead.set(key, [...(by_lead.get(key) ?? []), call]);
+    byLead.set(key, [...(byLead.get(key) ?? []), call]);
   }
-  return [...by_lead.values()].map((own) => {
-    const { company_id, lead_id } = own[0]!;
-    const last = own.at(-1)!;
-    const last_connected = own.findLast(({ connected }) => connected);
-    const times = own.map(({ created_at }) => created_at.getTime());
+  return [...byLead.values()].map((leadCalls) => {
+    const { company_id, lead_id } = leadCalls[0]!;
+    const last = leadCalls.at(-1)!;
+    const lastConnected = leadCalls.findLast(({ connected }) => connected);
+    const times = leadCalls.map(({ created_at }) => created_at.getTime());
     return {
       company_id,
       id: lead_id,
       attempted_call_id: last.call_id,
-      connected_call_id: last_connected?.call_id ?? null,
+      connected_call_id: lastConnected?.call_id ?? null,
       last_call_at: new Date(Math.max(...times)),
-      buyer_id: (last_connected ?? last).buyer_id,
-      status: own.reduce(statusAfter, own[0]!.status),
+      buyer_id: (lastConnected ?? last).buyer_id,
+      status: leadCalls.reduce(statusAfter, leadCalls[0]!.status),
     };
   });
 }
@@ -75,7 +75,7 @@ function statusAfter(status: string, call: LeadCall): string {
     : statusAfterReport({ ...call, status }, { connected, is_over: over });
 }
 
-const logOf = (call: LeadCall) => ({
+const toLogEntry = (call: LeadCall) => ({
   company_id: call.company_id,
   lead_id: call.lead_id,
   call_id: call.call_id,

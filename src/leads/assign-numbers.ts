@@ -4,7 +4,7 @@ import { assignNumber } from '../numbers/assign-number';
 import type { SentLead } from './read-submission';
 import type { Submission, WrittenLead } from './upsert-lead';
 
-interface Assigning {
+interface NumberAssignment {
   submission: Submission;
   lead: WrittenLead;
   warnings: FieldFaults;
@@ -18,7 +18,7 @@ interface Assigning {
 export async function assignNumbers(
   db: Db,
   fields: SentLead,
-  { submission, lead, warnings }: Assigning,
+  { submission, lead, warnings }: NumberAssignment,
 ): Promise<{ service_number: string | null; sms_number: string | null }> {
   const numbered = {
     id: BigInt(lead.id),
@@ -36,9 +36,9 @@ export async function assignNumbers(
       ];
     return number;
   };
-  const is_for_calls = fields.assign_service_number || fields.assign_trackdrive_number;
+  const isForCalls = fields.assign_service_number || fields.assign_trackdrive_number;
   return {
-    service_number: is_for_calls ? await assign('assign_service_number', 'dial_number_id') : null,
+    service_number: isForCalls ? await assign('assign_service_number', 'dial_number_id') : null,
     sms_number: fields.assign_sms_number
       ? await assign('assign_sms_number', 'sms_number_id')
       : null,

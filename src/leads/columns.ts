@@ -3,19 +3,19 @@ import { commonColumns, type Projection } from '../db/projection';
 /** Several tokens have the same meaning: the first that is not empty counts. */
 const token =
   (...names: string[]) =>
-  (row: 't' | 'sent') =>
+  (row: 't' | 'request') =>
     `nullif(coalesce(${names.map((name) => `${row}.data->>'${name}'`).join(', ')}), '')`;
-const nameTokens = (row: 't' | 'sent') => `coalesce(
+const nameTokens = (row: 't' | 'request') => `coalesce(
   ${row}.data->>'full_name',
   ${row}.data->>'name',
   coalesce(${row}.data->>'first_name', '') || ' ' || coalesce(${row}.data->>'last_name', '')
 )`;
-const fullName = (row: 't' | 'sent') => `nullif(trim(${nameTokens(row)}), '')`;
-const menuName = (row: 't' | 'sent') =>
+const fullName = (row: 't' | 'request') => `nullif(trim(${nameTokens(row)}), '')`;
+const menuName = (row: 't' | 'request') =>
   `nullif(concat_ws(' ', ${fullName(row)}, '(+' || t.caller_number || ')'), '')`;
 const country = token('country', 'country_code');
-const state_province = token('state_province', 'state', 'province', 'region');
-const zip_postal_code = token('zip_postal_code', 'zip', 'zip_code', 'postal_code');
+const stateProvince = token('state_province', 'state', 'province', 'region');
+const zipPostalCode = token('zip_postal_code', 'zip', 'zip_code', 'postal_code');
 const CALLER_ID = `'+' || t.caller_number`;
 
 const STATUSES: Record<string, string> = {
@@ -53,23 +53,23 @@ export const leadProjection = {
       WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number
         AND (x.offer_id = t.offer_id OR x.schedule_id = t.schedule_id)
     ) r ON true`,
-    sent: `CROSS JOIN jsonb_to_record({sent}::jsonb) AS sent(
+    request: `CROSS JOIN jsonb_to_record({request}::jsonb) AS request(
       data jsonb, email text, remote_ip text, zones text[]
     )`,
   },
   // Columns from the request itself. Every request by lead token contains the number.
-  sent: {
-    context_menu_name: menuName('sent'),
-    name: fullName('sent'),
+  sentColumns: {
+    context_menu_name: menuName('request'),
+    name: fullName('request'),
     caller_id: CALLER_ID,
-    email: 'sent.email',
-    full_name: fullName('sent'),
-    country: country('sent'),
-    state_province: state_province('sent'),
-    zip_postal_code: zip_postal_code('sent'),
-    time_zone: 'sent.zones[1]',
-    remote_ip: 'sent.remote_ip',
-    data: `coalesce(sent.data, '{}')`,
+    email: 'request.email',
+    full_name: fullName('request'),
+    country: country('request'),
+    state_province: stateProvince('request'),
+    zip_postal_code: zipPostalCode('request'),
+    time_zone: 'request.zones[1]',
+    remote_ip: 'request.remote_ip',
+    data: `coalesce(request.data, '{}')`,
   },
   fulltext: `lower(
     coalesce(t.caller_number::text, '') || E'\\n' || coalesce(t.email, '')
@@ -87,8 +87,8 @@ export const leadProjection = {
     contact_field_type: true,
     expires_in: true,
     country: country('t'),
-    state_province: state_province('t'),
-    zip_postal_code: zip_postal_code('t'),
+    state_province: stateProvince('t'),
+    zip_postal_code: zipPostalCode('t'),
     time_zone: 't.zones[1]',
     sub_id: true,
     offer_id: true,

@@ -11,7 +11,7 @@ import { recordHandlers } from '../http/record-handlers';
 // Contacts: the state of a number in a company, including the blacklist and opt-outs. A contact is
 // locked before the leads of its number.
 
-const restrictedAt = (what: 'blocked' | 'opt_out', owner: 'offer' | 'schedule') => `ARRAY(
+const selectRestrictedIds = (what: 'blocked' | 'opt_out', owner: 'offer' | 'schedule') => `ARRAY(
   SELECT x.${owner}_id FROM contact_restrictions x
   WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number
     AND x.${what} AND x.${owner}_id IS NOT NULL
@@ -34,10 +34,10 @@ export const projection = {
     opt_out: true,
     opted_out_at: true,
     opted_in_at: true,
-    blocked_offer_ids: restrictedAt('blocked', 'offer'),
-    blocked_schedule_ids: restrictedAt('blocked', 'schedule'),
-    opt_out_offer_ids: restrictedAt('opt_out', 'offer'),
-    opt_out_schedule_ids: restrictedAt('opt_out', 'schedule'),
+    blocked_offer_ids: selectRestrictedIds('blocked', 'offer'),
+    blocked_schedule_ids: selectRestrictedIds('blocked', 'schedule'),
+    opt_out_offer_ids: selectRestrictedIds('opt_out', 'offer'),
+    opt_out_schedule_ids: selectRestrictedIds('opt_out', 'schedule'),
     leads_count: `(
       SELECT count(*)
       FROM leads l
@@ -61,13 +61,13 @@ export const contacts = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
     listContacts: async ({ query, db }) => {
-      const caller_id = await callerNumber(db, query.caller_id, 'caller_id');
+      const callerId = await callerNumber(db, query.caller_id, 'caller_id');
       const filters = {
         caller_id: 't.caller_number = {caller_id}::bigint',
         blocked: query.blocked ? 't.blocked' : 'NOT t.blocked',
         opt_out: query.opt_out ? 't.opt_out' : 'NOT t.opt_out',
       };
-      const narrowed = { ...query, caller_id };
+      const narrowed = { ...query, caller_id: callerId };
       return page(narrowed, { db, now: clock(), projection, orders, filters });
     },
     showContact: records.show,

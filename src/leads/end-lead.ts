@@ -15,8 +15,8 @@ const ENDED = { is_live: false, due_at: null, claim_id: null };
 /** Takes a lead out of its schedule or offer. A lead that has ended is left unchanged. */
 export async function removeLead(db: Db, id: bigint, now: Date): Promise<void> {
   const change = { ...ENDED, status: 'disabled', schedule_ended_at: now, ...changedAt(now) };
-  const is_removed = await changeLead(db, id, change, { only_live: true });
-  if (is_removed) await finish(db, id, 'removed', now);
+  const isRemoved = await changeLead(db, id, change, { only_live: true });
+  if (isRemoved) await finish(db, id, 'removed', now);
 }
 
 /** Deletes a lead whose row is locked. */
@@ -43,7 +43,7 @@ export async function moveToEnd(db: Db, id: bigint, now: Date): Promise<void> {
       'wrong_state',
       'belongs to a lead that has ended its schedule',
     );
-  const is_stopped = lead.due_at === null;
+  const isStopped = lead.due_at === null;
   await changeLead(db, id, {
     phase: 'end',
     position: null,
@@ -53,14 +53,14 @@ export async function moveToEnd(db: Db, id: bigint, now: Date): Promise<void> {
     next_action_at: now,
     claim_id: null,
     tries: 0,
-    ...(!is_stopped && { status: 'scheduled', due_at: now }),
+    ...(!isStopped && { status: 'scheduled', due_at: now }),
     ...changedAt(now),
   });
   await finish(db, id, 'moved_to_end', now);
 }
 
 /** Cancels the pending callbacks of a lead and writes the event to its history. */
-async function finish({ sql, company_id }: Db, lead_id: bigint, event: string, now: Date) {
-  await sql(END_CALLBACKS, { lead_id, status: 'canceled' });
-  await writeLogs(sql, [{ company_id, lead_id, event }], now);
+async function finish({ sql, company_id }: Db, leadId: bigint, event: string, now: Date) {
+  await sql(END_CALLBACKS, { lead_id: leadId, status: 'canceled' });
+  await writeLogs(sql, [{ company_id, lead_id: leadId, event }], now);
 }

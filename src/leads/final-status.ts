@@ -28,8 +28,8 @@ export function statusAfterReport(
     if (due_at !== null) return 'scheduled';
     return schedule_id === null ? 'queue' : 'waiting';
   }
-  const was_attempted = status === completedStatus({ attempted: true });
-  return was_attempted && connected ? completedStatus({ connected }) : status;
+  const wasAttempted = status === completedStatus({ attempted: true });
+  return wasAttempted && connected ? completedStatus({ connected }) : status;
 }
 
 /**

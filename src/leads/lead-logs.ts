@@ -1,6 +1,6 @@
 import { CHRONOLOGICAL } from '../db/list-statements';
 import type { Projection } from '../db/projection';
-import { byReference } from '../db/records';
+import { buildReferenceConditions } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
@@ -9,7 +9,7 @@ export const projection = {
   schema: 'LeadLog',
   singular: 'lead_log',
   plural: 'lead_logs',
-  everlasting: true,
+  appendOnly: true,
   // Most logs of a submission have no message and are not in the index.
   fulltext: 'lower(t.message)',
   columns: {
@@ -34,7 +34,10 @@ export const projection = {
 export const leadLogs = ({ clock }: Deps) =>
   ({
     listLeadLogs: ({ query, db }) => {
-      const filters = { ...byReference(query, { lead_id: 'leads' }), event: 't.event = {event}' };
+      const filters = {
+        ...buildReferenceConditions(query, { lead_id: 'leads' }),
+        event: 't.event = {event}',
+      };
       return page(query, { db, now: clock(), projection, orders: CHRONOLOGICAL, filters });
     },
   }) satisfies Partial<Handlers>;

@@ -35,21 +35,26 @@ export async function findOwner(
       'missing_field',
       'must be given, or offer_id: where the lead goes',
     );
-  const idOf = async (table: Table, reference: Reference | null, field: string) =>
+  const findId = async (table: Table, reference: Reference | null, field: string) =>
     reference === null ? null : (await resolveReferences(db, table, [reference], { field }))[0]!;
-  const offer_id = await idOf('offers', offer, 'offer_id');
-  const schedule_id = await idOf('schedules', schedule, 'schedule_id');
-  const [row] = await db.sql(LOAD_OWNER, { offer_id, schedule_id });
+  const offerId = await findId('offers', offer, 'offer_id');
+  const scheduleId = await findId('schedules', schedule, 'schedule_id');
+  const [row] = await db.sql(LOAD_OWNER, { offer_id: offerId, schedule_id: scheduleId });
   const { zone, ...policy } = row!;
-  return { offer_id, schedule_id, ...policy, zone: ianaName(zone ?? '') ?? 'UTC' };
+  return {
+    offer_id: offerId,
+    schedule_id: scheduleId,
+    ...policy,
+    zone: ianaName(zone ?? '') ?? 'UTC',
+  };
 }
 
 /** The id of the lead of a number at an owner: the live lead, else the latest one. */
 export async function findLead(
   { sql }: Pick<Db, 'sql'>,
   { offer_id, schedule_id }: Pick<Owner, 'offer_id' | 'schedule_id'>,
-  caller_number: number,
+  callerNumber: number,
 ): Promise<bigint | undefined> {
-  const [lead] = await sql(FIND_LEAD, { offer_id, schedule_id, caller_number });
+  const [lead] = await sql(FIND_LEAD, { offer_id, schedule_id, caller_number: callerNumber });
   return lead && BigInt(lead.id);
 }

@@ -1,6 +1,6 @@
 import { callerNumber } from '../phone/caller-number';
 import { leadProjection as projection, NEXT_ACTION_AT } from './columns';
-import { byReference } from '../db/records';
+import { buildReferenceConditions } from '../db/records';
 import type { Deps } from '../deps';
 import { actsForCompany } from '../http/auth/lead-tokens';
 import type { Call, Handlers } from '../http/handlers';
@@ -10,7 +10,12 @@ import { isExternal, isGrid, logChanged, recordReply, requireVisible } from '../
 import { recordHandlers } from '../http/record-handlers';
 import { deleteLead } from './end-lead';
 import { findOwner } from './lead-owner';
-import { logEarlier, numberOf, submitByToken, unlessGone } from './submit-by-token';
+import {
+  logPreviousLead,
+  readSubmittedNumber,
+  submitByToken,
+  ignoreDeletedLead,
+} from './submit-by-token';
 import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
 import { lockContactOfLead, updateContactOfLead, updateLead } from './update-lead';
 import { BY_TIMES, cachedCount, type SortKey } from '../db/list-statements';
@@ -45,7 +50,7 @@ const HAS_OPTED_OUT = `EXISTS (
 )`;
 
 const NEXT_ACTIONS = 'FROM next_action_counts c WHERE c.company_id = {company_id}';
-const with_next_action = `(SELECT coalesce(sum(c.n), 0) ${NEXT_ACTIONS})`;
+const withNextAction = `(SELECT coalesce(sum(c.n), 0) ${NEXT_ACTIONS})`;
 
 /**
  * One bound of a period of next actions. Leads beyond it are counted by the hour, and one by one
@@ -57,7 +62,7 @@ function nextActionFilter(parameter: string, within: '>=' | '<=') {
   const outside = within === '>=' ? '<' : '>';
   return {
     condition: `${NEXT_ACTION_AT} ${within} ${time}`,
-    among: with_next_action,
+    among: withNextAction,
     beyond: `(
       (SELECT coalesce(sum(c.n), 0) ${NEXT_ACTIONS} AND c.hour ${outside} ${hour})
       + (
@@ -79,7 +84,7 @@ const FILTERS: Filters = {
   email: 't.email = {email}',
   has_next_action: {
     cases: { true: `${NEXT_ACTION_AT} IS NOT NULL`, false: `${NEXT_ACTION_AT} IS NULL` },
-    totals: { true: with_next_action, false: `${cachedCount('leads')} - ${with_next_action}` },
+    totals: { true: withNextAction, false: `${cachedCount('leads')} - ${withNextAction}` },
   },
   buyer_converted: { cases: { true: 't.buyer_converted', false: 'NOT t.buyer_converted' } },
   opt_out: { cases: { true: HAS_OPTED_OUT, false: `NOT ${HAS_OPTED_OUT}` } },
@@ -87,7 +92,7 @@ const FILTERS: Filters = {
   next_action_at_to: nextActionFilter('next_action_at_to', '<='),
 };
 
-const formOf = (serializer: string | undefined) => ({
+const toRecordForm = (serializer: string | undefined) => ({
   grid: isGrid(serializer),
   external: isExternal(serializer),
   by_token: false,
@@ -98,25 +103,25 @@ export const leads = ({ clock, limits }: Deps) => {
   return {
     listLeads: async ({ query, db }) => {
       const number = await callerNumber(db, query.number, 'number');
-      const named = byReference(query, {
+      const referenceFilters = buildReferenceConditions(query, {
         offer_id: 'offers',
         schedule_id: 'schedules',
         traffic_source_id: 'traffic_sources',
         buyer_id: 'buyers',
       });
-      const filters = { ...FILTERS, ...named };
+      const filters = { ...FILTERS, ...referenceFilters };
       const narrowed = { ...query, number };
       return list(narrowed, { db, now: clock(), projection, orders, filters });
     },
 
     newLead: (call) =>
-      records.unsaved(call, { status: 'scheduled', is_live: true, zones: [], data: {} }),
+      records.showUnsaved(call, { status: 'scheduled', is_live: true, zones: [], data: {} }),
     showLead: records.show,
 
     updateLead: async (call) => {
       const { time_zone, ...body } = call.body;
       void time_zone;
-      return records.updateAfter(
+      return records.updateLockingFirst(
         { ...call, body },
         (tx, fields) => lockContactOfLead(tx, call.params.id, fields, clock()),
         async (tx, id, { fields, now, ahead: number }) => {
@@ -128,43 +133,59 @@ export const leads = ({ clock, limits }: Deps) => {
 
     deleteLead: (call) => records.delete(call, deleteLead),
 
-    submitLead: async (call) => submitted(await submitByToken(call, { clock, limits })),
+    submitLead: async (call) => toSubmittedReply(await submitByToken(call, { clock, limits })),
 
     captureLead: (call) => capture(call, clock),
   } satisfies Partial<Handlers>;
 };
 
-async function capture({ body, db, caller, ip, aside }: Call<'captureLead'>, clock: Deps['clock']) {
-  const { serializer, offer_id, schedule_id, ...sent } = body;
+async function capture(
+  { body, db, caller, ip, ignored }: Call<'captureLead'>,
+  clock: Deps['clock'],
+) {
+  const { serializer, offer_id, schedule_id, ...fields } = body;
   const owner = await findOwner(db, { offer_id, schedule_id });
   const now = clock();
-  await logEarlier(db, { owner, number: numberOf(sent, owner), now });
+  await logPreviousLead(db, { owner, number: readSubmittedNumber(fields, owner), now });
   const options = {
     owner,
     ip,
     may_unblock: mayUnblock(caller),
     for_company: actsForCompany(caller),
     credentials: caller.name,
-    aside: aside!,
-    form: formOf(serializer),
+    ignored: ignored!,
+    form: toRecordForm(serializer),
   };
-  const captured = await submitLead(db, sent, options, { clock });
+  const captured = await submitLead(db, fields, options, { clock });
   await requireVisible(db, projection, BigInt(captured.id));
-  await unlessGone(logChanged({ db, now, projection }, captured.id));
-  return submitted(captured);
+  await ignoreDeletedLead(logChanged({ db, now, projection }, captured.id));
+  return toSubmittedReply(captured);
 }
 
-function submitted({ record, id, created, service_number, sms_number, ...lead }: SubmittedLead) {
-  const by_field = Object.entries(lead.warnings);
+function toSubmittedReply({
+  record,
+  id,
+  created,
+  service_number,
+  sms_number,
+  ...lead
+}: SubmittedLead) {
+  const byField = Object.entries(lead.warnings);
   const warnings = Object.fromEntries(
-    by_field.map(([field, found]) => [field, found.map(({ message }) => message)]),
+    byField.map(([field, faults]) => [field, faults.map(({ message }) => message)]),
   );
-  const warning_codes = Object.fromEntries(
-    by_field.map(([field, found]) => [field, found.map(({ code }) => code)]),
+  const warningCodes = Object.fromEntries(
+    byField.map(([field, faults]) => [field, faults.map(({ code }) => code)]),
   );
   const numbers = { service_number_plain: service_number, sms_number_plain: sms_number };
   return recordReply(projection, record, {
     status: created ? 201 : 200,
-    extra: { id: Number(id), lead_id: Number(id), ...numbers, warnings, warning_codes },
+    extra: {
+      id: Number(id),
+      lead_id: Number(id),
+      ...numbers,
+      warnings,
+      warning_codes: warningCodes,
+    },
   });
 }

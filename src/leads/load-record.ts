@@ -17,7 +17,7 @@ export interface SentColumns {
 export async function loadRecord(
   db: Db,
   id: string,
-  { form, now, sent }: { form: RecordForm; now: string; sent: SentColumns },
+  { form, now, sentColumns }: { form: RecordForm; now: string; sentColumns: SentColumns },
 ): Promise<string> {
   const statement = recordTemplate(leadProjection, 'id', {
     ...form,
@@ -29,7 +29,7 @@ export async function loadRecord(
       company_id: db.company_id,
       now,
       id,
-      sent: JSON.stringify(sent),
+      request: JSON.stringify(sentColumns),
     }),
   );
   return row!.record;

@@ -20,12 +20,12 @@ interface Batch {
  * Resumes leads that were stopped while their offer or schedule was paused, at their next action.
  */
 export const resumeLeads = (owner: Owner, job: JobContext, context: Context): Promise<void> =>
-  inBatches(owner, job, context, (db, batch) => db.sql(RESUME_OWNER_LEADS, batch));
+  changeInBatches(owner, job, context, (db, batch) => db.sql(RESUME_OWNER_LEADS, batch));
 
 export const removeLeads = (owner: Owner, job: JobContext, context: Context): Promise<void> =>
-  inBatches(owner, job, context, (db, batch) => db.sql(REMOVE_OWNER_LEADS, batch));
+  changeInBatches(owner, job, context, (db, batch) => db.sql(REMOVE_OWNER_LEADS, batch));
 
-async function inBatches(
+async function changeInBatches(
   owner: Owner,
   { signal }: JobContext,
   { tenants, clock }: Context,

@@ -1,9 +1,15 @@
 import { contract, facets, type Schemas } from '../contract';
 import { fault, HttpProblem, invalid, type ErrorCode, type FieldFaults } from '../errors';
-import type { SetAside } from '../http/set-aside';
+import type { IgnoredFields } from '../http/set-aside';
 import { isMailAddress } from '../mail/address';
 import { isAssignable, NOT_ASSIGNABLE, numberReader, reasonFor } from '../phone/parse-number';
-import { anyTokensOf, fitted, flattened, type Data, type DataFault } from '../tokens/lead-data';
+import {
+  buildTokensLeniently,
+  limitTokens,
+  flattenData,
+  type Data,
+  type DataFault,
+} from '../tokens/lead-data';
 import type { Owner } from './lead-owner';
 
 /** A submission: parameters of the contract, and any further keys, which are tokens. */
@@ -17,14 +23,14 @@ export interface ReadLead {
   caller_number: number;
 }
 
-const KNOWN = new Set(
+const KNOWN_FIELDS = new Set(
   Object.keys(facets(contract.document.components.schemas.LeadSubmission!).properties).concat(
     'offer_id',
     'schedule_id',
   ),
 );
 /** Keys that form software adds to every submission. */
-const NOT_DATA = new Set(['format', 'utf8', 'commit']);
+const FORM_SOFTWARE_KEYS = new Set(['format', 'utf8', 'commit']);
 /** Credentials must not become tokens, because messages can contain tokens. */
 const CREDENTIALS = ['lead_token', 'offer_lead_token', 'schedule_lead_token', 'auth_token'];
 const MAX_EMAIL_LENGTH = 255;
@@ -33,49 +39,49 @@ const MAX_EMAIL_LENGTH = 255;
  * Reads a submission. Only an invalid number is refused with 422: other fields that cannot be used
  * are collected in `ignored`.
  */
-export function readSubmission(sent: SentLead, owner: Owner, aside: SetAside): ReadLead {
-  const { fields, tokens } = split(sent, aside);
-  const caller_number = numberOf(fields, tokens, owner.country);
+export function readSubmission(body: SentLead, owner: Owner, ignored: IgnoredFields): ReadLead {
+  const { fields, tokens } = splitFields(body, ignored);
+  const callerNumber = readNumber(fields, tokens, owner.country);
   if (typeof fields.email === 'string') fields.email = fields.email.trim();
-  for (let wrong; (wrong = contradictionIn(fields, owner));) aside.take(wrong, fields);
-  return { fields, tokens, caller_number };
+  for (let wrong; (wrong = findConflict(fields, owner));) ignored.take(wrong, fields);
+  return { fields, tokens, caller_number: callerNumber };
 }
 
 /** Adds the ignored values to the tokens of a lead, within the limits of one lead. */
-export function withValuesOf(aside: SetAside, tokens: Data): Data {
+export function addIgnoredValues(ignored: IgnoredFields, tokens: Data): Data {
   const all = { ...tokens };
-  for (const [name, value] of Object.entries(aside.values)) {
+  for (const [name, value] of Object.entries(ignored.values)) {
     if (value === null || value === undefined || CREDENTIALS.includes(name)) continue;
     const token = name in tokens ? `${name}_raw` : name;
     all[token] = value;
-    const kept = (aside.faults[name] ?? []).map(({ code, message }) =>
+    const keptFaults = (ignored.faults[name] ?? []).map(({ code, message }) =>
       fault(code, `${message}: kept as the token ${token}`),
     );
-    aside.faults[name] = kept;
+    ignored.faults[name] = keptFaults;
   }
-  const { tokens: found, faults } = fitted(all);
-  aside.note(faultsOf(faults, 'limit_exceeded'));
-  return found;
+  const { tokens: fittedTokens, faults } = limitTokens(all);
+  ignored.note(toFieldFaults(faults, 'limit_exceeded'));
+  return fittedTokens;
 }
 
-const faultsOf = (found: readonly DataFault[], code: ErrorCode): FieldFaults =>
-  Object.fromEntries(found.map(({ field, message }) => [field, [fault(code, message)]]));
+const toFieldFaults = (faults: readonly DataFault[], code: ErrorCode): FieldFaults =>
+  Object.fromEntries(faults.map(({ field, message }) => [field, [fault(code, message)]]));
 
-function split(sent: SentLead, aside: SetAside): { fields: SentLead; tokens: Data } {
-  const entries = Object.entries(sent);
-  const fields = Object.fromEntries(entries.filter(([key]) => KNOWN.has(key))) as SentLead;
-  const others = Object.fromEntries(
-    entries.filter(([key]) => !KNOWN.has(key) && !NOT_DATA.has(key)),
+function splitFields(body: SentLead, ignored: IgnoredFields): { fields: SentLead; tokens: Data } {
+  const entries = Object.entries(body);
+  const fields = Object.fromEntries(entries.filter(([key]) => KNOWN_FIELDS.has(key))) as SentLead;
+  const tokenFields = Object.fromEntries(
+    entries.filter(([key]) => !KNOWN_FIELDS.has(key) && !FORM_SOFTWARE_KEYS.has(key)),
   );
-  const { tokens, faults } = anyTokensOf(others, (fields.data ?? {}) as Data);
-  aside.note(faultsOf(faults, 'invalid_value'));
-  const found = fields.auto_format_nested_fields ? flatten(fields, tokens) : { fields, tokens };
-  for (const name of CREDENTIALS) Reflect.deleteProperty(found.tokens, name);
-  return found;
+  const { tokens, faults } = buildTokensLeniently(tokenFields, (fields.data ?? {}) as Data);
+  ignored.note(toFieldFaults(faults, 'invalid_value'));
+  const parts = fields.auto_format_nested_fields ? flatten(fields, tokens) : { fields, tokens };
+  for (const name of CREDENTIALS) Reflect.deleteProperty(parts.tokens, name);
+  return parts;
 }
 
 function flatten(fields: SentLead, tokens: Data): { fields: SentLead; tokens: Data } {
-  const { caller_id, email, ...plain } = flattened(tokens);
+  const { caller_id, email, ...plain } = flattenData(tokens);
   return {
     fields: {
       ...fields,
@@ -86,9 +92,9 @@ function flatten(fields: SentLead, tokens: Data): { fields: SentLead; tokens: Da
   };
 }
 
-function numberOf(fields: SentLead, tokens: Data, country: string): number {
-  const sent: unknown = fields.caller_id ?? tokens.phone ?? '';
-  const text = typeof sent === 'string' ? sent : JSON.stringify(sent);
+function readNumber(fields: SentLead, tokens: Data, country: string): number {
+  const input: unknown = fields.caller_id ?? tokens.phone ?? '';
+  const text = typeof input === 'string' ? input : JSON.stringify(input);
   const example = 'such as +13105550123 or (310) 555-0123';
   if (text.trim() === '')
     throw HttpProblem.field(
@@ -109,7 +115,7 @@ function numberOf(fields: SentLead, tokens: Data, country: string): number {
 const conflict = (message: string) => [fault('conflicting_fields', message)];
 
 /** Conflicts of parameters with each other or with the owner, and an invalid e-mail address. */
-function contradictionIn(fields: SentLead, owner: Owner): HttpProblem | undefined {
+function findConflict(fields: SentLead, owner: Owner): HttpProblem | undefined {
   const faults: FieldFaults = {};
   const { email, schedule_callback_at, schedule_callback_in_seconds } = fields;
   if (email && !isOneAddress(email)) faults.email = invalid('must be one e-mail address');
@@ -135,7 +141,7 @@ function contradictionIn(fields: SentLead, owner: Owner): HttpProblem | undefine
 const isOneAddress = (email: unknown): boolean =>
   typeof email === 'string' && email.length <= MAX_EMAIL_LENGTH && isMailAddress(email);
 
-export function zipOf(data: Data): string | undefined {
+export function readZip(data: Data): string | undefined {
   const zip = data.zip ?? data.zip_code ?? data.postal_code ?? data.zip_postal_code;
   return typeof zip === 'string' || typeof zip === 'number' ? String(zip) : undefined;
 }

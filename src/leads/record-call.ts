@@ -3,7 +3,7 @@ import { RECORD_CALL_STATUS, RECORD_PLACED_CALL } from './queries/calls';
 
 // How calls write their lead, whose row must be locked. Ids are decimal text.
 
-type Given<Name extends 'leads.record_placed_call' | 'leads.record_call_status'> = Omit<
+type StatementParams<Name extends 'leads.record_placed_call' | 'leads.record_call_status'> = Omit<
   Params<Name>,
   'company_id'
 >;
@@ -11,7 +11,7 @@ type Given<Name extends 'leads.record_placed_call' | 'leads.record_call_status'>
 /** Records a call that was placed to the lead, and counts it as a contact attempt. */
 export async function recordPlacedCall(
   sql: TenantSql,
-  call: Given<'leads.record_placed_call'>,
+  call: StatementParams<'leads.record_placed_call'>,
 ): Promise<void> {
   await sql(RECORD_PLACED_CALL, call);
 }
@@ -19,7 +19,7 @@ export async function recordPlacedCall(
 /** Writes the status that the lead has after a report of its call (see `statusAfterCall`). */
 export async function recordCallStatus(
   sql: TenantSql,
-  call: Given<'leads.record_call_status'>,
+  call: StatementParams<'leads.record_call_status'>,
 ): Promise<void> {
   await sql(RECORD_CALL_STATUS, call);
 }

@@ -4,12 +4,12 @@ import { findLead } from './lead-owner';
 import type { Submission } from './upsert-lead';
 
 /** Taking a number off the blacklist needs a permission of its own. */
-export function mayNotUnblock(): HttpProblem {
+export function buildUnblockProblem(): HttpProblem {
   const message = 'needs an auth_token with the permission leads:update';
   return HttpProblem.field('unblock_contact', 'not_permitted', message);
 }
 
-export async function notWritten(db: Db, submission: Submission): Promise<HttpProblem> {
+export async function findSubmissionProblem(db: Db, submission: Submission): Promise<HttpProblem> {
   const { caller_number, update_only, only_own_source } = submission;
   const isLive = async () => (await findLead(db, submission, caller_number)) !== undefined;
   if (only_own_source && (await isLive()))

@@ -35,7 +35,7 @@ export async function restrictContact(
   { change, number, owner, now, ip }: Restriction,
 ): Promise<void> {
   await lockContacts(sql, [number], now);
-  const at = await placeOf(sql, change, owner);
+  const at = await findRestrictionScope(sql, change, owner);
   const row = { caller_number: number, blocked: change === 'block', opt_out: change === 'opt_out' };
   const [restricted] =
     at.offer_id !== null
@@ -52,17 +52,17 @@ export async function restrictContact(
   if (restricted?.opts_out) await sql(RECORD_RESTRICTED_OPT_OUT, { ...at, caller_number: number });
 }
 
-type Place = Restriction['owner'];
+type RestrictionScope = Restriction['owner'];
 
-async function placeOf(
+async function findRestrictionScope(
   sql: Db['sql'],
   change: Restriction['change'],
-  { offer_id, schedule_id }: Place,
-): Promise<Place> {
+  { offer_id, schedule_id }: RestrictionScope,
+): Promise<RestrictionScope> {
   if (schedule_id === null) return { offer_id, schedule_id };
-  const of_schedule = { offer_id: null, schedule_id };
-  if (change === 'opt_out') return of_schedule;
+  const ofSchedule = { offer_id: null, schedule_id };
+  if (change === 'opt_out') return ofSchedule;
   const [schedule] = await sql(FIND_OFFER_OF_SCHEDULE, { schedule_id });
-  const own = offer_id ?? schedule?.offer_id ?? null;
-  return own === null ? of_schedule : { offer_id: BigInt(own), schedule_id: null };
+  const targetOffer = offer_id ?? schedule?.offer_id ?? null;
+  return targetOffer === null ? ofSchedule : { offer_id: BigInt(targetOffer), schedule_id: null };
 }

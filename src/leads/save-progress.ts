@@ -56,8 +56,8 @@ export async function moveToSchedules(
   now: Date,
 ): Promise<void> {
   if (moves.length === 0) return;
-  const schedule_ids = moves.map(({ schedule_id }) => schedule_id);
-  await sql(MOVE_LEADS, { ...keysOf(moves), schedule_ids, now });
+  const scheduleIds = moves.map(({ schedule_id }) => schedule_id);
+  await sql(MOVE_LEADS, { ...toKeyColumns(moves), schedule_ids: scheduleIds, now });
 }
 
 export async function endLeads(
@@ -66,10 +66,14 @@ export async function endLeads(
   now: Date,
 ): Promise<void> {
   if (endings.length === 0) return;
-  await sql(END_LEADS, { ...keysOf(endings), statuses: endings.map(({ status }) => status), now });
+  await sql(END_LEADS, {
+    ...toKeyColumns(endings),
+    statuses: endings.map(({ status }) => status),
+    now,
+  });
 }
 
-const keysOf = (leads: readonly LeadKey[]) => ({
+const toKeyColumns = (leads: readonly LeadKey[]) => ({
   company_ids: leads.map(({ company_id }) => company_id),
   ids: leads.map(({ id }) => id),
 });

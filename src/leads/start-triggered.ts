@@ -1,11 +1,11 @@
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
-import { areaOf, countryOf } from '../phone/area-codes';
+import { readArea, readCountry } from '../phone/area-codes';
 import { leadZones } from '../phone/number-zones';
 import { isAssignable } from '../phone/parse-number';
 import { passesFilters } from '../tokens/filters';
-import { needsOf } from '../tokens/filter-needs';
+import { combineNeeds } from '../tokens/filter-needs';
 import { callTokens } from '../tokens/system';
 import { lookUpForFilters } from '../value-lists/look-up';
 import { LOCK_LIVE_LEAD } from './queries/matching-leads';
@@ -16,7 +16,7 @@ import {
   RECORD_CALL_OF_LEAD,
   TAKE_SCHEDULE_EVENT,
 } from './queries/schedule-events';
-import { zipOf } from './read-submission';
+import { readZip } from './read-submission';
 import { upsertLead, type Submission } from './upsert-lead';
 
 /** Events per run. */
@@ -41,7 +41,7 @@ export async function startTriggered({
   for (const { company_id, id } of events) {
     const db = tenants.of(BigInt(company_id));
     try {
-      await db.transaction((tx) => start(tx, id, now));
+      await db.transaction((tx) => handleEvent(tx, id, now));
       done++;
     } catch (error) {
       // Other events do not wait for this one, which is retried later.
@@ -52,46 +52,46 @@ export async function startTriggered({
   return done;
 }
 
-type Event = NonNullable<Awaited<ReturnType<typeof take>>>;
-type Schedule = Awaited<ReturnType<typeof schedulesFor>>[number];
+type Event = NonNullable<Awaited<ReturnType<typeof takeEvent>>>;
+type Schedule = Awaited<ReturnType<typeof findSchedules>>[number];
 
-const take = async ({ sql }: Db, id: string) => (await sql(TAKE_SCHEDULE_EVENT, { id }))[0];
+const takeEvent = async ({ sql }: Db, id: string) => (await sql(TAKE_SCHEDULE_EVENT, { id }))[0];
 
-const schedulesFor = ({ sql }: Db, { kind, caller_number, offer_id }: Event, now: Date) =>
+const findSchedules = ({ sql }: Db, { kind, caller_number, offer_id }: Event, now: Date) =>
   sql(FIND_TRIGGERED_SCHEDULES, { kind, caller_number, offer_id, now });
 
-async function start(tx: Db, id: string, now: Date): Promise<void> {
-  const event = await take(tx, id);
+async function handleEvent(tx: Db, id: string, now: Date): Promise<void> {
+  const event = await takeEvent(tx, id);
   if (event?.kind === 'inbound_call')
     return void (await tx.sql(RECORD_CALL_OF_LEAD, { lead_id: event.lead_id, now }));
   // Callers may withhold their number, or show one that is not assignable.
   if (!event?.caller_number || !isAssignable(Number(event.caller_number))) return;
-  const schedules = await schedulesFor(tx, event, now);
-  const matching = await matcher(tx, event, schedules);
-  const chain = chainOf(event);
+  const schedules = await findSchedules(tx, event, now);
+  const matching = await buildMatcher(tx, event, schedules);
+  const chain = buildChain(event);
   for (const schedule of schedules) {
     if (!matching(schedule) || chain.includes(schedule.id) || schedule.starts >= MAX_STARTS_A_DAY)
       continue;
-    await begin(tx, schedule, { event, chain, now });
+    await startSchedule(tx, schedule, { event, chain, now });
   }
 }
 
 /** Returns a test for schedules: one of its triggers is for this event and matches its tokens. */
-async function matcher(
+async function buildMatcher(
   { sql, company_id }: Db,
   event: Event,
   schedules: readonly Schedule[],
 ): Promise<(schedule: Schedule) => boolean> {
   const filtersFor = ({ triggers }: Schedule) =>
     triggers.flatMap(({ on, token_filter_list }) => (on === event.kind ? [token_filter_list] : []));
-  const tokens = tokensOf(event);
-  const needs = needsOf(schedules.flatMap(filtersFor));
+  const tokens = buildTokens(event);
+  const needs = combineNeeds(schedules.flatMap(filtersFor));
   const { traffic_source_id } = event;
   await lookUpForFilters(sql, [{ company_id, tokens, needs, traffic_source_id }]);
   return (schedule) => filtersFor(schedule).some((filters) => passesFilters(filters, tokens));
 }
 
-const tokensOf = (event: Event) =>
+const buildTokens = (event: Event) =>
   callTokens(event.data, {
     caller_id: `+${event.caller_number}`,
     traffic_source_id: event.traffic_source_id,
@@ -100,8 +100,8 @@ const tokensOf = (event: Event) =>
     city: event.caller_city,
     state: event.caller_state,
     zip: event.caller_zip,
-    country: event.caller_country ?? countryOf(Number(event.caller_number)),
-    area: areaOf(event.caller_number),
+    country: event.caller_country ?? readCountry(Number(event.caller_number)),
+    area: readArea(event.caller_number),
   });
 
 /**
@@ -109,16 +109,23 @@ const tokensOf = (event: Event) =>
  * that automatic starts come to an end however triggers refer to each other. An action of a person
  * begins a new chain.
  */
-const chainOf = ({ kind, is_outbound, triggered_by, lead_schedule_id: own }: Event): string[] =>
-  is_outbound || kind === 'lead_created' ? [...triggered_by, ...(own === null ? [] : [own])] : [];
+const buildChain = ({
+  kind,
+  is_outbound,
+  triggered_by,
+  lead_schedule_id: ownSchedule,
+}: Event): string[] =>
+  is_outbound || kind === 'lead_created'
+    ? [...triggered_by, ...(ownSchedule === null ? [] : [ownSchedule])]
+    : [];
 
-async function begin(
+async function startSchedule(
   tx: Db,
   schedule: Schedule,
   { event, chain, now }: { event: Event; chain: readonly string[]; now: Date },
 ): Promise<void> {
   const submission = {
-    ...submissionOf(schedule, event, now),
+    ...buildSubmission(schedule, event, now),
     // A lead with a chain does not count as a new lead for triggers.
     triggered_by: [...chain, schedule.id],
   };
@@ -130,21 +137,21 @@ async function begin(
   await upsertLead(tx, submission, form);
 }
 
-function submissionOf(
+function buildSubmission(
   schedule: Schedule,
   event: Event,
   now: Date,
 ): Omit<Submission, 'triggered_by'> {
   const { data, email, sub_id, traffic_source_id, kind } = event;
-  const caller_number = Number(event.caller_number);
-  const offer_id = schedule.offer_id ?? event.offer_id;
+  const callerNumber = Number(event.caller_number);
+  const offerId = schedule.offer_id ?? event.offer_id;
   return {
     uuid: uuidv7(now.getTime()),
     now: now.toISOString(),
-    offer_id: offer_id === null ? null : BigInt(offer_id),
+    offer_id: offerId === null ? null : BigInt(offerId),
     schedule_id: BigInt(schedule.id),
-    caller_number,
-    zones: leadZones(caller_number, zipOf(data), schedule.time_zone),
+    caller_number: callerNumber,
+    zones: leadZones(callerNumber, readZip(data), schedule.time_zone),
     data: JSON.stringify(data),
     removed: [],
     email,

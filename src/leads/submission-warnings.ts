@@ -1,5 +1,5 @@
 import { fault, type FieldFaults } from '../errors';
-import type { SetAside } from '../http/set-aside';
+import type { IgnoredFields } from '../http/set-aside';
 import { contactRefusal } from '../phone/contact-policy';
 import { cutText } from '../storable-text';
 import type { Owner } from './lead-owner';
@@ -15,12 +15,12 @@ interface Warning {
 const MAX_WARNINGS = 50;
 const MAX_NOTE_LENGTH = 1_000;
 
-export const warningsOf = ({ faults }: SetAside): Warning[] =>
+export const toWarnings = ({ faults }: IgnoredFields): Warning[] =>
   Object.entries(faults)
-    .flatMap(([field, found]) => found.map((each) => ({ field, ...each })))
+    .flatMap(([field, fieldFaults]) => fieldFaults.map((fieldFault) => ({ field, ...fieldFault })))
     .slice(0, MAX_WARNINGS);
 
-export const noteOf = (warnings: readonly Warning[]): string | null =>
+export const historyNote = (warnings: readonly Warning[]): string | null =>
   warnings.length === 0
     ? null
     : cutText(
@@ -28,7 +28,7 @@ export const noteOf = (warnings: readonly Warning[]): string | null =>
         MAX_NOTE_LENGTH,
       );
 
-export function warn(
+export function addWarnings(
   { status, paused }: WrittenLead,
   { submission, owner }: { submission: Submission; owner: Owner },
   warnings: FieldFaults,

@@ -10,43 +10,43 @@ import { leadProjection as projection } from './columns';
 import { findLead, type Owner } from './lead-owner';
 import type { SentLead } from './read-submission';
 import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
-import { readsByToken, requireFieldPowers } from './token-powers';
+import { readsByToken, requireTokenFieldPermissions } from './token-powers';
 
 /**
  * Submits a lead by lead token. Without other credentials the sender is shown only what the request
  * itself contains.
  */
 export async function submitByToken(
-  { body, db, owner, caller, ip, aside }: Call<'submitLead'>,
+  { body, db, owner, caller, ip, ignored }: Call<'submitLead'>,
   { clock, limits }: Pick<Deps, 'clock' | 'limits'>,
 ): Promise<SubmittedLead> {
-  const { serializer, ...sent } = body;
+  const { serializer, ...fields } = body;
   const token = owner!;
-  requireFieldPowers(sent, token, caller);
+  requireTokenFieldPermissions(fields, token, caller);
   const now = clock();
-  const number = numberOf(sent, token);
-  if (db.log) await logEarlier(db, { owner: token, number, now, caller });
+  const number = readSubmittedNumber(fields, token);
+  if (db.log) await logPreviousLead(db, { owner: token, number, now, caller });
   const form = { grid: isGrid(serializer), external: isExternal(serializer) };
-  const for_company = actsForCompany(caller);
+  const forCompany = actsForCompany(caller);
   const submitted = await submitLead(
     db,
-    sent,
+    fields,
     {
       owner: token,
       ip,
       may_unblock: mayUnblock(caller),
-      for_company,
-      admit: (number) => limits.takeNumber({ owner: token, caller, number }),
+      for_company: forCompany,
+      checkRateLimit: (number) => limits.takeNumber({ owner: token, caller, number }),
       credentials: caller.name === '' ? 'lead token' : caller.name,
-      aside: aside!,
+      ignored: ignored!,
       form: { ...form, by_token: await readsByToken(db, caller) },
     },
     { clock },
   );
   if (!caller.teams && !db.log) return submitted;
-  const by_token = await readsByToken(db, caller, BigInt(submitted.id));
-  await unlessGone(logChanged({ db, now, projection, by_token }, submitted.id));
-  if (!caller.teams || by_token) return submitted;
+  const byToken = await readsByToken(db, caller, BigInt(submitted.id));
+  await ignoreDeletedLead(logChanged({ db, now, projection, by_token: byToken }, submitted.id));
+  if (!caller.teams || byToken) return submitted;
   return {
     ...submitted,
     record: await readRecord({ db, now, projection, serializer }, submitted.id),
@@ -54,15 +54,18 @@ export async function submitByToken(
 }
 
 /** The number of a submission before it is validated; undefined when it cannot be read. */
-export function numberOf(sent: SentLead, { country }: Pick<Owner, 'country'>): number | undefined {
-  const { phone } = sent as { phone?: unknown };
-  const text = sent.caller_id ?? phone;
+export function readSubmittedNumber(
+  fields: SentLead,
+  { country }: Pick<Owner, 'country'>,
+): number | undefined {
+  const { phone } = fields as { phone?: unknown };
+  const text = fields.caller_id ?? phone;
   return typeof text === 'string' || typeof text === 'number'
     ? numberReader(country)(String(text))
     : undefined;
 }
 
-interface Earlier {
+interface PreviousLead {
   owner: Pick<LeadOwner, 'offer_id' | 'schedule_id'>;
   number: number | undefined;
   now: Date;
@@ -71,16 +74,19 @@ interface Earlier {
 }
 
 /** Passes the current state of the number's lead to the change log, before the lead changes. */
-export async function logEarlier(db: Db, { owner, number, now, caller }: Earlier): Promise<void> {
+export async function logPreviousLead(
+  db: Db,
+  { owner, number, now, caller }: PreviousLead,
+): Promise<void> {
   const earlier = number === undefined ? undefined : await findLead(db, owner, number);
   if (earlier === undefined) return;
-  const by_token = caller ? await readsByToken(db, caller, earlier) : false;
-  const options = { db, now, projection, if_match: undefined, by_token };
-  await unlessGone(requireUnchanged(options, String(earlier)));
+  const byToken = caller ? await readsByToken(db, caller, earlier) : false;
+  const options = { db, now, projection, if_match: undefined, by_token: byToken };
+  await ignoreDeletedLead(requireUnchanged(options, String(earlier)));
 }
 
 /** Another submission may delete a lead at any time: that must not fail this one. */
-export async function unlessGone(logging: Promise<void>): Promise<void> {
+export async function ignoreDeletedLead(logging: Promise<void>): Promise<void> {
   await logging.catch((error: unknown) => {
     if (!(error instanceof HttpProblem && error.code === 'not_found')) throw error;
   });

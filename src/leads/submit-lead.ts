@@ -3,7 +3,7 @@ import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
 import { fault, HttpProblem, type FieldFaults } from '../errors';
 import { COMPANY_WIDE, isPermitted, type Caller } from '../http/auth/caller';
-import type { SetAside } from '../http/set-aside';
+import type { IgnoredFields } from '../http/set-aside';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { leadZones } from '../phone/number-zones';
 import type { Data } from '../tokens/lead-data';
@@ -21,14 +21,14 @@ import {
 } from './queries/matching-leads';
 import {
   readSubmission,
-  withValuesOf,
-  zipOf,
+  addIgnoredValues,
+  readZip,
   type ReadLead,
   type SentLead,
 } from './read-submission';
-import { mayNotUnblock, notWritten } from './refused-submission';
+import { buildUnblockProblem, findSubmissionProblem } from './refused-submission';
 import { restrictContact } from './restrict-contact';
-import { noteOf, warn, warningsOf } from './submission-warnings';
+import { historyNote, addWarnings, toWarnings } from './submission-warnings';
 import { upsertLead, type RecordForm, type Submission, type WrittenLead } from './upsert-lead';
 
 export interface SubmitOptions {
@@ -39,9 +39,9 @@ export interface SubmitOptions {
   /** A block applies to the whole company, otherwise to the offer or the schedule alone. */
   for_company: boolean;
   /** Throws if the number, E.164 digits, was submitted too often. */
-  admit?: (number: number) => Promise<void>;
+  checkRateLimit?: (number: number) => Promise<void>;
   credentials: string;
-  aside: SetAside;
+  ignored: IgnoredFields;
   form: RecordForm;
 }
 
@@ -59,15 +59,15 @@ export interface SubmittedLead extends WrittenLead {
  */
 export async function submitLead(
   db: Db,
-  sent: SentLead,
+  body: SentLead,
   options: SubmitOptions,
   { clock }: Pick<Deps, 'clock'>,
 ): Promise<SubmittedLead> {
   const now = clock();
-  const lead = readSubmission(sent, options.owner, options.aside);
-  if (lead.fields.unblock_contact && !options.may_unblock) throw mayNotUnblock();
-  await options.admit?.(lead.caller_number);
-  const submission = await submissionOf(db, lead, options, now);
+  const lead = readSubmission(body, options.owner, options.ignored);
+  if (lead.fields.unblock_contact && !options.may_unblock) throw buildUnblockProblem();
+  await options.checkRateLimit?.(lead.caller_number);
+  const submission = await buildSubmission(db, lead, options, now);
   const { fields } = lead;
   const work = (tx: Db) => write(tx, { ...options, submission, fields, now });
   return (isOneStatement(fields) ? work(db) : db.transaction(work)).catch(rejectTooLarge);
@@ -77,56 +77,58 @@ export async function submitLead(
 export const mayUnblock = (caller: Caller): boolean =>
   isPermitted(caller, 'leads:update') && (!caller.teams || isPermitted(caller, COMPANY_WIDE));
 
-async function submissionOf(
+async function buildSubmission(
   db: Db,
-  { fields, tokens: sent, caller_number }: ReadLead,
-  { owner, ip, credentials, aside, for_company }: SubmitOptions,
+  { fields, tokens: submittedTokens, caller_number }: ReadLead,
+  { owner, ip, credentials, ignored, for_company }: SubmitOptions,
   now: Date,
 ): Promise<Submission> {
-  const traffic_source_id = await sourceOf(db, { fields, owner, aside });
-  const tokens = withValuesOf(aside, sent);
-  const warnings = warningsOf(aside);
+  const trafficSourceId = await findSource(db, { fields, owner, ignored });
+  const tokens = addIgnoredValues(ignored, submittedTokens);
+  const warnings = toWarnings(ignored);
   return {
     uuid: uuidv7(now.getTime()),
     now: now.toISOString(),
     offer_id: owner.offer_id,
     schedule_id: owner.schedule_id,
     caller_number,
-    zones: leadZones(caller_number, zipOf(tokens), owner.zone),
-    ...dataOf(tokens),
+    zones: leadZones(caller_number, readZip(tokens), owner.zone),
+    ...toDataColumns(tokens),
     email: fields.email || null,
     contact_field_type: fields.contact_field_type ?? null,
     expires_in: fields.expires_in ?? null,
     sub_id: fields.sub_id ?? null,
-    traffic_source_id,
+    traffic_source_id: trafficSourceId,
     remote_ip: fields.ip_address ?? fields.remote_ip ?? ip,
     lead_priority: fields.lead_priority ?? null,
     hours_to_expire: fields.hours_to_expire ?? null,
     max_contact_attempts: fields.max_contact_attempts ?? null,
     next_action_at: fields.next_action_at ?? null,
-    callback_at: callbackOf(fields, now),
+    callback_at: readCallbackTime(fields, now),
     restart: fields.restart_schedule ?? false,
     update_only: fields.update_only ?? false,
     moves_source: for_company,
     only_own_source: !for_company && (owner.traffic_source_id ?? null) !== null,
     triggered_by: [],
     sender: { ip, credentials, ...(warnings.length > 0 && { warnings }) },
-    note: noteOf(warnings),
+    note: historyNote(warnings),
   };
 }
 
-async function sourceOf(
+async function findSource(
   db: Db,
-  { fields, owner, aside }: { fields: SentLead; owner: Owner; aside: SetAside },
+  { fields, owner, ignored }: { fields: SentLead; owner: Owner; ignored: IgnoredFields },
 ): Promise<bigint | null> {
-  const of_token = owner.traffic_source_id ?? null;
-  if (!fields.traffic_source_id) return of_token;
+  const ofToken = owner.traffic_source_id ?? null;
+  if (!fields.traffic_source_id) return ofToken;
   const setAside = (error: unknown) => {
-    aside.take(error, fields);
-    return of_token;
+    ignored.take(error, fields);
+    return ofToken;
   };
-  const named = await findTrafficSource(db, fields.traffic_source_id).catch(setAside);
-  return of_token === null || named === of_token ? named : setAside(ANOTHER_SOURCE);
+  const requestedSource = await findTrafficSource(db, fields.traffic_source_id).catch(setAside);
+  return ofToken === null || requestedSource === ofToken
+    ? requestedSource
+    : setAside(ANOTHER_SOURCE);
 }
 
 const ANOTHER_SOURCE = HttpProblem.field(
@@ -135,7 +137,7 @@ const ANOTHER_SOURCE = HttpProblem.field(
   'is not the traffic source that the lead token belongs to',
 );
 
-function callbackOf(
+function readCallbackTime(
   { schedule_callback_at, schedule_callback_in_seconds: seconds }: SentLead,
   now: Date,
 ): string | null {
@@ -145,17 +147,17 @@ function callbackOf(
 }
 
 /** Null removes a token. */
-function dataOf(tokens: Data): Pick<Submission, 'data' | 'removed'> {
+function toDataColumns(tokens: Data): Pick<Submission, 'data' | 'removed'> {
   const entries = Object.entries(tokens);
-  const given = Object.fromEntries(entries.filter(([, value]) => value !== null));
+  const presentTokens = Object.fromEntries(entries.filter(([, value]) => value !== null));
   return {
-    data: JSON.stringify(given),
+    data: JSON.stringify(presentTokens),
     removed: entries.flatMap(([name, value]) => (value === null ? [name] : [])),
   };
 }
 
 /** Parameters that change more than the lead itself. */
-const FURTHER = [
+const SIDE_EFFECT_FIELDS = [
   'blocked',
   'unblock_contact',
   'expire_existing',
@@ -168,48 +170,53 @@ const FURTHER = [
 ] as const;
 
 /** True when the upsert is the only work, so that no transaction is needed. */
-const isOneStatement = (fields: SentLead): boolean => FURTHER.every((name) => !fields[name]);
+const isOneStatement = (fields: SentLead): boolean =>
+  SIDE_EFFECT_FIELDS.every((name) => !fields[name]);
 
-interface Writing {
+interface LeadWrite {
   submission: Submission;
   fields: SentLead;
   now: Date;
   form: RecordForm;
   for_company: boolean;
   owner: Owner;
-  aside: SetAside;
+  ignored: IgnoredFields;
 }
 
 /** Lock order: contacts, leads, numbers. */
-async function write(db: Db, writing: Writing): Promise<SubmittedLead> {
-  const { submission, fields, form, aside } = writing;
-  const warnings: FieldFaults = { ...aside.faults };
+async function write(db: Db, writing: LeadWrite): Promise<SubmittedLead> {
+  const { submission, fields, form, ignored } = writing;
+  const warnings: FieldFaults = { ...ignored.faults };
   await changeContact(db, writing);
-  const is_new = await endMatching(db, writing, warnings);
+  const isNew = await endMatching(db, writing, warnings);
   const lead = await upsertLead(db, submission, form);
-  if (!lead) throw await notWritten(db, submission);
-  if (is_new && !lead.created) throw new MadeMeanwhile();
+  if (!lead) throw await findSubmissionProblem(db, submission);
+  if (isNew && !lead.created) throw new MadeMeanwhile();
   await updateMatching(db, writing, lead.id);
   const numbers = await assignNumbers(db, fields, { submission, lead, warnings });
-  const is_changed = numbers.service_number !== null || numbers.sms_number !== null;
+  const isChanged = numbers.service_number !== null || numbers.sms_number !== null;
   // One statement writes the submissions of different senders: the record for a limited caller
   // needs a statement of its own.
-  const is_read_again = is_changed || db.accessScope !== undefined;
-  const record = is_read_again
-    ? await loadRecord(db, lead.id, { form, now: submission.now, sent: sentBy(submission) })
+  const isReadAgain = isChanged || db.accessScope !== undefined;
+  const record = isReadAgain
+    ? await loadRecord(db, lead.id, {
+        form,
+        now: submission.now,
+        sentColumns: toSentColumns(submission),
+      })
     : lead.record;
-  warn(lead, writing, warnings);
+  addWarnings(lead, writing, warnings);
   return { ...lead, record, ...numbers, warnings };
 }
 
-const sentBy = ({ data, email, remote_ip, zones }: Submission): SentColumns => ({
+const toSentColumns = ({ data, email, remote_ip, zones }: Submission): SentColumns => ({
   data: JSON.parse(data),
   email,
   remote_ip,
   zones,
 });
 
-async function changeContact(db: Db, writing: Writing): Promise<void> {
+async function changeContact(db: Db, writing: LeadWrite): Promise<void> {
   const { submission, fields, now, for_company, owner } = writing;
   const { caller_number: number, sender } = submission;
   const context = { now, message: 'asked for by a submission' };
@@ -237,13 +244,13 @@ class MadeMeanwhile extends Error {
  */
 async function endMatching(
   { sql }: Db,
-  { submission, fields }: Writing,
+  { submission, fields }: LeadWrite,
   warnings: FieldFaults,
 ): Promise<boolean> {
   const { offer_id, schedule_id, caller_number, now } = submission;
   const matching = { offer_id, schedule_id, caller_number, now };
   const expires = Boolean(fields.expire_existing) && schedule_id !== null;
-  if (fields.expire_existing && !expires) warnings.expire_existing = [NOT_OF_OFFERS];
+  if (fields.expire_existing && !expires) warnings.expire_existing = [SCHEDULES_ONLY];
   if (!fields.delete_existing && !expires) return false;
   await sql(LOCK_ENDING, { offer_id, schedule_id, caller_number });
   if (fields.delete_existing) await sql(DELETE_LEADS, matching);
@@ -251,7 +258,7 @@ async function endMatching(
   return true;
 }
 
-const NOT_OF_OFFERS = fault(
+const SCHEDULES_ONLY = fault(
   'not_applicable',
   'applies to the leads of schedules only; this lead belongs to an offer',
 );
@@ -261,11 +268,11 @@ const RECENT_MS = 30 * 86_400_000;
 
 async function updateMatching(
   { sql }: Db,
-  { submission, fields, for_company, now: at }: Writing,
-  lead_id: string,
+  { submission, fields, for_company, now: at }: LeadWrite,
+  leadId: string,
 ): Promise<void> {
   const { offer_id, schedule_id, caller_number, data, removed, email, now } = submission;
-  const matching = { offer_id, schedule_id, caller_number, lead_id, data, removed, now };
+  const matching = { offer_id, schedule_id, caller_number, lead_id: leadId, data, removed, now };
   const all = fields.update_all_matching_leads ?? false;
   if (all) await sql(UPDATE_OTHER_LEADS, { ...matching, email });
   const since = for_company ? null : new Date(at.getTime() - RECENT_MS);

@@ -13,7 +13,7 @@ export interface TimedLead {
   status: string;
 }
 
-const restarted = (now: Date) => ({
+const buildRestartColumns = (now: Date) => ({
   phase: 'actions',
   position: null,
   exit_reason: null,
@@ -29,21 +29,21 @@ const restarted = (now: Date) => ({
 /** Statuses of live leads that are not contacted until the reason is resolved. */
 const STOPPED = ['blocked', 'opt_out', 'disabled'];
 
-export function timingColumns(lead: TimedLead, change: TimingChange, now: Date) {
+export function buildTimingColumns(lead: TimedLead, change: TimingChange, now: Date) {
   const { callback_at, restart } = change;
-  const next_action_at = nextAction(lead, change, now);
-  const next = nextStep(lead, change, { next_action_at, now });
-  const is_due = lead.is_live ? !STOPPED.includes(lead.status) : restart;
+  const nextActionAt = decideNextAction(lead, change, now);
+  const next = decideNextStep(lead, change, { next_action_at: nextActionAt, now });
+  const isDue = lead.is_live ? !STOPPED.includes(lead.status) : restart;
   return {
-    ...(restart && restarted(now)),
+    ...(restart && buildRestartColumns(now)),
     ...(callback_at !== undefined && { callback_at }),
-    ...(next_action_at && { next_action_at }),
-    ...(next && is_due && { ...next, claim_id: null }),
+    ...(nextActionAt && { next_action_at: nextActionAt }),
+    ...(next && isDue && { ...next, claim_id: null }),
   };
 }
 
 /** Without a time in the request the schedule continues now. */
-function nextAction({ in_schedule }: TimedLead, change: TimingChange, now: Date) {
+function decideNextAction({ in_schedule }: TimedLead, change: TimingChange, now: Date) {
   const { next_action_at, restart } = change;
   if (next_action_at) return next_action_at;
   return restart || (next_action_at === null && in_schedule) ? now : undefined;
@@ -53,7 +53,7 @@ function nextAction({ in_schedule }: TimedLead, change: TimingChange, now: Date)
  * When the lead is due, and its status until then: the first row that applies. Undefined when none
  * applies.
  */
-function nextStep(
+function decideNextStep(
   { in_schedule }: TimedLead,
   change: TimingChange,
   { next_action_at, now }: { next_action_at: Date | undefined; now: Date },

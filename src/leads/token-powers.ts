@@ -1,5 +1,5 @@
 import { contract, facets } from '../contract';
-import { notVisible } from '../db/access-scope';
+import { findHidden } from '../db/access-scope';
 import type { Db } from '../db/tenant';
 import type { Caller } from '../http/auth/caller';
 import { requirePower, type LeadOwner } from '../http/auth/lead-tokens';
@@ -7,18 +7,18 @@ import { requirePower, type LeadOwner } from '../http/auth/lead-tokens';
 // Lead tokens are in landing pages and therefore public. A token alone permits little; the contract
 // marks fields and operations with x-power, and columns with x-sensitive.
 
-const POWERFUL = Object.entries(
+const PROTECTED_FIELDS = Object.entries(
   facets(contract.document.components.schemas.LeadFields!).properties,
 ).flatMap(([name, { 'x-power': power }]) => (power ? [{ name, power }] : []));
 
 /** Throws 403 for a field that neither the token nor the accompanying credentials permit. */
-export function requireFieldPowers(
-  sent: Record<string, unknown>,
+export function requireTokenFieldPermissions(
+  fields: Record<string, unknown>,
   owner: LeadOwner,
   caller: Caller,
 ): void {
-  for (const { name, power } of POWERFUL) {
-    const value = sent[name];
+  for (const { name, power } of PROTECTED_FIELDS) {
+    const value = fields[name];
     if (value !== undefined && value !== null && value !== '' && value !== false)
       requirePower(power, owner, caller, name);
   }
@@ -36,5 +36,5 @@ const mustBeMasked = ({ superuser, permissions }: Caller): boolean =>
 export async function readsByToken(db: Db, caller: Caller, id?: bigint): Promise<boolean> {
   if (mustBeMasked(caller)) return true;
   if (!caller.teams) return false;
-  return id === undefined || (await notVisible(db, 'leads', [String(id)])).length > 0;
+  return id === undefined || (await findHidden(db, 'leads', [String(id)])).length > 0;
 }

@@ -6,14 +6,14 @@ import { HttpProblem, notFound, rejectInvalidData } from '../errors';
 import { isMailAddress } from '../mail/address';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { leadZones } from '../phone/number-zones';
-import { tokensOf, type Data } from '../tokens/lead-data';
+import { buildTokens, type Data } from '../tokens/lead-data';
 import { changeContacts, lockContacts } from './change-contacts';
 import { changeLead } from './change-lead';
 import { rejectTooLarge } from './data-limit';
 import { END_CALLBACKS } from './queries/callbacks';
 import { FIND_CALLER_NUMBER, LOAD_LEAD_ZONE } from './queries/leads';
-import { zipOf } from './read-submission';
-import { timingColumns, type TimingChange } from './timing';
+import { readZip } from './read-submission';
+import { buildTimingColumns, type TimingChange } from './timing';
 import { writeLogs } from './write-logs';
 
 type Fields = Omit<Schemas['LeadUpdate'], 'serializer' | 'time_zone'>;
@@ -39,11 +39,11 @@ export async function lockContactOfLead(
   now: Date,
 ): Promise<number | undefined> {
   if (opt_out === undefined && blocked === undefined) return undefined;
-  const named = identify(reference);
-  if (!named) throw notFound();
+  const identifier = identify(reference);
+  if (!identifier) throw notFound();
   const [lead] = await db.sql(FIND_CALLER_NUMBER, {
-    id: named.key === 'id' ? named.value : null,
-    uuid: named.key === 'uuid' ? named.value : null,
+    id: identifier.key === 'id' ? identifier.value : null,
+    uuid: identifier.key === 'uuid' ? identifier.value : null,
   });
   if (!lead) throw notFound();
   const number = Number(lead.caller_number);
@@ -72,8 +72,8 @@ export async function updateLead(db: Db, id: bigint, fields: Fields, now: Date):
   const { email } = fields;
   if (email && !isMailAddress(email))
     throw HttpProblem.field('email', 'invalid_value', 'must be one e-mail address');
-  const traffic_source_id = await sourceOf(db, fields);
-  const data = await dataColumns(db, lead, fields);
+  const trafficSourceId = await findSource(db, fields);
+  const data = await buildDataColumns(db, lead, fields);
   const timing = await changeTiming(db, lead, fields, now);
   const change = changeLead(db, id, {
     contact_field_type: fields.contact_field_type,
@@ -83,13 +83,13 @@ export async function updateLead(db: Db, id: bigint, fields: Fields, now: Date):
     hours_to_expire: fields.hours_to_expire,
     max_contact_attempts: fields.max_contact_attempts,
     ...(email !== undefined && { email: email || null }),
-    ...(traffic_source_id !== undefined && { traffic_source_id }),
+    ...(trafficSourceId !== undefined && { traffic_source_id: trafficSourceId }),
     ...data,
     ...timing,
     ...changedAt(now),
   });
   await change.catch(rejectSecondLiveLead).catch(rejectTooLarge);
-  const logs = eventsOf(fields).map((event) => ({
+  const logs = buildEvents(fields).map((event) => ({
     ...event,
     lead_id: id,
     company_id: db.company_id,
@@ -97,30 +97,32 @@ export async function updateLead(db: Db, id: bigint, fields: Fields, now: Date):
   await writeLogs(db.sql, logs, now);
 }
 
-async function sourceOf(db: Db, { traffic_source_id: sent }: Fields) {
-  return sent === undefined || sent === null ? sent : findTrafficSource(db, sent);
+async function findSource(db: Db, { traffic_source_id: reference }: Fields) {
+  return reference === undefined || reference === null
+    ? reference
+    : findTrafficSource(db, reference);
 }
 
 /**
  * The tokens of a lead merged with those in the request; the zones too when the request has a ZIP
  * code.
  */
-async function dataColumns(
+async function buildDataColumns(
   db: Db,
   { id, data, caller_number }: Lead & { data: unknown },
   fields: Fields,
 ) {
   if (!fields.data) return {};
-  const tokens = mergedTokens(data as Data, fields.data);
-  const zip = zipOf(fields.data);
+  const tokens = mergeTokens(data as Data, fields.data);
+  const zip = readZip(fields.data);
   if (zip === undefined) return { data: tokens as object };
   const [row] = await db.sql(LOAD_LEAD_ZONE, { id });
   return { data: tokens as object, zones: leadZones(Number(caller_number), zip, row!.zone!) };
 }
 
 /** A token in the request replaces the stored one; null removes it. */
-function mergedTokens(before: Data, sent: Data): Data {
-  const { tokens, faults } = tokensOf({}, sent);
+function mergeTokens(before: Data, changes: Data): Data {
+  const { tokens, faults } = buildTokens({}, changes);
   rejectInvalidData(faults);
   return Object.fromEntries(
     Object.entries({ ...before, ...tokens }).filter(([, value]) => value !== null),
@@ -131,13 +133,13 @@ async function changeTiming(db: Db, lead: Lead, fields: Fields, now: Date) {
   await requirePossibleTimes(db, lead, fields);
   const { hours_to_expire, max_contact_attempts } = fields;
   const change: TimingChange = {
-    callback_at: dateOf(fields.schedule_callback_at),
-    next_action_at: dateOf(fields.next_action_at),
+    callback_at: toDate(fields.schedule_callback_at),
+    next_action_at: toDate(fields.next_action_at),
     restart: fields.restart_schedule ?? false,
     limits: hours_to_expire !== undefined || max_contact_attempts !== undefined,
   };
-  const in_schedule = lead.schedule_id !== null;
-  const columns = timingColumns({ ...lead, in_schedule }, change, now);
+  const inSchedule = lead.schedule_id !== null;
+  const columns = buildTimingColumns({ ...lead, in_schedule: inSchedule }, change, now);
   const { callback_at } = change;
   if (callback_at === undefined) return columns;
   await db.sql(END_CALLBACKS, { lead_id: lead.id, status: 'replaced' });
@@ -150,9 +152,9 @@ async function changeTiming(db: Db, lead: Lead, fields: Fields, now: Date) {
 }
 
 /** Undefined leaves a time unchanged; a blank one removes it. */
-function dateOf(sent: string | null | undefined): Date | null | undefined {
-  if (sent === undefined) return undefined;
-  return sent ? new Date(sent) : null;
+function toDate(text: string | null | undefined): Date | null | undefined {
+  if (text === undefined) return undefined;
+  return text ? new Date(text) : null;
 }
 
 /** Throws 422 for times that a lead of an offer, or one that has ended, cannot have. */
@@ -177,15 +179,15 @@ async function requirePossibleTimes(db: Db, lead: Lead, fields: Fields): Promise
 }
 
 async function requireNoOtherLiveLead(db: Db, { schedule_id, caller_number }: Lead): Promise<void> {
-  const other = await db.prisma.lead.findFirst({
+  const otherLead = await db.prisma.lead.findFirst({
     where: { schedule_id, caller_number, is_live: true },
     select: { id: true },
   });
-  if (other)
+  if (otherLead)
     throw HttpProblem.field(
       'restart_schedule',
       'wrong_state',
-      `must be left out: lead ${other.id} of the same number is in the schedule`,
+      `must be left out: lead ${otherLead.id} of the same number is in the schedule`,
     );
 }
 
@@ -202,7 +204,7 @@ function rejectSecondLiveLead(error: unknown): never {
   throw error;
 }
 
-function eventsOf({ restart_schedule, next_action_at, schedule_callback_at }: Fields) {
+function buildEvents({ restart_schedule, next_action_at, schedule_callback_at }: Fields) {
   return [
     { event: 'updated' },
     ...(restart_schedule ? [{ event: 'restarted', message: 'the lead was changed' }] : []),

@@ -1,4 +1,4 @@
-import { batchers } from '../db/batcher';
+import { createBatchers } from '../db/batcher';
 import { template, type Template } from '../db/statement';
 import type { Db } from '../db/tenant';
 import { leadProjection } from './columns';
@@ -77,20 +77,22 @@ export async function upsertLead(
 ): Promise<WrittenLead | undefined> {
   if (submission.update_only || submission.callback_at !== null)
     return db.transaction((tx) => upsertInSteps(tx, submission, form));
-  const once = async (one: Submission) => (await write(db, db.query, [one], form))[0];
+  const writeSingle = async (item: Submission) => (await write(db, db.query, [item], form))[0];
   const { batched } = db;
   // A transaction is retried as a whole.
-  if (!batched) return once(submission);
-  if (!isBatched(submission)) return once(submission);
-  const batch = [...BATCHED.map((option) => submission[option]), ...Object.values(form)].join('|');
-  return inBatches(db, batch, () => ({
+  if (!batched) return writeSingle(submission);
+  if (!canBatch(submission)) return writeSingle(submission);
+  const batch = [...BATCH_OPTIONS.map((option) => submission[option]), ...Object.values(form)].join(
+    '|',
+  );
+  return getBatcher(db, batch, () => ({
     run: (all) => write(db, batched.query, all, form),
-    keyOf: ({ caller_number }) => caller_number,
-    apart: { alone: once, isOfOne: isErrorOfOne },
+    toKey: ({ caller_number }) => caller_number,
+    fallback: { runSingle: writeSingle, isItemError },
   }))(submission);
 }
 
-const BATCHED = [
+const BATCH_OPTIONS = [
   'offer_id',
   'schedule_id',
   'restart',
@@ -98,14 +100,14 @@ const BATCHED = [
   'only_own_source',
 ] as const satisfies readonly (keyof Submission)[];
 
-const inBatches = batchers<Submission, WrittenLead | undefined>();
+const getBatcher = createBatchers<Submission, WrittenLead | undefined>();
 
 /** The remaining options are parameters of the whole statement. */
-const isBatched = ({ removed, next_action_at }: Submission): boolean =>
+const canBatch = ({ removed, next_action_at }: Submission): boolean =>
   removed.length === 0 && next_action_at === null;
 
 /** SQLSTATEs that one row or its lock can cause; other errors concern the whole database. */
-const isErrorOfOne = (error: unknown): boolean =>
+const isItemError = (error: unknown): boolean =>
   /^(2[123]|40|55P03)/.test((error as { code?: string }).code ?? '');
 
 async function upsertInSteps(
@@ -142,15 +144,15 @@ async function write(
   form: RecordForm,
 ): Promise<(WrittenRow | undefined)[]> {
   const options = submissions[0]!;
-  const rows = `[${submissions.map(rowOf).join(',')}]`;
+  const rows = `[${submissions.map(toRowJson).join(',')}]`;
   const statement = statementFor(options.schedule_id === null ? 'offer' : 'schedule', form);
-  const written = await query<WrittenRow>(statement({ ...options, company_id, rows }));
-  const by_number = new Map(written.map((row) => [Number(row.caller_number), row]));
-  return submissions.map(({ caller_number }) => by_number.get(caller_number));
+  const writtenRows = await query<WrittenRow>(statement({ ...options, company_id, rows }));
+  const byNumber = new Map(writtenRows.map((row) => [Number(row.caller_number), row]));
+  return submissions.map(({ caller_number }) => byNumber.get(caller_number));
 }
 
 /** `data` is JSON already. */
-function rowOf(submission: Submission): string {
+function toRowJson(submission: Submission): string {
   const { traffic_source_id, data } = submission;
   const row = {
     uuid: submission.uuid,
@@ -176,7 +178,7 @@ const SUBMITTED_LEAD = {
   ...leadProjection,
   joins: {
     ...leadProjection.joins,
-    sent: 'JOIN started sent ON sent.caller_number = t.caller_number',
+    request: 'JOIN started request ON request.caller_number = t.caller_number',
   },
 };
 const CTES = { offer: WRITE_OFFER_LEADS, schedule: WRITE_SCHEDULE_LEADS };
@@ -184,8 +186,8 @@ const templates = new Map<string, Template>();
 
 function statementFor(owner: keyof typeof CTES, form: RecordForm): Template {
   const key = `${owner}|${form.grid}|${form.external}|${form.by_token}`;
-  const known = templates.get(key);
-  if (known) return known;
+  const cachedTemplate = templates.get(key);
+  if (cachedTemplate) return cachedTemplate;
   const more = [
     't.id::text',
     't.offer_id::text',
@@ -197,7 +199,7 @@ function statementFor(owner: keyof typeof CTES, form: RecordForm): Template {
   ].join(', ');
   const select = selectRecords(SUBMITTED_LEAD, 'written', { ...form, more });
   const text = `${CTES[owner].text} ${select} WHERE t.company_id = {company_id}`;
-  const made = template(text, { prepared: true });
-  templates.set(key, made);
-  return made;
+  const createdTemplate = template(text, { prepared: true });
+  templates.set(key, createdTemplate);
+  return createdTemplate;
 }

@@ -1,7 +1,8 @@
 const ADDRESS =
   /^[^\s\p{Cc}@<>,;:"()[\]\\]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z0-9-]{2,63}$/u;
 /** A name without quotes, or one in quotes that contains no quotes or backslashes. */
-const NAMED = /^(?:"([^"\\\p{Cc}]{0,200})"|([^"\\\p{Cc}@<>,;:()[\]]{0,200}?))\s*<([^<>]+)>$/u;
+const NAMED_MAILBOX =
+  /^(?:"([^"\\\p{Cc}]{0,200})"|([^"\\\p{Cc}@<>,;:()[\]]{0,200}?))\s*<([^<>]+)>$/u;
 
 export interface Mailbox {
   name?: string;
@@ -26,7 +27,7 @@ export function toMailbox(address: string): string {
  */
 export function parseMailbox(text: string): Mailbox | undefined {
   if (isMailAddress(text)) return { address: text };
-  const [, quoted, words, address] = NAMED.exec(text) ?? [];
+  const [, quoted, words, address] = NAMED_MAILBOX.exec(text) ?? [];
   if (!address || !isMailAddress(address)) return undefined;
   const name = (quoted ?? words)?.trim();
   return name ? { name, address } : { address };

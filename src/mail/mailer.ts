@@ -44,7 +44,7 @@ export interface Mailer {
  * The fault of an e-mail; undefined when it has none. Checked before the library could read one
  * line or address as several.
  */
-export function faultOf({ key, from, to, subject }: Mail): MailFailure | undefined {
+export function validateMail({ key, from, to, subject }: Mail): MailFailure | undefined {
   if (!/^[A-Za-z0-9-]{1,64}$/.test(key)) return fault('key', 'is not letters, digits and hyphens');
   if (!parseMailbox(from)) return fault('from', 'is not one address, or one as Name <address>');
   if (!isMailAddress(to)) return fault('to', 'is not one address');

@@ -1,4 +1,4 @@
-import { faultOf, type Mailer, type MailFailure } from './mailer';
+import { validateMail, type Mailer, type MailFailure } from './mailer';
 
 /** Results of the sandbox for special addresses, by their part before the @. All others arrive. */
 export const MAGIC_MAILBOXES: Record<string, { meaning: string; failure: MailFailure }> = {
@@ -32,7 +32,7 @@ export function sandboxMailer(): Mailer {
       const magic = Object.hasOwn(MAGIC_MAILBOXES, local)
         ? MAGIC_MAILBOXES[local]!.failure
         : undefined;
-      return faultOf(mail) ?? magic ?? { ok: true, message_id: `<${mail.key}@sandbox>` };
+      return validateMail(mail) ?? magic ?? { ok: true, message_id: `<${mail.key}@sandbox>` };
     },
     close: () => undefined,
   };

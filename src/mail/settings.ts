@@ -39,7 +39,7 @@ export const MAIL_VARIABLES = {
   MAILS_PER_ADDRESS_PER_DAY: quota({ default: 100 }),
 };
 
-export const mailSettings = (values: CleanedEnv<typeof MAIL_VARIABLES>): MailSettings => ({
+export const readMailSettings = (values: CleanedEnv<typeof MAIL_VARIABLES>): MailSettings => ({
   smtp_url: values.SMTP_URL,
   mail_from: values.MAIL_FROM,
   mails_per_day: values.MAILS_PER_DAY,

@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer';
 import { parseMailbox } from './address';
 import { cutText } from '../storable-text';
-import { faultOf, type Mail, type Mailer, type MailFailure, type MailOutcome } from './mailer';
+import { validateMail, type Mail, type Mailer, type MailFailure, type MailOutcome } from './mailer';
 
 export interface SmtpOptions {
   /** smtp://user:password@host:587, or smtps: for TLS from the first byte. */
@@ -28,7 +28,7 @@ export function smtp({ url, timeout_ms = 5_000 }: SmtpOptions): Mailer {
   };
 }
 
-function open(url: string, timeout_ms: number) {
+function open(url: string, timeoutMs: number) {
   return createTransport({
     url,
     pool: true,
@@ -37,21 +37,21 @@ function open(url: string, timeout_ms: number) {
     // caller repeats other failures.
     maxRequeues: 1,
     // Below the socket's timeout, which would end idle connections with an error.
-    idleTimeout: timeout_ms / 2,
-    dnsTimeout: timeout_ms,
-    connectionTimeout: timeout_ms,
-    greetingTimeout: timeout_ms,
-    socketTimeout: timeout_ms,
+    idleTimeout: timeoutMs / 2,
+    dnsTimeout: timeoutMs,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
   });
 }
 
-async function send(transport: Transport, mail: Mail, deadline_ms: number): Promise<MailOutcome> {
-  const fault = faultOf(mail);
+async function send(transport: Transport, mail: Mail, deadlineMs: number): Promise<MailOutcome> {
+  const fault = validateMail(mail);
   if (fault) return fault;
   const from = parseMailbox(mail.from)!;
-  const message_id = `<${mail.key}@${from.address.split('@')[1]}>`;
+  const messageId = `<${mail.key}@${from.address.split('@')[1]}>`;
   try {
     await transport.sendMail({
       // Objects, because strings would be parsed as lists of addresses.
@@ -60,12 +60,12 @@ async function send(transport: Transport, mail: Mail, deadline_ms: number): Prom
       subject: mail.subject,
       text: mail.text,
       html: mail.html,
-      messageId: message_id,
-      signal: AbortSignal.timeout(deadline_ms),
+      messageId,
+      signal: AbortSignal.timeout(deadlineMs),
     });
-    return { ok: true, message_id };
+    return { ok: true, message_id: messageId };
   } catch (error) {
-    return failureOf(error as SmtpError);
+    return toMailFailure(error as SmtpError);
   }
 }
 
@@ -79,18 +79,18 @@ interface SmtpError extends Error {
  * greeting or login, and 530 (log in first), are about this installation; 421 and 503 about the
  * connection.
  */
-function failureOf({ code = '', responseCode, message }: SmtpError): MailFailure {
+function toMailFailure({ code = '', responseCode, message }: SmtpError): MailFailure {
   const ofMail = code === 'EENVELOPE' || code === 'EMESSAGE';
   const final =
     ofMail &&
     (responseCode === undefined ||
       (responseCode >= 500 && responseCode !== 503 && responseCode !== 530));
   const login = responseCode === 530 || ['EAUTH', 'ENOAUTH', 'EOAUTH2'].includes(code);
-  const temporary_code = login ? 'unauthorized' : 'unavailable';
+  const temporaryCode = login ? 'unauthorized' : 'unavailable';
   return {
     ok: false,
     retryable: !final,
-    code: final ? 'rejected' : temporary_code,
+    code: final ? 'rejected' : temporaryCode,
     message: cutText(message, MAX_MESSAGE_CHARS),
   };
 }

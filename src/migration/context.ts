@@ -17,14 +17,14 @@ export type Outcome = Exclude<keyof Count, 'read'>;
  * Ids of the records that exist here as they do there, by resource: other records may refer to
  * them.
  */
-export type Known = Map<string, Set<number>>;
+export type IdsByResource = Map<string, Set<number>>;
 
 export interface Context {
   source: Source;
   target: Target;
   db: Db;
   deps: Pick<Deps, 'clock' | 'carrier'>;
-  known: Known;
+  existingIds: IdsByResource;
   dry_run: boolean;
   /** Keeps schedules and webhooks active here that are active there. */
   activate: boolean;
@@ -37,13 +37,13 @@ export interface Context {
 export const sourceKey = ({ source, since }: Pick<Context, 'source' | 'since'>): string =>
   since ? `${source.url} since ${since.toISOString()}` : source.url;
 
-export const remember = (known: Known, resource: string, id: number): void =>
-  void (known.get(resource) ?? known.set(resource, new Set()).get(resource)!).add(id);
+export const remember = (existingIds: IdsByResource, resource: string, id: number): void =>
+  void (existingIds.get(resource) ?? existingIds.set(resource, new Set()).get(resource)!).add(id);
 
 /** Adds a line about one record to the report. */
 export type Note = (field: string, done: string) => void;
 
-export const noteOn =
-  ({ report }: Pick<Context, 'report'>, resource: string, old_id: unknown): Note =>
+export const createNote =
+  ({ report }: Pick<Context, 'report'>, resource: string, oldId: unknown): Note =>
   (field, done) =>
-    report({ resource, old_id: String(old_id ?? '?'), field, done });
+    report({ resource, old_id: String(oldId ?? '?'), field, done });

@@ -1,14 +1,14 @@
 import { isHttpUrl } from '../http/http-url';
 import type { NumberReader } from '../phone/parse-number';
 import { parseInstant } from '../time/zone';
-import type { Known, Note } from './context';
+import type { IdsByResource, Note } from './context';
 import { MAX_ID, readId } from './ids';
 import { isObject, quote } from './page';
 import type { SourceRecord } from './reader';
 
 export interface RowContext {
   read: NumberReader;
-  known: Known;
+  existingIds: IdsByResource;
   now: Date;
 }
 
@@ -64,25 +64,29 @@ function countStoredBytes(value: object): number {
 }
 
 /** Reads the fields of a record. Unreadable ones are left out and noted. */
-export function fieldsOf(record: SourceRecord, { read, known }: RowContext, note: Note) {
+export function buildFieldReader(
+  record: SourceRecord,
+  { read, existingIds }: RowContext,
+  note: Note,
+) {
   const value = (field: string): unknown => {
-    const found = record[field];
-    return found === '' ? null : (found ?? null);
+    const rawValue = record[field];
+    return rawValue === '' ? null : (rawValue ?? null);
   };
   const readAs =
-    <T>(what: string, parse: (found: unknown) => T | undefined) =>
+    <T>(what: string, parse: (rawValue: unknown) => T | undefined) =>
     (field: string): T | null => {
-      const found = value(field);
-      if (found === null) return null;
-      const parsed = parse(found);
-      if (parsed === undefined) note(field, `left out: ${quote(found)} is no ${what}`);
+      const rawValue = value(field);
+      if (rawValue === null) return null;
+      const parsed = parse(rawValue);
+      if (parsed === undefined) note(field, `left out: ${quote(rawValue)} is no ${what}`);
       return parsed ?? null;
     };
   return {
     text: readAs(`text of at most ${MAX_CHARS} characters`, readText(MAX_CHARS)),
     longText: readAs(`text of at most ${MAX_LONG_CHARS} characters`, readText(MAX_LONG_CHARS)),
-    url: readAs('http or https URL', (found) => {
-      const url = readText(MAX_LONG_CHARS)(found);
+    url: readAs('http or https URL', (rawValue) => {
+      const url = readText(MAX_LONG_CHARS)(rawValue);
       return url !== undefined && isHttpUrl(url) ? url : undefined;
     }),
     amount: readAs(`number from -${MAX_AMOUNT} to ${MAX_AMOUNT}`, readAmount),
@@ -90,22 +94,22 @@ export function fieldsOf(record: SourceRecord, { read, known }: RowContext, note
     id: readAs(`id from 1 to ${MAX_ID}`, readId),
     uuid: readAs('uuid', readUuid),
     flag: (field: string): boolean => TRUE.has(value(field)),
-    time: readAs('time of the years 1000 to 9998', (found) => readTime(found)?.toISOString()),
+    time: readAs('time of the years 1000 to 9998', (rawValue) => readTime(rawValue)?.toISOString()),
     object: readAs(`object of at most ${MAX_OBJECT_BYTES} bytes`, readObject),
-    phone: readAs('telephone number', (found) => {
-      const text = readText(MAX_PHONE_CHARS)(found);
+    phone: readAs('telephone number', (rawValue) => {
+      const text = readText(MAX_PHONE_CHARS)(rawValue);
       return text === undefined ? undefined : read(text);
     }),
     /** The id of another record, if that exists here. */
     reference: (field: string, resource: string): number | null => {
-      const found = value(field);
-      if (found === null) return null;
-      const id = readId(found);
-      if (id !== undefined && known.get(resource)?.has(id)) return id;
-      note(field, `left out: ${resource} ${quote(found)} is not here`);
+      const rawValue = value(field);
+      if (rawValue === null) return null;
+      const id = readId(rawValue);
+      if (id !== undefined && existingIds.get(resource)?.has(id)) return id;
+      note(field, `left out: ${resource} ${quote(rawValue)} is not here`);
       return null;
     },
   };
 }
 
-export type FieldReader = ReturnType<typeof fieldsOf>;
+export type FieldReader = ReturnType<typeof buildFieldReader>;

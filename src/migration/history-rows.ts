@@ -2,8 +2,8 @@ import { contract } from '../contract';
 import { uuidv7 } from '../db/uuid';
 import { leadZones } from '../phone/number-zones';
 import { ianaName } from '../time/zone';
-import type { Known, Note } from './context';
-import { fieldsOf, type FieldReader, type RowContext } from './fields';
+import type { IdsByResource, Note } from './context';
+import { buildFieldReader, type FieldReader, type RowContext } from './fields';
 import { readId } from './ids';
 import { quote } from './page';
 import type { SourceRecord } from './reader';
@@ -13,7 +13,7 @@ import type { MovableRecord } from './records';
 
 export type Row = Record<string, unknown> & { id: number; uuid: string };
 /** Undefined if a record cannot be stored here; the notes give the reason. */
-export type MadeRow = Row | undefined;
+export type OptionalRow = Row | undefined;
 
 const { schemas } = contract.document.components;
 const LEAD_STATUSES = new Set<unknown>(schemas.LeadStatus!.enum);
@@ -22,27 +22,31 @@ const LIVE = new Set(['queue', 'scheduled', 'waiting', 'running', 'disabled']);
 /** If neither the number nor the other service gives one: the day begins latest in the west. */
 const DEFAULT_ZONE = 'America/Los_Angeles';
 
-function common({ id }: MovableRecord, { text, time, uuid }: FieldReader, { now }: RowContext) {
-  const created_at = time('created_at') ?? now.toISOString();
+function readCommonColumns(
+  { id }: MovableRecord,
+  { text, time, uuid }: FieldReader,
+  { now }: RowContext,
+) {
+  const createdAt = time('created_at') ?? now.toISOString();
   return {
     id,
     // A UUIDv7 cannot hold earlier times.
-    uuid: uuid('uuid') ?? uuidv7(Math.max(new Date(created_at).getTime(), 0)),
-    created_at,
-    updated_at: time('updated_at') ?? created_at,
+    uuid: uuid('uuid') ?? uuidv7(Math.max(new Date(createdAt).getTime(), 0)),
+    created_at: createdAt,
+    updated_at: time('updated_at') ?? createdAt,
     user_updated_at: time('user_updated_at'),
     external_record_id: text('external_record_id'),
   };
 }
 
-export function contactRow(record: MovableRecord, context: RowContext, note: Note): MadeRow {
-  const of = fieldsOf(record, context, note);
-  const own = common(record, of, context);
-  const caller_number = of.phone('caller_id');
-  if (caller_number === null) return refused(note, 'caller_id', 'has no number');
+export function contactRow(record: MovableRecord, context: RowContext, note: Note): OptionalRow {
+  const of = buildFieldReader(record, context, note);
+  const sharedColumns = readCommonColumns(record, of, context);
+  const callerNumber = of.phone('caller_id');
+  if (callerNumber === null) return refuseRow(note, 'caller_id', 'has no number');
   return {
-    ...own,
-    caller_number,
+    ...sharedColumns,
+    caller_number: callerNumber,
     blocked: of.flag('blocked'),
     blocked_at: of.time('blocked_at'),
     unblocked_at: of.time('unblocked_at'),
@@ -63,49 +67,49 @@ export interface Restriction {
   opt_out: boolean;
 }
 
-export function restrictionsOf(
+export function readRestrictions(
   record: SourceRecord,
-  caller_number: number,
+  callerNumber: number,
   owner: 'offer' | 'schedule',
-  known: Known,
+  existingIds: IdsByResource,
 ): Restriction[] {
   const idsIn = (field: string) =>
     new Set(
       [record[field] ?? []]
         .flat()
         .map(readId)
-        .filter((id) => id !== undefined && known.get(`${owner}s`)?.has(id)) as number[],
+        .filter((id) => id !== undefined && existingIds.get(`${owner}s`)?.has(id)) as number[],
     );
   const blocked = idsIn(`blocked_${owner}_ids`);
-  const opt_out = idsIn(`opt_out_${owner}_ids`);
-  return [...new Set([...blocked, ...opt_out])].map((owner_id) => ({
-    caller_number,
-    owner_id,
-    blocked: blocked.has(owner_id),
-    opt_out: opt_out.has(owner_id),
+  const optOut = idsIn(`opt_out_${owner}_ids`);
+  return [...new Set([...blocked, ...optOut])].map((ownerId) => ({
+    caller_number: callerNumber,
+    owner_id: ownerId,
+    blocked: blocked.has(ownerId),
+    opt_out: optOut.has(ownerId),
   }));
 }
 
-export function leadRow(record: MovableRecord, context: RowContext, note: Note): MadeRow {
-  const of = fieldsOf(record, context, note);
-  const own = common(record, of, context);
-  const caller_number = of.phone('caller_id');
-  if (caller_number === null) return refused(note, 'caller_id', 'has no number');
-  const offer_id = of.reference('offer_id', 'offers');
-  const schedule_id = of.reference('schedule_id', 'schedules');
-  if (offer_id === null && schedule_id === null)
-    return refused(note, 'offer_id', 'neither its offer nor its schedule is here');
-  const status = leadStatus(of.text('status'), schedule_id, note);
-  const is_live = LIVE.has(status) || (record.is_live === undefined ? false : of.flag('is_live'));
-  if (is_live) noteUnfinished(record, schedule_id, note);
+export function leadRow(record: MovableRecord, context: RowContext, note: Note): OptionalRow {
+  const of = buildFieldReader(record, context, note);
+  const sharedColumns = readCommonColumns(record, of, context);
+  const callerNumber = of.phone('caller_id');
+  if (callerNumber === null) return refuseRow(note, 'caller_id', 'has no number');
+  const offerId = of.reference('offer_id', 'offers');
+  const scheduleId = of.reference('schedule_id', 'schedules');
+  if (offerId === null && scheduleId === null)
+    return refuseRow(note, 'offer_id', 'neither its offer nor its schedule is here');
+  const status = leadStatus(of.text('status'), scheduleId, note);
+  const isLive = LIVE.has(status) || (record.is_live === undefined ? false : of.flag('is_live'));
+  if (isLive) noteUnfinished(record, scheduleId, note);
   return {
-    ...own,
-    caller_number,
-    zones: zonesOf(of, caller_number),
-    offer_id,
-    schedule_id,
+    ...sharedColumns,
+    caller_number: callerNumber,
+    zones: readZones(of, callerNumber),
+    offer_id: offerId,
+    schedule_id: scheduleId,
     status,
-    is_live: is_live && record.is_live !== false,
+    is_live: isLive && record.is_live !== false,
     ...leadColumns(of),
     // Belongs to the number, not to the lead: for services that have no list of contacts.
     blocked: of.flag('blocked') || status === 'blocked',
@@ -114,9 +118,9 @@ export function leadRow(record: MovableRecord, context: RowContext, note: Note):
 }
 
 /** Zones of its number and postal code; if these have none, the zone that it had there. */
-const zonesOf = (of: FieldReader, caller_number: number): string[] =>
+const readZones = (of: FieldReader, callerNumber: number): string[] =>
   leadZones(
-    caller_number,
+    callerNumber,
     of.text('zip_postal_code') ?? undefined,
     ianaName(of.text('time_zone') ?? '') ?? DEFAULT_ZONE,
   );
@@ -151,8 +155,8 @@ const leadColumns = (of: FieldReader) => ({
 });
 
 /** A call in progress there is not in progress here. */
-function leadStatus(status: string | null, schedule_id: number | null, note: Note): string {
-  const planned = schedule_id === null ? 'queue' : 'scheduled';
+function leadStatus(status: string | null, scheduleId: number | null, note: Note): string {
+  const planned = scheduleId === null ? 'queue' : 'scheduled';
   if (status === 'running') return planned;
   if (LEAD_STATUSES.has(status)) return status!;
   note('status', `changed to completed: ${quote(status)} is no status of leads`);
@@ -160,10 +164,10 @@ function leadStatus(status: string | null, schedule_id: number | null, note: Not
 }
 
 /** Notes the parts of a live lead that are not continued here. */
-function noteUnfinished(record: SourceRecord, schedule_id: number | null, note: Note): void {
+function noteUnfinished(record: SourceRecord, scheduleId: number | null, note: Note): void {
   if (record.scheduled_callback_id)
     note('scheduled_callback_id', 'left out: a callback has to be asked for again');
-  if (schedule_id !== null && record.next_schedule_action_id === undefined)
+  if (scheduleId !== null && record.next_schedule_action_id === undefined)
     note(
       'next_schedule_action_id',
       'what comes next for it is not known: it is not contacted until a submission with ' +
@@ -171,30 +175,30 @@ function noteUnfinished(record: SourceRecord, schedule_id: number | null, note: 
     );
 }
 
-export function callRow(record: MovableRecord, context: RowContext, note: Note): MadeRow {
-  const of = fieldsOf(record, context, note);
-  const own = common(record, of, context);
+export function callRow(record: MovableRecord, context: RowContext, note: Note): OptionalRow {
+  const of = buildFieldReader(record, context, note);
+  const sharedColumns = readCommonColumns(record, of, context);
   const direction = of.text('category');
   if (direction !== 'inbound' && direction !== 'outbound')
-    return refused(note, 'category', 'is neither inbound nor outbound');
-  const ended_at = of.time('ended_at');
-  if (ended_at === null) return refused(note, 'ended_at', 'is under way: run the command again');
+    return refuseRow(note, 'category', 'is neither inbound nor outbound');
+  const endedAt = of.time('ended_at');
+  if (endedAt === null) return refuseRow(note, 'ended_at', 'is under way: run the command again');
   const status = of.text('status');
   if (!CALL_STATUSES.has(status))
     note('status', `changed to completed: ${quote(status)} is no status of calls`);
-  const [caller_number, number_called] = [of.phone('caller_number'), of.phone('number_called')];
-  const buyer_id = of.reference('buyer_id', 'buyers');
+  const [callerNumber, numberCalled] = [of.phone('caller_number'), of.phone('number_called')];
+  const buyerId = of.reference('buyer_id', 'buyers');
   const inbound = direction === 'inbound';
   return {
-    ...own,
+    ...sharedColumns,
     direction,
-    from_number: inbound ? caller_number : number_called,
-    to_number: inbound ? number_called : caller_number,
-    caller_number,
+    from_number: inbound ? callerNumber : numberCalled,
+    to_number: inbound ? numberCalled : callerNumber,
+    caller_number: callerNumber,
     status: CALL_STATUSES.has(status) ? status : 'completed',
-    ended_at,
-    buyer_id,
-    routed: buyer_id !== null,
+    ended_at: endedAt,
+    buyer_id: buyerId,
+    routed: buyerId !== null,
     ...callColumns(of),
     ...callReferences(of),
   };
@@ -249,6 +253,6 @@ const callReferences = (of: FieldReader) => ({
   disposition_id: of.reference('disposition_id', 'dispositions'),
 });
 
-function refused(note: Note, field: string, why: string): undefined {
+function refuseRow(note: Note, field: string, why: string): undefined {
   note(field, `not moved: ${why}`);
 }

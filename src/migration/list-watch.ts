@@ -32,7 +32,7 @@ export class ListWatch {
    * Throws BadAnswer for a page that shows that the list does not end. If the list ends before its
    * total, returns how much of it was read.
    */
-  look({ items, next, total }: Envelope): string | undefined {
+  checkPage({ items, next, total }: Envelope): string | undefined {
     this.count += items.length;
     this.emptyPages = items.length === 0 ? this.emptyPages + 1 : 0;
     if (total !== undefined) {

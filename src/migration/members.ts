@@ -1,9 +1,9 @@
 import { Faults } from '../http/faults';
 import { storableFields } from '../http/well-formed';
 import { NotOffered } from './answer';
-import { noteOn, type Context } from './context';
+import { createNote, type Context } from './context';
 import { isObject, quote } from './page';
-import { STAYS, type Page } from './reader';
+import { RESUME_HINT, type Page } from './reader';
 import { noteShortage, type MovableRecord } from './records';
 import type { Members, Resource } from './resources';
 
@@ -19,7 +19,7 @@ export async function moveMembers(
   { id }: MovableRecord,
   context: Context,
 ): Promise<void> {
-  const note = noteOn(context, resource, id);
+  const note = createNote(context, resource, id);
   const list = `${resource}/${id}`;
   const addPart = (part: string[]) => context.target.add(`${list}/${add}`, { [field]: part });
   try {
@@ -61,6 +61,6 @@ function readMember(item: unknown, index: number, { items, address }: Page): str
   if (typeof value === 'string')
     return String((storableFields({ value }, new Faults()) as { value: unknown }).value);
   throw new Error(
-    `${address} has ${quote(item)} as value ${index + 1} of ${items.length}. ${STAYS}`,
+    `${address} has ${quote(item)} as value ${index + 1} of ${items.length}. ${RESUME_HINT}`,
   );
 }

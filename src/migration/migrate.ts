@@ -27,7 +27,7 @@ export async function migrate(context: Context): Promise<Counts> {
   const move = async (resource: string, work: () => Promise<Count>): Promise<void> => {
     try {
       counts[resource] = await work();
-      if (resource === 'contacts') context.known.set(resource, new Set());
+      if (resource === 'contacts') context.existingIds.set(resource, new Set());
     } catch (error) {
       if (!(error instanceof NotOffered)) throw error;
       statuses.add(error.status);

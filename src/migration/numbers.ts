@@ -1,10 +1,10 @@
 import { numberFacts } from '../carriers/number-facts';
-import { keepingIdentity, type KeptIdentity } from '../db/kept-identity';
+import { withImportedIdentity, type ImportedIdentity } from '../db/kept-identity';
 import { HttpProblem } from '../errors';
 import { addNumber, type NewNumber } from '../numbers/add-number';
-import { numberReaderOf } from '../phone/caller-number';
+import { loadNumberReader } from '../phone/caller-number';
 import type { NumberReader } from '../phone/parse-number';
-import { noteOn, remember, type Context, type Count, type Note, type Outcome } from './context';
+import { createNote, remember, type Context, type Count, type Note, type Outcome } from './context';
 import { readTime, readUuid } from './fields';
 import { quote } from './page';
 import { MAX_RECORDS, readRecords, type MovableRecord } from './records';
@@ -20,7 +20,7 @@ const DESTINATION = ['forward_type', 'offer_id', 'buyer_id', 'traffic_source_id'
 /** Throws NotOffered if the other service has no such list. */
 export async function moveNumbers(context: Context): Promise<Count> {
   const count: Count = { read: 0, moved: 0, here: 0, refused: 0 };
-  const read = await numberReaderOf(context.db);
+  const read = await loadNumberReader(context.db);
   for await (const { items, refused } of readRecords(RESOURCE, context, LIMIT)) {
     count.read += refused;
     count.refused += refused;
@@ -28,7 +28,7 @@ export async function moveNumbers(context: Context): Promise<Count> {
       const outcome = await moveNumber(record, read, context);
       count.read++;
       count[outcome]++;
-      if (outcome !== 'refused') remember(context.known, RESOURCE, record.id);
+      if (outcome !== 'refused') remember(context.existingIds, RESOURCE, record.id);
     }
   }
   return count;
@@ -40,32 +40,33 @@ async function moveNumber(
   context: Context,
 ): Promise<Outcome> {
   const { target, dry_run } = context;
-  const note = noteOn(context, RESOURCE, record.id);
+  const note = createNote(context, RESOURCE, record.id);
   const refuse = (field: string, why: string): Outcome => {
     note(field, `not moved: ${why}`);
     return 'refused';
   };
-  const sent = record.phone_number ?? record.number;
-  const number = typeof sent === 'object' ? undefined : read(String(sent));
-  if (number === undefined) return refuse('phone_number', `${quote(sent)} is no telephone number`);
-  const found = await target.find(RESOURCE, record.id);
-  if (found && found.phone_number !== `+${number}`)
-    return refuse('id', `another record is in the way, ${String(found.phone_number)}`);
-  if (found) return 'here';
+  const sourceNumber = record.phone_number ?? record.number;
+  const number = typeof sourceNumber === 'object' ? undefined : read(String(sourceNumber));
+  if (number === undefined)
+    return refuse('phone_number', `${quote(sourceNumber)} is no telephone number`);
+  const existingNumber = await target.find(RESOURCE, record.id);
+  if (existingNumber && existingNumber.phone_number !== `+${number}`)
+    return refuse('id', `another record is in the way, ${String(existingNumber.phone_number)}`);
+  if (existingNumber) return 'here';
   if (dry_run) return 'moved';
   const fault = await create(toNumber(record, `+${number}`, context, note), context);
   return fault === undefined ? 'moved' : refuse('phone_number', fault);
 }
 
 interface MovedNumber {
-  identity: KeptIdentity;
+  identity: ImportedIdentity;
   number: NewNumber;
 }
 
 /** Unreadable fields of a number are left out and noted. */
 function toNumber(
   record: MovableRecord,
-  phone_number: string,
+  phoneNumber: string,
   { deps }: Context,
   note: Note,
 ): MovedNumber {
@@ -75,16 +76,16 @@ function toNumber(
     if (value !== undefined && parsed === undefined) note(field, `left out: it is ${quote(value)}`);
     return parsed;
   };
-  const [uuid, created_at] = [readAs('uuid', readUuid), readAs('created_at', readTime)];
-  const facts = numberFacts(phone_number);
+  const [uuid, createdAt] = [readAs('uuid', readUuid), readAs('created_at', readTime)];
+  const facts = numberFacts(phoneNumber);
   return {
     identity: {
       id: BigInt(record.id),
       ...(uuid !== undefined && { uuid }),
-      ...(created_at && { created_at }),
+      ...(createdAt && { created_at: createdAt }),
     },
     number: {
-      phone_number,
+      phone_number: phoneNumber,
       country: readAs('country', readCountry) ?? facts?.country ?? 'US',
       toll_free: record.toll_free === true,
       name: readAs('name', readName) ?? null,
@@ -100,9 +101,14 @@ async function create(
   { identity, number }: MovedNumber,
   { db, deps }: Context,
 ): Promise<string | undefined> {
-  const kept = keepingIdentity(db, { table: 'numbers', model: 'number', identity, reach: null });
+  const importDb = withImportedIdentity(db, {
+    table: 'numbers',
+    model: 'number',
+    identity,
+    reach: null,
+  });
   try {
-    await kept.transaction((tx) => addNumber(tx, number, deps.clock()));
+    await importDb.transaction((tx) => addNumber(tx, number, deps.clock()));
     return undefined;
   } catch (error) {
     if (error instanceof HttpProblem) return error.message;
@@ -129,19 +135,19 @@ export async function moveDestinations(context: Context): Promise<void> {
   const silent = { ...context, report: () => undefined };
   for await (const { items } of readRecords(RESOURCE, silent, LIMIT))
     for (const record of items) {
-      if (!context.known.get(RESOURCE)?.has(record.id)) continue;
+      if (!context.existingIds.get(RESOURCE)?.has(record.id)) continue;
       const here = await context.target.find(RESOURCE, record.id);
       if (here && here.offer_id === null && here.buyer_id === null)
-        await setDestination(record, context, noteOn(context, RESOURCE, record.id));
+        await setDestination(record, context, createNote(context, RESOURCE, record.id));
     }
 }
 
 async function setDestination(record: MovableRecord, { target }: Context, note: Note) {
-  const given = DESTINATION.flatMap((field) =>
+  const entries = DESTINATION.flatMap((field) =>
     record[field] === null || record[field] === undefined ? [] : [[field, record[field]]],
   );
-  if (given.length === 0) return;
-  const body: Record<string, unknown> = Object.fromEntries(given);
+  if (entries.length === 0) return;
+  const body: Record<string, unknown> = Object.fromEntries(entries);
   const faults = await target.update(`${RESOURCE}/${record.id}`, body);
   for (const [field, messages] of Object.entries(faults ?? {}))
     note(field, `left out: ${messages.join('; ')}`);

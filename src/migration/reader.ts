@@ -72,7 +72,7 @@ const LIMITS: SourceLimits = {
   emptyPages: 100,
 };
 /** Last sentence of a message with which a page ends the command. */
-export const STAYS = 'What was moved stays; run the command again, and it goes on from here.';
+export const RESUME_HINT = 'What was moved stays; run the command again, and it goes on from here.';
 
 type Get = (address: string) => Promise<unknown>;
 
@@ -142,7 +142,7 @@ async function* readPages(list: List, options: PageOptions): AsyncGenerator<Page
     let page: Page;
     try {
       const envelope = readEnvelope(await list.get(address), list.root, position);
-      page = { ...envelope, address, short: watch.look(envelope) };
+      page = { ...envelope, address, short: watch.checkPage(envelope) };
     } catch (error) {
       const isFirst = position === start;
       throw explain(error, address, { isFirst, isResumed: from !== undefined });
@@ -160,10 +160,10 @@ function explain(
   address: string,
   { isFirst, isResumed }: { isFirst: boolean; isResumed: boolean },
 ): unknown {
-  if (error instanceof BadAnswer) return new Error(`${address} ${error.message}. ${STAYS}`);
-  if (error instanceof Refused) return new Refused(`${address} ${error.message}. ${STAYS}`);
+  if (error instanceof BadAnswer) return new Error(`${address} ${error.message}. ${RESUME_HINT}`);
+  if (error instanceof Refused) return new Refused(`${address} ${error.message}. ${RESUME_HINT}`);
   if (!(error instanceof NotOffered) || (isFirst && !isResumed)) return error;
-  const fault = `${address} answers ${error.status}, although the list is there. ${STAYS}`;
+  const fault = `${address} answers ${error.status}, although the list is there. ${RESUME_HINT}`;
   return isFirst ? new Refused(fault) : new Error(fault);
 }
 
@@ -173,10 +173,10 @@ const toKeptPosition = (position: string, perPage: number): string =>
     ? `${position}&per_page=${perPage}`
     : position;
 
-function chooseStart(kept: string | undefined, perPage: number): string {
+function chooseStart(savedPosition: string | undefined, perPage: number): string {
   const [, number, size = DEFAULT_PER_PAGE] =
-    /^(page=\d+)(?:&per_page=(\d+))?$/.exec(kept ?? '') ?? [];
-  if (number === undefined) return kept ?? FIRST_PAGE;
+    /^(page=\d+)(?:&per_page=(\d+))?$/.exec(savedPosition ?? '') ?? [];
+  if (number === undefined) return savedPosition ?? FIRST_PAGE;
   return Number(size) === perPage ? number : FIRST_PAGE;
 }
 

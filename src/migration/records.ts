@@ -1,10 +1,10 @@
 import { HttpProblem } from '../errors';
 import { Faults } from '../http/faults';
 import { requireWellFormed, storableFields } from '../http/well-formed';
-import { noteOn, type Context, type Note } from './context';
+import { createNote, type Context, type Note } from './context';
 import { MAX_ID, readId } from './ids';
 import { isObject, quote } from './page';
-import { STAYS, type Page, type PageOptions, type SourceRecord } from './reader';
+import { RESUME_HINT, type Page, type PageOptions, type SourceRecord } from './reader';
 import { recordColumns } from './record-columns';
 
 // Checks records before they are moved: each becomes an object with its own id, of storable text,
@@ -44,7 +44,7 @@ function requireRecord(item: unknown, index: number, { items, address }: Page): 
   if (isObject(item)) return item;
   const count = items.length;
   throw new Error(
-    `${address} has ${quote(item)} as record ${index + 1} of ${count}, not an object. ${STAYS}`,
+    `${address} has ${quote(item)} as record ${index + 1} of ${count}, not an object. ${RESUME_HINT}`,
   );
 }
 
@@ -76,10 +76,11 @@ function checkRecord(
   const id = readId(record.id);
   if (id === undefined) {
     const fault = `${quote(record.id)} is not an id from 1 to ${MAX_ID}`;
-    noteOn(context, resource, undefined)('id', `not moved: ${fault} (${origin})`);
+    createNote(context, resource, undefined)('id', `not moved: ${fault} (${origin})`);
     return [];
   }
-  const note: Note = (field, done) => noteOn(context, resource, id)(field, `${done} (${origin})`);
+  const note: Note = (field, done) =>
+    createNote(context, resource, id)(field, `${done} (${origin})`);
   if (ids.has(id)) {
     note('id', 'not moved: another record of the page has its id');
     return [];

@@ -28,16 +28,16 @@ const HEADER = ['resource', 'old_id', 'field', 'done'];
  * replaced. Throws StartError if another file or a link has the name.
  */
 export function openReport(file: string, { is_resumed }: { is_resumed: boolean }): Report {
-  const has_report = isReport(file);
-  if (has_report && !is_resumed) rmSync(file);
-  const is_continued = has_report && is_resumed;
-  const stream = is_continued ? continueFile(file) : createNewFile(file);
-  if (!is_continued) stream.write(lineOf(HEADER));
+  const hasReport = isReport(file);
+  if (hasReport && !is_resumed) rmSync(file);
+  const isContinued = hasReport && is_resumed;
+  const stream = isContinued ? continueFile(file) : createNewFile(file);
+  if (!isContinued) stream.write(formatLine(HEADER));
   let count = 0;
   return {
     add({ resource, old_id, field, done }) {
       if (old_id !== '') count++;
-      stream.write(lineOf([resource, old_id, field, done]));
+      stream.write(formatLine([resource, old_id, field, done]));
     },
     get count() {
       return count;
@@ -52,7 +52,7 @@ export function openReport(file: string, { is_resumed }: { is_resumed: boolean }
 /** False if there is no file. */
 function isReport(file: string): boolean {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const head = Buffer.from(lineOf(HEADER));
+  const head = Buffer.from(formatLine(HEADER));
   const start = Buffer.alloc(head.length);
   try {
     const handle = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -70,7 +70,7 @@ function isReport(file: string): boolean {
   throw new StartError(`${file} is there already, and is no report: choose another name.`);
 }
 
-const lineOf = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\n`;
+const formatLine = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\n`;
 
 const MAX_CELL_CHARS = 1_000;
 /** Control characters in text of the other service; cells may contain lines and tabs. */

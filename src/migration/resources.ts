@@ -59,21 +59,21 @@ export const MEMBERS: Partial<Record<Resource, Members>> = {
 };
 
 /** Columns whose values are sent under other names. */
-const SENT_AS: Record<string, string> = {
+const RENAMED_COLUMNS: Record<string, string> = {
   record_token_filter_data: 'record_token_filter_list',
   record_token_additional_data: 'record_token_additional_list',
 };
-const SENT_AS_BY: Partial<Record<Resource, Record<string, string>>> = {
+const RENAMED_BY_RESOURCE: Partial<Record<Resource, Record<string, string>>> = {
   buyer_groups: { concurrency_cap_limit: 'concurrency_cap' },
 };
 
 function renameColumn(resource: Resource, column: string): string {
-  const names = { ...SENT_AS, ...SENT_AS_BY[resource] };
+  const names = { ...RENAMED_COLUMNS, ...RENAMED_BY_RESOURCE[resource] };
   return Object.hasOwn(names, column) ? names[column]! : column;
 }
 
 /** Columns that follow from other resources, which have the other end of the relation. */
-const FROM_ELSEWHERE: Partial<Record<Resource, ReadonlySet<string>>> = {
+const DERIVED_COLUMNS: Partial<Record<Resource, ReadonlySet<string>>> = {
   // The user is named by id; no one has logged in here.
   agents: new Set(['user_email', 'agent_status_id']),
   // Users come later, and name their teams; a team that named them would invite them.
@@ -85,28 +85,28 @@ const FROM_ELSEWHERE: Partial<Record<Resource, ReadonlySet<string>>> = {
   buyer_suppressions: new Set(['offer_ids', 'schedule_ids']),
   // They repeat the current frame of buyer_conversions_schedule.
   buyers: new Set(
-    Object.keys(facets(bodyOf(createOf('buyers'))).properties).filter(
+    Object.keys(facets(requireBody(findCreateOperation('buyers'))).properties).filter(
       // Lists come later, and name their buyers.
       (name) => name.startsWith('current_conversion_') || name === 'buyer_suppression_ids',
     ),
   ),
 };
 
-function createOf(resource: Resource): Operation {
+function findCreateOperation(resource: Resource): Operation {
   const path = `${BASE_PATH}/${resource}`;
-  const found = contract.operations.find(
+  const createOperation = contract.operations.find(
     (operation) => operation.method === 'post' && operation.path === path,
   );
-  if (!found) throw new Error(`no operation creates ${resource}`);
-  return found;
+  if (!createOperation) throw new Error(`no operation creates ${resource}`);
+  return createOperation;
 }
 
-function bodyOf({ body, id }: Operation) {
+function requireBody({ body, id }: Operation) {
   if (!body) throw new Error(`${id} has no body`);
   return body;
 }
 
-export interface Mapped {
+export interface MappedRecord {
   body: Record<string, unknown>;
   /** Fields of the other service that this one does not have. */
   unknown: string[];
@@ -117,24 +117,24 @@ export function mapRecord(
   resource: Resource,
   record: SourceRecord,
   { activate }: { activate: boolean },
-): Mapped {
-  const writable = facets(bodyOf(createOf(resource))).properties;
+): MappedRecord {
+  const writable = facets(requireBody(findCreateOperation(resource))).properties;
   const columns = recordColumns(resource);
   const body: Record<string, unknown> = {};
   const unknown: string[] = [];
   for (const [column, value] of Object.entries(record)) {
     const name = renameColumn(resource, column);
-    if (FROM_ELSEWHERE[resource]?.has(column)) continue;
+    if (DERIVED_COLUMNS[resource]?.has(column)) continue;
     if (Object.hasOwn(writable, name)) body[name] = value;
     else if (!columns.has(column)) unknown.push(column);
   }
-  const quiet = { ...OF_NEW[resource], ...(activate ? {} : QUIET[resource]) };
+  const quiet = { ...NEW_RECORD_FIELDS[resource], ...(activate ? {} : PAUSED_FIELDS[resource]) };
   return { body: { ...body, legacy_id: record.id, ...quiet }, unknown };
 }
 
 /** A migration must not contact anyone. */
-const OF_NEW: Partial<Record<Resource, object>> = { users: { invite: false } };
-const QUIET: Partial<Record<Resource, object>> = {
+const NEW_RECORD_FIELDS: Partial<Record<Resource, object>> = { users: { invite: false } };
+const PAUSED_FIELDS: Partial<Record<Resource, object>> = {
   schedules: { paused: true },
   outgoing_webhooks: { paused: true },
 };

@@ -1,4 +1,4 @@
-import { noteOn, remember, type Context, type Count, type Note, type Outcome } from './context';
+import { createNote, remember, type Context, type Count, type Note, type Outcome } from './context';
 import { moveMembers } from './members';
 import type { SourceRecord } from './reader';
 import { MAX_RECORDS, readRecords, type MovableRecord } from './records';
@@ -21,7 +21,7 @@ export async function moveSetup(resource: Resource, context: Context): Promise<C
       count.read++;
       count[outcome]++;
       if (outcome === 'refused') continue;
-      remember(context.known, resource, record.id);
+      remember(context.existingIds, resource, record.id);
       if (members && !context.dry_run) await moveMembers(resource, members, record, context);
     }
   }
@@ -34,38 +34,38 @@ async function moveRecord(
   context: Context,
 ): Promise<Outcome> {
   const { target, dry_run } = context;
-  const note = noteOn(context, resource, record.id);
+  const note = createNote(context, resource, record.id);
   if (record.built_in === true) return 'here';
-  const found = await target.find(resource, record.id);
-  if (found) {
-    if (isSame(record, found)) return 'here';
-    note('id', `not moved: another record is in the way, ${nameOf(found)}`);
+  const existingRecord = await target.find(resource, record.id);
+  if (existingRecord) {
+    if (isSame(record, existingRecord)) return 'here';
+    note('id', `not moved: another record is in the way, ${readName(existingRecord)}`);
     return 'refused';
   }
   const { body, unknown } = mapRecord(resource, record, context);
   for (const field of unknown)
     if (record[field] !== null) note(field, 'left out: there is no such field here');
   if (dry_run) return 'moved';
-  return (await createWithout(resource, body, context, note)) ? 'moved' : 'refused';
+  return (await createWithoutRefused(resource, body, context, note)) ? 'moved' : 'refused';
 }
 
 /** True if one of two records with the same id was made from the other. */
 const isSame = (there: SourceRecord, here: SourceRecord): boolean =>
-  typeof there.uuid === 'string' ? there.uuid === here.uuid : nameOf(there) === nameOf(here);
+  typeof there.uuid === 'string' ? there.uuid === here.uuid : readName(there) === readName(here);
 
-const nameOf = ({ name, email, key, phone_number }: SourceRecord): string =>
+const readName = ({ name, email, key, phone_number }: SourceRecord): string =>
   String(name ?? email ?? key ?? phone_number ?? '');
 
 /**
  * Creates a record without the values that are refused here. Returns false if it cannot be created.
  */
-async function createWithout(
+async function createWithoutRefused(
   resource: Resource,
-  given: Record<string, unknown>,
+  initialBody: Record<string, unknown>,
   { target }: Context,
   note: Note,
 ): Promise<boolean> {
-  for (let body = given; ;) {
+  for (let body = initialBody; ;) {
     const faults = await target.create(resource, body);
     if (!faults) return true;
     const fields = Object.keys(faults).map((field) => field.split('.')[0]!);

@@ -28,7 +28,7 @@ const REFUSED_AS_A_WHOLE = new Set([400, 413]);
  */
 export async function withTarget<T>(
   deps: Deps,
-  company_id: bigint,
+  companyId: bigint,
   work: (target: Target) => Promise<T>,
 ): Promise<T> {
   const limits = { ...deps.limits, take: () => undefined };
@@ -36,7 +36,7 @@ export async function withTarget<T>(
   const server = createServer(createApp(deps, undefined, { limits, id_reach: null }));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
-  const db = deps.tenants.of(company_id);
+  const db = deps.tenants.of(companyId);
   const now = deps.clock();
   const { id, public_key, private_key } = await db.transaction((tx) =>
     issueCredentials(

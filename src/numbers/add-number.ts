@@ -26,12 +26,12 @@ export interface NewNumber extends AvailableNumber, NumberFields {
  * the number has an owner or a purchase of it is in progress.
  */
 export async function addNumber(db: Db, number: NewNumber, now: Date): Promise<bigint> {
-  const phone_number = BigInt(number.phone_number.slice(1));
-  if (!(await claimNumber(db, phone_number)))
+  const phoneNumber = BigInt(number.phone_number.slice(1));
+  if (!(await claimNumber(db, phoneNumber)))
     throw HttpProblem.field('phone_number', 'number_unavailable', 'is being bought at this moment');
-  const is_ours = await db.keys.claim('number', String(phone_number));
-  const [holder] = await db.sql(READ_HOLDER, { phone_number });
-  if (!is_ours || holder?.number_id)
+  const isOurs = await db.keys.claim('number', String(phoneNumber));
+  const [holder] = await db.sql(READ_HOLDER, { phone_number: phoneNumber });
+  if (!isOurs || holder?.number_id)
     throw HttpProblem.field('phone_number', 'taken', 'already belongs to a company');
   const id = await recordNumber(db, number, now);
   await moveCount(db, 'numbers', 1);

@@ -15,22 +15,22 @@ interface Lead {
  */
 export async function assignNumber(
   db: Db,
-  { id: lead_id, caller_number, offer_id }: Lead,
+  { id: leadId, caller_number, offer_id }: Lead,
   column: 'dial_number_id' | 'sms_number_id',
   now: Date,
 ): Promise<string | null> {
-  const [lead] = await db.sql(LOCK_NUMBERS_OF_LEAD, { lead_id });
-  const known_id = lead?.[column] ?? null;
-  const company_id = String(db.company_id);
-  const numbers = (await loadNumbers(db.sql, [company_id])).get(company_id)!;
+  const [lead] = await db.sql(LOCK_NUMBERS_OF_LEAD, { lead_id: leadId });
+  const knownId = lead?.[column] ?? null;
+  const companyId = String(db.company_id);
+  const numbers = (await loadNumbers(db.sql, [companyId])).get(companyId)!;
   const contacted = {
     caller_number: String(caller_number),
     offer_id: offer_id === null ? null : String(offer_id),
   };
-  const number = chooseNumber(numbers, contacted, known_id);
-  if (number && number.id !== known_id) {
+  const number = chooseNumber(numbers, contacted, knownId);
+  if (number && number.id !== knownId) {
     const assign = column === 'dial_number_id' ? ASSIGN_DIAL_NUMBER : ASSIGN_SMS_NUMBER;
-    await db.sql(assign, { lead_id, number_id: number.id, now });
+    await db.sql(assign, { lead_id: leadId, number_id: number.id, now });
   }
   return number?.number ?? null;
 }

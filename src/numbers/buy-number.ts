@@ -15,9 +15,9 @@ import {
   UNFINISHED_PURCHASES,
 } from './queries/number-lookups';
 
-export type Wanted = Pick<NumberSearch, 'country' | 'toll_free' | 'prefix'>;
+export type NumberCriteria = Pick<NumberSearch, 'country' | 'toll_free' | 'prefix'>;
 
-export interface Buying {
+export interface PurchaseContext {
   carrier: Carrier;
   /** A connection outside the transaction: its writes remain when the transaction fails. */
   outside: Sql;
@@ -40,7 +40,7 @@ export async function buyRequested(
   db: Db,
   number: AvailableNumber,
   fields: NumberFields,
-  buying: Buying,
+  buying: PurchaseContext,
 ): Promise<bigint> {
   const purchase = await tryToBuy(db, number, fields, buying);
   if (purchase.id !== undefined) return purchase.id;
@@ -57,36 +57,36 @@ export async function buyRequested(
  */
 export async function buyAny(
   db: Db,
-  wanted: Wanted,
+  criteria: NumberCriteria,
   fields: NumberFields,
-  buying: Buying,
+  buying: PurchaseContext,
 ): Promise<bigint> {
   const interrupted = (await db.sql(UNFINISHED_PURCHASES, {})).flatMap(
-    ({ phone_number }) => numberFacts(phone_number, wanted.country) ?? [],
+    ({ phone_number }) => numberFacts(phone_number, criteria.country) ?? [],
   );
-  for (const number of pick(interrupted, wanted)) {
+  for (const number of pick(interrupted, criteria)) {
     const { id } = await tryToBuy(db, number, fields, buying);
     if (id !== undefined) return id;
   }
-  const found = await findNumbers(db, { ...wanted, limit: MAX_FOUND }, buying);
-  if (!found.ok) throw carrierUnavailable(found, 'Nothing was bought.');
+  const result = await findNumbers(db, { ...criteria, limit: MAX_FOUND }, buying);
+  if (!result.ok) throw carrierUnavailable(result, 'Nothing was bought.');
   let declined = 0;
-  for (const number of found.numbers) {
+  for (const number of result.numbers) {
     const purchase = await tryToBuy(db, number, fields, buying);
     if (purchase.id !== undefined) return purchase.id;
     if (purchase.was_declined && ++declined === MAX_DECLINED) break;
   }
-  throw noneForSale(wanted);
+  throw noneForSale(criteria);
 }
 
-function noneForSale({ prefix, toll_free, country }: Wanted): HttpProblem {
+function noneForSale({ prefix, toll_free, country }: NumberCriteria): HttpProblem {
   const kind = toll_free ? 'a toll-free number' : 'a number';
-  const wanted = `${kind} of ${country}${prefix ? ` that begins with ${prefix}` : ''}`;
-  const field_of_kind = toll_free ? 'toll_free' : 'country';
+  const description = `${kind} of ${country}${prefix ? ` that begins with ${prefix}` : ''}`;
+  const fieldOfKind = toll_free ? 'toll_free' : 'country';
   return HttpProblem.field(
-    prefix ? 'prefix' : field_of_kind,
+    prefix ? 'prefix' : fieldOfKind,
     'number_unavailable',
-    `must be one for which ${wanted} is for sale; there is none now`,
+    `must be one for which ${description} is for sale; there is none now`,
   );
 }
 
@@ -94,34 +94,36 @@ type Purchase =
   | { /** Id of the number. */ id: bigint }
   | { id?: undefined; problem: string; /** By the carrier. */ was_declined: boolean };
 
-const notBought = (problem: string): Purchase => ({ problem, was_declined: false });
+const toFailedPurchase = (problem: string): Purchase => ({ problem, was_declined: false });
 
 async function tryToBuy(
   db: Db,
   number: AvailableNumber,
   fields: NumberFields,
-  { carrier, outside, now }: Buying,
+  { carrier, outside, now }: PurchaseContext,
 ): Promise<Purchase> {
-  const phone_number = BigInt(number.phone_number.slice(1));
-  if (!(await claimNumber(db, phone_number))) return notBought('is being bought at this moment');
-  if (!(await db.keys.claim('number', String(phone_number)))) return notBought('is not for sale');
-  const [holder] = await db.sql(READ_HOLDER, { phone_number });
+  const phoneNumber = BigInt(number.phone_number.slice(1));
+  if (!(await claimNumber(db, phoneNumber)))
+    return toFailedPurchase('is being bought at this moment');
+  if (!(await db.keys.claim('number', String(phoneNumber))))
+    return toFailedPurchase('is not for sale');
+  const [holder] = await db.sql(READ_HOLDER, { phone_number: phoneNumber });
   if (holder?.number_id) {
-    const is_own = holder.company_id === String(db.company_id);
-    return notBought(is_own ? 'is already a number of yours' : 'is not for sale');
+    const isOwn = holder.company_id === String(db.company_id);
+    return toFailedPurchase(isOwn ? 'is already a number of yours' : 'is not for sale');
   }
   const key = holder?.purchase_key ?? uuidv7(now.getTime());
-  const tried_at = holder?.purchase_tried_at ?? undefined;
+  const triedAt = holder?.purchase_tried_at ?? undefined;
   if (!holder) {
     const { company_id } = db;
-    const reservation = { phone_number, company_id, key, tried_at: now };
+    const reservation = { phone_number: phoneNumber, company_id, key, tried_at: now };
     const reserved = await outside(INSERT_RESERVATION, reservation);
-    if (reserved.length === 0) return notBought('is not for sale');
+    if (reserved.length === 0) return toFailedPurchase('is not for sale');
   }
   const sold = await carrier.buyNumber({
     key,
     phone_number: number.phone_number,
-    ...(tried_at && { tried_at }),
+    ...(triedAt && { tried_at: triedAt }),
   });
   if (sold.ok) {
     const bought = { ...number, ...fields, carrier: carrier.name };
@@ -133,8 +135,8 @@ async function tryToBuy(
       `It is not known whether it has sold ${number.phone_number}: ` +
         'send the same request again, which asks the carrier about that first.',
     );
-  await outside(DELETE_RESERVATION, { phone_number, key });
-  await db.keys.release('number', String(phone_number));
+  await outside(DELETE_RESERVATION, { phone_number: phoneNumber, key });
+  await db.keys.release('number', String(phoneNumber));
   if (sold.retryable) throw carrierUnavailable(sold, 'Nothing was bought.');
   const problem =
     sold.code === 'not_available' ? 'is no longer for sale' : `cannot be bought (${sold.message})`;

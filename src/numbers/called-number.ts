@@ -10,9 +10,9 @@ export interface CalledNumber {
 }
 
 /** Undefined when the company does not own the number. */
-export async function calledNumber(
+export async function findCalledNumber(
   db: Pick<Statements, 'sql'>,
-  phone_number: number,
+  phoneNumber: number,
 ): Promise<CalledNumber | undefined> {
-  return (await db.sql(CALLED_NUMBER, { phone_number }))[0];
+  return (await db.sql(CALLED_NUMBER, { phone_number: phoneNumber }))[0];
 }

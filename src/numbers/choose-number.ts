@@ -1,6 +1,6 @@
 import { type OwnNumber } from './own-numbers';
 
-export interface Contacted {
+export interface ContactTarget {
   /** E.164 digits. */
   caller_number: string;
   offer_id: string | null;
@@ -14,18 +14,18 @@ export interface Contacted {
  */
 export function chooseNumber(
   numbers: readonly OwnNumber[],
-  { caller_number, offer_id }: Contacted,
-  known_id: string | null,
+  { caller_number, offer_id }: ContactTarget,
+  knownId: string | null,
 ): OwnNumber | undefined {
   const area = caller_number.slice(0, 4);
   let best: OwnNumber | undefined;
-  let best_rank = -1;
+  let bestRank = -1;
   for (const number of numbers) {
-    if (number.id === known_id) return number;
+    if (number.id === knownId) return number;
     if (number.offer_id !== null && number.offer_id !== offer_id) continue;
     const rank = (number.offer_id === null ? 0 : 2) + (number.number.startsWith(area) ? 1 : 0);
-    if (rank > best_rank || (rank === best_rank && assignedAt(number) < assignedAt(best!)))
-      [best, best_rank] = [number, rank];
+    if (rank > bestRank || (rank === bestRank && assignedAt(number) < assignedAt(best!)))
+      [best, bestRank] = [number, rank];
   }
   return best;
 }

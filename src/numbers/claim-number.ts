@@ -6,7 +6,7 @@ import { CLAIM_NUMBER } from './queries/number-lookups';
  * process ends. Returns false without waiting when another transaction holds it: only one can get
  * the number.
  */
-export async function claimNumber(db: Db, phone_number: bigint): Promise<boolean> {
-  const [row] = await db.sql(CLAIM_NUMBER, { name: `number/${phone_number}` });
+export async function claimNumber(db: Db, phoneNumber: bigint): Promise<boolean> {
+  const [row] = await db.sql(CLAIM_NUMBER, { name: `number/${phoneNumber}` });
   return row!.is_claimed;
 }

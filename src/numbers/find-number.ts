@@ -4,7 +4,7 @@ import { FIND_NUMBER } from './queries/numbers';
 /** The id of the company's number with these E.164 digits; undefined when it owns none. */
 export async function findNumber(
   db: Pick<Db, 'sql'>,
-  phone_number: number | string,
+  phoneNumber: number | string,
 ): Promise<string | undefined> {
-  return (await db.sql(FIND_NUMBER, { phone_number }))[0]?.id;
+  return (await db.sql(FIND_NUMBER, { phone_number: phoneNumber }))[0]?.id;
 }

@@ -1,4 +1,4 @@
-import type { Carrier, Failure, Found, NumberSearch } from '../carriers/carrier';
+import type { Carrier, Failure, NumbersResult, NumberSearch } from '../carriers/carrier';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import { HELD_NUMBERS } from './queries/number-lookups';
@@ -17,21 +17,21 @@ export async function findNumbers(
   db: Db,
   search: NumberSearch,
   { carrier, now }: { carrier: Carrier; now: Date },
-): Promise<Found> {
+): Promise<NumbersResult> {
   const since = new Date(now.getTime() - MAX_PURCHASE_MS);
   const except = new Set(search.except);
   for (let searches = 1; ; searches++) {
-    const found = await carrier.searchNumbers({ ...search, except: [...except] });
-    if (!found.ok) return found;
-    const phone_numbers = found.numbers.map(({ phone_number }) => phone_number.slice(1));
-    const rows = await db.sql(HELD_NUMBERS, { phone_numbers, since });
+    const result = await carrier.searchNumbers({ ...search, except: [...except] });
+    if (!result.ok) return result;
+    const phoneNumbers = result.numbers.map(({ phone_number }) => phone_number.slice(1));
+    const rows = await db.sql(HELD_NUMBERS, { phone_numbers: phoneNumbers, since });
     const held = new Set(rows.map(({ phone_number }) => phone_number));
     // A carrier that ignores `except` returns the same numbers forever; another may return the held
     // numbers one by one.
     if (searches === MAX_SEARCHES || [...held].every((number) => except.has(number)))
       return {
         ok: true,
-        numbers: found.numbers.filter(({ phone_number }) => !held.has(phone_number)),
+        numbers: result.numbers.filter(({ phone_number }) => !held.has(phone_number)),
       };
     for (const number of held) except.add(number);
   }

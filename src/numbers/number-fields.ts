@@ -33,7 +33,7 @@ export async function lockReferences(
   };
 }
 
-export function columnsOf(
+export function toColumns(
   { name, forward_type, external_record_id }: SentFields,
   references: References,
 ): NumberFields {

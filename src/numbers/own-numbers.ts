@@ -15,9 +15,9 @@ export async function loadNumbers(
   sql: Sql,
   companies: readonly string[],
 ): Promise<Map<string, OwnNumber[]>> {
-  const company_ids = [...new Set(companies)];
-  const numbers = new Map<string, OwnNumber[]>(company_ids.map((id) => [id, []]));
-  for (const number of await sql(NUMBERS_OF_COMPANIES, { company_ids }))
+  const companyIds = [...new Set(companies)];
+  const numbers = new Map<string, OwnNumber[]>(companyIds.map((id) => [id, []]));
+  for (const number of await sql(NUMBERS_OF_COMPANIES, { company_ids: companyIds }))
     numbers.get(number.company_id)!.push(number);
   return numbers;
 }

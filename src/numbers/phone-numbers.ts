@@ -1,8 +1,8 @@
 import { numberFacts } from '../carriers/number-facts';
 import type { Schemas } from '../contract';
 import { commonColumns, type Projection } from '../db/projection';
-import { byReference, type Reference } from '../db/records';
-import { telephoneOf } from '../db/references';
+import { buildReferenceConditions, type Reference } from '../db/records';
+import { parseTelephone } from '../db/references';
 import type { Db } from '../db/tenant';
 import { changedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
@@ -12,17 +12,17 @@ import { list } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { callerNumber } from '../phone/caller-number';
 import type { NumberFields } from './add-number';
-import { buyAny, buyRequested, type Buying } from './buy-number';
+import { buyAny, buyRequested, type PurchaseContext } from './buy-number';
 import { findNumber } from './find-number';
 import {
-  columnsOf,
+  toColumns,
   DEFAULTS,
   lockReferences,
   requireBuyer,
   type SentFields,
 } from './number-fields';
 import { releaseNumber } from './release-number';
-import { searchNumbers, searchOf } from './search-numbers';
+import { searchNumbers, parseSearch } from './search-numbers';
 import { type SortKey } from '../db/list-statements';
 
 // Telephone numbers that companies buy from a carrier, and the offer or buyer that gets their
@@ -76,33 +76,33 @@ export const phoneNumbers = ({ clock, carrier, queue }: Deps) => {
   return {
     listPhoneNumbers: async ({ query, db }) => {
       const number = await callerNumber(db, query.number, 'number');
-      const filters = { ...byReference(query, REFERENCES), ...FILTERS };
+      const filters = { ...buildReferenceConditions(query, REFERENCES), ...FILTERS };
       const narrowed = { ...query, number };
       return list(narrowed, { db, now: clock(), projection, orders, filters });
     },
 
     searchPhoneNumbers: ({ query, db }) => searchNumbers(db, query, { carrier, now: clock() }),
 
-    newPhoneNumber: (call) => records.unsaved(call, { ...DEFAULTS, carrier: carrier.name }),
+    newPhoneNumber: (call) => records.showUnsaved(call, { ...DEFAULTS, carrier: carrier.name }),
 
-    showPhoneNumber: async (call) => records.show(await withId(call)),
+    showPhoneNumber: async (call) => records.show(await resolveNumberId(call)),
 
     createPhoneNumber: (call) =>
-      records.create({ ...call, body: { ...call.query, ...call.body } }, (tx, wanted, now) =>
-        buy(tx, wanted, { carrier, outside: tx.outside, now }),
+      records.create({ ...call, body: { ...call.query, ...call.body } }, (tx, body, now) =>
+        buyNumber(tx, body, { carrier, outside: tx.outside, now }),
       ),
 
     updatePhoneNumber: async (call) =>
-      records.updateAfter(
-        await withId(call),
+      records.updateLockingFirst(
+        await resolveNumberId(call),
         // Offers and buyers are locked before their numbers.
         (tx, fields: SentFields) => lockReferences(tx, fields),
         async (tx, id, { fields, now, ahead: references }) =>
-          update(tx, id, { own: columnsOf(fields, references), now }),
+          updateNumber(tx, id, { columns: toColumns(fields, references), now }),
       ),
 
     deletePhoneNumber: async (call) =>
-      records.delete(await withId(call), (tx, id, now) =>
+      records.delete(await resolveNumberId(call), (tx, id, now) =>
         releaseNumber(tx, id, { carrier, queue, now }),
       ),
   } satisfies Partial<Handlers>;
@@ -120,16 +120,16 @@ const FILTERS = {
   number: 't.phone_number = {number}::bigint',
 };
 
-async function buy(
+async function buyNumber(
   db: Db,
-  wanted: Omit<Schemas['PhoneNumberCreate'], 'serializer'>,
-  buying: Buying,
+  body: Omit<Schemas['PhoneNumberCreate'], 'serializer'>,
+  buying: PurchaseContext,
 ): Promise<bigint> {
-  const { requested_number, country, toll_free, prefix, ...fields } = wanted;
-  const own = columnsOf(fields, await lockReferences(db, fields));
-  requireBuyer({ ...DEFAULTS, buyer_id: null, ...own });
+  const { requested_number, country, toll_free, prefix, ...fields } = body;
+  const columns = toColumns(fields, await lockReferences(db, fields));
+  requireBuyer({ ...DEFAULTS, buyer_id: null, ...columns });
   if (requested_number === undefined)
-    return buyAny(db, searchOf({ country, toll_free, prefix }), own, buying);
+    return buyAny(db, parseSearch({ country, toll_free, prefix }), columns, buying);
   const digits = await callerNumber(db, requested_number, 'requested_number');
   const number = numberFacts(`+${digits}`, country);
   if (!number)
@@ -138,27 +138,29 @@ async function buy(
       'invalid_value',
       `must be a number of ${country ?? 'US, CA, GB or AU'}, as a search returns it`,
     );
-  return buyRequested(db, number, own, buying);
+  return buyRequested(db, number, columns, buying);
 }
 
-async function update(
+async function updateNumber(
   db: Db,
   id: bigint,
-  { own, now }: { own: NumberFields; now: Date },
+  { columns, now }: { columns: NumberFields; now: Date },
 ): Promise<void> {
   const where = { company_id_id: { company_id: db.company_id, id } };
   const select = { forward_type: true, buyer_id: true };
   const before = await db.prisma.number.findUniqueOrThrow({ where, select });
-  requireBuyer({ ...before, ...own });
-  const data = { ...own, ...changedAt(now) };
+  requireBuyer({ ...before, ...columns });
+  const data = { ...columns, ...changedAt(now) };
   await db.prisma.number.update({ where, data });
 }
 
 /** Sets the id of the number where the URL has the telephone number instead. */
-async function withId<C extends { params: { id: Reference }; db: Db }>(call: C): Promise<C> {
-  const phone_number = telephoneOf(String(call.params.id));
-  if (phone_number === undefined) return call;
-  const id = await findNumber(call.db, phone_number);
+async function resolveNumberId<C extends { params: { id: Reference }; db: Db }>(
+  call: C,
+): Promise<C> {
+  const phoneNumber = parseTelephone(String(call.params.id));
+  if (phoneNumber === undefined) return call;
+  const id = await findNumber(call.db, phoneNumber);
   if (id === undefined) throw notFound();
   return { ...call, params: { ...call.params, id } };
 }

@@ -9,7 +9,7 @@ import { carrierUnavailable } from './find-numbers';
 import { REMOVE_NUMBER_FROM_LEADS } from './queries/leads';
 import { DELETE_OWNER } from './queries/number-lookups';
 
-interface Releasing {
+interface ReleaseContext {
   carrier: Carrier;
   queue: Queue;
   now: Date;
@@ -22,7 +22,7 @@ interface Releasing {
 export async function releaseNumber(
   db: Db,
   id: bigint,
-  { carrier, queue, now }: Releasing,
+  { carrier, queue, now }: ReleaseContext,
 ): Promise<void> {
   const where = { company_id_id: { company_id: db.company_id, id } };
   const number = await db.prisma.number.update({

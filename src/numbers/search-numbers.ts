@@ -20,7 +20,7 @@ interface SentSearch {
 }
 
 /** Throws 422. A plus sign in a query string arrives as a space. */
-export function searchOf({
+export function parseSearch({
   country = DEFAULTS.country,
   toll_free = DEFAULTS.toll_free,
   prefix,
@@ -52,18 +52,18 @@ export async function searchNumbers(
   selling: { carrier: Carrier; now: Date },
 ): ReturnType<Handlers['searchPhoneNumbers']> {
   const { page = 1, per_page = 25, cursor } = query;
-  const found = await findNumbers(db, { ...searchOf(query), limit: MAX_NUMBERS }, selling);
-  if (!found.ok) throw carrierUnavailable(found, 'Nothing was found.');
-  const first = cursor === undefined ? (page - 1) * per_page : placeOf(cursor);
+  const result = await findNumbers(db, { ...parseSearch(query), limit: MAX_NUMBERS }, selling);
+  if (!result.ok) throw carrierUnavailable(result, 'Nothing was found.');
+  const first = cursor === undefined ? (page - 1) * per_page : toStartIndex(cursor);
   const next = first + per_page;
   return pageReply('phone_number_search_results', query, {
-    records: found.numbers.slice(first, next).map(recordOf),
-    total_count: found.numbers.length,
-    next_cursor: next < found.numbers.length ? next : END,
+    records: result.numbers.slice(first, next).map(toRecord),
+    total_count: result.numbers.length,
+    next_cursor: next < result.numbers.length ? next : END,
   });
 }
 
-function recordOf({ phone_number, country }: { phone_number: string; country: string }): string {
+function toRecord({ phone_number, country }: { phone_number: string; country: string }): string {
   const record: Schemas['PhoneNumberSearchResult'] = {
     id: phone_number,
     legacy_id: phone_number,
@@ -75,7 +75,7 @@ function recordOf({ phone_number, country }: { phone_number: string; country: st
 }
 
 /** The index of the first number of the page at a cursor. */
-function placeOf(cursor: number): number {
+function toStartIndex(cursor: number): number {
   if (cursor === START) return 0;
   return cursor === END ? MAX_NUMBERS : cursor;
 }

@@ -1,6 +1,6 @@
 import { identify, type Reference } from '../db/references';
 import type { Db } from '../db/tenant';
-import { unknownReferences } from '../db/records';
+import { buildReferenceProblem } from '../db/records';
 import { FIND_TRAFFIC_SOURCE } from './queries/traffic-sources';
 
 /** Finds a traffic source by its id, its uuid or its user_traffic_source_id. */
@@ -8,12 +8,12 @@ export async function findTrafficSource(
   { sql }: Pick<Db, 'sql'>,
   name: Reference,
 ): Promise<bigint> {
-  const named = identify(name);
+  const identifier = identify(name);
   const [source] = await sql(FIND_TRAFFIC_SOURCE, {
     name: String(name),
-    id: named?.key === 'id' ? named.value : null,
-    uuid: named?.key === 'uuid' ? named.value : null,
+    id: identifier?.key === 'id' ? identifier.value : null,
+    uuid: identifier?.key === 'uuid' ? identifier.value : null,
   });
-  if (!source) throw unknownReferences('traffic_source_id', [String(name)]);
+  if (!source) throw buildReferenceProblem('traffic_source_id', [String(name)]);
   return BigInt(source.id);
 }

@@ -23,7 +23,7 @@ export async function revokeLeadToken(db: Db, owner: TokenOwner): Promise<void> 
  * Runs a write that lists the lead tokens it revokes in `revoked`, and removes these from the cache
  * after the commit. Before it, the next request would cache them again.
  */
-export const revoking =
+export const buildTokenRevoker =
   ({ forget }: Pick<Authenticator, 'forget'>) =>
   async <T>(db: Pick<Db, 'afterCommit'>, write: (revoked: string[]) => Promise<T>): Promise<T> => {
     const revoked: string[] = [];

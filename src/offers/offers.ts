@@ -1,5 +1,5 @@
 import type { Schemas } from '../contract';
-import { suppressionsOf } from '../db/attachments';
+import { resolveSuppressions } from '../db/attachments';
 import { commonColumns, type Projection } from '../db/projection';
 import type { Deps } from '../deps';
 import { withDefaults } from '../http/defaults';
@@ -7,7 +7,7 @@ import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { deleteOffer } from './delete-offer';
-import { revoking } from './lead-token';
+import { buildTokenRevoker } from './lead-token';
 import { createOffer, OFFER_DEFAULTS, updateOffer } from './save-offer';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
@@ -71,17 +71,17 @@ const orders: Record<string, SortKey> = {
 
 export const offers = ({ clock, queue, authenticator }: Deps) => {
   const records = recordHandlers(projection, clock);
-  const revokingTokens = revoking(authenticator);
+  const revokingTokens = buildTokenRevoker(authenticator);
   return {
     listOffers: ({ query, db }) => list(query, { db, now: clock(), projection, orders }),
-    newOffer: (call) => records.unsaved(call, OFFER_DEFAULTS),
+    newOffer: (call) => records.showUnsaved(call, OFFER_DEFAULTS),
     showOffer: records.show,
 
     createOffer: (call) =>
       records.create(call, async (tx, body, now) => {
-        const given = withDefaults<Schemas['OfferCreate']>(body, OFFER_DEFAULTS);
-        const fields = { ...OFFER_DEFAULTS, ...given };
-        const lists = await suppressionsOf(tx, fields);
+        const input = withDefaults<Schemas['OfferCreate']>(body, OFFER_DEFAULTS);
+        const fields = { ...OFFER_DEFAULTS, ...input };
+        const lists = await resolveSuppressions(tx, fields);
         return createOffer(tx, fields, { caller: call.caller, now, lists });
       }),
 
@@ -89,9 +89,9 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
       const body = withDefaults<Schemas['OfferUpdate']>(call.body, OFFER_DEFAULTS);
       if (body.lead_token_powers !== undefined) call.db.afterCommit(authenticator.forgetPowers);
       return revokingTokens(call.db, (revoked) =>
-        records.updateAfter(
+        records.updateLockingFirst(
           { ...call, body },
-          (tx, fields: Schemas['OfferUpdate']) => suppressionsOf(tx, fields),
+          (tx, fields: Schemas['OfferUpdate']) => resolveSuppressions(tx, fields),
           async (tx, id, { fields, now, ahead: lists }) => {
             const saving = { caller: call.caller, now, lists, queue };
             const token = await updateOffer(tx, id, fields, saving);

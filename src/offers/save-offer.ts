@@ -1,4 +1,4 @@
-import { defaultsOf, type Schemas } from '../contract';
+import { readDefaults, type Schemas } from '../contract';
 import { grantToTeams } from '../db/access-scope';
 import { changeBuyers, replaceAttached } from '../db/attachments';
 import { resolveReferences } from '../db/records';
@@ -6,15 +6,15 @@ import type { Db } from '../db/tenant';
 import { changedAt, createdAt } from '../db/timestamps';
 import type { Caller } from '../http/auth/caller';
 import type { Queue } from '../jobs/queue';
-import { pauseColumns } from '../people/paused-by';
+import { buildPauseColumns } from '../people/paused-by';
 import { newLeadToken, setLeadToken } from './lead-token';
 import { SET_LEAD_TOKEN_POWERS } from './queries/lead-token-powers';
 
 type Fields = Schemas['OfferFields'];
 
-export const OFFER_DEFAULTS = defaultsOf('OfferFields') as { time_zone: string; paused: boolean };
+export const OFFER_DEFAULTS = readDefaults('OfferFields') as { time_zone: string; paused: boolean };
 
-interface Saving {
+interface SaveContext {
   caller: Caller;
   now: Date;
   /** Ids of locked suppression lists to attach; undefined keeps the attached ones. */
@@ -25,30 +25,30 @@ interface Saving {
 export async function createOffer(
   tx: Db,
   fields: Schemas['OfferCreate'],
-  { caller, now, lists }: Saving,
+  { caller, now, lists }: SaveContext,
 ): Promise<bigint> {
-  const lead_token = fields.lead_token ?? newLeadToken();
+  const leadToken = fields.lead_token ?? newLeadToken();
   const { id } = await tx.prisma.offer.create({
     data: {
-      ...columnsOf(fields),
-      ...(await payoutsOf(tx, fields)),
+      ...toColumns(fields),
+      ...(await resolvePayouts(tx, fields)),
       name: fields.name!,
       time_zone: fields.time_zone ?? OFFER_DEFAULTS.time_zone,
-      ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
-      lead_token,
+      ...buildPauseColumns({ paused: false }, fields.paused, { caller, now }),
+      lead_token: leadToken,
       company_id: tx.company_id,
       ...createdAt(now),
     },
     select: { id: true },
   });
-  await setLeadToken(tx, { offer_id: id }, lead_token);
+  await setLeadToken(tx, { offer_id: id }, leadToken);
   await savePowers(tx, id, fields);
   await attach(tx, id, fields, lists);
   await grantToTeams(tx, 'offer', id);
   return id;
 }
 
-interface Updating extends Saving {
+interface UpdateContext extends SaveContext {
   queue: Queue;
 }
 
@@ -57,26 +57,26 @@ export async function updateOffer(
   tx: Db,
   id: bigint,
   fields: Schemas['OfferUpdate'],
-  { caller, now, lists, queue }: Updating,
+  { caller, now, lists, queue }: UpdateContext,
 ): Promise<string | undefined> {
   const where = { company_id_id: { company_id: tx.company_id, id } };
   const before = await tx.prisma.offer.findUniqueOrThrow({
     where,
     select: { paused: true, lead_token: true },
   });
-  const lead_token = fields.reset_lead_token ? newLeadToken() : before.lead_token;
+  const leadToken = fields.reset_lead_token ? newLeadToken() : before.lead_token;
   await tx.prisma.offer.update({
     where,
     data: {
-      ...columnsOf(fields),
-      ...(await payoutsOf(tx, fields)),
-      ...pauseColumns(before, fields.paused, { caller, now }),
-      lead_token,
+      ...toColumns(fields),
+      ...(await resolvePayouts(tx, fields)),
+      ...buildPauseColumns(before, fields.paused, { caller, now }),
+      lead_token: leadToken,
       ...changedAt(now),
     },
   });
-  const is_reset = lead_token !== before.lead_token;
-  if (is_reset) await setLeadToken(tx, { offer_id: id }, lead_token);
+  const isReset = leadToken !== before.lead_token;
+  if (isReset) await setLeadToken(tx, { offer_id: id }, leadToken);
   await savePowers(tx, id, fields);
   await attach(tx, id, fields, lists);
   if (before.paused && fields.paused === false)
@@ -84,7 +84,7 @@ export async function updateOffer(
       company_id: String(tx.company_id),
       offer_id: String(id),
     });
-  return is_reset ? before.lead_token : undefined;
+  return isReset ? before.lead_token : undefined;
 }
 
 const COLUMNS = [
@@ -105,15 +105,15 @@ const COLUMNS = [
   'abandoned_message',
 ] as const satisfies readonly (keyof Fields)[];
 
-const columnsOf = (fields: Fields) =>
+const toColumns = (fields: Fields) =>
   Object.fromEntries(
     COLUMNS.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
   );
 
 /** Replaces references to traffic sources by their ids. */
-async function payoutsOf(db: Db, { payouts }: Fields): Promise<Pick<Fields, 'payouts'>> {
+async function resolvePayouts(db: Db, { payouts }: Fields): Promise<Pick<Fields, 'payouts'>> {
   if (!payouts) return {};
-  const named = [];
+  const resolvedPayouts = [];
   for (const [n, payout] of payouts.entries()) {
     const { traffic_source_id: source } = payout;
     const field = `payouts.${n}.traffic_source_id`;
@@ -121,9 +121,9 @@ async function payoutsOf(db: Db, { payouts }: Fields): Promise<Pick<Fields, 'pay
       source === null || source === undefined
         ? []
         : await resolveReferences(db, 'traffic_sources', [source], { field });
-    named.push(id === undefined ? payout : { ...payout, traffic_source_id: Number(id) });
+    resolvedPayouts.push(id === undefined ? payout : { ...payout, traffic_source_id: Number(id) });
   }
-  return { payouts: named };
+  return { payouts: resolvedPayouts };
 }
 
 /** In SQL: Prisma cannot set a list to null. */
@@ -139,18 +139,18 @@ async function savePowers(
 /** In the order of locks: suppression lists, groups, buyers. */
 async function attach(
   db: Db,
-  offer_id: bigint,
+  offerId: bigint,
   fields: Fields,
   lists: bigint[] | undefined,
 ): Promise<void> {
-  const offer = { offer_id };
+  const offer = { offer_id: offerId };
   if (lists)
     await replaceAttached(db, 'buyer_suppression_offers', offer, { buyer_suppression_id: lists });
   if (fields.buyer_group_ids !== undefined) {
     const groups = fields.buyer_group_ids ?? [];
     const field = 'buyer_group_ids';
-    const buyer_group_id = await resolveReferences(db, 'buyer_groups', groups, { field });
-    await replaceAttached(db, 'offer_buyer_groups', offer, { buyer_group_id });
+    const buyerGroupId = await resolveReferences(db, 'buyer_groups', groups, { field });
+    await replaceAttached(db, 'offer_buyer_groups', offer, { buyer_group_id: buyerGroupId });
   }
-  await changeBuyers(db, 'offer_buyers', offer_id, fields);
+  await changeBuyers(db, 'offer_buyers', offerId, fields);
 }

@@ -1,4 +1,4 @@
-import { limitsIn, setSourceLimits } from '../buyers/cap-limits';
+import { pickLimits, setSourceLimits } from '../buyers/cap-limits';
 import type { Schemas } from '../contract';
 import { resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -20,12 +20,14 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof Fields)[];
 
 /** The columns among the fields, except the name. */
-export async function columnsOf(db: Db, fields: Fields) {
-  const own = COLUMNS.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]));
+export async function resolveColumns(db: Db, fields: Fields) {
+  const ownColumns = COLUMNS.flatMap((name) =>
+    fields[name] === undefined ? [] : [[name, fields[name]]],
+  );
   return {
-    ...(Object.fromEntries(own) as Columns),
-    ...(await buyersOf(db, 'blocked_buyer_ids', fields.blocked_buyer_ids)),
-    ...(await buyersOf(db, 'allowed_buyer_ids', fields.allowed_buyer_ids)),
+    ...(Object.fromEntries(ownColumns) as Columns),
+    ...(await resolveBuyers(db, 'blocked_buyer_ids', fields.blocked_buyer_ids)),
+    ...(await resolveBuyers(db, 'allowed_buyer_ids', fields.allowed_buyer_ids)),
   };
 }
 
@@ -35,7 +37,7 @@ type Columns = Omit<Pick<Fields, (typeof COLUMNS)[number]>, 'time_zone' | 'payou
   payouts?: Schemas['TrafficSourcePayout'][];
 };
 
-async function buyersOf<Name extends string>(
+async function resolveBuyers<Name extends string>(
   db: Db,
   name: Name,
   buyers: Reference[] | null | undefined,
@@ -55,13 +57,13 @@ interface Caps {
 }
 
 export async function saveCaps(db: Db, { id, fields, time_zone, now }: Caps): Promise<void> {
-  const limits = limitsIn(fields);
-  const is_moved = Boolean(fields.time_zone) && fields.time_zone !== time_zone;
-  if (Object.keys(limits).length === 0 && !is_moved && !fields.reset_total_caps) return;
+  const limits = pickLimits(fields);
+  const isMoved = Boolean(fields.time_zone) && fields.time_zone !== time_zone;
+  if (Object.keys(limits).length === 0 && !isMoved && !fields.reset_total_caps) return;
   await setSourceLimits(db, id, {
     limits,
     zone: ianaName(fields.time_zone ?? time_zone)!,
-    is_moved,
+    is_moved: isMoved,
     reset_totals: fields.reset_total_caps,
     now,
   });

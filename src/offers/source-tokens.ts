@@ -8,17 +8,17 @@ import { newLeadToken } from './lead-token';
 
 type Fields = Schemas['TrafficSourceTokenCreate'];
 
-const PLACES = {
+const TARGETS = {
   offer_id: 'offers',
   schedule_id: 'schedules',
   inbound_webhook_id: 'inbound_webhooks',
 } as const satisfies Partial<Record<keyof Fields, Table>>;
-type PlaceName = keyof typeof PLACES;
-const NAMES = Object.keys(PLACES) as PlaceName[];
+type TargetName = keyof typeof TARGETS;
+const NAMES = Object.keys(TARGETS) as TargetName[];
 
 /** The record that a token is for. Throws 422 unless exactly one is named. */
-function placeOf(fields: Fields): { field: PlaceName; reference: Reference } {
-  const [field, other] = NAMES.filter(
+function parseTarget(fields: Fields): { field: TargetName; reference: Reference } {
+  const [field, conflictingField] = NAMES.filter(
     (name) => fields[name] !== undefined && fields[name] !== null,
   );
   if (!field)
@@ -27,9 +27,9 @@ function placeOf(fields: Fields): { field: PlaceName; reference: Reference } {
       'missing_field',
       'must be given, or schedule_id or inbound_webhook_id: where the token is used',
     );
-  if (other)
+  if (conflictingField)
     throw HttpProblem.field(
-      other,
+      conflictingField,
       'conflicting_fields',
       `must be left out where ${field} is given: a token is for one of them`,
     );
@@ -44,38 +44,38 @@ export async function createSourceToken(
   tx: Db,
   fields: Fields,
   { pepper, now }: { pepper: string; now: Date },
-): Promise<{ id: bigint; made: WebhookToken | undefined }> {
-  const { field, reference } = placeOf(fields);
-  const lockOne = async (table: Table, named: Reference, name: string) =>
-    (await resolveReferences(tx, table, [named], { field: name }))[0]!;
-  const place = { [field]: await lockOne(PLACES[field], reference, field) };
-  const traffic_source_id = await lockOne(
+): Promise<{ id: bigint; webhookToken: WebhookToken | undefined }> {
+  const { field, reference } = parseTarget(fields);
+  const lockOne = async (table: Table, recordReference: Reference, name: string) =>
+    (await resolveReferences(tx, table, [recordReference], { field: name }))[0]!;
+  const target = { [field]: await lockOne(TARGETS[field], reference, field) };
+  const trafficSourceId = await lockOne(
     'traffic_sources',
     fields.traffic_source_id,
     'traffic_source_id',
   );
-  const made = field === 'inbound_webhook_id' ? newWebhookToken(pepper) : undefined;
-  const lead_token = made ? null : newLeadToken();
+  const webhookToken = field === 'inbound_webhook_id' ? newWebhookToken(pepper) : undefined;
+  const leadToken = webhookToken ? null : newLeadToken();
   const { company_id } = tx;
-  if (lead_token !== null) {
-    await tx.keys.claim('lead_token', lead_token);
-    const data = { ...place, token: lead_token, traffic_source_id, company_id };
+  if (leadToken !== null) {
+    await tx.keys.claim('lead_token', leadToken);
+    const data = { ...target, token: leadToken, traffic_source_id: trafficSourceId, company_id };
     await tx.prisma.leadToken.create({ data });
   }
   const { id } = await tx.prisma.trafficSourceToken.create({
     data: {
-      ...place,
+      ...target,
       name: fields.name ?? null,
       external_record_id: fields.external_record_id ?? null,
-      traffic_source_id,
-      lead_token,
-      auth_token_digest: made?.digest ?? null,
+      traffic_source_id: trafficSourceId,
+      lead_token: leadToken,
+      auth_token_digest: webhookToken?.digest ?? null,
       company_id,
       ...createdAt(now),
     },
     select: { id: true },
   });
-  return { id, made };
+  return { id, webhookToken };
 }
 
 type Owner =

@@ -1,6 +1,6 @@
 import { CHRONOLOGICAL } from '../db/list-statements';
 import type { Projection } from '../db/projection';
-import { byReference } from '../db/records';
+import { buildReferenceConditions } from '../db/records';
 import type { Deps } from '../deps';
 import type { WebhookToken } from '../http/auth/webhook-tokens';
 import type { Handlers } from '../http/handlers';
@@ -40,24 +40,24 @@ export const trafficSourceTokens = ({ clock, pepper, authenticator }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
     listTrafficSourceTokens: ({ query, db }) => {
-      const filters = byReference(query, { traffic_source_id: 'traffic_sources' });
+      const filters = buildReferenceConditions(query, { traffic_source_id: 'traffic_sources' });
       return page(query, { db, now: clock(), projection, orders: CHRONOLOGICAL, filters });
     },
 
     showTrafficSourceToken: (call) => records.show(call),
 
     createTrafficSourceToken: (call) => {
-      let made: WebhookToken | undefined;
+      let webhookToken: WebhookToken | undefined;
       // The endpoint may be cached without the new token.
       call.db.afterCommit(authenticator.forgetTokens);
       return records.create(
         { ...call, query: {} },
         async (tx, fields: typeof call.body, now) => {
           const created = await createSourceToken(tx, fields, { pepper, now });
-          ({ made } = created);
+          ({ webhookToken } = created);
           return created.id;
         },
-        () => (made ? { auth_token: made.token } : {}),
+        () => (webhookToken ? { auth_token: webhookToken.token } : {}),
       );
     },
 

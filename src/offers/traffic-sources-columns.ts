@@ -6,7 +6,7 @@ const CALL_COUNTS = `traffic_source_call_counts k
   WHERE k.company_id = t.company_id AND k.traffic_source_id = t.id`;
 const COUNTED_CALLS = `(SELECT coalesce(sum(k.n), 0)::bigint FROM ${CALL_COUNTS})`;
 const caps = capColumns('l');
-const maxed_out = `(${caps.maxed_out_by}) IS NOT NULL`;
+const maxedOut = `(${caps.maxed_out_by}) IS NOT NULL`;
 
 export const projection = {
   schema: 'TrafficSource',
@@ -32,7 +32,7 @@ export const projection = {
     paused: true,
     time_zone: true,
     ...caps,
-    maxed_out,
+    maxed_out: maxedOut,
     blocked_buyer_ids: true,
     allowed_buyer_ids: true,
     payouts: true,

@@ -1,4 +1,4 @@
-import { defaultsOf, type Schemas } from '../contract';
+import { readDefaults, type Schemas } from '../contract';
 import { grantToTeams } from '../db/access-scope';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
@@ -11,13 +11,13 @@ import { recordHandlers } from '../http/record-handlers';
 import { grantTrafficSource } from '../people/grant-traffic-source';
 import { leaveTeams } from '../people/leave-teams';
 import { cutText } from '../storable-text';
-import { columnsOf, saveCaps } from './save-traffic-source';
+import { resolveColumns, saveCaps } from './save-traffic-source';
 import { revokeSourceTokens } from './source-tokens';
 import { orders, projection } from './traffic-sources-columns';
 
 // Traffic sources: the origins of leads and calls, which are paid for them.
 
-const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
+const key = (companyId: bigint, id: bigint) => ({ company_id_id: { company_id: companyId, id } });
 
 async function deleteSource(tx: Db, id: bigint, now: Date): Promise<void> {
   await leaveTeams(tx, { kind: 'traffic_source', id }, now);
@@ -36,15 +36,15 @@ export const trafficSources = ({ clock, authenticator }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
     listTrafficSources: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newTrafficSource: (call) => records.unsaved(call, DEFAULTS),
+    newTrafficSource: (call) => records.showUnsaved(call, DEFAULTS),
     showTrafficSource: records.show,
 
     createTrafficSource: (call) =>
       records.create(call, async (tx, body: Fields, now) => {
         const { team_ids, ...fields } = withDefaults<Fields>(body, DEFAULTS);
         const data = {
-          ...(await columnsOf(tx, fields)),
-          name: nameOf(fields),
+          ...(await resolveColumns(tx, fields)),
+          name: requireName(fields),
           company_id: tx.company_id,
           ...createdAt(now),
         };
@@ -57,14 +57,14 @@ export const trafficSources = ({ clock, authenticator }: Deps) => {
       }),
 
     updateTrafficSource: (call) =>
-      records.update(call, async (tx, id, { fields: sent, now }) => {
-        const { team_ids, ...fields } = withDefaults<Fields>(sent, DEFAULTS);
+      records.update(call, async (tx, id, { fields: body, now }) => {
+        const { team_ids, ...fields } = withDefaults<Fields>(body, DEFAULTS);
         const where = key(tx.company_id, id);
         const before = await tx.prisma.trafficSource.findUniqueOrThrow({ where });
-        const name = changedName(before, fields);
+        const name = deriveName(before, fields);
         await tx.prisma.trafficSource.update({
           where,
-          data: { ...(await columnsOf(tx, fields)), name, ...changedAt(now) },
+          data: { ...(await resolveColumns(tx, fields)), name, ...changedAt(now) },
         });
         await saveCaps(tx, { id, fields, time_zone: before.time_zone, now });
         if (team_ids !== undefined)
@@ -76,7 +76,7 @@ export const trafficSources = ({ clock, authenticator }: Deps) => {
 };
 
 type Fields = Schemas['TrafficSourceFields'];
-const DEFAULTS = defaultsOf('TrafficSourceFields') as Fields & { time_zone: string };
+const DEFAULTS = readDefaults('TrafficSourceFields') as Fields & { time_zone: string };
 
 type Names = Pick<
   Schemas['TrafficSourceFields'],
@@ -86,14 +86,14 @@ type Names = Pick<
 const MAX_NAME = 255;
 
 /** The name that is derived from the other fields; blank when all of them are. */
-function madeOf({ first_name, last_name, company_name, email }: Names): string {
+function buildDefaultName({ first_name, last_name, company_name, email }: Names): string {
   const person = [first_name, last_name].flatMap((name) => name?.trim() || []).join(' ');
   return cutText(person || company_name?.trim() || email || '', MAX_NAME);
 }
 
 /** Throws 422 when no field gives a name. */
-function nameOf(names: Names): string {
-  const name = names.name?.trim() || madeOf(names);
+function requireName(names: Names): string {
+  const name = names.name?.trim() || buildDefaultName(names);
   if (name) return name;
   throw HttpProblem.field(
     'name',
@@ -103,8 +103,8 @@ function nameOf(names: Names): string {
 }
 
 /** A derived name follows the fields that it is derived from. */
-function changedName(before: Names & { name: string }, fields: Names): string {
-  const is_made = before.name === madeOf(before);
-  const name = fields.name === undefined && !is_made ? before.name : fields.name;
-  return nameOf({ ...before, ...fields, name });
+function deriveName(before: Names & { name: string }, fields: Names): string {
+  const isMade = before.name === buildDefaultName(before);
+  const name = fields.name === undefined && !isMade ? before.name : fields.name;
+  return requireName({ ...before, ...fields, name });
 }

@@ -1,39 +1,39 @@
 import type { Action, Plan } from '../schedules/engine/cadence';
-import { nextStep, type ParkReason } from '../schedules/engine/next-step';
-import { nextOfferStep, type OfferVerdict } from '../schedules/engine/offer-next-step';
-import { contactLead } from './contact-lead';
+import { decideNextStep, type ParkReason } from '../schedules/engine/next-step';
+import { decideNextOfferStep, type OfferVerdict } from '../schedules/engine/offer-next-step';
+import { runContactStep } from './contact-lead';
 import type { Channels } from './draft';
-import { iso } from './lead-state';
+import { toIsoTime } from './lead-state';
 import type { DueLead } from './load-leads';
 import type { ContactState } from './lock-contacts';
 import type { StepContext } from './step-context';
-import { StepRecorder, type AdvancedLead } from './step-recorder';
+import { StepRecorder, type StepChanges } from './step-recorder';
 
 export const FAULT_DELAY_MS = 600_000;
 /** More steps than a reasonable schedule has at once; the rest follow in the next batch. */
 const MAX_STEPS = 50;
 
 /** Runs the steps of a locked lead that are due now, until it waits, stops or ends. */
-export async function advanceLead(locked: DueLead, context: StepContext): Promise<AdvancedLead> {
-  const { outreach, contact } = context;
-  const recorder = new StepRecorder(locked, outreach);
-  if (outreach.isOrphan(locked)) {
-    end(recorder, 'disabled', context.channels);
+export async function runLeadSteps(locked: DueLead, context: StepContext): Promise<StepChanges> {
+  const { records, contact } = context;
+  const recorder = new StepRecorder(locked, records);
+  if (records.isOrphan(locked)) {
+    endLead(recorder, 'disabled', context.channels);
     return recorder.result();
   }
-  const plan = outreach.planFor(locked);
+  const plan = records.planFor(locked);
   for (let n = 0; n < MAX_STEPS; n++) {
-    const { progress, events, verdict } = decide(recorder, plan, { outreach, contact });
+    const { progress, events, verdict } = decideStep(recorder, plan, { records, contact });
     recorder.proceed(progress, events);
-    if (await apply(recorder, verdict, { plan, context })) return recorder.result();
+    if (await runStep(recorder, verdict, { plan, context })) return recorder.result();
   }
-  recorder.wait({ at: outreach.now });
+  recorder.wait({ at: records.now });
   return recorder.result();
 }
 
 /** Postpones a lead whose next step could not be determined, and changes nothing else. */
-export function putOff(locked: DueLead, { outreach }: StepContext): AdvancedLead {
-  const recorder = new StepRecorder(locked, outreach);
+export function postponeLead(locked: DueLead, { records }: StepContext): StepChanges {
+  const recorder = new StepRecorder(locked, records);
   const { state, now } = recorder;
   const at = new Date(now.getTime() + FAULT_DELAY_MS);
   if (state.delay_reason !== 'fault')
@@ -41,30 +41,30 @@ export function putOff(locked: DueLead, { outreach }: StepContext): AdvancedLead
       'delayed',
       `the next step could not be determined; tried again at ${at.toISOString()}`,
     );
-  Object.assign(state, { due_at: iso(at), delay_reason: 'fault' });
+  Object.assign(state, { due_at: toIsoTime(at), delay_reason: 'fault' });
   return recorder.result();
 }
 
-function decide(
+function decideStep(
   { lead, progress }: StepRecorder,
   plan: Plan,
-  { outreach, contact }: Pick<StepContext, 'outreach' | 'contact'>,
+  { records, contact }: Pick<StepContext, 'records' | 'contact'>,
 ) {
-  const { now } = outreach;
-  const facts = { now, zones: lead.zones, standing: outreach.standingOf(lead, contact) };
-  const next = lead.schedule_id === null ? nextOfferStep : nextStep;
+  const { now } = records;
+  const facts = { now, zones: lead.zones, conditions: records.buildContactability(lead, contact) };
+  const next = lead.schedule_id === null ? decideNextOfferStep : decideNextStep;
   return next(progress, plan, facts);
 }
 
 /** Carries out a verdict. Returns true when the lead has no more steps now. */
-async function apply(
+async function runStep(
   recorder: StepRecorder,
   verdict: OfferVerdict,
   { plan, context }: { plan: Plan; context: StepContext },
 ): Promise<boolean> {
   switch (verdict.kind) {
     case 'contact':
-      return contactLead(recorder, verdict.action, context);
+      return runContactStep(recorder, verdict.action, context);
     case 'webhook':
       recorder.addWebhook(verdict.action);
       recorder.noteAction();
@@ -74,7 +74,7 @@ async function apply(
       changeContact(recorder, verdict.kind, { action: verdict.action, contact: context.contact });
       return false;
     case 'move':
-      recorder.moveTo(context.outreach.actionOf(recorder.lead, verdict.action).to_schedule_id!);
+      recorder.moveTo(context.records.findAction(recorder.lead, verdict.action).to_schedule_id!);
       recorder.wait({ at: recorder.now });
       return true;
     case 'park':
@@ -89,14 +89,14 @@ async function apply(
       return true;
     case 'end': {
       const { reason } = verdict;
-      const is_limit = reason === 'expired' || reason === 'exceeded_max_calls';
-      end(recorder, is_limit ? reason : finalStatus(recorder, plan), context.channels);
+      const isLimit = reason === 'expired' || reason === 'exceeded_max_calls';
+      endLead(recorder, isLimit ? reason : finalStatus(recorder, plan), context.channels);
       return true;
     }
   }
 }
 
-const PARKED = {
+const PARK_EVENTS = {
   blocked: { event: 'blocked', message: 'its number is on the blacklist' },
   opt_out: { event: 'opted_out', message: 'its number has opted out' },
   disabled: { event: 'disabled', message: 'its offer or schedule is paused' },
@@ -108,13 +108,13 @@ function park(recorder: StepRecorder, status: ParkReason): void {
     status,
     due_at: null,
     delay_reason: null,
-    next_action_at: iso(progress.not_before),
+    next_action_at: toIsoTime(progress.not_before),
   });
   // An opt-out or block by the lead's own schedule has been logged.
-  const is_own_change = contact_changes.some(
+  const isOwnChange = contact_changes.some(
     (change) => status === (change === 'block' ? 'blocked' : change),
   );
-  if (!is_own_change) recorder.log(PARKED[status].event, PARKED[status].message);
+  if (!isOwnChange) recorder.log(PARK_EVENTS[status].event, PARK_EVENTS[status].message);
 }
 
 function changeContact(
@@ -128,7 +128,7 @@ function changeContact(
   recorder.noteAction();
 }
 
-function end(recorder: StepRecorder, status: string, { carrier, mailer }: Channels): void {
+function endLead(recorder: StepRecorder, status: string, { carrier, mailer }: Channels): void {
   const { state, progress, now } = recorder;
   Object.assign(state, {
     status,
@@ -136,7 +136,7 @@ function end(recorder: StepRecorder, status: string, { carrier, mailer }: Channe
     due_at: null,
     next_action_at: null,
     delay_reason: null,
-    schedule_ended_at: iso(now),
+    schedule_ended_at: toIsoTime(now),
   });
   if (progress.callback_at) recorder.endCallback('canceled', { reason: 'the lead has ended' });
   // A transaction that failed may already have asked an external service to send.

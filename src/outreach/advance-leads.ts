@@ -6,25 +6,25 @@ import type { Deps } from '../deps';
 import { pauses } from '../jobs/pauses';
 import { changeContacts } from '../leads/change-contacts';
 import { writeLogs } from '../leads/write-logs';
-import { statementsOn } from '../db/tenant';
-import { advanceLead, putOff } from './advance-lead';
-import { buyerAvailability } from './buyer-availability';
-import { openContext } from './context';
+import { buildCompanyStatements } from '../db/tenant';
+import { runLeadSteps, postponeLead } from './advance-lead';
+import { findBuyerAvailability } from './buyer-availability';
+import { loadOutreachContext } from './context';
 import type { Channels } from './draft';
 import { lockLeads, type LeadKey } from './load-leads';
 import { contactKey, lockContacts } from './lock-contacts';
 import { moveLeads } from './move-leads';
 import {
-  emptyRecording,
-  isPlayed,
+  createRecording,
+  isRingingInSandbox,
   markNumbersAssigned,
   recordSteps,
   type Recording,
 } from './record-steps';
 import type { BuyerCheck, Sender } from './step-context';
-import type { AdvancedLead } from './step-recorder';
+import type { StepChanges } from './step-recorder';
 
-export interface Advancing {
+export interface StepOptions {
   claim_id: string;
   now: Date;
   lease_until: Date;
@@ -37,41 +37,45 @@ export interface Advancing {
  * Runs the steps of claimed leads in the open transaction: locks, decides, sends and records.
  * Returns the leads with a deferred draft, which need another call at once.
  */
-export async function advanceLeads(
+export async function runSteps(
   client: PoolClient,
   keys: readonly LeadKey[],
-  { claim_id, now, lease_until, channels, send, deps }: Advancing,
+  { claim_id, now, lease_until, channels, send, deps }: StepOptions,
 ): Promise<LeadKey[]> {
   const sql = sqlOn(client);
   const contacts = await lockContacts(sql, keys, now);
   const leads = await lockLeads(sql, claim_id, keys);
   if (leads.length === 0) return [];
-  const outreach = await openContext(sql, leads, now);
-  const buyerFor: BuyerCheck = (lead, offer_id) =>
-    buyerAvailability(statementsOn(deps.database, BigInt(lead.company_id), client), lead, {
-      offer_id,
-      carrier: channels.carrier,
-      now,
-    });
-  const advanced: AdvancedLead[] = [];
+  const records = await loadOutreachContext(sql, leads, now);
+  const buyerFor: BuyerCheck = (lead, offerId) =>
+    findBuyerAvailability(
+      buildCompanyStatements(deps.database, BigInt(lead.company_id), client),
+      lead,
+      {
+        offer_id: offerId,
+        carrier: channels.carrier,
+        now,
+      },
+    );
+  const advanced: StepChanges[] = [];
   const pause = pauses();
   for (const lead of leads) {
     await pause();
     const contact = contacts.get(contactKey(lead))!;
-    const context = { outreach, contact, channels, send, buyerFor, lease_until };
+    const context = { records, contact, channels, send, buyerFor, lease_until };
     // An error before the next statement concerns this lead alone.
-    const result = await advanceLead(lead, context).catch((error: unknown) => {
+    const result = await runLeadSteps(lead, context).catch((error: unknown) => {
       deps.log.error(
         { err: error, lead_id: lead.id, company_id: lead.company_id },
         'the next step of a lead could not be determined; the lead is put off',
       );
-      return putOff(lead, context);
+      return postponeLead(lead, context);
     });
     advanced.push(result);
   }
-  const recording = combine(advanced);
-  const log_ids = await recordSteps(sql, recording, now);
-  await queueWebhooks(client, advanced, { log_ids, deps });
+  const recording = combineRecordings(advanced);
+  const logIds = await recordSteps(sql, recording, now);
+  await queueWebhooks(client, advanced, { log_ids: logIds, deps });
   await playSandboxCalls(client, recording, deps);
   await changeAllContacts(sql, advanced, now);
   const moves = advanced.flatMap(({ lead, move }) => (move ? [{ lead, ...move }] : []));
@@ -84,8 +88,8 @@ export async function advanceLeads(
   return advanced.flatMap(({ lead, state }) => (state.keeps_claim ? [lead] : []));
 }
 
-function combine(advanced: readonly AdvancedLead[]): Recording {
-  const all = emptyRecording();
+function combineRecordings(advanced: readonly StepChanges[]): Recording {
+  const all = createRecording();
   const contacts = new Map<string, Recording['contacts'][number]>();
   for (const { lead, state, rows, counts } of advanced) {
     for (const kind of Object.keys(rows) as (keyof typeof rows)[])
@@ -110,20 +114,20 @@ function combine(advanced: readonly AdvancedLead[]): Recording {
  */
 async function queueWebhooks(
   client: PoolClient,
-  advanced: readonly AdvancedLead[],
+  advanced: readonly StepChanges[],
   { log_ids, deps }: { log_ids: readonly string[]; deps: Pick<Deps, 'queue'> },
 ): Promise<void> {
-  let first_log = 0;
+  let firstLog = 0;
   for (const { lead, rows, webhooks } of advanced) {
     const { company_id } = lead;
     for (const index of webhooks) {
-      const lead_log_id = log_ids[first_log + index]!;
+      const leadLogId = log_ids[firstLog + index]!;
       await deps.queue.add({ query: queryOn(() => client) }, 'send_action_webhook', {
         company_id,
-        lead_log_id,
+        lead_log_id: leadLogId,
       });
     }
-    first_log += rows.logs.length;
+    firstLog += rows.logs.length;
   }
 }
 
@@ -134,14 +138,14 @@ async function playSandboxCalls(
 ): Promise<void> {
   const db = { query: queryOn(() => client) };
   for (const row of calls)
-    if (isPlayed(row))
+    if (isRingingInSandbox(row))
       await queue.add(db, 'play_sandbox_call', { company_id: row.company_id, uuid: row.uuid });
 }
 
 /** Applies opt-outs and blocks by schedules to the other leads of the numbers. */
 async function changeAllContacts(
   sql: Sql,
-  advanced: readonly AdvancedLead[],
+  advanced: readonly StepChanges[],
   now: Date,
 ): Promise<void> {
   const message = 'by the schedule of a lead of this number';

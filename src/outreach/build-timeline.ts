@@ -6,19 +6,19 @@ import {
   type PlannedStep,
   type Situation,
 } from '../schedules/engine/forecast';
-import { progressOf } from '../schedules/engine/plan';
+import { toProgress } from '../schedules/engine/plan';
 import { nextContact } from '../time/contact-hours';
 import { formatInstant } from '../time/zone';
-import { buyerAvailability } from './buyer-availability';
+import { findBuyerAvailability } from './buyer-availability';
 import type { OutreachContext } from './context';
-import { draft, type Channels, type Draft, type Fault } from './draft';
+import { draftAction, type Channels, type Draft, type Fault } from './draft';
 import type { DueLead } from './load-leads';
 import type { ContactState } from './lock-contacts';
 import { READ_HISTORY } from './queries/lead-logs';
 
-interface Viewing {
+interface TimelineContext {
   contact: ContactState;
-  outreach: OutreachContext;
+  records: OutreachContext;
   channels: Channels;
   /** IANA zone of the times. */
   zone: string;
@@ -38,23 +38,23 @@ const MESSAGES: Record<Obstacle | 'daylight_hours' | 'business_hours', string> =
   business_hours: 'put off until the business is open',
 };
 
-export async function timelineOf(
+export async function buildTimeline(
   db: Db,
   lead: DueLead,
-  viewing: Viewing,
+  viewing: TimelineContext,
 ): Promise<Schemas['Timeline']> {
-  const { contact, outreach, zone } = viewing;
+  const { contact, records, zone } = viewing;
   const past = await db.sql(READ_HISTORY, { lead_id: lead.id });
   const future =
-    lead.is_live && !outreach.isOrphan(lead)
-      ? forecast(progressOf(lead), outreach.planFor(lead), situationOf(lead, contact, outreach))
+    lead.is_live && !records.isOrphan(lead)
+      ? forecast(toProgress(lead), records.planFor(lead), buildSituation(lead, contact, records))
       : [];
-  const steps = await withBuyers(db, lead, future, viewing);
+  const steps = await addBuyerAvailability(db, lead, future, viewing);
   return {
     past: past.map(({ created_at, event, message, schedule_action_id }) => ({
       at: formatInstant(created_at, zone),
       event,
-      message: message && messageFor(db, message),
+      message: message && maskMessage(db, message),
       schedule_action_id: schedule_action_id === null ? null : Number(schedule_action_id),
     })),
     future: steps,
@@ -64,83 +64,87 @@ export async function timelineOf(
 /** Leads with these statuses stay stopped until a user changes that. */
 const STOPPED: Record<string, Obstacle> = { opt_out: 'opt_out', blocked: 'blacklist' };
 
-function situationOf(lead: DueLead, contact: ContactState, outreach: OutreachContext): Situation {
+function buildSituation(lead: DueLead, contact: ContactState, records: OutreachContext): Situation {
   const parked = STOPPED[lead.status];
-  const delayed_by = delayOf(lead, outreach);
+  const delayedBy = explainDelay(lead, records);
   return {
-    now: outreach.now,
+    now: records.now,
     zones: lead.zones,
-    standing: outreach.standingOf(lead, contact),
+    conditions: records.buildContactability(lead, contact),
     in_schedule: lead.schedule_id !== null,
     ...(parked && { parked }),
-    ...(delayed_by && { delayed_by }),
+    ...(delayedBy && { delayed_by: delayedBy }),
   };
 }
 
 /** The reason why the lead waits longer than its schedule says; undefined when it does not. */
-function delayOf(lead: DueLead, outreach: OutreachContext): Situation['delayed_by'] {
+function explainDelay(lead: DueLead, records: OutreachContext): Situation['delayed_by'] {
   const { delay_reason, next_action_at, callback_at, zones, tries } = lead;
   if (tries > 0 && delay_reason === 'carrier' && !callback_at) return 'carrier';
   if (callback_at || (delay_reason !== 'daylight_hours' && delay_reason !== 'business_hours'))
     return undefined;
-  const open = nextContact(outreach.planFor(lead).hours, zones, outreach.now);
+  const open = nextContact(records.planFor(lead).hours, zones, records.now);
   return open?.at.getTime() === next_action_at?.getTime() ? delay_reason : undefined;
 }
 
 /** Callers who do not see all buyers are not shown how many each reason excludes. */
-const messageFor = ({ accessScope }: Db, message: string): string =>
+const maskMessage = ({ accessScope }: Db, message: string): string =>
   accessScope ? message.replace(/(would take the call): .*$/, '$1') : message;
 
-async function withBuyers(
+async function addBuyerAvailability(
   db: Db,
   lead: DueLead,
   future: readonly PlannedStep[],
-  viewing: Viewing,
+  viewing: TimelineContext,
 ): Promise<Schemas['TimelineStep'][]> {
-  const { outreach } = viewing;
-  const offer_id = outreach.offerOfCalls(lead);
-  const is_routed = ({ kind, action }: PlannedStep) => {
-    if (kind === 'callback') return outreach.connectionOf(lead).connect_to === null;
-    return kind === 'dial' && outreach.actionOf(lead, action!).connect_to === null;
+  const { records } = viewing;
+  const offerId = records.findCallOffer(lead);
+  const isRouted = ({ kind, action }: PlannedStep) => {
+    if (kind === 'callback') return records.findConnection(lead).connect_to === null;
+    return kind === 'dial' && records.findAction(lead, action!).connect_to === null;
   };
-  const found =
-    offer_id !== null && future.some(is_routed)
-      ? await buyerAvailability(db, lead, {
-          ...{ offer_id, now: outreach.now },
+  const availability =
+    offerId !== null && future.some(isRouted)
+      ? await findBuyerAvailability(db, lead, {
+          ...{ offer_id: offerId, now: records.now },
           carrier: viewing.channels.carrier,
         })
       : undefined;
-  const why = found?.message && messageFor(db, found.message);
+  const why = availability?.message && maskMessage(db, availability.message);
   return future.map((step) => {
-    const entry = timelineStep(lead, step, viewing);
-    if (!found || !is_routed(step)) return entry;
-    const { available } = found;
+    const entry = buildTimelineStep(lead, step, viewing);
+    if (!availability || !isRouted(step)) return entry;
+    const { available } = availability;
     const message = entry.message ?? (available ? null : (why ?? null));
     return { ...entry, buyer_available: available, message };
   });
 }
 
-function timelineStep(lead: DueLead, step: PlannedStep, viewing: Viewing): Schemas['TimelineStep'] {
+function buildTimelineStep(
+  lead: DueLead,
+  step: PlannedStep,
+  viewing: TimelineContext,
+): Schemas['TimelineStep'] {
   const { at, kind, action, delayed_by, blocked_by } = step;
-  const { outreach, channels, zone } = viewing;
-  const row = action && outreach.scheduleOf(lead)?.rows.get(action.id);
-  const is_delivery = ['sms', 'email', 'dial'].includes(kind);
-  const delivery = row && is_delivery ? draft(lead, row, { outreach, channels }) : undefined;
+  const { records, channels, zone } = viewing;
+  const row = action && records.findSchedule(lead)?.rows.get(action.id);
+  const isDelivery = ['sms', 'email', 'dial'].includes(kind);
+  const delivery = row && isDelivery ? draftAction(lead, row, { records, channels }) : undefined;
   return {
     at: at && formatInstant(at, zone),
     action: kind,
     schedule_action_id: row ? Number(row.id) : null,
     name: row?.name ?? null,
     end_of_schedule: row?.end_of_schedule ?? false,
-    text: textOf(delivery),
+    text: describeDelivery(delivery),
     delayed_by: delayed_by ?? null,
     blocked_by: blocked_by ?? null,
-    message: messageOf(step, delivery, zone),
+    message: buildMessage(step, delivery, zone),
     buyer_available: null,
   };
 }
 
-function textOf(delivery: Draft | Fault | undefined): string | null {
+function describeDelivery(delivery: Draft | Fault | undefined): string | null {
   if (!delivery || 'fault' in delivery) return null;
   switch (delivery.table) {
     case 'text_messages':
@@ -154,7 +158,7 @@ function textOf(delivery: Draft | Fault | undefined): string | null {
   }
 }
 
-function messageOf(
+function buildMessage(
   { message, until, blocked_by, delayed_by }: PlannedStep,
   delivery: Draft | Fault | undefined,
   zone: string,

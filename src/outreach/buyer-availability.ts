@@ -1,15 +1,15 @@
 import type { Carrier } from '../carriers/carrier';
 import type { Statements } from '../db/tenant';
-import { availabilityOf, type Availability } from '../routing/engine/availability';
+import { buildAvailability, type Availability } from '../routing/engine/availability';
 import { loadRouting } from '../routing/load-routing';
-import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
+import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
 import type { DueLead } from './load-leads';
 
 /** The seed does not affect whether there is a buyer. */
 const ANY_SEED = 'availability';
 
 /** Returns whether a buyer of an offer would take a call placed to a lead now. Reserves nothing. */
-export async function buyerAvailability(
+export async function findBuyerAvailability(
   db: Statements,
   lead: Pick<DueLead, 'data' | 'caller_number' | 'traffic_source_id' | 'sub_id'>,
   {
@@ -18,16 +18,16 @@ export async function buyerAvailability(
     now,
   }: { offer_id: string; carrier: Pick<Carrier, 'can_whisper'>; now: Date },
 ): Promise<Availability> {
-  const caller_number = Number(lead.caller_number);
+  const callerNumber = Number(lead.caller_number);
   const { traffic_source_id } = lead;
-  const asking = { source: { offer_id }, number: caller_number, traffic_source_id, now };
-  const found = await loadRouting(db, asking);
-  const asked =
-    found &&
-    (await routeFacts(db, found, {
+  const request = { source: { offer_id }, number: callerNumber, traffic_source_id, now };
+  const routing = await loadRouting(db, request);
+  const callFacts =
+    routing &&
+    (await loadRouteFacts(db, routing, {
       now,
       seed: ANY_SEED,
-      caller_number,
+      caller_number: callerNumber,
       tokens: lead.data,
       origin: {
         ...NO_ORIGIN,
@@ -38,7 +38,7 @@ export async function buyerAvailability(
       can_whisper: carrier.can_whisper,
       tried: new Set(),
     }));
-  if (asked) return availabilityOf(found.candidates, asked);
+  if (callFacts) return buildAvailability(routing.candidates, callFacts);
   const facts = { now, seed: ANY_SEED, tokens: () => undefined };
-  return { ...availabilityOf([], facts), message: 'the offer was deleted' };
+  return { ...buildAvailability([], facts), message: 'the offer was deleted' };
 }

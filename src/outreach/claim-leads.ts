@@ -24,20 +24,23 @@ export async function claimDueLeads(
   { claim_id, now, lease_until, limit }: Claim,
 ): Promise<LeadKey[]> {
   const claim = { claim_id, now, lease_until };
-  const with_priority = await sql(CLAIM_BY_PRIORITY, {
+  const withPriority = await sql(CLAIM_BY_PRIORITY, {
     ...claim,
     limit: Math.ceil(limit * SHARE_OF_PRIORITY),
   });
-  const others = await sql(CLAIM_BY_TIME, { ...claim, limit: limit - with_priority.length });
-  return [...with_priority.toSorted(byPriority), ...others.toSorted(byPriority)];
+  const withoutPriority = await sql(CLAIM_BY_TIME, {
+    ...claim,
+    limit: limit - withPriority.length,
+  });
+  return [...withPriority.toSorted(byPriority), ...withoutPriority.toSorted(byPriority)];
 }
 
-interface Claimed extends LeadKey {
+interface ClaimedLead extends LeadKey {
   due_at: Date;
   lead_priority: number | null;
 }
 
-const byPriority = (a: Claimed, b: Claimed): number =>
+const byPriority = (a: ClaimedLead, b: ClaimedLead): number =>
   (a.lead_priority ?? 0) - (b.lead_priority ?? 0) ||
   a.due_at.getTime() - b.due_at.getTime() ||
   Number(a.id) - Number(b.id);
@@ -47,7 +50,7 @@ export async function releaseLeads(
   sql: Sql,
   { claim_id, leads, due_at }: { claim_id: string; leads: readonly LeadKey[]; due_at: Date },
 ): Promise<void> {
-  const company_ids = leads.map(({ company_id }) => company_id);
+  const companyIds = leads.map(({ company_id }) => company_id);
   const ids = leads.map(({ id }) => id);
-  await sql(RELEASE_LEADS, { company_ids, ids, claim_id, due_at });
+  await sql(RELEASE_LEADS, { company_ids: companyIds, ids, claim_id, due_at });
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { sqlOn } from '../db/sql';
-import { inTransaction } from '../db/transaction';
+import { runInTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
 import { FAULT_DELAY_MS } from './advance-lead';
-import { advanceLeads } from './advance-leads';
+import { runSteps } from './advance-leads';
 import { claimDueLeads, releaseLeads } from './claim-leads';
-import { isInstant, send } from './deliver';
+import { isInstant, sendDraft } from './deliver';
 import type { Channels } from './draft';
 import type { LeadKey } from './load-leads';
 import { CHECK_CONNECTION } from './queries/claim-leads';
@@ -47,7 +47,7 @@ interface Batch {
 }
 
 /** Contacts one batch of due leads, and returns how many there were. */
-export async function contactDueLeads(
+export async function processDueLeads(
   deps: OutreachDeps,
   { lease_ms = LEASE_MS, signal }: OutreachOptions = {},
 ): Promise<number> {
@@ -57,8 +57,10 @@ export async function contactDueLeads(
   const limit = carrier.instant && mailer.instant ? BATCH_SIZE.instant : BATCH_SIZE.external;
   const leads = await claimDueLeads(sql, { ...batch, limit, lease_until: leaseEnd(batch) });
   if (leads.length === 0) return 0;
-  const deferred = await advanceBatch(leads, batch, deps);
-  await inParallel(deferred, MAX_CONCURRENT, (lead) => deliverTo(lead, batch, { deps, signal }));
+  const deferred = await processBatch(leads, batch, deps);
+  await runInParallel(deferred, MAX_CONCURRENT, (lead) =>
+    deliverDeferred(lead, batch, { deps, signal }),
+  );
   if (signal?.aborted)
     await releaseLeads(sql, { claim_id: batch.claim_id, leads: deferred, due_at: clock() });
   return leads.length;
@@ -66,7 +68,7 @@ export async function contactDueLeads(
 
 const leaseEnd = ({ now, lease_ms }: Batch): Date => new Date(now.getTime() + lease_ms);
 
-const channelsOf = ({ carrier, mailer, config }: OutreachDeps): Channels => ({
+const pickChannels = ({ carrier, mailer, config }: OutreachDeps): Channels => ({
   carrier,
   mailer,
   mail_from: config.mail_from,
@@ -77,18 +79,18 @@ const channelsOf = ({ carrier, mailer, config }: OutreachDeps): Channels => ({
  * the transaction fails twice, each lead gets its own, so that a lead whose data fails does not
  * stop the others.
  */
-async function advanceBatch(
+async function processBatch(
   leads: readonly LeadKey[],
   batch: Batch,
   deps: OutreachDeps,
 ): Promise<LeadKey[]> {
   const { bulk, pool } = deps.database;
-  const channels = channelsOf(deps);
+  const channels = pickChannels(deps);
   const sendInstantly: Sender = async (_, draft) =>
-    isInstant(draft, channels) ? send(draft, {}, channels) : 'deferred';
+    isInstant(draft, channels) ? sendDraft(draft, {}, channels) : 'deferred';
   const context = { ...batch, lease_until: leaseEnd(batch), channels, send: sendInstantly, deps };
   const attempt = (some: readonly LeadKey[]) =>
-    inTransaction(bulk, (client) => advanceLeads(client, some, context));
+    runInTransaction(bulk, (client) => runSteps(client, some, context));
   try {
     return await attempt(leads).catch(() => attempt(leads));
   } catch (error) {
@@ -99,7 +101,7 @@ async function advanceBatch(
   const deferred: LeadKey[] = [];
   for (const lead of leads) {
     const rest = await attempt([lead]).catch(async (error: unknown) => {
-      await putOffFailed(lead, batch, { error, deps });
+      await postponeFailedLead(lead, batch, { error, deps });
       return [];
     });
     deferred.push(...rest);
@@ -111,7 +113,7 @@ async function advanceBatch(
 const TEMPORARY = /^(08|40|53|55|57)/;
 
 /** Postpones a lead whose statements fail. After a temporary error the lease simply expires. */
-async function putOffFailed(
+async function postponeFailedLead(
   lead: LeadKey,
   { claim_id, now }: Batch,
   { error, deps }: { error: unknown; deps: OutreachDeps },
@@ -121,25 +123,25 @@ async function putOffFailed(
     'a lead could not be contacted; it is tried again later',
   );
   if (TEMPORARY.test((error as { code?: string }).code ?? '')) return;
-  const due_at = new Date(now.getTime() + FAULT_DELAY_MS);
-  await releaseLeads(sqlOn(deps.database.pool), { claim_id, leads: [lead], due_at });
+  const dueAt = new Date(now.getTime() + FAULT_DELAY_MS);
+  await releaseLeads(sqlOn(deps.database.pool), { claim_id, leads: [lead], due_at: dueAt });
 }
 
 /**
  * Sends everything that is due to one lead, one message in each transaction. The lead may change
  * between them, so that each transaction decides again.
  */
-async function deliverTo(
+async function deliverDeferred(
   lead: LeadKey,
   batch: Batch,
   { deps, signal }: { deps: OutreachDeps; signal: AbortSignal | undefined },
 ): Promise<void> {
-  const channels = channelsOf(deps);
+  const channels = pickChannels(deps);
   for (let rest = [lead]; rest.length > 0 && !signal?.aborted;) {
     const current = { ...batch, now: deps.clock() };
     const context = { ...current, lease_until: leaseEnd(current), channels, deps };
-    rest = await inTransaction(deps.database.bulk, (client) =>
-      advanceLeads(client, rest, { ...context, send: oneMessage(client, current, deps) }),
+    rest = await runInTransaction(deps.database.bulk, (client) =>
+      runSteps(client, rest, { ...context, send: singleDelivery(client, current, deps) }),
     ).catch((error: unknown) => {
       deps.log.error(
         { err: error, lead_id: lead.id, company_id: lead.company_id },
@@ -150,19 +152,19 @@ async function deliverTo(
   }
 }
 
-function oneMessage(client: PoolClient, { now }: Batch, deps: OutreachDeps): Sender {
-  const channels = channelsOf(deps);
-  let is_sent = false;
+function singleDelivery(client: PoolClient, { now }: Batch, deps: OutreachDeps): Sender {
+  const channels = pickChannels(deps);
+  let isSent = false;
   return async (lead, draft) => {
-    if (isInstant(draft, channels)) return send(draft, {}, channels);
-    if (is_sent) return 'deferred';
-    is_sent = true;
+    if (isInstant(draft, channels)) return sendDraft(draft, {}, channels);
+    if (isSent) return 'deferred';
+    isSent = true;
     const [sql, outside] = [sqlOn(client), sqlOn(deps.database.pool)];
     return resumeDelivery(lead, draft, { sql, outside, channels, now });
   };
 }
 
-async function inParallel<T>(
+async function runInParallel<T>(
   items: readonly T[],
   width: number,
   work: (item: T) => Promise<unknown>,

@@ -1,9 +1,9 @@
-import { expiryOf, isAttempt, type Action } from '../schedules/engine/cadence';
+import { computeExpiry, isAttempt, type Action } from '../schedules/engine/cadence';
 import type { DelayReason } from '../schedules/engine/next-step';
-import { connectionBy } from './context';
-import { withStatus, type Sent } from './deliver';
-import { draft, draftCall, type Draft, type Fault } from './draft';
-import { iso } from './lead-state';
+import { toConnection } from './context';
+import { applyStatus, type DeliveryResult } from './deliver';
+import { draftAction, draftCall, type Draft, type Fault } from './draft';
+import { toIsoTime } from './lead-state';
 import type { StepContext } from './step-context';
 import { KINDS, type StepRecorder } from './step-recorder';
 
@@ -15,69 +15,69 @@ const MAX_RETRY_MS = 3_600_000;
  * Texts, calls or e-mails a lead by an action of its schedule, or without one calls it back at its
  * request. Returns true when the lead has no more steps now.
  */
-export async function contactLead(
+export async function runContactStep(
   recorder: StepRecorder,
   action: Action | undefined,
   context: StepContext,
 ): Promise<boolean> {
-  const { outreach, send, lease_until } = context;
+  const { records, send, lease_until } = context;
   const { lead, state } = recorder;
-  const message = draftOf(recorder, action, context);
+  const message = draftMessage(recorder, action, context);
   if ('fault' in message) {
     state.unreachable = true;
-    recorder.log(`${KINDS[tableOf(action)].event}_failed`, message.fault, action);
+    recorder.log(`${KINDS[pickTable(action)].event}_failed`, message.fault, action);
     recorder.complete(action);
     return false;
   }
-  if (await waitsForBuyer(recorder, { message, action }, context)) return true;
-  const sent = await send(lead, message);
-  if (sent === 'deferred') {
+  if (await waitForBuyer(recorder, { message, action }, context)) return true;
+  const delivery = await send(lead, message);
+  if (delivery === 'deferred') {
     state.keeps_claim = true;
-    state.due_at = iso(lease_until);
+    state.due_at = toIsoTime(lease_until);
     return true;
   }
-  if (!sent.ok && sent.retryable && state.tries + 1 < MAX_TRIES) {
-    retry(recorder, sent, action);
+  if (!delivery.ok && delivery.retryable && state.tries + 1 < MAX_TRIES) {
+    retry(recorder, delivery, action);
     return true;
   }
-  recordResult(recorder, sent, action);
+  recordResult(recorder, delivery, action);
   // Tokens about calls must include this one: the next step loads them again.
-  const tokens_are_stale =
-    message.table === 'calls' && (outreach.scheduleOf(lead)?.uses_calls ?? false);
-  if (tokens_are_stale) recorder.wait({ at: recorder.now });
-  return tokens_are_stale;
+  const tokensAreStale =
+    message.table === 'calls' && (records.findSchedule(lead)?.uses_calls ?? false);
+  if (tokensAreStale) recorder.wait({ at: recorder.now });
+  return tokensAreStale;
 }
 
-function draftOf(
+function draftMessage(
   { lead }: StepRecorder,
   action: Action | undefined,
-  { outreach, channels }: StepContext,
+  { records, channels }: StepContext,
 ): Draft | Fault {
-  if (action) return draft(lead, outreach.actionOf(lead, action), { outreach, channels });
-  return draftCall(lead, outreach.connectionOf(lead), { outreach, channels });
+  if (action) return draftAction(lead, records.findAction(lead, action), { records, channels });
+  return draftCall(lead, records.findConnection(lead), { records, channels });
 }
 
 /**
  * Delays a call that no buyer would take now. It is checked again when hours or caps change; the
  * lead expires as usual in the meantime.
  */
-async function waitsForBuyer(
+async function waitForBuyer(
   recorder: StepRecorder,
   { message, action }: { message: Draft; action: Action | undefined },
-  { outreach, buyerFor }: StepContext,
+  { records, buyerFor }: StepContext,
 ): Promise<boolean> {
   const { lead, now } = recorder;
   if (message.table !== 'calls' || !message.row.routed) return false;
   const { only_when_buyer_available } = action
-    ? connectionBy(outreach.actionOf(lead, action))
-    : outreach.connectionOf(lead);
+    ? toConnection(records.findAction(lead, action))
+    : records.findConnection(lead);
   if (!only_when_buyer_available) return false;
   const { available, look_again_at, message: why } = await buyerFor(lead, message.row.offer_id!);
   if (available) return false;
-  const expiry = expiryOf(outreach.planFor(lead), recorder.progress);
-  const expires_first = expiry && expiry > now && expiry < look_again_at;
-  putOffContact(recorder, {
-    at: expires_first ? expiry : look_again_at,
+  const expiry = computeExpiry(records.planFor(lead), recorder.progress);
+  const expiresFirst = expiry && expiry > now && expiry < look_again_at;
+  postponeContact(recorder, {
+    at: expiresFirst ? expiry : look_again_at,
     reason: 'no_buyer',
     action,
     ...(why && { why }),
@@ -85,7 +85,7 @@ async function waitsForBuyer(
   return true;
 }
 
-interface PutOff {
+interface Postponement {
   at: Date;
   reason: DelayReason;
   why?: string;
@@ -93,33 +93,37 @@ interface PutOff {
 }
 
 /** Postpones a contact. A callback delays only itself, not the next action of the schedule. */
-function putOffContact(recorder: StepRecorder, { action, ...wait }: PutOff): void {
+function postponeContact(recorder: StepRecorder, { action, ...wait }: Postponement): void {
   recorder.wait({ ...wait, ...(action && { action }) });
   if (recorder.progress.callback_at)
-    recorder.state.next_action_at = iso(recorder.progress.not_before);
+    recorder.state.next_action_at = toIsoTime(recorder.progress.not_before);
 }
 
-function tableOf(action: Action | undefined): Draft['table'] {
+function pickTable(action: Action | undefined): Draft['table'] {
   if (!action || action.type === 'dial') return 'calls';
   return isAttempt(action.type) ? 'text_messages' : 'emails';
 }
 
 /** Postpones the step; each delay is twice as long as the one before. */
-function retry(recorder: StepRecorder, sent: Sent, action: Action | undefined): void {
+function retry(recorder: StepRecorder, delivery: DeliveryResult, action: Action | undefined): void {
   const { state, now } = recorder;
-  const delay_ms = Math.min(FIRST_RETRY_MS * 2 ** state.tries, MAX_RETRY_MS);
-  recorder.addRow(sent.draft);
+  const delayMs = Math.min(FIRST_RETRY_MS * 2 ** state.tries, MAX_RETRY_MS);
+  recorder.addRow(delivery.draft);
   state.tries += 1;
-  putOffContact(recorder, { at: new Date(now.getTime() + delay_ms), reason: 'carrier', action });
+  postponeContact(recorder, { at: new Date(now.getTime() + delayMs), reason: 'carrier', action });
 }
 
-function recordResult(recorder: StepRecorder, sent: Sent, action: Action | undefined): void {
-  const { ok } = sent;
-  const result = finalDraft(sent);
+function recordResult(
+  recorder: StepRecorder,
+  delivery: DeliveryResult,
+  action: Action | undefined,
+): void {
+  const { ok } = delivery;
+  const result = toFinalDraft(delivery);
   const { row, table } = result;
   const { event, done, link } = KINDS[table];
   recorder.addRow(result);
-  recorder.log(`${event}_${ok ? done : 'failed'}`, resultText(result), action, {
+  recorder.log(`${event}_${ok ? done : 'failed'}`, formatResult(result), action, {
     [link]: row.uuid,
   });
   if (ok) recorder.noteDelivery(result);
@@ -128,13 +132,13 @@ function recordResult(recorder: StepRecorder, sent: Sent, action: Action | undef
 }
 
 /** A draft that may not be retried has failed. */
-function finalDraft({ draft: message, ok, retryable }: Sent): Draft {
+function toFinalDraft({ draft: message, ok, retryable }: DeliveryResult): Draft {
   if (ok || !retryable) return message;
   const { error_code: code, error_message } = message.row;
-  return withStatus(message, 'failed', { code, message: error_message });
+  return applyStatus(message, 'failed', { code, message: error_message });
 }
 
-export const resultText = ({ row }: Draft): string => {
+export const formatResult = ({ row }: Draft): string => {
   const reason = row.error_message ?? row.error_code;
   return reason ? `${row.status}: ${reason}` : row.status;
 };

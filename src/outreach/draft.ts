@@ -3,7 +3,7 @@ import type { Carrier } from '../carriers/carrier';
 import type { Mailer } from '../mail/mailer';
 import type { ActionRow } from '../schedules/engine/plan';
 import { escapeHtml, substitute, type TokenSource } from '../tokens/substitute';
-import { connectionBy, type Connection, type NumberColumn, type OutreachContext } from './context';
+import { toConnection, type Connection, type NumberColumn, type OutreachContext } from './context';
 import { isRecording } from '../phone/machine-message';
 import type { DueLead } from './load-leads';
 import type { CallRow, EmailRow, TextMessageRow } from './record-steps';
@@ -28,35 +28,35 @@ export interface Fault {
 
 const MAX_SMS_CHARS = 1_600;
 
-interface Drafting {
-  outreach: OutreachContext;
+interface DraftContext {
+  records: OutreachContext;
   channels: Channels;
 }
 
 /** The draft of an action for a lead. Sends nothing. */
-export function draft(
+export function draftAction(
   lead: DueLead,
   action: ActionRow,
-  { outreach, channels }: Drafting,
+  { records, channels }: DraftContext,
 ): Draft | Fault {
   switch (action.action_type) {
     case 'email':
-      return draftEmail(lead, action, { outreach, channels });
+      return draftEmail(lead, action, { records, channels });
     case 'dial':
-      return draftCall(lead, connectionBy(action), { outreach, channels, action });
+      return draftCall(lead, toConnection(action), { records, channels, action });
     default:
-      return draftSms(lead, action, { outreach, channels });
+      return draftSms(lead, action, { records, channels });
   }
 }
 
 function draftSms(
   lead: DueLead,
   action: ActionRow,
-  { outreach, channels }: Drafting,
+  { records, channels }: DraftContext,
 ): Draft | Fault {
-  const number = outreach.numberFor(lead, 'sms_number_id');
+  const number = records.pickNumber(lead, 'sms_number_id');
   if (!number) return { fault: 'the company owns no number to text from' };
-  const body = substitute(action.body ?? '', outreach.tokensOf(lead, number)).trim();
+  const body = substitute(action.body ?? '', records.buildTokens(lead, number)).trim();
   if (body === '') return { fault: 'the text is empty once its tokens are filled in' };
   if (body.length > MAX_SMS_CHARS)
     return {
@@ -65,7 +65,7 @@ function draftSms(
         `at most ${MAX_SMS_CHARS} can be sent`,
     };
   const row = {
-    ...common(lead, action),
+    ...buildCommonColumns(lead, action),
     from_number: number.number,
     to_number: lead.caller_number,
     body,
@@ -79,50 +79,50 @@ function draftSms(
 export function draftCall(
   lead: DueLead,
   connection: Connection,
-  { outreach, channels, action }: Drafting & { action?: ActionRow },
+  { records, channels, action }: DraftContext & { action?: ActionRow },
 ): Draft | Fault {
   const { connect_to, timeout_seconds, machine_action, machine_message } = connection;
-  const number = outreach.numberFor(lead, 'dial_number_id');
+  const number = records.pickNumber(lead, 'dial_number_id');
   if (!number) return { fault: 'the company owns no number to call from' };
   const routed = connect_to === null;
-  const offer_id = routed ? outreach.offerOfCalls(lead) : lead.offer_id;
-  if (routed && offer_id === null)
+  const offerId = routed ? records.findCallOffer(lead) : lead.offer_id;
+  if (routed && offerId === null)
     return { fault: 'neither the lead nor its schedule has an offer whose buyers could take it' };
   const row = {
-    ...common(lead, action),
-    offer_id,
+    ...buildCommonColumns(lead, action),
+    offer_id: offerId,
     from_number: number.number,
     to_number: lead.caller_number,
     connect_to,
     routed,
     machine_action: routed || machine_action !== 'connect' ? machine_action : null,
-    machine_message: spoken(machine_message, outreach.tokensOf(lead, number)),
+    machine_message: fillMessage(machine_message, records.buildTokens(lead, number)),
     carrier: channels.carrier.name,
     carrier_call_id: null,
   };
   return { table: 'calls', row, column: 'dial_number_id', timeout_seconds };
 }
 
-const spoken = (message: string | null, tokens: TokenSource): string | null =>
+const fillMessage = (message: string | null, tokens: TokenSource): string | null =>
   message === null || isRecording(message) ? message : substitute(message, tokens);
 
 /** A line break in a subject would begin another header. */
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+const toOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 function draftEmail(
   lead: DueLead,
   action: ActionRow,
-  { outreach, channels }: Drafting,
+  { records, channels }: DraftContext,
 ): Draft | Fault {
   if (!lead.email) return { fault: 'the lead has no e-mail address' };
-  const tokens: TokenSource = outreach.tokensOf(lead);
-  const schedule = outreach.scheduleOf(lead)?.row;
+  const tokens: TokenSource = records.buildTokens(lead);
+  const schedule = records.findSchedule(lead)?.row;
   const html = action.html ?? false;
   const row = {
-    ...common(lead, action),
+    ...buildCommonColumns(lead, action),
     from_email: action.from_email ?? schedule?.from_email ?? channels.mail_from,
     to_email: lead.email,
-    subject: oneLine(substitute(action.subject ?? '', tokens)),
+    subject: toOneLine(substitute(action.subject ?? '', tokens)),
     body: substitute(action.body ?? '', tokens, html ? escapeHtml : undefined),
     html,
     mailer: channels.mailer.name,
@@ -131,9 +131,9 @@ function draftEmail(
   return { table: 'emails', row };
 }
 
-const common = (lead: DueLead, action?: ActionRow) => ({
+const buildCommonColumns = (lead: DueLead, action?: ActionRow) => ({
   company_id: lead.company_id,
-  uuid: keyOf(lead, action),
+  uuid: buildStepKey(lead, action),
   status: 'sending',
   error_code: null,
   error_message: null,
@@ -149,7 +149,7 @@ const common = (lead: DueLead, action?: ActionRow) => ({
  * key is identical in every process and at every try, and differs between steps. A UUIDv7 with the
  * lead's time.
  */
-function keyOf(
+function buildStepKey(
   { uuid, step, scheduled_callback_id, callback_at }: DueLead,
   action: ActionRow | undefined,
 ): string {
@@ -158,6 +158,6 @@ function keyOf(
     : `callback/${scheduled_callback_id}/${callback_at?.getTime()}`;
   const hash = createHash('sha256').update(`${uuid}/${name}`).digest('hex');
   const variant = ((parseInt(hash[3]!, 16) & 3) | 8).toString(16);
-  const [version_part, variant_part] = [`7${hash.slice(0, 3)}`, `${variant}${hash.slice(4, 7)}`];
-  return `${uuid.slice(0, 13)}-${version_part}-${variant_part}-${hash.slice(7, 19)}`;
+  const [versionPart, variantPart] = [`7${hash.slice(0, 3)}`, `${variant}${hash.slice(4, 7)}`];
+  return `${uuid.slice(0, 13)}-${versionPart}-${variantPart}-${hash.slice(7, 19)}`;
 }

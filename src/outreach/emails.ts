@@ -1,6 +1,6 @@
 import { CHRONOLOGICAL } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
-import { byReference } from '../db/records';
+import { buildReferenceConditions } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
@@ -48,7 +48,7 @@ export const emails = ({ clock }: Deps) =>
         now: clock(),
         projection,
         orders: CHRONOLOGICAL,
-        filters: byReference(query, { lead_id: 'leads' }),
+        filters: buildReferenceConditions(query, { lead_id: 'leads' }),
       }),
     showEmail: recordHandlers(projection, clock).show,
   }) satisfies Partial<Handlers>;

@@ -38,7 +38,7 @@ const MAX_LENGTH = 200;
  * Reads the keyword at the beginning of a text, in any case and without punctuation and accents.
  * Wide and ornamental letters, which some keyboards send, count as plain ones.
  */
-export function keywordOf(text: string): Keyword | undefined {
+export function parseKeyword(text: string): Keyword | undefined {
   const plain = cutText(text, MAX_LENGTH)
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')

@@ -2,21 +2,22 @@ import type { DueLead } from './load-leads';
 import type { LeadState } from './record-steps';
 
 /** A time in the format for JSON parameters of statements. */
-export const iso = (time: Date | null | undefined): string | null => time?.toISOString() ?? null;
+export const toIsoTime = (time: Date | null | undefined): string | null =>
+  time?.toISOString() ?? null;
 
 /** The state of a lead before its steps; it is not due again unless a step says so. */
-export const stateOf = (lead: DueLead): LeadState => ({
+export const toLeadState = (lead: DueLead): LeadState => ({
   company_id: lead.company_id,
   id: lead.id,
   status: lead.status,
   is_live: true,
   due_at: null,
-  next_action_at: iso(lead.next_action_at),
-  callback_at: iso(lead.callback_at),
-  entered_at: iso(lead.entered_at)!,
-  first_action_at: iso(lead.first_action_at),
-  last_action_at: iso(lead.last_action_at),
-  last_call_at: iso(lead.last_call_at),
+  next_action_at: toIsoTime(lead.next_action_at),
+  callback_at: toIsoTime(lead.callback_at),
+  entered_at: toIsoTime(lead.entered_at)!,
+  first_action_at: toIsoTime(lead.first_action_at),
+  last_action_at: toIsoTime(lead.last_action_at),
+  last_call_at: toIsoTime(lead.last_call_at),
   schedule_ended_at: null,
   phase: lead.phase,
   position: lead.position,

@@ -32,22 +32,24 @@ export async function loadSchedules(
   sql: Sql,
   keys: readonly RecordKey[],
 ): Promise<Map<string, ScheduleRow>> {
-  return byKey(await sql(LOAD_SCHEDULES, distinct(keys)));
+  return mapByKey(await sql(LOAD_SCHEDULES, listDistinctKeys(keys)));
 }
 
 export async function loadOffers(
   sql: Sql,
   keys: readonly RecordKey[],
 ): Promise<Map<string, OfferRow>> {
-  return byKey(await sql(LOAD_OFFERS, distinct(keys)));
+  return mapByKey(await sql(LOAD_OFFERS, listDistinctKeys(keys)));
 }
 
-const byKey = <T extends RecordKey>(rows: readonly T[]): Map<string, T> =>
+const mapByKey = <T extends RecordKey>(rows: readonly T[]): Map<string, T> =>
   new Map(rows.map((row) => [recordKey(row), row]));
 
-function distinct(keys: readonly RecordKey[]) {
-  const named = keys.flatMap(({ company_id, id }) => (id === null ? [] : [{ company_id, id }]));
-  const unique = [...new Map(named.map((key) => [recordKey(key), key])).values()];
+function listDistinctKeys(keys: readonly RecordKey[]) {
+  const keysWithId = keys.flatMap(({ company_id, id }) =>
+    id === null ? [] : [{ company_id, id }],
+  );
+  const unique = [...new Map(keysWithId.map((key) => [recordKey(key), key])).values()];
   return {
     company_ids: unique.map(({ company_id }) => company_id),
     ids: unique.map(({ id }) => id),
@@ -65,21 +67,21 @@ export async function findSuppressions(
   sql: Sql,
   checks: readonly SuppressionCheck[],
 ): Promise<Map<number, string>> {
-  const pairs = checks.flatMap(({ company_id, caller_number, lists }, place) =>
-    lists.map((list_id) => ({ place, company_id, caller_number, list_id })),
+  const pairs = checks.flatMap(({ company_id, caller_number, lists }, index) =>
+    lists.map((listId) => ({ index, company_id, caller_number, list_id: listId })),
   );
   if (pairs.length === 0) return new Map();
-  const found = await sql(FIND_SUPPRESSIONS, {
-    places: pairs.map(({ place }) => place),
+  const matches = await sql(FIND_SUPPRESSIONS, {
+    indexes: pairs.map(({ index }) => index),
     company_ids: pairs.map(({ company_id }) => company_id),
     caller_numbers: pairs.map(({ caller_number }) => caller_number),
     list_ids: pairs.map(({ list_id }) => list_id),
   });
-  return new Map(found.map(({ place, list_id }) => [place!, list_id]));
+  return new Map(matches.map(({ index, list_id }) => [index!, list_id]));
 }
 
 /** Restrictions of a lead's number in addition to those of its contact. */
-export interface Contactability {
+export interface ContactRestrictions {
   /** The offer or schedule blocks the number, or the number has opted out of it. */
   blocked: boolean;
   opt_out: boolean;
@@ -88,10 +90,10 @@ export interface Contactability {
 }
 
 /** Returned by the id of the lead. */
-export async function loadContactability(
+export async function loadContactRestrictions(
   sql: Sql,
   leads: readonly (LeadKey & { offer_id: string | null; schedule_id: string | null })[],
-): Promise<Map<string, Contactability>> {
+): Promise<Map<string, ContactRestrictions>> {
   const rows = await sql(LOAD_CONTACTABILITY, {
     company_ids: leads.map(({ company_id }) => company_id),
     caller_numbers: leads.map(({ caller_number }) => caller_number),
@@ -100,8 +102,8 @@ export async function loadContactability(
     schedule_ids: leads.map(({ schedule_id }) => schedule_id ?? '0'),
   });
   return new Map(
-    rows.map(({ place, blocked, opt_out, ...policy }) => {
-      const { id, caller_number } = leads[place - 1]!;
+    rows.map(({ index: position, blocked, opt_out, ...policy }) => {
+      const { id, caller_number } = leads[position - 1]!;
       return [id, { blocked, opt_out, refusal: contactRefusal(caller_number, policy) }];
     }),
   );
@@ -122,9 +124,9 @@ export async function loadCallFacts(
   now: Date,
 ): Promise<Map<string, CallFacts>> {
   if (leads.length === 0) return new Map();
-  const company_ids = leads.map(({ company_id }) => company_id);
+  const companyIds = leads.map(({ company_id }) => company_id);
   const ids = leads.map(({ id }) => id);
-  const rows = await sql(LOAD_CALL_FACTS, { company_ids, ids, now });
+  const rows = await sql(LOAD_CALL_FACTS, { company_ids: companyIds, ids, now });
   return new Map(
     rows.map((row) => [
       row.id,

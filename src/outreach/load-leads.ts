@@ -59,21 +59,21 @@ export interface DueLead extends LeadKey {
 /** Locks the leads that are still claimed under the id, in the order of `keys`. */
 export async function lockLeads(
   sql: Sql,
-  claim_id: string,
+  claimId: string,
   keys: readonly LeadKey[],
 ): Promise<DueLead[]> {
-  const company_ids = keys.map(({ company_id }) => company_id);
+  const companyIds = keys.map(({ company_id }) => company_id);
   const ids = keys.map(({ id }) => id);
-  const leads = await sql(LOCK_CLAIMED_LEADS, { company_ids, ids, claim_id });
-  const places = new Map(keys.map(({ company_id, id }, place) => [`${company_id}/${id}`, place]));
-  const placeOf = ({ company_id, id }: LeadKey) => places.get(`${company_id}/${id}`)!;
-  return leads.toSorted((a, b) => placeOf(a) - placeOf(b));
+  const leads = await sql(LOCK_CLAIMED_LEADS, { company_ids: companyIds, ids, claim_id: claimId });
+  const indexes = new Map(keys.map(({ company_id, id }, index) => [`${company_id}/${id}`, index]));
+  const findIndex = ({ company_id, id }: LeadKey) => indexes.get(`${company_id}/${id}`)!;
+  return leads.toSorted((a, b) => findIndex(a) - findIndex(b));
 }
 
 export async function readLead(
   sql: Sql,
-  company_id: string,
+  companyId: string,
   id: string,
 ): Promise<DueLead | undefined> {
-  return (await sql(READ_LEAD, { company_id, id }))[0];
+  return (await sql(READ_LEAD, { company_id: companyId, id }))[0];
 }

@@ -24,11 +24,14 @@ export async function lockContacts(
   now: Date,
 ): Promise<Map<string, ContactState>> {
   const distinct = [...new Map(keys.map((key) => [contactKey(key), key])).values()];
-  const company_ids = distinct.map(({ company_id }) => company_id);
-  const caller_numbers = distinct.map(({ caller_number }) => caller_number);
+  const companyIds = distinct.map(({ company_id }) => company_id);
+  const callerNumbers = distinct.map(({ caller_number }) => caller_number);
   const uuids = distinct.map(() => uuidv7(now.getTime()));
-  await sql(ADD_CONTACTS, { company_ids, caller_numbers, uuids, now });
-  const contacts = await sql(LOCK_CONTACTS, { company_ids, caller_numbers });
+  await sql(ADD_CONTACTS, { company_ids: companyIds, caller_numbers: callerNumbers, uuids, now });
+  const contacts = await sql(LOCK_CONTACTS, {
+    company_ids: companyIds,
+    caller_numbers: callerNumbers,
+  });
   return new Map(contacts.map((contact) => [contactKey(contact), contact]));
 }
 

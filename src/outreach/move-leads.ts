@@ -12,8 +12,8 @@ export interface Move {
   status_if_ended: CompletedStatus;
 }
 
-type Target = { company_id: string; lead_id: string; name: string | null; is_taken: boolean };
-type Ending = Target & { status: CompletedStatus };
+type MoveTarget = { company_id: string; lead_id: string; name: string | null; is_taken: boolean };
+type Ending = MoveTarget & { status: CompletedStatus };
 
 /**
  * Moves locked leads to other schedules and returns the entries for their histories. A lead ends
@@ -35,18 +35,18 @@ export async function moveLeads(
     schedule_ids: moves.map(({ to }) => to),
     caller_numbers: moves.map(({ lead }) => lead.caller_number),
   });
-  const by_lead = new Map(moves.map((move) => [`${move.lead.company_id}/${move.lead.id}`, move]));
+  const byLead = new Map(moves.map((move) => [`${move.lead.company_id}/${move.lead.id}`, move]));
   const arrived = new Set<string>();
-  const moving: (Target & { schedule_id: string })[] = [];
+  const moving: (MoveTarget & { schedule_id: string })[] = [];
   const ending: Ending[] = [];
   const entries = targets.map((target): TenantLogEntry => {
     const { company_id, lead_id, schedule_id, name, is_taken } = target;
-    const { lead, to, status_if_ended } = by_lead.get(`${company_id}/${lead_id}`)!;
+    const { lead, to, status_if_ended } = byLead.get(`${company_id}/${lead_id}`)!;
     // Two leads of one number cannot both move to a schedule: the first in the order of ids does.
-    const place = `${company_id}/${to}/${lead.caller_number}`;
-    const is_first = !arrived.has(place);
-    arrived.add(place);
-    if (schedule_id !== null && is_first && !is_taken) {
+    const targetKey = `${company_id}/${to}/${lead.caller_number}`;
+    const isFirst = !arrived.has(targetKey);
+    arrived.add(targetKey);
+    if (schedule_id !== null && isFirst && !is_taken) {
       moving.push({ ...target, schedule_id });
       return { company_id, lead_id, event: 'moved_to_schedule', message: name };
     }
@@ -57,12 +57,12 @@ export async function moveLeads(
         : 'its number is already in the schedule it was to be moved to';
     return { company_id, lead_id, event: 'ended', message: `${status_if_ended}: ${reason}` };
   });
-  await moveToSchedules(sql, moving.map(keyed), now);
-  await endLeads(sql, ending.map(keyed), now);
+  await moveToSchedules(sql, moving.map(toKeyed), now);
+  await endLeads(sql, ending.map(toKeyed), now);
   return entries;
 }
 
-const keyed = <T extends { lead_id: string }>({ lead_id, ...target }: T) => ({
+const toKeyed = <T extends { lead_id: string }>({ lead_id, ...target }: T) => ({
   ...target,
   id: lead_id,
 });

@@ -29,14 +29,14 @@ export async function receiveMessageStatus(
   { key, carrier_message_id, status, error_code }: MessageReport,
   now: Date,
 ): Promise<void> {
-  const error_message = error_code === undefined ? null : meaningOf(error_code);
+  const errorMessage = error_code === undefined ? null : explainCode(error_code);
   await db.transaction(async (tx) => {
     await tx.sql(LOCK_LEAD_OF_MESSAGE, { key });
     const [message] = await tx.sql(UPDATE_MESSAGE, {
       key,
       status,
       error_code: error_code ?? null,
-      error_message,
+      error_message: errorMessage,
       carrier_message_id,
       now,
     });
@@ -46,7 +46,7 @@ export async function receiveMessageStatus(
       company_id: tx.company_id,
       lead_id,
       event: 'sms_changed',
-      message: error_message ? `${status}: ${error_message}` : status,
+      message: errorMessage ? `${status}: ${errorMessage}` : status,
       schedule_action_id,
       text_message_id: id,
     };
@@ -54,7 +54,7 @@ export async function receiveMessageStatus(
   });
 }
 
-const meaningOf = (code: string): string =>
+const explainCode = (code: string): string =>
   Object.hasOwn(FAILURE_CODES, code)
     ? FAILURE_CODES[code as keyof typeof FAILURE_CODES]
     : `the carrier says ${code.replaceAll('_', ' ')}`;
@@ -73,8 +73,8 @@ export async function receiveCallStatus(
   { key, carrier_call_id, status, duration }: CallReport,
   now: Date,
 ): Promise<void> {
-  const is_over = isOver(status);
-  const is_answered = status === 'in_progress' || status === 'completed';
+  const hasEnded = isOver(status);
+  const isAnswered = status === 'in_progress' || status === 'completed';
   await db.transaction(async (tx) => {
     const [lead] = await tx.sql(LOCK_LEAD_OF_CALL, { key });
     const [call] = await tx.sql(UPDATE_CALL, {
@@ -82,25 +82,25 @@ export async function receiveCallStatus(
       status,
       carrier_call_id,
       duration: duration ?? null,
-      is_answered,
-      is_over,
+      is_answered: isAnswered,
+      is_over: hasEnded,
       now,
     });
     if (!call || !lead) return;
     const { id, schedule_action_id } = call;
-    const lead_id = lead.id;
+    const leadId = lead.id;
     await recordCallStatus(tx.sql, {
-      lead_id,
-      connected_call_id: is_answered ? id : null,
-      status: statusAfterReport(lead, { connected: is_answered, is_over }),
+      lead_id: leadId,
+      connected_call_id: isAnswered ? id : null,
+      status: statusAfterReport(lead, { connected: isAnswered, is_over: hasEnded }),
       now,
     });
-    if (!is_answered && !is_over) return;
+    if (!isAnswered && !hasEnded) return;
     const entry = {
       company_id: tx.company_id,
-      lead_id,
+      lead_id: leadId,
       event: 'call_changed',
-      message: is_over && duration !== undefined ? `${status} after ${duration} s` : status,
+      message: hasEnded && duration !== undefined ? `${status} after ${duration} s` : status,
       schedule_action_id,
       call_id: id,
     };

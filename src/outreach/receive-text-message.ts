@@ -4,7 +4,7 @@ import { uuidv7 } from '../db/uuid';
 import { changeContacts } from '../leads/change-contacts';
 import { writeLogs } from '../leads/write-logs';
 import { cutText } from '../storable-text';
-import { keywordOf, type Keyword } from './keywords';
+import { parseKeyword, type Keyword } from './keywords';
 import {
   FIND_INCOMING_MESSAGE,
   FIND_LEAD_OF_SENDER,
@@ -46,20 +46,20 @@ export async function receiveTextMessage(
   const { carrier, carrier_message_id } = message;
   return db.transaction(async (tx) => {
     // The first delivery has changed the contact, and a newer message may have changed it since.
-    const [stored] = await tx.sql(FIND_INCOMING_MESSAGE, { carrier, carrier_message_id });
-    if (stored) return repeated(tx, stored.id);
-    const keyword = keywordOf(message.body);
+    const [storedMessage] = await tx.sql(FIND_INCOMING_MESSAGE, { carrier, carrier_message_id });
+    if (storedMessage) return loadRepeatedMessage(tx, storedMessage.id);
+    const keyword = parseKeyword(message.body);
     // Contacts are locked before leads.
-    const asked = keyword && (await changeConsent(tx, keyword, message, now));
-    const received = await store(tx, message, now);
+    const hasEffect = keyword && (await changeConsent(tx, keyword, message, now));
+    const received = await storeMessage(tx, message, now);
     if (!received) {
       const [first] = await tx.sql(FIND_INCOMING_MESSAGE, { carrier, carrier_message_id });
-      return repeated(tx, first!.id);
+      return loadRepeatedMessage(tx, first!.id);
     }
     // A keyword of consent is not a message to the company, nor is a second STOP.
-    if (!asked && keyword !== 'opt_out') await tellSchedules(tx, received, now);
+    if (!hasEffect && keyword !== 'opt_out') await notifySchedules(tx, received, now);
     const reply =
-      asked && !message.answered_by_carrier
+      hasEffect && !message.answered_by_carrier
         ? await replyToKeyword(tx, keyword, { ...message, ...received }, now)
         : undefined;
     return { id: received.id, reply };
@@ -67,7 +67,7 @@ export async function receiveTextMessage(
 }
 
 /** A text of a lead may end its schedule, and start others. */
-async function tellSchedules(
+async function notifySchedules(
   { sql }: Db,
   { id, lead }: { id: bigint; lead: { id: string } | undefined },
   now: Date,
@@ -76,7 +76,7 @@ async function tellSchedules(
   await sql(RECORD_TEXT_EVENT, { lead_id: lead?.id ?? null, text_message_id: id });
 }
 
-async function repeated({ sql }: Db, id: string): Promise<ReceivedMessage> {
+async function loadRepeatedMessage({ sql }: Db, id: string): Promise<ReceivedMessage> {
   const [reply] = await sql(FIND_REPLY, { id });
   return { id: BigInt(id), reply };
 }
@@ -94,7 +94,7 @@ async function changeConsent(
 }
 
 /** Stores a message with the lead of its sender; undefined if another request has stored it. */
-async function store(tx: Db, message: IncomingMessage, now: Date) {
+async function storeMessage(tx: Db, message: IncomingMessage, now: Date) {
   const { from, to, body, carrier, carrier_message_id } = message;
   const [lead] = await tx.sql(FIND_LEAD_OF_SENDER, { from, to });
   const [inserted] = await tx.sql(INSERT_INCOMING_MESSAGE, {

@@ -49,8 +49,10 @@ export interface CallRow extends Delivery {
 }
 
 /** The sandbox has placed a call that is not answered yet. */
-export const isPlayed = ({ carrier, status }: Pick<CallRow, 'carrier' | 'status'>): boolean =>
-  carrier === 'sandbox' && status === 'ringing';
+export const isRingingInSandbox = ({
+  carrier,
+  status,
+}: Pick<CallRow, 'carrier' | 'status'>): boolean => carrier === 'sandbox' && status === 'ringing';
 
 export interface EmailRow extends Delivery {
   from_email: string;
@@ -96,7 +98,7 @@ export interface Recording {
   abandoned: { company_id: string; lead_id: string }[];
 }
 
-export const emptyRecording = (): Recording => ({
+export const createRecording = (): Recording => ({
   text_messages: [],
   emails: [],
   calls: [],
@@ -115,28 +117,28 @@ export const emptyRecording = (): Recording => ({
 export async function recordSteps(sql: Sql, recording: Recording, now: Date): Promise<string[]> {
   await abandonSteps(sql, recording.abandoned, now);
   const ids = await recordDeliveries(sql, recording, now);
-  const idOf = (uuid: string | null | undefined) => (uuid ? (ids.get(uuid) ?? null) : null);
+  const findId = (uuid: string | null | undefined) => (uuid ? (ids.get(uuid) ?? null) : null);
   const logs = recording.logs.map(({ call, text_message, email, ...log }) => ({
     ...log,
-    call_id: idOf(call),
-    text_message_id: idOf(text_message),
-    email_id: idOf(email),
+    call_id: findId(call),
+    text_message_id: findId(text_message),
+    email_id: findId(email),
   }));
-  const log_ids = await writeLogs(sql, logs, now);
+  const logIds = await writeLogs(sql, logs, now);
   const leads = recording.leads.map(({ attempted_call, connected_call, ...state }) => ({
     ...state,
-    attempted_call_id: idOf(attempted_call),
-    connected_call_id: idOf(connected_call),
+    attempted_call_id: findId(attempted_call),
+    connected_call_id: findId(connected_call),
   }));
   await saveLeads(sql, leads, now);
   if (recording.contacts.length > 0)
     await sql(COUNT_CONTACTED, { contacts: JSON.stringify(recording.contacts), now });
   const callbacks = recording.callbacks.map(({ call, ...callback }) => ({
     ...callback,
-    call_id: idOf(call),
+    call_id: findId(call),
   }));
   if (callbacks.length > 0) await sql(END_CALLBACKS, { callbacks: JSON.stringify(callbacks) });
-  return log_ids;
+  return logIds;
 }
 
 async function abandonSteps(sql: Sql, abandoned: Recording['abandoned'], now: Date): Promise<void> {
@@ -152,12 +154,12 @@ async function recordDeliveries(
   { text_messages, emails, calls }: Pick<Recording, Channel>,
   now: Date,
 ): Promise<Map<string, string>> {
-  const written = [
+  const writtenRows = [
     ...(await recordRows(sql, 'text_messages', text_messages, now)),
     ...(await recordRows(sql, 'emails', emails, now)),
     ...(await recordRows(sql, 'calls', calls, now)),
   ];
-  return new Map(written.map(({ uuid, id }) => [uuid, id]));
+  return new Map(writtenRows.map(({ uuid, id }) => [uuid, id]));
 }
 
 type Channel = 'text_messages' | 'emails' | 'calls';

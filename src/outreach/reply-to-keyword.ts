@@ -11,7 +11,7 @@ export interface KeywordReply {
   body: string;
 }
 
-interface Answered {
+interface AnsweredMessage {
   id: bigint;
   /** E.164 digits: of the sender, and of the company. */
   from: number;
@@ -34,7 +34,7 @@ const DEFAULTS: Record<Keyword, (company: string) => string> = {
 export async function replyToKeyword(
   tx: Db,
   keyword: Keyword,
-  { id, from, to, carrier, lead }: Answered,
+  { id, from, to, carrier, lead }: AnsweredMessage,
   now: Date,
 ): Promise<KeywordReply | undefined> {
   const [company] = await tx.sql(READ_REPLY_SETTINGS, {});

@@ -1,5 +1,5 @@
 import type { Sql } from '../db/sql';
-import { send, withStatus, type Sent } from './deliver';
+import { sendDraft, applyStatus, type DeliveryResult } from './deliver';
 import type { Channels, Draft } from './draft';
 import type { DueLead } from './load-leads';
 import {
@@ -30,21 +30,21 @@ export async function resumeDelivery(
   lead: DueLead,
   draft: Draft,
   { sql, outside, channels, now }: Delivering,
-): Promise<Sent> {
+): Promise<DeliveryResult> {
   const { company_id } = draft.row;
   const earlier = await readEarlier(sql, draft);
-  const certainly_not_sent =
+  const certainlyNotSent =
     !earlier || (earlier.status === 'sending' && earlier.error_code !== null);
-  if (certainly_not_sent) {
+  if (certainlyNotSent) {
     await recordIntent(outside, draft.table, draft.row, now);
-    return send(draft, {}, channels);
+    return sendDraft(draft, {}, channels);
   }
-  const { created_at: tried_at, status, error_code, ...content } = earlier;
+  const { created_at: triedAt, status, error_code, ...content } = earlier;
   const recorded = { ...draft, row: { ...draft.row, ...content } } as Draft;
   // The carrier reported a status before the process that sent the request could record it.
   if (status !== 'sending')
     return {
-      draft: withStatus(recorded, status, { code: error_code, message: null }),
+      draft: applyStatus(recorded, status, { code: error_code, message: null }),
       ok: status !== 'failed',
       retryable: false,
     };
@@ -52,14 +52,18 @@ export async function resumeDelivery(
     const message =
       'the process ended while the e-mail was being handed over; it is not sent again';
     return {
-      draft: withStatus(recorded, 'unknown', { code: 'unknown', message }),
+      draft: applyStatus(recorded, 'unknown', { code: 'unknown', message }),
       ok: false,
       retryable: false,
     };
   }
   const idsOfNumber = draft.table === 'calls' ? CALL_IDS_OF_NUMBER : MESSAGE_IDS_OF_NUMBER;
-  const taken = await sql(idsOfNumber, { company_id, caller_number: lead.caller_number });
-  return send(recorded, { tried_at, taken: taken.map(({ carrier_id }) => carrier_id) }, channels);
+  const otherRequests = await sql(idsOfNumber, { company_id, caller_number: lead.caller_number });
+  return sendDraft(
+    recorded,
+    { tried_at: triedAt, excludedIds: otherRequests.map(({ carrier_id }) => carrier_id) },
+    channels,
+  );
 }
 
 /** The row that an earlier try of the same step recorded, with its content at that time. */

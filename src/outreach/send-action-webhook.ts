@@ -1,9 +1,9 @@
-import { notVisible } from '../db/access-scope';
-import { makingPermissions, viewerOf, type Maker } from '../db/makers';
+import { findHidden } from '../db/access-scope';
+import { listMakerPermissions, loadMakerViewer, type Maker } from '../db/makers';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import type { Answered, Outgoing } from '../egress/guarded-request';
-import { filled } from '../egress/request-template';
+import type { RequestOutcome, OutgoingRequest } from '../egress/guarded-request';
+import { fillTemplate } from '../egress/request-template';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
 import { writeLogs } from '../leads/write-logs';
@@ -11,7 +11,7 @@ import type { ActionRow } from '../schedules/engine/plan';
 import { CALL_TOKENS } from '../tokens/system';
 import type { TokenSource } from '../tokens/substitute';
 import { cutText } from '../storable-text';
-import { openContext } from './context';
+import { loadOutreachContext } from './context';
 import { readLead, type DueLead } from './load-leads';
 import {
   READ_QUEUED_WEBHOOK,
@@ -24,19 +24,19 @@ type Context = Pick<Deps, 'tenants' | 'clock' | 'request'>;
 const TIMEOUT_MS = 15_000;
 const MAX_TRIES = 5;
 const MAX_RESPONSE_CHARS = 1_000;
-const NO_ACTION: Answered = {
+const NO_ACTION: RequestOutcome = {
   ok: false,
   reason: 'the action is gone, or no longer sends a webhook',
   duration_ms: 0,
 };
 
-const NOT_VISIBLE: Answered = {
+const NOT_VISIBLE: RequestOutcome = {
   ok: false,
   reason: 'refused_scope: the user who made the action or last changed it does not see the lead',
   duration_ms: 0,
 };
 
-interface Queued {
+interface QueuedWebhook {
   lead_log_id: string;
   lead_id: string;
   schedule_action_id: string;
@@ -53,27 +53,28 @@ export async function sendActionWebhook(
   { tenants, clock, request }: Context,
 ): Promise<void> {
   const db = tenants.of(BigInt(company_id));
-  const queued = await readQueued(db, lead_log_id);
+  const queued = await loadQueuedWebhook(db, lead_log_id);
   const lead = queued && (await readLead(db.sql, company_id, queued.lead_id));
   if (!lead || queued.details?.over) return;
-  const outreach = await openContext(db.sql, [lead], clock());
+  const records = await loadOutreachContext(db.sql, [lead], clock());
   const [action] = await db.sql(READ_WEBHOOK_ACTION, { id: queued.schedule_action_id });
   signal.throwIfAborted();
-  const webhook_id = `lead_log_${lead_log_id}`;
-  const tokens = action && (await tokensFor(db, action, { lead, tokens: outreach.tokensOf(lead) }));
+  const webhookId = `lead_log_${lead_log_id}`;
+  const tokens =
+    action && (await selectTokens(db, action, { lead, tokens: records.buildTokens(lead) }));
   const answer = tokens
-    ? await request(webhookOf(lead, action!, { tokens, webhook_id }))
-    : refusalOf(action);
+    ? await request(buildWebhook(lead, action!, { tokens, webhook_id: webhookId }))
+    : toRefusal(action);
   const tries = (queued.details?.tries ?? 0) + (tokens ? 1 : 0);
   const delivered = answer.ok && answer.code >= 200 && answer.code < 300;
-  const was_refused = !answer.ok && answer.reason.startsWith('refused_');
-  const over = delivered || tries >= MAX_TRIES || !action || was_refused;
+  const wasRefused = !answer.ok && answer.reason.startsWith('refused_');
+  const over = delivered || tries >= MAX_TRIES || !action || wasRefused;
   const outcome = { answer, tries, delivered, over, now: clock() };
-  await db.transaction((tx) => record(tx, queued, outcome));
-  if (!over) throw new Error(`the webhook was not delivered: ${resultOf(answer)}`);
+  await db.transaction((tx) => recordTry(tx, queued, outcome));
+  if (!over) throw new Error(`the webhook was not delivered: ${formatResult(answer)}`);
 }
 
-const refusalOf = (action: WebhookAction | undefined): Answered =>
+const toRefusal = (action: WebhookAction | undefined): RequestOutcome =>
   action ? NOT_VISIBLE : NO_ACTION;
 
 /**
@@ -81,41 +82,39 @@ const refusalOf = (action: WebhookAction | undefined): Answered =>
  * of a limited user sends leads that the user sees, without data about the number's calls and about
  * buyers that the user does not see.
  */
-async function tokensFor(
+async function selectTokens(
   db: Db,
   action: WebhookAction,
   { lead, tokens }: { lead: DueLead; tokens: TokenSource },
 ): Promise<TokenSource | undefined> {
   if (action.maker_user_id === null) return tokens;
-  const maker = await viewerOf(db, action, makingPermissions('schedule_actions'));
-  if ((await notVisible(maker, 'schedule_actions', [action.id])).length > 0) return undefined;
-  const reader = await viewerOf(db, action, ['leads:read']);
-  if ((await notVisible(reader, 'leads', [lead.id])).length > 0) return undefined;
+  const maker = await loadMakerViewer(db, action, listMakerPermissions('schedule_actions'));
+  if ((await findHidden(maker, 'schedule_actions', [action.id])).length > 0) return undefined;
+  const reader = await loadMakerViewer(db, action, ['leads:read']);
+  if ((await findHidden(reader, 'leads', [lead.id])).length > 0) return undefined;
   const buyers = lead.buyer_id === null ? [] : [lead.buyer_id];
-  const hides_buyer = (await notVisible(maker, 'buyers', buyers)).length > 0;
+  const hidesBuyer = (await findHidden(maker, 'buyers', buyers)).length > 0;
   return (name) =>
-    CALL_TOKEN_NAMES.has(name) || (hides_buyer && BUYER_TOKENS.has(name))
-      ? undefined
-      : tokens(name);
+    CALL_TOKEN_NAMES.has(name) || (hidesBuyer && BUYER_TOKENS.has(name)) ? undefined : tokens(name);
 }
 
 const CALL_TOKEN_NAMES: ReadonlySet<string> = new Set(CALL_TOKENS);
 const BUYER_TOKENS: ReadonlySet<string> = new Set(['buyer_name', 'previous_buyer_fleet_ids']);
 
-async function readQueued(db: Db, lead_log_id: string): Promise<Queued | undefined> {
-  const [log] = await db.sql(READ_QUEUED_WEBHOOK, { id: lead_log_id });
-  return log && { ...log, lead_log_id };
+async function loadQueuedWebhook(db: Db, leadLogId: string): Promise<QueuedWebhook | undefined> {
+  const [log] = await db.sql(READ_QUEUED_WEBHOOK, { id: leadLogId });
+  return log && { ...log, lead_log_id: leadLogId };
 }
 
 type WebhookAction = Pick<ActionRow, 'id' | 'url' | 'method' | 'headers' | 'body'> & Maker;
 
-function webhookOf(
+function buildWebhook(
   lead: DueLead,
   { url, method, headers, body }: WebhookAction,
   { tokens, webhook_id }: { tokens: TokenSource; webhook_id: string },
-): Outgoing {
+): OutgoingRequest {
   const template = { url: url!, method: method ?? 'post', headers: headers ?? {}, body };
-  const request = filled(template, tokens, JSON.stringify(summaryOf(lead)));
+  const request = fillTemplate(template, tokens, JSON.stringify(toSummary(lead)));
   return {
     ...request,
     headers: { ...request.headers, 'Webhook-Id': webhook_id },
@@ -123,7 +122,7 @@ function webhookOf(
   };
 }
 
-const summaryOf = (lead: DueLead) => ({
+const toSummary = (lead: DueLead) => ({
   lead_id: Number(lead.id),
   uuid: lead.uuid,
   caller_id: `+${lead.caller_number}`,
@@ -134,11 +133,11 @@ const summaryOf = (lead: DueLead) => ({
   data: lead.data,
 });
 
-const resultOf = (answer: Answered): string =>
+const formatResult = (answer: RequestOutcome): string =>
   answer.ok ? `answered ${answer.code}` : answer.reason;
 
 interface Outcome {
-  answer: Answered;
+  answer: RequestOutcome;
   tries: number;
   delivered: boolean;
   over: boolean;
@@ -146,12 +145,12 @@ interface Outcome {
 }
 
 /** Records a try once, even when two runs of the job end at the same time. */
-async function record(
+async function recordTry(
   db: Db,
-  { lead_log_id, lead_id, schedule_action_id }: Queued,
+  { lead_log_id, lead_id, schedule_action_id }: QueuedWebhook,
   { answer, tries, delivered, over, now }: Outcome,
 ): Promise<void> {
-  const result = resultOf(answer);
+  const result = formatResult(answer);
   const changed = await db.sql(UPDATE_QUEUED_WEBHOOK, {
     id: lead_log_id,
     details: JSON.stringify({ tries, over, last: result }),

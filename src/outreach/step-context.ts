@@ -1,17 +1,17 @@
 import type { Availability } from '../routing/engine/availability';
 import type { OutreachContext } from './context';
-import type { Sent } from './deliver';
+import type { DeliveryResult } from './deliver';
 import type { Channels, Draft } from './draft';
 import type { DueLead } from './load-leads';
 import type { ContactState } from './lock-contacts';
 
 /** Sends a draft, or defers it to a separate transaction that follows at once. */
-export type Sender = (lead: DueLead, draft: Draft) => Promise<Sent | 'deferred'>;
+export type Sender = (lead: DueLead, draft: Draft) => Promise<DeliveryResult | 'deferred'>;
 
-export type BuyerCheck = (lead: DueLead, offer_id: string) => Promise<Availability>;
+export type BuyerCheck = (lead: DueLead, offerId: string) => Promise<Availability>;
 
 export interface StepContext {
-  outreach: OutreachContext;
+  records: OutreachContext;
   /** Shared by the leads of one number: a change by one of them applies to the others. */
   contact: ContactState;
   channels: Channels;

@@ -1,14 +1,14 @@
 import { completedStatus, type CompletedStatus } from '../leads/final-status';
-import { done, type Action, type Progress } from '../schedules/engine/cadence';
+import { applyAction, type Action, type Progress } from '../schedules/engine/cadence';
 import type { DelayReason, StepEvent } from '../schedules/engine/next-step';
 import type { OutreachContext } from './context';
 import type { Draft } from './draft';
-import { iso, stateOf } from './lead-state';
+import { toIsoTime, toLeadState } from './lead-state';
 import type { DueLead } from './load-leads';
-import { emptyRecording, type LeadState, type Recording } from './record-steps';
+import { createRecording, type LeadState, type Recording } from './record-steps';
 
 /** The changes by the steps of one lead, to be recorded together with those of others. */
-export interface AdvancedLead {
+export interface StepChanges {
   lead: DueLead;
   state: LeadState;
   rows: Omit<Recording, 'leads' | 'contacts'>;
@@ -50,35 +50,35 @@ export class StepRecorder {
   readonly lead: DueLead;
   readonly state: LeadState;
   readonly webhooks: number[] = [];
-  readonly contact_changes: AdvancedLead['contact_changes'] = [];
+  readonly contact_changes: StepChanges['contact_changes'] = [];
   progress: Progress;
-  private move: AdvancedLead['move'];
-  private readonly rows: AdvancedLead['rows'];
+  private move: StepChanges['move'];
+  private readonly rows: StepChanges['rows'];
   private readonly counts = { calls: 0, sms: 0, emails: 0 };
 
   constructor(
     readonly locked: DueLead,
-    private readonly outreach: OutreachContext,
+    private readonly records: OutreachContext,
   ) {
     this.lead = { ...locked };
-    this.state = stateOf(locked);
+    this.state = toLeadState(locked);
     this.progress = { ...locked, not_before: locked.next_action_at };
-    this.rows = emptyRecording();
+    this.rows = createRecording();
   }
 
   get now(): Date {
-    return this.outreach.now;
+    return this.records.now;
   }
 
-  result(): AdvancedLead {
+  result(): StepChanges {
     const { progress, state } = this;
     Object.assign(state, {
       phase: progress.phase,
       position: progress.position === Infinity ? Number.MAX_VALUE : progress.position,
       exit_reason: progress.exit_reason,
       contact_attempts: progress.contact_attempts,
-      entered_at: iso(progress.entered_at),
-      callback_at: iso(progress.callback_at),
+      entered_at: toIsoTime(progress.entered_at),
+      callback_at: toIsoTime(progress.callback_at),
     });
     const { locked: lead, rows, webhooks, contact_changes, move, counts } = this;
     return { lead, state, rows, webhooks, contact_changes, move, counts };
@@ -89,8 +89,8 @@ export class StepRecorder {
     const { callback_at, phase, position } = this.progress;
     if (callback_at && !progress.callback_at)
       this.endCallback('canceled', { reason: 'the lead may not be called back' });
-    const leaves_step = phase !== progress.phase || position !== progress.position;
-    if (this.state.tries > 0 && leaves_step) this.abandonDelivery();
+    const leavesStep = phase !== progress.phase || position !== progress.position;
+    if (this.state.tries > 0 && leavesStep) this.abandonDelivery();
     this.progress = progress;
     for (const event of events) this.noteEvent(event);
   }
@@ -107,7 +107,7 @@ export class StepRecorder {
   complete(action: Action | undefined, call?: string): void {
     this.state.tries = 0;
     if (action) {
-      this.progress = done(this.progress, action);
+      this.progress = applyAction(this.progress, action);
       this.lead.step += 1;
       this.state.step = this.lead.step;
       return;
@@ -130,13 +130,13 @@ export class StepRecorder {
   }
 
   abandonDelivery(): void {
-    const { company_id, id: lead_id } = this.lead;
+    const { company_id, id: leadId } = this.lead;
     this.state.tries = 0;
-    this.rows.abandoned.push({ company_id, lead_id });
+    this.rows.abandoned.push({ company_id, lead_id: leadId });
   }
 
-  moveTo(schedule_id: string): void {
-    this.move = { to: schedule_id, status_if_ended: this.completedStatus() };
+  moveTo(scheduleId: string): void {
+    this.move = { to: scheduleId, status_if_ended: this.completedStatus() };
   }
 
   /** The status of the lead if it ended now, by its calls and conversions. */
@@ -155,23 +155,23 @@ export class StepRecorder {
     const { not_before } = progress;
     this.setWaiting({ status: reason ? 'scheduled' : 'waiting', at, reason: reason ?? null });
     // The lead may be due before its next action only because it may expire by then.
-    state.next_action_at = iso(not_before && not_before > at ? not_before : at);
-    const begins_wait = action?.type === 'wait' && progress.position !== locked.position;
-    if (begins_wait) this.log('waiting', `until ${at.toISOString()}`, action);
+    state.next_action_at = toIsoTime(not_before && not_before > at ? not_before : at);
+    const beginsWait = action?.type === 'wait' && progress.position !== locked.position;
+    if (beginsWait) this.log('waiting', `until ${at.toISOString()}`, action);
     else if (reason && reason !== locked.delay_reason)
       this.log('delayed', `${reason} until ${at.toISOString()}${why ? `: ${why}` : ''}`, action);
   }
 
   setWaiting({ status, at, reason }: Waiting): void {
-    const is_in_call = this.state.status === 'running' && status === 'waiting';
-    if (!is_in_call) this.state.status = status;
-    this.state.due_at = iso(at);
+    const isInCall = this.state.status === 'running' && status === 'waiting';
+    if (!isInCall) this.state.status = status;
+    this.state.due_at = toIsoTime(at);
     this.state.delay_reason = reason;
   }
 
   noteAction(): void {
-    this.state.first_action_at ??= iso(this.now);
-    this.state.last_action_at = iso(this.now);
+    this.state.first_action_at ??= toIsoTime(this.now);
+    this.state.last_action_at = toIsoTime(this.now);
   }
 
   /** Adds a delivery that the carrier or mailer accepted to the lead's state and counts. */
@@ -182,18 +182,18 @@ export class StepRecorder {
     this.assignNumber(draft);
     if (draft.table !== 'calls') return;
     const { status, uuid, routed, machine_action } = draft.row;
-    this.state.last_call_at = iso(this.now);
+    this.state.last_call_at = toIsoTime(this.now);
     this.state.attempted_call = uuid;
     // For a routed call, or with machine detection, it is known later who answers.
-    const says_who = !routed && machine_action === null;
-    if (says_who && (status === 'in_progress' || status === 'completed'))
+    const answererKnown = !routed && machine_action === null;
+    if (answererKnown && (status === 'in_progress' || status === 'completed'))
       this.state.connected_call = uuid;
     if (['queued', 'ringing', 'in_progress'].includes(status)) this.state.status = 'running';
   }
 
   /** A lead keeps the number from which it was contacted. */
   private assignNumber({ row, column }: Exclude<Draft, { table: 'emails' }>): void {
-    const number = this.outreach.ownNumber(this.lead, row.from_number);
+    const number = this.records.findOwnNumber(this.lead, row.from_number);
     if (!number || this.state[column] === number.id) return;
     this.lead[column] = number.id;
     this.state[column] = number.id;

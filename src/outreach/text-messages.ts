@@ -1,12 +1,12 @@
 import { CHRONOLOGICAL } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
-import { byReference } from '../db/records';
+import { buildReferenceConditions } from '../db/records';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
-import { written } from '../http/record';
+import { loadWriteReply } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { findNumber } from '../numbers/find-number';
 import { callerNumber } from '../phone/caller-number';
@@ -52,7 +52,7 @@ export const textMessages = ({ clock, carrier }: Deps) =>
     listTextMessages: async ({ query, db }) => {
       const number = await callerNumber(db, query.number, 'number');
       const filters = {
-        ...byReference(query, { lead_id: 'leads' }),
+        ...buildReferenceConditions(query, { lead_id: 'leads' }),
         direction: 't.direction = {direction}',
         status: 't.status = {status}',
         number: '(t.from_number = {number}::bigint OR t.to_number = {number}::bigint)',
@@ -83,8 +83,12 @@ export const textMessages = ({ clock, carrier }: Deps) =>
         carrier_message_id: uuidv7(now.getTime()),
       };
       const { id } = await receiveTextMessage(db, message, now);
-      return written({ db, now, projection, serializer: body.serializer ?? query.serializer }, id, {
-        status: 201,
-      });
+      return loadWriteReply(
+        { db, now, projection, serializer: body.serializer ?? query.serializer },
+        id,
+        {
+          status: 201,
+        },
+      );
     },
   }) satisfies Partial<Handlers>;

@@ -1,45 +1,49 @@
-import { visibleBuyers } from '../db/access-scope';
+import { selectVisibleBuyers } from '../db/access-scope';
 import { findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { notFound } from '../errors';
 import type { Handlers } from '../http/handlers';
-import { eligibility } from '../routing/engine/eligibility';
-import { needsOf } from '../tokens/filter-needs';
+import { evaluateEligibility } from '../routing/engine/eligibility';
+import { combineNeeds } from '../tokens/filter-needs';
 import { lookUpForFilters } from '../value-lists/look-up';
 import { ianaName } from '../time/zone';
-import { timelineOf } from './build-timeline';
-import { openContext, type OutreachContext } from './context';
+import { buildTimeline } from './build-timeline';
+import { loadOutreachContext, type OutreachContext } from './context';
 import { findSuppressions, loadOffers } from './load-context';
 import { readLead, type DueLead } from './load-leads';
 import { readContact, type ContactState } from './lock-contacts';
-import { candidatesOf } from '../routing/load-candidates';
+import { loadCandidates } from '../routing/load-candidates';
 
 // The timeline of a lead, and the buyers of its offer that are available for it. Reads only.
 
 export const leadTimeline = ({ clock, carrier, mailer, config }: Deps) =>
   ({
     showLeadTimeline: async ({ params, query, db }) => {
-      const found = await loadLead(db, params.id, clock());
+      const leadContext = await loadLead(db, params.id, clock());
       const channels = { carrier, mailer, mail_from: config.mail_from };
       const zone = ianaName(query.time_zone ?? 'UTC') ?? 'UTC';
-      const timeline = await timelineOf(db, found.lead, { ...found, channels, zone });
+      const timeline = await buildTimeline(db, leadContext.lead, {
+        ...leadContext,
+        channels,
+        zone,
+      });
       return { status: 200, success: true, errors: {}, timeline, metadata: { root: 'timeline' } };
     },
 
     showBuyerAvailability: async ({ params, db }) => {
       const now = clock();
-      const { lead, contact, outreach } = await loadLead(db, params.id, now);
-      const candidates = await visibleCandidates(db, lead, now);
-      const tokens = outreach.tokensOf(lead);
-      const needs = needsOf(candidates.map((candidate) => candidate.record_token_filter_list));
+      const { lead, contact, records } = await loadLead(db, params.id, now);
+      const candidates = await loadVisibleCandidates(db, lead, now);
+      const tokens = records.buildTokens(lead);
+      const needs = combineNeeds(candidates.map((candidate) => candidate.record_token_filter_list));
       await lookUpForFilters(db.sql, [{ company_id: db.company_id, tokens, needs }]);
       const { can_whisper } = carrier;
       const facts = { now, tokens, can_whisper };
-      const buyers = candidates.map((candidate) => eligibility(candidate, facts));
-      const reason = await unavailability(db, lead, {
+      const buyers = candidates.map((candidate) => evaluateEligibility(candidate, facts));
+      const reason = await explainUnavailability(db, lead, {
         contact,
-        outreach,
+        records,
         has_buyers: buyers.length > 0,
       });
       return {
@@ -59,13 +63,13 @@ async function loadLead(db: Db, reference: Reference, now: Date) {
   const lead = await readLead(db.sql, String(db.company_id), String(id));
   if (!lead) throw notFound();
   const contact = await readContact(db.sql, lead);
-  return { lead, contact, outreach: await openContext(db.sql, [lead], now) };
+  return { lead, contact, records: await loadOutreachContext(db.sql, [lead], now) };
 }
 
-async function visibleCandidates(db: Db, { offer_id, caller_number }: DueLead, now: Date) {
+async function loadVisibleCandidates(db: Db, { offer_id, caller_number }: DueLead, now: Date) {
   if (offer_id === null) return [];
-  const candidates = await candidatesOf(db, offer_id, caller_number, now);
-  const visible = await visibleBuyers(
+  const candidates = await loadCandidates(db, offer_id, caller_number, now);
+  const visible = await selectVisibleBuyers(
     db,
     candidates.map(({ id }) => id),
   );
@@ -73,22 +77,22 @@ async function visibleCandidates(db: Db, { offer_id, caller_number }: DueLead, n
 }
 
 /** Why no buyer of the lead's offer is available; null when that depends on the buyers. */
-async function unavailability(
+async function explainUnavailability(
   db: Db,
   lead: DueLead,
   {
     contact,
-    outreach,
+    records,
     has_buyers,
-  }: { contact: ContactState; outreach: OutreachContext; has_buyers: boolean },
+  }: { contact: ContactState; records: OutreachContext; has_buyers: boolean },
 ): Promise<string | null> {
-  const list_id = await suppressionOfOffer(db, lead);
+  const listId = await findOfferSuppression(db, lead);
   if (lead.offer_id === null) return 'the lead belongs to no offer';
-  const standing = outreach.standingOf(lead, contact);
+  const conditions = records.buildContactability(lead, contact);
   if (contact.blocked) return 'the number is on the blacklist of the company';
-  if (standing.blocked) return 'the number is blocked for the offer';
-  if (list_id) return `the number is on the suppression list ${list_id}`;
-  if (standing.paused) return 'its offer or schedule is paused';
+  if (conditions.blocked) return 'the number is blocked for the offer';
+  if (listId) return `the number is on the suppression list ${listId}`;
+  if (conditions.paused) return 'its offer or schedule is paused';
   return has_buyers ? null : 'the offer has no buyers';
 }
 
@@ -96,7 +100,7 @@ async function unavailability(
  * The suppression list that keeps calls of the number from the lead's offer. The lists of its
  * schedule apply only to messages and calls to the lead.
  */
-async function suppressionOfOffer(
+async function findOfferSuppression(
   { sql }: Db,
   { company_id, offer_id, caller_number }: DueLead,
 ): Promise<string | undefined> {

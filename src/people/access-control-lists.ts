@@ -10,7 +10,9 @@ import { requireTeamsHeld } from './grantable-teams';
 import { createTeam, resolveGrants, updateTeam } from './save-team';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
-const attached = (kind: 'user' | 'buyer' | 'buyer_group' | 'offer' | 'traffic_source') => `ARRAY(
+const selectAttachedIds = (
+  kind: 'user' | 'buyer' | 'buyer_group' | 'offer' | 'traffic_source',
+) => `ARRAY(
   SELECT a.${kind}_id
   FROM access_control_list_${kind}s a
   WHERE a.company_id = t.company_id AND a.access_control_list_id = t.id
@@ -33,13 +35,13 @@ export const projection = {
       WHERE a.company_id = t.company_id AND a.access_control_list_id = t.id
       ORDER BY 1
     )`,
-    user_ids: attached('user'),
+    user_ids: selectAttachedIds('user'),
     permissions: `coalesce(t.permissions, '{}')`,
     superuser: `coalesce(t.superuser, false)`,
-    buyer_ids: attached('buyer'),
-    buyer_group_ids: attached('buyer_group'),
-    offer_ids: attached('offer'),
-    traffic_source_ids: attached('traffic_source'),
+    buyer_ids: selectAttachedIds('buyer'),
+    buyer_group_ids: selectAttachedIds('buyer_group'),
+    offer_ids: selectAttachedIds('offer'),
+    traffic_source_ids: selectAttachedIds('traffic_source'),
     all_offers: `coalesce(t.all_offers, true)`,
     generated_for_buyer_id: true,
     generated_for_buyer_group_id: true,
@@ -56,7 +58,7 @@ export const accessControlLists = ({ clock, queue, authenticator, config }: Deps
   return {
     listAccessControlLists: ({ query, db }) =>
       page(query, { db, now: clock(), projection, orders }),
-    newAccessControlList: (call) => records.unsaved({ ...call, query: {} }, {}),
+    newAccessControlList: (call) => records.showUnsaved({ ...call, query: {} }, {}),
     showAccessControlList: records.show,
 
     createAccessControlList: async (call) => {
@@ -69,7 +71,7 @@ export const accessControlLists = ({ clock, queue, authenticator, config }: Deps
     updateAccessControlList: async (call) => {
       const { caller } = call;
       requireWithin(caller, call.body);
-      return records.updateAfter(
+      return records.updateLockingFirst(
         { ...call, query: {} },
         resolveGrants,
         (tx, id, { fields, now, ahead: grants }) =>

@@ -25,15 +25,15 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) => {
   return {
     listAccessTokens: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
     newAccessToken: (call) =>
-      records.unsaved({ ...call, query: {} }, { permissions: [], superuser: false }),
+      records.showUnsaved({ ...call, query: {} }, { permissions: [], superuser: false }),
     showAccessToken: records.show,
 
     createAccessToken: async (call) => {
       const { kind, permissions = [], superuser = false, user_email } = call.body;
       requireWithin(call.caller, { permissions, superuser });
       requireUser(kind, user_email);
-      requireOwn(call.caller, { kind, user_email });
-      requireNarrow(call.caller, { kind, permissions });
+      requireOwnToken(call.caller, { kind, user_email });
+      requireLimitedPermissions(call.caller, { kind, permissions });
       if (user_email !== undefined)
         await requireTokenWithin(call.db, call.caller, { email: user_email, permissions });
       let secret: { private_key?: string; token?: string } = {};
@@ -66,10 +66,10 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-function requireUser(kind: string, user_email: string | undefined): void {
-  if (kind === 'user_token' && user_email === undefined)
+function requireUser(kind: string, userEmail: string | undefined): void {
+  if (kind === 'user_token' && userEmail === undefined)
     throw HttpProblem.field('user_email', 'missing_field', 'must be given for a user token');
-  if (kind === 'key_pair' && user_email !== undefined)
+  if (kind === 'key_pair' && userEmail !== undefined)
     throw HttpProblem.field(
       'user_email',
       'conflicting_fields',
@@ -82,8 +82,8 @@ function requireUser(kind: string, user_email: string | undefined): void {
  * token gains the rights of teams that its user joins later. Callers whose teams are limited to
  * single records create no key pair either, which could see more than they do.
  */
-function requireOwn(
-  { superuser, teams, user_email: own }: Caller,
+function requireOwnToken(
+  { superuser, teams, user_email: ownEmail }: Caller,
   { kind, user_email }: { kind: string; user_email: string | undefined },
 ): void {
   if (superuser) return;
@@ -95,18 +95,18 @@ function requireOwn(
       'must be user_token: your teams are granted single records, and a key pair sees all of the ' +
         'company',
     );
-  if (user_email?.toLowerCase() !== own)
+  if (user_email?.toLowerCase() !== ownEmail)
     throw HttpProblem.field(
       'user_email',
       'beyond_your_rights',
-      own === null
+      ownEmail === null
         ? 'must not be given: people get their tokens by an invitation (POST /users/:id/invite)'
-        : `must be your own, ${own}: others get their tokens by an invitation`,
+        : `must be your own, ${ownEmail}: others get their tokens by an invitation`,
     );
 }
 
 /** A token with fewer rights than its user must not make one that has all of them. */
-function requireNarrow(
+function requireLimitedPermissions(
   { superuser, is_narrowed }: Caller,
   { kind, permissions }: { kind: string; permissions: readonly string[] },
 ): void {

@@ -1,4 +1,4 @@
-import { byReference } from '../db/records';
+import { buildReferenceConditions } from '../db/records';
 import { CHRONOLOGICAL } from '../db/list-statements';
 import type { Projection } from '../db/projection';
 import type { Deps } from '../deps';
@@ -9,7 +9,7 @@ export const projection = {
   schema: 'ChangeLog',
   singular: 'change_log',
   plural: 'change_logs',
-  everlasting: 'counted',
+  appendOnly: 'counted',
   fulltext: `lower(
     coalesce(t.record_type, '') || E'\\n' || coalesce(t.operation, '')
     || E'\\n' || coalesce(t.user_email, '') || E'\\n' || coalesce(t.credentials, '')
@@ -47,13 +47,16 @@ export const filters = {
 export const changeLogs = ({ clock }: Deps) =>
   ({
     listChangeLogs: ({ query, db }) => {
-      const named = byReference(query, { user_id: 'users', access_token_id: 'access_tokens' });
+      const referenceFilters = buildReferenceConditions(query, {
+        user_id: 'users',
+        access_token_id: 'access_tokens',
+      });
       return list(query, {
         db,
         now: clock(),
         projection,
         orders: CHRONOLOGICAL,
-        filters: { ...filters, ...named },
+        filters: { ...filters, ...referenceFilters },
       });
     },
   }) satisfies Partial<Handlers>;

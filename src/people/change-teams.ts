@@ -6,7 +6,7 @@ import { type Authenticator } from '../http/auth/authenticator';
 import type { Caller } from '../http/auth/caller';
 import {
   GENERATED_PERMISSIONS,
-  generatedTeam,
+  lockOrCreateTeam,
   grantOffer,
   replaceOffers,
   replaceUsers,
@@ -33,11 +33,11 @@ export interface TeamChanges extends Pick<
   'generate_team' | 'team_users_emails' | 'team_ids'
 > {
   offers: bigint[] | undefined;
-  granted: bigint | undefined;
-  revoked: bigint | undefined;
+  grantedOffer: bigint | undefined;
+  revokedOffer: bigint | undefined;
 }
 
-const GRANTING = ['generate_team', 'team_users_emails'] as const;
+const GRANTING_FIELDS = ['generate_team', 'team_users_emails'] as const;
 const FIELDS = [
   'generate_team',
   'team_users_emails',
@@ -52,20 +52,20 @@ const FIELDS = [
  * buyer or the group is locked, since offers are locked first. Throws a 422 problem for rights that
  * the caller may not grant and for unknown offers.
  */
-export async function teamChanges(
+export async function resolveTeamChanges(
   db: Db,
   kind: TeamRecord['kind'],
   { fields, caller }: { fields: TeamFields; caller: Caller },
 ): Promise<TeamChanges | undefined> {
-  const sent = FIELDS.find((name) => fields[name] !== undefined && fields[name] !== false);
-  if (sent === undefined) return undefined;
+  const firstField = FIELDS.find((name) => fields[name] !== undefined && fields[name] !== false);
+  if (firstField === undefined) return undefined;
   if (caller.teams)
     throw HttpProblem.field(
-      sent,
+      firstField,
       'beyond_your_rights',
       'is for superusers and key pairs of the company: your teams are granted single records',
     );
-  if (GRANTING.some((name) => fields[name] !== undefined))
+  if (GRANTING_FIELDS.some((name) => fields[name] !== undefined))
     requireWithin(caller, { permissions: GENERATED_PERMISSIONS[kind] });
   const offerNamed = async (field: 'grant_team_offer_id' | 'revoke_team_offer_id') => {
     const reference = fields[field];
@@ -83,8 +83,8 @@ export async function teamChanges(
         : await resolveReferences(db, 'offers', fields.team_offer_ids ?? [], {
             field: 'team_offer_ids',
           }),
-    granted: await offerNamed('grant_team_offer_id'),
-    revoked: await offerNamed('revoke_team_offer_id'),
+    grantedOffer: await offerNamed('grant_team_offer_id'),
+    revokedOffer: await offerNamed('revoke_team_offer_id'),
   };
 }
 
@@ -101,7 +101,8 @@ export async function changeTeams(
   context: Context,
 ): Promise<void> {
   if (!changes) return;
-  const { generate_team, team_users_emails, team_ids, offers, granted, revoked } = changes;
+  const { generate_team, team_users_emails, team_ids, offers, grantedOffer, revokedOffer } =
+    changes;
   if (team_ids !== undefined) {
     const teams = await resolveReferences(db, 'access_control_lists', team_ids ?? [], {
       field: 'team_ids',
@@ -121,7 +122,7 @@ export async function changeTeams(
   const makes = generate_team || team_users_emails?.length || offers?.length;
   const team =
     makes || team_users_emails !== undefined || offers !== undefined
-      ? await generatedTeam(db, record, { now: context.now, if_there: !makes })
+      ? await lockOrCreateTeam(db, record, { now: context.now, onlyExisting: !makes })
       : undefined;
   if (team !== undefined) {
     await requireTeamsWithin(db, context.caller, [team]);
@@ -132,7 +133,7 @@ export async function changeTeams(
         field: 'team_users_emails',
       });
   }
-  if (granted !== undefined) await grantOffer(db, record.id, granted);
-  if (revoked !== undefined) await revokeOffer(db, record.id, revoked);
+  if (grantedOffer !== undefined) await grantOffer(db, record.id, grantedOffer);
+  if (revokedOffer !== undefined) await revokeOffer(db, record.id, revokedOffer);
   db.afterCommit(() => context.authenticator.forgetRights());
 }

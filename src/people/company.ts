@@ -3,7 +3,7 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { HttpProblem, invalid, staleChecksum, type FieldFaults } from '../errors';
 import type { Handlers } from '../http/handlers';
-import { checksumOf, recordReply } from '../http/record';
+import { computeChecksum, recordReply } from '../http/record';
 import { NotModified } from '../http/reply';
 import { findHostFault } from './destinations';
 import { LOCK_COMPANY, READ_COMPANY, UPDATE_COMPANY } from './queries/company';
@@ -16,8 +16,8 @@ const ROOT = { singular: 'company' } as const;
 export const company = ({ clock, authenticator }: Deps) =>
   ({
     showCompany: async ({ db, if_none_match }) => {
-      const record = await read(db);
-      const checksum = checksumOf(record);
+      const record = await loadCompany(db);
+      const checksum = computeChecksum(record);
       if (checksum === if_none_match) return new NotModified({ ETag: `"${checksum}"` });
       return recordReply(ROOT, record);
     },
@@ -26,12 +26,12 @@ export const company = ({ clock, authenticator }: Deps) =>
       requirePublicHosts(body.sip_hosts);
       const record = await db.transaction(async (tx) => {
         await tx.sql(LOCK_COMPANY, {});
-        const before = await read(tx);
+        const before = await loadCompany(tx);
         tx.log?.before({ record: before, shown: before });
-        if (if_match !== undefined && if_match !== '*' && if_match !== checksumOf(before))
+        if (if_match !== undefined && if_match !== '*' && if_match !== computeChecksum(before))
           throw staleChecksum();
-        await tx.sql(UPDATE_COMPANY, { ...columnsOf(body), now: clock() });
-        const after = await read(tx);
+        await tx.sql(UPDATE_COMPANY, { ...buildColumns(body), now: clock() });
+        const after = await loadCompany(tx);
         tx.log?.after({ record: after, shown: after });
         return after;
       });
@@ -42,14 +42,15 @@ export const company = ({ clock, authenticator }: Deps) =>
     },
   }) satisfies Partial<Handlers>;
 
-const read = async ({ sql }: Db): Promise<string> => (await sql(READ_COMPANY, {}))[0]!.record;
+const loadCompany = async ({ sql }: Db): Promise<string> =>
+  (await sql(READ_COMPANY, {}))[0]!.record;
 
-const columnsOf = (fields: Schemas['CompanyUpdate']) => ({
+const buildColumns = (fields: Schemas['CompanyUpdate']) => ({
   fields: JSON.stringify(fields),
-  contact_countries: distinct(fields.contact_countries),
-  contact_prefixes: distinct(fields.contact_prefixes) ?? [],
-  sip_hosts: distinct(fields.sip_hosts?.map((host) => host.toLowerCase())) ?? [],
-  lead_token_powers: distinct(fields.lead_token_powers),
+  contact_countries: toDistinct(fields.contact_countries),
+  contact_prefixes: toDistinct(fields.contact_prefixes) ?? [],
+  sip_hosts: toDistinct(fields.sip_hosts?.map((host) => host.toLowerCase())) ?? [],
+  lead_token_powers: toDistinct(fields.lead_token_powers),
 });
 
 /** Throws 422 for hosts that are never allowed as destinations, even when they are listed. */
@@ -63,5 +64,5 @@ function requirePublicHosts(hosts: readonly string[] = []): void {
   if (problem) throw problem;
 }
 
-const distinct = (values: readonly string[] | null | undefined): string[] | null =>
+const toDistinct = (values: readonly string[] | null | undefined): string[] | null =>
   values ? [...new Set(values)] : null;

@@ -3,15 +3,15 @@ import { HttpProblem } from '../errors';
 import type { Confirmation } from '../http/auth/confirmations';
 import type { Queue } from '../jobs/queue';
 import { BEGIN_CONFIRMATIONS, CONFIRM_ADDRESS, FIND_CONFIRMED } from './queries/mail-addresses';
-import { requireMails, type MailContext } from './take-mails';
+import { requireMailQuota, type MailContext } from './take-mails';
 
 // An address that a rule or a webhook names gets only one mail with a link, until its owner has
 // opened the link and confirmed.
 
 /** Time until an unconfirmed address gets another mail. */
-const AGAIN_HOURS = 24;
+const RESEND_HOURS = 24;
 
-interface Asking extends MailContext {
+interface ConfirmationContext extends MailContext {
   queue: Queue;
   field: string;
 }
@@ -23,20 +23,20 @@ interface Asking extends MailContext {
 export async function requestConfirmations(
   db: Pick<Db, 'sql' | 'query' | 'company_id'>,
   emails: readonly string[],
-  { queue, ...context }: Asking,
+  { queue, ...context }: ConfirmationContext,
 ): Promise<void> {
   if (emails.length === 0) return;
   const lowered = [...new Set(emails.map((email) => email.toLowerCase()))].toSorted();
   const { now } = context;
-  const again = { now, again_hours: AGAIN_HOURS };
-  const begun = await db.sql(BEGIN_CONFIRMATIONS, { ...again, emails: lowered });
-  await requireMails(
+  const retryWindow = { now, again_hours: RESEND_HOURS };
+  const confirmations = await db.sql(BEGIN_CONFIRMATIONS, { ...retryWindow, emails: lowered });
+  await requireMailQuota(
     db,
-    begun.map(({ email }) => email),
+    confirmations.map(({ email }) => email),
     context,
   );
-  const company_id = String(db.company_id);
-  const jobs = begun.map(({ id, number }) => ({ company_id, id, number }));
+  const companyId = String(db.company_id);
+  const jobs = confirmations.map(({ id, number }) => ({ company_id: companyId, id, number }));
   await queue.addAll(db, 'send_confirmation', jobs);
 }
 

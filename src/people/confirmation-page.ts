@@ -6,8 +6,9 @@ import { BASE_PATH } from '../contract';
  * links too, and a scanner must not agree for a person.
  */
 export const confirmationPage: RequestHandler = (req, res) => {
-  const { confirmation_token: sent } = req.query;
-  const token = typeof sent === 'string' && /^conf-[0-9a-f-]{1,120}$/.test(sent) ? sent : '';
+  const { confirmation_token: rawToken } = req.query;
+  const token =
+    typeof rawToken === 'string' && /^conf-[0-9a-f-]{1,120}$/.test(rawToken) ? rawToken : '';
   const action = `${BASE_PATH}/email_addresses/confirm?confirmation_token=${token}`;
   res.set('Cache-Control', 'no-store').type('html').send(`<!doctype html>
 <html lang="en">

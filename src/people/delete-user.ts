@@ -8,7 +8,7 @@ import { revokeCredentials } from './issue-credentials';
 /**
  * Deletes an agent whose row is locked. Passed in, since src/agents/ is a layer above src/people/.
  */
-export type DeleteAgent = (db: Db, agent_id: bigint, now: Date) => Promise<void>;
+export type DeleteAgent = (db: Db, agentId: bigint, now: Date) => Promise<void>;
 
 /**
  * Deletes a locked user: removes them from their teams, revokes their tokens, and deletes their
@@ -25,10 +25,10 @@ export async function deleteUser(
     { user_id: id },
     { access_control_list_id: [] },
   );
-  const is_theirs = { where: { user_id: id, deleted_at: null }, select: { id: true } };
-  for (const token of await tx.prisma.accessToken.findMany(is_theirs))
+  const isTheirs = { where: { user_id: id, deleted_at: null }, select: { id: true } };
+  for (const token of await tx.prisma.accessToken.findMany(isTheirs))
     await revokeCredentials(tx, token.id, now);
-  const agent = await tx.prisma.agent.findFirst(is_theirs);
+  const agent = await tx.prisma.agent.findFirst(isTheirs);
   if (agent) {
     const locked = await lockRecord(tx, 'agents', agent.id.toString());
     await deleteAgent(tx, locked.id, now);

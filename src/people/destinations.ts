@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Statements } from '../db/tenant';
-import { refusedAddress } from '../egress/refused-addresses';
+import { createAddressTest } from '../egress/refused-addresses';
 import { contactRefusal, type ContactPolicy } from '../phone/contact-policy';
 import { numberReader } from '../phone/parse-number';
 import { READ_DESTINATION_POLICY } from './queries/company';
@@ -30,9 +30,9 @@ export async function loadDestinationTest({
 export function findDestinationFault(
   destination: string,
   policy: DestinationPolicy,
-  own: string | null = null,
+  ownDestination: string | null = null,
 ): string | undefined {
-  if (destination === own) return undefined;
+  if (destination === ownDestination) return undefined;
   if (/^\+\d+$/.test(destination)) return contactRefusal(destination.slice(1), policy);
   const sip = parseSip(destination);
   if (!sip) return 'is neither + and digits nor a SIP address';
@@ -41,8 +41,8 @@ export function findDestinationFault(
     return 'names the host that it leads to in the parameter maddr';
   const fault = findHostFault(host);
   if (fault) return fault;
-  const own_host = own === null ? undefined : parseSip(own)?.host;
-  const allowed = own_host === undefined ? policy.sip_hosts : [...policy.sip_hosts, own_host];
+  const ownHost = ownDestination === null ? undefined : parseSip(ownDestination)?.host;
+  const allowed = ownHost === undefined ? policy.sip_hosts : [...policy.sip_hosts, ownHost];
   if (!isListed(toPlainHost(host), allowed))
     return 'leads to a SIP host that is not among the sip_hosts of the company';
   // A gateway calls the number that is the user of the address.
@@ -54,19 +54,19 @@ export function findDestinationFault(
 export function findHostFault(host: string): string | undefined {
   const plain = toPlainHost(host);
   const address = plain.replace(/^\[|\]$/g, '');
-  const is_address = isIP(address) !== 0;
+  const isAddress = isIP(address) !== 0;
   // Spellings such as 2130706433 and 0x7f.1, which are 127.0.0.1: carriers differ in how they read
   // them.
   if (plain !== host.toLowerCase().replace(/\.$/, ''))
     return 'leads to a host in an unusual spelling';
-  if (is_address)
+  if (isAddress)
     return isRefused(address) ? 'leads to a local, private or reserved address' : undefined;
   return PUBLIC_NAME.test(plain) && !LOCAL_NAME.test(plain)
     ? undefined
     : 'leads to a name that is not public';
 }
 
-const isRefused = refusedAddress([]);
+const isRefused = createAddressTest([]);
 
 const PUBLIC_NAME = /^(?:[a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
 /**
@@ -108,6 +108,6 @@ function toPlainHost(host: string): string {
 }
 
 const isListed = (host: string, listed: readonly string[]): boolean =>
-  listed.some((each) =>
-    each.startsWith('*.') ? host.endsWith(each.slice(1)) : host === toPlainHost(each),
+  listed.some((pattern) =>
+    pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === toPlainHost(pattern),
   );

@@ -3,7 +3,7 @@ import { moveCount } from '../db/counters';
 import type { Db } from '../db/tenant';
 import { createdAt } from '../db/timestamps';
 import { findOrCreateUsers } from './find-or-create-users';
-import { INVITE_AGAIN_MINUTES, inviteUsers, type InviteContext } from './invite-users';
+import { REINVITE_MINUTES, inviteUsers, type InviteContext } from './invite-users';
 import {
   FIND_USERS_TO_INVITE,
   GRANT_OFFER,
@@ -23,19 +23,23 @@ export type TeamContext = InviteContext;
  */
 export async function replaceUsers(
   db: Db,
-  team_id: bigint,
+  teamId: bigint,
   addresses: readonly string[],
   context: TeamContext & { field: string },
 ): Promise<void> {
   const { now } = context;
-  const user_ids = await findOrCreateUsers(db, addresses, now);
-  const again = { now, again_minutes: INVITE_AGAIN_MINUTES };
-  const uninvited = await db.sql(FIND_USERS_TO_INVITE, { ...again, user_ids, team_id });
+  const userIds = await findOrCreateUsers(db, addresses, now);
+  const retryWindow = { now, again_minutes: REINVITE_MINUTES };
+  const uninvited = await db.sql(FIND_USERS_TO_INVITE, {
+    ...retryWindow,
+    user_ids: userIds,
+    team_id: teamId,
+  });
   await replaceAttached(
     db,
     'access_control_list_users',
-    { access_control_list_id: team_id },
-    { user_id: user_ids },
+    { access_control_list_id: teamId },
+    { user_id: userIds },
   );
   const ids = uninvited.map(({ id }) => BigInt(id));
   await inviteUsers(db, ids, context);
@@ -47,34 +51,34 @@ export async function replaceUsers(
  */
 export async function replaceOffers(
   db: Db,
-  team_id: bigint,
+  teamId: bigint,
   offers: readonly bigint[],
-  all_offers = offers.length === 0,
+  allOffers = offers.length === 0,
 ): Promise<void> {
   await replaceAttached(
     db,
     'access_control_list_offers',
-    { access_control_list_id: team_id },
+    { access_control_list_id: teamId },
     { offer_id: offers },
   );
-  await db.sql(SET_ALL_OFFERS, { team_ids: [team_id], all_offers });
+  await db.sql(SET_ALL_OFFERS, { team_ids: [teamId], all_offers: allOffers });
 }
 
 /** Grants the teams of a locked buyer group an offer. */
-export async function grantOffer(db: Db, buyer_group_id: bigint, offer_id: bigint): Promise<void> {
-  const team_ids = await lockTeamsOfGroup(db, buyer_group_id);
-  await db.sql(GRANT_OFFER, { offer_id, team_ids });
-  await db.sql(SET_ALL_OFFERS, { team_ids, all_offers: false });
+export async function grantOffer(db: Db, buyerGroupId: bigint, offerId: bigint): Promise<void> {
+  const teamIds = await lockTeamsOfGroup(db, buyerGroupId);
+  await db.sql(GRANT_OFFER, { offer_id: offerId, team_ids: teamIds });
+  await db.sql(SET_ALL_OFFERS, { team_ids: teamIds, all_offers: false });
 }
 
 /** Revokes an offer from the teams of a locked buyer group. */
-export async function revokeOffer(db: Db, buyer_group_id: bigint, offer_id: bigint): Promise<void> {
-  const team_ids = await lockTeamsOfGroup(db, buyer_group_id);
-  await db.sql(REVOKE_OFFER, { offer_id, team_ids });
+export async function revokeOffer(db: Db, buyerGroupId: bigint, offerId: bigint): Promise<void> {
+  const teamIds = await lockTeamsOfGroup(db, buyerGroupId);
+  await db.sql(REVOKE_OFFER, { offer_id: offerId, team_ids: teamIds });
 }
 
-async function lockTeamsOfGroup(db: Db, buyer_group_id: bigint): Promise<string[]> {
-  return (await db.sql(LOCK_TEAMS_OF_GROUP, { buyer_group_id })).map(({ id }) => id);
+async function lockTeamsOfGroup(db: Db, buyerGroupId: bigint): Promise<string[]> {
+  return (await db.sql(LOCK_TEAMS_OF_GROUP, { buyer_group_id: buyerGroupId })).map(({ id }) => id);
 }
 
 export interface TeamRecord {
@@ -97,22 +101,22 @@ export const GENERATED_PERMISSIONS = {
  * Returns the id of the team of a locked record, and locks it. A missing team is created, unless
  * `onlyExisting`: blank fields create no team.
  */
-export async function generatedTeam(
+export async function lockOrCreateTeam(
   db: Db,
   record: TeamRecord,
-  { now, if_there }: { now: Date; if_there: boolean },
+  { now, onlyExisting }: { now: Date; onlyExisting: boolean },
 ): Promise<bigint | undefined> {
   const { kind, id } = record;
-  const [found] =
+  const [existingTeam] =
     kind === 'buyer'
       ? await db.sql(LOCK_TEAM_OF_BUYER, { id })
       : await db.sql(LOCK_GENERATED_TEAM_OF_GROUP, { id });
-  if (found) return BigInt(found.id);
-  if (if_there) return undefined;
+  if (existingTeam) return BigInt(existingTeam.id);
+  if (onlyExisting) return undefined;
   const team = await db.prisma.accessControlList.create({
     data: {
       company_id: db.company_id,
-      name: await nameFor(db, record),
+      name: await loadTeamName(db, record),
       permissions: GENERATED_PERMISSIONS[kind],
       [`generated_for_${kind}_id`]: id,
       ...createdAt(now),
@@ -129,7 +133,7 @@ export async function generatedTeam(
   return team.id;
 }
 
-async function nameFor(db: Db, { kind, id }: TeamRecord): Promise<string> {
+async function loadTeamName(db: Db, { kind, id }: TeamRecord): Promise<string> {
   const query = { where: { id }, select: { name: true } };
   if (kind === 'buyer') {
     const buyer = await db.prisma.buyer.findFirst(query);

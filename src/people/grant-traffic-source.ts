@@ -15,8 +15,8 @@ interface Context {
 /** Replaces the teams that are granted a locked traffic source. */
 export async function grantTrafficSource(
   db: Db,
-  traffic_source_id: bigint,
-  team_ids: readonly Reference[],
+  trafficSourceId: bigint,
+  teamIds: readonly Reference[],
   { caller, authenticator }: Context,
 ): Promise<void> {
   const field = 'team_ids';
@@ -26,18 +26,18 @@ export async function grantTrafficSource(
       'beyond_your_rights',
       'is for superusers and key pairs of the company: your teams are granted single records',
     );
-  const teams = await resolveReferences(db, 'access_control_lists', team_ids, {
+  const teams = await resolveReferences(db, 'access_control_lists', teamIds, {
     field,
     lock: 'UPDATE',
   });
   await requireTeamsWithin(db, caller, teams);
-  const before = await db.sql(FIND_TEAMS_OF_SOURCE, { traffic_source_id });
+  const before = await db.sql(FIND_TEAMS_OF_SOURCE, { traffic_source_id: trafficSourceId });
   const lost = before.map(({ id }) => BigInt(id)).filter((id) => !teams.includes(id));
   await requireTeamsHeld(db, caller, lost);
   await replaceAttached(
     db,
     'access_control_list_traffic_sources',
-    { traffic_source_id },
+    { traffic_source_id: trafficSourceId },
     { access_control_list_id: teams },
   );
   db.afterCommit(() => authenticator.forgetRights());

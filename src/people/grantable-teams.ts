@@ -6,7 +6,7 @@ import {
   FIND_TEAM_RIGHTS_OF_USER,
 } from './queries/teams';
 import { FIND_TOKEN_RIGHTS, FIND_TOKEN_RIGHTS_OF_USER } from './queries/access-tokens';
-import { requireHolding, requireWithin, rightsOf } from '../http/auth/caller';
+import { requireHolding, requireWithin, buildRights } from '../http/auth/caller';
 
 // Callers cannot grant more rights than they have, whether they change the permissions of a team or
 // its users: a 422 problem names the rights the caller lacks. Nor can they take away rights that
@@ -33,9 +33,9 @@ export async function requireTeamsWithin(
   requireRightsWithin(caller, await db.sql(FIND_TEAM_RIGHTS, { ids }));
 }
 
-export async function requireUserWithin(db: Db, caller: Caller, user_id: bigint): Promise<void> {
+export async function requireUserWithin(db: Db, caller: Caller, userId: bigint): Promise<void> {
   if (caller.superuser) return;
-  requireRightsWithin(caller, await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id }));
+  requireRightsWithin(caller, await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id: userId }));
 }
 
 /** Requires that the caller has all rights of a user's token with these permissions. */
@@ -46,14 +46,14 @@ export async function requireTokenWithin(
 ): Promise<void> {
   if (caller.superuser) return;
   const teams = await db.sql(FIND_TEAM_RIGHTS_BY_EMAIL, { email: email.toLowerCase() });
-  const rights = rightsOf({ kind: 'user_token', superuser: false, permissions, teams });
+  const rights = buildRights({ kind: 'user_token', superuser: false, permissions, teams });
   requireWithin(caller, {
     superuser: rights.superuser,
     permissions: [...permissions, ...rights.permissions],
   });
 }
 
-const together = (rights: readonly TeamRights[]) => ({
+const mergeRights = (rights: readonly TeamRights[]) => ({
   superuser: rights.some(({ superuser }) => superuser),
   permissions: [...new Set(rights.flatMap(({ permissions }) => permissions))],
 });
@@ -65,16 +65,16 @@ export async function requireTeamsHeld(
   ids: readonly bigint[],
 ): Promise<void> {
   if (caller.superuser || ids.length === 0) return;
-  requireHolding(caller, together(await db.sql(FIND_TEAM_RIGHTS, { ids })));
+  requireHolding(caller, mergeRights(await db.sql(FIND_TEAM_RIGHTS, { ids })));
 }
 
 /** Requires that the caller, who deletes a user, has all rights of the user's teams and tokens. */
-export async function requireUserHeld(db: Db, caller: Caller, user_id: bigint): Promise<void> {
+export async function requireUserHeld(db: Db, caller: Caller, userId: bigint): Promise<void> {
   if (caller.superuser) return;
-  const teams = await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id });
-  const tokens = await db.sql(FIND_TOKEN_RIGHTS_OF_USER, { user_id });
-  const only_superuser = tokens.map(({ superuser }) => ({ superuser, permissions: [] }));
-  requireHolding(caller, together([...teams, ...only_superuser]));
+  const teams = await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id: userId });
+  const tokens = await db.sql(FIND_TOKEN_RIGHTS_OF_USER, { user_id: userId });
+  const onlySuperuser = tokens.map(({ superuser }) => ({ superuser, permissions: [] }));
+  requireHolding(caller, mergeRights([...teams, ...onlySuperuser]));
 }
 
 /** Requires that the caller, who revokes a token, has all rights of it. Users revoke their own. */
@@ -85,6 +85,6 @@ export async function requireTokenHeld(db: Db, caller: Caller, id: bigint): Prom
   if (user_id !== null && caller.user_id === BigInt(user_id)) return;
   const teams =
     user_id === null ? null : await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id: BigInt(user_id) });
-  const rights = rightsOf({ kind, superuser, permissions, teams });
+  const rights = buildRights({ kind, superuser, permissions, teams });
   requireHolding(caller, { superuser: rights.superuser, permissions: [...rights.permissions] });
 }

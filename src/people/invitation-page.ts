@@ -6,8 +6,9 @@ import { BASE_PATH } from '../contract';
  * links too and an invitation can be accepted only once.
  */
 export const invitationPage: RequestHandler = (req, res) => {
-  const { invitation_token: sent } = req.query;
-  const token = typeof sent === 'string' && /^inv-[0-9a-f-]{1,120}$/.test(sent) ? sent : '';
+  const { invitation_token: rawToken } = req.query;
+  const token =
+    typeof rawToken === 'string' && /^inv-[0-9a-f-]{1,120}$/.test(rawToken) ? rawToken : '';
   res.set('Cache-Control', 'no-store').type('html').send(`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -2,10 +2,10 @@ import type { Db } from '../db/tenant';
 import type { Queue } from '../jobs/queue';
 import { BEGIN_INVITATIONS, FIND_INVITED_AT } from './queries/mail-addresses';
 import { FIND_EMAILS, OPEN_INVITATIONS } from './queries/users';
-import { mustWait, requireMails, type MailContext } from './take-mails';
+import { buildWaitProblem, requireMailQuota, type MailContext } from './take-mails';
 
 /** An address is not invited again within this time: the invitation is still open. */
-export const INVITE_AGAIN_MINUTES = 60;
+export const REINVITE_MINUTES = 60;
 
 export interface InviteContext extends MailContext {
   queue: Queue;
@@ -25,26 +25,26 @@ export async function inviteUsers(
   const { now } = context;
   const users = await db.sql(FIND_EMAILS, { ids });
   const emails = users.map(({ email }) => email).toSorted();
-  const again = { now, again_minutes: INVITE_AGAIN_MINUTES };
-  const begun = await db.sql(BEGIN_INVITATIONS, { ...again, emails });
-  const may_be_invited = new Set(begun.map(({ email }) => email));
-  const early = emails.find((email) => !may_be_invited.has(email));
-  if (early !== undefined) throw await invitedBefore(db, early, { field, now });
-  await requireMails(db, emails, { ...context, field });
+  const retryWindow = { now, again_minutes: REINVITE_MINUTES };
+  const invitations = await db.sql(BEGIN_INVITATIONS, { ...retryWindow, emails });
+  const mayBeInvited = new Set(invitations.map(({ email }) => email));
+  const early = emails.find((email) => !mayBeInvited.has(email));
+  if (early !== undefined) throw await buildReinviteProblem(db, early, { field, now });
+  await requireMailQuota(db, emails, { ...context, field });
   const invited = await db.sql(OPEN_INVITATIONS, { ids, now: now.toISOString() });
-  const company_id = String(db.company_id);
-  const jobs = invited.map(({ id, number }) => ({ company_id, user_id: id, number }));
+  const companyId = String(db.company_id);
+  const jobs = invited.map(({ id, number }) => ({ company_id: companyId, user_id: id, number }));
   await queue.addAll(db, 'send_invitation', jobs);
 }
 
-async function invitedBefore(
+async function buildReinviteProblem(
   db: Db,
   email: string,
   { field, now }: { field: string; now: Date },
 ): Promise<Error> {
   const [address] = await db.sql(FIND_INVITED_AT, { email });
-  const invited_at = address!.invited_at!;
-  const next_at = new Date(invited_at.getTime() + INVITE_AGAIN_MINUTES * 60_000);
-  const reason = `${email} was invited at ${invited_at.toISOString()}`;
-  return mustWait(field, reason, { next_at, now });
+  const invitedAt = address!.invited_at!;
+  const nextAt = new Date(invitedAt.getTime() + REINVITE_MINUTES * 60_000);
+  const reason = `${email} was invited at ${invitedAt.toISOString()}`;
+  return buildWaitProblem(field, reason, { next_at: nextAt, now });
 }

@@ -2,10 +2,10 @@ import { moveCount } from '../db/counters';
 import type { Db } from '../db/tenant';
 import { createdAt, deletedAt } from '../db/timestamps';
 import type { Caller } from '../http/auth/caller';
-import { digestOf } from '../http/auth/credentials';
+import { digestSecret } from '../http/auth/credentials';
 import { findOrCreateUsers } from './find-or-create-users';
 import { EXPIRE_CREDENTIALS } from './queries/access-tokens';
-import { mintCredentials, tokenOf } from '../http/auth/credentials';
+import { mintCredentials, formatUserToken } from '../http/auth/credentials';
 
 export interface NewCredentials {
   name: string;
@@ -29,10 +29,10 @@ export interface IssuedCredentials {
 /** Creates credentials and counts them, in the given transaction. */
 export async function issueCredentials(
   db: Db,
-  wanted: NewCredentials,
+  input: NewCredentials,
   options: { pepper: string; now: Date },
 ): Promise<IssuedCredentials> {
-  const issued = await createCredentials(db, wanted, options);
+  const issued = await createCredentials(db, input, options);
   await moveCount(db, 'access_tokens', 1);
   return issued;
 }
@@ -40,27 +40,27 @@ export async function issueCredentials(
 /** Creates credentials with the row by which requests find them. Does not count them. */
 export async function createCredentials(
   db: Db,
-  wanted: NewCredentials,
+  input: NewCredentials,
   { pepper, now }: { pepper: string; now: Date },
 ): Promise<IssuedCredentials> {
   const { company_id } = db;
-  const credentials = mintCredentials(wanted.kind);
+  const credentials = mintCredentials(input.kind);
   const { public_key, secret } = credentials;
-  const user_id =
-    wanted.user_email === undefined
+  const userId =
+    input.user_email === undefined
       ? null
-      : (await findOrCreateUsers(db, [wanted.user_email], now))[0]!;
+      : (await findOrCreateUsers(db, [input.user_email], now))[0]!;
   const { id } = await db.prisma.accessToken.create({
     data: {
       company_id,
-      name: wanted.name,
-      kind: wanted.kind,
+      name: input.name,
+      kind: input.kind,
       public_key,
-      secret_digest: new Uint8Array(digestOf(pepper, secret)),
-      permissions: [...new Set(wanted.permissions)].toSorted(),
-      superuser: wanted.superuser,
-      user_id,
-      expires_at: wanted.expires_at ?? null,
+      secret_digest: new Uint8Array(digestSecret(pepper, secret)),
+      permissions: [...new Set(input.permissions)].toSorted(),
+      superuser: input.superuser,
+      user_id: userId,
+      expires_at: input.expires_at ?? null,
       ...createdAt(now),
     },
     select: { id: true },
@@ -73,7 +73,9 @@ export async function createCredentials(
   return {
     id,
     public_key,
-    ...(wanted.kind === 'key_pair' ? { private_key: secret } : { token: tokenOf(credentials) }),
+    ...(input.kind === 'key_pair'
+      ? { private_key: secret }
+      : { token: formatUserToken(credentials) }),
   };
 }
 
@@ -101,10 +103,10 @@ export async function rotateCredentials(
     expires_at: old_expires_at.toISOString(),
   });
   if (!old) return undefined;
-  const wanted = { ...old, kind: old.kind as NewCredentials['kind'] };
+  const credentials = { ...old, kind: old.kind as NewCredentials['kind'] };
   return issueCredentials(
     db,
-    { ...wanted, user_email: old.user_email ?? undefined },
+    { ...credentials, user_email: old.user_email ?? undefined },
     { pepper, now },
   );
 }

@@ -27,8 +27,8 @@ export async function leaveTeams(
   if (deleted.length > 0) await moveCount(db, 'access_control_lists', -deleted.length);
 }
 
-export async function emptyTeam(db: Db, team_id: bigint): Promise<void> {
-  const where = { access_control_list_id: team_id };
+export async function emptyTeam(db: Db, teamId: bigint): Promise<void> {
+  const where = { access_control_list_id: teamId };
   await db.prisma.accessControlListUser.deleteMany({ where });
   await db.prisma.accessControlListBuyer.deleteMany({ where });
   await db.prisma.accessControlListBuyerGroup.deleteMany({ where });

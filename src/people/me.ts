@@ -5,7 +5,7 @@ import { Json } from '../http/reply';
 
 const SCOPES = contract.document.components.schemas.Scope!.enum as Schemas['Scope'][];
 
-const describe = (caller: Caller) => ({
+const describeCaller = (caller: Caller) => ({
   status: 200,
   success: true,
   errors: {},
@@ -26,13 +26,13 @@ const describe = (caller: Caller) => ({
 });
 
 /** By caller object: each look-up of credentials creates a new one. */
-const replies = new WeakMap<Caller, Json<ReturnType<typeof describe>>>();
+const replies = new WeakMap<Caller, Json<ReturnType<typeof describeCaller>>>();
 
 export const me = () =>
   ({
     showMe: async ({ caller }) => {
       let reply = replies.get(caller);
-      if (!reply) replies.set(caller, (reply = new Json(JSON.stringify(describe(caller)))));
+      if (!reply) replies.set(caller, (reply = new Json(JSON.stringify(describeCaller(caller)))));
       return reply;
     },
   }) satisfies Partial<Handlers>;

@@ -8,7 +8,7 @@ export interface Pausable {
  * Returns the columns that record when a record was paused or unpaused, and by which user; none
  * where `paused` does not change.
  */
-export function pauseColumns(
+export function buildPauseColumns(
   before: Pausable,
   paused: boolean | undefined,
   { caller, now }: { caller: Caller; now: Date },
@@ -20,7 +20,7 @@ export function pauseColumns(
 }
 
 /** `buildPauseColumns` in SQL, over the stored record (t) and the written values. */
-const COMPUTED = {
+const COMPUTED_PAUSE_COLUMNS = {
   paused_at:
     'CASE WHEN {row_paused}::boolean AND NOT t.paused THEN {now}::timestamptz ELSE t.paused_at END',
   unpaused_at:
@@ -32,11 +32,11 @@ const COMPUTED = {
 };
 
 /** The columns of a record that may be paused or unpaused, for one statement (src/db/write.ts). */
-export const pausing = (
+export const buildPauseWrite = (
   { paused }: { paused?: boolean | undefined },
   { user_id }: Caller,
   row: Record<string, unknown>,
 ) =>
   paused === undefined
     ? { row }
-    : { row: { ...row, paused_by_user_id: user_id }, computed: COMPUTED };
+    : { row: { ...row, paused_by_user_id: user_id }, computed: COMPUTED_PAUSE_COLUMNS };

@@ -44,7 +44,7 @@ export async function createTeam(tx: Db, fields: Fields, context: Context): Prom
   const grants = await resolveGrants(tx, fields);
   const { id } = await tx.prisma.accessControlList.create({
     data: {
-      ...columnsOf(fields),
+      ...buildColumns(fields),
       name: fields.name!,
       company_id: tx.company_id,
       ...createdAt(now),
@@ -71,7 +71,7 @@ export async function updateTeam(
   await requireTeamsWithin(tx, caller, [change.id]);
   await tx.prisma.accessControlList.update({
     where: { company_id_id: { company_id: tx.company_id, id: change.id } },
-    data: { ...columnsOf(change.fields), ...changedAt(now) },
+    data: { ...buildColumns(change.fields), ...changedAt(now) },
     select: { id: true },
   });
   await writeMembers(tx, change, context);
@@ -96,7 +96,7 @@ async function writeMembers(
   db.afterCommit(() => context.authenticator.forgetRights());
 }
 
-function columnsOf({ name, permissions, superuser, all_offers, external_record_id }: Fields) {
+function buildColumns({ name, permissions, superuser, all_offers, external_record_id }: Fields) {
   return {
     name,
     permissions: permissions === undefined ? undefined : [...new Set(permissions ?? [])].toSorted(),

@@ -15,7 +15,7 @@ interface Context extends InviteContext {
 
 type Columns = Pick<Schemas['UserUpdate'], 'email' | 'name' | 'external_record_id'>;
 
-const columnsOf = ({ email, name, external_record_id }: Columns) => ({
+const buildColumns = ({ email, name, external_record_id }: Columns) => ({
   email: email?.toLowerCase(),
   name,
   external_record_id,
@@ -26,11 +26,11 @@ const columnsOf = ({ email, name, external_record_id }: Columns) => ({
  */
 export const resolveTeams = async (
   db: Db,
-  team_ids: Reference[] | null | undefined,
+  teamIds: Reference[] | null | undefined,
 ): Promise<bigint[] | undefined> =>
-  team_ids === undefined
+  teamIds === undefined
     ? undefined
-    : resolveReferences(db, 'access_control_lists', team_ids ?? [], { field: 'team_ids' });
+    : resolveReferences(db, 'access_control_lists', teamIds ?? [], { field: 'team_ids' });
 
 export async function createUser(
   tx: Db,
@@ -42,7 +42,7 @@ export async function createUser(
   await requireTeamsWithin(tx, caller, teams ?? []);
   const { id } = await tx.prisma.user.create({
     data: {
-      ...columnsOf(fields),
+      ...buildColumns(fields),
       email: fields.email.toLowerCase(),
       company_id: tx.company_id,
       ...createdAt(now),
@@ -76,22 +76,22 @@ export async function updateUser(
     where,
     select: { email: true, invitation_open: true },
   });
-  const columns = columnsOf(fields);
+  const columns = buildColumns(fields);
   await tx.prisma.user.update({
     where,
     data: { ...columns, ...changedAt(now) },
     select: { id: true },
   });
-  const is_moved = columns.email !== undefined && columns.email !== before.email;
+  const isMoved = columns.email !== undefined && columns.email !== before.email;
   // The link that was mailed to the former address must not work any longer.
-  if (is_moved && before.invitation_open)
+  if (isMoved && before.invitation_open)
     await inviteUsers(tx, [id], { ...context, field: 'email' });
   await replaceTeams(tx, id, teams);
   tx.afterCommit(() => authenticator.forgetRights());
 }
 
-async function replaceTeams(db: Db, user_id: bigint, teams: bigint[] | undefined): Promise<void> {
+async function replaceTeams(db: Db, userId: bigint, teams: bigint[] | undefined): Promise<void> {
   if (!teams) return;
-  const others = { access_control_list_id: teams };
-  await replaceAttached(db, 'access_control_list_users', { user_id }, others);
+  const attachedTeams = { access_control_list_id: teams };
+  await replaceAttached(db, 'access_control_list_users', { user_id: userId }, attachedTeams);
 }

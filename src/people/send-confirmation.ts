@@ -28,14 +28,15 @@ export async function sendConfirmation(
     '',
     `The link works once, within ${CONFIRMATION_DAYS} days. If you do nothing, you get no alerts.`,
   ];
-  const sent = await mailer.send({
+  const delivery = await mailer.send({
     key: `confirmation-${company_id}-${id}-${number}`,
     from: config.mail_from,
     to: address.email,
     subject: `Alerts of ${address.company.replace(/[\r\n\0]+/g, ' ')}: confirm your address`,
     text: lines.join('\n'),
   });
-  if (sent.ok) return;
-  if (sent.retryable) throw new Error(`the mail server did not accept a mail: ${sent.code}`);
-  log.warn({ code: sent.code, company_id, id }, 'the mail server rejected a confirmation');
+  if (delivery.ok) return;
+  if (delivery.retryable)
+    throw new Error(`the mail server did not accept a mail: ${delivery.code}`);
+  log.warn({ code: delivery.code, company_id, id }, 'the mail server rejected a confirmation');
 }

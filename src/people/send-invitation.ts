@@ -30,14 +30,15 @@ export async function sendInvitation(
     `It works once, within ${INVITED_DAYS} days.`,
   ];
   const subject = `Invitation to ${company.replace(/[\r\n]+/g, ' ')}`;
-  const sent = await mailer.send({
+  const delivery = await mailer.send({
     key: `invitation-${company_id}-${user_id}-${number}`,
     from: config.mail_from,
     to: email,
     subject,
     text: lines.join('\n'),
   });
-  if (sent.ok) return;
-  if (sent.retryable) throw new Error(`the mail server did not accept an invitation: ${sent.code}`);
-  log.warn({ code: sent.code, company_id, user_id }, 'the mail server rejected an invitation');
+  if (delivery.ok) return;
+  if (delivery.retryable)
+    throw new Error(`the mail server did not accept an invitation: ${delivery.code}`);
+  log.warn({ code: delivery.code, company_id, user_id }, 'the mail server rejected an invitation');
 }

@@ -17,7 +17,7 @@ export interface RefusedMail {
   reason: string;
 }
 
-export interface TakenMails {
+export interface MailReservation {
   granted: string[];
   refused: RefusedMail[];
   /** Start of the next day. */
@@ -25,21 +25,21 @@ export interface TakenMails {
 }
 
 /** Counts a mail to each of the addresses, as far as the quotas of the day allow. */
-export async function takeMails(
+export async function reserveMails(
   { sql }: { sql: TenantSql },
   emails: readonly string[],
   { config, now }: MailContext,
-): Promise<TakenMails> {
+): Promise<MailReservation> {
   const day = now.toISOString().slice(0, 10);
-  const next_at = new Date(Date.parse(day) + 24 * 3_600_000);
-  if (emails.length === 0) return { granted: [], refused: [], next_at };
-  const [taken] = await sql(TAKE_MAILS, {
+  const nextAt = new Date(Date.parse(day) + 24 * 3_600_000);
+  if (emails.length === 0) return { granted: [], refused: [], next_at: nextAt };
+  const [row] = await sql(TAKE_MAILS, {
     day,
     mailboxes: emails.map(toMailbox),
     company_max: config.mails_per_day,
     mailbox_max: config.mails_per_address_per_day,
   });
-  const refusals = taken!.refusals!;
+  const refusals = row!.refusals!;
   const reasonFor = (email: string, refusal: string) =>
     refusal === 'company'
       ? `the ${config.mails_per_day} mails that a company may send in a day are sent`
@@ -49,25 +49,25 @@ export async function takeMails(
     refused: emails.flatMap((email, n) =>
       refusals[n] === '' ? [] : [{ email, reason: reasonFor(email, refusals[n]!) }],
     ),
-    next_at,
+    next_at: nextAt,
   };
 }
 
 /**
  * Like `reserveMails`, for a request: throws 429, which rolls it back, where a quota is used up.
  */
-export async function requireMails(
+export async function requireMailQuota(
   db: { sql: TenantSql },
   emails: readonly string[],
   { field, ...context }: MailContext & { field: string },
 ): Promise<void> {
-  const { refused, next_at } = await takeMails(db, emails, context);
+  const { refused, next_at } = await reserveMails(db, emails, context);
   const [first] = refused;
-  if (first) throw mustWait(field, first.reason, { next_at, now: context.now });
+  if (first) throw buildWaitProblem(field, first.reason, { next_at, now: context.now });
 }
 
 /** Builds a 429 problem: the mail may be sent later. */
-export function mustWait(
+export function buildWaitProblem(
   field: string,
   reason: string,
   { next_at, now }: { next_at: Date; now: Date },

@@ -5,7 +5,7 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
-import { requireUnchanged, written } from '../http/record';
+import { requireUnchanged, loadWriteReply } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { acceptInvitation } from './accept-invitation';
 import { projection as accessTokens } from './access-token-columns';
@@ -54,7 +54,7 @@ export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
   return {
     ...emailAddresses(deps),
     listUsers: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newUser: (call) => records.unsaved({ ...call, query: {} }, {}),
+    newUser: (call) => records.showUnsaved({ ...call, query: {} }, {}),
     showUser: records.show,
     createUser: (call) =>
       records.create({ ...call, query: {} }, (tx, fields, now) =>
@@ -62,7 +62,7 @@ export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
       ),
 
     updateUser: (call) =>
-      records.updateAfter(
+      records.updateLockingFirst(
         { ...call, query: {} },
         (tx: Db, { team_ids }: Schemas['UserUpdate']) => resolveTeams(tx, team_ids),
         (tx, id, { fields, now, ahead: teams }) =>
@@ -85,7 +85,7 @@ export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
         await inviteUsers(tx, [user.id], { queue, config, field: 'email', now });
         return user.id;
       });
-      return written({ db, now, projection }, id, { status: 202 });
+      return loadWriteReply({ db, now, projection }, id, { status: 202 });
     },
 
     acceptInvitation: async ({ body, db, invitation }) => {
@@ -93,7 +93,10 @@ export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
       const { id, token } = await db.transaction((tx) =>
         acceptInvitation(tx, invitation!, { name: body?.name ?? 'Invitation', pepper, now }),
       );
-      return written({ db, now, projection: accessTokens }, id, { status: 201, extra: { token } });
+      return loadWriteReply({ db, now, projection: accessTokens }, id, {
+        status: 201,
+        extra: { token },
+      });
     },
   } satisfies Partial<Handlers>;
 };

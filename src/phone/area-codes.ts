@@ -93,13 +93,13 @@ export interface NumberArea {
 const NOWHERE: NumberArea = { area_code: undefined, state: undefined };
 
 /** The area of a number, E.164 without the plus. */
-export function areaOf(number: number | string | null | undefined): NumberArea {
-  const [, area_code] = /^1(\d{3})\d{7}$/.exec(String(number ?? '')) ?? [];
-  if (area_code === undefined) return NOWHERE;
+export function readArea(number: number | string | null | undefined): NumberArea {
+  const [, areaCode] = /^1(\d{3})\d{7}$/.exec(String(number ?? '')) ?? [];
+  if (areaCode === undefined) return NOWHERE;
   states ??= statesByCode();
-  return { area_code, state: states.get(area_code) };
+  return { area_code: areaCode, state: states.get(areaCode) };
 }
 
 /** E.164 without the plus; null for a number without a country, or a withheld one. */
-export const countryOf = (number: number | null): string | null =>
+export const readCountry = (number: number | null): string | null =>
   number === null ? null : (parsePhoneNumberFromString(`+${number}`)?.country ?? null);

@@ -12,7 +12,7 @@ import {
 import { READ_COUNTRY } from './queries/companies';
 
 /** A reader of telephone numbers; those without country code are of the company's country. */
-export async function numberReaderOf({ sql }: Pick<Db, 'sql'>): Promise<NumberReader> {
+export async function loadNumberReader({ sql }: Pick<Db, 'sql'>): Promise<NumberReader> {
   const [company] = await sql(READ_COUNTRY, {});
   return numberReader(company!.country);
 }
@@ -23,27 +23,27 @@ export async function numberReaderOf({ sql }: Pick<Db, 'sql'>): Promise<NumberRe
  */
 export async function callerNumber<T extends string | undefined>(
   db: Db,
-  sent: T,
+  text: T,
   field: string,
 ): Promise<T extends string ? number : number | undefined> {
-  if (sent === undefined) return undefined as never;
-  const read = internationalReader(sent) ?? (await numberReaderOf(db));
-  return possible(read(sent), sent, field) as never;
+  if (text === undefined) return undefined as never;
+  const read = internationalReader(text) ?? (await loadNumberReader(db));
+  return requirePossible(read(text), text, field) as never;
 }
 
 /** Throws 422 on `field` if no number was read from `text`. */
-export function possible(number: number | undefined, sent: string, field: string): number {
+export function requirePossible(number: number | undefined, text: string, field: string): number {
   if (number === undefined)
     throw HttpProblem.field(
       field,
       'invalid_value',
-      `${reasonFor(sent)}; it must be one such as +13105550123 or (310) 555-0123`,
+      `${reasonFor(text)}; it must be one such as +13105550123 or (310) 555-0123`,
     );
   return number;
 }
 
 /** Throws 422 on `field` for a number that no person can have. */
-export function assignable<T extends number | undefined>(number: T, field: string): T {
+export function requireAssignable<T extends number | undefined>(number: T, field: string): T {
   if (number !== undefined && !isAssignable(number))
     throw HttpProblem.field(field, 'invalid_value', NOT_ASSIGNABLE);
   return number;
@@ -65,13 +65,13 @@ export async function callerNumbers(
   db: Db,
   entries: readonly (string | number)[],
 ): Promise<CallerIds> {
-  const read = await numberReaderOf(db);
+  const read = await loadNumberReader(db);
   const numbers = new Set<number>();
   const rejected: CallerIds['rejected'] = [];
   for (const [n, entry] of entries.entries()) {
-    const caller_id = String(entry);
-    const number = read(caller_id);
-    if (number === undefined) rejected.push({ caller_id, reason: reasonFor(caller_id) });
+    const callerId = String(entry);
+    const number = read(callerId);
+    if (number === undefined) rejected.push({ caller_id: callerId, reason: reasonFor(callerId) });
     else numbers.add(number);
     if (n % ENTRIES_AT_ONCE === ENTRIES_AT_ONCE - 1) await setImmediate();
   }

@@ -32,7 +32,7 @@ const COSTLY_TYPES: ReadonlyMap<string | undefined, string> = new Map([
 ]);
 
 /** Facts about a number; `country` is undefined where it cannot be determined. */
-interface Place {
+interface NumberOrigin {
   country: string | undefined;
   calling_code: string;
   /** Why it costs extra; undefined where it does not. */
@@ -48,41 +48,44 @@ export function contactRefusal(
   if (contact_prefixes.some((prefix) => digits.startsWith(prefix))) return undefined;
   if (COSTLY.test(digits)) return 'is of a satellite, or at a premium rate';
   const allowed = contact_countries ?? [country];
-  const place = placeOf(digits);
-  if (place?.surcharge) return place.surcharge;
-  if (place && isAmong(allowed, place)) return undefined;
-  return place?.country
-    ? `is in the country ${place.country}, where the company contacts nobody`
+  const origin = findOrigin(digits);
+  if (origin?.surcharge) return origin.surcharge;
+  if (origin && isAmong(allowed, origin)) return undefined;
+  return origin?.country
+    ? `is in the country ${origin.country}, where the company contacts nobody`
     : 'is in no country where the company contacts people';
 }
 
 /** A number of an undetermined country counts for every country with its calling code. */
-const isAmong = (allowed: readonly string[], { country, calling_code }: Place): boolean =>
+const isAmong = (allowed: readonly string[], { country, calling_code }: NumberOrigin): boolean =>
   country === undefined
-    ? allowed.some((each) => isSupportedCountry(each) && callingCode(each) === calling_code)
+    ? allowed.some(
+        (allowedCountry) =>
+          isSupportedCountry(allowedCountry) && callingCode(allowedCountry) === calling_code,
+      )
     : allowed.includes(country);
 
-const MAX_KNOWN = 10_000;
-const known = new Map<string, Place | undefined>();
+const MAX_CACHED = 10_000;
+const originsBySample = new Map<string, NumberOrigin | undefined>();
 
 /** In North America the area code decides, so most numbers share a few look-ups. */
-function placeOf(digits: string): Place | undefined {
-  const is_north_american = digits.length === 11 && digits.startsWith('1');
-  const sample = is_north_american ? `${digits.slice(0, 4)}5550123` : digits;
-  if (known.has(sample)) return known.get(sample);
-  if (known.size >= MAX_KNOWN) known.clear();
-  const place = lookUp(sample);
-  known.set(sample, place);
-  return place;
+function findOrigin(digits: string): NumberOrigin | undefined {
+  const isNorthAmerican = digits.length === 11 && digits.startsWith('1');
+  const sample = isNorthAmerican ? `${digits.slice(0, 4)}5550123` : digits;
+  if (originsBySample.has(sample)) return originsBySample.get(sample);
+  if (originsBySample.size >= MAX_CACHED) originsBySample.clear();
+  const origin = lookUp(sample);
+  originsBySample.set(sample, origin);
+  return origin;
 }
 
-function lookUp(digits: string): Place | undefined {
-  const found = parsePhoneNumberFromString(`+${digits}`);
+function lookUp(digits: string): NumberOrigin | undefined {
+  const parsed = parsePhoneNumberFromString(`+${digits}`);
   return (
-    found && {
-      country: found.country,
-      calling_code: found.countryCallingCode,
-      surcharge: COSTLY_TYPES.get(found.getType()),
+    parsed && {
+      country: parsed.country,
+      calling_code: parsed.countryCallingCode,
+      surcharge: COSTLY_TYPES.get(parsed.getType()),
     }
   );
 }

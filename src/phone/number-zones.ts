@@ -18,18 +18,18 @@ const NOWHERE: readonly string[] = [];
  * E.164 without the plus.
  */
 export function leadZones(number: number, zip: string | undefined, fallback: string): string[] {
-  const by_number = numberZones(number);
-  const by_zip =
-    zip !== undefined && (by_number.length === 0 || isNorthAmerican(number))
+  const byNumber = numberZones(number);
+  const byZip =
+    zip !== undefined && (byNumber.length === 0 || isNorthAmerican(number))
       ? zipZones(zip)
       : NOWHERE;
-  if (by_zip.length === 0)
-    return by_number.length === 0 ? [ianaName(fallback) ?? fallback] : [...by_number];
-  return accepted([...by_number, ...by_zip]);
+  if (byZip.length === 0)
+    return byNumber.length === 0 ? [ianaName(fallback) ?? fallback] : [...byNumber];
+  return toAcceptedZones([...byNumber, ...byZip]);
 }
 
 /** Zones under the names that the rest of the service uses, each once, sorted. */
-function accepted(names: readonly string[]): string[] {
+function toAcceptedZones(names: readonly string[]): string[] {
   return [...new Set(names.map(ianaName).filter((name) => name !== undefined))].sort();
 }
 
@@ -72,5 +72,5 @@ function readPrefixes(): Prefixes {
       names.set(Number(area), [...(names.get(Number(area)) ?? []), ...zones.split('&')]);
   }
   names.delete(1);
-  return new Map([...names].map(([prefix, zones]) => [prefix, accepted(zones)]));
+  return new Map([...names].map(([prefix, zones]) => [prefix, toAcceptedZones(zones)]));
 }

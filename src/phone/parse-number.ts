@@ -24,13 +24,13 @@ const MAX_LENGTH = 40;
 
 /** A reader of numbers; those without country code are of `country` (two letters). */
 export function numberReader(country: string): NumberReader {
-  const known = isSupportedCountry(country) ? country : undefined;
-  const at_home = known !== undefined && getCountryCallingCode(known) === '1';
+  const supportedCountry = isSupportedCountry(country) ? country : undefined;
+  const atHome = supportedCountry !== undefined && getCountryCallingCode(supportedCountry) === '1';
   return (raw) => {
     // Spreadsheets write an apostrophe before text that must not become a formula.
     const text = raw.trim().replace(/^'/, '');
-    if (hasFewDigits(text, at_home)) return undefined;
-    return northAmerican(text, at_home) ?? anyNumber(text, known);
+    if (hasFewDigits(text, atHome)) return undefined;
+    return parseNorthAmerican(text, atHome) ?? parseAnyNumber(text, supportedCountry);
   };
 }
 
@@ -45,10 +45,10 @@ export const internationalReader = (text: string): NumberReader | undefined =>
  * fifty times faster, which matters for files of millions. Undefined for any other text.
  * (tests/suppression/csv/reader.test.ts compares the two.)
  */
-function northAmerican(text: string, at_home: boolean): number | undefined {
+function parseNorthAmerican(text: string, atHome: boolean): number | undefined {
   if (text.length < 10 || text.length > MAX_LENGTH) return undefined;
   const plus = text.charCodeAt(0) === PLUS;
-  if (!plus && !at_home) return undefined;
+  if (!plus && !atHome) return undefined;
   let [value, digits] = [0, 0];
   for (let i = plus ? 1 : 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -57,7 +57,7 @@ function northAmerican(text: string, at_home: boolean): number | undefined {
       digits++;
     } else if (!PUNCTUATION.has(code) || (plus && i === 1)) return undefined;
   }
-  const national = nationalOf(value, digits, plus);
+  const national = toNational(value, digits, plus);
   // Area code and exchange begin with 2 to 9.
   if (
     national < 2_000_000_000 ||
@@ -72,9 +72,9 @@ function northAmerican(text: string, at_home: boolean): number | undefined {
 const [SHORTEST_AT_HOME, SHORTEST] = [7, 4];
 
 /** The text has too few digits for a number: the library would take as long for it as for one. */
-function hasFewDigits(text: string, at_home: boolean): boolean {
+function hasFewDigits(text: string, atHome: boolean): boolean {
   if (text.length > MAX_LENGTH) return false;
-  const enough = at_home && text.charCodeAt(0) !== PLUS ? SHORTEST_AT_HOME : SHORTEST;
+  const enough = atHome && text.charCodeAt(0) !== PLUS ? SHORTEST_AT_HOME : SHORTEST;
   let digits = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -85,12 +85,12 @@ function hasFewDigits(text: string, at_home: boolean): boolean {
 }
 
 /** The ten digits after the country code; 0 for any other count of digits. */
-function nationalOf(value: number, digits: number, plus: boolean): number {
+function toNational(value: number, digits: number, plus: boolean): number {
   if (digits === 11) return value - NORTH_AMERICA;
   return digits === 10 && !plus ? value : 0;
 }
 
-function anyNumber(text: string, country: CountryCode | undefined): number | undefined {
+function parseAnyNumber(text: string, country: CountryCode | undefined): number | undefined {
   if (text.length > 250) return undefined;
   const number = parsePhoneNumberFromString(text, {
     ...(country && { defaultCountry: country }),

@@ -60,17 +60,20 @@ const CANADA: Readonly<Record<string, string>> = {
 const NONE: readonly string[] = [];
 
 /** Zones by code, center or prefix. */
-function byPlace(table: Readonly<Record<string, string>>): ReadonlyMap<string, readonly string[]> {
-  const places = new Map<string, string[]>();
+function invertTable(
+  table: Readonly<Record<string, string>>,
+): ReadonlyMap<string, readonly string[]> {
+  const zonesByCode = new Map<string, string[]>();
   for (const [zone, list] of Object.entries(table)) {
     for (const range of list.split(' ')) {
-      for (const place of placesOf(range)) places.set(place, [...(places.get(place) ?? []), zone]);
+      for (const code of expandRange(range))
+        zonesByCode.set(code, [...(zonesByCode.get(code) ?? []), zone]);
     }
   }
-  return places;
+  return zonesByCode;
 }
 
-function placesOf(range: string): string[] {
+function expandRange(range: string): string[] {
   const [from, to] = range.split('-');
   if (from === undefined || to === undefined) return [range];
   return Array.from({ length: Number(to) - Number(from) + 1 }, (_, n) =>
@@ -78,9 +81,9 @@ function placesOf(range: string): string[] {
   );
 }
 
-const centers = byPlace(US_CENTERS);
-const elsewhere = byPlace(US_ELSEWHERE);
-const canada = byPlace(CANADA);
+const centers = invertTable(US_CENTERS);
+const elsewhere = invertTable(US_ELSEWHERE);
+const canada = invertTable(CANADA);
 
 // Not four digits: a code without its leading zero looks like one without its end.
 const US_CODE = /^(\d{3})(?:\d\d(?:[- ]?\d{4})?)?$/;

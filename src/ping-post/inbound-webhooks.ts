@@ -1,4 +1,4 @@
-import { defaultsOf, type Schemas } from '../contract';
+import { readDefaults, type Schemas } from '../contract';
 import { commonColumns, type Projection } from '../db/projection';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -15,7 +15,7 @@ import {
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 type Fields = Schemas['InboundWebhookFields'];
-const DEFAULTS = defaultsOf('InboundWebhookFields') as {
+const DEFAULTS = readDefaults('InboundWebhookFields') as {
   hold_seconds: number;
   paused: boolean;
   has_auth_token: boolean;
@@ -24,7 +24,7 @@ const DEFAULTS = defaultsOf('InboundWebhookFields') as {
 /** For `new`: any digest stands for the token that a create makes. */
 const UNSAVED = { ...DEFAULTS, auth_token_digest: '\\x00' };
 
-const pathOf = (kind: string) => `'/api/v1/inbound_webhooks/${kind}/' || t.vanity_uri`;
+const buildPath = (kind: string) => `'/api/v1/inbound_webhooks/${kind}/' || t.vanity_uri`;
 
 export const projection = {
   schema: 'InboundWebhook',
@@ -52,9 +52,9 @@ export const projection = {
     max_open_holds: true,
     paused: true,
     has_auth_token: 't.auth_token_digest IS NOT NULL',
-    ping_path: pathOf('ping'),
-    post_path: pathOf('post'),
-    full_path: pathOf('full'),
+    ping_path: buildPath('ping'),
+    post_path: buildPath('post'),
+    full_path: buildPath('full'),
     maker_user_id: true,
     show_buyer_names: true,
   },
@@ -74,38 +74,38 @@ const orders: Record<string, SortKey> = {
 export const inboundWebhooks = ({ clock, pepper, authenticator }: Deps) => {
   const records = recordHandlers(projection, clock);
   /** Addresses are cached by the authenticator. */
-  const forget = (db: Db, vanity_uris: ReadonlySet<string>) => {
-    for (const vanity_uri of vanity_uris) db.afterCommit(() => authenticator.forget(vanity_uri));
+  const forget = (db: Db, vanityUris: ReadonlySet<string>) => {
+    for (const vanityUri of vanityUris) db.afterCommit(() => authenticator.forget(vanityUri));
   };
   return {
     listInboundWebhooks: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newInboundWebhook: (call) => records.unsaved(call, UNSAVED),
+    newInboundWebhook: (call) => records.showUnsaved(call, UNSAVED),
     showInboundWebhook: records.show,
 
     createInboundWebhook: (call) => {
       const { has_auth_token = DEFAULTS.has_auth_token, reset_auth_token } = call.body;
-      const made = has_auth_token || reset_auth_token ? newWebhookToken(pepper) : undefined;
+      const token = has_auth_token || reset_auth_token ? newWebhookToken(pepper) : undefined;
       return records.create(
         call,
-        (tx, sent, now) => {
-          const fields = { ...DEFAULTS, ...withDefaults<Fields>(sent, DEFAULTS) };
-          return createInboundWebhook(tx, { sent, fields, token: made }, now);
+        (tx, body, now) => {
+          const fields = { ...DEFAULTS, ...withDefaults<Fields>(body, DEFAULTS) };
+          return createInboundWebhook(tx, { body, fields, token }, now);
         },
-        () => shownOnce(made),
+        () => toShownToken(token),
       );
     },
 
     updateInboundWebhook: async (call) => {
-      let made: WebhookToken | undefined;
+      let token: WebhookToken | undefined;
       const changed = new Set<string>();
       const reply = await records.update(
         { ...call, body: withDefaults<Schemas['InboundWebhookUpdate']>(call.body, DEFAULTS) },
         async (tx, id, { fields, now }) => {
           const updated = await updateInboundWebhook(tx, id, { fields, pepper, now });
           changed.add(updated.vanity_uri);
-          made = updated.token;
+          token = updated.token;
         },
-        () => shownOnce(made),
+        () => toShownToken(token),
       );
       forget(call.db, changed);
       return reply;
@@ -122,4 +122,5 @@ export const inboundWebhooks = ({ clock, pepper, authenticator }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-const shownOnce = (made: WebhookToken | undefined) => (made ? { auth_token: made.token } : {});
+const toShownToken = (token: WebhookToken | undefined) =>
+  token ? { auth_token: token.token } : {};

@@ -47,8 +47,8 @@ function tooMany(
   whose: string,
   { next_end, now }: { next_end: Date | null; now: Date },
 ): HttpProblem {
-  const wait_ms = next_end ? next_end.getTime() - now.getTime() : 1_000;
-  const seconds = Math.max(1, Math.ceil(wait_ms / 1000));
+  const waitMs = next_end ? next_end.getTime() - now.getTime() : 1_000;
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   return new HttpProblem(
     'rate_limited',
     `The endpoint already holds buyers for ${count} pings of ${whose}.` +

@@ -1,16 +1,16 @@
 import type { Schemas } from '../contract';
 import type { Statements } from '../db/tenant';
 import { notFound } from '../errors';
-import { bidsRequired, withAnswers } from '../routing/bidding';
+import { buildBidQuestion, applyBids } from '../routing/bidding';
 import type { RouteFacts } from '../routing/engine/route';
 import { loadRouting, type RoutingContext } from '../routing/load-routing';
-import type { PreDialCheckRequired, PreDialVetoes } from '../routing/pre-dial-webhooks';
-import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
+import type { PreDialCheckRequired, PreDialState } from '../routing/pre-dial-webhooks';
+import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import type { Data } from '../tokens/lead-data';
-import { forwardingNumber, loadBids, type Bid, type Terms } from './ping-record';
+import { findForwardingNumber, loadBids, type Bid, type Terms } from './ping-record';
 import { type Candidate } from '../routing/engine/candidate';
-import { type Chosen } from '../routing/engine/reserved-choice';
+import { type ChosenBuyers } from '../routing/engine/reserved-choice';
 
 export interface NoBuyer {
   status: Exclude<Schemas['PingStatus'], 'accepted'>;
@@ -20,7 +20,7 @@ export interface NoBuyer {
 export interface Market {
   candidates: Candidate[];
   caps: RoutingContext['caps'];
-  asked: RouteFacts;
+  routingFacts: RouteFacts;
   bids: Map<number, Bid>;
   /** The company's number for forwarded calls; null if they must go to the buyer's own number. */
   number: string | null;
@@ -34,7 +34,7 @@ export interface Sale extends Terms {
   /** Only these buyers; all buyers of the offer if absent. */
   allowed?: readonly number[];
   /** Answers of bidders. */
-  vetoes: PreDialVetoes;
+  preDial: PreDialState;
 }
 
 /** A number can be called from anywhere, unlike a SIP address. */
@@ -51,12 +51,12 @@ const STATUSES = {
 } as const;
 
 /** The caps of a source are not for its sellers: dollars would reveal what buyers pay. */
-const OF_CAPS: Partial<Record<keyof typeof STATUSES, string>> = {
+const CAP_MESSAGES: Partial<Record<keyof typeof STATUSES, string>> = {
   traffic_source_cap_reached: 'a cap of the traffic source is used up',
   traffic_source_concurrency_full: 'the traffic source has as many calls in progress as it may',
 };
 
-const UNNAMED: Partial<Record<keyof typeof STATUSES, string>> = {
+const MESSAGES_WITHOUT_NAMES: Partial<Record<keyof typeof STATUSES, string>> = {
   offer_suppressed: "the caller's number is on a suppression list of the offer",
 };
 
@@ -67,45 +67,53 @@ const UNNAMED: Partial<Record<keyof typeof STATUSES, string>> = {
  */
 export async function openMarket(
   db: Statements,
-  { max_legs, sub_id, tokens, allowed, vetoes, ...terms }: Sale,
+  { max_legs, sub_id, tokens, allowed, preDial, ...terms }: Sale,
   now: Date,
 ): Promise<Market | NoBuyer | PreDialCheckRequired> {
   const { offer_id, caller_number, traffic_source_id, show_buyer_names, may_name } = terms;
   const source = { offer_id: String(offer_id) };
   const read = await loadRouting(db, { source, number: caller_number, traffic_source_id, now });
   if (!read) throw notFound();
-  const found = withAnswers(withoutOthers(read, allowed), vetoes.bids);
-  const { facts } = found;
-  const asked = await routeFacts(db, found, {
+  const context = applyBids(selectAllowed(read, allowed), preDial.bids);
+  const { facts } = context;
+  const routingFacts = await loadRouteFacts(db, context, {
     now,
     seed: newSeed(),
     caller_number,
     tokens: { ...facts.lead?.data, ...tokens },
     origin: { ...NO_ORIGIN, traffic_source_id, sub_id },
     max_legs,
-    can_whisper: vetoes.carrier?.can_whisper,
+    can_whisper: preDial.carrier?.can_whisper,
     tried: new Set(),
-    comes_in: true,
-    vetoes,
+    countsAgainstSource: true,
+    preDial,
   });
-  if (asked.refused) {
-    const { reason, message } = asked.refused;
-    const shown = OF_CAPS[reason] ?? (show_buyer_names ? message : (UNNAMED[reason] ?? message));
+  if (routingFacts.refused) {
+    const { reason, message } = routingFacts.refused;
+    const shown =
+      CAP_MESSAGES[reason] ??
+      (show_buyer_names ? message : (MESSAGES_WITHOUT_NAMES[reason] ?? message));
     return { status: STATUSES[reason], message: shown };
   }
-  const lead_id = facts.lead?.id ?? null;
-  const call = { ...terms, uuid: vetoes.uuid, number_called: null, lead_id, token_values: tokens };
-  const bids_required = bidsRequired(found, asked, { call, all: true });
-  if (bids_required) return bids_required;
-  const number = await forwardingNumber(db, { offer_id, traffic_source_id });
-  const candidates = found.candidates.filter(
+  const leadId = facts.lead?.id ?? null;
+  const call = {
+    ...terms,
+    uuid: preDial.uuid,
+    number_called: null,
+    lead_id: leadId,
+    token_values: tokens,
+  };
+  const bidsRequired = buildBidQuestion(context, routingFacts, { call, all: true });
+  if (bidsRequired) return bidsRequired;
+  const number = await findForwardingNumber(db, { offer_id, traffic_source_id });
+  const candidates = context.candidates.filter(
     (candidate) => number !== null || isDialable(candidate.number),
   );
   const ids = candidates.map(({ id }) => id);
   return {
     candidates,
-    caps: found.caps,
-    asked,
+    caps: context.caps,
+    routingFacts,
     number,
     bids: await loadBids(db, ids, {
       terms: { offer_id, caller_number, traffic_source_id, show_buyer_names, may_name },
@@ -114,32 +122,32 @@ export async function openMarket(
   };
 }
 
-const withoutOthers = <Found extends { candidates: readonly Candidate[] }>(
-  found: Found,
+const selectAllowed = <Found extends { candidates: readonly Candidate[] }>(
+  context: Found,
   allowed: readonly number[] | undefined,
 ): Found =>
   allowed
-    ? { ...found, candidates: found.candidates.filter(({ id }) => allowed.includes(id)) }
-    : found;
+    ? { ...context, candidates: context.candidates.filter(({ id }) => allowed.includes(id)) }
+    : context;
 
 /** The end of a hold, or that of the first bid of its buyers to expire. */
-export const endOfHold = (
+export const computeHoldEnd = (
   { bids }: Pick<Market, 'bids'>,
-  { members }: Pick<Chosen, 'members'>,
-  hold_ends: Date,
+  { members }: Pick<ChosenBuyers, 'members'>,
+  holdEnds: Date,
 ): Date => {
   const ends = members.flatMap(({ buyer }) => bids.get(buyer.id)?.stands_until ?? []);
-  return new Date(Math.min(hold_ends.getTime(), ...ends.map((end) => end.getTime())));
+  return new Date(Math.min(holdEnds.getTime(), ...ends.map((end) => end.getTime())));
 };
 
 /** Distinguishes a caller that no buyer ever takes from one that none takes now. */
-export function noBuyerOf({ judged: { candidates, faults } }: Chosen): NoBuyer {
+export function toNoBuyer({ evaluation: { candidates, faults } }: ChosenBuyers): NoBuyer {
   // Another call has just taken the last place of the source.
   const [{ reason } = {}] = faults.values();
   if (reason === 'traffic_source_cap_reached' || reason === 'traffic_source_concurrency_full')
-    return { status: reason, message: OF_CAPS[reason]! };
-  const is_suppressed = candidates.every((_, n) => faults.get(n)?.reason === 'suppressed');
-  if (candidates.length > 0 && is_suppressed)
+    return { status: reason, message: CAP_MESSAGES[reason]! };
+  const isSuppressed = candidates.every((_, n) => faults.get(n)?.reason === 'suppressed');
+  if (candidates.length > 0 && isSuppressed)
     return {
       status: 'caller_number_suppressed',
       message: "the caller's number is on a suppression list of every buyer",

@@ -1,5 +1,5 @@
 import type { Statements } from '../db/tenant';
-import { payoutOf } from '../routing/engine/payout';
+import { computePayout } from '../routing/engine/payout';
 import {
   FIND_FORWARDING_NUMBER,
   INSERT_PING,
@@ -57,9 +57,9 @@ export async function insertPing(
 export async function lockPing(
   db: Statements,
   uuid: string,
-  inbound_webhook_id: number,
+  inboundWebhookId: number,
 ): Promise<PingRow | undefined> {
-  const [row] = await db.sql(LOCK_PING, { uuid, inbound_webhook_id });
+  const [row] = await db.sql(LOCK_PING, { uuid, inbound_webhook_id: inboundWebhookId });
   return row as PingRow | undefined;
 }
 
@@ -99,7 +99,7 @@ export interface Terms {
   may_name?: readonly number[] | undefined;
 }
 
-interface AskedBids {
+interface BidParams {
   buyer_ids: readonly number[];
   offer_id: number;
   caller_number: number;
@@ -107,50 +107,50 @@ interface AskedBids {
   now: Date;
 }
 
-const readBids = (db: Statements, asked: AskedBids) => db.sql(LOAD_BIDS, asked);
+const readBids = (db: Statements, params: BidParams) => db.sql(LOAD_BIDS, params);
 
 /** By the id of the buyer. */
 export async function loadBids(
   db: Statements,
-  buyer_ids: readonly number[],
+  buyerIds: readonly number[],
   { terms, now }: { terms: Terms; now: Date },
 ): Promise<Map<number, Bid>> {
   const { offer_id, caller_number, traffic_source_id } = terms;
-  const asked = { buyer_ids, offer_id, caller_number, traffic_source_id, now };
-  const rows = buyer_ids.length > 0 ? await readBids(db, asked) : [];
-  return new Map(rows.map((row) => [row.buyer_id, bidOf(row, terms)]));
+  const params = { buyer_ids: buyerIds, offer_id, caller_number, traffic_source_id, now };
+  const rows = buyerIds.length > 0 ? await readBids(db, params) : [];
+  return new Map(rows.map((row) => [row.buyer_id, toBid(row, terms)]));
 }
 
 type BidRow = Awaited<ReturnType<typeof readBids>>[number];
 
-function bidOf(
+function toBid(
   { buyer_id, user_buyer_id, name, number, revenue, duration, ...tables }: BidRow,
   { traffic_source_id, show_buyer_names, may_name }: Terms,
 ): Bid {
-  const is_named = show_buyer_names && (may_name?.includes(buyer_id) ?? true);
-  const due = payoutOf(tables, {
+  const isNamed = show_buyer_names && (may_name?.includes(buyer_id) ?? true);
+  const due = computePayout(tables, {
     traffic_source_id,
     answered_seconds: Infinity,
     revenue: revenue ?? undefined,
   });
-  const is_by_duration = due?.terms.paid_for === 'duration';
-  const sale_duration = due ? duration : null;
+  const isByDuration = due?.terms.paid_for === 'duration';
+  const saleDuration = due ? duration : null;
   return {
     buyer_id,
-    user_buyer_id: is_named ? user_buyer_id : null,
-    name: is_named ? name : null,
+    user_buyer_id: isNamed ? user_buyer_id : null,
+    name: isNamed ? name : null,
     number,
     bid_price: due?.payout ?? 0,
-    bid_duration: is_by_duration ? (due.terms.duration ?? 0) : sale_duration,
+    bid_duration: isByDuration ? (due.terms.duration ?? 0) : saleDuration,
     stands_until: tables.expires_at,
   };
 }
 
 /** Null if no number of the company fits. */
-export async function forwardingNumber(
+export async function findForwardingNumber(
   db: Statements,
   { offer_id, traffic_source_id }: Pick<PingRow, 'offer_id' | 'traffic_source_id'>,
 ): Promise<string | null> {
-  const [found] = await db.sql(FIND_FORWARDING_NUMBER, { offer_id, traffic_source_id });
-  return found!.number;
+  const [row] = await db.sql(FIND_FORWARDING_NUMBER, { offer_id, traffic_source_id });
+  return row!.number;
 }

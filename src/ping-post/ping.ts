@@ -7,12 +7,12 @@ import { reserveBuyers } from '../routing/reserve-buyers';
 import {
   isCheckRequired,
   type PreDialCheckRequired,
-  type PreDialVetoes,
+  type PreDialState,
 } from '../routing/pre-dial-webhooks';
 import {
-  endOfHold,
+  computeHoldEnd,
   INVALID,
-  noBuyerOf,
+  toNoBuyer,
   openMarket,
   PAUSED,
   type Market,
@@ -21,18 +21,18 @@ import {
 import { limitHolds } from './limit-holds';
 import { insertPing, type Bid, type PostAnswer } from './ping-record';
 import { readRequest, requireCaller, type SellersRequest } from './read-request';
-import { type Chosen } from '../routing/engine/reserved-choice';
+import { type ChosenBuyers } from '../routing/engine/reserved-choice';
 import { insertReservation } from '../routing/reservations';
 
 export type PingReply = Schemas['PingReply'];
 
-export interface Sold {
+export interface PingResult {
   reply: PingReply;
   /** Only for a post. */
   answer: PostAnswer | undefined;
 }
 
-interface Selling {
+interface PingOptions {
   webhook: SellersEndpoint;
   /** The network of the sender. */
   from: string;
@@ -40,7 +40,7 @@ interface Selling {
   now: Date;
   /** True if the seller forwards the call at once. */
   posted: boolean;
-  vetoes: PreDialVetoes;
+  preDial: PreDialState;
 }
 
 /**
@@ -50,31 +50,35 @@ interface Selling {
  */
 export async function ping(
   db: Db,
-  sent: Schemas['PostRequest'],
-  { webhook, from, max_legs, now, posted, vetoes }: Selling,
-): Promise<Sold | PreDialCheckRequired> {
-  const request = await readRequest(db, sent, webhook);
-  const caller_number = requireCaller(request);
-  if (request.endpoint.paused) return unsold(PAUSED);
-  if (caller_number === null) return unsold(INVALID);
+  body: Schemas['PostRequest'],
+  { webhook, from, max_legs, now, posted, preDial }: PingOptions,
+): Promise<PingResult | PreDialCheckRequired> {
+  const request = await readRequest(db, body, webhook);
+  const callerNumber = requireCaller(request);
+  if (request.endpoint.paused) return buildNoSale(PAUSED);
+  if (callerNumber === null) return buildNoSale(INVALID);
   const { offer_id, show_buyer_names, may_name, sells_to } = request.endpoint;
   const names = { show_buyer_names, may_name };
-  const sold = { ...request, caller_number, offer_id, max_legs, vetoes, ...names };
+  const sold = { ...request, caller_number: callerNumber, offer_id, max_legs, preDial, ...names };
   const sale = { ...sold, ...(sells_to && { allowed: sells_to }) };
   const market = await openMarket(db, sale, now);
   if (isCheckRequired(market)) return market;
-  if ('status' in market) return unsold(market);
+  if ('status' in market) return buildNoSale(market);
   return db.statements(async (tx) => {
-    await limitHolds(tx, { endpoint: request.endpoint, from, caller_number, now });
-    const chosen = await reserveBuyers(tx, market, market.asked);
-    if (chosen.members.length === 0) return unsold(noBuyerOf(chosen));
-    return record(tx, { market, chosen, request, caller_number }, { from, now, posted });
+    await limitHolds(tx, { endpoint: request.endpoint, from, caller_number: callerNumber, now });
+    const chosen = await reserveBuyers(tx, market, market.routingFacts);
+    if (chosen.members.length === 0) return buildNoSale(toNoBuyer(chosen));
+    return record(
+      tx,
+      { market, chosen, request, caller_number: callerNumber },
+      { from, now, posted },
+    );
   });
 }
 
 interface Choice {
   market: Market;
-  chosen: Chosen;
+  chosen: ChosenBuyers;
   request: SellersRequest;
   caller_number: number;
 }
@@ -82,20 +86,20 @@ interface Choice {
 async function record(
   db: Statements,
   { market, chosen, request, caller_number }: Choice,
-  { from, now, posted }: Pick<Selling, 'from' | 'now' | 'posted'>,
-): Promise<Sold> {
+  { from, now, posted }: Pick<PingOptions, 'from' | 'now' | 'posted'>,
+): Promise<PingResult> {
   const { endpoint, tokens, traffic_source_id, sub_id } = request;
   const { number } = market;
   const uuid = uuidv7(now.getTime());
-  const hold_ends = new Date(now.getTime() + endpoint.hold_seconds * 1000);
-  const expires_at = endOfHold(market, chosen, hold_ends);
-  const buyers = buyersOf(market, chosen, { uuid, expires_at });
+  const holdEnds = new Date(now.getTime() + endpoint.hold_seconds * 1000);
+  const expiresAt = computeHoldEnd(market, chosen, holdEnds);
+  const buyers = listBuyers(market, chosen, { uuid, expires_at: expiresAt });
   const bid = market.bids.get(chosen.members[0]!.buyer.id)!;
   const answer = posted
-    ? answerOf(bid, { ping_id: uuid, number, expires_at, warnings: [] })
+    ? buildAnswer(bid, { ping_id: uuid, number, expires_at: expiresAt, warnings: [] })
     : undefined;
-  const common = { offer_id: endpoint.offer_id, caller_number, now, expires_at };
-  const ping_id = await insertPing(db, {
+  const common = { offer_id: endpoint.offer_id, caller_number, now, expires_at: expiresAt };
+  const pingId = await insertPing(db, {
     ...common,
     uuid,
     inbound_webhook_id: endpoint.id,
@@ -107,8 +111,8 @@ async function record(
   });
   const direct = posted && number === null;
   const at = { inbound_webhook_id: endpoint.id, remote_ip: from };
-  await insertReservation(db, { ...common, ...at, ping_id, chosen, posted, direct });
-  return { reply: replyWith(buyers, { uuid, expires_at }), answer };
+  await insertReservation(db, { ...common, ...at, ping_id: pingId, chosen, posted, direct });
+  return { reply: buildReply(buyers, { uuid, expires_at: expiresAt }), answer };
 }
 
 interface Identity {
@@ -120,15 +124,15 @@ interface Identity {
  * The buyers that could take the call, each once, in the order in which they are tried; the first
  * ones are reserved.
  */
-function buyersOf(
-  { bids, asked }: Market,
-  { judged, members }: Chosen,
+function listBuyers(
+  { bids, routingFacts }: Market,
+  { evaluation, members }: ChosenBuyers,
   { uuid, expires_at }: Identity,
 ): PingReply['buyers'] {
-  const others = route(judged.candidates, asked)
+  const otherMembers = route(evaluation.candidates, routingFacts)
     .choices.slice(1)
     .flatMap((choice) => choice.members);
-  return [...members, ...others].map(({ buyer: { id } }, place) => {
+  return [...members, ...otherMembers].map(({ buyer: { id } }, index) => {
     const bid = bids.get(id);
     const { bid_price = 0, bid_duration = null } = bid ?? {};
     return {
@@ -138,7 +142,7 @@ function buyersOf(
       name: bid?.name ?? null,
       bid_price,
       bid_duration,
-      held: place < members.length,
+      held: index < members.length,
       expires_at: expires_at.toISOString(),
     };
   });
@@ -146,7 +150,7 @@ function buyersOf(
 
 const METADATA = { root: 'buyers' };
 
-function replyWith(buyers: PingReply['buyers'], { uuid, expires_at }: Identity): PingReply {
+function buildReply(buyers: PingReply['buyers'], { uuid, expires_at }: Identity): PingReply {
   return {
     success: true,
     status: 'accepted',
@@ -159,7 +163,7 @@ function replyWith(buyers: PingReply['buyers'], { uuid, expires_at }: Identity):
   };
 }
 
-function unsold({ status, message }: NoBuyer): Sold {
+function buildNoSale({ status, message }: NoBuyer): PingResult {
   const reply: PingReply = {
     success: false,
     status,
@@ -173,7 +177,7 @@ function unsold({ status, message }: NoBuyer): Sold {
   return { reply, answer: undefined };
 }
 
-interface Promised {
+interface AnswerTerms {
   ping_id: string;
   /** Null: the buyer's own number. */
   number: string | null;
@@ -181,9 +185,9 @@ interface Promised {
   warnings: string[];
 }
 
-export function answerOf(
-  { number: own, ...bid }: Bid,
-  { ping_id, number, expires_at, warnings }: Promised,
+export function buildAnswer(
+  { number: buyerNumber, ...bid }: Bid,
+  { ping_id, number, expires_at, warnings }: AnswerTerms,
 ): PostAnswer {
   const { buyer_id, user_buyer_id, name, bid_price, bid_duration } = bid;
   return {
@@ -193,7 +197,7 @@ export function answerOf(
     bid_price,
     bid_duration,
     ping_id,
-    forwarding_number: number ?? own!,
+    forwarding_number: number ?? buyerNumber!,
     expires_at: expires_at.toISOString(),
     late: warnings.length > 0,
     warnings,

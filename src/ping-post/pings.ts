@@ -1,14 +1,14 @@
 import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import { networkOf } from '../http/auth/address';
+import { toNetwork } from '../http/auth/address';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import type { Handlers } from '../http/handlers';
 import {
   isCheckRequired,
-  withPreDialChecks,
+  runWithPreDialChecks,
   type PreDialCheckRequired,
-  type PreDialVetoes,
+  type PreDialState,
 } from '../routing/pre-dial-webhooks';
 import { ping, type PingReply } from './ping';
 import { pingAndPost, postPing, type PostReply } from './post';
@@ -26,7 +26,7 @@ interface Posting {
   from: string;
   max_legs: number;
   now: Date;
-  vetoes: PreDialVetoes;
+  preDial: PreDialState;
 }
 
 type Action<Body, Reply> = (
@@ -48,13 +48,13 @@ export const pings = ({ clock, carrier, request, pepper }: Deps) => {
   const handler =
     <Body, Reply>(action: Action<Body, Reply>) =>
     ({ db, body, webhook, ip }: Request<Body>) =>
-      withPreDialChecks(db, { request, pepper, clock, carrier }, (vetoes) =>
+      runWithPreDialChecks(db, { request, pepper, clock, carrier }, (preDial) =>
         action(db, body ?? ({} as Body), {
           webhook: webhook!,
-          from: networkOf(ip),
+          from: toNetwork(ip),
           max_legs: carrier.max_legs,
           now: clock(),
-          vetoes,
+          preDial,
         }),
       );
   const post: Action<Schemas['PostRequest'], PostReply> = postPing;

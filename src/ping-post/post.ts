@@ -4,24 +4,24 @@ import { HttpProblem } from '../errors';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import { reserveBuyers } from '../routing/reserve-buyers';
 import {
-  checkedTransaction,
+  runCheckedTransaction,
   isCheckRequired,
   type PreDialCheckRequired,
-  type PreDialVetoes,
+  type PreDialState,
 } from '../routing/pre-dial-webhooks';
 import {
-  endOfHold,
+  computeHoldEnd,
   INVALID,
   isDialable,
-  noBuyerOf,
+  toNoBuyer,
   openMarket,
   PAUSED,
   type NoBuyer,
 } from './market';
 import { limitHolds } from './limit-holds';
-import { answerOf, ping, type PingReply, type Sold } from './ping';
+import { buildAnswer, ping, type PingReply, type PingResult } from './ping';
 import {
-  forwardingNumber,
+  findForwardingNumber,
   loadBids,
   lockPing,
   saveAnswer,
@@ -39,7 +39,7 @@ interface Posting {
   from: string;
   max_legs: number;
   now: Date;
-  vetoes: PreDialVetoes;
+  preDial: PreDialState;
 }
 
 /**
@@ -50,20 +50,23 @@ interface Posting {
  */
 export async function postPing(
   db: Db,
-  sent: Schemas['PostRequest'],
-  { webhook, from, max_legs, now, vetoes }: Posting,
+  body: Schemas['PostRequest'],
+  { webhook, from, max_legs, now, preDial }: Posting,
 ): Promise<PostReply | PreDialCheckRequired> {
-  const request = await readRequest(db, sent, webhook);
+  const request = await readRequest(db, body, webhook);
   const { ping_id } = request;
   if (ping_id === undefined) {
-    const sold = await ping(db, sent, { webhook, from, max_legs, now, vetoes, posted: true });
+    const sold = await ping(db, body, { webhook, from, max_legs, now, preDial, posted: true });
     return isCheckRequired(sold) ? sold : replyTo(sold);
   }
-  if (request.caller_number === null) return rejected(INVALID);
-  const named = parse(ping_id);
-  return checkedTransaction<PostReply>(db, async (tx) => {
-    const pinged = named && (await lockPing(tx, named.uuid, request.endpoint.id));
-    if (!pinged || (named.buyer_id !== undefined && !pinged.buyer_ids.includes(named.buyer_id)))
+  if (request.caller_number === null) return buildRejected(INVALID);
+  const reference = parse(ping_id);
+  return runCheckedTransaction<PostReply>(db, async (tx) => {
+    const pinged = reference && (await lockPing(tx, reference.uuid, request.endpoint.id));
+    if (
+      !pinged ||
+      (reference.buyer_id !== undefined && !pinged.buyer_ids.includes(reference.buyer_id))
+    )
       throw HttpProblem.field(
         'ping_id',
         'unknown_reference',
@@ -76,43 +79,43 @@ export async function postPing(
         'is not that of the ping; it may be left out if ping_id is given',
       );
     const before = pinged.answer;
-    const is_valid = before && (pinged.call_uuid !== null || new Date(before.expires_at) > now);
-    if (is_valid && before.ping_id === ping_id) return accepted(before, pinged.call_uuid);
-    const allowed = named.buyer_id === undefined ? pinged.buyer_ids : [named.buyer_id];
-    const post = { request, pinged, ping_id, allowed, from, max_legs, now, vetoes };
+    const isValid = before && (pinged.call_uuid !== null || new Date(before.expires_at) > now);
+    if (isValid && before.ping_id === ping_id) return buildAccepted(before, pinged.call_uuid);
+    const allowed = reference.buyer_id === undefined ? pinged.buyer_ids : [reference.buyer_id];
+    const post = { request, pinged, ping_id, allowed, from, max_legs, now, preDial };
     const answer = await answerPost(tx, post);
     if (isCheckRequired(answer)) return answer;
-    if ('status' in answer) return rejected(answer);
+    if ('status' in answer) return buildRejected(answer);
     const { tokens, sub_id } = request;
     await saveAnswer(tx, pinged.id, { answer, tokens, sub_id });
-    return accepted(answer, null);
+    return buildAccepted(answer, null);
   });
 }
 
 export async function pingAndPost(
   db: Db,
-  sent: Schemas['PingRequest'],
+  body: Schemas['PingRequest'],
   posting: Posting,
 ): Promise<(PingReply & PostReply) | PreDialCheckRequired> {
-  const sold = await ping(db, sent, { ...posting, posted: true });
+  const sold = await ping(db, body, { ...posting, posted: true });
   if (isCheckRequired(sold)) return sold;
   return { ...sold.reply, ...replyTo(sold) };
 }
 
-const replyTo = ({ reply: { status, errors }, answer }: Sold): PostReply =>
+const replyTo = ({ reply: { status, errors }, answer }: PingResult): PostReply =>
   answer
-    ? accepted(answer, null)
-    : rejected({ status: status as NoBuyer['status'], message: errors[0]! });
+    ? buildAccepted(answer, null)
+    : buildRejected({ status: status as NoBuyer['status'], message: errors[0]! });
 
 const PING_ID = /^([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?:-([1-9]\d{0,14}))?$/i;
 
 /** A ping, or one of its buyers. */
-function parse(ping_id: string): { uuid: string; buyer_id: number | undefined } | undefined {
-  const [, uuid, buyer_id] = PING_ID.exec(ping_id) ?? [];
+function parse(pingId: string): { uuid: string; buyer_id: number | undefined } | undefined {
+  const [, uuid, buyerId] = PING_ID.exec(pingId) ?? [];
   if (uuid === undefined) return undefined;
   return {
     uuid: uuid.toLowerCase(),
-    buyer_id: buyer_id === undefined ? undefined : Number(buyer_id),
+    buyer_id: buyerId === undefined ? undefined : Number(buyerId),
   };
 }
 
@@ -124,7 +127,7 @@ interface Post {
   from: string;
   max_legs: number;
   now: Date;
-  vetoes: PreDialVetoes;
+  preDial: PreDialState;
 }
 
 /** Answers from the reservation of the ping, or from a new one. */
@@ -133,14 +136,14 @@ async function answerPost(
   post: Post,
 ): Promise<PostAnswer | NoBuyer | PreDialCheckRequired> {
   const { request, pinged, ping_id, allowed, now } = post;
-  const number = await forwardingNumber(db, pinged);
-  const expires_at = new Date(now.getTime() + request.endpoint.hold_seconds * 1000);
+  const number = await findForwardingNumber(db, pinged);
+  const expiresAt = new Date(now.getTime() + request.endpoint.hold_seconds * 1000);
   const reserved = await confirmReservation(db, {
     ping_id: pinged.id,
     allowed,
     direct: number === null,
     now,
-    expires_at,
+    expires_at: expiresAt,
   });
   if (reserved) {
     const { show_buyer_names, may_name } = request.endpoint;
@@ -148,20 +151,20 @@ async function answerPost(
     const bids = await loadBids(db, reserved.buyer_ids, { terms, now });
     const bid = bids.get(reserved.buyer_ids.find((id) => allowed.includes(id))!)!;
     if (number !== null || isDialable(bid.number))
-      return answerOf(bid, {
+      return buildAnswer(bid, {
         ping_id,
         number,
         expires_at: reserved.expires_at,
         warnings: [],
       });
   }
-  return request.endpoint.paused ? PAUSED : chooseAgain(db, post, expires_at);
+  return request.endpoint.paused ? PAUSED : chooseAgain(db, post, expiresAt);
 }
 
 async function chooseAgain(
   db: Statements,
-  { request, pinged, ping_id, allowed, from, max_legs, now, vetoes }: Post,
-  hold_ends: Date,
+  { request, pinged, ping_id, allowed, from, max_legs, now, preDial }: Post,
+  holdEnds: Date,
 ): Promise<PostAnswer | NoBuyer | PreDialCheckRequired> {
   const { offer_id, caller_number } = pinged;
   const tokens = { ...pinged.token_values, ...request.tokens };
@@ -170,15 +173,15 @@ async function chooseAgain(
   const { endpoint } = request;
   const { show_buyer_names, may_name } = endpoint;
   const names = { show_buyer_names, may_name };
-  const sale = { ...pinged, ...names, max_legs, tokens, allowed: sold, vetoes };
+  const sale = { ...pinged, ...names, max_legs, tokens, allowed: sold, preDial };
   const market = await openMarket(db, sale, now);
   if (isCheckRequired(market)) return market;
   if ('status' in market) return market;
   await limitHolds(db, { endpoint, from, caller_number, now, replaces: pinged.id });
-  const chosen = await reserveBuyers(db, market, market.asked);
-  if (chosen.members.length === 0) return noBuyerOf(chosen);
+  const chosen = await reserveBuyers(db, market, market.routingFacts);
+  if (chosen.members.length === 0) return toNoBuyer(chosen);
   const { number } = market;
-  const expires_at = endOfHold(market, chosen, hold_ends);
+  const expiresAt = computeHoldEnd(market, chosen, holdEnds);
   await releaseReservation(db, pinged.id, now);
   await insertReservation(db, {
     ping_id: pinged.id,
@@ -190,20 +193,20 @@ async function chooseAgain(
     posted: true,
     direct: number === null,
     now,
-    expires_at,
+    expires_at: expiresAt,
   });
-  const expired_at = pinged.expires_at.toISOString();
+  const expiredAt = pinged.expires_at.toISOString();
   const warnings =
-    pinged.expires_at <= now ? [`the ping expired at ${expired_at}: a buyer was chosen again`] : [];
+    pinged.expires_at <= now ? [`the ping expired at ${expiredAt}: a buyer was chosen again`] : [];
   const bid = market.bids.get(chosen.members[0]!.buyer.id)!;
-  return answerOf(bid, { ping_id, number, expires_at, warnings });
+  return buildAnswer(bid, { ping_id, number, expires_at: expiresAt, warnings });
 }
 
 /**
  * Members in a fixed order, though the database stores them in its own: a repeated answer is the
  * same text.
  */
-const accepted = (answer: PostAnswer, call_uuid: string | null): PostReply => ({
+const buildAccepted = (answer: PostAnswer, callUuid: string | null): PostReply => ({
   success: true,
   status: 'accepted',
   errors: [],
@@ -216,11 +219,11 @@ const accepted = (answer: PostAnswer, call_uuid: string | null): PostReply => ({
   bid_price: answer.bid_price,
   bid_duration: answer.bid_duration,
   forwarding_number: answer.forwarding_number,
-  call_uuid,
+  call_uuid: callUuid,
   expires_at: answer.expires_at,
 });
 
-const rejected = ({ status, message }: NoBuyer): PostReply => ({
+const buildRejected = ({ status, message }: NoBuyer): PostReply => ({
   success: false,
   status,
   errors: [message],

@@ -1,12 +1,12 @@
 import { contract, facets, type Schemas } from '../contract';
-import { allVisibleBuyers, notWhole } from '../db/access-scope';
-import { makingPermissions, viewerOf } from '../db/makers';
+import { listVisibleBuyers, findNotWhole } from '../db/access-scope';
+import { listMakerPermissions, loadMakerViewer } from '../db/makers';
 import type { Db } from '../db/tenant';
 import { notFound, HttpProblem, rejectInvalidData } from '../errors';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { numberReader } from '../phone/parse-number';
-import { tokensOf, type Data } from '../tokens/lead-data';
+import { buildTokens, type Data } from '../tokens/lead-data';
 import { READ_ENDPOINT } from './queries/pings';
 
 export interface Endpoint {
@@ -35,47 +35,49 @@ export interface SellersRequest {
   ping_id: string | undefined;
 }
 
-const KNOWN = new Set(
+const DECLARED_FIELDS = new Set(
   Object.keys(facets(contract.document.components.schemas.PostRequest!).properties),
 );
 
 /** Reads a ping or a post. Throws 422, or 404 if the endpoint was just deleted. */
 export async function readRequest(
   db: Db,
-  sent: Schemas['PostRequest'],
+  body: Schemas['PostRequest'],
   webhook: SellersEndpoint,
 ): Promise<SellersRequest> {
   const endpoint = await readEndpoint(db, webhook.id);
-  const loose = Object.fromEntries(Object.entries(sent).filter(([key]) => !KNOWN.has(key)));
-  const { tokens, faults } = tokensOf(loose, sent.data ?? {});
+  const loose = Object.fromEntries(
+    Object.entries(body).filter(([key]) => !DECLARED_FIELDS.has(key)),
+  );
+  const { tokens, faults } = buildTokens(loose, body.data ?? {});
   rejectInvalidData(faults);
   return {
     endpoint,
-    caller_number: callerOf(sent, webhook.country),
-    traffic_source_id: await sourceOf(db, sent, endpoint, webhook.traffic_source_id),
-    sub_id: sent.sub_id ?? null,
+    caller_number: parseCaller(body, webhook.country),
+    traffic_source_id: await findSource(db, body, endpoint, webhook.traffic_source_id),
+    sub_id: body.sub_id ?? null,
     tokens,
     ping_id:
-      sent.ping_id === undefined || sent.ping_id === null ? undefined : String(sent.ping_id).trim(),
+      body.ping_id === undefined || body.ping_id === null ? undefined : String(body.ping_id).trim(),
   };
 }
 
 /** The source of the token, else the one that the seller names, else that of the endpoint. */
-async function sourceOf(
+async function findSource(
   db: Db,
-  { traffic_source_id: named }: Schemas['PostRequest'],
-  { traffic_source_id: own }: { traffic_source_id: number | null },
-  of_token: number | undefined,
+  { traffic_source_id: reference }: Schemas['PostRequest'],
+  { traffic_source_id: endpointSource }: { traffic_source_id: number | null },
+  ofToken: number | undefined,
 ): Promise<number | null> {
-  const found = named ? Number(await findTrafficSource(db, named)) : null;
-  if (of_token === undefined) return found ?? own;
-  if (found !== null && found !== of_token)
+  const requestedSource = reference ? Number(await findTrafficSource(db, reference)) : null;
+  if (ofToken === undefined) return requestedSource ?? endpointSource;
+  if (requestedSource !== null && requestedSource !== ofToken)
     throw HttpProblem.field(
       'traffic_source_id',
       'conflicting_fields',
       'must be left out: the auth_token is that of another traffic source',
     );
-  return of_token;
+  return ofToken;
 }
 
 async function readEndpoint(db: Db, id: SellersEndpoint['id']): Promise<Endpoint> {
@@ -84,20 +86,20 @@ async function readEndpoint(db: Db, id: SellersEndpoint['id']): Promise<Endpoint
   const { maker_user_id, maker_team_ids, ...endpoint } = row;
   if (maker_user_id === null || endpoint.paused) return endpoint;
   const maker = { maker_user_id, maker_team_ids };
-  const viewer = await viewerOf(db, maker, makingPermissions('inbound_webhooks'));
-  const visible = await allVisibleBuyers(viewer);
-  const is_whole = (await notWhole(viewer, 'offers', [endpoint.offer_id])).length === 0;
-  return { ...endpoint, may_name: visible, ...(!is_whole && { sells_to: visible }) };
+  const viewer = await loadMakerViewer(db, maker, listMakerPermissions('inbound_webhooks'));
+  const visible = await listVisibleBuyers(viewer);
+  const isWhole = (await findNotWhole(viewer, 'offers', [endpoint.offer_id])).length === 0;
+  return { ...endpoint, may_name: visible, ...(!isWhole && { sells_to: visible }) };
 }
 
-function callerOf(
+function parseCaller(
   { caller_id, caller_number, phone }: Schemas['PingRequest'],
   country: string,
 ): number | null | undefined {
-  const sent = [caller_id, caller_number, phone].find(
-    (each) => each !== undefined && each !== null && String(each).trim() !== '',
+  const input = [caller_id, caller_number, phone].find(
+    (value) => value !== undefined && value !== null && String(value).trim() !== '',
   );
-  return sent === undefined ? undefined : (numberReader(country)(String(sent)) ?? null);
+  return input === undefined ? undefined : (numberReader(country)(String(input)) ?? null);
 }
 
 /** The caller; null if what was sent is not a number. Throws 422 if nothing was sent. */

@@ -1,5 +1,5 @@
 import type { Schemas } from '../contract';
-import { makerOf } from '../db/makers';
+import { toMakerColumns } from '../db/makers';
 import { resolveReferences, type Reference, type Table } from '../db/records';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
@@ -11,15 +11,15 @@ import { INSERT_LOOKUP } from './queries/inbound-webhooks';
 type Fields = Schemas['InboundWebhookFields'];
 
 /** Makes a name the address of an endpoint. Throws 422 if another endpoint has it. */
-async function takeVanityUri(
-  db: Db,
-  inbound_webhook_id: bigint,
-  vanity_uri: string,
-): Promise<void> {
-  await db.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id } });
-  const is_ours = await db.keys.claim('inbound_webhook', vanity_uri);
-  const taken = is_ours ? await db.sql(INSERT_LOOKUP, { vanity_uri, inbound_webhook_id }) : [];
-  if (taken.length === 0)
+async function takeVanityUri(db: Db, inboundWebhookId: bigint, vanityUri: string): Promise<void> {
+  await db.prisma.inboundWebhookLookup.deleteMany({
+    where: { inbound_webhook_id: inboundWebhookId },
+  });
+  const isOurs = await db.keys.claim('inbound_webhook', vanityUri);
+  const insertedRows = isOurs
+    ? await db.sql(INSERT_LOOKUP, { vanity_uri: vanityUri, inbound_webhook_id: inboundWebhookId })
+    : [];
+  if (insertedRows.length === 0)
     throw HttpProblem.field(
       'vanity_uri',
       'taken',
@@ -29,7 +29,7 @@ async function takeVanityUri(
 
 interface NewWebhook {
   /** The body as sent: required fields are present. */
-  sent: Fields;
+  body: Fields;
   /** The body with defaults. */
   fields: Fields;
   token: WebhookToken | undefined;
@@ -37,15 +37,15 @@ interface NewWebhook {
 
 export async function createInboundWebhook(
   db: Db,
-  { sent, fields, token }: NewWebhook,
+  { body, fields, token }: NewWebhook,
   now: Date,
 ): Promise<bigint> {
-  const { offer_id, ...own } = await columnsOf(db, fields);
+  const { offer_id, ...columns } = await resolveColumns(db, fields);
   const data = {
-    ...own,
-    ...makerOf(db),
-    name: sent.name!,
-    vanity_uri: sent.vanity_uri!,
+    ...columns,
+    ...toMakerColumns(db),
+    name: body.name!,
+    vanity_uri: body.vanity_uri!,
     offer_id: offer_id!,
     auth_token_digest: token?.digest ?? null,
     company_id: db.company_id,
@@ -56,10 +56,10 @@ export async function createInboundWebhook(
   return id;
 }
 
-const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
+const buildKey = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
 
-const wantsToken = ({ has_auth_token, reset_auth_token }: Fields, has_one: boolean): boolean =>
-  reset_auth_token ? has_auth_token !== false : has_auth_token === true && !has_one;
+const wantsToken = ({ has_auth_token, reset_auth_token }: Fields, hasOne: boolean): boolean =>
+  reset_auth_token ? has_auth_token !== false : has_auth_token === true && !hasOne;
 
 /** Changes an endpoint. Returns the address that it had, and a token if it got a new one. */
 export async function updateInboundWebhook(
@@ -67,7 +67,7 @@ export async function updateInboundWebhook(
   id: bigint,
   { fields, pepper, now }: { fields: Fields; pepper: string; now: Date },
 ): Promise<{ vanity_uri: string; token: WebhookToken | undefined }> {
-  const where = keyOf(db, id);
+  const where = buildKey(db, id);
   const before = await db.prisma.inboundWebhook.findUniqueOrThrow({
     where,
     select: { vanity_uri: true, auth_token_digest: true },
@@ -76,10 +76,10 @@ export async function updateInboundWebhook(
     ? newWebhookToken(pepper)
     : undefined;
   const digest = token?.digest ?? (fields.has_auth_token === false ? null : undefined);
-  const own = await columnsOf(db, fields);
+  const columns = await resolveColumns(db, fields);
   const data = {
-    ...own,
-    ...makerOf(db),
+    ...columns,
+    ...toMakerColumns(db),
     ...(digest !== undefined && { auth_token_digest: digest }),
     ...changedAt(now),
   };
@@ -94,7 +94,7 @@ export async function updateInboundWebhook(
 /** The address is free again; it is returned. */
 export async function deleteInboundWebhook(db: Db, id: bigint, now: Date): Promise<string> {
   const data = deletedAt(now);
-  const where = keyOf(db, id);
+  const where = buildKey(db, id);
   const { vanity_uri } = await db.prisma.inboundWebhook.update({ where, data });
   await db.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id: id } });
   await revokeSourceTokens(db, { inbound_webhook_id: id }, now);
@@ -102,7 +102,7 @@ export async function deleteInboundWebhook(db: Db, id: bigint, now: Date): Promi
   return vanity_uri;
 }
 
-const OWN = [
+const PLAIN_FIELDS = [
   'name',
   'vanity_uri',
   'hold_seconds',
@@ -112,21 +112,24 @@ const OWN = [
   'external_record_id',
 ] as const satisfies readonly (keyof Fields)[];
 
-async function columnsOf(db: Db, fields: Fields) {
-  const own = Object.fromEntries(
-    OWN.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
+async function resolveColumns(db: Db, fields: Fields) {
+  const columns = Object.fromEntries(
+    PLAIN_FIELDS.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
   );
   const { offer_id, traffic_source_id } = fields;
-  const one = async (table: Table, field: 'offer_id' | 'traffic_source_id', reference: Reference) =>
-    (await resolveReferences(db, table, [reference], { field }))[0]!;
+  const resolveId = async (
+    table: Table,
+    field: 'offer_id' | 'traffic_source_id',
+    reference: Reference,
+  ) => (await resolveReferences(db, table, [reference], { field }))[0]!;
   return {
-    ...own,
-    ...(offer_id !== undefined && { offer_id: await one('offers', 'offer_id', offer_id) }),
+    ...columns,
+    ...(offer_id !== undefined && { offer_id: await resolveId('offers', 'offer_id', offer_id) }),
     ...(traffic_source_id !== undefined && {
       traffic_source_id:
         traffic_source_id === null
           ? null
-          : await one('traffic_sources', 'traffic_source_id', traffic_source_id),
+          : await resolveId('traffic_sources', 'traffic_source_id', traffic_source_id),
     }),
   };
 }

@@ -1,11 +1,11 @@
-import { exitWith, onStop, tracingOf } from '../background/process';
+import { exitWith, onStop, toTracingOptions } from '../background/process';
 import { startTracing } from '../telemetry/tracing';
 import { startJobs } from '../background/start';
 import { loadConfig } from '../config';
 import { giveWay } from '../db/lower-priority';
 import { openDeps } from '../cells/open-deps';
 import { closeDeps, type Deps } from '../deps';
-import type { Measured } from '../http/metrics';
+import type { MetricSnapshot } from '../http/metrics';
 import { listen } from '../installation/listen';
 import { processes } from '../telemetry/metrics';
 import { httpServer } from './http-server';
@@ -17,14 +17,14 @@ import type { Start, ToChild, ToPrimary } from './messages';
 // at once (node:cluster).
 
 interface Running {
-  measure: () => Promise<Measured>;
+  measure: () => Promise<MetricSnapshot>;
   /** Lets its clients leave for other processes; `stop` comes after it. */
   retire?(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const sums = new Map<number, (page: string) => void>();
-let asked = 0;
+let lastSumId = 0;
 /** Ends the process; until it begins its work, there is nothing to complete. */
 let end: () => void = () => process.exit();
 let retire: () => void = () => end();
@@ -33,9 +33,9 @@ const send = (message: ToPrimary) => void process.send!(message);
 
 /** The metrics of all processes: only the server reaches them. */
 function sum(): Promise<string> {
-  asked += 1;
-  send({ kind: 'sum_wanted', id: asked });
-  return new Promise((done) => sums.set(asked, done));
+  lastSumId += 1;
+  send({ kind: 'sum_request', id: lastSumId });
+  return new Promise((done) => sums.set(lastSumId, done));
 }
 
 async function web(deps: Deps): Promise<Running> {
@@ -64,11 +64,11 @@ async function jobs(deps: Deps): Promise<Running> {
 }
 
 async function run({ role, ...start }: Start): Promise<void> {
-  const in_background = role === 'jobs';
+  const inBackground = role === 'jobs';
   processes.set({ role }, 1);
   const config = loadConfig();
-  startTracing(tracingOf(config));
-  const deps = await openDeps({ config, ...start, in_background });
+  startTracing(toTracingOptions(config));
+  const deps = await openDeps({ config, ...start, in_background: inBackground });
   const starting = (role === 'web' ? web : jobs)(deps);
   // Registered before requests arrive.
   const stop = async () => {

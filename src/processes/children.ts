@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { extname, join } from 'node:path';
 import type { Logger } from 'pino';
-import { countsOf, sumOf, type Measured } from '../http/metrics';
+import { sumCounters, renderMetrics, type MetricSnapshot } from '../http/metrics';
 import { StartError } from '../start-error';
 import { registry } from '../telemetry/metrics';
 import type { Role, Start, ToChild, ToPrimary } from './messages';
@@ -24,7 +24,7 @@ interface ChildrenOptions {
 }
 
 /** A process of the server, across its restarts. */
-interface Place {
+interface ChildSlot {
   role: Role;
   pause_ms: number;
   child: Worker;
@@ -33,11 +33,11 @@ interface Place {
 /** The processes that a server has started, each started again when it dies. */
 export class Children {
   private stopping = false;
-  private readonly places: Place[] = [];
+  private readonly slots: ChildSlot[] = [];
   private restarting = Promise.resolve();
-  private readonly measured = new Map<Worker, Measured>();
+  private readonly measured = new Map<Worker, MetricSnapshot>();
   /** Counts of processes that have died: a sum must not decrease. */
-  private ended: Promise<Measured> = Promise.resolve([]);
+  private endedCounts: Promise<MetricSnapshot> = Promise.resolve([]);
   private measurements = 0;
 
   constructor(private readonly options: ChildrenOptions) {
@@ -47,9 +47,9 @@ export class Children {
   /** Starts a process, and resolves when it does its work. */
   async add(role: Role): Promise<void> {
     const child = await this.startReady(role);
-    const place: Place = { role, pause_ms: MIN_PAUSE_MS, child };
-    this.watch(place, child);
-    this.places.push(place);
+    const slot: ChildSlot = { role, pause_ms: MIN_PAUSE_MS, child };
+    this.watch(slot, child);
+    this.slots.push(slot);
   }
 
   /**
@@ -61,7 +61,7 @@ export class Children {
     this.restarting = this.restarting
       .then(() => this.restartOnce())
       .then(
-        (is_done) => is_done && log.info('all processes were replaced'),
+        (isDone) => isDone && log.info('all processes were replaced'),
         (err: unknown) => log.error({ err }, 'a process cannot be replaced; those of before stay'),
       )
       .then(() => undefined);
@@ -70,11 +70,11 @@ export class Children {
 
   /** Returns false if the server ends meanwhile. */
   private async restartOnce(): Promise<boolean> {
-    for (const place of this.places) {
+    for (const slot of this.slots) {
       if (this.stopping) return false;
-      const { role, child } = place;
-      this.watch(place, await this.startReady(role));
-      await retired(child);
+      const { role, child } = slot;
+      this.watch(slot, await this.startReady(role));
+      await retireChild(child);
     }
     return true;
   }
@@ -95,13 +95,13 @@ export class Children {
   async stop(): Promise<void> {
     this.stopping = true;
     const running = workers();
-    const ended = running.map((child) => new Promise((done) => child.once('exit', done)));
+    const endedCounts = running.map((child) => new Promise((done) => child.once('exit', done)));
     for (const child of running) send(child, { kind: 'stop' });
     const timeout = setTimeout(
       () => running.forEach((child) => child.process.kill('SIGKILL')),
       STOP_TIMEOUT_MS,
     );
-    await Promise.all(ended);
+    await Promise.all(endedCounts);
     clearTimeout(timeout);
   }
 
@@ -114,19 +114,19 @@ export class Children {
   }
 
   /** Starts the process again when it has died, unless another one has replaced it. */
-  private watch(place: Place, child: Worker): void {
+  private watch(slot: ChildSlot, child: Worker): void {
     const { log } = this.options;
-    place.child = child;
+    slot.child = child;
     const started = performance.now();
     child.once('exit', (code, signal) => {
       this.keepCounts(child);
-      if (this.stopping || place.child !== child) return;
-      if (performance.now() - started > STEADY_MS) place.pause_ms = MIN_PAUSE_MS;
-      const { role, pause_ms } = place;
+      if (this.stopping || slot.child !== child) return;
+      if (performance.now() - started > STEADY_MS) slot.pause_ms = MIN_PAUSE_MS;
+      const { role, pause_ms } = slot;
       log.error({ role, code, signal, pause_ms }, 'a process has ended and is started again');
-      place.pause_ms = Math.min(2 * pause_ms, MAX_PAUSE_MS);
+      slot.pause_ms = Math.min(2 * pause_ms, MAX_PAUSE_MS);
       setTimeout(() => {
-        if (!this.stopping && place.child === child) this.watch(place, this.start(role));
+        if (!this.stopping && slot.child === child) this.watch(slot, this.start(role));
       }, pause_ms);
     });
   }
@@ -136,25 +136,31 @@ export class Children {
       this.measured.set(child, message.measured);
       child.emit(`measured ${message.id}`);
     }
-    if (message.kind === 'sum_wanted')
+    if (message.kind === 'sum_request')
       void this.sum().then((page) => send(child, { kind: 'sum', id: message.id, page }));
   }
 
   private async sum(): Promise<string> {
     const id = ++this.measurements;
     await Promise.all(workers().map((child) => measure(child, id)));
-    const ended = await this.ended;
-    return sumOf([await registry.getMetricsAsJSON(), ended, ...this.measured.values()]);
+    const endedCounts = await this.endedCounts;
+    return renderMetrics([
+      await registry.getMetricsAsJSON(),
+      endedCounts,
+      ...this.measured.values(),
+    ]);
   }
 
   private keepCounts(child: Worker): void {
     const last = this.measured.get(child);
     this.measured.delete(child);
-    if (last) this.ended = this.ended.then((ended) => countsOf([ended, last]));
+    if (last)
+      this.endedCounts = this.endedCounts.then((endedCounts) => sumCounters([endedCounts, last]));
   }
 }
 
-const workers = (): Worker[] => Object.values(cluster.workers ?? {}).flatMap((each) => each ?? []);
+const workers = (): Worker[] =>
+  Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []);
 
 /** A dying process cannot be reached. */
 function send(child: Worker, message: ToChild): void {
@@ -165,7 +171,7 @@ function send(child: Worker, message: ToChild): void {
  * Resolves when the process has ended, or after a time limit: a process with a long request ends
  * while the next are replaced.
  */
-function retired(child: Worker): Promise<void> {
+function retireChild(child: Worker): Promise<void> {
   return new Promise((done) => {
     if (child.isDead()) return done();
     const timeout = setTimeout(done, RETIRE_TIMEOUT_MS);

@@ -60,8 +60,8 @@ export function httpServer(deps: Deps, measured: Measurements): HttpServer {
 }
 
 /** Closes the listener after a notice, and each connection once it is idle. */
-async function close(server: Server, notice_ms: number): Promise<void> {
-  await new Promise((done) => setTimeout(done, notice_ms));
+async function close(server: Server, noticeMs: number): Promise<void> {
+  await new Promise((done) => setTimeout(done, noticeMs));
   const idle = setInterval(() => server.closeIdleConnections(), 50);
   await new Promise((done) => server.close(done));
   clearInterval(idle);

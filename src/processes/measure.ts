@@ -1,13 +1,13 @@
 import { Gauge, Registry } from 'prom-client';
 import type { Pool } from 'pg';
 import type { Deps } from '../deps';
-import type { Measured } from '../http/metrics';
+import type { MetricSnapshot } from '../http/metrics';
 import { registry } from '../telemetry/metrics';
 import { databaseMetrics } from './database-metrics';
 
 /** Metrics of this process, and the text of the page of metrics. */
 export interface Measurements {
-  measured(): Promise<Measured>;
+  measured(): Promise<MetricSnapshot>;
   page(): Promise<string>;
 }
 
@@ -26,11 +26,12 @@ export function measurements(
   deps: Pick<Deps, 'database' | 'parts' | 'clock' | 'log'>,
   { sum, max_age_ms }: MeasurementsOptions = {},
 ): Measurements {
-  const own = Registry.merge([registry, poolMetrics(deps)]);
+  const ownRegistry = Registry.merge([registry, poolMetrics(deps)]);
   const ofDatabase = databaseMetrics(deps, max_age_ms);
   return {
-    measured: () => own.getMetricsAsJSON(),
-    page: async () => (await Promise.all([sum ? sum() : own.metrics(), ofDatabase()])).join('\n'),
+    measured: () => ownRegistry.getMetricsAsJSON(),
+    page: async () =>
+      (await Promise.all([sum ? sum() : ownRegistry.metrics(), ofDatabase()])).join('\n'),
   };
 }
 
@@ -49,7 +50,7 @@ function poolMetrics({ database, parts }: Pick<Deps, 'database' | 'parts'>): Reg
   const registers = [new Registry()];
   const pools = (): [string, Pool[]][] => {
     const all = [...new Set([database, ...parts().map((part) => part.database)])];
-    return POOLS.map((name) => [name, all.map((each) => each[name])]);
+    return POOLS.map((name) => [name, all.map((item) => item[name])]);
   };
   const sum = (of: readonly Pool[], count: (pool: Pool) => number) =>
     of.reduce((total, pool) => total + count(pool), 0);

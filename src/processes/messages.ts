@@ -1,4 +1,4 @@
-import type { Measured } from '../http/metrics';
+import type { MetricSnapshot } from '../http/metrics';
 
 // Messages between the processes of one server, over the channel of node:cluster.
 
@@ -23,5 +23,5 @@ export type ToChild =
 
 export type ToPrimary =
   | { kind: 'ready' }
-  | { kind: 'measured'; id: number; measured: Measured }
-  | { kind: 'sum_wanted'; id: number };
+  | { kind: 'measured'; id: number; measured: MetricSnapshot }
+  | { kind: 'sum_request'; id: number };

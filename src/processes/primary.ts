@@ -24,9 +24,9 @@ export async function serveInProcesses(config: Config, installation: Installatio
   const start = async () => {
     await Promise.all(Array.from({ length: config.web_concurrency }, () => children.add('web')));
     // After listening: a start that fails there must not have created keys that were never shown.
-    const first_start = await prepareCompanies(deps);
+    const firstStart = await prepareCompanies(deps);
     if (config.run_jobs) await children.add('jobs');
-    return { first_start, stopDeleting: deleteExpiredHourly(deps) };
+    return { first_start: firstStart, stopDeleting: deleteExpiredHourly(deps) };
   };
   const starting = start();
   // Registered before requests arrive. A stop during the start waits until the start has ended.

@@ -60,23 +60,23 @@ export async function deleteOldRecords(
   });
 }
 
-type DeletesRows = typeof DELETE_TEXTS | typeof DELETE_EMAILS | typeof DELETE_CHANGE_LOGS;
+type DeleteStatement = typeof DELETE_TEXTS | typeof DELETE_EMAILS | typeof DELETE_CHANGE_LOGS;
 
-async function deleteRows(db: Db, statement: DeletesRows, before: string): Promise<number> {
-  const [found] = await db.sql(statement as typeof DELETE_TEXTS, { before, limit: PORTION });
-  return found!.deleted!;
+async function deleteRows(db: Db, statement: DeleteStatement, before: string): Promise<number> {
+  const [row] = await db.sql(statement as typeof DELETE_TEXTS, { before, limit: PORTION });
+  return row!.deleted!;
 }
 
-type ListsIds = typeof LIST_OLD_CALLS | typeof LIST_OLD_LEADS | typeof LIST_DELETED_LEADS;
+type ListStatement = typeof LIST_OLD_CALLS | typeof LIST_OLD_LEADS | typeof LIST_DELETED_LEADS;
 
 async function deleteListed(
   db: Db,
-  list: ListsIds,
+  list: ListStatement,
   before: string,
   deleteAll: (tx: Db, ids: string[]) => Promise<void>,
 ): Promise<number> {
-  const found = await db.sql(list as typeof LIST_OLD_CALLS, { before, limit: PORTION });
-  const ids = found.map(({ id }) => id!);
+  const rows = await db.sql(list as typeof LIST_OLD_CALLS, { before, limit: PORTION });
+  const ids = rows.map(({ id }) => id!);
   if (ids.length > 0) await db.transaction((tx) => deleteAll(tx, ids));
   return ids.length;
 }

@@ -1,8 +1,8 @@
 import { cutText } from '../storable-text';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
-import { filled } from '../egress/request-template';
-import { keysAt, signed } from '../egress/standard-webhooks';
+import { fillTemplate } from '../egress/request-template';
+import { deriveKeys, buildSignatureHeaders } from '../egress/standard-webhooks';
 import { findDestinationFault, type DestinationPolicy } from '../people/destinations';
 import type { TokenSource } from '../tokens/substitute';
 import type { CallToDial, Edges } from './ask-webhooks';
@@ -19,10 +19,10 @@ export interface BidQuestion {
   bidders: { candidate: Candidate; bidder: Bidder }[];
   policy: DestinationPolicy;
   /** Set when the next step reads these bids from the database. */
-  reads_kept: boolean;
+  needsStoredBids: boolean;
 }
 
-export interface AskedBids {
+export interface BidReplies {
   answers: Map<number, BidAnswer>;
   /** Resolves when bids and failures are stored. A waiting call is decided before that. */
   recorded: Promise<unknown>;
@@ -36,39 +36,39 @@ type Connection = Pick<Db, 'sql'>;
  */
 export async function askBidders(
   db: Connection,
-  { call, tokens, bidders, policy }: Omit<BidQuestion, 'reads_kept'>,
+  { call, tokens, bidders, policy }: Omit<BidQuestion, 'needsStoredBids'>,
   edges: Edges,
-): Promise<AskedBids> {
-  const asked = await Promise.all(
+): Promise<BidReplies> {
+  const replies = await Promise.all(
     bidders.map(async ({ candidate: { id, number }, bidder }) => {
-      const asked = await askOne(bidder, { call, tokens }, edges);
-      return { id, ...asked, answer: checkDestination(asked, policy, number) };
+      const reply = await askBidder(bidder, { call, tokens }, edges);
+      return { id, ...reply, answer: applyDestinationPolicy(reply, policy, number) };
     }),
   );
   const answers = new Map(
-    asked.map(({ id, answer, duration_ms }) => [id, answerOf(answer, duration_ms)]),
+    replies.map(({ id, answer, duration_ms }) => [id, toBidAnswer(answer, duration_ms)]),
   );
-  const recorded = record(db, { call, asked, now: edges.clock() });
+  const recorded = recordBids(db, { call, replies, now: edges.clock() });
   // Awaited later; it may reject before that.
   recorded.catch(() => undefined);
   return { answers, recorded };
 }
 
-interface Asked {
+interface BidRecord {
   call: CallToDial;
-  asked: readonly { id: number; uuid: string; answer: ReadBid }[];
+  replies: readonly { id: number; uuid: string; answer: ReadBid }[];
   now: Date;
 }
 
-async function record(
+async function recordBids(
   db: Connection,
-  { call: { caller_number, offer_id }, asked, now }: Asked,
+  { call: { caller_number, offer_id }, replies, now }: BidRecord,
 ): Promise<void> {
-  const kept = caller_number === null || offer_id === null ? [] : asked;
-  const bids = kept.flatMap(({ id, answer }) =>
+  const keptReplies = caller_number === null || offer_id === null ? [] : replies;
+  const bids = keptReplies.flatMap(({ id, answer }) =>
     answer.outcome === 'bid' ? [{ buyer_id: id, ...answer.bid }] : [],
   );
-  const failures = asked.flatMap(({ id, uuid, answer }) =>
+  const failures = replies.flatMap(({ id, uuid, answer }) =>
     answer.outcome === 'failed' ? [{ buyer_id: id, uuid }] : [],
   );
   if (bids.length + failures.length === 0) return;
@@ -77,14 +77,14 @@ async function record(
 }
 
 /** A bid with a forbidden destination counts as a failed answer. */
-function checkDestination(
+function applyDestinationPolicy(
   { answer, code }: { answer: ReadBid; code: number | null },
   policy: DestinationPolicy,
-  own: string | null,
+  ownNumber: string | null,
 ): ReadBid {
   if (answer.outcome !== 'bid' || answer.bid.number === null) return answer;
   const { number } = answer.bid;
-  const refusal = findDestinationFault(number, policy, own);
+  const refusal = findDestinationFault(number, policy, ownNumber);
   if (refusal === undefined) return answer;
   const fault = `the number ${cutText(number, MAX_SHOWN)} ${refusal}`;
   return { outcome: 'failed', fault, code };
@@ -92,40 +92,48 @@ function checkDestination(
 
 const MAX_SHOWN = 100;
 
-function answerOf(answer: ReadBid, duration_ms: number): BidAnswer {
+function toBidAnswer(answer: ReadBid, durationMs: number): BidAnswer {
   if (answer.outcome === 'bid') return { bid: answer.bid };
   return {
     fault:
-      answer.outcome === 'declined' ? declinedFault(duration_ms) : failedFault(answer, duration_ms),
+      answer.outcome === 'declined' ? declinedFault(durationMs) : failedFault(answer, durationMs),
   };
 }
 
-async function askOne(
+async function askBidder(
   bidder: Bidder,
   { call, tokens }: Pick<BidQuestion, 'call' | 'tokens'>,
   { request, pepper, clock }: Edges,
 ): Promise<{ uuid: string; answer: ReadBid; code: number | null; duration_ms: number }> {
   const at = clock();
   const uuid = uuidv7(at.getTime());
-  const sent = filled(bidder.request, tokens, bodyOf(bidder, call, at));
+  const filledRequest = fillTemplate(bidder.request, tokens, buildBody(bidder, call, at));
   const headers = {
     'User-Agent': 'Trunkline',
-    ...sent.headers,
-    ...signed(keysAt(pepper, bidder, at), { id: uuid, at, body: sent.body ?? '' }),
+    ...filledRequest.headers,
+    ...buildSignatureHeaders(deriveKeys(pepper, bidder, at), {
+      id: uuid,
+      at,
+      body: filledRequest.body ?? '',
+    }),
   };
   const answered = await request({
-    ...sent,
+    ...filledRequest,
     headers,
     timeout_ms: bidder.timeout_ms,
     is_urgent: true,
   });
   const { duration_ms } = answered;
   const code = answered.ok ? answered.code : null;
-  return { uuid, answer: readBid(answered, bidder.places, clock()), code, duration_ms };
+  return { uuid, answer: readBid(answered, bidder.paths, clock()), code, duration_ms };
 }
 
 /** The default body. It does not name the seller of the call; a custom body can. */
-const bodyOf = ({ id }: Bidder, { uuid, caller_number, offer_id }: CallToDial, at: Date): string =>
+const buildBody = (
+  { id }: Bidder,
+  { uuid, caller_number, offer_id }: CallToDial,
+  at: Date,
+): string =>
   JSON.stringify({
     type: 'bid_request',
     timestamp: at.toISOString(),

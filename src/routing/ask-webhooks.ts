@@ -1,12 +1,12 @@
-import { notVisible, notWhole, visibleBuyers } from '../db/access-scope';
-import { makingPermissions, viewerOf, type Maker } from '../db/makers';
+import { findHidden, findNotWhole, selectVisibleBuyers } from '../db/access-scope';
+import { listMakerPermissions, loadMakerViewer, type Maker } from '../db/makers';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
-import type { Answered } from '../egress/guarded-request';
-import { filled, shownHeaders } from '../egress/request-template';
-import { responseFields, type ResponseFields } from '../egress/response-fields';
-import { keysAt, signed } from '../egress/standard-webhooks';
+import type { RequestOutcome } from '../egress/guarded-request';
+import { fillTemplate, maskHeaders } from '../egress/request-template';
+import { toResponseFields, type ResponseFields } from '../egress/response-fields';
+import { deriveKeys, buildSignatureHeaders } from '../egress/standard-webhooks';
 import { cutText, parseForeignJson } from '../storable-text';
 import { passesFilters } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
@@ -36,7 +36,7 @@ interface Subject {
 
 /** Buyers about to be dialed, each with the webhooks that must be asked about it. */
 export interface Question extends Subject {
-  asked: { member: Member; webhooks: PreDialWebhook[] }[];
+  pendingChecks: { member: Member; webhooks: PreDialWebhook[] }[];
 }
 
 interface Answers {
@@ -48,18 +48,18 @@ interface Answers {
 /** Asks all webhooks at the same time, and logs the requests. */
 export async function askWebhooks(
   db: Connection,
-  { asked, ...call }: Question,
+  { pendingChecks, ...call }: Question,
   edges: Edges,
 ): Promise<Answers> {
   const logs: PreDialLog[] = [];
   const verdicts: Answers['verdicts'] = new Map();
-  const views = await viewsOfMakers(db, asked, call);
+  const views = await loadMakerViews(db, pendingChecks, call);
   await Promise.all(
-    asked.map(async ({ member, webhooks }) => {
+    pendingChecks.map(async ({ member, webhooks }) => {
       const answers = await Promise.all(
         webhooks.flatMap((webhook) => {
-          const seen = views(webhook, member);
-          return seen ? [askOne(webhook, member, { ...seen, edges })] : [];
+          const subject = views(webhook, member);
+          return subject ? [askWebhook(webhook, member, { ...subject, edges })] : [];
         }),
       );
       logs.push(...answers.map(({ log }) => log));
@@ -79,45 +79,49 @@ type View = (webhook: PreDialWebhook, member: Member) => Subject | undefined;
  * A webhook of a user with limited access is asked only about buyers that the user sees, and gets
  * the data of the call only if the user sees all of its offer.
  */
-async function viewsOfMakers(
+async function loadMakerViews(
   db: Connection,
-  asked: Question['asked'],
+  pendingChecks: Question['pendingChecks'],
   whole: Subject,
 ): Promise<View> {
-  const limited = new Map<string, { buyers: ReadonlySet<number>; seen: Subject }>();
-  const ids = asked.map(({ member }) => member.buyer.id);
-  const hidden = maskedCall(whole.call);
-  for (const webhook of asked.flatMap(({ webhooks }) => webhooks)) {
+  const limited = new Map<string, { buyers: ReadonlySet<number>; subject: Subject }>();
+  const ids = pendingChecks.map(({ member }) => member.buyer.id);
+  const hidden = maskCall(whole.call);
+  for (const webhook of pendingChecks.flatMap(({ webhooks }) => webhooks)) {
     const id = String(webhook.id);
     if (webhook.maker_user_id === null || limited.has(id)) continue;
-    const viewer = await viewerOf(db, webhook, makingPermissions('outgoing_webhooks'));
-    const is_acting = (await notVisible(viewer, 'outgoing_webhooks', [id])).length === 0;
+    const viewer = await loadMakerViewer(db, webhook, listMakerPermissions('outgoing_webhooks'));
+    const isActing = (await findHidden(viewer, 'outgoing_webhooks', [id])).length === 0;
     limited.set(id, {
-      buyers: is_acting ? await visibleBuyers(viewer, ids) : new Set(),
-      seen: (await seesWhole(db, webhook, whole.call)) ? whole : hidden,
+      buyers: isActing ? await selectVisibleBuyers(viewer, ids) : new Set(),
+      subject: (await seesWholeOffer(db, webhook, whole.call)) ? whole : hidden,
     });
   }
   return (webhook, { buyer }) => {
     const view = limited.get(String(webhook.id));
     if (!view) return whole;
-    const passes = passesFilters(webhook.token_filters, view.seen.tokens);
-    return view.buyers.has(buyer.id) && passes ? view.seen : undefined;
+    const passes = passesFilters(webhook.token_filters, view.subject.tokens);
+    return view.buyers.has(buyer.id) && passes ? view.subject : undefined;
   };
 }
 
 type Connection = Pick<Db, 'company_id' | 'query' | 'sql'>;
 
 /** True when the maker of a webhook may read all calls and leads of the offer. */
-async function seesWhole(db: Connection, maker: Maker, { offer_id }: CallToDial): Promise<boolean> {
+async function seesWholeOffer(
+  db: Connection,
+  maker: Maker,
+  { offer_id }: CallToDial,
+): Promise<boolean> {
   if (offer_id === null) return false;
   for (const permission of ['calls:read', 'leads:read']) {
-    const viewer = await viewerOf(db, maker, [permission]);
-    if ((await notWhole(viewer, 'offers', [offer_id])).length > 0) return false;
+    const viewer = await loadMakerViewer(db, maker, [permission]);
+    if ((await findNotWhole(viewer, 'offers', [offer_id])).length > 0) return false;
   }
   return true;
 }
 
-const maskedCall = ({ uuid }: CallToDial): Subject => ({
+const maskCall = ({ uuid }: CallToDial): Subject => ({
   call: {
     uuid,
     caller_number: null,
@@ -146,33 +150,41 @@ interface PreDialLog extends ResponseFields {
   request_body: string | null;
 }
 
-interface Asking {
+interface WebhookQuestion {
   call: CallToDial;
   tokens: TokenSource;
   edges: Edges;
 }
 
-async function askOne(
+async function askWebhook(
   webhook: PreDialWebhook,
   { buyer }: Member,
-  { call, tokens, edges: { request, pepper, clock } }: Asking,
+  { call, tokens, edges: { request, pepper, clock } }: WebhookQuestion,
 ): Promise<{ veto: Veto | null; log: PreDialLog }> {
   const at = clock();
   const id = uuidv7(at.getTime());
-  const sent = filled(webhook, tokens, bodyOf(call, buyer, at));
+  const filledRequest = fillTemplate(webhook, tokens, buildBody(call, buyer, at));
   const headers = {
     'User-Agent': 'Trunkline',
-    ...sent.headers,
-    ...signed(keysOf(webhook, pepper, at), { id, at, body: sent.body ?? '' }),
+    ...filledRequest.headers,
+    ...buildSignatureHeaders(toSigningKeys(webhook, pepper, at), {
+      id,
+      at,
+      body: filledRequest.body ?? '',
+    }),
   };
-  const answered = await request({ ...sent, headers, timeout_ms: webhook.timeout_seconds * 1000 });
-  const { vetoed, notes } = verdictOf(answered);
+  const answered = await request({
+    ...filledRequest,
+    headers,
+    timeout_ms: webhook.timeout_seconds * 1000,
+  });
+  const { vetoed, notes } = toVerdict(answered);
   const log = {
-    ...responseFields(answered),
-    request_method: sent.method,
-    request_url: sent.url,
-    request_headers: shownHeaders(headers),
-    request_body: sent.body ?? null,
+    ...toResponseFields(answered),
+    request_method: filledRequest.method,
+    request_url: filledRequest.url,
+    request_headers: maskHeaders(headers),
+    request_body: filledRequest.body ?? null,
     uuid: id,
     event_id: id,
     outgoing_webhook_id: String(webhook.id),
@@ -187,15 +199,15 @@ async function askOne(
   return { veto, log };
 }
 
-function keysOf(webhook: PreDialWebhook, pepper: Edges['pepper'], at: Date) {
-  const rotated_at = webhook.secret_rotated_at;
-  const secret_rotated_at = rotated_at === null ? null : new Date(rotated_at);
-  return keysAt(pepper, { ...webhook, secret_rotated_at }, at);
+function toSigningKeys(webhook: PreDialWebhook, pepper: Edges['pepper'], at: Date) {
+  const rotatedAt = webhook.secret_rotated_at;
+  const secretRotatedAt = rotatedAt === null ? null : new Date(rotatedAt);
+  return deriveKeys(pepper, { ...webhook, secret_rotated_at: secretRotatedAt }, at);
 }
 
 const e164 = (number: number | null) => (number === null ? null : `+${number}`);
 
-function bodyOf(
+function buildBody(
   { uuid, caller_number, number_called, ...call }: CallToDial,
   { id, name, user_buyer_id, number }: Member['buyer'],
   at: Date,
@@ -224,7 +236,7 @@ const isClientError = (code: number) => code >= 400 && code < 500;
 const MAX_REASON_CHARS = 200;
 
 /** Only an explicit refusal excludes a buyer: callers must not suffer from an outage. */
-function verdictOf(answered: Answered): { vetoed?: string; notes: string } {
+function toVerdict(answered: RequestOutcome): { vetoed?: string; notes: string } {
   if (!answered.ok) return { notes: `${answered.reason}: the buyer may be dialed all the same` };
   const { code, body } = answered;
   const { accept, reason = `answered ${code}` } = parseAnswer(body);

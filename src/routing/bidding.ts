@@ -1,17 +1,17 @@
 import { roundToCents } from '../dollars';
 import type { Statements } from '../db/tenant';
 import { findDestinationFault, type DestinationPolicy } from '../people/destinations';
-import type { AskedCall, CallCandidates } from './candidates';
+import type { RoutingRequest, CallCandidates } from './candidates';
 import {
   bidFault,
   suspendedFault,
-  withBids,
-  type BidsOfCall,
+  copyWithBids,
+  type CallBids,
   type DecidedBid,
 } from './engine/bids';
-import { biddersToAsk } from './engine/bidders-to-ask';
+import { selectBidders } from './engine/bidders-to-ask';
 import type { Candidate, CandidateBid } from './engine/candidate';
-import { payoutOf, type PayoutTables } from './engine/payout';
+import { computePayout, type PayoutTables } from './engine/payout';
 import type { Fault } from './engine/reasons';
 import type { RouteFacts } from './engine/route';
 import type { CallToDial } from './ask-webhooks';
@@ -30,7 +30,7 @@ export const BREAKER = { failures: 5, rest_seconds: 60 };
 export interface KnownBids {
   bidders: ReadonlyMap<number, Bidder>;
   /** By buyer. */
-  kept: ReadonlyMap<number, CandidateBid>;
+  storedBids: ReadonlyMap<number, CandidateBid>;
   /** Bidders that failed too often, and when they are asked again. */
   suspended: ReadonlyMap<number, Date>;
   policy: DestinationPolicy;
@@ -44,31 +44,37 @@ export type BidAnswers = ReadonlyMap<number, BidAnswer>;
  * Loads the stored bids of calls; undefined for calls without bidders. Runs no statement when no
  * call has bidders.
  */
-export async function readKnownBids(
+export async function loadKnownBids(
   db: Pick<Statements, 'sql'>,
-  calls: readonly AskedCall[],
-  found: readonly CallCandidates[],
+  calls: readonly RoutingRequest[],
+  callCandidates: readonly CallCandidates[],
   now: Date,
 ): Promise<(KnownBids | undefined)[]> {
-  const places = found.flatMap(({ snapshot }, place) => (snapshot.bidders.size > 0 ? place : []));
-  if (places.length === 0) return [];
-  const asked = places.map((place) => calls[place]!);
-  const bidders = places.flatMap((place) => [...found[place]!.snapshot.bidders.keys()]);
+  const biddingIndexes = callCandidates.flatMap(({ snapshot }, index) =>
+    snapshot.bidders.size > 0 ? index : [],
+  );
+  if (biddingIndexes.length === 0) return [];
+  const biddingCalls = biddingIndexes.map((index) => calls[index]!);
+  const bidders = biddingIndexes.flatMap((index) => [
+    ...callCandidates[index]!.snapshot.bidders.keys(),
+  ]);
   const rows = await db.sql(KNOWN_BIDS, {
     ...BREAKER,
-    offer_ids: asked.map(({ source }) => ('offer_id' in source ? source.offer_id : null) as string),
-    numbers: asked.map(({ number }) => number as number),
+    offer_ids: biddingCalls.map(
+      ({ source }) => ('offer_id' in source ? source.offer_id : null) as string,
+    ),
+    numbers: biddingCalls.map(({ number }) => number as number),
     buyer_ids: [...new Set(bidders)],
     now,
   });
-  const known: (KnownBids | undefined)[] = [];
-  for (const { place, kept, suspended, policy } of rows) {
-    const { snapshot, candidates } = found[places[place - 1]!]!;
-    known[places[place - 1]!] = {
+  const knownBids: (KnownBids | undefined)[] = [];
+  for (const { index: position, kept: bidRows, suspended, policy } of rows) {
+    const { snapshot, candidates } = callCandidates[biddingIndexes[position - 1]!]!;
+    knownBids[biddingIndexes[position - 1]!] = {
       bidders: snapshot.bidders,
-      kept: allowedBids(
+      storedBids: filterAllowedBids(
         new Map(
-          kept.map(({ buyer_id, expires_at, ...bid }) => [
+          bidRows.map(({ buyer_id, expires_at, ...bid }) => [
             buyer_id,
             { ...bid, expires_at: new Date(expires_at) },
           ]),
@@ -80,21 +86,21 @@ export async function readKnownBids(
       suspended: new Map(suspended.map(({ buyer_id, until }) => [buyer_id, new Date(until)])),
     };
   }
-  return known;
+  return knownBids;
 }
 
 /** Leaves out stored bids whose destination the company forbids by now. */
-function allowedBids(
-  kept: ReadonlyMap<number, CandidateBid>,
+function filterAllowedBids(
+  storedBids: ReadonlyMap<number, CandidateBid>,
   candidates: readonly Candidate[],
   policy: DestinationPolicy,
 ): ReadonlyMap<number, CandidateBid> {
-  if (![...kept.values()].some(({ number }) => number !== null)) return kept;
-  const own = new Map(candidates.map(({ id, number }) => [id, number]));
+  if (![...storedBids.values()].some(({ number }) => number !== null)) return storedBids;
+  const ownNumbers = new Map(candidates.map(({ id, number }) => [id, number]));
   return new Map(
-    [...kept].filter(
-      ([buyer_id, { number }]) =>
-        number === null || !findDestinationFault(number, policy, own.get(buyer_id)),
+    [...storedBids].filter(
+      ([buyerId, { number }]) =>
+        number === null || !findDestinationFault(number, policy, ownNumbers.get(buyerId)),
     ),
   );
 }
@@ -105,40 +111,44 @@ export interface BidContext {
 }
 
 /** Applies the answers of bidders to the candidates; a stored bid goes before an answer. Pure. */
-export function withAnswers<Context extends BidContext>(
+export function applyBids<Context extends BidContext>(
   context: Context,
   answers: BidAnswers | undefined,
 ): Context {
   if (!context.known_bids || !answers?.size) return context;
   const bids = new Map<number, CandidateBid>();
-  for (const [buyer_id, answer] of answers)
-    if ('bid' in answer && !context.known_bids.kept.has(buyer_id)) bids.set(buyer_id, answer.bid);
-  return { ...context, candidates: withBids(context.candidates, bids) };
+  for (const [buyerId, answer] of answers)
+    if ('bid' in answer && !context.known_bids.storedBids.has(buyerId))
+      bids.set(buyerId, answer.bid);
+  return { ...context, candidates: copyWithBids(context.candidates, bids) };
 }
 
-type Paid = PayoutTables & { traffic_source_id: number | null };
+type PayoutContext = PayoutTables & { traffic_source_id: number | null };
 
 /** Builds the bids of a call for its decision; undefined without bidders. Pure. */
-export function bidsOfCall(
+export function buildCallBids(
   { candidates, known_bids }: BidContext,
   answers: BidAnswers | undefined,
-  paid: Paid,
-): BidsOfCall | undefined {
+  paid: PayoutContext,
+): CallBids | undefined {
   if (!known_bids) return undefined;
   const faults = new Map<number, Fault>();
-  const made: DecidedBid[] = [];
+  const decidedBids: DecidedBid[] = [];
   for (const candidate of candidates) {
     const { id, bid } = candidate;
     const until = known_bids.suspended.get(id);
     const answer = answers?.get(id);
-    if (bid) made.push(decidedBid(candidate, bid, { kept: !(answer && 'bid' in answer), paid }));
+    if (bid)
+      decidedBids.push(
+        toDecidedBid(candidate, bid, { isKept: !(answer && 'bid' in answer), paid }),
+      );
     else if (answer && 'fault' in answer) faults.set(id, answer.fault);
     else if (until) faults.set(id, suspendedFault(candidate, until));
     else if (bidFault(candidate, undefined) && !known_bids.bidders.has(id))
       faults.set(id, NOT_SET_UP);
   }
-  made.sort((a, b) => b.bid - a.bid || a.buyer_id - b.buyer_id);
-  return { made, faults };
+  decidedBids.sort((a, b) => b.bid - a.bid || a.buyer_id - b.buyer_id);
+  return { decidedBids, faults };
 }
 
 /** No request creates such a buyer, but an earlier release may copy one. */
@@ -147,12 +157,16 @@ const NOT_SET_UP: Fault = {
   message: 'the bidder has no bid_request, which says how to ask it',
 };
 
-function decidedBid(
+function toDecidedBid(
   { id, number }: Candidate,
   { amount, duration, expires_at }: CandidateBid,
-  { kept, paid: { traffic_source_id, ...tables } }: { kept: boolean; paid: Paid },
+  { isKept, paid: { traffic_source_id, ...tables } }: { isKept: boolean; paid: PayoutContext },
 ): DecidedBid {
-  const due = payoutOf(tables, { traffic_source_id, answered_seconds: Infinity, revenue: amount });
+  const due = computePayout(tables, {
+    traffic_source_id,
+    answered_seconds: Infinity,
+    revenue: amount,
+  });
   return {
     buyer_id: id,
     bid: amount,
@@ -160,7 +174,7 @@ function decidedBid(
     number,
     duration,
     expires_at: expires_at.toISOString(),
-    kept,
+    kept: isKept,
   };
 }
 
@@ -179,25 +193,25 @@ export interface BiddingCall {
  * The question for the bidders that must be asked before the decision; undefined when there are
  * none.
  */
-export function bidsRequired(
+export function buildBidQuestion(
   { candidates, known_bids }: BidContext,
   facts: RouteFacts,
   { call, all = false }: BiddingCall,
 ): BidsRequired | undefined {
   if (!known_bids) return undefined;
-  const asked = biddersToAsk(candidates, facts, { all }).map((candidate) => ({
+  const bidders = selectBidders(candidates, facts, { all }).map((candidate) => ({
     candidate,
     bidder: known_bids.bidders.get(candidate.id)!,
   }));
-  if (asked.length === 0) return undefined;
+  if (bidders.length === 0) return undefined;
   return {
     kind: 'pre_dial_check_required',
     question: {
       call,
       tokens: facts.tokens,
-      bidders: asked,
+      bidders,
       policy: known_bids.policy,
-      reads_kept: all,
+      needsStoredBids: all,
     },
   };
 }

@@ -34,17 +34,17 @@ export type OfferWords = Pick<
 >;
 
 /** Undefined when the offer does not exist. */
-export async function readOfferWords(
+export async function loadOfferWords(
   db: Connection,
-  offer_id: number,
+  offerId: number,
 ): Promise<OfferWords | undefined> {
-  return (await db.sql(OFFER_WORDS, { offer_id }))[0];
+  return (await db.sql(OFFER_WORDS, { offer_id: offerId }))[0];
 }
 
 /** The conversions of the buyer's time frame that is open at an instant, in their order. */
 export const loadConversions = async (
   db: Connection,
-  buyer_id: number,
+  buyerId: number,
   at: Date,
 ): Promise<PayingConversion[]> =>
-  (await db.sql(OPEN_CONVERSIONS, { buyer_id, at }))[0]!.conversions;
+  (await db.sql(OPEN_CONVERSIONS, { buyer_id: buyerId, at }))[0]!.conversions;

@@ -1,10 +1,15 @@
 import type { Db } from '../db/tenant';
-import { CapsSeen, LATEST, readSeen } from './caps-seen';
+import { CapCache, SUPERSEDES_ALL, parseSnapshotMark } from './caps-seen';
 import type { Basis } from './engine/basis';
-import type { LinedUp } from './engine/decide';
+import type { CallColumns } from './engine/decide';
 import { copyCandidate, type Candidate } from './engine/candidate';
-import { cachedSnapshot, freshSnapshot, type OfferSnapshot, type Source } from './offer-snapshot';
-import { apply, limitIdsOf, offerStateOf, type OfferState } from './offer-state';
+import {
+  getCachedSnapshot,
+  loadFreshSnapshot,
+  type OfferSnapshot,
+  type Source,
+} from './offer-snapshot';
+import { applyCapChanges, listLimitIds, buildOfferState, type OfferState } from './offer-state';
 import { CALL_STATE, CHANGES, type BuyerLists, type CallerState } from './queries/call-state';
 
 // The buyers of offers at the moment of a call: their settings (offer-snapshot.ts), and the state
@@ -16,31 +21,31 @@ type Connection = Pick<Db, 'company_id' | 'key' | 'sql'>;
 interface MinuteState {
   /** The server run that it was read from (src/db/server-run.ts). */
   run?: string;
-  caps: CapsSeen;
+  caps: CapCache;
   offers: Map<OfferSnapshot, OfferState>;
 }
 
 /** By company; the most recently used one is last. */
-const states_of = new Map<string, Map<number, MinuteState>>();
+const statesOf = new Map<string, Map<number, MinuteState>>();
 const MAX_COMPANIES = 1_000;
 /** Calls are for the current minute, but an explanation can be for any time. */
 const MAX_MINUTES = 2;
 
-function stateOf(key: string, now: Date): MinuteState {
+function getMinuteState(key: string, now: Date): MinuteState {
   const minute = Math.floor(now.getTime() / 60_000);
-  const minutes = states_of.get(key) ?? new Map<number, MinuteState>();
-  states_of.delete(key);
-  states_of.set(key, minutes);
-  if (states_of.size > MAX_COMPANIES) states_of.delete(states_of.keys().next().value!);
-  const known = minutes.get(minute);
-  if (known) return known;
-  const state: MinuteState = { caps: new CapsSeen(), offers: new Map() };
+  const minutes = statesOf.get(key) ?? new Map<number, MinuteState>();
+  statesOf.delete(key);
+  statesOf.set(key, minutes);
+  if (statesOf.size > MAX_COMPANIES) statesOf.delete(statesOf.keys().next().value!);
+  const cachedState = minutes.get(minute);
+  if (cachedState) return cachedState;
+  const state: MinuteState = { caps: new CapCache(), offers: new Map() };
   minutes.set(minute, state);
   if (minutes.size > MAX_MINUTES) minutes.delete(minutes.keys().next().value!);
   return state;
 }
 
-export interface AskedCall {
+export interface RoutingRequest {
   source: Source;
   /** E.164 without the plus; null when it is withheld. */
   number: number | null;
@@ -54,7 +59,7 @@ export interface AskedCall {
 export interface CallCandidates {
   candidates: readonly Candidate[];
   basis: Basis;
-  lined_up: LinedUp | undefined;
+  callColumns: CallColumns | undefined;
   snapshot: OfferSnapshot;
   caller: CallerState;
 }
@@ -63,38 +68,38 @@ export interface CallCandidates {
  * Loads the buyers of the offer of each call, or the buyer that its number forwards to, with
  * everything that decides whether they can take the call.
  */
-export async function readCandidates(
+export async function loadCallCandidates(
   db: Connection,
-  calls: readonly AskedCall[],
+  calls: readonly RoutingRequest[],
   now: Date,
 ): Promise<CallCandidates[]> {
-  const snapshots = await snapshotsOf(db, calls);
+  const snapshots = await loadSnapshots(db, calls);
   for (;;) {
-    const { changes, offers, suppressed, earnings, callers } = await readState(db, calls, {
+    const { changes, offers, suppressed, earnings, callers } = await loadState(db, calls, {
       snapshots,
       now,
     });
     const outdated = [...snapshots].filter(([, snapshot]) => snapshot.changes !== changes);
     if (outdated.length > 0) {
       for (const [key, snapshot] of outdated) {
-        const fresh = await freshSnapshot(db, sourceOfKey(key), changes);
+        const fresh = await loadFreshSnapshot(db, parseSourceKey(key), changes);
         snapshots.set(key, fresh);
-        if (fresh !== snapshot) forget(db.key, snapshot);
+        if (fresh !== snapshot) forgetSnapshot(db.key, snapshot);
       }
       continue;
     }
     return calls.map(({ source }, n) => {
       const snapshot = snapshots.get(JSON.stringify(source))!;
-      const { current, basis, lineup, places } = offers.get(snapshot)!;
+      const { current, basis, columns, indexByBuyerId } = offers.get(snapshot)!;
       const changed = new Map<number, Parameters<typeof copyCandidate>[1]>();
       for (const { id, epc } of earnings) changed.set(id, { epc });
-      for (const { place, buyer_id, lists } of suppressed)
-        if (place === n + 1)
+      for (const { index: position, buyer_id, lists } of suppressed)
+        if (position === n + 1)
           changed.set(buyer_id, { ...changed.get(buyer_id), suppressed_by: lists });
       return {
-        candidates: withChanges(current, places, changed),
+        candidates: applyChanges(current, indexByBuyerId, changed),
         basis,
-        lined_up: lineup && { lineup, apart: placesOf(changed.keys(), places) },
+        callColumns: columns && { columns, overridden: toIndexes(changed.keys(), indexByBuyerId) },
         snapshot,
         caller: callers[n]!,
       };
@@ -102,49 +107,52 @@ export async function readCandidates(
   }
 }
 
-function placesOf(ids: Iterable<number>, places: ReadonlyMap<number, number>): Set<number> {
-  const found = new Set<number>();
+function toIndexes(
+  ids: Iterable<number>,
+  indexByBuyerId: ReadonlyMap<number, number>,
+): Set<number> {
+  const indexes = new Set<number>();
   for (const id of ids) {
-    const place = places.get(id);
-    if (place !== undefined) found.add(place);
+    const index = indexByBuyerId.get(id);
+    if (index !== undefined) indexes.add(index);
   }
-  return found;
+  return indexes;
 }
 
 /** Removes a replaced snapshot: if settings change often, a minute would keep many. */
-function forget(key: string, snapshot: OfferSnapshot): void {
-  for (const { offers } of states_of.get(key)?.values() ?? []) offers.delete(snapshot);
+function forgetSnapshot(key: string, snapshot: OfferSnapshot): void {
+  for (const { offers } of statesOf.get(key)?.values() ?? []) offers.delete(snapshot);
 }
 
-const sourceOfKey = (key: string): Source => JSON.parse(key) as Source;
+const parseSourceKey = (key: string): Source => JSON.parse(key) as Source;
 
-function withChanges(
+function applyChanges(
   current: readonly Candidate[],
-  places: ReadonlyMap<number, number>,
+  indexByBuyerId: ReadonlyMap<number, number>,
   changed: ReadonlyMap<number, Parameters<typeof copyCandidate>[1]>,
 ): readonly Candidate[] {
   if (changed.size === 0) return current;
   const candidates = [...current];
-  for (const [buyer_id, changes] of changed) {
-    const place = places.get(buyer_id);
-    if (place !== undefined) candidates[place] = copyCandidate(candidates[place]!, changes);
+  for (const [buyerId, changes] of changed) {
+    const index = indexByBuyerId.get(buyerId);
+    if (index !== undefined) candidates[index] = copyCandidate(candidates[index]!, changes);
   }
   return candidates;
 }
 
 /** The snapshots of the sources of calls, by the source as JSON. */
-async function snapshotsOf(
+async function loadSnapshots(
   db: Connection,
-  calls: readonly AskedCall[],
+  calls: readonly RoutingRequest[],
 ): Promise<Map<string, OfferSnapshot>> {
   const snapshots = new Map<string, OfferSnapshot>();
   let changes: string | undefined;
   for (const { source } of calls) {
     const key = JSON.stringify(source);
     if (snapshots.has(key)) continue;
-    const cached = cachedSnapshot(db, source);
-    if (!cached) changes ??= await readChanges(db);
-    snapshots.set(key, cached ?? (await freshSnapshot(db, source, changes!)));
+    const cached = getCachedSnapshot(db, source);
+    if (!cached) changes ??= await loadChanges(db);
+    snapshots.set(key, cached ?? (await loadFreshSnapshot(db, source, changes!)));
   }
   return snapshots;
 }
@@ -155,9 +163,9 @@ interface Reading {
 }
 
 /** Loads the state that calls have changed, and adds it to the cache. */
-async function readState(
+async function loadState(
   db: Connection,
-  calls: readonly AskedCall[],
+  calls: readonly RoutingRequest[],
   { snapshots, now }: Reading,
 ): Promise<{
   changes: string;
@@ -166,71 +174,72 @@ async function readState(
   earnings: { id: number; epc: number | null }[];
   callers: CallerState[];
 }> {
-  const shared = stateOf(db.key, now);
+  const shared = getMinuteState(db.key, now);
   const all = [...new Set(snapshots.values())];
   const unread = all.filter((snapshot) => !shared.offers.has(snapshot));
-  const base = shared.caps.seen;
+  const base = shared.caps.mark;
   const [row] = await db.sql(CALL_STATE, {
     xmax: base === null ? null : String(base.xmax),
     running: base?.running ?? [],
-    limit_ids: idsOf(unread),
+    limit_ids: toLimitIds(unread),
     by_epc: all.flatMap(({ by_epc }) => by_epc),
-    ...columnsOf(calls),
+    ...toColumns(calls),
     now,
   });
   const { run, caps, changes, snapshot, own_xid, suppressed, earnings, callers } = row!;
   shared.run ??= run;
   if (run !== shared.run) {
     // Another server run: cached transaction ids are meaningless. Start again.
-    states_of.delete(db.key);
-    return readState(db, calls, { snapshots, now });
+    statesOf.delete(db.key);
+    return loadState(db, calls, { snapshots, now });
   }
   // Writes of a transaction are visible to itself alone and may be rolled back: keep them out of
   // the shared state.
-  const state = own_xid === null ? shared : copyOf(shared);
-  const seen = own_xid === null ? readSeen(snapshot) : LATEST;
-  const added = state.caps.add(caps, { base, seen, looked_at: unread.flatMap(limitIdsOf) });
+  const state = own_xid === null ? shared : copyState(shared);
+  const mark = own_xid === null ? parseSnapshotMark(snapshot) : SUPERSEDES_ALL;
+  const added = state.caps.add(caps, { base, mark, looked_at: unread.flatMap(listLimitIds) });
   if (added.length > 0)
-    for (const [known, offer] of state.offers)
-      apply(known, offer, { caps: state.caps, added, now });
+    for (const [offerSnapshot, offer] of state.offers)
+      applyCapChanges(offerSnapshot, offer, { caps: state.caps, added, now });
   const offers = new Map<OfferSnapshot, OfferState>();
-  for (const each of all) {
-    const known = state.offers.get(each) ?? offerStateOf(each, state.caps, now);
-    state.offers.set(each, known);
-    offers.set(each, known);
+  for (const offerSnapshot of all) {
+    const offerState =
+      state.offers.get(offerSnapshot) ?? buildOfferState(offerSnapshot, state.caps, now);
+    state.offers.set(offerSnapshot, offerState);
+    offers.set(offerSnapshot, offerState);
   }
   return { changes, offers, suppressed, earnings, callers };
 }
 
-const copyOf = ({ caps, offers }: MinuteState): MinuteState => ({
+const copyState = ({ caps, offers }: MinuteState): MinuteState => ({
   caps: caps.copy(),
   offers: new Map(
     [...offers].map(([snapshot, offer]) => [snapshot, { ...offer, groups: new Map(offer.groups) }]),
   ),
 });
 
-const columnsOf = (calls: readonly AskedCall[]) => ({
-  numbers: column(calls, ({ number }) => number),
-  offer_ids: column(calls, ({ source }) => ('offer_id' in source ? source.offer_id : null)),
-  source_ids: column(calls, ({ traffic_source_id }) => traffic_source_id),
-  carriers: column(calls, ({ carrier }) => carrier),
-  call_sids: column(calls, ({ call_sid }) => call_sid),
+const toColumns = (calls: readonly RoutingRequest[]) => ({
+  numbers: toColumn(calls, ({ number }) => number),
+  offer_ids: toColumn(calls, ({ source }) => ('offer_id' in source ? source.offer_id : null)),
+  source_ids: toColumn(calls, ({ traffic_source_id }) => traffic_source_id),
+  carriers: toColumn(calls, ({ carrier }) => carrier),
+  call_sids: toColumn(calls, ({ call_sid }) => call_sid),
 });
 
 /** Arrays may contain nulls, which the parameter types do not allow. */
-const column = (
-  calls: readonly AskedCall[],
-  valueOf: (call: AskedCall) => string | number | null | undefined,
-): string[] => calls.map((call) => (valueOf(call) ?? null) as string);
+const toColumn = (
+  calls: readonly RoutingRequest[],
+  readValue: (call: RoutingRequest) => string | number | null | undefined,
+): string[] => calls.map((call) => (readValue(call) ?? null) as string);
 
 /** The ids of rows of caps, as the text of an array. */
-function idsOf(snapshots: readonly OfferSnapshot[]): readonly bigint[] {
+function toLimitIds(snapshots: readonly OfferSnapshot[]): readonly bigint[] {
   if (snapshots.length === 1) return snapshots[0]!.limit_ids;
   const lists = snapshots.flatMap(({ limit_ids }) => String(limit_ids).slice(1, -1) || []);
   return `{${lists.join(',')}}` as unknown as readonly bigint[];
 }
 
-async function readChanges(db: Connection): Promise<string> {
+async function loadChanges(db: Connection): Promise<string> {
   const [row] = await db.sql(CHANGES, {});
   return row!.changes;
 }

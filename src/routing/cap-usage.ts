@@ -1,10 +1,10 @@
-import type { Held, TakenSlot } from '../buyers/caps';
+import type { HeldUsage, HeldSlot } from '../buyers/caps';
 import type { FirstChoice } from './engine/decide';
 import type { Member, RouteFacts } from './engine/route';
 import type { SourceCaps } from './engine/source';
 import type { RoutingContext } from './load-routing';
 
-export interface CapUsage extends Held {
+export interface CapUsage extends HeldUsage {
   limit_id: number;
   buyer_id: number | null;
   buyer_group_id: number | null;
@@ -15,10 +15,10 @@ export interface CapUsage extends Held {
   spacing: number;
 }
 
-const OF_CHOICE = { traffic_source_id: null, slots: 1 } as const;
+const CHOICE_DEFAULTS = { traffic_source_id: null, slots: 1 } as const;
 
 /** The most that a call dialed to these buyers at once may use: one of them gets it. */
-export const pendingOf = (members: readonly Member[]): Held => ({
+export const toHeldUsage = (members: readonly Member[]): HeldUsage => ({
   connections: 1,
   conversions: members.some(({ buyer }) => buyer.current_conversion_revenue !== null) ? 1 : 0,
   revenue: Math.max(...members.map(({ buyer }) => buyer.most_revenue)),
@@ -34,31 +34,31 @@ export function buildCapUsages(
   facts: Pick<RouteFacts, 'spacing_seconds' | 'source_caps' | 'refused'>,
 ): CapUsage[] {
   const { source_caps, refused } = facts;
-  const usages = first ? usagesOfChoice(first, caps, facts.spacing_seconds ?? 0) : [];
+  const usages = first ? buildChoiceUsages(first, caps, facts.spacing_seconds ?? 0) : [];
   if (!source_caps || source_caps.call_id !== undefined || refused) return usages;
-  return [...usages, usageOfSource(source_caps, first)];
+  return [...usages, buildSourceUsage(source_caps, first)];
 }
 
-function usagesOfChoice(
-  { members, group: dialed_group }: FirstChoice,
+function buildChoiceUsages(
+  { members, group: dialedGroup }: FirstChoice,
   caps: RoutingContext['caps'],
   spacing: number,
 ): CapUsage[] {
-  const group = dialed_group ?? members[0]!.group;
-  const of_buyers = members.map((member): CapUsage => {
+  const group = dialedGroup ?? members[0]!.group;
+  const ofBuyers = members.map((member): CapUsage => {
     const { id } = member.buyer;
-    const owner = { ...OF_CHOICE, buyer_id: id, buyer_group_id: null, spacing };
-    return { ...pendingOf([member]), ...owner, limit_id: caps.caps_of_buyers.get(id)! };
+    const owner = { ...CHOICE_DEFAULTS, buyer_id: id, buyer_group_id: null, spacing };
+    return { ...toHeldUsage([member]), ...owner, limit_id: caps.caps_of_buyers.get(id)! };
   });
-  of_buyers.sort((a, b) => a.buyer_id! - b.buyer_id!);
-  if (!group) return of_buyers;
-  const owner = { ...OF_CHOICE, buyer_id: null, buyer_group_id: group.id, spacing: 0 };
-  const limit_id = caps.caps_of_groups.get(group.id)!;
-  return [{ ...pendingOf(members), ...owner, limit_id }, ...of_buyers];
+  ofBuyers.sort((a, b) => a.buyer_id! - b.buyer_id!);
+  if (!group) return ofBuyers;
+  const owner = { ...CHOICE_DEFAULTS, buyer_id: null, buyer_group_id: group.id, spacing: 0 };
+  const limitId = caps.caps_of_groups.get(group.id)!;
+  return [{ ...toHeldUsage(members), ...owner, limit_id: limitId }, ...ofBuyers];
 }
 
 /** A call without a buyer is counted, and ends at once. */
-function usageOfSource(
+function buildSourceUsage(
   { limit_id, traffic_source_id, revenue }: SourceCaps,
   first: FirstChoice | undefined,
 ): CapUsage {
@@ -69,7 +69,7 @@ function usageOfSource(
 }
 
 /** The rows of call_slots of the call. */
-export const toSlots = (usages: readonly CapUsage[]): TakenSlot[] =>
+export const toSlots = (usages: readonly CapUsage[]): HeldSlot[] =>
   usages
     .filter(({ slots }) => slots > 0)
     .map(({ limit_id, connections, conversions, revenue }) => ({

@@ -1,61 +1,62 @@
 import type { UsedUpCap } from './engine/candidate';
 import type { OwnerState } from './queries/call-state';
-import { capOf } from './used-up-cap';
+import { parseCap } from './used-up-cap';
 
 // Cache of the caps of a company: only caps that calls need, and their state within one minute,
 // since hours and windows of caps change at full minutes. A read returns the rows written since an
 // earlier read; reads may overlap, and return in any order.
 
 /** The transactions that a read covers: all before `xmax`, except those that were running. */
-export interface Seen {
+export interface SnapshotMark {
   xmax: bigint;
   running: readonly string[];
 }
 
 /** Parses a snapshot in the format of PostgreSQL. */
-export function readSeen(snapshot: string): Seen {
+export function parseSnapshotMark(snapshot: string): SnapshotMark {
   const [, xmax, running = ''] = snapshot.split(':');
   return { xmax: BigInt(xmax!), running: running === '' ? [] : running.split(',') };
 }
 
 /** A read with this mark replaces every cached state. */
-export const LATEST: Seen = { xmax: 2n ** 64n, running: [] };
+export const SUPERSEDES_ALL: SnapshotMark = { xmax: 2n ** 64n, running: [] };
 
 /** True when the first read covers all transactions that the second one covers. */
-const hasSeen = (one: Seen, other: Seen): boolean =>
-  one.xmax > other.xmax || (one.xmax === other.xmax && one.running.length <= other.running.length);
+const covers = (mark: SnapshotMark, earlierMark: SnapshotMark): boolean =>
+  mark.xmax > earlierMark.xmax ||
+  (mark.xmax === earlierMark.xmax && mark.running.length <= earlierMark.running.length);
 
-export interface Standing {
+export interface CapState {
   used_up: UsedUpCap | null;
   last_call_at: Date | null;
 }
 
-interface SeenStanding extends Standing {
-  seen: Seen;
+interface MarkedCapState extends CapState {
+  mark: SnapshotMark;
 }
 
-interface Read {
-  base: Seen | null;
-  seen: Seen;
+interface CapRead {
+  base: SnapshotMark | null;
+  mark: SnapshotMark;
   /** Rows of caps that the read has checked, whenever they were written. */
   looked_at: readonly number[];
 }
 
-export class CapsSeen {
+export class CapCache {
   /** All commits that it covers are cached; null before the first read. */
-  seen: Seen | null = null;
-  private readonly standings = new Map<number, SeenStanding>();
+  mark: SnapshotMark | null = null;
+  private readonly states = new Map<number, MarkedCapState>();
 
   /** Undefined while the cap is unused. */
-  standingOf(limit_id: number): Standing | undefined {
-    return this.standings.get(limit_id);
+  getState(limitId: number): CapState | undefined {
+    return this.states.get(limitId);
   }
 
   /** A copy, for changes that other calls must not see. */
-  copy(): CapsSeen {
-    const copy = new CapsSeen();
-    copy.seen = this.seen;
-    for (const [limit_id, standing] of this.standings) copy.standings.set(limit_id, standing);
+  copy(): CapCache {
+    const copy = new CapCache();
+    copy.mark = this.mark;
+    for (const [limitId, state] of this.states) copy.states.set(limitId, state);
     return copy;
   }
 
@@ -64,35 +65,35 @@ export class CapsSeen {
    * of `looked_at` that is not returned is unused, since the caps of a buyer also change with its
    * hours and conversions. Returns the rows of caps whose state is newer than the cached one.
    */
-  add(rows: readonly OwnerState[], { base, seen, looked_at }: Read): number[] {
-    this.seen = this.seenAfter(base, seen);
+  add(rows: readonly OwnerState[], { base, mark, looked_at }: CapRead): number[] {
+    this.mark = this.merge(base, mark);
     const added: number[] = [];
     const returned = new Set<number>();
     for (const { limit_id, cap, last_call_at } of rows) {
       returned.add(limit_id);
-      const known = this.standings.get(limit_id);
-      if (known && !hasSeen(seen, known.seen)) continue;
-      this.standings.set(limit_id, {
-        seen,
-        used_up: capOf(cap),
+      const knownState = this.states.get(limit_id);
+      if (knownState && !covers(mark, knownState.mark)) continue;
+      this.states.set(limit_id, {
+        mark,
+        used_up: parseCap(cap),
         last_call_at: last_call_at === null ? null : new Date(last_call_at),
       });
       added.push(limit_id);
     }
-    for (const limit_id of looked_at) {
-      const known = this.standings.get(limit_id);
-      if (!known || returned.has(limit_id) || !hasSeen(seen, known.seen)) continue;
-      this.standings.set(limit_id, { seen, used_up: null, last_call_at: null });
-      added.push(limit_id);
+    for (const limitId of looked_at) {
+      const knownState = this.states.get(limitId);
+      if (!knownState || returned.has(limitId) || !covers(mark, knownState.mark)) continue;
+      this.states.set(limitId, { mark, used_up: null, last_call_at: null });
+      added.push(limitId);
     }
     return added;
   }
 
-  private seenAfter(base: Seen | null, seen: Seen): Seen {
-    const known = this.seen;
-    if (known === null) return seen;
+  private merge(base: SnapshotMark | null, mark: SnapshotMark): SnapshotMark {
+    const currentMark = this.mark;
+    if (currentMark === null) return mark;
     // A read without `base` does not cover earlier writes of the rows that it left out.
-    if (base === null) return hasSeen(known, seen) ? seen : known;
-    return hasSeen(known, base) && hasSeen(seen, known) ? seen : known;
+    if (base === null) return covers(currentMark, mark) ? mark : currentMark;
+    return covers(currentMark, base) && covers(mark, currentMark) ? mark : currentMark;
   }
 }

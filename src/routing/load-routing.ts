@@ -1,12 +1,12 @@
-import { batchers } from '../db/batcher';
+import { createBatchers } from '../db/batcher';
 import type { Db, Statements } from '../db/tenant';
 import type { FilterNeeds } from '../tokens/filter-needs';
-import { readKnownBids, type KnownBids } from './bidding';
+import { loadKnownBids, type KnownBids } from './bidding';
 import { NO_TERMS, type CallFacts } from './caller-facts';
-import { readCandidates, type AskedCall, type CallCandidates } from './candidates';
+import { loadCallCandidates, type RoutingRequest, type CallCandidates } from './candidates';
 import type { Basis } from './engine/basis';
-import { withBids } from './engine/bids';
-import type { LinedUp } from './engine/decide';
+import { copyWithBids } from './engine/bids';
+import type { CallColumns } from './engine/decide';
 import type { Candidate } from './engine/candidate';
 import type { CallSource } from './engine/source';
 import type { OfferSnapshot, Source } from './offer-snapshot';
@@ -14,7 +14,7 @@ import type { CallerState } from './queries/call-state';
 import type { PreDialWebhook } from './read-pre-dial-webhooks';
 import type { AwaitedReservation } from './reservations';
 
-export interface Caller extends AskedCall {
+export interface Caller extends RoutingRequest {
   now: Date;
 }
 
@@ -26,7 +26,7 @@ export interface RoutingContext {
   known_bids?: KnownBids | undefined;
   /** The part that decisions about the offer have in common. */
   basis: Basis;
-  lined_up: LinedUp | undefined;
+  callColumns: CallColumns | undefined;
   /** Rows of caps by the ids of their owners. */
   caps: Pick<OfferSnapshot, 'caps_of_buyers' | 'caps_of_groups'>;
   webhooks: readonly PreDialWebhook[];
@@ -42,7 +42,7 @@ export interface RoutingContext {
   is_known: boolean;
 }
 
-const batched = batchers<Caller, RoutingContext | undefined>();
+const batched = createBatchers<Caller, RoutingContext | undefined>();
 
 /**
  * Loads everything that decides where a call goes; undefined when the offer does not exist. Outside
@@ -52,57 +52,59 @@ export async function loadRouting(
   db: Statements & Partial<Pick<Db, 'batched'>>,
   caller: Caller,
 ): Promise<RoutingContext | undefined> {
-  if (!db.batched) return (await loadRoutings(db, [caller], caller.now))[0];
+  if (!db.batched) return (await loadRoutingBatch(db, [caller], caller.now))[0];
   const { company_id, key } = db;
   const connection = { company_id, key, ...db.batched };
   // Hours and windows of caps change at full minutes.
   const minute = Math.floor(caller.now.getTime() / 60_000);
   const run = (callers: readonly Caller[]) =>
-    loadRoutings(connection, callers, callers.at(-1)!.now);
-  return batched(db.batched, String(minute), () => ({ run, keyOf: (each) => each }))(caller);
+    loadRoutingBatch(connection, callers, callers.at(-1)!.now);
+  return batched(db.batched, String(minute), () => ({ run, toKey: (item) => item }))(caller);
 }
 
 /** Loads the contexts of several calls at once. */
-export async function loadRoutings(
+export async function loadRoutingBatch(
   db: Statements,
-  calls: readonly AskedCall[],
+  calls: readonly RoutingRequest[],
   now: Date,
 ): Promise<(RoutingContext | undefined)[]> {
-  const found = await readCandidates(db, calls, now);
-  const known = await readKnownBids(db, calls, found, now);
-  return found.map((each, n) => contextOf(calls[n]!.source, each, known[n]));
+  const callCandidates = await loadCallCandidates(db, calls, now);
+  const knownBids = await loadKnownBids(db, calls, callCandidates, now);
+  return callCandidates.map((candidates, n) =>
+    buildContext(calls[n]!.source, candidates, knownBids[n]),
+  );
 }
 
-function contextOf(
+function buildContext(
   source: Source,
-  { candidates, basis, lined_up, snapshot, caller }: CallCandidates,
-  known_bids: KnownBids | undefined,
+  { candidates, basis, callColumns, snapshot, caller }: CallCandidates,
+  knownBids: KnownBids | undefined,
 ): RoutingContext | undefined {
-  const facts = factsOf(source, caller);
+  const facts = buildFacts(source, caller);
   if (!facts) return undefined;
   return {
     facts,
-    candidates: known_bids ? withBids(candidates, known_bids.kept) : candidates,
-    known_bids,
+    candidates: knownBids ? copyWithBids(candidates, knownBids.storedBids) : candidates,
+    known_bids: knownBids,
     basis,
     // Columns hold the buyers without their bids.
-    lined_up: known_bids ? undefined : lined_up,
+    callColumns: knownBids ? undefined : callColumns,
     caps: snapshot,
     webhooks: snapshot.webhooks,
     needs: snapshot.needs,
-    reservation: reservationOf(caller),
-    sources: new Map(caller.sources.map((each) => [each.id, each])),
+    reservation: parseReservation(caller),
+    sources: new Map(caller.sources.map((callSource) => [callSource.id, callSource])),
     is_known: caller.is_known,
   };
 }
 
 /** A call without an offer has no lead, no lists of an offer and no previous buyer. */
-function factsOf(source: Source, { of_offer, ...caller }: CallerState): CallFacts | undefined {
+function buildFacts(source: Source, { of_offer, ...caller }: CallerState): CallFacts | undefined {
   const { blacklisted, previous_fleets, calls_last } = caller;
-  const known = { blacklisted, previous_fleets, calls_last };
-  if ('offer_id' in source) return of_offer ? { ...known, ...of_offer } : undefined;
+  const callerFacts = { blacklisted, previous_fleets, calls_last };
+  if ('offer_id' in source) return of_offer ? { ...callerFacts, ...of_offer } : undefined;
   return {
-    ...known,
+    ...callerFacts,
     offer: NO_TERMS,
     blocked_for_offer: false,
     suppressed_by: [],
@@ -112,11 +114,11 @@ function factsOf(source: Source, { of_offer, ...caller }: CallerState): CallFact
   };
 }
 
-const reservationOf = ({ reservation }: CallerState): AwaitedReservation | undefined =>
+const parseReservation = ({ reservation }: CallerState): AwaitedReservation | undefined =>
   reservation ? { ...reservation, expires_at: new Date(reservation.expires_at) } : undefined;
 
 /** The source of the buyers of a call: its offer, or else the buyer that its number forwards to. */
-export const sourceOf = ({
+export const toSource = ({
   offer_id,
   buyer_id,
 }: {

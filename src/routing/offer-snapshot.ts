@@ -2,10 +2,10 @@ import { pauses } from '../jobs/pauses';
 import { isOpenAt } from '../time/opening-hours';
 import { minuteOfWeek } from '../time/zone';
 import type { Db } from '../db/tenant';
-import { needsOf, type FilterNeeds } from '../tokens/filter-needs';
-import { patternOf } from '../tokens/filters';
+import { combineNeeds, type FilterNeeds } from '../tokens/filter-needs';
+import { readPattern } from '../tokens/filters';
 import { isAllowedPattern } from '../tokens/patterns';
-import { readBidders, type Bidder } from './read-bidders';
+import { loadBidders, type Bidder } from './read-bidders';
 import { isBidder } from './engine/bids';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
 import {
@@ -15,7 +15,7 @@ import {
   VERSION_OF_OFFER,
   type BuyerRow,
 } from './queries/offer-snapshot';
-import { readPreDialWebhooks, type PreDialWebhook } from './read-pre-dial-webhooks';
+import { loadPreDialWebhooks, type PreDialWebhook } from './read-pre-dial-webhooks';
 
 // The settings of the buyers of an offer, cached in the process. Each call checks whether they have
 // changed, so that no change is missed, whichever process made it. State that calls change is
@@ -36,7 +36,7 @@ export interface OfferSnapshot {
   groups: readonly { limit_id: number; group: CandidateGroup }[];
   buyers: readonly (BuyerRow & { groups: CandidateGroup[] })[];
   /** Indexes of buyers by their rows of caps. */
-  places: ReadonlyMap<number, number>;
+  indexByLimitId: ReadonlyMap<number, number>;
   /** The row of caps of each buyer and each group, by id. */
   caps_of_buyers: ReadonlyMap<number, number>;
   caps_of_groups: ReadonlyMap<number, number>;
@@ -56,26 +56,26 @@ const cache = new Map<string, OfferSnapshot>();
 /** The total of all snapshots; each buyer takes a few kilobytes. */
 const MAX_CACHED_BUYERS = 50_000;
 
-const keyOf = (db: Connection, source: Source) => `${db.key}/${JSON.stringify(source)}`;
+const toCacheKey = (db: Connection, source: Source) => `${db.key}/${JSON.stringify(source)}`;
 
 /** Its settings may be outdated. */
-export const cachedSnapshot = (db: Connection, source: Source): OfferSnapshot | undefined =>
-  cache.get(keyOf(db, source));
+export const getCachedSnapshot = (db: Connection, source: Source): OfferSnapshot | undefined =>
+  cache.get(toCacheKey(db, source));
 
 /** A snapshot at some time after `changes` changes of the company. */
-export async function freshSnapshot(
+export async function loadFreshSnapshot(
   db: Connection,
   source: Source,
   changes: string,
 ): Promise<OfferSnapshot> {
-  const key = keyOf(db, source);
+  const key = toCacheKey(db, source);
   // The version is read before the rows: after a change in between, the next read gives another.
-  const version = `${await readVersion(db, source)} ${changes.slice(changes.indexOf(' '))}`;
+  const version = `${await loadVersion(db, source)} ${changes.slice(changes.indexOf(' '))}`;
   const cached = cache.get(key);
   const snapshot =
     cached?.version === version
       ? cached
-      : { ...(await readSnapshot(db, source)), changes, version };
+      : { ...(await loadSnapshot(db, source)), changes, version };
   snapshot.changes = changes;
   cache.delete(key);
   cache.set(key, snapshot);
@@ -92,7 +92,7 @@ function evictOldest(): void {
   }
 }
 
-async function readVersion(db: Connection, source: Source): Promise<string> {
+async function loadVersion(db: Connection, source: Source): Promise<string> {
   const [row] =
     'offer_id' in source
       ? await db.sql(VERSION_OF_OFFER, { id: source.offer_id })
@@ -100,7 +100,7 @@ async function readVersion(db: Connection, source: Source): Promise<string> {
   return row!.version;
 }
 
-async function readSnapshot(
+async function loadSnapshot(
   db: Connection,
   source: Source,
 ): Promise<Omit<OfferSnapshot, 'changes' | 'version'>> {
@@ -108,16 +108,16 @@ async function readSnapshot(
     'offer_id' in source
       ? await db.sql(OFFER_SNAPSHOT, { id: source.offer_id })
       : await db.sql(BUYER_SNAPSHOT, { id: source.buyer_id });
-  const webhooks = await readPreDialWebhooks(db);
-  const groups_of = new Map<number, CandidateGroup[]>();
+  const webhooks = await loadPreDialWebhooks(db);
+  const groupsOf = new Map<number, CandidateGroup[]>();
   const groups = row!.groups.map(({ limit_id, facts, buyer_ids }) => {
     const group = copyGroup(facts, null);
-    for (const buyer_id of buyer_ids)
-      groups_of.set(buyer_id, [...(groups_of.get(buyer_id) ?? []), group]);
+    for (const buyerId of buyer_ids)
+      groupsOf.set(buyerId, [...(groupsOf.get(buyerId) ?? []), group]);
     return { limit_id, group };
   });
-  const buyers = withGroups(row!.buyers, groups_of);
-  const bidders = await readBidders(
+  const buyers = attachGroups(row!.buyers, groupsOf);
+  const bidders = await loadBidders(
     db,
     buyers.flatMap(({ facts }) => (isBidder(facts) ? [facts.id] : [])),
   );
@@ -127,14 +127,14 @@ async function readSnapshot(
     buyers,
     webhooks,
     bidders,
-    needs: needsOf([
+    needs: combineNeeds([
       ...buyers.map(({ facts }) => facts.record_token_filter_list),
       ...webhooks.map(({ token_filters }) => token_filters),
     ]),
-    places: new Map(buyers.map(({ limit_id }, place) => [limit_id, place])),
+    indexByLimitId: new Map(buyers.map(({ limit_id }, index) => [limit_id, index])),
     caps_of_buyers: new Map(buyers.map(({ limit_id, facts }) => [facts.id, limit_id])),
     caps_of_groups: new Map(groups.map(({ limit_id, group }) => [group.id, limit_id])),
-    limit_ids: arrayText([...groups, ...buyers].map(({ limit_id }) => limit_id)),
+    limit_ids: toArrayText([...groups, ...buyers].map(({ limit_id }) => limit_id)),
     by_epc: buyers.flatMap(({ facts }) => (facts.route_by_type === 'epc' ? [facts.id] : [])),
   };
 }
@@ -144,7 +144,9 @@ async function readSnapshot(
  * buyers.
  */
 async function compilePatterns(lists: readonly (readonly string[])[]): Promise<void> {
-  const patterns = lists.flatMap((filters) => filters.flatMap((filter) => patternOf(filter) ?? []));
+  const patterns = lists.flatMap((filters) =>
+    filters.flatMap((filter) => readPattern(filter) ?? []),
+  );
   const pause = pauses();
   for (const pattern of new Set(patterns)) {
     isAllowedPattern(pattern);
@@ -153,51 +155,52 @@ async function compilePatterns(lists: readonly (readonly string[])[]): Promise<v
 }
 
 /** An array in the format of PostgreSQL, which the driver sends unchanged. */
-const arrayText = (ids: readonly number[]) => `{${ids.join(',')}}` as unknown as readonly bigint[];
+const toArrayText = (ids: readonly number[]) =>
+  `{${ids.join(',')}}` as unknown as readonly bigint[];
 
 /**
  * Attaches groups to buyers, and leaves out buyers with no path from the offer: a deleted group is
  * none.
  */
-function withGroups(
+function attachGroups(
   rows: readonly BuyerRow[],
-  groups_of: ReadonlyMap<number, CandidateGroup[]>,
+  groupsOf: ReadonlyMap<number, CandidateGroup[]>,
 ): (BuyerRow & { groups: CandidateGroup[] })[] {
-  const shared = interned();
+  const shared = buildInterner();
   return rows
     .map(({ facts, hours, ...buyer }) => ({
       ...buyer,
       facts: { ...facts, record_token_filter_list: shared(facts.record_token_filter_list) },
       hours: shared(hours),
-      groups: groups_of.get(facts.id) ?? [],
+      groups: groupsOf.get(facts.id) ?? [],
     }))
     .filter(({ facts, groups }) => facts.direct || groups.length > 0);
 }
 
 /** Makes equal values one object, so that the engine evaluates it once a call. */
-function interned(): <Value>(value: Value) => Value {
-  const known = new Map<string, unknown>();
+function buildInterner(): <Value>(value: Value) => Value {
+  const valueByText = new Map<string, unknown>();
   return <Value>(value: Value) => {
     const text = JSON.stringify(value);
-    if (!known.has(text)) known.set(text, value);
-    return known.get(text) as Value;
+    if (!valueByText.has(text)) valueByText.set(text, value);
+    return valueByText.get(text) as Value;
   };
 }
 
 const NO_LISTS: Candidate['suppressed_by'] = [];
 
 /** The buyers within a minute, without the effect of any call; hours change at full minutes. */
-export function plainCandidates({ buyers }: OfferSnapshot, now: Date): Candidate[] {
+export function buildPlainCandidates({ buyers }: OfferSnapshot, now: Date): Candidate[] {
   return buyers.map(({ facts, hours, conversions, groups }): Candidate => {
     const local = minuteOfWeek(facts.zone, now);
     const open = conversions.filter((conversion) => isOpenAt(conversion.open, local));
     const frame = open[0]?.frame;
-    const of_frame = conversions.filter((conversion) => conversion.frame === frame);
+    const ofFrame = conversions.filter((conversion) => conversion.frame === frame);
     return copyCandidate({
       ...facts,
       business_hours: hours,
       current_conversion_revenue: open[0]?.revenue ?? null,
-      most_revenue: Math.max(0, ...of_frame.map(({ revenue }) => revenue)),
+      most_revenue: Math.max(0, ...ofFrame.map(({ revenue }) => revenue)),
       pays_at_dial: open.some(
         (conversion) =>
           conversion.frame === frame && conversion.type === 'duration' && conversion.duration === 0,

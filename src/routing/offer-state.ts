@@ -1,8 +1,8 @@
-import type { CapsSeen } from './caps-seen';
-import { basisOf, type Basis } from './engine/basis';
+import type { CapCache } from './caps-seen';
+import { buildBasis, type Basis } from './engine/basis';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
-import { changedLineup, lineupOf, type Lineup } from './engine/lineup';
-import { plainCandidates, type OfferSnapshot } from './offer-snapshot';
+import { updateColumns, buildColumns, type CandidateColumns } from './engine/lineup';
+import { buildPlainCandidates, type OfferSnapshot } from './offer-snapshot';
 
 // The buyers of an offer within one minute: their settings, and the state that calls have changed.
 
@@ -11,76 +11,76 @@ export interface OfferState {
   current: readonly Candidate[];
   basis: Basis;
   /** Columns of `current`. */
-  lineup: Lineup | undefined;
+  columns: CandidateColumns | undefined;
   /** Indexes of candidates by the ids of their buyers. */
-  places: ReadonlyMap<number, number>;
+  indexByBuyerId: ReadonlyMap<number, number>;
   /** Groups as last read, by their rows of caps. */
   groups: Map<number, CandidateGroup>;
 }
 
 /** The cache must hold the state of all caps of the offer. */
-export function offerStateOf(snapshot: OfferSnapshot, caps: CapsSeen, now: Date): OfferState {
-  const plain = plainCandidates(snapshot, now);
-  const basis = basisWith(snapshot, plain);
+export function buildOfferState(snapshot: OfferSnapshot, caps: CapCache, now: Date): OfferState {
+  const plain = buildPlainCandidates(snapshot, now);
+  const basis = getBasis(snapshot, plain);
   const state: OfferState = {
     current: plain,
     basis,
-    lineup: lineupOf(plain, basis, now),
-    places: new Map(plain.map(({ id }, place) => [id, place])),
+    columns: buildColumns(plain, basis, now),
+    indexByBuyerId: new Map(plain.map(({ id }, index) => [id, index])),
     groups: new Map(snapshot.groups.map(({ limit_id, group }) => [limit_id, group])),
   };
-  apply(snapshot, state, { caps, added: limitIdsOf(snapshot), now });
+  applyCapChanges(snapshot, state, { caps, added: listLimitIds(snapshot), now });
   return state;
 }
 
-export const limitIdsOf = ({ places, groups }: OfferSnapshot): number[] => [
-  ...places.keys(),
+export const listLimitIds = ({ indexByLimitId, groups }: OfferSnapshot): number[] => [
+  ...indexByLimitId.keys(),
   ...groups.map(({ limit_id }) => limit_id),
 ];
 
 /** Minutes usually share one basis. */
-const basis_of = new WeakMap<OfferSnapshot, Basis>();
-function basisWith(snapshot: OfferSnapshot, plain: readonly Candidate[]): Basis {
-  const basis = basisOf(plain);
-  const known = basis_of.get(snapshot);
-  if (known?.hash === basis.hash) return known;
-  basis_of.set(snapshot, basis);
+const basisOf = new WeakMap<OfferSnapshot, Basis>();
+function getBasis(snapshot: OfferSnapshot, plain: readonly Candidate[]): Basis {
+  const basis = buildBasis(plain);
+  const cachedBasis = basisOf.get(snapshot);
+  if (cachedBasis?.hash === basis.hash) return cachedBasis;
+  basisOf.set(snapshot, basis);
   return basis;
 }
 
 /** Rebuilds only the candidates whose caps changed since the last read; usually none or one. */
-export function apply(
-  { places }: OfferSnapshot,
+export function applyCapChanges(
+  { indexByLimitId }: OfferSnapshot,
   state: OfferState,
-  { caps, added, now }: { caps: CapsSeen; added: readonly number[]; now: Date },
+  { caps, added, now }: { caps: CapCache; added: readonly number[]; now: Date },
 ): void {
   let current: Candidate[] | undefined;
   const replaced: number[] = [];
-  const changed_groups = new Map<number, CandidateGroup>();
-  for (const limit_id of added) {
-    const standing = caps.standingOf(limit_id);
-    if (!standing) continue;
-    const place = places.get(limit_id);
-    if (place !== undefined) {
+  const changedGroups = new Map<number, CandidateGroup>();
+  for (const limitId of added) {
+    const capState = caps.getState(limitId);
+    if (!capState) continue;
+    const index = indexByLimitId.get(limitId);
+    if (index !== undefined) {
       current ??= [...state.current];
-      current[place] = copyCandidate(current[place]!, standing);
-      replaced.push(place);
+      current[index] = copyCandidate(current[index]!, capState);
+      replaced.push(index);
       continue;
     }
-    const group = state.groups.get(limit_id);
-    if (!group || (group.used_up === null && standing.used_up === null)) continue;
-    const changed = copyGroup(group, standing.used_up);
-    state.groups.set(limit_id, changed);
-    changed_groups.set(changed.id, changed);
+    const group = state.groups.get(limitId);
+    if (!group || (group.used_up === null && capState.used_up === null)) continue;
+    const changed = copyGroup(group, capState.used_up);
+    state.groups.set(limitId, changed);
+    changedGroups.set(changed.id, changed);
   }
-  if (changed_groups.size > 0) {
+  if (changedGroups.size > 0) {
     current ??= [...state.current];
-    replaced.push(...applyGroups(current, changed_groups));
+    replaced.push(...applyGroups(current, changedGroups));
   }
   if (!current) return;
   state.current = current;
-  state.lineup &&= changedLineup(state.lineup, current, {
-    places: replaced,
+  state.columns &&= updateColumns(state.columns, current, {
+    indexes: replaced,
     basis: state.basis,
     now,
   });
@@ -91,12 +91,12 @@ function applyGroups(
   candidates: Candidate[],
   changed: ReadonlyMap<number, CandidateGroup>,
 ): number[] {
-  const places: number[] = [];
-  candidates.forEach((one, place) => {
-    if (!one.groups.some(({ id }) => changed.has(id))) return;
-    const groups = one.groups.map((group) => changed.get(group.id) ?? group);
-    candidates[place] = copyCandidate(one, { groups });
-    places.push(place);
+  const indexes: number[] = [];
+  candidates.forEach((candidate, index) => {
+    if (!candidate.groups.some(({ id }) => changed.has(id))) return;
+    const groups = candidate.groups.map((group) => changed.get(group.id) ?? group);
+    candidates[index] = copyCandidate(candidate, { groups });
+    indexes.push(index);
   });
-  return places;
+  return indexes;
 }

@@ -18,7 +18,7 @@ import { newSeed } from './seed';
 // is repeated.
 
 /** The answers so far, and the values that stay the same each time the work is repeated. */
-export interface PreDialVetoes {
+export interface PreDialState {
   /** By buyer; null for a buyer that may be dialed. */
   verdicts: Map<number, Veto | null>;
   /** Answers of bidders, by buyer. */
@@ -42,20 +42,20 @@ export const isCheckRequired = (result: unknown): result is PreDialCheckRequired
   (result as Partial<PreDialCheckRequired> | undefined)?.kind === 'pre_dial_check_required';
 
 /** The check that is required before these buyers are dialed; undefined when all were checked. */
-export function preDialCheckOf(
+export function buildPreDialCheck(
   members: readonly Member[],
   webhooks: readonly PreDialWebhook[],
-  { vetoes, ...call }: { call: CallToDial; tokens: TokenSource; vetoes: PreDialVetoes },
+  { preDial, ...call }: { call: CallToDial; tokens: TokenSource; preDial: PreDialState },
 ): PreDialCheckRequired | undefined {
-  const asked = members
-    .filter(({ buyer }) => !vetoes.verdicts.has(buyer.id))
+  const pendingChecks = members
+    .filter(({ buyer }) => !preDial.verdicts.has(buyer.id))
     .map((member) => ({
       member,
       webhooks: webhooks.filter((webhook) => concerns(webhook, member, call)),
     }))
-    .filter((each) => each.webhooks.length > 0);
-  if (asked.length === 0) return undefined;
-  return { kind: 'pre_dial_check_required', question: { ...call, asked } };
+    .filter((check) => check.webhooks.length > 0);
+  if (pendingChecks.length === 0) return undefined;
+  return { kind: 'pre_dial_check_required', question: { ...call, pendingChecks } };
 }
 
 /**
@@ -91,11 +91,11 @@ class RollBack extends Error {
  * Runs statements in one transaction, and rolls it back when the result is a required check. Inside
  * an open transaction (a request with an Idempotency-Key) it rolls back to a savepoint.
  */
-export async function checkedTransaction<T>(
+export async function runCheckedTransaction<T>(
   db: Db,
   work: (db: Statements) => Promise<T | PreDialCheckRequired>,
 ): Promise<T | PreDialCheckRequired> {
-  if (!db.batched) return atSavepoint(db, work);
+  if (!db.batched) return runAtSavepoint(db, work);
   try {
     return await db.statements(async (tx) => {
       const result = await work(tx);
@@ -109,21 +109,21 @@ export async function checkedTransaction<T>(
 }
 
 /** Open transactions at a savepoint: nested work rolls back to the outermost one. */
-const at_savepoint = new WeakSet<Db>();
+const atSavepoint = new WeakSet<Db>();
 
-async function atSavepoint<T>(
+async function runAtSavepoint<T>(
   db: Db,
   work: (db: Db) => Promise<T | PreDialCheckRequired>,
 ): Promise<T | PreDialCheckRequired> {
-  if (at_savepoint.has(db)) return work(db);
-  at_savepoint.add(db);
+  if (atSavepoint.has(db)) return work(db);
+  atSavepoint.add(db);
   try {
     await db.sql(SAVEPOINT, {});
     const result = await work(db);
     if (isCheckRequired(result)) await db.sql(ROLL_BACK_TO_SAVEPOINT, {});
     return result;
   } finally {
-    at_savepoint.delete(db);
+    atSavepoint.delete(db);
   }
 }
 
@@ -131,12 +131,12 @@ async function atSavepoint<T>(
  * Runs work that may dial buyers. While a check is required, asks the webhooks, or the bidders, and
  * repeats the work with their answers, on the state at that time.
  */
-export async function withPreDialChecks<T>(
+export async function runWithPreDialChecks<T>(
   db: Db,
   edges: Edges & { carrier: OwnCarrier },
-  work: (vetoes: PreDialVetoes) => Promise<T | PreDialCheckRequired>,
+  work: (preDial: PreDialState) => Promise<T | PreDialCheckRequired>,
 ): Promise<T> {
-  const vetoes: PreDialVetoes = {
+  const preDial: PreDialState = {
     verdicts: new Map(),
     bids: new Map(),
     uuid: uuidv7(edges.clock().getTime()),
@@ -146,24 +146,25 @@ export async function withPreDialChecks<T>(
   const logs = new Map<string, string[]>();
   const recordings: Promise<unknown>[] = [];
   for (;;) {
-    const result = db.batched ? await work(vetoes) : await atSavepoint(db, () => work(vetoes));
+    const result = db.batched ? await work(preDial) : await runAtSavepoint(db, () => work(preDial));
     if (!isCheckRequired(result)) {
       await Promise.all(recordings);
-      for (const [call_uuid, uuids] of logs) await db.sql(SET_CALL_OF_LOGS, { call_uuid, uuids });
+      for (const [callUuid, uuids] of logs)
+        await db.sql(SET_CALL_OF_LOGS, { call_uuid: callUuid, uuids });
       return result;
     }
     const { question } = result;
     if ('bidders' in question) {
       const { answers, recorded } = await askBidders(db, question, edges);
-      for (const [buyer_id, answer] of answers) vetoes.bids.set(buyer_id, answer);
+      for (const [buyerId, answer] of answers) preDial.bids.set(buyerId, answer);
       // A connection with an open transaction runs one statement at a time.
-      if (question.reads_kept || !db.batched) await recorded;
+      if (question.needsStoredBids || !db.batched) await recorded;
       recordings.push(recorded);
       continue;
     }
     const { uuid } = question.call;
     const { verdicts, log_uuids } = await askWebhooks(db, question, edges);
-    for (const [buyer_id, veto] of verdicts) vetoes.verdicts.set(buyer_id, veto);
+    for (const [buyerId, veto] of verdicts) preDial.verdicts.set(buyerId, veto);
     logs.set(uuid, [...(logs.get(uuid) ?? []), ...log_uuids]);
   }
 }

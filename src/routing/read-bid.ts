@@ -1,11 +1,11 @@
-import type { Answered } from '../egress/guarded-request';
-import { isPath, valueAt } from '../egress/response-values';
+import type { RequestOutcome } from '../egress/guarded-request';
+import { isPath, extractValue } from '../egress/response-values';
 import { isCallDestination } from '../http/validate';
 import { cutText, parseForeignJson } from '../storable-text';
 import type { CandidateBid } from './engine/candidate';
 
 /** Paths (or patterns) of the values in the answers of a bidder. */
-export interface BidPlaces {
+export interface BidPaths {
   accept?: string;
   bid?: string;
   number?: string;
@@ -33,31 +33,31 @@ const DECLINING = new Set([
 class WrongAnswer extends Error {}
 
 /** Parses the answer of a bidder. Pure. */
-export function readBid(answered: Answered, places: BidPlaces, now: Date): ReadBid {
+export function readBid(answered: RequestOutcome, paths: BidPaths, now: Date): ReadBid {
   if (!answered.ok) return { outcome: 'failed', fault: answered.reason, code: null };
   const { code, body } = answered;
   if (code === NO_CONTENT) return { outcome: 'declined' };
   const failed = (fault: string) => ({ outcome: 'failed', fault, code }) as const;
   if (code < 200 || code >= 300) return failed(`answered ${code}`);
-  const facts = { accept: 'accept', bid: 'bid', ...PLACES, ...places };
-  const needs_json = Object.values(facts).some(isPath);
-  const json = needs_json ? parseForeignJson(body) : undefined;
+  const facts = { accept: 'accept', bid: 'bid', ...DEFAULT_PATHS, ...paths };
+  const needsJson = Object.values(facts).some(isPath);
+  const json = needsJson ? parseForeignJson(body) : undefined;
   // Default paths are optional: an answer of plain text has none of them.
-  if (needs_json && json === undefined && Object.values(places).some(isPath))
+  if (needsJson && json === undefined && Object.values(paths).some(isPath))
     return failed('the answer is not JSON of at most 20 kB');
-  const read = (fact: keyof BidPlaces) => valueAt(facts[fact], { json, text: body });
+  const read = (fact: keyof BidPaths) => extractValue(facts[fact], { json, text: body });
   try {
-    return bidOf(read, { is_acceptance_named: places.accept !== undefined, now });
+    return parseBid(read, { is_acceptance_named: paths.accept !== undefined, now });
   } catch (error) {
     if (error instanceof WrongAnswer) return failed(error.message);
     throw error;
   }
 }
 
-const PLACES = { number: 'number', duration: 'duration', expires_in: 'expires_in' };
+const DEFAULT_PATHS = { number: 'number', duration: 'duration', expires_in: 'expires_in' };
 
-function bidOf(
-  read: (fact: keyof BidPlaces) => unknown,
+function parseBid(
+  read: (fact: keyof BidPaths) => unknown,
   { is_acceptance_named, now }: { is_acceptance_named: boolean; now: Date },
 ): ReadBid {
   const accept = read('accept');
@@ -65,38 +65,38 @@ function bidOf(
     return { outcome: 'declined' };
   const dollars = read('bid');
   if (dollars === undefined) throw new WrongAnswer('the answer has no bid');
-  const lasts = numberOf(read('expires_in') ?? EXPIRES_IN.usual, 'expires_in', {
+  const lasts = parseNumber(read('expires_in') ?? EXPIRES_IN.usual, 'expires_in', {
     least: 1,
     most: Infinity,
   });
-  const expires_in = Math.min(lasts, EXPIRES_IN.most);
+  const expiresIn = Math.min(lasts, EXPIRES_IN.most);
   return {
     outcome: 'bid',
     bid: {
-      amount: wholeCents(numberOf(dollars, 'the bid', { least: 0, most: MAX_BID })),
-      number: destinationOf(read('number')),
+      amount: wholeCents(parseNumber(dollars, 'the bid', { least: 0, most: MAX_BID })),
+      number: parseDestination(read('number')),
       duration: Math.ceil(
-        numberOf(read('duration') ?? 0, 'the duration', { least: 0, most: MAX_DURATION }),
+        parseNumber(read('duration') ?? 0, 'the duration', { least: 0, most: MAX_DURATION }),
       ),
-      expires_at: new Date(now.getTime() + expires_in * 1000),
+      expires_at: new Date(now.getTime() + expiresIn * 1000),
     },
   };
 }
 
-const textOf = (value: unknown): string =>
+const toText = (value: unknown): string =>
   typeof value === 'object' ? JSON.stringify(value) : String(value);
 
 const isDeclining = (accept: unknown): boolean =>
-  DECLINING.has(textOf(accept).trim().toLowerCase());
+  DECLINING.has(toText(accept).trim().toLowerCase());
 
 const NUMBER = /^\$?\s?(\d{1,12}(?:\.\d{1,12})?|\.\d{1,12})$/;
 
-function numberOf(
+function parseNumber(
   value: unknown,
   name: string,
   { least, most }: { least: number; most: number },
 ): number {
-  const text = textOf(value).trim();
+  const text = toText(value).trim();
   const number = typeof value === 'number' ? value : Number(NUMBER.exec(text)?.[1] ?? NaN);
   if (number >= least && number <= most) return number;
   throw new WrongAnswer(
@@ -110,9 +110,9 @@ const MAX_SHOWN = 100;
 const wholeCents = (dollars: number): number =>
   Math.floor(Number((dollars * 100).toFixed(6))) / 100;
 
-function destinationOf(value: unknown): string | null {
+function parseDestination(value: unknown): string | null {
   if (value === undefined) return null;
-  const text = textOf(value).trim();
+  const text = toText(value).trim();
   if (text === '') return null;
   const number = /^[1-9]\d{6,14}$/.test(text) ? `+${text}` : text;
   if (isCallDestination(number)) return number;

@@ -2,33 +2,33 @@ import type { Db } from '../db/tenant';
 import type { RequestTemplate } from '../egress/request-template';
 import type { Secrets } from '../egress/standard-webhooks';
 import { BIDDERS } from './queries/bids';
-import type { BidPlaces } from './read-bid';
+import type { BidPaths } from './read-bid';
 
 export interface Bidder extends Secrets {
   id: number;
   request: RequestTemplate;
-  places: BidPlaces;
+  paths: BidPaths;
   timeout_ms: number;
 }
 
-const NOBODY: ReadonlyMap<number, Bidder> = new Map();
+const NO_BIDDERS: ReadonlyMap<number, Bidder> = new Map();
 
 /** By id. Bidders without a `bid_request` are left out. */
-export async function readBidders(
+export async function loadBidders(
   db: Pick<Db, 'sql'>,
-  buyer_ids: readonly number[],
+  buyerIds: readonly number[],
 ): Promise<ReadonlyMap<number, Bidder>> {
-  if (buyer_ids.length === 0) return NOBODY;
-  const rows = await db.sql(BIDDERS, { buyer_ids });
+  if (buyerIds.length === 0) return NO_BIDDERS;
+  const rows = await db.sql(BIDDERS, { buyer_ids: buyerIds });
   return new Map(
-    rows.map(({ request, places, ...row }) => [
+    rows.map(({ request, paths, ...row }) => [
       row.id,
-      { ...row, request: templateOf(request), places: places ?? {} },
+      { ...row, request: toTemplate(request), paths: paths ?? {} },
     ]),
   );
 }
 
-const templateOf = ({
+const toTemplate = ({
   url,
   method = 'post',
   headers = {},

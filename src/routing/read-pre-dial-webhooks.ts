@@ -18,5 +18,5 @@ export interface PreDialWebhook extends Maker {
 }
 
 /** The webhooks of a company that are asked before a buyer is dialed, by id. */
-export const readPreDialWebhooks = (db: Pick<Db, 'sql'>): Promise<PreDialWebhook[]> =>
+export const loadPreDialWebhooks = (db: Pick<Db, 'sql'>): Promise<PreDialWebhook[]> =>
   db.sql(PRE_DIAL_WEBHOOKS, {});

@@ -1,5 +1,5 @@
 import type { Db } from '../db/tenant';
-import type { Chosen } from './engine/reserved-choice';
+import type { ChosenBuyers } from './engine/reserved-choice';
 import {
   CLAIM_RESERVATION,
   CONFIRM_RESERVATION,
@@ -18,8 +18,8 @@ export interface Reservation {
   id: number;
   buyer_ids: number[];
   buyer_group_id: number | null;
-  slots: Chosen['slots'];
-  caps: Chosen['caps'];
+  slots: ChosenBuyers['slots'];
+  caps: ChosenBuyers['caps'];
   expires_at: Date;
 }
 
@@ -50,10 +50,10 @@ export async function findReservation(
 /** The offer for which a caller has a reservation, for a number without an offer of its own. */
 export async function findReservedOffer(
   db: Connection,
-  caller_number: number,
+  callerNumber: number,
   now: Date,
 ): Promise<string | undefined> {
-  const [row] = await db.sql(RESERVED_OFFER, { caller_number, now });
+  const [row] = await db.sql(RESERVED_OFFER, { caller_number: callerNumber, now });
   return row?.offer_id;
 }
 
@@ -72,10 +72,10 @@ export async function claimReservation(
 
 export async function recordPingOutcome(
   db: Connection,
-  ping_id: string,
-  call_id: number,
+  pingId: string,
+  callId: number,
 ): Promise<void> {
-  await db.sql(SET_CALL_OF_PING, { ping_id, call_id });
+  await db.sql(SET_CALL_OF_PING, { ping_id: pingId, call_id: callId });
 }
 
 export interface NewReservation {
@@ -85,7 +85,7 @@ export interface NewReservation {
   /** The endpoint of the seller, and the network of the request. */
   inbound_webhook_id: number;
   remote_ip: string;
-  chosen: Pick<Chosen, 'members' | 'slots' | 'caps'>;
+  chosen: Pick<ChosenBuyers, 'members' | 'slots' | 'caps'>;
   posted: boolean;
   /** True when the call goes to the buyer's own number, past this installation. */
   direct: boolean;
@@ -129,10 +129,6 @@ export async function confirmReservation(
  * this transaction: it has locked other rows of caps already, and two transactions that lock them
  * in different orders would deadlock.
  */
-export async function releaseReservation(
-  db: Connection,
-  ping_id: string,
-  now: Date,
-): Promise<void> {
-  await db.sql(RELEASE_RESERVATION, { ping_id, now });
+export async function releaseReservation(db: Connection, pingId: string, now: Date): Promise<void> {
+  await db.sql(RELEASE_RESERVATION, { ping_id: pingId, now });
 }

@@ -4,15 +4,15 @@ import { HttpProblem } from '../errors';
 import { refusedReservations } from '../telemetry/metrics';
 import { buildCapUsages, toSlots, toUsagesJson, type CapUsage } from './cap-usage';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
-import type { Refused } from './engine/eligibility';
-import { reservedChoice, type Chosen } from './engine/reserved-choice';
-import { decide, type Judged } from './engine/decide';
+import type { Refusal } from './engine/eligibility';
+import { buildReservedChoice, type ChosenBuyers } from './engine/reserved-choice';
+import { decide, type Evaluation } from './engine/decide';
 import type { Member, RouteFacts } from './engine/route';
 import type { RoutingContext } from './load-routing';
 import type { PreDialCheckRequired } from './pre-dial-webhooks';
 import { LOCK_CAPS, TRY_RESERVE_CAPS } from './queries/reserve-caps';
 import { claimReservation, findReservation, type AwaitedReservation } from './reservations';
-import { readSourceFault, readUsedUpCap } from './used-up-cap';
+import { loadSourceFault, loadUsedUpCap } from './used-up-cap';
 
 /** Attempts in addition to one for each candidate: caps may free and fill in between. */
 const MAX_EXTRA_ATTEMPTS = 20;
@@ -24,22 +24,23 @@ type ReservationFailure = Pick<Partial<Candidate>, 'used_up' | 'last_call_at'>;
 /** The failures of one call, by `toOwnerKey`. */
 type Failures = Map<string, ReservationFailure>;
 
-const keyOf = (kind: 'buyer' | 'buyer_group', id: number) => `${kind}/${id}`;
+const toOwnerKey = (kind: 'buyer' | 'buyer_group', id: number) => `${kind}/${id}`;
 
 interface Checks {
-  checkOf: (members: readonly Member[]) => PreDialCheckRequired | undefined;
+  findRequiredCheck: (members: readonly Member[]) => PreDialCheckRequired | undefined;
   /**
    * Returns the check that asks bidders; undefined when none must be asked. Absent when bidders
    * cannot be asked.
    */
-  bidsOf?: ((candidates: readonly Candidate[]) => PreDialCheckRequired | undefined) | undefined;
+  findRequiredBids?:
+    ((candidates: readonly Candidate[]) => PreDialCheckRequired | undefined) | undefined;
   /** Makes the caps of the source count the call even when no buyer can take it. */
-  counts_without_buyer?: boolean;
+  chargeSourceWhenUnrouted?: boolean;
 }
 
 /** Buyers to dial, or none, with their caps not reserved yet. */
 export interface BuyerChoice {
-  judged: Judged;
+  evaluation: Evaluation;
   members: readonly Member[];
   usages: readonly CapUsage[];
   /**
@@ -47,13 +48,13 @@ export interface BuyerChoice {
    * in. Absent when the present hold is enough.
    */
   source_hold?: { source_id: number; dollars: number } | undefined;
-  refused: Refused | undefined;
+  refused: Refusal | undefined;
 }
 
 /** Caps without room: those of these rows, or those of the source for more than `held` dollars. */
 export type NoRoom =
   { kind: 'full'; limit_ids: readonly number[] } | { kind: 'source_full'; held: number };
-export type Taken<T> = { kind: 'taken'; result: T } | NoRoom;
+export type TakeOutcome<T> = { kind: 'done'; result: T } | NoRoom;
 
 /**
  * Chooses the buyers to dial: the first in the order whose caps have room. `take` reserves all caps
@@ -63,30 +64,35 @@ export type Taken<T> = { kind: 'taken'; result: T } | NoRoom;
 export async function chooseBuyers<T>(
   db: Statements,
   { candidates, caps }: Pick<RoutingContext, 'candidates' | 'caps'>,
-  { checkOf, bidsOf, counts_without_buyer = false, ...asked }: RouteFacts & Checks,
-  take: (choice: BuyerChoice) => Promise<Taken<T>>,
+  {
+    findRequiredCheck,
+    findRequiredBids,
+    chargeSourceWhenUnrouted = false,
+    ...initialFacts
+  }: RouteFacts & Checks,
+  take: (choice: BuyerChoice) => Promise<TakeOutcome<T>>,
 ): Promise<T | PreDialCheckRequired> {
   const failures: Failures = new Map();
-  let facts: RouteFacts = asked;
+  let facts: RouteFacts = initialFacts;
   for (let tries = 0; tries <= MAX_EXTRA_ATTEMPTS + candidates.length; tries++) {
-    const current = withFailures(candidates, failures);
-    const bids_required = bidsOf?.(current);
-    if (bids_required) return bids_required;
-    const judged = decide(current, facts);
-    const members = judged.first?.members ?? [];
-    const check = members.length > 0 ? checkOf(members) : undefined;
+    const current = applyFailures(candidates, failures);
+    const bidsRequired = findRequiredBids?.(current);
+    if (bidsRequired) return bidsRequired;
+    const evaluation = decide(current, facts);
+    const members = evaluation.first?.members ?? [];
+    const check = members.length > 0 ? findRequiredCheck(members) : undefined;
     if (check) return check;
-    const counts = members.length > 0 || counts_without_buyer;
+    const counts = members.length > 0 || chargeSourceWhenUnrouted;
     const choice: BuyerChoice = {
-      judged,
+      evaluation,
       members,
-      usages: counts ? buildCapUsages(judged.first, caps, facts) : [],
-      source_hold: sourceHold(facts, members),
+      usages: counts ? buildCapUsages(evaluation.first, caps, facts) : [],
+      source_hold: computeSourceHold(facts, members),
       refused: facts.refused,
     };
-    const taken = await take(choice);
-    if (taken.kind === 'taken') return taken.result;
-    facts = await applyNoRoom(db, facts, { taken, choice, failures });
+    const outcome = await take(choice);
+    if (outcome.kind === 'done') return outcome.result;
+    facts = await applyNoRoom(db, facts, { noRoom: outcome, choice, failures });
   }
   throw new HttpProblem(
     'contended',
@@ -96,7 +102,7 @@ export async function chooseBuyers<T>(
 }
 
 /** A call that came in earlier takes the dollars that its next buyers pay beyond its hold. */
-function sourceHold(
+function computeSourceHold(
   { source_caps }: RouteFacts,
   members: readonly Member[],
 ): BuyerChoice['source_hold'] {
@@ -108,17 +114,22 @@ function sourceHold(
 /** Reserves the caps of a choice in an open transaction, which also records the outcome. */
 export const reserveInTransaction =
   (db: Statements, now: Date) =>
-  async ({ judged, members, usages, refused }: BuyerChoice): Promise<Taken<Chosen>> => {
-    const chosen = { judged, members, slots: toSlots(usages), caps: [], refused };
-    if (usages.length === 0) return { kind: 'taken', result: chosen };
+  async ({
+    evaluation,
+    members,
+    usages,
+    refused,
+  }: BuyerChoice): Promise<TakeOutcome<ChosenBuyers>> => {
+    const chosen = { evaluation, members, slots: toSlots(usages), caps: [], refused };
+    if (usages.length === 0) return { kind: 'done', result: chosen };
     const [row] = await db.sql(TRY_RESERVE_CAPS, { usages: toUsagesJson(usages), now });
     if (row!.refused) return { kind: 'full', limit_ids: row!.refused };
-    return { kind: 'taken', result: { ...chosen, caps: row!.caps as OwnedCap[] } };
+    return { kind: 'done', result: { ...chosen, caps: row!.caps as OwnedCap[] } };
   };
 
 /** In their lock order, until the transaction ends. */
-export async function lockCaps(db: Statements, limit_ids: readonly number[]): Promise<void> {
-  await db.sql(LOCK_CAPS, { limit_ids: [...limit_ids] });
+export async function lockCaps(db: Statements, limitIds: readonly number[]): Promise<void> {
+  await db.sql(LOCK_CAPS, { limit_ids: [...limitIds] });
 }
 
 /** Chooses buyers and reserves their caps, in the transaction that also records the reservation. */
@@ -126,13 +137,18 @@ export async function reserveBuyers(
   db: Statements,
   context: Pick<RoutingContext, 'candidates' | 'caps'>,
   facts: RouteFacts,
-): Promise<Chosen> {
-  const asked = { ...facts, checkOf: () => undefined };
-  return (await chooseBuyers(db, context, asked, reserveInTransaction(db, facts.now))) as Chosen;
+): Promise<ChosenBuyers> {
+  const uncheckedFacts = { ...facts, findRequiredCheck: () => undefined };
+  return (await chooseBuyers(
+    db,
+    context,
+    uncheckedFacts,
+    reserveInTransaction(db, facts.now),
+  )) as ChosenBuyers;
 }
 
 /** The choice of a reservation that the call took over, with the ping of the reservation. */
-export type ClaimedBuyers = Chosen & { ping_id?: string };
+export type ClaimedBuyers = ChosenBuyers & { ping_id?: string };
 
 /**
  * Takes over a reservation for a call, caps included, instead of choosing buyers. Undefined when no
@@ -148,35 +164,35 @@ export async function claimReservedBuyers(
   const { now } = facts;
   let reservation: AwaitedReservation | undefined = held;
   while (reservation) {
-    const chosen = reservedChoice(candidates, facts, reservation);
+    const chosen = buildReservedChoice(candidates, facts, reservation);
     if (!chosen) return undefined;
-    const ping_id = await claimReservation(db, reservation.id, now);
-    if (ping_id !== undefined) return { ...chosen, ping_id };
+    const pingId = await claimReservation(db, reservation.id, now);
+    if (pingId !== undefined) return { ...chosen, ping_id: pingId };
     reservation = await findReservation(db, { ...call, now });
   }
   return undefined;
 }
 
 /** The failures are newer than the state of the candidates. */
-function withFailures(
+function applyFailures(
   candidates: readonly Candidate[],
   failures: ReadonlyMap<string, ReservationFailure>,
 ): readonly Candidate[] {
   if (failures.size === 0) return candidates;
-  const ofGroup = ({ id }: CandidateGroup) => failures.get(keyOf('buyer_group', id));
+  const ofGroup = ({ id }: CandidateGroup) => failures.get(toOwnerKey('buyer_group', id));
   return candidates.map((candidate) => {
-    const own = failures.get(keyOf('buyer', candidate.id));
-    const has_group = candidate.groups.some(ofGroup);
-    if (!own && !has_group) return candidate;
-    const groups = has_group
+    const ownFailure = failures.get(toOwnerKey('buyer', candidate.id));
+    const hasGroup = candidate.groups.some(ofGroup);
+    if (!ownFailure && !hasGroup) return candidate;
+    const groups = hasGroup
       ? candidate.groups.map((group) => copyGroup(group, ofGroup(group)?.used_up ?? group.used_up))
       : candidate.groups;
-    return copyCandidate(candidate, { ...own, groups });
+    return copyCandidate(candidate, { ...ownFailure, groups });
   });
 }
 
-interface Failed {
-  taken: NoRoom;
+interface FailedChoice {
+  noRoom: NoRoom;
   choice: BuyerChoice;
   failures: Failures;
 }
@@ -185,21 +201,24 @@ interface Failed {
 async function applyNoRoom(
   db: Statements,
   facts: RouteFacts,
-  { taken, choice, failures }: Failed,
+  { noRoom, choice, failures }: FailedChoice,
 ): Promise<RouteFacts> {
-  if (taken.kind === 'source_full') return withoutRoomOfSource(db, facts, choice, taken.held);
+  if (noRoom.kind === 'source_full') return limitToSourceRoom(db, facts, choice, noRoom.held);
   const { now } = facts;
   let { refused } = facts;
-  for (const usage of choice.usages.filter(({ limit_id }) => taken.limit_ids.includes(limit_id))) {
+  for (const usage of choice.usages.filter(({ limit_id }) => noRoom.limit_ids.includes(limit_id))) {
     const { buyer_id, buyer_group_id, traffic_source_id, revenue } = usage;
     if (buyer_id !== null)
-      failures.set(keyOf('buyer', buyer_id), await loadFailure(db, { buyer_id }, revenue, now));
+      failures.set(
+        toOwnerKey('buyer', buyer_id),
+        await loadFailure(db, { buyer_id }, revenue, now),
+      );
     else if (buyer_group_id !== null) {
       const failure = await loadFailure(db, { buyer_group_id }, revenue, now);
-      failures.set(keyOf('buyer_group', buyer_group_id), failure);
+      failures.set(toOwnerKey('buyer_group', buyer_group_id), failure);
     } else {
       const dollars = facts.source_caps!.revenue;
-      refused = await readSourceFault(db, traffic_source_id!, { revenue: dollars, now });
+      refused = await loadSourceFault(db, traffic_source_id!, { revenue: dollars, now });
       countRefusal(refused?.details?.cap);
     }
   }
@@ -207,7 +226,7 @@ async function applyNoRoom(
 }
 
 /** Excludes buyers that pay more than the source has room for. */
-async function withoutRoomOfSource(
+async function limitToSourceRoom(
   db: Statements,
   facts: RouteFacts,
   { source_hold }: BuyerChoice,
@@ -215,7 +234,7 @@ async function withoutRoomOfSource(
 ): Promise<RouteFacts> {
   const { source_id, dollars } = source_hold!;
   const { source_buyers, now } = facts;
-  const fault = await readSourceFault(db, source_id, { revenue: dollars - held, now });
+  const fault = await loadSourceFault(db, source_id, { revenue: dollars - held, now });
   // A cap that had no room a moment ago may have been raised: the call tries again.
   if (!fault) return facts;
   countRefusal(fault.details?.cap);
@@ -229,11 +248,11 @@ async function loadFailure(
   revenue: number,
   now: Date,
 ): Promise<ReservationFailure> {
-  const used_up = await readUsedUpCap(db, owner, { revenue, now });
-  countRefusal(used_up?.cap);
+  const usedUp = await loadUsedUpCap(db, owner, { revenue, now });
+  countRefusal(usedUp?.cap);
   // Its caps have room: either it was dialed a moment ago and the offer requires time between
   // calls, or the missing room has been released.
-  return used_up ? { used_up } : { last_call_at: now };
+  return usedUp ? { used_up: usedUp } : { last_call_at: now };
 }
 
 const countRefusal = (cap: unknown): void =>

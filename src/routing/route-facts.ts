@@ -1,15 +1,15 @@
-import { areaOf, countryOf } from '../phone/area-codes';
+import { readArea, readCountry } from '../phone/area-codes';
 import { leadTokens, type Origin } from '../tokens/system';
 import type { Statements } from '../db/tenant';
 import { lookUpForFilters } from '../value-lists/look-up';
-import { bidsOfCall } from './bidding';
+import { buildCallBids } from './bidding';
 import type { CallFacts } from './caller-facts';
 import type { Candidate } from './engine/candidate';
-import type { Refused } from './engine/eligibility';
+import type { Refusal } from './engine/eligibility';
 import type { RouteFacts } from './engine/route';
 import {
-  sourceBuyersOf,
-  sourceCapsOf,
+  toSourceBuyers,
+  buildSourceCaps,
   sourceFault,
   type CallSource,
   type SourceBuyers,
@@ -17,15 +17,15 @@ import {
   type SourceFault,
 } from './engine/source';
 import type { RoutingContext } from './load-routing';
-import type { PreDialVetoes } from './pre-dial-webhooks';
+import type { PreDialState } from './pre-dial-webhooks';
 
 /** Finds the reason that keeps a call from all buyers: of its caller, its offer or its source. */
-export function refusedBy(
+export function findRefusal(
   facts: Pick<CallFacts, 'blacklisted' | 'blocked_for_offer' | 'suppressed_by'> & {
     offer: Pick<CallFacts['offer'], 'paused'>;
   },
   source: SourceFault | undefined,
-): Refused | undefined {
+): Refusal | undefined {
   const { offer, blacklisted, blocked_for_offer, suppressed_by } = facts;
   if (blacklisted)
     return {
@@ -66,15 +66,15 @@ export const NO_ORIGIN: CallOrigin = {
   caller_country: null,
 };
 
-export const originOf = (call: CallOrigin, caller_number: number | null): Origin => ({
+export const toOrigin = (call: CallOrigin, callerNumber: number | null): Origin => ({
   traffic_source_id: call.traffic_source_id,
   sub_id: call.sub_id,
   number_called: call.number_called === null ? undefined : `+${call.number_called}`,
   city: call.caller_city,
   state: call.caller_state,
   zip: call.caller_zip,
-  country: call.caller_country ?? countryOf(caller_number),
-  area: areaOf(caller_number),
+  country: call.caller_country ?? readCountry(callerNumber),
+  area: readArea(callerNumber),
 });
 
 export interface CallToRoute {
@@ -90,14 +90,14 @@ export interface CallToRoute {
   can_whisper?: boolean | undefined;
   /** Buyers dialed for the call before. */
   tried: ReadonlySet<number>;
-  vetoes?: PreDialVetoes | undefined;
+  preDial?: PreDialState | undefined;
   /**
    * Set for a call reserved by a seller or routed before: a pause or the caps of its source no
    * longer matter.
    */
-  is_accepted?: boolean;
+  ignoresSourceLimits?: boolean;
   /** Set for a call that comes in now: it uses the caps of its source. */
-  comes_in?: boolean;
+  countsAgainstSource?: boolean;
   /** The id of a call that has used them before. */
   call_id?: number | undefined;
 }
@@ -106,31 +106,31 @@ export interface CallToRoute {
  * The facts that decide where a call goes, with the data that filters of candidates and webhooks
  * need from the database.
  */
-export async function routeFacts(
+export async function loadRouteFacts(
   db: Statements,
   { facts, needs, sources, candidates, known_bids }: RoutingContext,
   call: CallToRoute,
 ): Promise<RouteFacts> {
-  const source_id = call.origin.traffic_source_id;
-  const source = source_id === null ? undefined : sources.get(source_id);
+  const sourceId = call.origin.traffic_source_id;
+  const source = sourceId === null ? undefined : sources.get(sourceId);
   const paid = {
     payouts: facts.offer.payouts,
     source_payouts: source?.payouts ?? [],
-    traffic_source_id: source_id,
+    traffic_source_id: sourceId,
   };
-  const asked = {
-    ...plainRouteFacts(facts, { ...call, ...sourceFacts(source, candidates, call) }),
-    bids: bidsOfCall({ candidates, known_bids }, call.vetoes?.bids, paid),
+  const decidingFacts = {
+    ...buildRouteFacts(facts, { ...call, ...buildSourceFacts(source, candidates, call) }),
+    bids: buildCallBids({ candidates, known_bids }, call.preDial?.bids, paid),
   };
   await lookUpForFilters(db.sql, [
     {
       company_id: db.company_id,
-      tokens: asked.tokens,
+      tokens: decidingFacts.tokens,
       needs,
-      traffic_source_id: source_id,
+      traffic_source_id: sourceId,
     },
   ]);
-  return asked;
+  return decidingFacts;
 }
 
 interface SourceFacts {
@@ -139,28 +139,31 @@ interface SourceFacts {
   source_caps?: SourceCaps | undefined;
 }
 
-type SourceTurn = Pick<CallToRoute, 'is_accepted' | 'comes_in' | 'call_id' | 'now'>;
+type SourceTurn = Pick<
+  CallToRoute,
+  'ignoresSourceLimits' | 'countsAgainstSource' | 'call_id' | 'now'
+>;
 
 /** A call that came in earlier can only use more dollars: those of a buyer that bids later. */
-const moreOfSource = (caps: SourceCaps, call_id: number | undefined): SourceCaps | undefined =>
-  call_id !== undefined && caps.revenue > 0 ? { ...caps, call_id } : undefined;
+const extendSourceHold = (caps: SourceCaps, callId: number | undefined): SourceCaps | undefined =>
+  callId !== undefined && caps.revenue > 0 ? { ...caps, call_id: callId } : undefined;
 
-function sourceFacts(
+function buildSourceFacts(
   source: CallSource | undefined,
   candidates: readonly Candidate[],
-  { is_accepted, comes_in, call_id, now }: SourceTurn,
+  { ignoresSourceLimits, countsAgainstSource, call_id, now }: SourceTurn,
 ): SourceFacts {
   if (!source) return {};
-  const caps = sourceCapsOf(source, candidates);
+  const caps = buildSourceCaps(source, candidates);
   return {
-    source_fault: is_accepted ? undefined : sourceFault(source, caps?.revenue ?? 0, now),
-    source_buyers: sourceBuyersOf(source),
-    source_caps: comes_in ? caps : caps && moreOfSource(caps, call_id),
+    source_fault: ignoresSourceLimits ? undefined : sourceFault(source, caps?.revenue ?? 0, now),
+    source_buyers: toSourceBuyers(source),
+    source_caps: countsAgainstSource ? caps : caps && extendSourceHold(caps, call_id),
   };
 }
 
 /** Builds the facts from loaded data. Pure. */
-export function plainRouteFacts(
+export function buildRouteFacts(
   facts: CallFacts,
   {
     now,
@@ -171,23 +174,23 @@ export function plainRouteFacts(
     max_legs,
     can_whisper,
     tried,
-    vetoes,
+    preDial,
     source_fault,
     source_buyers,
     source_caps,
-  }: Omit<CallToRoute, 'is_accepted' | 'comes_in' | 'call_id'> & SourceFacts,
+  }: Omit<CallToRoute, 'ignoresSourceLimits' | 'countsAgainstSource' | 'call_id'> & SourceFacts,
 ): RouteFacts {
   const { offer, paid } = facts;
   const previous = facts.previous_buyer_id ?? undefined;
   return {
     now,
     seed,
-    tokens: tokensOf(facts, { caller_number, tokens, origin }),
+    tokens: buildTokens(facts, { caller_number, tokens, origin }),
     max_legs,
     can_whisper,
     tried,
-    vetoed: vetoes?.verdicts,
-    refused: refusedBy(facts, source_fault),
+    vetoed: preDial?.verdicts,
+    refused: findRefusal(facts, source_fault),
     source_buyers,
     source_caps,
     first_buyer_id: offer.callback_behavior === 'same_buyer_first' ? previous : undefined,
@@ -201,7 +204,7 @@ export function plainRouteFacts(
   };
 }
 
-const tokensOf = (
+const buildTokens = (
   { offer, previous_fleets, calls_last }: CallFacts,
   { caller_number, tokens, origin }: Pick<CallToRoute, 'caller_number' | 'tokens' | 'origin'>,
 ) =>
@@ -216,5 +219,5 @@ const tokensOf = (
     payout: '0',
     previous_buyer_fleet_ids: previous_fleets,
     calls_last,
-    origin: originOf(origin, caller_number),
+    origin: toOrigin(origin, caller_number),
   });

@@ -4,10 +4,10 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { HttpProblem, rejectInvalidData } from '../errors';
-import { limitsIn } from '../buyers/cap-limits';
+import { pickLimits } from '../buyers/cap-limits';
 import { METRICS } from '../buyers/caps';
 import { openMinutes } from '../time/opening-hours';
-import { tokensOf } from '../tokens/lead-data';
+import { buildTokens } from '../tokens/lead-data';
 import type { HoursEntry, Limits } from './simulation/caps';
 import type { BuyerChange, GroupChange } from './simulation/change';
 import { simulate, type SimulationOrder } from './simulation/simulate';
@@ -25,14 +25,14 @@ export const routing = ({ clock, carrier }: Deps) =>
   ({
     simulateRouting: async ({ body, db }) => {
       const now = clock();
-      const offer_id = await findNamed(db, 'offers', {
+      const offerId = await findNamed(db, 'offers', {
         reference: body.offer_id,
         field: 'offer_id',
       });
-      const { synthetic, ...period } = periodOf(body, now);
-      const changes = await changesOf(db, body.changes);
+      const { synthetic, ...period } = parsePeriod(body, now);
+      const changes = await resolveChanges(db, body.changes);
       const simulation = await simulate(db, {
-        period: { offer_id, ...period },
+        period: { offer_id: offerId, ...period },
         synthetic,
         changes,
         seed: body.seed || undefined,
@@ -52,7 +52,7 @@ export const routing = ({ clock, carrier }: Deps) =>
 /** Milliseconds: 31 days, and the hour that a change of the clocks may add. */
 const MAX_PERIOD_MS = (31 * 24 + 1) * 3_600_000;
 
-function periodOf(
+function parsePeriod(
   { from, to, synthetic }: Body,
   now: Date,
 ): { from: Date; to: Date; synthetic: SimulationOrder['synthetic'] } {
@@ -75,12 +75,12 @@ function periodOf(
   return {
     from: begins,
     to: ends,
-    synthetic: synthetic ? { ...synthetic, tokens: tokensIn(synthetic.tokens) } : undefined,
+    synthetic: synthetic ? { ...synthetic, tokens: parseTokens(synthetic.tokens) } : undefined,
   };
 }
 
-function tokensIn(sent: Record<string, unknown> | undefined): Record<string, unknown> {
-  const { tokens, faults } = tokensOf({}, sent ?? {});
+function parseTokens(input: Record<string, unknown> | undefined): Record<string, unknown> {
+  const { tokens, faults } = buildTokens({}, input ?? {});
   rejectInvalidData(
     faults.map(({ field, message }) => ({
       field: field === 'data' ? 'synthetic.tokens' : `synthetic.tokens.${field}`,
@@ -92,35 +92,42 @@ function tokensIn(sent: Record<string, unknown> | undefined): Record<string, unk
 
 const HOURLY = METRICS.map((metric) => `${metric}_hourly_limit` as const);
 /** Fields of a change that only buyers have, or only groups. */
-const OF_BUYERS = ['timeout_seconds', 'business_hours_schedule', 'concurrency_cap_limit'] as const;
-const OF_GROUPS = ['dial_buyers_type', 'concurrency_cap', ...HOURLY] as const;
+const BUYER_FIELDS = [
+  'timeout_seconds',
+  'business_hours_schedule',
+  'concurrency_cap_limit',
+] as const;
+const GROUP_FIELDS = ['dial_buyers_type', 'concurrency_cap', ...HOURLY] as const;
 
-async function changesOf(db: Db, sent: readonly Change[]): Promise<SimulationOrder['changes']> {
+async function resolveChanges(
+  db: Db,
+  requestedChanges: readonly Change[],
+): Promise<SimulationOrder['changes']> {
   const changes: SimulationOrder['changes'] = { buyers: [], groups: [] };
-  const seen = new Set<string>();
-  for (const [n, change] of sent.entries()) {
-    const owner = ownerOf(change, `changes.${n}`);
+  const seenKeys = new Set<string>();
+  for (const [n, change] of requestedChanges.entries()) {
+    const owner = requireOwner(change, `changes.${n}`);
     const field = `changes.${n}.${owner}`;
     const table = owner === 'buyer_id' ? 'buyers' : 'buyer_groups';
     const id = Number(await findNamed(db, table, { reference: change[owner]!, field }));
-    if (seen.has(`${owner}/${id}`))
+    if (seenKeys.has(`${owner}/${id}`))
       throw HttpProblem.field(field, 'conflicting_fields', `is changed twice: ${id}`);
-    seen.add(`${owner}/${id}`);
-    if (owner === 'buyer_id') changes.buyers.push({ ...buyerChange(change, id), field });
-    else changes.groups.push({ ...groupChange(change, id), field });
+    seenKeys.add(`${owner}/${id}`);
+    if (owner === 'buyer_id') changes.buyers.push({ ...toBuyerChange(change, id), field });
+    else changes.groups.push({ ...toGroupChange(change, id), field });
   }
   return changes;
 }
 
 /** A change names a buyer or a group, and must not have fields of the other kind. Throws 422. */
-function ownerOf(change: Change, field: string): 'buyer_id' | 'buyer_group_id' {
+function requireOwner(change: Change, field: string): 'buyer_id' | 'buyer_group_id' {
   if ((change.buyer_id === undefined) === (change.buyer_group_id === undefined))
     throw HttpProblem.field(field, 'missing_field', 'must have either buyer_id or buyer_group_id');
-  const [owner, kind, others] =
+  const [owner, kind, foreignFields] =
     change.buyer_id === undefined
-      ? (['buyer_group_id', 'group', OF_BUYERS] as const)
-      : (['buyer_id', 'buyer', OF_GROUPS] as const);
-  const foreign = others.find((name) => change[name] !== undefined);
+      ? (['buyer_group_id', 'group', BUYER_FIELDS] as const)
+      : (['buyer_id', 'buyer', GROUP_FIELDS] as const);
+  const foreign = foreignFields.find((name) => change[name] !== undefined);
   if (foreign)
     throw HttpProblem.field(
       `${field}.${foreign}`,
@@ -130,7 +137,7 @@ function ownerOf(change: Change, field: string): 'buyer_id' | 'buyer_group_id' {
   return owner;
 }
 
-function buyerChange(
+function toBuyerChange(
   { paused, tier, weight, timeout_seconds, business_hours_schedule: hours, ...change }: Change,
   id: number,
 ): BuyerChange {
@@ -140,20 +147,20 @@ function buyerChange(
     tier,
     weight,
     timeout_seconds,
-    limits: limitsIn(change),
-    hours: hours === undefined ? undefined : (hours ?? []).map(entryOf),
+    limits: pickLimits(change),
+    hours: hours === undefined ? undefined : (hours ?? []).map(toHoursEntry),
   };
 }
 
-const entryOf = ({ schedule, ...limits }: Schemas['BusinessHours']): HoursEntry => ({
+const toHoursEntry = ({ schedule, ...limits }: Schemas['BusinessHours']): HoursEntry => ({
   open: openMinutes(schedule),
   limits: limits as Limits,
 });
 
-function groupChange(
+function toGroupChange(
   { paused, tier, weight, dial_buyers_type, concurrency_cap, ...change }: Change,
   id: number,
 ): GroupChange {
-  const limits = limitsIn({ ...change, concurrency_cap_limit: concurrency_cap });
+  const limits = pickLimits({ ...change, concurrency_cap_limit: concurrency_cap });
   return { id, paused, tier, weight, dial_buyers_type, limits };
 }

@@ -6,7 +6,7 @@ import { SOURCE_LIMITS } from './queries/source-limits';
 import { USED_UP_CAP_OF_BUYER, USED_UP_CAP_OF_GROUP, type CapJson } from './queries/used-up-cap';
 
 /** Parses a cap from JSON. A limit of 0 never has room, whichever window ends. */
-export const capOf = (cap: CapJson | null): UsedUpCap | null =>
+export const parseCap = (cap: CapJson | null): UsedUpCap | null =>
   cap && {
     ...cap,
     resets_at: cap.resets_at !== null && cap.limit > 0 ? new Date(cap.resets_at) : null,
@@ -16,7 +16,7 @@ export const capOf = (cap: CapJson | null): UsedUpCap | null =>
  * The cap that keeps a call with up to `revenue` dollars from its owner now; null when every cap
  * has room.
  */
-export async function readUsedUpCap(
+export async function loadUsedUpCap(
   db: Pick<Db, 'sql'>,
   owner: Exclude<CapOwner, { traffic_source_id: unknown }>,
   { revenue, now }: { revenue: number; now: Date },
@@ -25,11 +25,11 @@ export async function readUsedUpCap(
     'buyer_id' in owner
       ? await db.sql(USED_UP_CAP_OF_BUYER, { id: owner.buyer_id, revenue, now })
       : await db.sql(USED_UP_CAP_OF_GROUP, { id: owner.buyer_group_id, revenue, now });
-  return capOf(row?.cap ?? null);
+  return parseCap(row?.cap ?? null);
 }
 
 /** The reason against a call with up to `revenue` dollars of a traffic source now. */
-export async function readSourceFault(
+export async function loadSourceFault(
   db: Pick<Db, 'sql'>,
   id: number,
   { revenue, now }: { revenue: number; now: Date },

@@ -4,13 +4,13 @@ import type { Db } from '../db/tenant';
 import { requireValueLists } from '../value-lists/require-lists';
 import { Prisma } from '../generated/prisma/client';
 import { HttpProblem, type FieldFaults, fault, invalid } from '../errors';
-import { refusedHeaders } from '../egress/refused-headers';
-import { refusedUrl } from '../egress/refused-urls';
+import { findHeaderFault } from '../egress/refused-headers';
+import { findUrlFault } from '../egress/refused-urls';
 import { machineMessage } from '../phone/machine-message';
 
 type Fields = Schemas['ScheduleActionFields'];
 type ActionType = Schemas['ActionType'];
-type Own = Exclude<
+type KindField = Exclude<
   keyof Fields,
   | 'schedule_id'
   | 'action_type'
@@ -23,7 +23,7 @@ type Own = Exclude<
 >;
 
 /** Required and optional fields of each kind of action. */
-const KINDS: Record<ActionType, { needs: Own[]; takes: Own[] }> = {
+const KINDS: Record<ActionType, { needs: KindField[]; takes: KindField[] }> = {
   dial: {
     needs: [],
     takes: [
@@ -44,51 +44,56 @@ const KINDS: Record<ActionType, { needs: Own[]; takes: Own[] }> = {
   restart: { needs: [], takes: [] },
   move_to_schedule: { needs: ['to_schedule_id'], takes: [] },
 };
-const OWN = [...new Set(Object.values(KINDS).flatMap(({ needs, takes }) => [...needs, ...takes]))];
+const KIND_FIELDS = [
+  ...new Set(Object.values(KINDS).flatMap(({ needs, takes }) => [...needs, ...takes])),
+];
 /** Ten segments. */
 const MAX_SMS_LENGTH = 1_600;
 
 type Row = Omit<Fields, 'serializer' | 'token_filter_list'> & { token_filters?: string[] };
 
 /** The columns of a new action, or of an action that changes from `before`. Throws 422. */
-export async function actionRow(
+export async function buildActionRow(
   db: Db,
   before: Row | undefined,
   fields: Fields,
-  allow_networks: readonly string[],
+  allowNetworks: readonly string[],
 ): Promise<Prisma.ScheduleActionUncheckedCreateInput> {
   const { serializer, token_filter_list, ...rest } = fields;
   void serializer;
-  const sent: Row = {
+  const input: Row = {
     ...rest,
     ...(token_filter_list !== undefined && { token_filters: token_filter_list ?? [] }),
   };
-  const kind_changed =
+  const kindChanged =
     before !== undefined &&
-    sent.action_type !== undefined &&
-    sent.action_type !== before.action_type;
+    input.action_type !== undefined &&
+    input.action_type !== before.action_type;
   // Fields of the earlier kind are dropped.
-  const row: Row = { ...(kind_changed ? without(before, allowed(sent)) : before), ...sent };
-  requireKind(row, allow_networks);
+  const row: Row = {
+    ...(kindChanged ? omitKindFields(before, listAllowedFields(input)) : before),
+    ...input,
+  };
+  requireKind(row, allowNetworks);
   await requireValueLists(db, token_filter_list, 'token_filter_list');
-  const dial = row.action_type === 'dial' ? dialColumns(row, sent) : NO_DIAL;
+  const dial = row.action_type === 'dial' ? buildDialColumns(row, input) : NO_DIAL;
   // The lock gives parallel actions without a position different ones.
-  const schedule_id = await reference(db, row.schedule_id!, 'schedule_id', 'UPDATE');
-  const to_schedule_id = row.to_schedule_id
-    ? await reference(db, row.to_schedule_id, 'to_schedule_id', 'SHARE')
+  const scheduleId = await lockSchedule(db, row.schedule_id!, 'schedule_id', 'UPDATE');
+  const toScheduleId = row.to_schedule_id
+    ? await lockSchedule(db, row.to_schedule_id, 'to_schedule_id', 'SHARE')
     : null;
-  const own = Object.fromEntries(OWN.map((name) => [name, row[name] ?? null]));
+  const ownColumns = Object.fromEntries(KIND_FIELDS.map((name) => [name, row[name] ?? null]));
   return {
-    ...own,
+    ...ownColumns,
     company_id: db.company_id,
-    schedule_id,
-    to_schedule_id,
+    schedule_id: scheduleId,
+    to_schedule_id: toScheduleId,
     action_type: row.action_type!,
     name: row.name ?? null,
     external_record_id: row.external_record_id ?? null,
     end_of_schedule: row.end_of_schedule ?? false,
     position:
-      row.position ?? (await lastPosition(db, schedule_id, row.end_of_schedule ?? false)) + 1,
+      row.position ?? (await findLastPosition(db, scheduleId, row.end_of_schedule ?? false)) + 1,
     token_filters: row.token_filters ?? [],
     headers: row.headers ?? Prisma.DbNull,
     ...dial,
@@ -105,48 +110,49 @@ const NO_DIAL = {
 };
 
 /** Throws 422 for a field that was sent and would have no effect. */
-function dialColumns(row: Row, sent: Row) {
-  const is_routed = !row.connect_to;
-  if (!is_routed && typeof sent.only_when_buyer_available === 'boolean')
+function buildDialColumns(row: Row, input: Row) {
+  const isRouted = !row.connect_to;
+  if (!isRouted && typeof input.only_when_buyer_available === 'boolean')
     throw HttpProblem.field(
       'only_when_buyer_available',
       'not_applicable',
       'is only for a dial without connect_to, whose calls go to the buyers of the offer',
     );
-  const machine_action = row.machine_action ?? (is_routed ? 'hang_up' : 'connect');
+  const machineAction = row.machine_action ?? (isRouted ? 'hang_up' : 'connect');
   return {
     timeout_seconds: row.timeout_seconds ?? 30,
-    only_when_buyer_available: is_routed ? (row.only_when_buyer_available ?? true) : null,
-    machine_action,
-    machine_message: machineMessage(machine_action, {
-      sent: sent.machine_message,
-      stored: row.machine_message,
+    only_when_buyer_available: isRouted ? (row.only_when_buyer_available ?? true) : null,
+    machine_action: machineAction,
+    machine_message: machineMessage(machineAction, {
+      sentMessage: input.machine_message,
+      storedMessage: row.machine_message,
     }),
   };
 }
 
 /** Removes the fields of an action's kind, except `except`. */
-const without = (row: Row, except: readonly Own[]): Row =>
+const omitKindFields = (row: Row, except: readonly KindField[]): Row =>
   Object.fromEntries(
     Object.entries(row).filter(
-      ([name]) => except.includes(name as Own) || !OWN.includes(name as Own),
+      ([name]) => except.includes(name as KindField) || !KIND_FIELDS.includes(name as KindField),
     ),
   );
 
-const allowed = ({ action_type }: Row): Own[] => [
+const listAllowedFields = ({ action_type }: Row): KindField[] => [
   ...KINDS[action_type!].needs,
   ...KINDS[action_type!].takes,
 ];
 
-function requireKind(row: Row, allow_networks: readonly string[]): void {
+function requireKind(row: Row, allowNetworks: readonly string[]): void {
   const faults: FieldFaults = Object.create(null);
   const kind = row.action_type!;
-  const given = (name: Own) => row[name] !== undefined && row[name] !== null && row[name] !== '';
+  const isFilled = (name: KindField) =>
+    row[name] !== undefined && row[name] !== null && row[name] !== '';
   for (const name of KINDS[kind].needs)
-    if (!given(name))
+    if (!isFilled(name))
       faults[name] = [fault('missing_field', `must be given for an action of type ${kind}`)];
-  for (const name of OWN)
-    if (given(name) && !allowed(row).includes(name))
+  for (const name of KIND_FIELDS)
+    if (isFilled(name) && !listAllowedFields(row).includes(name))
       faults[name] = [fault('not_applicable', `is not a field of an action of type ${kind}`)];
   if (kind === 'restart' && row.end_of_schedule)
     faults.end_of_schedule = invalid(
@@ -156,12 +162,12 @@ function requireKind(row: Row, allow_networks: readonly string[]): void {
   if (kind === 'sms' && (row.body?.length ?? 0) > MAX_SMS_LENGTH)
     faults.body = invalid(`must be at most ${MAX_SMS_LENGTH} characters in a text message`);
   if (kind === 'webhook' && row.url) {
-    const url = refusedUrl(
+    const url = findUrlFault(
       row.url.replace(/\{\{\s*\w+\s*\}\}|\[\w+\]\{[^}]*\}/g, 'x'),
-      allow_networks,
+      allowNetworks,
     );
     if (url) faults.url = invalid(url);
-    const headers = refusedHeaders(row.headers ?? {});
+    const headers = findHeaderFault(row.headers ?? {});
     if (headers) faults.headers = invalid(headers);
   }
   const problem = HttpProblem.fields(faults);
@@ -182,7 +188,7 @@ function requireWait({ wait_amount, wait_unit, wait_until }: Row, faults: FieldF
     ];
 }
 
-async function reference(
+async function lockSchedule(
   db: Db,
   name: string | number,
   field: string,
@@ -192,12 +198,12 @@ async function reference(
 }
 
 /** The schedule must be locked. */
-async function lastPosition(
+async function findLastPosition(
   db: Db,
-  schedule_id: bigint,
-  end_of_schedule: boolean,
+  scheduleId: bigint,
+  endOfSchedule: boolean,
 ): Promise<number> {
-  const where = { schedule_id, end_of_schedule, deleted_at: null };
+  const where = { schedule_id: scheduleId, end_of_schedule: endOfSchedule, deleted_at: null };
   return (
     (await db.prisma.scheduleAction.aggregate({ where, _max: { position: true } }))._max.position ??
     0

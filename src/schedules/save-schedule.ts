@@ -1,5 +1,5 @@
-import { defaultsOf, type Schemas } from '../contract';
-import { replaceAttached, suppressionsOf } from '../db/attachments';
+import { readDefaults, type Schemas } from '../contract';
+import { replaceAttached, resolveSuppressions } from '../db/attachments';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
@@ -8,12 +8,12 @@ import { COMPANY_WIDE, isPermitted, type Caller } from '../http/auth/caller';
 import type { Queue } from '../jobs/queue';
 import { newLeadToken, revokeLeadToken, setLeadToken } from '../offers/lead-token';
 import { revokeSourceTokens } from '../offers/source-tokens';
-import { pauseColumns } from '../people/paused-by';
+import { buildPauseColumns } from '../people/paused-by';
 import { requireValueLists } from '../value-lists/require-lists';
 
 type Fields = Schemas['ScheduleFields'];
 
-export const SCHEDULE_DEFAULTS = defaultsOf('ScheduleFields') as {
+export const SCHEDULE_DEFAULTS = readDefaults('ScheduleFields') as {
   time_zone: string;
   daylight_hours: string;
   business_hours_schedule: Schemas['ScheduleEntry'][];
@@ -35,15 +35,15 @@ export async function lockReferences(
 ): Promise<ScheduleReferences> {
   for (const [n, { token_filter_list }] of (triggers ?? []).entries())
     await requireValueLists(db, token_filter_list, `triggers.${n}.token_filter_list`);
-  const lists = await suppressionsOf(db, { buyer_suppression_ids });
-  const offer_id =
+  const lists = await resolveSuppressions(db, { buyer_suppression_ids });
+  const offerId =
     offer === undefined || offer === null
       ? offer
       : (await resolveReferences(db, 'offers', [offer], { field: 'offer_id' }))[0]!;
-  return { ...(lists && { lists }), ...(offer_id !== undefined && { offer_id }) };
+  return { ...(lists && { lists }), ...(offerId !== undefined && { offer_id: offerId }) };
 }
 
-interface Saving {
+interface SaveContext {
   caller: Caller;
   now: Date;
   references: ScheduleReferences;
@@ -53,26 +53,26 @@ interface Saving {
 export async function createSchedule(
   tx: Db,
   fields: Schemas['ScheduleCreate'],
-  { caller, now, references: { lists, offer_id = null } }: Saving,
+  { caller, now, references: { lists, offer_id = null } }: SaveContext,
 ): Promise<bigint> {
-  const lead_token = fields.lead_token ?? newLeadToken();
+  const leadToken = fields.lead_token ?? newLeadToken();
   const { id } = await tx.prisma.schedule.create({
     data: {
-      ...(columnsOf(fields) as Required<ReturnType<typeof columnsOf>>),
-      ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
+      ...(toColumns(fields) as Required<ReturnType<typeof toColumns>>),
+      ...buildPauseColumns({ paused: false }, fields.paused, { caller, now }),
       offer_id,
-      lead_token,
+      lead_token: leadToken,
       company_id: tx.company_id,
       ...createdAt(now),
     },
     select: { id: true },
   });
-  await setLeadToken(tx, { schedule_id: id }, lead_token);
+  await setLeadToken(tx, { schedule_id: id }, leadToken);
   await attachLists(tx, id, lists);
   return id;
 }
 
-interface Updating extends Saving {
+interface UpdateContext extends SaveContext {
   queue: Queue;
 }
 
@@ -81,7 +81,7 @@ export async function updateSchedule(
   tx: Db,
   id: bigint,
   fields: Schemas['ScheduleUpdate'],
-  { caller, now, queue, references: { lists, offer_id } }: Updating,
+  { caller, now, queue, references: { lists, offer_id } }: UpdateContext,
 ): Promise<string | undefined> {
   const where = { company_id_id: { company_id: tx.company_id, id } };
   const before = await tx.prisma.schedule.findUniqueOrThrow({
@@ -89,26 +89,26 @@ export async function updateSchedule(
     select: { paused: true, lead_token: true, triggers: true },
   });
   requireOffer({ ...before, ...fields }, { caller, offer_id });
-  const lead_token = fields.reset_lead_token ? newLeadToken() : before.lead_token;
+  const leadToken = fields.reset_lead_token ? newLeadToken() : before.lead_token;
   await tx.prisma.schedule.update({
     where,
     data: {
-      ...columnsOf(fields),
+      ...toColumns(fields),
       ...(offer_id !== undefined && { offer_id }),
-      ...pauseColumns(before, fields.paused, { caller, now }),
-      lead_token,
+      ...buildPauseColumns(before, fields.paused, { caller, now }),
+      lead_token: leadToken,
       ...changedAt(now),
     },
   });
-  const is_reset = lead_token !== before.lead_token;
-  if (is_reset) await setLeadToken(tx, { schedule_id: id }, lead_token);
+  const isReset = leadToken !== before.lead_token;
+  if (isReset) await setLeadToken(tx, { schedule_id: id }, leadToken);
   await attachLists(tx, id, lists);
   if (before.paused && fields.paused === false)
     await queue.add(tx, 'resume_leads', {
       company_id: String(tx.company_id),
       schedule_id: String(id),
     });
-  return is_reset ? before.lead_token : undefined;
+  return isReset ? before.lead_token : undefined;
 }
 
 /** Without an offer, the triggers of a schedule apply to all offers of the company. */
@@ -116,8 +116,8 @@ function requireOffer(
   { triggers }: { triggers: unknown },
   { caller, offer_id }: { caller: Caller; offer_id: bigint | null | undefined },
 ): void {
-  const is_for_all = offer_id === null && (triggers as unknown[]).length > 0;
-  if (is_for_all && caller.teams && !isPermitted(caller, COMPANY_WIDE))
+  const isForAll = offer_id === null && (triggers as unknown[]).length > 0;
+  if (isForAll && caller.teams && !isPermitted(caller, COMPANY_WIDE))
     throw HttpProblem.field(
       'offer_id',
       'beyond_your_rights',
@@ -145,12 +145,13 @@ export async function deleteSchedule(
   return lead_token;
 }
 
-async function attachLists(tx: Db, schedule_id: bigint, lists?: bigint[]): Promise<void> {
+async function attachLists(tx: Db, scheduleId: bigint, lists?: bigint[]): Promise<void> {
   const attached = { buyer_suppression_id: lists ?? [] };
-  if (lists) await replaceAttached(tx, 'buyer_suppression_schedules', { schedule_id }, attached);
+  if (lists)
+    await replaceAttached(tx, 'buyer_suppression_schedules', { schedule_id: scheduleId }, attached);
 }
 
-function columnsOf(fields: Fields) {
+function toColumns(fields: Fields) {
   const columns = {
     name: fields.name,
     user_schedule_id: fields.user_schedule_id,

@@ -1,7 +1,7 @@
 import type { Schemas } from '../contract';
-import { makerOf } from '../db/makers';
+import { toMakerColumns } from '../db/makers';
 import { commonColumns, type Projection } from '../db/projection';
-import { byReference } from '../db/records';
+import { buildReferenceConditions } from '../db/records';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
@@ -10,7 +10,7 @@ import type { Handlers } from '../http/handlers';
 import { isPermitted, type Caller } from '../http/auth/caller';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { actionRow } from './change-action';
+import { buildActionRow } from './change-action';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 // Actions of schedules. The schedule is locked before its actions.
@@ -59,26 +59,26 @@ const orders: Record<string, SortKey> = {
 
 type Fields = Schemas['ScheduleActionFields'];
 
-const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
+const key = (companyId: bigint, id: bigint) => ({ company_id_id: { company_id: companyId, id } });
 
 export const scheduleActions = ({ clock, config }: Deps) => {
   const records = recordHandlers(projection, clock);
   const networks = config.webhook_allow_networks;
   return {
     listScheduleActions: ({ query, db }) => {
-      const filters = byReference(query, { schedule_id: 'schedules' });
+      const filters = buildReferenceConditions(query, { schedule_id: 'schedules' });
       return page(query, { db, now: clock(), projection, orders, filters });
     },
     newScheduleAction: (call) =>
-      records.unsaved(call, { end_of_schedule: false, token_filters: [] }),
+      records.showUnsaved(call, { end_of_schedule: false, token_filters: [] }),
     showScheduleAction: records.show,
 
     createScheduleAction: (call) =>
       records.create(call, async (tx, fields, now) => {
         requireReadable(call.caller, fields.action_type);
         const data = {
-          ...(await actionRow(tx, undefined, fields, networks)),
-          ...makerOf(tx),
+          ...(await buildActionRow(tx, undefined, fields, networks)),
+          ...toMakerColumns(tx),
           ...createdAt(now),
         };
         return (await tx.prisma.scheduleAction.create({ data, select: { id: true } })).id;
@@ -100,8 +100,8 @@ export const scheduleActions = ({ clock, config }: Deps) => {
 };
 
 /** A webhook sends leads: only callers that may read leads can create one. */
-function requireReadable(caller: Caller, action_type?: string): void {
-  if (action_type !== 'webhook' || isPermitted(caller, 'leads:read')) return;
+function requireReadable(caller: Caller, actionType?: string): void {
+  if (actionType !== 'webhook' || isPermitted(caller, 'leads:read')) return;
   throw HttpProblem.field(
     'action_type',
     'beyond_your_rights',
@@ -117,16 +117,16 @@ async function updateAction(
 ): Promise<void> {
   const where = key(tx.company_id, id);
   const before = await tx.prisma.scheduleAction.findUniqueOrThrow({ where });
-  const known = {
+  const existingAction = {
     ...before,
     schedule_id: String(before.schedule_id),
     to_schedule_id: before.to_schedule_id && String(before.to_schedule_id),
   } as unknown as Fields;
-  const { company_id, ...data } = await actionRow(tx, known, fields, networks);
+  const { company_id, ...data } = await buildActionRow(tx, existingAction, fields, networks);
   void company_id;
   requireReadable(caller, data.action_type);
   await tx.prisma.scheduleAction.update({
     where,
-    data: { ...data, ...makerOf(tx), ...changedAt(now) },
+    data: { ...data, ...toMakerColumns(tx), ...changedAt(now) },
   });
 }

@@ -5,7 +5,7 @@ import { withDefaults } from '../http/defaults';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { revoking } from '../offers/lead-token';
+import { buildTokenRevoker } from '../offers/lead-token';
 import {
   createSchedule,
   deleteSchedule,
@@ -69,16 +69,16 @@ const orders: Record<string, SortKey> = {
 
 export const schedules = ({ clock, queue, authenticator }: Deps) => {
   const records = recordHandlers(projection, clock);
-  const revokingTokens = revoking(authenticator);
+  const revokingTokens = buildTokenRevoker(authenticator);
   return {
     listSchedules: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newSchedule: (call) => records.unsaved(call, { ...SCHEDULE_DEFAULTS, business_hours: [] }),
+    newSchedule: (call) => records.showUnsaved(call, { ...SCHEDULE_DEFAULTS, business_hours: [] }),
     showSchedule: records.show,
 
     createSchedule: (call) =>
       records.create(call, async (tx, body, now) => {
-        const given = withDefaults<Schemas['ScheduleCreate']>(body, SCHEDULE_DEFAULTS);
-        const fields = { ...SCHEDULE_DEFAULTS, ...given };
+        const input = withDefaults<Schemas['ScheduleCreate']>(body, SCHEDULE_DEFAULTS);
+        const fields = { ...SCHEDULE_DEFAULTS, ...input };
         const references = await lockReferences(tx, fields);
         return createSchedule(tx, fields, { caller: call.caller, now, references });
       }),
@@ -86,7 +86,7 @@ export const schedules = ({ clock, queue, authenticator }: Deps) => {
     updateSchedule: (call) => {
       const body = withDefaults<Schemas['ScheduleUpdate']>(call.body, SCHEDULE_DEFAULTS);
       return revokingTokens(call.db, (revoked) =>
-        records.updateAfter(
+        records.updateLockingFirst(
           { ...call, body },
           (tx, fields: Schemas['ScheduleUpdate']) => lockReferences(tx, fields),
           async (tx, id, { fields, now, ahead: references }) => {

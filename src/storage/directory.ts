@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { link, lstat, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { absent, markFile, olderThan, openFolder, openIncoming } from './incoming';
+import { ignoreAbsent, markFile, listOlderFiles, openFolder, openIncoming } from './incoming';
 import { isStorageKey, requireStorageKey } from './keys';
 import {
   STORAGE_MARK,
@@ -25,11 +25,11 @@ export interface Directory extends Storage {
  */
 export function openDirectory(settings: StorageSettings): Directory {
   const incoming = openIncoming(settings);
-  const stored = openFolder(settings, 'files');
-  const isThere = presenceOf(settings);
-  const path = (key: string) => join(stored, requireStorageKey(key));
-  const bytesOf = async (key: string) => {
-    const stats = await lstat(path(key)).catch(absent);
+  const filesFolder = openFolder(settings, 'files');
+  const isThere = buildPresenceCheck(settings);
+  const path = (key: string) => join(filesFolder, requireStorageKey(key));
+  const readSize = async (key: string) => {
+    const stats = await lstat(path(key)).catch(ignoreAbsent);
     return stats?.isFile() ? stats.size : undefined;
   };
   return {
@@ -37,7 +37,7 @@ export function openDirectory(settings: StorageSettings): Directory {
     path,
     incoming: incoming.incoming,
     hasRoomFor: (bytes) => isThere().then(() => incoming.hasRoomFor(bytes)),
-    clearIncoming: (age_ms) => isThere().then(() => incoming.clearIncoming(age_ms)),
+    clearIncoming: (ageMs) => isThere().then(() => incoming.clearIncoming(ageMs)),
     // Opening the folder has checked it.
     check: async () => {},
     keep: async (file, key) => {
@@ -46,12 +46,12 @@ export function openDirectory(settings: StorageSettings): Directory {
       await link(file, path(key));
     },
     open: async (key) => isThere(key).then(() => openFile(path(key))),
-    bytesOf: async (key) => isThere(key).then(() => bytesOf(key)),
+    readSize: async (key) => isThere(key).then(() => readSize(key)),
     remove: async (key) => isThere(key).then(() => rm(path(key), { force: true })),
-    async *keysOlderThan(age_ms) {
+    async *keysOlderThan(ageMs) {
       await isThere();
       // Files with other names do not belong to records.
-      const keys = (await olderThan(stored, age_ms)).filter(isStorageKey);
+      const keys = (await listOlderFiles(filesFolder, ageMs)).filter(isStorageKey);
       for (let at = 0; at < keys.length; at += KEYS) yield keys.slice(at, at + KEYS);
     },
   };
@@ -61,12 +61,12 @@ export function openDirectory(settings: StorageSettings): Directory {
  * A check that the folder has the mark of the installation: a disk may be unmounted for a time, or
  * replaced by another one. The mark itself is read and written without the check.
  */
-function presenceOf({ folder, mark }: StorageSettings): (key?: string) => Promise<void> {
+function buildPresenceCheck({ folder, mark }: StorageSettings): (key?: string) => Promise<void> {
   const file = markFile(folder);
   return async (key) => {
     if (mark === undefined || key === STORAGE_MARK) return;
-    const found = await readFile(file, 'utf8').catch(() => undefined);
-    if (found?.trim() !== mark)
+    const storedMark = await readFile(file, 'utf8').catch(() => undefined);
+    if (storedMark?.trim() !== mark)
       throw new StorageUnavailable(`the storage of this installation is away: see ${file}`);
   };
 }
@@ -83,4 +83,4 @@ async function openFile(path: string): Promise<StoredFile | undefined> {
 }
 
 const ignoreAbsentOrLink = (error: NodeJS.ErrnoException): undefined =>
-  error.code === 'ELOOP' ? undefined : absent(error);
+  error.code === 'ELOOP' ? undefined : ignoreAbsent(error);

@@ -23,7 +23,7 @@ export function foreignFormat(head: Buffer): string | undefined {
   return SIGNATURES.find(([signature]) => hex.startsWith(signature))?.[1];
 }
 
-export async function headOf(file: string): Promise<Buffer> {
+export async function readHead(file: string): Promise<Buffer> {
   const handle = await open(file);
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);

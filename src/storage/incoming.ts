@@ -16,8 +16,8 @@ export function openIncoming(settings: StorageSettings): Incoming {
       const { bavail, bsize } = await statfs(incoming);
       return bavail * bsize >= bytes + reserve_bytes;
     },
-    clearIncoming: async (age_ms) => {
-      for (const name of await olderThan(incoming, age_ms))
+    clearIncoming: async (ageMs) => {
+      for (const name of await listOlderFiles(incoming, ageMs))
         await rm(join(incoming, name), { force: true });
     },
   };
@@ -35,15 +35,18 @@ export function openFolder({ folder: root, mark }: StorageSettings, name: string
 
 export const markFile = (folder: string): string => resolve(folder, 'files', STORAGE_MARK);
 
-export async function olderThan(folder: string, age_ms: number): Promise<string[]> {
-  const before = Date.now() - age_ms;
+export async function listOlderFiles(folder: string, ageMs: number): Promise<string[]> {
+  const before = Date.now() - ageMs;
   const names = await readdir(folder);
-  const found = await Promise.all(
-    names.map(async (name) => ({ name, stats: await stat(join(folder, name)).catch(absent) })),
+  const files = await Promise.all(
+    names.map(async (name) => ({
+      name,
+      stats: await stat(join(folder, name)).catch(ignoreAbsent),
+    })),
   );
-  return found.flatMap(({ name, stats }) => (stats && stats.mtimeMs < before ? name : []));
+  return files.flatMap(({ name, stats }) => (stats && stats.mtimeMs < before ? name : []));
 }
 
-export function absent(error: NodeJS.ErrnoException): undefined {
+export function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }

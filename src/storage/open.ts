@@ -9,7 +9,7 @@ import type { Storage, StorageSettings } from './storage';
 export const openStorage = (settings: StorageSettings): Storage =>
   settings.s3 ? openS3(settings, settings.s3) : openDirectory(settings);
 
-export function nameOfStorage({ folder, s3 }: StorageSettings): string {
+export function describeStorage({ folder, s3 }: StorageSettings): string {
   if (!s3) return folder;
   return `s3://${s3.bucket}/${s3.prefix}${s3.endpoint === undefined ? '' : ` at ${s3.endpoint}`}`;
 }

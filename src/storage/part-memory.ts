@@ -1,6 +1,6 @@
 import { StorageUnavailable } from './storage';
 
-interface Waiting {
+interface WaitingPart {
   bytes: number;
   begin: () => void;
 }
@@ -10,13 +10,13 @@ interface Waiting {
  * Work that finds no room waits for its turn.
  */
 export class PartMemory {
-  private waiting: Waiting[] = [];
+  private waiting: WaitingPart[] = [];
 
   constructor(private free: number) {}
 
   /** Runs the work when there is room; throws StorageUnavailable when `limit_ms` have passed. */
-  async with<T>(bytes: number, limit_ms: number, work: () => Promise<T>): Promise<T> {
-    await this.take(bytes, limit_ms);
+  async with<T>(bytes: number, limitMs: number, work: () => Promise<T>): Promise<T> {
+    await this.take(bytes, limitMs);
     try {
       return await work();
     } finally {
@@ -25,19 +25,19 @@ export class PartMemory {
     }
   }
 
-  private take(bytes: number, limit_ms: number): Promise<void> {
+  private take(bytes: number, limitMs: number): Promise<void> {
     return new Promise((done, fail) => {
       const timer = setTimeout(() => {
-        this.waiting = this.waiting.filter((other) => other !== one);
+        this.waiting = this.waiting.filter((item) => item !== entry);
         fail(new StorageUnavailable('the bucket takes the files that are sent too slowly'));
         this.next();
-      }, limit_ms);
+      }, limitMs);
       const begin = () => {
         clearTimeout(timer);
         done();
       };
-      const one = { bytes, begin };
-      this.waiting.push(one);
+      const entry = { bytes, begin };
+      this.waiting.push(entry);
       this.next();
     });
   }

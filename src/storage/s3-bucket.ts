@@ -33,9 +33,9 @@ export interface Bucket {
   timeouts: S3Timeouts;
   at(name: string): { Bucket: string; Key: string };
   /** Calls the service, for a limited time; throws its error, or StorageUnavailable. */
-  ask<T>(work: (s3: S3, options: Options) => Promise<T>, limit_ms?: number): Promise<T>;
+  request<T>(work: (s3: S3, options: Options) => Promise<T>, limitMs?: number): Promise<T>;
   /** Like `request`, but throws every error as StorageUnavailable. */
-  need<T>(work: (s3: S3, options: Options) => Promise<T>, limit_ms?: number): Promise<T>;
+  requestOrFail<T>(work: (s3: S3, options: Options) => Promise<T>, limitMs?: number): Promise<T>;
   /** Sends the digest of the bytes with them, instead of computing it from all bytes at once. */
   withDigest(bytes: Uint8Array, sha256: string): Uint8Array;
 }
@@ -75,10 +75,10 @@ export function openBucket(settings: S3Settings, timeouts: S3Timeouts): Bucket {
     );
     return s3;
   };
-  const ask: Bucket['ask'] = async (work, limit_ms = timeouts.request) => {
+  const request: Bucket['request'] = async (work, limitMs = timeouts.request) => {
     const s3 = await (client ??= connect());
     const over = new AbortController();
-    const timer = setTimeout(() => over.abort(), limit_ms);
+    const timer = setTimeout(() => over.abort(), limitMs);
     // Not AbortSignal.timeout: the body of an answer is read for longer.
     return work(s3, { abortSignal: over.signal }).finally(() => clearTimeout(timer));
   };
@@ -86,8 +86,8 @@ export function openBucket(settings: S3Settings, timeouts: S3Timeouts): Bucket {
     settings,
     timeouts,
     at: (name) => ({ Bucket: settings.bucket, Key: `${settings.prefix}${name}` }),
-    ask,
-    need: (work, limit_ms) => ask(work, limit_ms).catch(rethrow),
+    request,
+    requestOrFail: (work, limitMs) => request(work, limitMs).catch(throwUnavailable),
     withDigest: (bytes, sha256) => {
       digests.set(bytes, sha256);
       return bytes;
@@ -149,18 +149,18 @@ export interface S3Fault {
   region: string | undefined;
 }
 
-export function faultOf(error: unknown): S3Fault {
-  const { name, code, message, $metadata, $response } = error as Partial<Thrown>;
-  const is_named = code === undefined && name !== undefined && name !== 'Error';
+export function toS3Fault(error: unknown): S3Fault {
+  const { name, code, message, $metadata, $response } = error as Partial<SdkError>;
+  const isNamed = code === undefined && name !== undefined && name !== 'Error';
   return {
-    name: is_named ? name : (code ?? 'no answer'),
+    name: isNamed ? name : (code ?? 'no answer'),
     message: message ?? String(error),
     status: $metadata?.httpStatusCode,
     region: $response?.headers?.['x-amz-bucket-region'],
   };
 }
 
-interface Thrown {
+interface SdkError {
   name: string;
   code: string;
   message: string;
@@ -170,17 +170,17 @@ interface Thrown {
 
 /** The answer is that there is no such object; a missing bucket is another fault. */
 export function isMissing(error: unknown): boolean {
-  const { name } = faultOf(error);
+  const { name } = toS3Fault(error);
   return name === 'NoSuchKey' || name === 'NotFound';
 }
 
-export function unavailable(error: unknown): StorageUnavailable {
+export function toUnavailable(error: unknown): StorageUnavailable {
   if (error instanceof StorageUnavailable) return error;
-  const { name, message, status } = faultOf(error);
+  const { name, message, status } = toS3Fault(error);
   const answer = status === undefined ? name : `${status} ${name}`;
   return new StorageUnavailable(`the bucket cannot be used (${answer}): ${message}`);
 }
 
-export function rethrow(error: unknown): never {
-  throw unavailable(error);
+export function throwUnavailable(error: unknown): never {
+  throw toUnavailable(error);
 }

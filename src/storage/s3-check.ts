@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { StartError } from '../start-error';
-import { faultOf, type Bucket, type S3Fault } from './s3-bucket';
+import { toS3Fault, type Bucket, type S3Fault } from './s3-bucket';
 
 /**
  * Looks for the bucket, and stores, reads, lists and removes a small object in it. Throws
@@ -9,9 +9,9 @@ import { faultOf, type Bucket, type S3Fault } from './s3-bucket';
 export async function checkBucket(bucket: Bucket): Promise<void> {
   const { Bucket } = bucket.at('');
   const probe = bucket.at(`probe-${randomUUID()}`);
-  const step = async (right: string, work: Parameters<Bucket['ask']>[0]) => {
-    await bucket.ask(work).catch((error: unknown) => {
-      throw new StartError(sentenceFor(bucket, faultOf(error), right));
+  const step = async (right: string, work: Parameters<Bucket['request']>[0]) => {
+    await bucket.request(work).catch((error: unknown) => {
+      throw new StartError(explainFault(bucket, toS3Fault(error), right));
     });
   };
   await step('s3:ListBucket', (s3, options) => s3.headBucket({ Bucket }, options));
@@ -25,7 +25,7 @@ export async function checkBucket(bucket: Bucket): Promise<void> {
   await step('s3:DeleteObject', (s3, options) => s3.deleteObject(probe, options));
 }
 
-function sentenceFor({ settings }: Bucket, fault: S3Fault, right: string): string {
+function explainFault({ settings }: Bucket, fault: S3Fault, right: string): string {
   const { bucket, endpoint, region, credentials } = settings;
   const { name, message, status } = fault;
   const service = endpoint ?? `Amazon S3 in ${region}`;

@@ -1,6 +1,6 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isMissing, unavailable, type Bucket } from './s3-bucket';
+import { isMissing, toUnavailable, type Bucket } from './s3-bucket';
 import type { StoredFile } from './storage';
 
 /**
@@ -8,14 +8,14 @@ import type { StoredFile } from './storage';
  * undefined when there is none. Throws StorageUnavailable, and so does the stream.
  */
 export async function readObject(bucket: Bucket, name: string): Promise<StoredFile | undefined> {
-  const first = await bodyFrom(bucket, name, 0).catch((error: unknown) => {
+  const first = await openBody(bucket, name, 0).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
-    throw unavailable(error);
+    throw toUnavailable(error);
   });
   if (!first) return undefined;
   const closed = new AbortController();
   const transfer = { bucket, name, bytes: first.bytes, signal: closed.signal };
-  const stream = Readable.from(pieces(transfer, first.body), { objectMode: false });
+  const stream = Readable.from(readPieces(transfer, first.body), { objectMode: false });
   // The generator may be waiting for a piece: this ends its wait.
   stream.once('close', () => {
     closed.abort();
@@ -24,9 +24,9 @@ export async function readObject(bucket: Bucket, name: string): Promise<StoredFi
   return { stream, bytes: first.bytes };
 }
 
-async function bodyFrom(bucket: Bucket, name: string, at: number) {
+async function openBody(bucket: Bucket, name: string, at: number) {
   const range = at > 0 ? { Range: `bytes=${at}-` } : {};
-  const { Body, ContentLength = 0 } = await bucket.ask((s3, options) =>
+  const { Body, ContentLength = 0 } = await bucket.request((s3, options) =>
     s3.getObject({ ...bucket.at(name), ...range }, options),
   );
   return { body: Body as Readable, bytes: ContentLength };
@@ -39,13 +39,13 @@ interface Transfer {
   signal: AbortSignal;
 }
 
-async function* pieces(transfer: Transfer, first: Readable): AsyncGenerator<Buffer> {
+async function* readPieces(transfer: Transfer, first: Readable): AsyncGenerator<Buffer> {
   const { bucket, name, bytes, signal } = transfer;
   let [at, failures] = [0, 0];
   for (let body: Readable | undefined = first; ;) {
     try {
-      body ??= (await bodyFrom(bucket, name, at)).body;
-      for await (const piece of timely(addAbortSignal(signal, body), bucket.timeouts.idle)) {
+      body ??= (await openBody(bucket, name, at)).body;
+      for await (const piece of limitWait(addAbortSignal(signal, body), bucket.timeouts.idle)) {
         at += piece.length;
         failures = 0;
         yield piece;
@@ -54,20 +54,20 @@ async function* pieces(transfer: Transfer, first: Readable): AsyncGenerator<Buff
       throw new Error(`the connection broke after ${at} of ${bytes} bytes`);
     } catch (error) {
       body = undefined;
-      const pause_ms = bucket.timeouts.pauses[failures++];
-      if (signal.aborted || isMissing(error) || pause_ms === undefined) throw unavailable(error);
-      await pause(pause_ms, undefined, { signal });
+      const pauseMs = bucket.timeouts.pauses[failures++];
+      if (signal.aborted || isMissing(error) || pauseMs === undefined) throw toUnavailable(error);
+      await pause(pauseMs, undefined, { signal });
     }
   }
 }
 
 /** The pieces of a body; throws when a piece takes longer than `limit_ms`. */
-async function* timely(body: Readable, limit_ms: number): AsyncGenerator<Buffer> {
+async function* limitWait(body: Readable, limitMs: number): AsyncGenerator<Buffer> {
   const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  const late = () => body.destroy(new Error(`nothing came for ${limit_ms} ms`));
+  const late = () => body.destroy(new Error(`nothing came for ${limitMs} ms`));
   try {
     for (;;) {
-      const timer = setTimeout(late, limit_ms);
+      const timer = setTimeout(late, limitMs);
       const { value, done } = await iterator.next().finally(() => clearTimeout(timer));
       if (done) return;
       yield value;

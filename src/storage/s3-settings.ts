@@ -44,7 +44,7 @@ export const S3_VARIABLES = {
 type Values = CleanedEnv<typeof S3_VARIABLES>;
 
 /** Faults of variables that belong together. `set` has the variables that are set. */
-export function s3Faults(set: Partial<Record<string, string>>): string[] {
+export function findS3Faults(set: Partial<Record<string, string>>): string[] {
   const needs = (name: string, by: string) =>
     set[by] !== undefined && set[name] === undefined ? [`${name} must be given with ${by}`] : [];
   if (set.S3_BUCKET === undefined)
@@ -64,7 +64,7 @@ export function s3Faults(set: Partial<Record<string, string>>): string[] {
 /** Services other than Amazon's have one region and accept this name for it. */
 const USUAL_REGION = 'us-east-1';
 
-export function s3Settings(values: Values): S3Settings | undefined {
+export function readS3Settings(values: Values): S3Settings | undefined {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = values;
   if (values.S3_BUCKET === undefined) return undefined;
   return {

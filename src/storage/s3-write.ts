@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { CompletedPart } from '@aws-sdk/client-s3';
 import { PartMemory } from './part-memory';
-import { faultOf, rethrow, type Bucket } from './s3-bucket';
+import { toS3Fault, throwUnavailable, type Bucket } from './s3-bucket';
 
 /** A larger file is sent in parts of this size: one part at a time is in memory. */
 const PART_BYTES = 8_388_608;
@@ -18,9 +18,9 @@ export async function writeObject(bucket: Bucket, file: string, name: string): P
   const handle = await open(file);
   try {
     const { size } = await handle.stat();
-    const part_bytes = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS));
-    const used = Math.min(size, part_bytes, MEMORY_BYTES);
-    const source = { handle, size, part_bytes };
+    const partBytes = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS));
+    const used = Math.min(size, partBytes, MEMORY_BYTES);
+    const source = { handle, size, part_bytes: partBytes };
     const write = size <= PART_BYTES ? writeAtOnce : writeInParts;
     await memory.with(used, bucket.timeouts.transfer, () => write(bucket, source, name));
   } finally {
@@ -36,7 +36,7 @@ interface Source {
 
 async function writeAtOnce(bucket: Bucket, { handle, size }: Source, name: string): Promise<void> {
   const Body = await readPart(bucket, handle, { into: Buffer.allocUnsafe(size), at: 0 });
-  await bucket.need(
+  await bucket.requestOrFail(
     (s3, options) => s3.putObject({ ...bucket.at(name), Body, ContentLength: size }, options),
     bucket.timeouts.transfer,
   );
@@ -44,7 +44,7 @@ async function writeAtOnce(bucket: Bucket, { handle, size }: Source, name: strin
 
 async function writeInParts(bucket: Bucket, source: Source, name: string): Promise<void> {
   const object = bucket.at(name);
-  const { UploadId } = await bucket.need((s3, options) =>
+  const { UploadId } = await bucket.requestOrFail((s3, options) =>
     s3.createMultipartUpload(object, options),
   );
   const upload = { ...object, UploadId };
@@ -53,7 +53,7 @@ async function writeInParts(bucket: Bucket, source: Source, name: string): Promi
     await complete(bucket, { upload, Parts, size: source.size });
   } catch (error) {
     // A rule of the bucket deletes parts that stay nevertheless (docs/configure.md).
-    await bucket.ask((s3, options) => s3.abortMultipartUpload(upload, options)).catch(() => {});
+    await bucket.request((s3, options) => s3.abortMultipartUpload(upload, options)).catch(() => {});
     throw error;
   }
 }
@@ -75,7 +75,7 @@ async function writeParts(
     const into = buffer.subarray(0, Math.min(part_bytes, size - at));
     const Body = await readPart(bucket, handle, { into, at });
     const part = { PartNumber: parts.length + 1, ContentLength: Body.length };
-    const { ETag } = await bucket.need(
+    const { ETag } = await bucket.requestOrFail(
       (s3, options) => s3.uploadPart({ ...upload, ...part, Body }, options),
       bucket.timeouts.transfer,
     );
@@ -93,15 +93,17 @@ async function complete(
 ): Promise<void> {
   const { Bucket, Key } = upload;
   try {
-    await bucket.ask(
+    await bucket.request(
       (s3, options) =>
         s3.completeMultipartUpload({ ...upload, MultipartUpload: { Parts } }, options),
       bucket.timeouts.transfer,
     );
   } catch (error) {
-    if (faultOf(error).name !== 'NoSuchUpload') rethrow(error);
-    const found = await bucket.need((s3, options) => s3.headObject({ Bucket, Key }, options));
-    if (found.ContentLength !== size) rethrow(error);
+    if (toS3Fault(error).name !== 'NoSuchUpload') throwUnavailable(error);
+    const storedObject = await bucket.requestOrFail((s3, options) =>
+      s3.headObject({ Bucket, Key }, options),
+    );
+    if (storedObject.ContentLength !== size) throwUnavailable(error);
   }
 }
 

@@ -1,6 +1,6 @@
 import { VisitedPages } from '../bounded-reading';
 import { openIncoming } from './incoming';
-import { isMissing, openBucket, S3_TIMEOUTS, unavailable, type Bucket } from './s3-bucket';
+import { isMissing, openBucket, S3_TIMEOUTS, toUnavailable, type Bucket } from './s3-bucket';
 import { checkBucket } from './s3-check';
 import { readObject } from './s3-read';
 import { isStorageKey, requireStorageKey } from './keys';
@@ -15,39 +15,41 @@ const MAX_EMPTY_PAGES = 100;
 
 export function openS3(settings: StorageSettings, s3: S3Settings, timeouts = S3_TIMEOUTS): Storage {
   const bucket = openBucket(s3, timeouts);
-  const nameOf = (key: string) => `${FILES}${requireStorageKey(key)}`;
+  const toObjectName = (key: string) => `${FILES}${requireStorageKey(key)}`;
   return {
     ...openIncoming(settings),
     settings,
     check: () => checkBucket(bucket),
-    keep: async (file, key) => writeObject(bucket, file, nameOf(key)),
-    open: async (key) => readObject(bucket, nameOf(key)),
-    bytesOf: async (key) => sizeOf(bucket, nameOf(key)),
+    keep: async (file, key) => writeObject(bucket, file, toObjectName(key)),
+    open: async (key) => readObject(bucket, toObjectName(key)),
+    readSize: async (key) => readObjectSize(bucket, toObjectName(key)),
     remove: async (key) => {
-      await bucket.need((s3, options) => s3.deleteObject(bucket.at(nameOf(key)), options));
+      await bucket.requestOrFail((s3, options) =>
+        s3.deleteObject(bucket.at(toObjectName(key)), options),
+      );
     },
-    keysOlderThan: (age_ms) => keysOlderThan(bucket, age_ms),
+    keysOlderThan: (ageMs) => keysOlderThan(bucket, ageMs),
   };
 }
 
-async function sizeOf(bucket: Bucket, name: string): Promise<number | undefined> {
+async function readObjectSize(bucket: Bucket, name: string): Promise<number | undefined> {
   try {
-    return (await bucket.ask((s3, options) => s3.headObject(bucket.at(name), options)))
+    return (await bucket.request((s3, options) => s3.headObject(bucket.at(name), options)))
       .ContentLength;
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw unavailable(error);
+    throw toUnavailable(error);
   }
 }
 
-async function* keysOlderThan(bucket: Bucket, age_ms: number): AsyncGenerator<string[]> {
-  const before = Date.now() - age_ms;
+async function* keysOlderThan(bucket: Bucket, ageMs: number): AsyncGenerator<string[]> {
+  const before = Date.now() - ageMs;
   const { Bucket, Key: Prefix } = bucket.at(FILES);
   const visited = new VisitedPages();
   let emptyPages = 0;
   let token: string | undefined;
   do {
-    const page = await bucket.need((s3, options) =>
+    const page = await bucket.requestOrFail((s3, options) =>
       s3.listObjectsV2({ Bucket, Prefix, ContinuationToken: token }, options),
     );
     const old = (page.Contents ?? []).flatMap(({ Key, LastModified }) => {

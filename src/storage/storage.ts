@@ -44,12 +44,12 @@ export interface Storage {
   /** The file as a stream, and its size; undefined when there is none. */
   open(key: string): Promise<StoredFile | undefined>;
   /** The size of a file in bytes; undefined when there is none. */
-  bytesOf(key: string): Promise<number | undefined>;
+  readSize(key: string): Promise<number | undefined>;
   remove(key: string): Promise<void>;
   /** Keys of the files that are older than `age_ms`, in batches. */
-  keysOlderThan(age_ms: number): AsyncIterable<string[]>;
+  keysOlderThan(ageMs: number): AsyncIterable<string[]>;
   /** Removes files of `incoming` older than `age_ms`, which a killed process left behind. */
-  clearIncoming(age_ms: number): Promise<void>;
+  clearIncoming(ageMs: number): Promise<void>;
 }
 
 /**

@@ -28,12 +28,12 @@ export async function addSuppressionFile(
   { queue, clock }: Pick<Deps, 'queue' | 'clock'>,
 ): Promise<bigint> {
   const now = clock();
-  const owner = list ?? (await listOf(tx, fields));
+  const owner = list ?? (await resolveList(tx, fields));
   const { id } = await tx.prisma.buyerSuppressionFile.create({
     data: {
-      ...columnsOf(fields),
+      ...toFileColumns(fields),
       apply_block_or_unblock: fields.apply_block_or_unblock ?? 'block',
-      ...columnsOfUpload(upload),
+      ...toUploadColumns(upload),
       name: fields.name ?? upload?.name ?? null,
       company_id: tx.company_id,
       buyer_suppression_id: owner ?? null,
@@ -53,17 +53,17 @@ export async function addSuppressionFile(
  * Lists are locked in the order of their ids, so that two requests that move files in opposite
  * directions do not wait for each other.
  */
-export async function listOf(
+export async function resolveList(
   tx: Db,
   { buyer_suppression_id: reference }: FileFields,
   current: bigint | null = null,
 ): Promise<bigint | null | undefined> {
   if (reference === undefined || reference === null) return reference;
-  const named = identify(reference);
-  if (current !== null && named)
+  const identifier = identify(reference);
+  if (current !== null && identifier)
     await tx.sql(LOCK_LISTS, {
-      named_id: named.key === 'id' ? named.value : null,
-      named_uuid: named.key === 'uuid' ? named.value : null,
+      named_id: identifier.key === 'id' ? identifier.value : null,
+      named_uuid: identifier.key === 'uuid' ? identifier.value : null,
       id: current,
     });
   const [id] = await resolveReferences(tx, 'buyer_suppressions', [reference], {
@@ -73,7 +73,7 @@ export async function listOf(
   return id;
 }
 
-export function columnsOf(fields: FileFields) {
+export function toFileColumns(fields: FileFields) {
   const { name, caller_id_column_name, csv_headers, apply_block_or_unblock, external_record_id } =
     fields;
   return {
@@ -91,10 +91,10 @@ export function columnsOf(fields: FileFields) {
  * The columns that refer to an upload, which is stored already. If the transaction is rolled back,
  * housekeeping removes the file, because no record refers to it.
  */
-export function columnsOfUpload(upload: Upload | undefined) {
+export function toUploadColumns(upload: Upload | undefined) {
   if (!upload) return {};
-  const { stored, name, bytes } = upload;
-  if (!stored) throw new Error('the handler does not say that it keeps the file');
-  stored.is_used = true;
-  return { import_file_key: stored.key, import_file_name: name, import_file_bytes: bytes };
+  const { storedFile, name, bytes } = upload;
+  if (!storedFile) throw new Error('the handler does not say that it keeps the file');
+  storedFile.is_used = true;
+  return { import_file_key: storedFile.key, import_file_name: name, import_file_bytes: bytes };
 }

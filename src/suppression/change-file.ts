@@ -3,8 +3,8 @@ import { changedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Upload } from '../http/upload';
-import { columnsOf, columnsOfUpload, listOf, type FileFields } from './add-file';
-import { queueFile, wakeList } from './file-queue';
+import { toFileColumns, toUploadColumns, resolveList, type FileFields } from './add-file';
+import { queueFile, enqueueNextFile } from './file-queue';
 
 interface Changes {
   fields: FileFields;
@@ -38,21 +38,21 @@ export async function changeSuppressionFile(
   const now = clock();
   const where = { company_id_id: { company_id: tx.company_id, id } };
   const before = await tx.prisma.buyerSuppressionFile.findUniqueOrThrow({ where });
-  const { status, buyer_suppression_id: list_before } = before;
-  const sent = IMPORT_FIELD_NAMES.filter((name) => fields[name] !== undefined);
-  if (status === 'running' && (upload || sent.length > 0))
+  const { status, buyer_suppression_id: listBefore } = before;
+  const sentNames = IMPORT_FIELD_NAMES.filter((name) => fields[name] !== undefined);
+  if (status === 'running' && (upload || sentNames.length > 0))
     throw HttpProblem.field(
-      sent[0] ?? 'import_file',
+      sentNames[0] ?? 'import_file',
       'wrong_state',
       'cannot be changed while the import runs; stop it first',
     );
-  const list = await listOf(tx, fields, list_before);
+  const list = await resolveList(tx, fields, listBefore);
   const after = await tx.prisma.buyerSuppressionFile.update({
     where,
     data: {
-      ...columnsOf(fields),
+      ...toFileColumns(fields),
       ...(list !== undefined && { buyer_suppression_id: list }),
-      ...columnsOfUpload(upload),
+      ...toUploadColumns(upload),
       ...changedAt(now),
     },
   });
@@ -61,18 +61,18 @@ export async function changeSuppressionFile(
     caller_id_column_name: before.found_column_name,
     headers: before.found_headers,
   };
-  const is_moved = after.buyer_suppression_id !== list_before;
-  const has_changed =
+  const isMoved = after.buyer_suppression_id !== listBefore;
+  const hasChanged =
     upload !== undefined ||
-    is_moved ||
-    sent
+    isMoved ||
+    sentNames
       .map((name) => IMPORT_FIELDS[name])
       .some(
         (column) => !isSame(after[column], before[column]) && !isSame(after[column], shown[column]),
       );
-  const has_been_sent = upload !== undefined || sent.length > 0;
-  const starts_again = status === 'succeeded' ? has_changed : has_been_sent;
-  const keeps_position = status === 'pending' && before.queue_position !== null && !is_moved;
-  if (starts_again && !keeps_position) await queueFile(tx, queue, id, now);
-  if (is_moved && list_before !== null) await wakeList(tx, queue, list_before);
+  const hasBeenSent = upload !== undefined || sentNames.length > 0;
+  const startsAgain = status === 'succeeded' ? hasChanged : hasBeenSent;
+  const keepsPosition = status === 'pending' && before.queue_position !== null && !isMoved;
+  if (startsAgain && !keepsPosition) await queueFile(tx, queue, id, now);
+  if (isMoved && listBefore !== null) await enqueueNextFile(tx, queue, listBefore);
 }

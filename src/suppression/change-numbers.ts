@@ -9,7 +9,7 @@ import {
 export type Verb = 'block' | 'unblock';
 
 /** The change of a list's count when `n` numbers were blocked or unblocked. */
-export const moveOf = (verb: Verb, n: number): number => (verb === 'block' ? n : -n);
+export const toCountDelta = (verb: Verb, n: number): number => (verb === 'block' ? n : -n);
 
 /**
  * Puts numbers on a list or takes them off, and keeps the list's exact count. Returns how many
@@ -25,6 +25,6 @@ export async function changeNumbers(
   if (verb === 'unblock') await tx.sql(LOCK_NUMBERS, { list, numbers });
   const [row] = await tx.sql(verb === 'block' ? BLOCK_NUMBERS : UNBLOCK_NUMBERS, { list, numbers });
   const changed = Number(row!.changed);
-  const moved = await tx.sql(MOVE_BLOCKED_COUNT, { list, by: moveOf(verb, changed) });
+  const moved = await tx.sql(MOVE_BLOCKED_COUNT, { list, by: toCountDelta(verb, changed) });
   return moved.length === 0 ? undefined : changed;
 }

@@ -3,7 +3,7 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Verb } from './change-numbers';
 import type { ThreadData } from './csv/thread';
-import { firstFileOf } from './file-queue';
+import { findFirstFile } from './file-queue';
 import { LOCK_QUEUED_FILE, START_RUN } from './queries/import-run';
 
 /** One run of the import of a file. After a crash another run claims the file. */
@@ -16,9 +16,9 @@ export interface Run {
   /** Runs since the last progress, including this one. */
   attempts: number;
   source: ThreadData['source'];
-  manner: ThreadData['manner'];
+  readOptions: ThreadData['readOptions'];
   /** Rows with a number that earlier runs have imported. */
-  taken: number;
+  importedRows: number;
   /** Nothing has been written yet, neither numbers nor rejected rows. */
   is_first: boolean;
 }
@@ -30,35 +30,37 @@ export interface Run {
 export function claimFile(
   db: Db,
   id: bigint,
-  job_id: string,
+  jobId: string,
   { storage, clock }: Pick<Deps, 'storage' | 'clock'>,
 ): Promise<Run | undefined> {
   return db.transaction(async (tx) => {
     const [file] = await tx.sql(LOCK_QUEUED_FILE, { id });
     if (!file) return undefined;
     const list = BigInt(file.list);
-    const is_claimable =
-      file.status === 'running' ? file.job_id === job_id : (await firstFileOf(tx, list))?.id === id;
-    if (!is_claimable) return undefined;
-    const run_id = randomUUID();
-    await tx.sql(START_RUN, { id, job_id, run_id, now: clock() });
+    const isClaimable =
+      file.status === 'running'
+        ? file.job_id === jobId
+        : (await findFirstFile(tx, list))?.id === id;
+    if (!isClaimable) return undefined;
+    const runId = randomUUID();
+    await tx.sql(START_RUN, { id, job_id: jobId, run_id: runId, now: clock() });
     const { country, caller_id_column_name, usual_column_name, headers } = file;
-    const taken = Number(file.import_count);
+    const importedRows = Number(file.import_count);
     return {
       company_id: tx.company_id,
       id,
       list,
-      run_id,
+      run_id: runId,
       verb: file.verb as Verb,
       attempts: file.attempts + 1,
       source: { storage: storage.settings, key: file.import_file_key },
-      manner: {
+      readOptions: {
         country,
         scratch: storage.incoming,
-        wanted: { caller_id_column_name, usual_column_name, headers },
+        columnHints: { caller_id_column_name, usual_column_name, headers },
       },
-      taken,
-      is_first: taken + Number(file.rejected_count) === 0,
+      importedRows,
+      is_first: importedRows + Number(file.rejected_count) === 0,
     };
   });
 }

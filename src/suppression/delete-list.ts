@@ -6,7 +6,7 @@ import type { Queue } from '../jobs/queue';
 import { LOCK_FILES_OF_LIST } from './queries/files';
 
 /** Locks the files of a list that will be deleted: a file is always locked before its list. */
-export async function lockFilesOf(tx: Db, reference: Reference): Promise<void> {
+export async function lockFilesOfList(tx: Db, reference: Reference): Promise<void> {
   const list = await findRecord(tx, 'buyer_suppressions', reference);
   await tx.sql(LOCK_FILES_OF_LIST, { list });
 }
@@ -20,8 +20,8 @@ export async function deleteSuppressionList(
   id: bigint,
   { queue, now }: { queue: Queue; now: Date },
 ): Promise<void> {
-  const of_list = { buyer_suppression_id: id };
-  const undeleted = { ...of_list, deleted_at: null };
+  const ofList = { buyer_suppression_id: id };
+  const undeleted = { ...ofList, deleted_at: null };
   await tx.prisma.buyerSuppressionFile.updateMany({
     where: { ...undeleted, status: { in: ['pending', 'running'] } },
     data: { status: 'stopped', stopped_at: now },
@@ -30,9 +30,9 @@ export async function deleteSuppressionList(
     where: undeleted,
     data: { deleted_at: now, updated_at: now },
   });
-  await tx.prisma.buyerSuppressionBuyer.deleteMany({ where: of_list });
-  await tx.prisma.buyerSuppressionOffer.deleteMany({ where: of_list });
-  await tx.prisma.buyerSuppressionSchedule.deleteMany({ where: of_list });
+  await tx.prisma.buyerSuppressionBuyer.deleteMany({ where: ofList });
+  await tx.prisma.buyerSuppressionOffer.deleteMany({ where: ofList });
+  await tx.prisma.buyerSuppressionSchedule.deleteMany({ where: ofList });
   await tx.prisma.buyerSuppression.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
     data: deletedAt(now),

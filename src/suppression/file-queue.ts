@@ -12,7 +12,7 @@ import { DELETE_REJECTED_ROWS, FIRST_FILE_OF_LIST, LOCK_LIST, QUEUE_FILE } from 
 export async function queueFile(db: Db, queue: Queue, id: bigint, now: Date): Promise<void> {
   await db.sql(DELETE_REJECTED_ROWS, { file: id });
   const [file] = await db.sql(QUEUE_FILE, { id, now });
-  if (file!.is_queued) await wakeList(db, queue, BigInt(file!.list!));
+  if (file!.is_queued) await enqueueNextFile(db, queue, BigInt(file!.list!));
 }
 
 /**
@@ -20,8 +20,8 @@ export async function queueFile(db: Db, queue: Queue, id: bigint, now: Date): Pr
  * adds a file to the queue of a list or removes one: the lock on the list serializes these, so that
  * no file is overlooked.
  */
-export async function wakeList(db: Db, queue: Queue, list: bigint): Promise<void> {
-  const first = await firstFileOf(db, list);
+export async function enqueueNextFile(db: Db, queue: Queue, list: bigint): Promise<void> {
+  const first = await findFirstFile(db, list);
   if (first?.status !== 'pending') return;
   const { company_id } = db;
   await queue.add(db, 'import_suppression_file', {
@@ -31,7 +31,7 @@ export async function wakeList(db: Db, queue: Queue, list: bigint): Promise<void
 }
 
 /** The file of a list that is imported now, or the next one. Locks the list. */
-export async function firstFileOf(
+export async function findFirstFile(
   db: Db,
   list: bigint,
 ): Promise<{ id: bigint; status: string } | undefined> {

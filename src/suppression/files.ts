@@ -1,17 +1,17 @@
-import { defaultsOf, type Schemas } from '../contract';
+import { readDefaults, type Schemas } from '../contract';
 import { commonColumns, type Projection } from '../db/projection';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
-import { byReference, findRecord, resolveReferences } from '../db/records';
+import { buildReferenceConditions, findRecord, resolveReferences } from '../db/records';
 import type { Deps } from '../deps';
 import { notFound } from '../errors';
 import { keepingUpload, type Call, type Handlers } from '../http/handlers';
 import type { Storage } from '../storage/storage';
 import { keyedList } from '../http/keyed-list';
 import { page } from '../http/list';
-import { written } from '../http/record';
+import { loadWriteReply } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { Download } from '../http/reply';
-import { addSuppressionFile, columnsOf, type FileFields } from './add-file';
+import { addSuppressionFile, toFileColumns, type FileFields } from './add-file';
 import { changeSuppressionFile } from './change-file';
 import { importPercent } from './import-percent';
 import { stopSuppressionFile } from './stop-file';
@@ -21,7 +21,7 @@ import { safeCell } from '../db/projection-sql';
 // imported in the order they came (src/suppression/file-queue.ts). A file is always locked before
 // its list.
 
-const DEFAULTS = defaultsOf('BuyerSuppressionFileFields');
+const DEFAULTS = readDefaults('BuyerSuppressionFileFields');
 
 export const projection = {
   schema: 'BuyerSuppressionFile',
@@ -60,7 +60,7 @@ export const projection = {
   'buyer_suppression_files'
 >;
 
-const NOTHING_DONE = {
+const NO_PROGRESS = {
   status: 'pending',
   import_count: 0,
   rejected_count: 0,
@@ -88,12 +88,13 @@ export const buyerSuppressionFiles = (deps: Deps) => {
         orders,
         filters: {
           status: 't.status = {status}',
-          ...byReference(query, { buyer_suppression_id: 'buyer_suppressions' }),
+          ...buildReferenceConditions(query, { buyer_suppression_id: 'buyer_suppressions' }),
         },
       });
     },
 
-    newBuyerSuppressionFile: async (call) => records.unsaved(call, await unsavedFile(call)),
+    newBuyerSuppressionFile: async (call) =>
+      records.showUnsaved(call, await buildUnsavedFile(call)),
 
     showBuyerSuppressionFile: records.show,
 
@@ -111,7 +112,7 @@ export const buyerSuppressionFiles = (deps: Deps) => {
 
     stopBuyerSuppressionFile: async ({ params, query, db }) => {
       const id = await db.transaction((tx) => stopSuppressionFile(tx, params.id, deps));
-      return written({ db, now: clock(), projection, serializer: query.serializer }, id);
+      return loadWriteReply({ db, now: clock(), projection, serializer: query.serializer }, id);
     },
 
     listRejectedRows,
@@ -120,16 +121,16 @@ export const buyerSuppressionFiles = (deps: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-async function unsavedFile({ query, db }: Call<'newBuyerSuppressionFile'>) {
+async function buildUnsavedFile({ query, db }: Call<'newBuyerSuppressionFile'>) {
   const { serializer, import_file, ...fields } = query;
   void [serializer, import_file];
   const references = fields.buyer_suppression_id ? [fields.buyer_suppression_id] : [];
   const field = 'buyer_suppression_id';
   const [list] = await resolveReferences(db, 'buyer_suppressions', references, { field });
   return {
-    ...NOTHING_DONE,
+    ...NO_PROGRESS,
     ...DEFAULTS,
-    ...columnsOf(fields),
+    ...toFileColumns(fields),
     buyer_suppression_id: list ? Number(list) : null,
   };
 }

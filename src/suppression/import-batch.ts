@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { sqlOn, type SqlText } from '../db/sql';
-import { moveOf } from './change-numbers';
+import { toCountDelta } from './change-numbers';
 import type { Run } from './claim-file';
 import type { PackedBatch } from './csv/thread';
 import { RECORD_PROGRESS } from './queries/import-run';
@@ -20,7 +20,7 @@ import {
 } from './queries/staged-numbers';
 
 /** One transaction of an import: a batch of numbers, or the rejected rows. */
-export interface Step {
+export interface ImportBatch {
   batch?: PackedBatch;
   /** Rows of company_id, file, line, caller_id and reason, packed for COPY. */
   rejected?: Uint8Array;
@@ -35,17 +35,17 @@ export interface Step {
 export async function importBatch(
   client: PoolClient,
   run: Run,
-  { batch, rejected, rejected_count = 0 }: Step,
+  { batch, rejected, rejected_count = 0 }: ImportBatch,
   contended: boolean,
 ): Promise<boolean> {
   const sql = sqlOn(client);
   const { company_id, id, run_id, list } = run;
   const changed = batch ? await mergeNumbers(client, run, batch.numbers, contended) : 0;
   if (rejected) await writeRejected(client, run, rejected);
-  const progress = { taken: batch?.taken ?? 0, rejected: rejected_count, changed };
+  const progress = { taken: batch?.rowCount ?? 0, rejected: rejected_count, changed };
   const recorded = await sql(RECORD_PROGRESS, { company_id, id, run_id, ...progress });
   if (recorded.length === 0) return false;
-  const by = moveOf(run.verb, changed);
+  const by = toCountDelta(run.verb, changed);
   return (await sql(MOVE_BLOCKED_COUNT, { company_id, list, by })).length > 0;
 }
 
@@ -57,7 +57,7 @@ async function mergeNumbers(
   contended: boolean,
 ): Promise<number> {
   await client.query(STAGE.text);
-  await copy(client, COPY_STAGED_NUMBERS, packed);
+  await copyRows(client, COPY_STAGED_NUMBERS, packed);
   const block = contended ? BLOCK_STAGED_WHEN_CONTENDED : BLOCK_STAGED;
   const merge = verb === 'block' ? block : UNBLOCK_STAGED;
   // Counted by the driver: RETURNING would send a row for each number.
@@ -71,17 +71,20 @@ async function writeRejected(
   packed: Uint8Array,
 ): Promise<void> {
   await client.query(STAGE_ROWS.text);
-  await copy(client, COPY_STAGED_ROWS, packed);
+  await copyRows(client, COPY_STAGED_ROWS, packed);
   await sqlOn(client)(INSERT_REJECTED_ROWS, { company_id });
 }
 
-const copy = (client: PoolClient, into: SqlText, packed: Uint8Array): Promise<void> =>
-  pipeline(Readable.from(slices(packed), { objectMode: false }), client.query(copyFrom(into.text)));
+const copyRows = (client: PoolClient, into: SqlText, packed: Uint8Array): Promise<void> =>
+  pipeline(
+    Readable.from(sliceBytes(packed), { objectMode: false }),
+    client.query(copyFrom(into.text)),
+  );
 
 /** Bytes per write, so that a whole batch is never buffered in the connection. */
 const SLICE_BYTES = 128 * 1024;
 
-function* slices(packed: Uint8Array): Generator<Uint8Array> {
+function* sliceBytes(packed: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < packed.length; at += SLICE_BYTES)
     yield packed.subarray(at, at + SLICE_BYTES);
 }

@@ -9,12 +9,12 @@ import { ColumnProblem } from './csv/layout';
 import { openReader, type ImportReader } from './csv/open-reader';
 import { FileProblem } from './csv/text';
 import type { Summary } from './csv/thread';
-import { wakeList } from './file-queue';
-import { importBatch, type Step } from './import-batch';
+import { enqueueNextFile } from './file-queue';
+import { importBatch, type ImportBatch } from './import-batch';
 import { importTransaction } from './import-transaction';
 import {
   FIND_RUN,
-  FORGIVE_RUN,
+  UNDO_ATTEMPT,
   RECORD_FAILURE,
   RECORD_LAYOUT,
   RECORD_SUCCESS,
@@ -45,13 +45,17 @@ export async function importSuppressionFile(
   if (run.attempts > MAX_ATTEMPTS)
     return fail(db, run, deps, new Error('the process ended in the middle of it'));
   importsRunning.inc();
-  const reader = openReader({ source: run.source, manner: run.manner, owner: [company_id, id] });
+  const reader = openReader({
+    source: run.source,
+    readOptions: run.readOptions,
+    owner: [company_id, id],
+  });
   try {
-    const is_complete = await importAll(db, run, reader, context.signal);
-    if (is_complete) await succeed(db, run, deps);
+    const isComplete = await importAll(db, run, reader, context.signal);
+    if (isComplete) await succeed(db, run, deps);
   } catch (error) {
     if (context.signal.aborted) throw error;
-    if (error instanceof StorageUnavailable) await db.sql(FORGIVE_RUN, run);
+    if (error instanceof StorageUnavailable) await db.sql(UNDO_ATTEMPT, run);
     if (!isFinal(error, run)) throw error;
     await fail(db, run, deps, error as Error);
   } finally {
@@ -78,26 +82,30 @@ async function importAll(
   if (!summary) return false;
   const { layout, total, rejected, rejected_count } = summary;
   const { headers, column } = layout;
-  const found = { total_count: total, headers, column_name: headers[column] ?? '' };
-  const recorded = await db.sql(RECORD_LAYOUT, { id: run.id, run_id: run.run_id, ...found });
+  const layoutColumns = { total_count: total, headers, column_name: headers[column] ?? '' };
+  const recorded = await db.sql(RECORD_LAYOUT, {
+    id: run.id,
+    run_id: run.run_id,
+    ...layoutColumns,
+  });
   if (recorded.length === 0) return false;
-  const write = async (step: Step) => {
-    const is_written = await importTransaction(db, signal, (client, contended) =>
+  const write = async (step: ImportBatch) => {
+    const isWritten = await importTransaction(db, signal, (client, contended) =>
       importBatch(client, run, step, contended),
     );
-    if (is_written) measureRows(step);
-    return is_written;
+    if (isWritten) measureRows(step);
+    return isWritten;
   };
   if (run.is_first && rejected_count > 0 && !(await write({ rejected, rejected_count })))
     return false;
   const size = Math.min(MAX_ROWS, Math.max(MIN_ROWS, Math.ceil(total / STEPS)));
-  for await (const batch of reader.batches({ skip: run.taken, size }))
+  for await (const batch of reader.batches({ skip: run.importedRows, size }))
     if (!(await write({ batch }))) return false;
   return true;
 }
 
-function measureRows({ batch, rejected_count = 0 }: Step): void {
-  importedRows.inc({ result: 'imported' }, batch?.taken ?? 0);
+function measureRows({ batch, rejected_count = 0 }: ImportBatch): void {
+  importedRows.inc({ result: 'imported' }, batch?.rowCount ?? 0);
   importedRows.inc({ result: 'rejected' }, rejected_count);
 }
 
@@ -113,10 +121,10 @@ async function readFile(
 ): Promise<Summary | undefined> {
   const close = () => void reader.close();
   signal.addEventListener('abort', close, { once: true });
-  let has_ended = false;
+  let hasEnded = false;
   const check = async () => {
     if ((await db.sql(FIND_RUN, { id, run_id })).length > 0) return;
-    has_ended = true;
+    hasEnded = true;
     close();
   };
   // A check that fails is followed by another.
@@ -124,7 +132,7 @@ async function readFile(
   try {
     return await reader.summary();
   } catch (error) {
-    if (has_ended) return undefined;
+    if (hasEnded) return undefined;
     throw error;
   } finally {
     clearInterval(timer);
@@ -135,7 +143,7 @@ async function readFile(
 function succeed(db: Db, { id, run_id, list }: Run, { queue, clock }: Work): Promise<void> {
   return db.transaction(async (tx) => {
     const recorded = await tx.sql(RECORD_SUCCESS, { id, run_id, now: clock() });
-    if (recorded.length > 0) await wakeList(tx, queue, list);
+    if (recorded.length > 0) await enqueueNextFile(tx, queue, list);
   });
 }
 
@@ -153,6 +161,6 @@ function fail(
   return db.transaction(async (tx) => {
     const failure = { message, headers, now: clock() };
     const recorded = await tx.sql(RECORD_FAILURE, { id, run_id, ...failure });
-    if (recorded.length > 0) await wakeList(tx, queue, list);
+    if (recorded.length > 0) await enqueueNextFile(tx, queue, list);
   });
 }

@@ -36,10 +36,10 @@ async function tryOnce(
   const over = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
   if (over.aborted) client.release();
   over.throwIfAborted();
-  let is_released = false;
+  let isReleased = false;
   const release = (close: boolean) => {
-    if (!is_released) client.release(close);
-    is_released = true;
+    if (!isReleased) client.release(close);
+    isReleased = true;
   };
   // Closing the connection makes the query in progress fail.
   const onAbort = () => release(true);

@@ -11,13 +11,13 @@ import { notFound } from '../errors';
 import { keepingUpload, type Call, type Handlers } from '../http/handlers';
 import { keyedList } from '../http/keyed-list';
 import { page } from '../http/list';
-import { written } from '../http/record';
+import { loadWriteReply } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { callerNumber, callerNumbers } from '../phone/caller-number';
 import { addSuppressionFile } from './add-file';
 import { changeSuppressionFile } from './change-file';
 import { changeNumbers, type Verb } from './change-numbers';
-import { deleteSuppressionList, lockFilesOf } from './delete-list';
+import { deleteSuppressionList, lockFilesOfList } from './delete-list';
 import { importPercent } from './import-percent';
 import { CURRENT_FILE, FIND_BROKEN_FILE } from './queries/files';
 
@@ -25,7 +25,7 @@ import { CURRENT_FILE, FIND_BROKEN_FILE } from './queries/files';
 // of a list is always locked before the list, and the list before the records it is attached to:
 // offers, then schedules, then buyers.
 
-const attached = (table: string, column: string) => `ARRAY(
+const selectAttachedIds = (table: string, column: string) => `ARRAY(
   SELECT a.${column}
   FROM ${table} a
   WHERE a.company_id = t.company_id AND a.buyer_suppression_id = t.id
@@ -60,16 +60,16 @@ export const projection = {
     failed_at: 'f.failed_at',
     stopped_at: 'f.stopped_at',
     succeeded_at: 'f.succeeded_at',
-    buyer_ids: attached('buyer_suppression_buyers', 'buyer_id'),
-    offer_ids: attached('buyer_suppression_offers', 'offer_id'),
-    schedule_ids: attached('buyer_suppression_schedules', 'schedule_id'),
+    buyer_ids: selectAttachedIds('buyer_suppression_buyers', 'buyer_id'),
+    offer_ids: selectAttachedIds('buyer_suppression_offers', 'offer_id'),
+    schedule_ids: selectAttachedIds('buyer_suppression_schedules', 'schedule_id'),
     buyer_suppression_file_id: 'f.id',
   },
 } as const satisfies Projection<'BuyerSuppression', 'buyer_suppression', 'buyer_suppressions'>;
 
 type Fields = Schemas['BuyerSuppressionFields'];
 
-function columnsOf({ name, caller_id_column_name, csv_headers, external_record_id }: Fields) {
+function toListColumns({ name, caller_id_column_name, csv_headers, external_record_id }: Fields) {
   return {
     ...(name !== undefined && { name }),
     ...(caller_id_column_name !== undefined && { caller_id_column_name }),
@@ -89,7 +89,7 @@ export const buyerSuppressions = (deps: Deps) => {
   return {
     listBuyerSuppressions: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
 
-    newBuyerSuppression: (call) => records.unsaved(call, { headers: [], blocked: 0 }),
+    newBuyerSuppression: (call) => records.showUnsaved(call, { headers: [], blocked: 0 }),
 
     showBuyerSuppression: records.show,
 
@@ -100,7 +100,7 @@ export const buyerSuppressions = (deps: Deps) => {
     ),
 
     updateBuyerSuppression: (call) =>
-      records.updateAfter(
+      records.updateLockingFirst(
         call,
         (tx, fields: Fields) => lockBrokenFile(tx, call.params.id, fields),
         (tx, id, update) => updateList(tx, id, update, deps),
@@ -110,7 +110,7 @@ export const buyerSuppressions = (deps: Deps) => {
       records.delete(
         call,
         (tx, id, now) => deleteSuppressionList(tx, id, { queue, now }),
-        (tx) => lockFilesOf(tx, call.params.id),
+        (tx) => lockFilesOfList(tx, call.params.id),
       ),
 
     blockBuyerSuppressionCallers: (call) => changeCallers(call, 'block', clock()),
@@ -133,7 +133,7 @@ async function createList(
 ): Promise<bigint> {
   const { id } = await tx.prisma.buyerSuppression.create({
     data: {
-      ...columnsOf(fields),
+      ...toListColumns(fields),
       name: fields.name!,
       company_id: tx.company_id,
       ...createdAt(now),
@@ -142,7 +142,7 @@ async function createList(
   });
   await attach(tx, id, fields);
   if (upload) {
-    await addSuppressionFile(tx, { list: id, upload, caller, fields: layoutOf(fields) }, deps);
+    await addSuppressionFile(tx, { list: id, upload, caller, fields: pickLayout(fields) }, deps);
     await moveCount(tx, 'buyer_suppression_files', 1);
   }
   return id;
@@ -163,16 +163,16 @@ async function updateList(
 ): Promise<void> {
   await tx.prisma.buyerSuppression.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { ...columnsOf(fields), ...changedAt(now) },
+    data: { ...toListColumns(fields), ...changedAt(now) },
     select: { id: true },
   });
   await attach(tx, id, fields);
-  const changes = { fields: layoutOf(fields), upload: undefined };
+  const changes = { fields: pickLayout(fields), upload: undefined };
   if (broken !== undefined) await changeSuppressionFile(tx, broken, changes, deps);
 }
 
 /** SQL of the number of callers on a list, which the list itself counts. */
-const BLOCKED = `(
+const BLOCKED_COUNT = `(
   SELECT blocked FROM buyer_suppressions WHERE company_id = {company_id} AND id = {list})`;
 
 async function listBuyerSuppressionCallerIds({
@@ -182,22 +182,22 @@ async function listBuyerSuppressionCallerIds({
 }: Call<'listBuyerSuppressionCallerIds'>) {
   const list = await findRecord(db, 'buyer_suppressions', params.id);
   const number = await callerNumber(db, query.caller_id, 'caller_id');
-  const is_filtered = number !== undefined;
-  const of_list = 't.buyer_suppression_id = {list}';
+  const isFiltered = number !== undefined;
+  const ofList = 't.buyer_suppression_id = {list}';
   return keyedList<Schemas['CallerIdPage']>(query, {
     db,
     root: 'caller_ids',
     table: 'buyer_suppression_numbers',
     key: 'number',
-    conditions: is_filtered ? [of_list, 't.number = {number}::bigint'] : [of_list],
+    conditions: isFiltered ? [ofList, 't.number = {number}::bigint'] : [ofList],
     values: { list, number },
-    ...(!is_filtered && { total: BLOCKED }),
+    ...(!isFiltered && { total: BLOCKED_COUNT }),
     item: `to_json('+' || t.number)`,
     cells: { caller_id: `'+' || t.number` },
   });
 }
 
-const layoutOf = ({ caller_id_column_name, csv_headers }: Fields) => ({
+const pickLayout = ({ caller_id_column_name, csv_headers }: Fields) => ({
   caller_id_column_name,
   csv_headers,
 });
@@ -205,16 +205,16 @@ const layoutOf = ({ caller_id_column_name, csv_headers }: Fields) => ({
 async function attach(db: Db, id: bigint, fields: Fields): Promise<void> {
   const list = { buyer_suppression_id: id };
   if (fields.offer_ids !== undefined) {
-    const offer_id = await resolveReferences(db, 'offers', fields.offer_ids ?? [], {
+    const offerId = await resolveReferences(db, 'offers', fields.offer_ids ?? [], {
       field: 'offer_ids',
     });
-    await replaceAttached(db, 'buyer_suppression_offers', list, { offer_id });
+    await replaceAttached(db, 'buyer_suppression_offers', list, { offer_id: offerId });
   }
   if (fields.schedule_ids !== undefined) {
-    const schedule_id = await resolveReferences(db, 'schedules', fields.schedule_ids ?? [], {
+    const scheduleId = await resolveReferences(db, 'schedules', fields.schedule_ids ?? [], {
       field: 'schedule_ids',
     });
-    await replaceAttached(db, 'buyer_suppression_schedules', list, { schedule_id });
+    await replaceAttached(db, 'buyer_suppression_schedules', list, { schedule_id: scheduleId });
   }
   await changeBuyers(db, 'buyer_suppression_buyers', id, fields);
 }
@@ -237,7 +237,7 @@ async function changeCallers({ params, query, body, db }: CallersCall, verb: Ver
     rejected,
   };
   const serializer = body.serializer ?? query.serializer;
-  return written({ db, now, projection, serializer }, list, { extra: counts });
+  return loadWriteReply({ db, now, projection, serializer }, list, { extra: counts });
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Db } from '../db/tenant';
 import { changedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
-import { wakeList } from './file-queue';
+import { enqueueNextFile } from './file-queue';
 
 /**
  * Stops an import at its present row, and starts the next file of the list. A run in progress
@@ -28,6 +28,6 @@ export async function stopSuppressionFile(
     where: { company_id_id: { company_id: tx.company_id, id } },
     data: { status: 'stopped', stopped_at: now, ...changedAt(now) },
   });
-  if (buyer_suppression_id !== null) await wakeList(tx, queue, buyer_suppression_id);
+  if (buyer_suppression_id !== null) await enqueueNextFile(tx, queue, buyer_suppression_id);
   return id;
 }

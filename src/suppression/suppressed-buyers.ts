@@ -1,7 +1,7 @@
 import type { Db } from '../db/tenant';
 import { FIND_SUPPRESSED_BUYERS } from './queries/numbers';
 
-export interface Suppressed {
+export interface SuppressedBuyer {
   buyer_id: number;
   buyer_suppression_id: number;
 }
@@ -10,10 +10,10 @@ export interface Suppressed {
  * The buyers that must not get a call from this number, each with the lists that contain it.
  * `number` is E.164 without the plus sign.
  */
-export function suppressedBuyers(
+export function findSuppressedBuyers(
   db: Db,
   number: number,
-  buyer_ids: readonly (bigint | number)[],
-): Promise<Suppressed[]> {
-  return db.sql(FIND_SUPPRESSED_BUYERS, { number, buyer_ids });
+  buyerIds: readonly (bigint | number)[],
+): Promise<SuppressedBuyer[]> {
+  return db.sql(FIND_SUPPRESSED_BUYERS, { number, buyer_ids: buyerIds });
 }

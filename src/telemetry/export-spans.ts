@@ -22,7 +22,7 @@ import {
 
 export type SpanKindName = keyof typeof SpanKind;
 
-export interface Begin {
+export interface SpanStart {
   kind: SpanKindName;
   attributes: Attributes;
   parent?: Span | undefined;
@@ -30,8 +30,8 @@ export interface Begin {
   traceparent?: string | undefined;
 }
 
-export interface Exporting {
-  begin(name: string, options: Begin): Span;
+export interface SpanExport {
+  begin(name: string, options: SpanStart): Span;
   /** Marks a span as failed, with the class of the error: its message may have values. */
   fail(span: Span, error: unknown): void;
   stop(): Promise<void>;
@@ -50,7 +50,7 @@ const STOP_TIMEOUT_MS = 1_000;
  * Sends spans in batches, apart from the work that they are about. While the receiver is away, they
  * are kept up to a limit, and dropped beyond it.
  */
-export function exportSpans({ endpoint, ratio, version }: ExportOptions): Exporting {
+export function exportSpans({ endpoint, ratio, version }: ExportOptions): SpanExport {
   const url = `${endpoint}/v1/traces`;
   const exporter = new OTLPTraceExporter({ url, timeoutMillis: EXPORT_TIMEOUT_MS });
   const provider = new TracerProvider({
@@ -66,7 +66,7 @@ export function exportSpans({ endpoint, ratio, version }: ExportOptions): Export
       tracer.startSpan(
         name,
         { kind: SpanKind[kind], attributes },
-        parent ? trace.setSpan(ROOT_CONTEXT, parent) : contextOf(traceparent),
+        parent ? trace.setSpan(ROOT_CONTEXT, parent) : parseContext(traceparent),
       ),
     fail: (span, error) => {
       span.setStatus({ code: SpanStatusCode.ERROR });
@@ -82,7 +82,7 @@ export function exportSpans({ endpoint, ratio, version }: ExportOptions): Export
 /** W3C Trace Context: version, trace, span and flags; zeros are no ids. */
 const TRACEPARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})$/;
 
-function contextOf(traceparent: string | undefined): Context {
+function parseContext(traceparent: string | undefined): Context {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   if (!traceId || !spanId) return ROOT_CONTEXT;
   const traceFlags = parseInt(flags!, 16) & TraceFlags.SAMPLED;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import type { Attributes, Span } from '@opentelemetry/api';
 import type * as ExportSpans from './export-spans';
-import type { Exporting, SpanKindName } from './export-spans';
+import type { SpanExport, SpanKindName } from './export-spans';
 
 // Spans at the few places that all work goes through. Without an endpoint nothing of OpenTelemetry
 // is loaded, and each place costs one comparison. Attributes have names, codes and counts: never a
@@ -10,12 +10,12 @@ import type { Exporting, SpanKindName } from './export-spans';
 
 const load = createRequire(__filename);
 
-interface Traced {
-  exporting: Exporting;
+interface TracingState {
+  exporting: SpanExport;
   current: AsyncLocalStorage<Span>;
 }
 
-let traced: Traced | undefined;
+let traced: TracingState | undefined;
 
 export interface TracingOptions {
   /** Where spans are sent, by OTLP over HTTP; absent: there are none. */

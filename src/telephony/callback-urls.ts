@@ -8,22 +8,22 @@ export interface CarriedCall {
   number_called: number | null;
 }
 
-const baseOf = (public_url: string): string =>
-  `${public_url.replace(/(?<!\/)\/+$/, '')}${BASE_PATH}/telephony`;
+const buildBase = (publicUrl: string): string =>
+  `${publicUrl.replace(/(?<!\/)\/+$/, '')}${BASE_PATH}/telephony`;
 
 /** The carrier reports there about a text message; `key` is the uuid of the message. */
-export const messageStatusUrl = (public_url: string, key: string): string =>
-  `${baseOf(public_url)}/message_status?${new URLSearchParams({ key }).toString()}`;
+export const messageStatusUrl = (publicUrl: string, key: string): string =>
+  `${buildBase(publicUrl)}/message_status?${new URLSearchParams({ key }).toString()}`;
 
 /**
  * URLs that a carrier calls about a call. Its requests about a leg to a buyer name neither the call
  * nor a number of the company, so the URLs do.
  */
-export function callbackUrlsOf(
-  public_url: string,
+export function buildCallbackUrls(
+  publicUrl: string,
   { uuid, round, number_called }: CarriedCall,
 ): CallbackUrls & { key(attempt: string): string; conference_status(n: number): string } {
-  const base = baseOf(public_url);
+  const base = buildBase(publicUrl);
   const url = (name: string, more: Record<string, string> = {}) => {
     const query = new URLSearchParams({
       call: uuid,

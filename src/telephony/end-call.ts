@@ -2,7 +2,7 @@ import { handleCallEvent } from '../calls/handle-event';
 import type { CallRow } from '../calls/read-call';
 import type { CallStatus } from '../carriers/carrier';
 import type { Db } from '../db/tenant';
-import { readOfferWords } from '../routing/caller-facts';
+import { loadOfferWords } from '../routing/caller-facts';
 
 export interface CallEnd {
   call: CallRow;
@@ -17,9 +17,9 @@ export interface CallEnd {
  */
 export async function endCall(db: Db, end: CallEnd, now: Date): Promise<void> {
   const { call, duration } = end;
-  const took_call = await wasTakenUnseen(db, end);
-  const of_taker = took_call && { duration, took_call };
-  const event = { event: 'completed', total_duration: duration, ...of_taker } as const;
+  const tookCall = await wasTakenUnseen(db, end);
+  const ofTaker = tookCall && { duration, took_call: tookCall };
+  const event = { event: 'completed', total_duration: duration, ...ofTaker } as const;
   await handleCallEvent(db, call.id, event, now);
 }
 
@@ -29,9 +29,9 @@ export async function endCall(db: Db, end: CallEnd, now: Date): Promise<void> {
  * the buyer has talked.
  */
 async function wasTakenUnseen(db: Db, { call, status, duration }: CallEnd): Promise<boolean> {
-  const is_unseen = call.hangup_cause === 'lost' && call.connected_at === null;
-  const is_answered = status === 'completed' && (duration ?? 0) > 0;
-  if (!is_unseen || !is_answered || call.direction === 'outbound') return false;
-  const words = call.offer_id === null ? undefined : await readOfferWords(db, call.offer_id);
+  const isUnseen = call.hangup_cause === 'lost' && call.connected_at === null;
+  const isAnswered = status === 'completed' && (duration ?? 0) > 0;
+  if (!isUnseen || !isAnswered || call.direction === 'outbound') return false;
+  const words = call.offer_id === null ? undefined : await loadOfferWords(db, call.offer_id);
   return !words?.greeting_message?.trim();
 }

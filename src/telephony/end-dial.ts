@@ -1,6 +1,6 @@
 import { saveRecording } from '../calls/change-call';
 import { handleCallEvent, type ReportedEvent } from '../calls/handle-event';
-import { attemptOfLeg, readAttempts, readCall, type AttemptRow } from '../calls/read-call';
+import { findAttemptOfLeg, readAttempts, readCall, type AttemptRow } from '../calls/read-call';
 import type { CallStatus } from '../carriers/carrier';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -8,7 +8,7 @@ import { isOpen } from '../routing/engine/progress';
 import {
   isCheckRequired,
   type PreDialCheckRequired,
-  type PreDialVetoes,
+  type PreDialState,
 } from '../routing/pre-dial-webhooks';
 
 export interface DialEnd {
@@ -23,7 +23,7 @@ export interface DialEnd {
   /** True if a buyer was connected to the caller; undefined where the carrier does not say. */
   bridged: boolean | undefined;
   caller_left: boolean;
-  vetoes?: PreDialVetoes | undefined;
+  preDial?: PreDialState | undefined;
 }
 
 /**
@@ -39,22 +39,22 @@ export async function endDial(
 ): Promise<PreDialCheckRequired | undefined> {
   const call = await readCall(db, end.call);
   const handle = (event: ReportedEvent) =>
-    handleCallEvent(db, call.id, { ...event, vetoes: end.vetoes }, now);
+    handleCallEvent(db, call.id, { ...event, preDial: end.preDial }, now);
   if (end.recording_url) await saveRecording(db, call.id, end.recording_url, now);
-  const of_round = (await readAttempts(db, call.id)).filter(({ round }) => round === end.round);
-  const open = of_round.filter(isOpen);
+  const ofRound = (await readAttempts(db, call.id)).filter(({ round }) => round === end.round);
+  const open = ofRound.filter(isOpen);
   const taker =
-    of_round.find(({ connected_at }) => connected_at !== null) ??
-    (await unreportedTaker(db, call.id, of_round, end));
+    ofRound.find(({ connected_at }) => connected_at !== null) ??
+    (await findUnreportedTaker(db, call.id, ofRound, end));
   if (taker || end.bridged || end.caller_left || call.ended_at !== null) {
     // If a key is asked for, the carrier's clock starts before it is pressed.
     const duration = taker?.press_one_to_accept ? undefined : end.duration;
-    const of_taker = taker && { attempt: taker.uuid, duration, took_call: true };
-    await handle({ event: 'completed', total_duration: end.duration, ...of_taker });
+    const ofTaker = taker && { attempt: taker.uuid, duration, took_call: true };
+    await handle({ event: 'completed', total_duration: end.duration, ...ofTaker });
     return undefined;
   }
   for (const { uuid } of open) {
-    const result = await handle({ event: eventOf(end.status), attempt: uuid });
+    const result = await handle({ event: toEvent(end.status), attempt: uuid });
     if (isCheckRequired(result)) return result;
   }
   return undefined;
@@ -68,21 +68,21 @@ const MAY_HAVE_TAKEN = new Set<string>(['ringing', 'canceled']);
  * it can be. A buyer who must press 1 did not take it without that event; the carrier also reports
  * completed when such a buyer answers and hangs up.
  */
-async function unreportedTaker(
+async function findUnreportedTaker(
   db: Db,
-  call_id: number,
-  of_round: readonly AttemptRow[],
+  callId: number,
+  ofRound: readonly AttemptRow[],
   { status, leg_sid, bridged }: DialEnd,
 ): Promise<AttemptRow | undefined> {
   if (bridged === false || (status !== 'completed' && status !== 'in_progress')) return undefined;
-  const ringing = of_round.filter(
+  const ringing = ofRound.filter(
     (attempt) => MAY_HAVE_TAKEN.has(attempt.status) && !attempt.press_one_to_accept,
   );
-  const named =
-    ringing.length > 0 && leg_sid ? await attemptOfLeg(db, call_id, leg_sid) : undefined;
-  if (named) return ringing.find(({ uuid }) => uuid === named);
+  const takerUuid =
+    ringing.length > 0 && leg_sid ? await findAttemptOfLeg(db, callId, leg_sid) : undefined;
+  if (takerUuid) return ringing.find(({ uuid }) => uuid === takerUuid);
   return ringing.length === 1 ? ringing[0] : undefined;
 }
 
-const eventOf = (status: CallStatus): ReportedEvent['event'] =>
+const toEvent = (status: CallStatus): ReportedEvent['event'] =>
   status === 'busy' || status === 'failed' ? status : 'no_answer';

@@ -7,7 +7,7 @@ import { sandboxCall } from '../carriers/sandbox';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Tasks } from '../jobs/tasks';
-import { withPreDialChecks } from '../routing/pre-dial-webhooks';
+import { runWithPreDialChecks } from '../routing/pre-dial-webhooks';
 
 type Context = Pick<Deps, 'tenants' | 'clock' | 'request' | 'pepper' | 'carrier'>;
 
@@ -29,25 +29,25 @@ export async function playSandboxCall(
   if (!call) return;
   const { caller_number, carrier_call_id } = call;
   const { answered_by } = sandboxCall(`+${caller_number}`);
-  const call_sid = carrier_call_id!;
-  const answer = { key, call_sid, answered_by, answered_at: clock() };
-  const does = await withPreDialChecks(db, edges, (vetoes) =>
-    answerCall(db, { ...answer, vetoes }, clock()),
+  const callSid = carrier_call_id!;
+  const answer = { key, call_sid: callSid, answered_by, answered_at: clock() };
+  const does = await runWithPreDialChecks(db, edges, (preDial) =>
+    answerCall(db, { ...answer, preDial }, clock()),
   );
   if (does.kind === 'route') await playBuyers(db, does.call_id, edges);
   const duration = does.kind === 'hang_up' ? 0 : SANDBOX_TALK_SECONDS;
-  const end = { key, carrier_call_id: call_sid, status: 'completed', duration } as const;
+  const end = { key, carrier_call_id: callSid, status: 'completed', duration } as const;
   await reportOutbound(db, end, clock());
 }
 
-async function playBuyers(db: Db, call_id: number, edges: Omit<Context, 'tenants'>): Promise<void> {
+async function playBuyers(db: Db, callId: number, edges: Omit<Context, 'tenants'>): Promise<void> {
   const { clock } = edges;
   for (;;) {
-    const session = await readSession(db, await readCall(db, call_id), { fresh: true });
+    const session = await readSession(db, await readCall(db, callId), { fresh: true });
     const event = nextEvent(session);
     if (!event) return;
-    await withPreDialChecks(db, edges, (vetoes) =>
-      handleCallEvent(db, call_id, { ...event, vetoes }, clock()),
+    await runWithPreDialChecks(db, edges, (preDial) =>
+      handleCallEvent(db, callId, { ...event, preDial }, clock()),
     );
   }
 }

@@ -1,9 +1,9 @@
-import { beginCall, type Begun } from '../calls/begin-call';
+import { startCall, type StartedCall } from '../calls/begin-call';
 import { isWithheld } from '../carriers/twilio-words';
 import type { Db } from '../db/tenant';
-import { calledNumber } from '../numbers/called-number';
-import { callerNumber, numberReaderOf } from '../phone/caller-number';
-import type { PreDialCheckRequired, PreDialVetoes } from '../routing/pre-dial-webhooks';
+import { findCalledNumber } from '../numbers/called-number';
+import { callerNumber, loadNumberReader } from '../phone/caller-number';
+import type { PreDialCheckRequired, PreDialState } from '../routing/pre-dial-webhooks';
 
 export interface CarrierCall {
   call_sid: string;
@@ -13,7 +13,7 @@ export interface CarrierCall {
   caller_city: string | undefined;
   caller_state: string | undefined;
   caller_zip: string | undefined;
-  vetoes?: PreDialVetoes | undefined;
+  preDial?: PreDialState | undefined;
 }
 
 /**
@@ -22,25 +22,25 @@ export interface CarrierCall {
  */
 export async function receiveCall(
   db: Db,
-  { call_sid, from = '', to, vetoes, ...caller }: CarrierCall,
+  { call_sid, from = '', to, preDial, ...caller }: CarrierCall,
   now: Date,
-): Promise<Begun | PreDialCheckRequired | undefined> {
-  const number_called = await callerNumber(db, to, 'To');
-  const called = await calledNumber(db, number_called);
+): Promise<StartedCall | PreDialCheckRequired | undefined> {
+  const numberCalled = await callerNumber(db, to, 'To');
+  const called = await findCalledNumber(db, numberCalled);
   if (!called || (called.offer_id === null && called.buyer_id === null)) return undefined;
-  const caller_number = isWithheld(from) ? null : ((await numberReaderOf(db))(from) ?? null);
+  const fromNumber = isWithheld(from) ? null : ((await loadNumberReader(db))(from) ?? null);
   const incoming = {
     ...called,
     carrier: 'twilio',
     call_sid,
-    caller_number,
+    caller_number: fromNumber,
     caller_city: caller.caller_city || null,
     caller_state: caller.caller_state || null,
     caller_zip: caller.caller_zip || null,
-    number_called,
+    number_called: numberCalled,
     sub_id: null,
     tokens: {},
-    vetoes,
+    preDial,
   };
-  return beginCall(db, incoming, now);
+  return startCall(db, incoming, now);
 }

@@ -4,14 +4,14 @@ import { readAttempts, readCall, type CallRow } from '../calls/read-call';
 import type { CallStatus } from '../carriers/carrier';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import type { PreDialState } from '../routing/pre-dial-webhooks';
 
 export interface LegReport {
   call: Reference;
   attempt: string;
   status: CallStatus;
   leg_sid: string | undefined;
-  vetoes?: PreDialVetoes | undefined;
+  preDial?: PreDialState | undefined;
 }
 
 /** The end of a leg alone is no event: the end of the dialing says how it ended. */
@@ -23,7 +23,7 @@ const EVENTS: Partial<Record<CallStatus, ReportedEvent['event']>> = {
   failed: 'failed',
 };
 
-function endOfLeg(
+function toLegEnd(
   { conferences }: CallRow,
   status: string | undefined,
 ): ReportedEvent['event'] | undefined {
@@ -40,28 +40,30 @@ function endOfLeg(
  */
 export async function receiveLegStatus(
   db: Db,
-  { call: reference, attempt, status, leg_sid, vetoes }: LegReport,
+  { call: reference, attempt, status, leg_sid, preDial }: LegReport,
   now: Date,
 ): Promise<void> {
-  const event = DEPENDS.has(status)
-    ? await eventOf(db, reference, { attempt, status, leg_sid })
+  const event = CALL_DEPENDENT.has(status)
+    ? await resolveEvent(db, reference, { attempt, status, leg_sid })
     : EVENTS[status];
   if (!event) return;
-  const reported = { event, attempt, leg_sid, ends_separately: true, vetoes };
+  const reported = { event, attempt, leg_sid, ends_separately: true, preDial };
   await handleCallEvent(db, reference, reported, now);
 }
 
 /** Statuses whose meaning, or use, depends on the call. */
-const DEPENDS = new Set<CallStatus>(['queued', 'ringing', 'completed']);
+const CALL_DEPENDENT = new Set<CallStatus>(['queued', 'ringing', 'completed']);
 
-async function eventOf(
+async function resolveEvent(
   db: Db,
   reference: Reference,
   { attempt, status, leg_sid }: Pick<LegReport, 'attempt' | 'status' | 'leg_sid'>,
 ): Promise<ReportedEvent['event'] | undefined> {
   const call = await readCall(db, reference);
-  const own = (await readAttempts(db, call.id)).find(({ uuid }) => uuid === attempt.toLowerCase());
-  if (status === 'completed') return endOfLeg(call, own?.status);
-  if (own && leg_sid) await rememberLeg(db, own.uuid, leg_sid);
+  const ownAttempt = (await readAttempts(db, call.id)).find(
+    ({ uuid }) => uuid === attempt.toLowerCase(),
+  );
+  if (status === 'completed') return toLegEnd(call, ownAttempt?.status);
+  if (ownAttempt && leg_sid) await rememberLeg(db, ownAttempt.uuid, leg_sid);
   return EVENTS[status];
 }

@@ -1,7 +1,7 @@
 import { answerCall } from '../calls/answer-call';
 import { saveRecording } from '../calls/change-call';
 import { handleCallEvent } from '../calls/handle-event';
-import { conferenceAfter, conferenceName } from '../calls/play-keys';
+import { findNextConference, conferenceName } from '../calls/play-keys';
 import { saveLegPrice } from '../calls/leg-prices';
 import { findCall, readAttempts, readCall } from '../calls/read-call';
 import { recordLeg } from '../calls/record-leg';
@@ -9,10 +9,10 @@ import { reportOutbound } from '../calls/report-outbound';
 import { readSession, type CallSession } from '../calls/session';
 import { isOver } from '../carriers/carrier';
 import {
-  answeredByOf,
-  callStatusOf,
-  failureCodeOf,
-  messageStatusOf,
+  toAnsweredBy,
+  toCallStatus,
+  toFailureCode,
+  toMessageStatus,
 } from '../carriers/twilio-words';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -22,8 +22,8 @@ import { Twiml } from '../http/reply';
 import { receiveCallStatus, receiveMessageStatus } from '../outreach/receive-status';
 import { receiveTextMessage } from '../outreach/receive-text-message';
 import { callerNumber } from '../phone/caller-number';
-import { withPreDialChecks } from '../routing/pre-dial-webhooks';
-import { callbackUrlsOf, messageStatusUrl } from './callback-urls';
+import { runWithPreDialChecks } from '../routing/pre-dial-webhooks';
+import { buildCallbackUrls, messageStatusUrl } from './callback-urls';
 import { endCall } from './end-call';
 import { endDial } from './end-dial';
 import { receiveCall } from './receive-call';
@@ -38,10 +38,10 @@ import {
   REJECT,
   spokenTwiml,
   tonesTwiml,
-  twimlOf,
+  buildTwiml,
   whisperTwiml,
 } from './twiml';
-import { readOfferWords } from '../routing/caller-facts';
+import { loadOfferWords } from '../routing/caller-facts';
 
 /**
  * Reports of carriers, answered with TwiML. All locks are taken by the code that handles the
@@ -55,13 +55,13 @@ export const telephony = (deps: Deps) => ({
   ...legsToBuyers(deps),
 });
 
-const priceOf = (body: { CallSid: string; Price?: string; PriceUnit?: string }) => ({
+const readPrice = (body: { CallSid: string; Price?: string; PriceUnit?: string }) => ({
   leg_id: body.CallSid,
   price: body.Price,
   currency: body.PriceUnit,
 });
 
-const seconds = (sent: string | undefined) => (sent === undefined ? undefined : Number(sent));
+const seconds = (text: string | undefined) => (text === undefined ? undefined : Number(text));
 
 const outboundReports = ({ clock, config }: Deps) =>
   ({
@@ -81,25 +81,30 @@ const outboundReports = ({ clock, config }: Deps) =>
     },
 
     receiveMessageStatus: async ({ query, body, db }) => {
-      const status = messageStatusOf(body.MessageStatus);
-      const error_code = body.ErrorCode ? failureCodeOf(body.ErrorCode) : undefined;
+      const status = toMessageStatus(body.MessageStatus);
+      const errorCode = body.ErrorCode ? toFailureCode(body.ErrorCode) : undefined;
       // An unknown status is ignored.
       if (status) {
-        const report = { key: query.key, carrier_message_id: body.MessageSid, status, error_code };
+        const report = {
+          key: query.key,
+          carrier_message_id: body.MessageSid,
+          status,
+          error_code: errorCode,
+        };
         await receiveMessageStatus(db, report, clock());
       }
       return new Twiml(NOTHING);
     },
 
     receiveCallStatus: async ({ query, body, db }) => {
-      const status = callStatusOf(body.CallStatus);
+      const status = toCallStatus(body.CallStatus);
       if (status) {
         const duration = seconds(body.CallDuration);
         const report = { key: query.key, carrier_call_id: body.CallSid, status, duration };
         if (!(await reportOutbound(db, report, clock())))
           await receiveCallStatus(db, report, clock());
       }
-      await saveLegPrice(db, query.key ? { uuid: query.key } : undefined, priceOf(body), clock());
+      await saveLegPrice(db, query.key ? { uuid: query.key } : undefined, readPrice(body), clock());
       return new Twiml(NOTHING);
     },
   }) satisfies Partial<Handlers>;
@@ -108,11 +113,16 @@ const outboundReports = ({ clock, config }: Deps) =>
 const outboundAnswers = ({ clock, config, request, pepper, carrier }: Deps) =>
   ({
     receiveAnswer: async ({ query: { key }, body, db }) => {
-      const answered_at = clock();
-      const answered_by = answeredByOf(body.AnsweredBy);
-      const answer = { key, call_sid: body.CallSid, answered_by, answered_at };
-      const does = await withPreDialChecks(db, { request, pepper, clock, carrier }, (vetoes) =>
-        answerCall(db, { ...answer, vetoes }, clock()),
+      const answeredAt = clock();
+      const answeredBy = toAnsweredBy(body.AnsweredBy);
+      const answer = {
+        key,
+        call_sid: body.CallSid,
+        answered_by: answeredBy,
+        answered_at: answeredAt,
+      };
+      const does = await runWithPreDialChecks(db, { request, pepper, clock, carrier }, (preDial) =>
+        answerCall(db, { ...answer, preDial }, clock()),
       );
       switch (does.kind) {
         case 'route':
@@ -133,21 +143,26 @@ const inboundCalls = ({ clock, config, request, pepper, carrier }: Deps) => {
   const edges = { request, pepper, clock, carrier };
   return {
     receiveCall: async ({ body, db }) => {
-      const call = { call_sid: body.CallSid, from: body.From, to: body.To, ...placeOf(body) };
-      const begun = await withPreDialChecks(db, edges, (vetoes) =>
-        receiveCall(db, { ...call, vetoes }, clock()),
+      const call = {
+        call_sid: body.CallSid,
+        from: body.From,
+        to: body.To,
+        ...readCallerLocation(body),
+      };
+      const result = await runWithPreDialChecks(db, edges, (preDial) =>
+        receiveCall(db, { ...call, preDial }, clock()),
       );
-      return begun
-        ? nextTwiml(db, begun.session.id, { first: true, public_url: config.public_url })
+      return result
+        ? nextTwiml(db, result.session.id, { first: true, public_url: config.public_url })
         : new Twiml(REJECT);
     },
 
     receiveCallEnd: async ({ body, db }) => {
-      const status = callStatusOf(body.CallStatus);
+      const status = toCallStatus(body.CallStatus);
       const call = await findCall(db, 'twilio', body.CallSid);
       if (call && status && isOver(status))
         await endCall(db, { call, status, duration: seconds(body.CallDuration) }, clock());
-      await saveLegPrice(db, call, priceOf(body), clock());
+      await saveLegPrice(db, call, readPrice(body), clock());
       return new Twiml(NOTHING);
     },
   } satisfies Partial<Handlers>;
@@ -157,29 +172,29 @@ const endOfDials = ({ clock, config, request, pepper, carrier }: Deps) => {
   const edges = { request, pepper, clock, carrier };
   return {
     receiveDialStatus: async ({ query: { call, round, conference: ended = 0 }, body, db }) => {
-      const of_caller = callStatusOf(body.CallStatus ?? '');
-      const caller_left = of_caller !== undefined && isOver(of_caller);
+      const ofCaller = toCallStatus(body.CallStatus ?? '');
+      const callerLeft = ofCaller !== undefined && isOver(ofCaller);
       const carried = await readCall(db, call);
-      const next = caller_left ? undefined : await conferenceAfter(db, carried, ended);
+      const next = callerLeft ? undefined : await findNextConference(db, carried, ended);
       if (next !== undefined) {
         if (body.RecordingUrl) await saveRecording(db, carried.id, body.RecordingUrl, clock());
         // The time limit of the connection begins again, and with it that of its slots.
         await handleCallEvent(db, call, { event: 'duration' }, clock());
-        const { conference_status } = callbackUrlsOf(config.public_url, carried);
+        const { conference_status } = buildCallbackUrls(config.public_url, carried);
         return new Twiml(conferenceTwiml(conferenceName(carried, next), conference_status(next)));
       }
       const end = {
         call,
         round,
-        status: callStatusOf(body.DialCallStatus) ?? 'failed',
+        status: toCallStatus(body.DialCallStatus) ?? 'failed',
         leg_sid: body.DialCallSid,
         // A conference begins long after the buyer has answered.
         duration: carried.conferences > 0 ? undefined : seconds(body.DialCallDuration),
         recording_url: body.RecordingUrl,
         bridged: body.DialBridged === undefined ? undefined : body.DialBridged === 'true',
-        caller_left,
+        caller_left: callerLeft,
       };
-      await withPreDialChecks(db, edges, (vetoes) => endDial(db, { ...end, vetoes }, clock()));
+      await runWithPreDialChecks(db, edges, (preDial) => endDial(db, { ...end, preDial }, clock()));
       return nextTwiml(db, call, { first: false, public_url: config.public_url });
     },
 
@@ -192,7 +207,7 @@ const endOfDials = ({ clock, config, request, pepper, carrier }: Deps) => {
 };
 
 /** Location of the caller, by either name of each parameter. */
-const placeOf = (body: Call<'receiveCall'>['body']) => ({
+const readCallerLocation = (body: Call<'receiveCall'>['body']) => ({
   caller_city: body.CallerCity ?? body.FromCity,
   caller_state: body.CallerState ?? body.FromState,
   caller_zip: body.CallerZip ?? body.FromZip,
@@ -204,34 +219,39 @@ const legsToBuyers = (deps: Deps) => {
   const record = legRecorder(deps);
   return {
     receiveAttemptStatus: async ({ query: { call, attempt }, body, db }) => {
-      const status = callStatusOf(body.CallStatus);
+      const status = toCallStatus(body.CallStatus);
       if (status) {
         const report = { call, attempt, status, leg_sid: body.CallSid };
-        await withPreDialChecks(db, edges, (vetoes) =>
-          receiveLegStatus(db, { ...report, vetoes }, clock()),
+        await runWithPreDialChecks(db, edges, (preDial) =>
+          receiveLegStatus(db, { ...report, preDial }, clock()),
         );
         if (status === 'in_progress') await record(db, { call, attempt, leg_sid: body.CallSid });
       }
-      const { CallSid: leg_id, Price: price, PriceUnit: currency } = body;
-      if (leg_id && price)
-        await saveLegPrice(db, await readCall(db, call), { leg_id, price, currency }, clock());
+      const { CallSid: legId, Price: price, PriceUnit: currency } = body;
+      if (legId && price)
+        await saveLegPrice(
+          db,
+          await readCall(db, call),
+          { leg_id: legId, price, currency },
+          clock(),
+        );
       return new Twiml(NOTHING);
     },
 
     receiveWhisper: async ({ query: { call, attempt }, body, db }) => {
       const answered = { event: 'answered', attempt, leg_sid: body.CallSid } as const;
       const session = await handleCallEvent(db, call, answered, clock());
-      const tones = await tonesOf(db, session.id, attempt);
+      const tones = await findTones(db, session.id, attempt);
       if (hasTaken(session, attempt)) return new Twiml(tonesTwiml(tones));
       if (!['ask_for_key', 'wait'].includes(session.instruction.action)) return new Twiml(HANG_UP);
-      const urls = callbackUrlsOf(config.public_url, await readCall(db, call));
+      const urls = buildCallbackUrls(config.public_url, await readCall(db, call));
       return new Twiml(whisperTwiml(urls.key(attempt), tones));
     },
 
     receiveKey: async ({ query: { call, attempt }, body, db }) => {
       const key = body.Digits?.trim() || 'nothing';
-      const session = await withPreDialChecks(db, edges, (vetoes) =>
-        handleCallEvent(db, call, { event: 'key_press', attempt, key, vetoes }, clock()),
+      const session = await runWithPreDialChecks(db, edges, (preDial) =>
+        handleCallEvent(db, call, { event: 'key_press', attempt, key, preDial }, clock()),
       );
       if (hasTaken(session, attempt)) await record(db, { call, attempt, leg_sid: body.CallSid });
       return new Twiml(hasTaken(session, attempt) ? NOTHING : HANG_UP);
@@ -250,14 +270,14 @@ const legRecorder =
   async (db: Db, { call, attempt, leg_sid }: TakenLeg): Promise<void> => {
     if (!leg_sid) return;
     const row = await readCall(db, call);
-    const report_to = callbackUrlsOf(config.public_url, row).voicemail;
-    const leg = { call: row, attempt, leg_sid, report_to };
+    const reportTo = buildCallbackUrls(config.public_url, row).voicemail;
+    const leg = { call: row, attempt, leg_sid, report_to: reportTo };
     await recordLeg(db, leg, { carrier, now: clock() });
   };
 
 /** The tones that a SIP buyer hears when it answers; a telephone number gets them by <Number>. */
-async function tonesOf(db: Db, call_id: number, attempt: string): Promise<string | null> {
-  const attempts = await readAttempts(db, call_id);
+async function findTones(db: Db, callId: number, attempt: string): Promise<string | null> {
+  const attempts = await readAttempts(db, callId);
   const dial = attempts.find(({ uuid }) => uuid === attempt.toLowerCase())?.dial;
   return dial && isSip(dial.number) ? dial.dtmf_tones : null;
 }
@@ -274,10 +294,10 @@ async function nextTwiml(
   const call = await readCall(db, reference);
   const { instruction, number_called } = await readSession(db, call, { fresh: true });
   const words =
-    first && call.offer_id !== null ? await readOfferWords(db, call.offer_id) : undefined;
+    first && call.offer_id !== null ? await loadOfferWords(db, call.offer_id) : undefined;
   return new Twiml(
-    twimlOf(instruction, {
-      urls: callbackUrlsOf(public_url, call),
+    buildTwiml(instruction, {
+      urls: buildCallbackUrls(public_url, call),
       greeting: words?.greeting_message ?? null,
       number_called: number_called ?? '',
       unanswered: first,

@@ -41,22 +41,22 @@ const EVENTS = 'initiated ringing answered completed';
 const REJECTED_REASONS = new Set(['blacklisted', 'offer_suppressed']);
 
 /** Without verbs the carrier bridges the call, or hangs up when nothing is left to do. */
-export const NOTHING = document('');
-export const HANG_UP = document('<Hangup/>');
-export const REJECT = document('<Reject/>');
+export const NOTHING = buildDocument('');
+export const HANG_UP = buildDocument('<Hangup/>');
+export const REJECT = buildDocument('<Reject/>');
 
-export const messageTwiml = (body: string, status_url: string): string =>
-  document(element('Message', { action: status_url, method: 'POST' }, text(body)));
+export const messageTwiml = (body: string, statusUrl: string): string =>
+  buildDocument(element('Message', { action: statusUrl, method: 'POST' }, escapeText(body)));
 
-export function twimlOf(
+export function buildTwiml(
   { action, reason, dial, fallback }: Instruction<DialedLeg>,
   context: TwimlContext,
 ): string {
   switch (action) {
     case 'dial':
-      return document(say(context.greeting) + dialOf(dial, context));
+      return buildDocument(say(context.greeting) + buildDial(dial, context));
     case 'fallback':
-      return document(say(fallback!.message) + fallbackOf(fallback!, context));
+      return buildDocument(say(fallback!.message) + buildFallback(fallback!, context));
     case 'hang_up':
       return context.unanswered && REJECTED_REASONS.has(reason ?? '') ? REJECT : HANG_UP;
     default:
@@ -65,40 +65,42 @@ export function twimlOf(
 }
 
 /** Tones for a buyer who has taken the call, before it is bridged. */
-export const tonesTwiml = (tones: string | null): string => document(playOf(tones));
+export const tonesTwiml = (tones: string | null): string => buildDocument(buildPlay(tones));
 
-const playOf = (tones: string | null): string =>
+const buildPlay = (tones: string | null): string =>
   tones ? `<Play${attributes({ digits: halfSeconds(tones) })}/>` : '';
 
 /** `W` waits a second, which the carrier writes as two waits of half a second. */
 const halfSeconds = (tones: string): string => tones.replaceAll('W', 'ww');
 /** Said to an answering machine. */
-export const spokenTwiml = (message: string): string => document(`${say(message)}<Hangup/>`);
+export const spokenTwiml = (message: string): string => buildDocument(`${say(message)}<Hangup/>`);
 
-export function connectTwiml(connect_to: string, from: string, timeout_seconds: number): string {
-  const of_dial = { answerOnBridge: true, callerId: from, timeout: timeout_seconds };
-  return document(element('Dial', of_dial, element(nounOf(connect_to), {}, text(connect_to))));
+export function connectTwiml(connectTo: string, from: string, timeoutSeconds: number): string {
+  const ofDial = { answerOnBridge: true, callerId: from, timeout: timeoutSeconds };
+  return buildDocument(
+    element('Dial', ofDial, element(pickNoun(connectTo), {}, escapeText(connectTo))),
+  );
 }
 
 /** For a buyer who must press 1. Without a key the leg ends in <Hangup/>. */
-export function whisperTwiml(key_url: string, tones: string | null = null): string {
+export function whisperTwiml(keyUrl: string, tones: string | null = null): string {
   const gather = {
     numDigits: 1,
     timeout: KEY_SECONDS,
-    action: key_url,
+    action: keyUrl,
     actionOnEmptyResult: true,
   };
   const ask = element('Gather', gather, say('Press 1 to take this call.'));
-  return document(playOf(tones) + ask + '<Hangup/>');
+  return buildDocument(buildPlay(tones) + ask + '<Hangup/>');
 }
 
 /** For a caller whose buyer is played keys: both meet in this conference. */
-export function conferenceTwiml(name: string, status_url: string): string {
-  const of_dial = { action: status_url, timeLimit: DIAL_LIMIT_SECONDS };
-  return document(element('Dial', of_dial, conferenceNoun(name)));
+export function conferenceTwiml(name: string, statusUrl: string): string {
+  const ofDial = { action: statusUrl, timeLimit: DIAL_LIMIT_SECONDS };
+  return buildDocument(element('Dial', ofDial, conferenceNoun(name)));
 }
 
-function fallbackOf(
+function buildFallback(
   { type, number }: NonNullable<Instruction<DialedLeg>['fallback']>,
   { urls }: TwimlContext,
 ): string {
@@ -110,68 +112,68 @@ function fallbackOf(
   return element(
     'Dial',
     { timeLimit: DIAL_LIMIT_SECONDS, answerOnBridge: true },
-    element(nounOf(number), {}, text(number)),
+    element(pickNoun(number), {}, escapeText(number)),
   );
 }
 
-function dialOf(dial: readonly DialedLeg[], { urls, number_called }: TwimlContext): string {
+function buildDial(dial: readonly DialedLeg[], { urls, number_called }: TwimlContext): string {
   const ring = Math.max(...dial.map(({ timeout_seconds }) => timeout_seconds));
-  const of_dial = {
+  const ofDial = {
     timeout: Math.min(Math.max(ring, RING_SECONDS.min), RING_SECONDS.max),
-    callerId: callerIdOf(dial, number_called),
+    callerId: pickCallerId(dial, number_called),
     action: urls.dial_status,
     // Where some buyers are not to be recorded, the one that answers is recorded by itself.
     record: dial.every(({ record_calls }) => record_calls) ? 'record-from-answer' : undefined,
     timeLimit: DIAL_LIMIT_SECONDS,
     answerOnBridge: true,
   };
-  return element('Dial', of_dial, dial.map((leg) => legOf(leg, urls)).join(''));
+  return element('Dial', ofDial, dial.map((leg) => buildLeg(leg, urls)).join(''));
 }
 
 /**
  * A <Dial> shows one number to all buyers. Without one the carrier would show the caller's, which
  * some must not see: then, and if they should see different ones, they see the number called.
  */
-function callerIdOf(dial: readonly DialedLeg[], number_called: string): string {
-  const [shown, ...others] = new Set(dial.map(({ caller_id }) => caller_id));
-  return others.length === 0 && shown ? shown : number_called;
+function pickCallerId(dial: readonly DialedLeg[], numberCalled: string): string {
+  const [shown, ...rest] = new Set(dial.map(({ caller_id }) => caller_id));
+  return rest.length === 0 && shown ? shown : numberCalled;
 }
 
-function legOf(
+function buildLeg(
   { attempt, number, dtmf_tones, press_one_to_accept }: DialedLeg,
   urls: CallbackUrls,
 ): string {
-  const noun = nounOf(number);
-  const of_leg = {
+  const noun = pickNoun(number);
+  const ofLeg = {
     // Only a telephone number takes tones here; a SIP address gets them when it answers.
     sendDigits: noun === 'Number' && dtmf_tones ? halfSeconds(dtmf_tones) : undefined,
     url: press_one_to_accept || (noun === 'Sip' && dtmf_tones) ? urls.whisper(attempt) : undefined,
     statusCallback: urls.attempt_status(attempt),
     statusCallbackEvent: EVENTS,
   };
-  return element(noun, of_leg, text(number));
+  return element(noun, ofLeg, escapeText(number));
 }
 
 export const isSip = (number: string): boolean => /^sips?:/i.test(number);
-const nounOf = (number: string): 'Sip' | 'Number' => (isSip(number) ? 'Sip' : 'Number');
+const pickNoun = (number: string): 'Sip' | 'Number' => (isSip(number) ? 'Sip' : 'Number');
 /** A text that is the URL of a recording is played. */
 function say(words: string | null): string {
   if (!words?.trim()) return '';
   return isRecording(words)
-    ? element('Play', {}, text(words.trim()))
-    : element('Say', {}, text(words));
+    ? element('Play', {}, escapeText(words.trim()))
+    : element('Say', {}, escapeText(words));
 }
 
 type Attributes = Record<string, string | number | boolean | undefined>;
 
-const element = (name: string, own: Attributes, content: string): string =>
-  `<${name}${attributes(own)}>${content}</${name}>`;
-const attributes = (own: Attributes): string =>
-  Object.entries(own)
-    .map(([name, value]) => (value === undefined ? '' : ` ${name}="${text(String(value))}"`))
+const element = (name: string, values: Attributes, content: string): string =>
+  `<${name}${attributes(values)}>${content}</${name}>`;
+const attributes = (values: Attributes): string =>
+  Object.entries(values)
+    .map(([name, value]) => (value === undefined ? '' : ` ${name}="${escapeText(String(value))}"`))
     .join('');
 
-function document(content: string): string {
+function buildDocument(content: string): string {
   const response = content ? `<Response>${content}</Response>` : '<Response/>';
   return `<?xml version="1.0" encoding="UTF-8"?>${response}`;
 }
@@ -179,7 +181,7 @@ function document(content: string): string {
 /** Characters that XML 1.0 does not allow, not even escaped. */
 const NOT_IN_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 
-function text(value: string): string {
+function escapeText(value: string): string {
   return value
     .replace(NOT_IN_XML, ' ')
     .replace(/[<>&"'\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -23,7 +23,7 @@ export interface ContactHours {
 
 export type Shift = 'daylight_hours' | 'business_hours';
 
-export interface Allowed {
+export interface ContactTime {
   at: Date;
   /** The rule that postponed it; absent when the requested moment is allowed. */
   shifted_by?: Shift;
@@ -34,7 +34,7 @@ interface Rule {
   zone: string;
   shift: Shift;
   /** Takes the local time in minutes since the epoch; 0 when open, else minutes it stays closed. */
-  wait: (local_minute: number) => number;
+  wait: (localMinute: number) => number;
 }
 
 /**
@@ -45,14 +45,14 @@ export function nextContact(
   hours: ContactHours,
   zones: readonly string[],
   from: Date,
-): Allowed | undefined {
-  const rules = rulesOf(hours, zones);
+): ContactTime | undefined {
+  const rules = buildRules(hours, zones);
   const start = from.getTime();
   const closed = rules.find(
-    (rule) => rule.wait(localMinute(start, offsetOf(rule.zone, start))) > 0,
+    (rule) => rule.wait(localMinute(start, requireOffset(rule.zone, start))) > 0,
   );
   if (!closed) return { at: from };
-  const at = firstOpen(rules, start, start + SEARCHED_MS);
+  const at = findFirstOpen(rules, start, start + SEARCHED_MS);
   return at === undefined ? undefined : { at: new Date(at), shifted_by: closed.shift };
 }
 
@@ -60,7 +60,7 @@ export function nextContact(
  * Daylight comes first: it is the reason that is given when both are closed. Rules that are always
  * open are left out, because computing local times is the expensive part.
  */
-function rulesOf(hours: ContactHours, zones: readonly string[]): Rule[] {
+function buildRules(hours: ContactHours, zones: readonly string[]): Rule[] {
   const [from, to] = hours.daylight;
   const last = modulo(to - from, DAY);
   const toDaylight = (minute: number) => {
@@ -82,35 +82,35 @@ function rulesOf(hours: ContactHours, zones: readonly string[]): Rule[] {
 }
 
 /** Minutes to the next opening, or to the end of the week, when it may still be closed. */
-function toBusiness(open_minutes: readonly number[], local_minute: number): number {
-  const minute = modulo(local_minute + EPOCH_MINUTE_OF_WEEK, WEEK);
-  if (isOpenAt(open_minutes, minute)) return 0;
-  return (open_minutes.find((boundary) => boundary > minute) ?? WEEK) - minute;
+function toBusiness(openMinutes: readonly number[], localMinute: number): number {
+  const minute = modulo(localMinute + EPOCH_MINUTE_OF_WEEK, WEEK);
+  if (isOpenAt(openMinutes, minute)) return 0;
+  return (openMinutes.find((boundary) => boundary > minute) ?? WEEK) - minute;
 }
 
 /**
  * Searches in stretches of at most a day in which no zone changes its offset: within one, local
  * times are sums.
  */
-function firstOpen(rules: readonly Rule[], start: number, end: number): number | undefined {
-  let offsets = rules.map((rule) => offsetOf(rule.zone, start));
+function findFirstOpen(rules: readonly Rule[], start: number, end: number): number | undefined {
+  let offsets = rules.map((rule) => requireOffset(rule.zone, start));
   for (let from = start; from < end;) {
     const until = Math.min(from + DAY_MS, end);
-    const later = rules.map((rule) => offsetOf(rule.zone, until));
+    const later = rules.map((rule) => requireOffset(rule.zone, until));
     const changes = rules.map((rule, n) =>
-      later[n] === offsets[n] ? until : changeOf(rule.zone, from, until),
+      later[n] === offsets[n] ? until : findChange(rule.zone, from, until),
     );
     const to = Math.min(...changes);
-    const found = firstOpenUnchanged(rules, offsets, from, to);
-    if (found !== undefined) return found;
-    offsets = to === until ? later : rules.map((rule) => offsetOf(rule.zone, to));
+    const opening = findOpenAtFixedOffsets(rules, offsets, from, to);
+    if (opening !== undefined) return opening;
+    offsets = to === until ? later : rules.map((rule) => requireOffset(rule.zone, to));
     from = to;
   }
   return undefined;
 }
 
 /** Advances to the next opening of each closed rule until all are open. */
-function firstOpenUnchanged(
+function findOpenAtFixedOffsets(
   rules: readonly Rule[],
   offsets: readonly number[],
   from: number,
@@ -129,26 +129,26 @@ function firstOpenUnchanged(
 }
 
 /** The instant after `from`, at most `until`, from which the zone has another offset. */
-function changeOf(zone: string, from: number, until: number): number {
-  const before = offsetOf(zone, from);
-  let [same, other] = [from, until];
-  while (other - same > 1) {
-    const middle = Math.floor((same + other) / 2);
-    if (offsetOf(zone, middle) === before) same = middle;
-    else other = middle;
+function findChange(zone: string, from: number, until: number): number {
+  const before = requireOffset(zone, from);
+  let [same, changed] = [from, until];
+  while (changed - same > 1) {
+    const middle = Math.floor((same + changed) / 2);
+    if (requireOffset(zone, middle) === before) same = middle;
+    else changed = middle;
   }
-  return other;
+  return changed;
 }
 
 /** Throws for an unknown zone, whose NaN every comparison would take for daylight. */
-function offsetOf(zone: string, instant: number): number {
+function requireOffset(zone: string, instant: number): number {
   const offset = offsetAt(zone, new Date(instant));
   if (Number.isNaN(offset)) throw new RangeError(`no time in zone ${zone} at ${instant}`);
   return offset;
 }
 
-function localMinute(instant: number, offset_ms: number): number {
-  return Math.floor((instant + offset_ms) / MINUTE_MS);
+function localMinute(instant: number, offsetMs: number): number {
+  return Math.floor((instant + offsetMs) / MINUTE_MS);
 }
 
 function modulo(n: number, size: number): number {

@@ -55,7 +55,7 @@ function weekSpans(day: number, time: string): [number, number][] {
 }
 
 /** Tests a minute of the week against openMinutes(). Twin of is_open() in SQL. */
-export function isOpenAt(open_minutes: readonly number[], minute_of_week: number): boolean {
-  if (open_minutes.length === 0) return true;
-  return open_minutes.filter((boundary) => boundary <= minute_of_week).length % 2 === 1;
+export function isOpenAt(openMinutes: readonly number[], minuteOfWeek: number): boolean {
+  if (openMinutes.length === 0) return true;
+  return openMinutes.filter((boundary) => boundary <= minuteOfWeek).length % 2 === 1;
 }

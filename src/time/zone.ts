@@ -7,39 +7,39 @@ export const IANA_NAMES: readonly string[] = [
   ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC'),
 ];
 
-const known = new Map<string, string | undefined>();
+const resolvedNames = new Map<string, string | undefined>();
 
 /** The IANA name of a zone given by IANA or display name; undefined when it is neither. */
 export function ianaName(name: string): string | undefined {
   if (Object.hasOwn(DISPLAY_NAMES, name)) return DISPLAY_NAMES[name];
-  if (!known.has(name)) {
+  if (!resolvedNames.has(name)) {
     // Bounded, in number and length: the name comes from requests.
     if (name.length > 64) return undefined;
-    if (known.size > 5_000) known.clear();
-    known.set(name, resolve(name));
+    if (resolvedNames.size > 5_000) resolvedNames.clear();
+    resolvedNames.set(name, resolve(name));
   }
-  return known.get(name);
+  return resolvedNames.get(name);
 }
 
-const by_lower = new Map(
+const byLower = new Map(
   [...IANA_NAMES, ...Object.keys(DISPLAY_NAMES)].map((name) => [name.toLowerCase(), name]),
 );
 
 /** The listed name of a zone that is written in other case; other names unchanged. */
-export const listedName = (name: string): string => by_lower.get(name.toLowerCase()) ?? name;
+export const listedName = (name: string): string => byLower.get(name.toLowerCase()) ?? name;
 
-const listed = new Set(IANA_NAMES);
+const listedNames = new Set(IANA_NAMES);
 
 /**
  * A listed name, or the listed zone of an alias. Short names (EST, IST, CST) are not accepted:
  * PostgreSQL and Node take them for different zones, or only one of the two knows them.
  */
 function resolve(name: string): string | undefined {
-  if (listed.has(name)) return name;
+  if (listedNames.has(name)) return name;
   if (/^Etc\/(UTC|GMT([+-]\d{1,2})?)$/.test(name) || /^[A-Za-z]+\/[A-Za-z_/+-]+$/.test(name)) {
     try {
       const zone = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
-      return listed.has(zone) || zone.startsWith('Etc/') ? zone : undefined;
+      return listedNames.has(zone) || zone.startsWith('Etc/') ? zone : undefined;
     } catch {
       return undefined;
     }
@@ -66,19 +66,19 @@ const minutes = { minute: NaN, by_zone: new Map<string, number>() };
 export function minuteOfWeek(zone: string, instant: Date): number {
   const minute = Math.floor(instant.getTime() / 60_000);
   if (minutes.minute !== minute) Object.assign(minutes, { minute, by_zone: new Map() });
-  const known = minutes.by_zone.get(zone);
-  if (known !== undefined) return known;
+  const cachedMinute = minutes.by_zone.get(zone);
+  if (cachedMinute !== undefined) return cachedMinute;
   const local = new Date(instant.getTime() + offsetAt(zone, instant));
-  const found = local.getUTCDay() * 1_440 + local.getUTCHours() * 60 + local.getUTCMinutes();
-  minutes.by_zone.set(zone, found);
-  return found;
+  const weekMinute = local.getUTCDay() * 1_440 + local.getUTCHours() * 60 + local.getUTCMinutes();
+  minutes.by_zone.set(zone, weekMinute);
+  return weekMinute;
 }
 
 /** An offset in milliseconds as `+HH:MM`. */
-export function formatOffset(offset_ms: number): string {
-  const minutes = Math.abs(Math.round(offset_ms / 60_000));
+export function formatOffset(offsetMs: number): string {
+  const minutes = Math.abs(Math.round(offsetMs / 60_000));
   const two = (n: number) => String(n).padStart(2, '0');
-  return `${offset_ms < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+  return `${offsetMs < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
 /** The form of responses: ISO 8601 with milliseconds and the offset of an IANA zone. */
@@ -94,7 +94,7 @@ const DAY_MS = 86_400_000;
  * PostgreSQL: a time that does not exist has the offset before the change, a time that exists twice
  * is the second.
  */
-export function instantOf(wall: Date, zone: string): Date {
+export function toInstant(wall: Date, zone: string): Date {
   const before = offsetAt(zone, new Date(wall.getTime() - DAY_MS));
   const after = offsetAt(zone, new Date(wall.getTime() + DAY_MS));
   const late = new Date(wall.getTime() - after);
@@ -127,7 +127,7 @@ export function parseInstant(text: string, zone = 'UTC'): Date | undefined {
   const wall = wallClock(match.slice(1, 8));
   const offset = match[8];
   if (!wall) return undefined;
-  if (!offset) return instantOf(wall, zone);
+  if (!offset) return toInstant(wall, zone);
   if (/^(Z|UTC)$/i.test(offset)) return wall;
   const sign = offset.startsWith('-') ? -1 : 1;
   const minutes = Number(offset.slice(1, 3)) * 60 + Number(offset.slice(-2));
@@ -141,9 +141,9 @@ function wallClock(parts: readonly (string | undefined)[]): Date | undefined {
   ) as [number, number, number, number, number, number];
   const ms = Math.floor(Number(`0.${parts[6] ?? 0}`) * 1000);
   const wall = new Date(Date.UTC(year, month - 1, day, hour, minute, second, ms));
-  const is_date =
+  const isDate =
     wall.getUTCFullYear() === year && wall.getUTCMonth() === month - 1 && wall.getUTCDate() === day;
   // Years of four digits, with room for every offset.
-  const is_year = year >= 1000 && year <= 9998;
-  return is_date && is_year && hour < 24 && minute < 60 && second < 60 ? wall : undefined;
+  const isYear = year >= 1000 && year <= 9998;
+  return isDate && isYear && hour < 24 && minute < 60 && second < 60 ? wall : undefined;
 }

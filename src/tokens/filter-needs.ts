@@ -1,4 +1,4 @@
-import { listedAs, memberKey, type Membership } from './filter-lookups';
+import { listSpellings, memberKey, type Membership } from './filter-lookups';
 import { splitFilter } from './filters';
 import type { TokenSource } from './substitute';
 
@@ -11,12 +11,12 @@ export interface FilterNeeds {
 }
 
 const NOTHING: FilterNeeds = { lists: [], user_traffic_source_id: false };
-const known = new WeakMap<readonly string[], FilterNeeds>();
+const needsByFilters = new WeakMap<readonly string[], FilterNeeds>();
 
 /** Lists of filters are shared objects, so that each is read once. */
 function needsOfList(filters: readonly string[]): FilterNeeds {
-  let needs = known.get(filters);
-  if (!needs) known.set(filters, (needs = readNeeds(filters)));
+  let needs = needsByFilters.get(filters);
+  if (!needs) needsByFilters.set(filters, (needs = readNeeds(filters)));
   return needs;
 }
 
@@ -25,12 +25,14 @@ function readNeeds(filters: readonly string[]): FilterNeeds {
   const lists = parsed.flatMap(({ name, operator, operand }) =>
     operator === 'in_list' || operator === 'not in_list' ? [{ name, list: operand }] : [],
   );
-  const user_traffic_source_id = parsed.some(({ name }) => name === 'user_traffic_source_id');
-  return lists.length > 0 || user_traffic_source_id ? { lists, user_traffic_source_id } : NOTHING;
+  const userTrafficSourceId = parsed.some(({ name }) => name === 'user_traffic_source_id');
+  return lists.length > 0 || userTrafficSourceId
+    ? { lists, user_traffic_source_id: userTrafficSourceId }
+    : NOTHING;
 }
 
-export function needsOf(all: Iterable<readonly string[]>): FilterNeeds {
-  let user_traffic_source_id = false;
+export function combineNeeds(all: Iterable<readonly string[]>): FilterNeeds {
+  let userTrafficSourceId = false;
   let last: readonly string[] | undefined;
   const lists = new Map<string, FilterNeeds['lists'][number]>();
   for (const filters of all) {
@@ -38,16 +40,18 @@ export function needsOf(all: Iterable<readonly string[]>): FilterNeeds {
     last = filters;
     const needs = needsOfList(filters);
     if (needs === NOTHING) continue;
-    user_traffic_source_id ||= needs.user_traffic_source_id;
-    for (const each of needs.lists) lists.set(`${each.name}\n${each.list}`, each);
+    userTrafficSourceId ||= needs.user_traffic_source_id;
+    for (const entry of needs.lists) lists.set(`${entry.name}\n${entry.list}`, entry);
   }
-  return { lists: [...lists.values()], user_traffic_source_id };
+  return { lists: [...lists.values()], user_traffic_source_id: userTrafficSourceId };
 }
 
 /** The memberships to look up for the tokens of a decision, each once. */
-export function membershipsOf({ lists }: FilterNeeds, tokens: TokenSource): Membership[] {
-  const asked = lists.flatMap(({ name, list }) =>
-    listedAs(tokens(name) ?? '').map((value) => ({ list, value })),
+export function listMemberships({ lists }: FilterNeeds, tokens: TokenSource): Membership[] {
+  const memberships = lists.flatMap(({ name, list }) =>
+    listSpellings(tokens(name) ?? '').map((value) => ({ list, value })),
   );
-  return [...new Map(asked.map((each) => [memberKey(each), each])).values()];
+  return [
+    ...new Map(memberships.map((membership) => [memberKey(membership), membership])).values(),
+  ];
 }

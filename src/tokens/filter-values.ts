@@ -20,7 +20,7 @@ export const isNumeric = (text: string): boolean => Number.isFinite(numberIn(tex
 export const isFormatted = (text: string): boolean =>
   /[$,]/.test(text) && numberIn(text) !== undefined;
 
-export const folded = (text: string): string => text.trim().toLowerCase();
+export const foldCase = (text: string): string => text.trim().toLowerCase();
 
 const PHONES = new Set(['number_called', 'caller_id', 'caller_number', 'service_number']);
 const STATES = new Set(['geo_state', 'state', 'state_province']);
@@ -28,15 +28,15 @@ const STATES = new Set(['geo_state', 'state', 'state_province']);
 /** Returns the function that normalizes values of a token: equal results for equal meanings. */
 export function keyFor(name: string): (value: string) => string {
   if (PHONES.has(name)) return phoneKey;
-  return STATES.has(name) ? stateKey : folded;
+  return STATES.has(name) ? stateKey : foldCase;
 }
 
 /** +1 310 555 0123, 13105550123 and (310) 555-0123 are one number. */
 function phoneKey(value: string): string {
-  if (!/^[\s+\d().-]+$/.test(value)) return folded(value);
+  if (!/^[\s+\d().-]+$/.test(value)) return foldCase(value);
   const digits = value.replace(/\D/g, '');
   return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
 }
 
 /** California and CA are one state. */
-const stateKey = (value: string): string => stateCode(value)?.toLowerCase() ?? folded(value);
+const stateKey = (value: string): string => stateCode(value)?.toLowerCase() ?? foldCase(value);

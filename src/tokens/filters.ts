@@ -40,7 +40,9 @@ export function parsePair(pair: string): [string, string] | undefined {
 
 /** The tokens of `key:value` pairs; of equal names the last counts. */
 export const pairTokens = (pairs: readonly string[]): Record<string, string> =>
-  Object.fromEntries(pairs.flatMap((pair) => [parsePair(pair)].filter((one) => one !== undefined)));
+  Object.fromEntries(
+    pairs.flatMap((pair) => [parsePair(pair)].filter((token) => token !== undefined)),
+  );
 
 /**
  * Reads a filter such as `age:>=18`, `state:in CA,NV` or `state:NOT IN (CA, NV)`. Undefined when
@@ -49,11 +51,11 @@ export const pairTokens = (pairs: readonly string[]): Record<string, string> =>
  */
 export function parseFilter(filter: string): TokenFilter | undefined {
   const parsed = splitFilter(filter);
-  const has_pattern = parsed?.operator === '=~' || parsed?.operator === '!~';
-  return has_pattern && !isAllowedPattern(parsed.operand) ? undefined : parsed;
+  const hasPattern = parsed?.operator === '=~' || parsed?.operator === '!~';
+  return hasPattern && !isAllowedPattern(parsed.operand) ? undefined : parsed;
 }
 
-export function patternOf(filter: string): string | undefined {
+export function readPattern(filter: string): string | undefined {
   const parsed = splitFilter(filter);
   return parsed?.operator === '=~' || parsed?.operator === '!~' ? parsed.operand : undefined;
 }
@@ -68,34 +70,42 @@ export function splitFilter(filter: string): TokenFilter | undefined {
   const [name, text] = [pair[0], pair[1].trim()];
   const symbol = SYMBOL.exec(text)?.[0];
   if (symbol !== undefined)
-    return bySymbol(name, SYMBOLS[symbol] ?? (symbol as FilterOperator), text.slice(symbol.length));
+    return parseSymbolFilter(
+      name,
+      SYMBOLS[symbol] ?? (symbol as FilterOperator),
+      text.slice(symbol.length),
+    );
   const word = WORD.exec(text);
-  if (word) return byWord(name, word, text.slice(word[0].length));
+  if (word) return parseWordFilter(name, word, text.slice(word[0].length));
   if (UNKNOWN_SYMBOL.test(text) || UNKNOWN_WORD.test(text)) return undefined;
   return { name, operator: '=', operand: text };
 }
 
 const NUMERIC: ReadonlySet<FilterOperator> = new Set<FilterOperator>(['>=', '<=', '>', '<']);
 
-function bySymbol(name: string, operator: FilterOperator, rest: string): TokenFilter | undefined {
+function parseSymbolFilter(
+  name: string,
+  operator: FilterOperator,
+  rest: string,
+): TokenFilter | undefined {
   const operand = rest.trim();
   if (operator === '=~' || operator === '!~') return { name, operator, operand };
   // The rest begins with another operator, as in <>, => or ===.
   if (/^[=<>~]/.test(rest)) return undefined;
   if (NUMERIC.has(operator)) return isNumeric(operand) ? { name, operator, operand } : undefined;
-  return { name, operator, operand: unquoted(operand) };
+  return { name, operator, operand: removeQuotes(operand) };
 }
 
-function byWord(name: string, [, not, word]: RegExpExecArray, rest: string) {
+function parseWordFilter(name: string, [, not, word]: RegExpExecArray, rest: string) {
   const kind = word!.toLowerCase() as 'in' | 'in_list';
   const operator: FilterOperator = not ? `not ${kind}` : kind;
-  const operand = unbracketed(rest.trim());
+  const operand = removeBrackets(rest.trim());
   if (operand === undefined) return undefined;
   if (kind === 'in_list') {
-    const list = unquoted(operand);
+    const list = removeQuotes(operand);
     return list ? { name, operator, operand: list } : undefined;
   }
-  return listed(operand).length > 0 ? { name, operator, operand } : undefined;
+  return splitList(operand).length > 0 ? { name, operator, operand } : undefined;
 }
 
 /** A value in quotes at the beginning of the rest of a list. */
@@ -104,26 +114,26 @@ const QUOTED = /^ ?(?:"[^"]*"|'[^']*')/;
 const BRACKETS: Record<string, string> = { '[': ']', '(': ')' };
 
 /** Undefined when a bracket is not closed at the end. */
-function unbracketed(text: string): string | undefined {
+function removeBrackets(text: string): string | undefined {
   const close = BRACKETS[text.charAt(0)];
   if (close === undefined) return text;
   return text.endsWith(close) ? text.slice(1, -1).trim() : undefined;
 }
 
-function unquoted(text: string): string {
+function removeQuotes(text: string): string {
   const quote = text.charAt(0);
-  const is_quoted = text.length > 1 && (quote === '"' || quote === "'") && text.endsWith(quote);
-  return is_quoted ? text.slice(1, -1).trim() : text;
+  const isQuoted = text.length > 1 && (quote === '"' || quote === "'") && text.endsWith(quote);
+  return isQuoted ? text.slice(1, -1).trim() : text;
 }
 
 /** The values of a list, separated by commas or bars; those in quotes may contain either. */
-function listed(text: string): string[] {
+function splitList(text: string): string[] {
   const values: string[] = [];
   for (let from = 0; from <= text.length;) {
     const quoted = QUOTED.exec(text.slice(from))?.[0].length ?? 0;
     const separator = text.slice(from + quoted).search(/[,|]/);
     const to = separator < 0 ? text.length : from + quoted + separator;
-    values.push(unquoted(text.slice(from, to).trim()));
+    values.push(removeQuotes(text.slice(from, to).trim()));
     from = to + 1;
   }
   return values.filter(Boolean);
@@ -160,19 +170,19 @@ export function compileFilter(filter: string): ((tokens: TokenSource) => boolean
 export const passesFilters = (filters: readonly string[], tokens: TokenSource): boolean =>
   filters.every((filter) => compileFilter(filter)?.(tokens) ?? false);
 
-type Compared = Exclude<FilterOperator, '=~' | '!~' | 'in_list' | 'not in_list'>;
+type ComparisonOperator = Exclude<FilterOperator, '=~' | '!~' | 'in_list' | 'not in_list'>;
 type Condition = (value: string) => boolean;
 
-function condition(name: string, operator: Compared, operand: string): Condition {
+function condition(name: string, operator: ComparisonOperator, operand: string): Condition {
   switch (operator) {
     case '=':
-      return isOneOf(name, [operand]);
+      return matchAny(name, [operand]);
     case '!=':
-      return not(isOneOf(name, [operand]));
+      return not(matchAny(name, [operand]));
     case 'in':
-      return isOneOf(name, listed(operand));
+      return matchAny(name, splitList(operand));
     case 'not in':
-      return not(isOneOf(name, listed(operand)));
+      return not(matchAny(name, splitList(operand)));
     case '>=':
       return numeric(operand, (value, number) => value >= number);
     case '<=':
@@ -190,11 +200,11 @@ const not =
     !holds(value);
 
 /** Texts are equal without regard to case; $1,000.00 and 1000 are equal as numbers. */
-function isOneOf(name: string, wanted: readonly string[]): Condition {
+function matchAny(name: string, expected: readonly string[]): Condition {
   const key = keyFor(name);
-  const keys = new Set(wanted.map(key));
-  const numbers = new Set(wanted.map(numberIn).filter((number) => number !== undefined));
-  const formatted = new Set(wanted.filter(isFormatted).map(numberIn));
+  const keys = new Set(expected.map(key));
+  const numbers = new Set(expected.map(numberIn).filter((number) => number !== undefined));
+  const formatted = new Set(expected.filter(isFormatted).map(numberIn));
   return (value) => {
     if (keys.has(key(value))) return true;
     const number = numbers.size > 0 ? numberIn(value) : undefined;
@@ -205,8 +215,8 @@ function isOneOf(name: string, wanted: readonly string[]): Condition {
 function numeric(operand: string, compare: (value: number, number: number) => boolean): Condition {
   const number = numberIn(operand)!;
   return (value) => {
-    const known = numberIn(value);
-    return known !== undefined && compare(known, number);
+    const valueNumber = numberIn(value);
+    return valueNumber !== undefined && compare(valueNumber, number);
   };
 }
 

@@ -70,7 +70,7 @@ export interface DataFault {
  * The tokens of a submission. `loose` are its keys that are not parameters; those of `data`
  * replace them. Keys become token names.
  */
-export function tokensOf(loose: Data, data: Data): { tokens: Data; faults: DataFault[] } {
+export function buildTokens(loose: Data, data: Data): { tokens: Data; faults: DataFault[] } {
   const faults: DataFault[] = [];
   const tokens: Data = Object.create(null) as Data;
   for (const [key, value] of [...namesLast(loose), ...namesLast(data)]) {
@@ -100,7 +100,10 @@ export function tokensOf(loose: Data, data: Data): { tokens: Data; faults: DataF
  * Like `buildTokens`, but refuses nothing: a key without a possible name gets one, which the faults
  * report. `limitTokens` then applies the limits.
  */
-export function anyTokensOf(loose: Data, data: Data): { tokens: Data; faults: DataFault[] } {
+export function buildTokensLeniently(
+  loose: Data,
+  data: Data,
+): { tokens: Data; faults: DataFault[] } {
   const faults: DataFault[] = [];
   const tokens: Data = Object.create(null) as Data;
   for (const [key, value] of [...namesLast(loose), ...namesLast(data)]) {
@@ -116,37 +119,37 @@ export function anyTokensOf(loose: Data, data: Data): { tokens: Data; faults: Da
 }
 
 /** The beginning of a name that is too long; a number where there are no letters to use. */
-function newName(key: string, taken: Data): string {
+function newName(key: string, usedNames: Data): string {
   const short = cutText(plain(key), 100);
-  if (NAME.test(short) && !(short in taken)) return short;
-  for (let n = 1; ; n++) if (!(`token_${n}` in taken)) return `token_${n}`;
+  if (NAME.test(short) && !(short in usedNames)) return short;
+  for (let n = 1; ; n++) if (!(`token_${n}` in usedNames)) return `token_${n}`;
 }
 
 /**
  * Keeps tokens within the limits of one lead: too deep a value becomes the text of its JSON, and
  * tokens beyond the limits are left out. The faults report both.
  */
-export function fitted(tokens: Data): { tokens: Data; faults: DataFault[] } {
+export function limitTokens(tokens: Data): { tokens: Data; faults: DataFault[] } {
   const faults: DataFault[] = [];
-  const found: Data = Object.create(null) as Data;
+  const fittingTokens: Data = Object.create(null) as Data;
   let [count, bytes] = [0, 1];
-  for (const [name, sent] of Object.entries(tokens)) {
-    const deep = isDeeper(sent, LIMITS.depth);
-    const value = deep ? JSON.stringify(sent) : sent;
+  for (const [name, inputValue] of Object.entries(tokens)) {
+    const deep = isDeeper(inputValue, LIMITS.depth);
+    const value = deep ? JSON.stringify(inputValue) : inputValue;
     const length = Buffer.byteLength(`${JSON.stringify(name)}:${JSON.stringify(value)},`);
     if (count >= LIMITS.tokens || bytes + length > LIMITS.bytes) {
       faults.push({ field: name, message: `is left out: ${LIMITS_IN_WORDS}` });
       continue;
     }
     [count, bytes] = [count + 1, bytes + length];
-    found[name] = value;
+    fittingTokens[name] = value;
     if (deep)
       faults.push({
         field: name,
         message: `is nested deeper than ${LIMITS.depth} levels: kept as the text of its JSON`,
       });
   }
-  return { tokens: found, faults };
+  return { tokens: fittingTokens, faults };
 }
 
 const LIMITS_IN_WORDS = `a submission has at most ${LIMITS.tokens} tokens, and ${LIMITS.bytes} bytes of them as JSON`;
@@ -167,61 +170,61 @@ function isDeeper(value: unknown, levels: number): boolean {
  * that name is not overwritten. Of two fields of one name the less nested one keeps it; the other
  * gets the names of its parents as a prefix.
  */
-export function flattened(data: Data): Data {
-  const found: Data = Object.create(null) as Data;
-  lift(data, found);
-  for (const [name, others] of Object.entries(FOREIGN)) {
-    const known = others.find((other) => isFilled(found[other]));
-    if (known && !isFilled(found[name])) found[name] = found[known];
+export function flattenData(data: Data): Data {
+  const fields: Data = Object.create(null) as Data;
+  lift(data, fields);
+  for (const [name, aliases] of Object.entries(FOREIGN)) {
+    const filledAlias = aliases.find((alias) => isFilled(fields[alias]));
+    if (filledAlias && !isFilled(fields[name])) fields[name] = fields[filledAlias];
   }
-  return found;
+  return fields;
 }
 
 const isFilled = (value: unknown) =>
   value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '');
 
-interface Nested {
+interface NestedData {
   value: Data;
   /** Names of its parents, the outermost first. */
   path: readonly string[];
 }
 
 /** Level by level: less nested fields come first. */
-function lift(data: Data, found: Data): void {
-  let level: Nested[] = [{ value: data, path: [] }];
+function lift(data: Data, fields: Data): void {
+  let level: NestedData[] = [{ value: data, path: [] }];
   for (let depth = 0; level.length > 0; depth++) {
-    const next: Nested[] = [];
+    const next: NestedData[] = [];
     for (const { value, path } of level) {
       for (const [key, inner] of Object.entries(value)) {
         const name = tokenName(key);
         if (!name) continue;
-        const nested = depth < LIMITS.depth ? nestedIn(inner, path, name) : undefined;
+        const nested = depth < LIMITS.depth ? findNested(inner, path, name) : undefined;
         if (nested) next.push(nested);
-        else place(inner, path, name, found);
+        else placeField(inner, path, name, fields);
       }
     }
     level = next;
   }
 }
 
-function nestedIn(value: unknown, path: readonly string[], name: string): Nested | undefined {
+function findNested(value: unknown, path: readonly string[], name: string): NestedData | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!Array.isArray(value)) return { value: value as Data, path: [...path, name] };
-  const pairs = pairsOf(value);
+  const pairs = toPairs(value);
   return pairs && { value: pairs, path };
 }
 
-function place(value: unknown, path: readonly string[], name: string, found: Data): void {
+function placeField(value: unknown, path: readonly string[], name: string, fields: Data): void {
   if (!isFilled(value)) {
-    if (!(name in found)) found[name] = value;
+    if (!(name in fields)) fields[name] = value;
     return;
   }
-  const free = isFilled(found[name]) ? tokenName([...path, name].join('_')) : name;
-  if (free && !isFilled(found[free])) found[free] = value;
+  const free = isFilled(fields[name]) ? tokenName([...path, name].join('_')) : name;
+  if (free && !isFilled(fields[free])) fields[free] = value;
 }
 
 /** The object of a list such as `[{ name: 'email', values: ['a@b.c'] }]`, else undefined. */
-function pairsOf(list: readonly unknown[]): Data | undefined {
+function toPairs(list: readonly unknown[]): Data | undefined {
   const pairs = list.map((entry) => {
     const { name, key, field, ...rest } = (
       typeof entry === 'object' && entry !== null ? entry : {}

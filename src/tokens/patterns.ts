@@ -34,32 +34,32 @@ const MAX_CACHED = 250_000;
 const cache = new Map<string, RE2JS>();
 let cached = 0;
 
-const weightOf = (pattern: RE2JS): number => pattern.programSize() + pattern.pattern().length;
+const computeWeight = (pattern: RE2JS): number => pattern.programSize() + pattern.pattern().length;
 
 function remember(pattern: RE2JS): void {
   cache.set(pattern.pattern(), pattern);
-  cached += weightOf(pattern);
+  cached += computeWeight(pattern);
   for (const [text, oldest] of cache) {
     if (cached <= MAX_CACHED) return;
     cache.delete(text);
-    cached -= weightOf(oldest);
+    cached -= computeWeight(oldest);
   }
 }
 
 function recall(text: string): RE2JS | undefined {
-  const found = cache.get(text);
-  if (!found) return undefined;
+  const pattern = cache.get(text);
+  if (!pattern) return undefined;
   cache.delete(text);
-  cache.set(text, found);
-  return found;
+  cache.set(text, pattern);
+  return pattern;
 }
 
 /** A pattern within the limits that RE2 accepts: no back-references, no lookaround. */
-export const isAllowedPattern = (text: string): boolean => compiled(text) !== undefined;
+export const isAllowedPattern = (text: string): boolean => compilePattern(text) !== undefined;
 
-function compiled(text: string): RE2JS | undefined {
-  const known = recall(text);
-  if (known || !isSmall(text)) return known;
+function compilePattern(text: string): RE2JS | undefined {
+  const cachedPattern = recall(text);
+  if (cachedPattern || !isSmall(text)) return cachedPattern;
   try {
     const pattern = RE2JS.compile(text);
     if (pattern.programSize() > MAX_PROGRAM) return undefined;
@@ -71,7 +71,7 @@ function compiled(text: string): RE2JS | undefined {
 }
 
 /** Steps that are left to the decision that reads its tokens from a source. */
-const steps_left = new WeakMap<TokenSource, number>();
+const stepsLeft = new WeakMap<TokenSource, number>();
 
 /**
  * Matches anywhere in a value. Undefined when earlier patterns have used up the steps of the
@@ -82,7 +82,7 @@ export function matchesPattern(
   value: string,
   tokens: TokenSource,
 ): boolean | undefined {
-  const pattern = recall(text) ?? compiledFor(tokens, text);
+  const pattern = recall(text) ?? compileWithinSteps(tokens, text);
   if (!pattern) return undefined;
   const part = value.length > MAX_VALUE_LENGTH ? cutText(value, MAX_VALUE_LENGTH) : value;
   if (!take(tokens, pattern.programSize() * (part.length + 1))) return undefined;
@@ -91,21 +91,21 @@ export function matchesPattern(
   return pattern.matcher(part).find();
 }
 
-function compiledFor(tokens: TokenSource, text: string): RE2JS | undefined {
+function compileWithinSteps(tokens: TokenSource, text: string): RE2JS | undefined {
   return take(tokens, STEPS_TO_COMPILE * Math.min(text.length, MAX_PROGRAM))
-    ? compiled(text)
+    ? compilePattern(text)
     : undefined;
 }
 
 function take(tokens: TokenSource, steps: number): boolean {
-  const left = (steps_left.get(tokens) ?? MAX_STEPS) - steps;
-  steps_left.set(tokens, left);
+  const left = (stepsLeft.get(tokens) ?? MAX_STEPS) - steps;
+  stepsLeft.set(tokens, left);
   return left >= 0;
 }
 
 /** The pattern can be compiled in little time. */
 const isSmall = (text: string): boolean =>
-  estimatedProgram(text) + costOfClasses(text) <= MAX_COMPILING;
+  estimateProgram(text) + costOfClasses(text) <= MAX_COMPILING;
 
 /** The ends of ranges beyond ASCII. */
 const RANGE = /(?<=([^]))-(?=([^\0-\x7f]|\\x))/gu;
@@ -123,13 +123,13 @@ function costOfClasses(text: string): number {
 
 /** Where the class ends that begins at a bracket; Infinity if it is not closed. */
 function endOfClass(text: string, start: number): number {
-  let place = start + (text[start + 1] === '^' ? 2 : 1);
-  if (text[place] === ']') place++;
-  while (place < text.length) {
-    if (text[place] === ']') return place + 1;
-    const named = text.startsWith('[:', place) ? text.indexOf(':]', place) : -1;
-    if (named >= 0) place = named + 2;
-    else place += text[place] === '\\' ? 2 : 1;
+  let index = start + (text[start + 1] === '^' ? 2 : 1);
+  if (text[index] === ']') index++;
+  while (index < text.length) {
+    if (text[index] === ']') return index + 1;
+    const nameEnd = text.startsWith('[:', index) ? text.indexOf(':]', index) : -1;
+    if (nameEnd >= 0) index = nameEnd + 2;
+    else index += text[index] === '\\' ? 2 : 1;
   }
   return Infinity;
 }
@@ -137,34 +137,35 @@ function endOfClass(text: string, start: number): number {
 /** Where an escape ends, such as `\d`, `\p{Greek}` or `\Q...\E`. */
 function endOfEscape(text: string, start: number): number {
   const kind = text[start + 1];
-  if (kind === 'Q') return after(text.indexOf('\\E', start), 2);
+  if (kind === 'Q') return addLength(text.indexOf('\\E', start), 2);
   if (kind && 'pPx'.includes(kind) && text[start + 2] === '{')
-    return after(text.indexOf('}', start), 1);
+    return addLength(text.indexOf('}', start), 1);
   return start + 2;
 }
 
-const after = (found: number, length: number): number => (found < 0 ? Infinity : found + length);
+const addLength = (index: number, length: number): number =>
+  index < 0 ? Infinity : index + length;
 
 const COUNT = /\{(\d{1,4})(?:,(\d{0,4}))?\}/y;
 
 /** The maximum of a counted repetition at an index, and the index where it ends. */
-function countAt(text: string, place: number): { most: number; end: number } | undefined {
-  COUNT.lastIndex = place;
-  const found = COUNT.exec(text);
-  if (!found) return undefined;
-  return { most: Math.max(1, Number(found[1]), Number(found[2] ?? 0)), end: COUNT.lastIndex };
+function countAt(text: string, index: number): { most: number; end: number } | undefined {
+  COUNT.lastIndex = index;
+  const match = COUNT.exec(text);
+  if (!match) return undefined;
+  return { most: Math.max(1, Number(match[1]), Number(match[2] ?? 0)), end: COUNT.lastIndex };
 }
 
 /** About as many instructions as a pattern compiles to, and hardly ever fewer. */
-function estimatedProgram(text: string): number {
+function estimateProgram(text: string): number {
   const groups: number[] = [];
   // Instructions of the open group, and of the last thing in it, which a repetition multiplies.
   let [group, last] = [0, 0];
-  for (let place = 0; place < text.length;) {
-    const character = text[place]!;
-    const count = countAt(text, place);
-    let end = count?.end ?? place + 1;
-    if (count) [group, last] = repeated(group, last, count.most);
+  for (let index = 0; index < text.length;) {
+    const character = text[index]!;
+    const count = countAt(text, index);
+    let end = count?.end ?? index + 1;
+    if (count) [group, last] = repeatLast(group, last, count.most);
     else if ('*+?'.includes(character)) [group, last] = [group + 1, last + 1];
     else if (character === '(') {
       groups.push(group);
@@ -173,17 +174,17 @@ function estimatedProgram(text: string): number {
       last = group + 2;
       group = (groups.pop() ?? 0) + last;
     } else {
-      if (character === '[') end = endOfClass(text, place);
-      if (character === '\\') end = endOfEscape(text, place);
-      last = text.startsWith('\\Q', place) ? Math.min(end, text.length) - place : 1;
+      if (character === '[') end = endOfClass(text, index);
+      if (character === '\\') end = endOfEscape(text, index);
+      last = text.startsWith('\\Q', index) ? Math.min(end, text.length) - index : 1;
       group += last;
     }
-    place = end;
+    index = end;
   }
   return groups.reduce((sum, size) => sum + size, group);
 }
 
-const repeated = (group: number, last: number, times: number): [number, number] => {
+const repeatLast = (group: number, last: number, times: number): [number, number] => {
   const size = (last + 1) * times + 1;
   return [group - last + size, size];
 };
@@ -192,8 +193,8 @@ const repeated = (group: number, last: number, times: number): [number, number] 
  * The text of the first group of a pattern in the beginning of a text, or of the whole match where
  * it has no group; undefined without a match.
  */
-export function firstMatch(pattern_text: string, text: string): string | undefined {
-  const pattern = compiled(pattern_text);
+export function firstMatch(patternText: string, text: string): string | undefined {
+  const pattern = compilePattern(patternText);
   const matcher = pattern?.matcher(cutText(text, MAX_VALUE_LENGTH));
   if (!pattern || !matcher?.find()) return undefined;
   return matcher.group(pattern.groupCount() > 0 ? 1 : 0) ?? '';

@@ -22,6 +22,6 @@ const NAMES: Record<string, string> = Object.fromEntries(
 
 /** The postal code of a state or province that is named in full; undefined for anything else. */
 export function stateCode(name: string): string | undefined {
-  const known = name.trim().toLowerCase().replace(/\s+/g, ' ');
-  return Object.hasOwn(NAMES, known) ? NAMES[known] : undefined;
+  const fullName = name.trim().toLowerCase().replace(/\s+/g, ' ');
+  return Object.hasOwn(NAMES, fullName) ? NAMES[fullName] : undefined;
 }

@@ -2,7 +2,7 @@
 export type TokenSource = (name: string) => string | undefined;
 
 /** A placeholder in a text: `{{name}}` or `[name]{default}`. */
-interface Form {
+interface Placeholder {
   start: number;
   end: number;
   name: string;
@@ -23,7 +23,7 @@ export function substitute(
   escape: (value: string) => string = (value) => value,
 ): string {
   let [result, from] = ['', 0];
-  for (const { start, end, name, fallback } of forms(text)) {
+  for (const { start, end, name, fallback } of listPlaceholders(text)) {
     const value = tokens(name) ?? '';
     result += text.slice(from, start) + (value.trim() === '' ? fallback : escape(value));
     from = end;
@@ -33,7 +33,7 @@ export function substitute(
 
 /** The names of the tokens in a text, each once, in the order of their first use. */
 export function tokenNames(text: string): string[] {
-  return [...new Set(forms(text).map(({ name }) => name))];
+  return [...new Set(listPlaceholders(text).map(({ name }) => name))];
 }
 
 /** For text and attributes of HTML. */
@@ -53,24 +53,24 @@ export function ownTokens(data: Record<string, unknown>): TokenSource {
 /**
  * Parsed by hand: a regular expression would scan a run of brackets or blanks from each character.
  */
-function forms(text: string): Form[] {
-  const found: Form[] = [];
+function listPlaceholders(text: string): Placeholder[] {
+  const placeholders: Placeholder[] = [];
   // Otherwise each `[name]{` would search the rest of a text that has no closing brace.
   const lastBrace = text.lastIndexOf('}');
   for (let at = 0; at < lastBrace;) {
-    const form = formAt(text, at, lastBrace);
-    if (form) found.push(form);
+    const form = readPlaceholder(text, at, lastBrace);
+    if (form) placeholders.push(form);
     at = form ? form.end : at + 1;
   }
-  return found;
+  return placeholders;
 }
 
-function formAt(text: string, at: number, lastBrace: number): Form | undefined {
-  if (text[at] === '{') return braced(text, at);
-  return text[at] === '[' ? bracketed(text, at, lastBrace) : undefined;
+function readPlaceholder(text: string, at: number, lastBrace: number): Placeholder | undefined {
+  if (text[at] === '{') return readBraced(text, at);
+  return text[at] === '[' ? readBracketed(text, at, lastBrace) : undefined;
 }
 
-function braced(text: string, start: number): Form | undefined {
+function readBraced(text: string, start: number): Placeholder | undefined {
   if (text[start + 1] !== '{') return undefined;
   const from = afterBlanks(text, start + 2);
   const to = afterName(text, from);
@@ -79,7 +79,7 @@ function braced(text: string, start: number): Form | undefined {
   return { start, end: close + 2, name: text.slice(from, to), fallback: '' };
 }
 
-function bracketed(text: string, start: number, lastBrace: number): Form | undefined {
+function readBracketed(text: string, start: number, lastBrace: number): Placeholder | undefined {
   const to = afterName(text, start + 1);
   if (to === start + 1 || lastBrace < to + 2 || !text.startsWith(']{', to)) return undefined;
   const close = text.indexOf('}', to + 2);

@@ -1,4 +1,4 @@
-import { foundFor } from './filter-lookups';
+import { readLookups } from './filter-lookups';
 import { ownTokens, type TokenSource } from './substitute';
 
 /** The origin of a call or a lead, in addition to its own data. */
@@ -48,7 +48,7 @@ export const CALL_TOKENS = [
 ] as const;
 
 /** Tokens of the service: data of a lead or a caller does not replace their values. */
-const ITS_OWN: ReadonlySet<string> = new Set([
+const SERVICE_TOKENS: ReadonlySet<string> = new Set([
   'traffic_source_id',
   'user_traffic_source_id',
   'number_called',
@@ -57,8 +57,9 @@ const ITS_OWN: ReadonlySet<string> = new Set([
 
 /** The tokens of a lead or a call: its own data first, then the facts of the service. */
 export function leadTokens(data: Record<string, unknown>, facts: SystemFacts): TokenSource {
-  const own = ownTokens(data);
-  const filled: Filled = (...names) => names.map((name) => own(name)?.trim()).find(Boolean);
+  const ownSource = ownTokens(data);
+  const filled: FindFilled = (...names) =>
+    names.map((name) => ownSource(name)?.trim()).find(Boolean);
   const system: Facts = {
     caller_id: () => facts.caller_id,
     first_name: () => filled('full_name', 'name')?.split(/\s/)[0],
@@ -77,7 +78,7 @@ export function leadTokens(data: Record<string, unknown>, facts: SystemFacts): T
       ]),
     ),
   };
-  return withOrigin(own, system, facts.origin ?? {});
+  return withOrigin(ownSource, system, facts.origin ?? {});
 }
 
 /** The tokens of a call that has ended: its own, then its caller and its origin. */
@@ -85,26 +86,27 @@ export function callTokens(
   data: Record<string, unknown>,
   { caller_id, ...origin }: Origin & { caller_id: string },
 ): TokenSource {
-  const own = ownTokens(data);
-  return withOrigin(own, { caller_id: () => caller_id }, origin);
+  const ownSource = ownTokens(data);
+  return withOrigin(ownSource, { caller_id: () => caller_id }, origin);
 }
 
 /** Tokens with the facts of an origin, in the order in which they count. */
-export function withOrigin(own: TokenSource, facts: Facts, origin: Origin): TokenSource {
-  const filled: Filled = (...names) => names.map((name) => own(name)?.trim()).find(Boolean);
-  const lookedUp = () => foundFor(tokens)?.user_traffic_source_id;
+export function withOrigin(ownSource: TokenSource, facts: Facts, origin: Origin): TokenSource {
+  const filled: FindFilled = (...names) =>
+    names.map((name) => ownSource(name)?.trim()).find(Boolean);
+  const lookedUp = () => readLookups(tokens)?.user_traffic_source_id;
   const system: Facts = { ...facts, ...originFacts(origin, filled, lookedUp) };
   const tokens: TokenSource = (name) => {
-    const known = Object.hasOwn(system, name) ? system[name] : undefined;
-    if (known && ITS_OWN.has(name)) return known();
-    const value = own(name);
-    return known && !value?.trim() ? (known() ?? value) : value;
+    const fact = Object.hasOwn(system, name) ? system[name] : undefined;
+    if (fact && SERVICE_TOKENS.has(name)) return fact();
+    const value = ownSource(name);
+    return fact && !value?.trim() ? (fact() ?? value) : value;
   };
   return tokens;
 }
 
 type Facts = Record<string, () => string | undefined>;
-type Filled = (...names: string[]) => string | undefined;
+type FindFilled = (...names: string[]) => string | undefined;
 
 /**
  * The origin of a call. For a location, data of the lead comes first, then that of the carrier,
@@ -112,27 +114,27 @@ type Filled = (...names: string[]) => string | undefined;
  */
 function originFacts(
   origin: Origin,
-  filled: Filled,
+  filled: FindFilled,
   lookedUp: () => string | null | undefined,
 ): Facts {
   const { traffic_source_id, user_traffic_source_id, sub_id, number_called, area } = origin;
   const zip = () =>
-    filled('zip_postal_code', 'zip', 'zip_code', 'postal_code') ?? textOf(origin.zip);
+    filled('zip_postal_code', 'zip', 'zip_code', 'postal_code') ?? toText(origin.zip);
   return {
-    traffic_source_id: () => textOf(traffic_source_id?.toString()),
-    user_traffic_source_id: () => textOf(user_traffic_source_id ?? lookedUp()),
-    sub_id: () => textOf(sub_id) ?? filled('sub_id'),
-    number_called: () => textOf(number_called),
-    geo_city: () => filled('city') ?? textOf(origin.city),
+    traffic_source_id: () => toText(traffic_source_id?.toString()),
+    user_traffic_source_id: () => toText(user_traffic_source_id ?? lookedUp()),
+    sub_id: () => toText(sub_id) ?? filled('sub_id'),
+    number_called: () => toText(number_called),
+    geo_city: () => filled('city') ?? toText(origin.city),
     geo_state: () =>
       filled('state_province', 'state', 'province', 'region') ??
-      textOf(origin.state) ??
+      toText(origin.state) ??
       area?.state,
     geo_zip: zip,
     zip,
-    geo_country: () => filled('country') ?? textOf(origin.country),
+    geo_country: () => filled('country') ?? toText(origin.country),
     area_code: () => area?.area_code,
   };
 }
 
-const textOf = (value: string | null | undefined): string | undefined => value?.trim() || undefined;
+const toText = (value: string | null | undefined): string | undefined => value?.trim() || undefined;

@@ -33,15 +33,15 @@ export async function replaceValues(
   field: string,
 ): Promise<void> {
   await tx.sql(REMOVE_ALL_VALUES, { list });
-  await tx.prisma.valueList.update({ where: keyOf(tx, list), data: { values_count: 0 } });
+  await tx.prisma.valueList.update({ where: toKey(tx, list), data: { values_count: 0 } });
   await addValues(tx, list, values, field);
 }
 
-const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
+const toKey = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
 
 async function moveCount(tx: Db, list: bigint, by: number, field: string): Promise<void> {
   const { values_count } = await tx.prisma.valueList.update({
-    where: keyOf(tx, list),
+    where: toKey(tx, list),
     data: { values_count: { increment: by } },
     select: { values_count: true },
   });

@@ -7,12 +7,12 @@ import { changedAt } from '../db/timestamps';
 import { HttpProblem } from '../errors';
 import type { Call } from '../http/handlers';
 import { keyedList } from '../http/keyed-list';
-import { requireUnchanged, written } from '../http/record';
+import { requireUnchanged, loadWriteReply } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
-import { folded } from '../tokens/filter-values';
+import { foldCase } from '../tokens/filter-values';
 import { addValues, removeValues } from './change-values';
-import { sentValues, valuesIn, type Kind } from './sent-values';
-import { createList, deleteList, keyOf, updateList, type Fields } from './write-list';
+import { readListInput, toListValues, type Kind } from './sent-values';
+import { createList, deleteList, toKey, updateList, type Fields } from './write-list';
 
 // Handlers that value lists and ZIP lists share: the two differ only in the names of a record.
 
@@ -23,20 +23,20 @@ type CreateCall = Pick<Call<'createValueList'>, 'query' | 'db' | 'upload'> & {
 export function listHandlers<P extends Projection>(projection: P, clock: () => Date) {
   const records = recordHandlers(projection, clock);
   return {
-    unsaved: records.unsaved,
+    unsaved: records.showUnsaved,
     show: records.show,
 
     create: async (call: CreateCall, kind: Kind) => {
-      const sent = await sentValues(call.body, call.upload);
+      const input = await readListInput(call.body, call.upload);
       return records.create(call, (tx, fields: Fields, now) =>
-        createList(tx, kind, { fields, sent, now }),
+        createList(tx, kind, { fields, input, now }),
       );
     },
 
     update: async (call: Call<'updateValueList'> | Call<'updateZipList'>) => {
-      const sent = await sentValues(call.body, call.upload);
+      const input = await readListInput(call.body, call.upload);
       return records.update(call, (tx, id, { fields, now }: { fields: Fields; now: Date }) =>
-        updateList(tx, id, { fields, sent, now }),
+        updateList(tx, id, { fields, input, now }),
       );
     },
 
@@ -76,8 +76,8 @@ async function changeValues<P extends Projection>(
   { projection, verb, now }: { projection: P; verb: Verb; now: Date },
 ) {
   const { params, query, body, db, upload, if_match } = call;
-  const sent = await sentValues(body, upload);
-  if (!sent)
+  const input = await readListInput(body, upload);
+  if (!input)
     throw HttpProblem.field(
       'values',
       'missing_field',
@@ -87,13 +87,13 @@ async function changeValues<P extends Projection>(
   const { id, counts } = await db.transaction(async (tx) => {
     const list = await lockRecord(tx, 'value_lists', params.id, ['kind']);
     await requireUnchanged({ ...options, db: tx, if_match }, params.id);
-    const values = valuesIn(sent, list.kind as Kind);
-    const changed = await verb(tx, list.id, { values, field: sent.field });
+    const values = toListValues(input, list.kind as Kind);
+    const changed = await verb(tx, list.id, { values, field: input.field });
     const data = changedAt(now);
-    await tx.prisma.valueList.update({ where: keyOf(tx, list.id), data });
+    await tx.prisma.valueList.update({ where: toKey(tx, list.id), data });
     return { id: list.id, counts: { accepted: values.length, ...changed } };
   });
-  return written(options, id, { extra: counts });
+  return loadWriteReply(options, id, { extra: counts });
 }
 
 /** SQL of the number of values, which the list itself counts. */
@@ -105,17 +105,17 @@ export type ListedCall = Pick<Call<'listListValues'>, 'params' | 'query' | 'db'>
 /** The values of a list; `asListed` converts a searched value to its form in the list. */
 export async function listListValues(
   { params, query, db }: ListedCall,
-  asListed: (value: string) => string = folded,
+  asListed: (value: string) => string = foldCase,
 ) {
   const list = await findRecord(db, 'value_lists', params.id);
   const value = query.value === undefined ? undefined : asListed(query.value);
-  const of_list = 't.value_list_id = {list}';
+  const ofList = 't.value_list_id = {list}';
   return keyedList<Schemas['ListValuePage']>(query, {
     db,
     root: 'values',
     table: 'list_values',
     key: 'id',
-    conditions: value === undefined ? [of_list] : [of_list, 't.value = {value}'],
+    conditions: value === undefined ? [ofList] : [ofList, 't.value = {value}'],
     values: { list, value },
     ...(value === undefined && { total: COUNT }),
     item: 'to_json(t.value)',

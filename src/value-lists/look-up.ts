@@ -1,12 +1,12 @@
 import type { Sql } from '../db/sql';
-import { memberKey, setFound, type Found } from '../tokens/filter-lookups';
-import { membershipsOf, type FilterNeeds } from '../tokens/filter-needs';
-import { folded } from '../tokens/filter-values';
+import { memberKey, setLookups, type ListLookups } from '../tokens/filter-lookups';
+import { listMemberships, type FilterNeeds } from '../tokens/filter-needs';
+import { foldCase } from '../tokens/filter-values';
 import type { TokenSource } from '../tokens/substitute';
 import { FIND_MEMBERS, FIND_USER_IDS } from './queries/value-lists';
 
 /** A decision whose filters need lookups in the database. */
-export interface Deciding {
+export interface FilterDecision {
   company_id: bigint | string;
   tokens: TokenSource;
   needs: FilterNeeds;
@@ -18,35 +18,38 @@ export interface Deciding {
  * decisions, and one for the ids that users gave to traffic sources. Runs none if no filter needs
  * it.
  */
-export async function lookUpForFilters(sql: Sql, deciding: readonly Deciding[]): Promise<void> {
-  const user_ids = await findUserIds(sql, deciding);
+export async function lookUpForFilters(
+  sql: Sql,
+  deciding: readonly FilterDecision[],
+): Promise<void> {
+  const userIds = await findUserIds(sql, deciding);
   const members = await findMembers(sql, deciding);
-  deciding.forEach(({ tokens }, place) => {
-    const found: Found = {
-      members: members.get(place) ?? new Set(),
-      user_traffic_source_id: user_ids.get(place) ?? null,
+  deciding.forEach(({ tokens }, index) => {
+    const lookups: ListLookups = {
+      members: members.get(index) ?? new Set(),
+      user_traffic_source_id: userIds.get(index) ?? null,
     };
-    setFound(tokens, found);
+    setLookups(tokens, lookups);
   });
 }
 
 async function findUserIds(
   sql: Sql,
-  deciding: readonly Deciding[],
+  deciding: readonly FilterDecision[],
 ): Promise<Map<number, string | null>> {
-  const asked = deciding.flatMap(({ company_id, needs, traffic_source_id }, place) =>
+  const requestedSources = deciding.flatMap(({ company_id, needs, traffic_source_id }, index) =>
     needs.user_traffic_source_id && traffic_source_id
-      ? [{ place, company_id: String(company_id), id: String(traffic_source_id) }]
+      ? [{ index, company_id: String(company_id), id: String(traffic_source_id) }]
       : [],
   );
-  if (asked.length === 0) return new Map();
+  if (requestedSources.length === 0) return new Map();
   const rows = await sql(FIND_USER_IDS, {
-    company_ids: asked.map(({ company_id }) => company_id),
-    ids: asked.map(({ id }) => id),
+    company_ids: requestedSources.map(({ company_id }) => company_id),
+    ids: requestedSources.map(({ id }) => id),
   });
   return new Map(
-    rows.map(({ place, user_traffic_source_id }) => [
-      asked[Number(place) - 1]!.place,
+    rows.map(({ index: position, user_traffic_source_id }) => [
+      requestedSources[Number(position) - 1]!.index,
       user_traffic_source_id,
     ]),
   );
@@ -55,29 +58,29 @@ async function findUserIds(
 /** The memberships that hold, by the index of the decision. */
 async function findMembers(
   sql: Sql,
-  deciding: readonly Deciding[],
+  deciding: readonly FilterDecision[],
 ): Promise<Map<number, Set<string>>> {
-  const asked = deciding.flatMap(({ company_id, needs, tokens }, place) =>
+  const memberships = deciding.flatMap(({ company_id, needs, tokens }, index) =>
     needs.lists.length === 0
       ? []
-      : membershipsOf(needs, tokens).map((each) => ({
-          ...each,
-          place,
+      : listMemberships(needs, tokens).map((membership) => ({
+          ...membership,
+          index,
           company_id: String(company_id),
         })),
   );
   const members = new Map<number, Set<string>>();
-  if (asked.length === 0) return members;
+  if (memberships.length === 0) return members;
   const rows = await sql(FIND_MEMBERS, {
-    company_ids: asked.map(({ company_id }) => company_id),
-    keys: asked.map(({ list }) => folded(list)),
-    values: asked.map(({ value }) => value),
+    company_ids: memberships.map(({ company_id }) => company_id),
+    keys: memberships.map(({ list }) => foldCase(list)),
+    values: memberships.map(({ value }) => value),
   });
   for (const row of rows) {
-    const { place, list, value } = asked[Number(row.place) - 1]!;
-    const known = members.get(place) ?? new Set();
-    known.add(memberKey({ list, value }));
-    members.set(place, known);
+    const { index, list, value } = memberships[Number(row.index) - 1]!;
+    const memberKeys = members.get(index) ?? new Set();
+    memberKeys.add(memberKey({ list, value }));
+    members.set(index, memberKeys);
   }
   return members;
 }

@@ -3,7 +3,7 @@ import { HttpProblem } from '../errors';
 import type { Upload } from '../http/upload';
 import { pauses } from '../jobs/pauses';
 import { cutText } from '../storable-text';
-import { delimiterOf } from '../suppression/csv/delimiter';
+import { guessDelimiter } from '../suppression/csv/delimiter';
 import { readRecords, type CsvRecord } from '../suppression/csv/records';
 import { FileProblem, readText } from '../suppression/csv/text';
 
@@ -23,11 +23,11 @@ const USUAL_NAMES = new Set(
  */
 export async function readValues(
   { path, bytes }: Upload,
-  column_name: string | null | undefined,
+  columnName: string | null | undefined,
 ): Promise<{ texts: string[]; lines: number[] }> {
   if (bytes > MAX_BYTES) throw invalidFile(`must have at most ${MAX_BYTES} bytes`);
   try {
-    return valuesOf(await rowsOf(path), column_name);
+    return pickValues(await readRows(path), columnName);
   } catch (error) {
     if (error instanceof FileProblem) throw invalidFile(`cannot be read: ${error.message}`);
     throw error;
@@ -37,14 +37,14 @@ export async function readValues(
 const invalidFile = (message: string): HttpProblem =>
   HttpProblem.field(FIELD, 'invalid_file', message);
 
-async function rowsOf(path: string): Promise<CsvRecord[]> {
+async function readRows(path: string): Promise<CsvRecord[]> {
   const texts = readText(createReadStream(path) as AsyncIterable<Buffer>);
   const first = (await texts.next()) as IteratorResult<string, undefined>;
   const rows: CsvRecord[] = [];
   const pause = pauses();
   for await (const part of readRecords(
-    all(first.value ?? '', texts),
-    delimiterOf(first.value ?? ''),
+    concatTexts(first.value ?? '', texts),
+    guessDelimiter(first.value ?? ''),
   )) {
     for (const row of part) rows.push(row);
     if (rows.length > MAX_ROWS) throw invalidFile(`must have at most ${MAX_ROWS} rows`);
@@ -53,20 +53,20 @@ async function rowsOf(path: string): Promise<CsvRecord[]> {
   return rows;
 }
 
-async function* all(first: string, others: AsyncIterable<string>): AsyncGenerator<string> {
+async function* concatTexts(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
   yield first;
-  yield* others;
+  yield* rest;
 }
 
-function valuesOf(rows: readonly CsvRecord[], column_name: string | null | undefined) {
+function pickValues(rows: readonly CsvRecord[], columnName: string | null | undefined) {
   const header = (rows[0]?.cells ?? []).map((cell) => cell.trim().toLowerCase());
-  const { column, has_header } = columnIn(header, column_name?.trim().toLowerCase());
+  const { column, has_header } = findColumn(header, columnName?.trim().toLowerCase());
   const misquoted = rows.find((row) => row.misquoted);
   if (misquoted) throw invalidFile(`has a quote in the wrong place in line ${misquoted.line}`);
-  const with_values = rows.slice(has_header ? 1 : 0);
+  const withValues = rows.slice(has_header ? 1 : 0);
   return {
-    texts: with_values.map(({ cells }) => unescapedCell(cells[column] ?? '')),
-    lines: with_values.map(({ line }) => line),
+    texts: withValues.map(({ cells }) => unescapedCell(cells[column] ?? '')),
+    lines: withValues.map(({ line }) => line),
   };
 }
 
@@ -74,12 +74,12 @@ function valuesOf(rows: readonly CsvRecord[], column_name: string | null | undef
 const unescapedCell = (cell: string): string =>
   cell.replace(/(^|[;\t\r\n])'(?=[=+\-@|＝＋－＠\t\r\n])/g, '$1');
 
-function columnIn(
+function findColumn(
   header: readonly string[],
-  wanted: string | undefined,
+  columnName: string | undefined,
 ): { column: number; has_header: boolean } {
-  if (wanted) {
-    const column = header.indexOf(wanted);
+  if (columnName) {
+    const column = header.indexOf(columnName);
     if (column >= 0) return { column, has_header: true };
     throw HttpProblem.field(
       'column_name',

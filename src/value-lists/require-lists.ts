@@ -1,8 +1,8 @@
 import { findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem, notFound } from '../errors';
-import { needsOf } from '../tokens/filter-needs';
-import { folded } from '../tokens/filter-values';
+import { combineNeeds } from '../tokens/filter-needs';
+import { foldCase } from '../tokens/filter-values';
 import { IS_ZIP_LIST, SHARE_LISTS } from './queries/value-lists';
 
 /**
@@ -14,11 +14,11 @@ export async function requireValueLists(
   filters: readonly string[] | null | undefined,
   field: string,
 ): Promise<void> {
-  const named = needsOf([filters ?? []]).lists.map(({ list }) => list);
-  if (named.length === 0) return;
-  const rows = await tx.sql(SHARE_LISTS, { keys: named.map(folded) });
-  const known = new Set(rows.map(({ key }) => key));
-  const unknown = named.filter((list) => !known.has(folded(list)));
+  const listNames = combineNeeds([filters ?? []]).lists.map(({ list }) => list);
+  if (listNames.length === 0) return;
+  const rows = await tx.sql(SHARE_LISTS, { keys: listNames.map(foldCase) });
+  const existingKeys = new Set(rows.map(({ key }) => key));
+  const unknown = listNames.filter((list) => !existingKeys.has(foldCase(list)));
   if (unknown.length > 0)
     throw HttpProblem.field(
       field,

@@ -2,9 +2,9 @@ import type { Schemas } from '../contract';
 import { HttpProblem } from '../errors';
 import type { Upload } from '../http/upload';
 import { cutText, isLonger } from '../storable-text';
-import { folded } from '../tokens/filter-values';
+import { foldCase } from '../tokens/filter-values';
 import { readValues } from './read-file';
-import { zipOf } from './zips';
+import { parseZip } from './zips';
 
 export type Kind = Schemas['ValueListKind'];
 
@@ -12,7 +12,7 @@ const MAX_LENGTH = 255;
 const MAX_SHOWN = 5;
 
 /** Values as sent in a request, and the field that contained them. */
-export interface Sent {
+export interface ListInput {
   texts: readonly string[];
   /** The line of the file for each value. */
   lines?: readonly number[];
@@ -20,10 +20,10 @@ export interface Sent {
 }
 
 /** Undefined when none were sent. */
-export async function sentValues(
+export async function readListInput(
   { values, column_name }: { values?: readonly string[] | undefined; column_name?: string | null },
   upload: Upload | undefined,
-): Promise<Sent | undefined> {
+): Promise<ListInput | undefined> {
   if (upload && values !== undefined)
     throw HttpProblem.field('values', 'conflicting_fields', 'must not come with import_file');
   if (upload) return { ...(await readValues(upload, column_name)), field: 'import_file' };
@@ -34,11 +34,11 @@ export async function sentValues(
  * Values in the form of a list of a kind, without duplicates and blank ones. Throws 422 for a value
  * that the list cannot contain.
  */
-export const valuesIn = (sent: Sent, kind: Kind): string[] =>
-  kind === 'zip_codes' ? zipsIn(sent) : textsIn(sent);
+export const toListValues = (input: ListInput, kind: Kind): string[] =>
+  kind === 'zip_codes' ? parseZips(input) : parseTexts(input);
 
-function textsIn({ texts, field }: Sent): string[] {
-  const values = [...new Set(texts.map(folded))].filter(Boolean);
+function parseTexts({ texts, field }: ListInput): string[] {
+  const values = [...new Set(texts.map(foldCase))].filter(Boolean);
   const long = values.find((value) => isLonger(value, MAX_LENGTH));
   if (long !== undefined)
     throw HttpProblem.field(
@@ -49,20 +49,21 @@ function textsIn({ texts, field }: Sent): string[] {
   return values;
 }
 
-function zipsIn({ texts, lines, field }: Sent): string[] {
+function parseZips({ texts, lines, field }: ListInput): string[] {
   const zips = new Set<string>();
-  const others: number[] = [];
+  const invalidIndexes: number[] = [];
   texts.forEach((text, n) => {
-    const zip = zipOf(text);
+    const zip = parseZip(text);
     if (zip) zips.add(zip);
-    else if (text.trim()) others.push(n);
+    else if (text.trim()) invalidIndexes.push(n);
   });
-  if (others.length === 0) return [...zips];
-  const shown = others.slice(0, MAX_SHOWN).map((n) => {
+  if (invalidIndexes.length === 0) return [...zips];
+  const shown = invalidIndexes.slice(0, MAX_SHOWN).map((n) => {
     const text = cutText(texts[n]!.trim(), 40);
     return lines ? `${text} in line ${lines[n]}` : text;
   });
-  const more = others.length > MAX_SHOWN ? ` and ${others.length - MAX_SHOWN} more` : '';
+  const more =
+    invalidIndexes.length > MAX_SHOWN ? ` and ${invalidIndexes.length - MAX_SHOWN} more` : '';
   throw HttpProblem.field(
     field,
     'invalid_value',

@@ -5,16 +5,20 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
-import { folded } from '../tokens/filter-values';
+import { foldCase } from '../tokens/filter-values';
 import { listHandlers, listListValues, type ListedCall } from './list-handlers';
 import { findZipList } from './require-lists';
-import { zipOf } from './zips';
+import { parseZip } from './zips';
 
 // Value lists: values to which filters refer by in_list, such as the ZIP codes of a region. Lists
 // of the kind zip_codes are also the resource zip_lists, which has no others. A list never changes
 // its kind.
 
-const users = (table: string, column: string, living = 'x.deleted_at IS NULL') => `EXISTS (
+const buildUseCondition = (
+  table: string,
+  column: string,
+  living = 'x.deleted_at IS NULL',
+) => `EXISTS (
   SELECT FROM ${table} x
   WHERE x.company_id = t.company_id AND ${living}
     AND t.key = ANY(SELECT value_list_of(f) FROM unnest(x.${column}) f))`;
@@ -36,10 +40,10 @@ export const projection = {
     kind: true,
     values_count: true,
     in_use: `(
-      ${users('buyers', 'record_token_filter_data')}
-      OR ${users('buyer_conversions', 'token_values', 'true')}
-      OR ${users('schedule_actions', 'token_filters')}
-      OR ${users('outgoing_webhooks', 'token_filters')}
+      ${buildUseCondition('buyers', 'record_token_filter_data')}
+      OR ${buildUseCondition('buyer_conversions', 'token_values', 'true')}
+      OR ${buildUseCondition('schedule_actions', 'token_filters')}
+      OR ${buildUseCondition('outgoing_webhooks', 'token_filters')}
       OR EXISTS (
         SELECT FROM buyers x
         WHERE x.company_id = t.company_id AND x.zip_list_id = t.id AND x.deleted_at IS NULL
@@ -60,53 +64,53 @@ const orders: Record<string, SortKey> = {
 };
 
 export const valueLists = ({ clock }: Deps) => {
-  const { create, ...of_any } = listHandlers(projection, clock);
+  const { create, ...shared } = listHandlers(projection, clock);
   return {
     listValueLists: ({ query, db }) => list(query, { db, now: clock(), projection, orders }),
-    newValueList: (call) => of_any.unsaved(call, { values_count: 0, kind: 'values' }),
-    showValueList: of_any.show,
+    newValueList: (call) => shared.unsaved(call, { values_count: 0, kind: 'values' }),
+    showValueList: shared.show,
     createValueList: ({ body: { kind = 'values', ...body }, ...call }) =>
       create({ ...call, body }, kind),
-    updateValueList: of_any.update,
-    deleteValueList: of_any.delete,
-    addToValueList: of_any.add,
-    removeFromValueList: of_any.remove,
+    updateValueList: shared.update,
+    deleteValueList: shared.delete,
+    addToValueList: shared.add,
+    removeFromValueList: shared.remove,
     listListValues: (call) => listListValues(call),
   } satisfies Partial<Handlers>;
 };
 
-const zip_projection = { ...projection, singular: 'zip_list', root: 'zip_lists' } as const;
+const zipProjection = { ...projection, singular: 'zip_list', root: 'zip_lists' } as const;
 const filters = { kind: 't.kind = {kind}' };
 
 export const zipLists = ({ clock }: Deps) => {
-  const of_zips = listHandlers(zip_projection, clock);
+  const ofZips = listHandlers(zipProjection, clock);
   return {
     listZipLists: ({ query, db }) => {
-      const options = { db, now: clock(), projection: zip_projection, orders, filters };
-      const of_kind = { ...query, kind: 'zip_codes' };
-      return list(of_kind, options);
+      const options = { db, now: clock(), projection: zipProjection, orders, filters };
+      const ofKind = { ...query, kind: 'zip_codes' };
+      return list(ofKind, options);
     },
-    newZipList: (call) => of_zips.unsaved(call, { values_count: 0, kind: 'zip_codes' }),
-    showZipList: ofZips(of_zips.show),
-    createZipList: (call) => of_zips.create(call, 'zip_codes'),
-    updateZipList: ofZips(of_zips.update),
-    deleteZipList: ofZips(of_zips.delete),
-    addToZipList: ofZips(of_zips.add),
-    removeFromZipList: ofZips(of_zips.remove),
-    listZipListValues: ofZips((call: ListedCall) =>
-      listListValues(call, (value) => zipOf(value) ?? folded(value)),
+    newZipList: (call) => ofZips.unsaved(call, { values_count: 0, kind: 'zip_codes' }),
+    showZipList: forZipLists(ofZips.show),
+    createZipList: (call) => ofZips.create(call, 'zip_codes'),
+    updateZipList: forZipLists(ofZips.update),
+    deleteZipList: forZipLists(ofZips.delete),
+    addToZipList: forZipLists(ofZips.add),
+    removeFromZipList: forZipLists(ofZips.remove),
+    listZipListValues: forZipLists((call: ListedCall) =>
+      listListValues(call, (value) => parseZip(value) ?? foldCase(value)),
     ),
   } satisfies Partial<Handlers>;
 };
 
-interface OneCall {
+interface ListCall {
   db: Db;
   params: { id: Reference };
 }
 
 /** A handler that finds no list of another kind. Kinds never change: this needs no lock. */
-const ofZips =
-  <C extends OneCall, Reply>(handle: (call: C) => Promise<Reply>) =>
+const forZipLists =
+  <C extends ListCall, Reply>(handle: (call: C) => Promise<Reply>) =>
   async (call: C): Promise<Reply> => {
     await findZipList(call.db, call.params.id);
     return handle(call);

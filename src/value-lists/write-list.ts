@@ -3,10 +3,10 @@ import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import { HttpProblem } from '../errors';
 import { violatedColumn } from '../http/violated-key';
-import { folded } from '../tokens/filter-values';
+import { foldCase } from '../tokens/filter-values';
 import { addValues, replaceValues } from './change-values';
 import { USERS_OF_LIST } from './queries/value-lists';
-import { valuesIn, type Kind, type Sent } from './sent-values';
+import { toListValues, type Kind, type ListInput } from './sent-values';
 
 // Filters refer to a list by its name, and buyers by its id: a list in use is neither renamed nor
 // deleted. Lock order: the list, then its values. A transaction that writes a filter or a buyer
@@ -16,14 +16,14 @@ export type Fields = Schemas['ValueListFields'] & { column_name?: string | null 
 
 export interface Change {
   fields: Fields;
-  sent: Sent | undefined;
+  input: ListInput | undefined;
   now: Date;
 }
 
-export const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
+export const toKey = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
 
-const ownColumns = ({ name, description, external_record_id }: Fields) => ({
-  ...(name !== undefined && { name, key: folded(name) }),
+const toListColumns = ({ name, description, external_record_id }: Fields) => ({
+  ...(name !== undefined && { name, key: foldCase(name) }),
   ...(description !== undefined && { description }),
   ...(external_record_id !== undefined && { external_record_id }),
 });
@@ -31,15 +31,15 @@ const ownColumns = ({ name, description, external_record_id }: Fields) => ({
 export async function createList(
   tx: Db,
   kind: Kind,
-  { fields, sent, now }: Change,
+  { fields, input, now }: Change,
 ): Promise<bigint> {
-  const own = ownColumns(fields);
-  const { id } = await named(() =>
+  const listColumns = toListColumns(fields);
+  const { id } = await requireUniqueName(() =>
     tx.prisma.valueList.create({
       data: {
-        ...own,
-        name: own.name!,
-        key: own.key!,
+        ...listColumns,
+        name: listColumns.name!,
+        key: listColumns.key!,
         kind,
         company_id: tx.company_id,
         ...createdAt(now),
@@ -47,29 +47,34 @@ export async function createList(
       select: { id: true },
     }),
   );
-  if (sent) await addValues(tx, id, valuesIn(sent, kind), sent.field);
+  if (input) await addValues(tx, id, toListValues(input, kind), input.field);
   return id;
 }
 
-export async function updateList(tx: Db, id: bigint, { fields, sent, now }: Change): Promise<void> {
-  const own = ownColumns(fields);
+export async function updateList(
+  tx: Db,
+  id: bigint,
+  { fields, input, now }: Change,
+): Promise<void> {
+  const listColumns = toListColumns(fields);
   const { key, kind } = await tx.prisma.valueList.findUniqueOrThrow({
-    where: keyOf(tx, id),
+    where: toKey(tx, id),
     select: { key: true, kind: true },
   });
-  if (own.key !== undefined && key !== own.key) await requireUnused(tx, id, 'renamed');
-  const data = { ...own, ...changedAt(now) };
-  await named(() => tx.prisma.valueList.update({ where: keyOf(tx, id), data }));
-  if (sent) await replaceValues(tx, id, valuesIn(sent, kind as Kind), sent.field);
+  if (listColumns.key !== undefined && key !== listColumns.key)
+    await requireUnused(tx, id, 'renamed');
+  const data = { ...listColumns, ...changedAt(now) };
+  await requireUniqueName(() => tx.prisma.valueList.update({ where: toKey(tx, id), data }));
+  if (input) await replaceValues(tx, id, toListValues(input, kind as Kind), input.field);
 }
 
 export async function deleteList(tx: Db, id: bigint, now: Date): Promise<void> {
   await requireUnused(tx, id, 'deleted');
-  await tx.prisma.valueList.update({ where: keyOf(tx, id), data: deletedAt(now) });
+  await tx.prisma.valueList.update({ where: toKey(tx, id), data: deletedAt(now) });
 }
 
 /** Reports a violation of the unique key as a fault of the name. */
-async function named<Result>(write: () => Promise<Result>): Promise<Result> {
+async function requireUniqueName<Result>(write: () => Promise<Result>): Promise<Result> {
   try {
     return await write();
   } catch (error) {
@@ -81,10 +86,10 @@ async function named<Result>(write: () => Promise<Result>): Promise<Result> {
 
 /** Throws 422 with the records that use a locked list. */
 async function requireUnused(tx: Db, id: bigint, verb: 'renamed' | 'deleted'): Promise<void> {
-  const found = await tx.sql(USERS_OF_LIST, { list: id });
-  if (found.length === 0) return;
+  const users = await tx.sql(USERS_OF_LIST, { list: id });
+  if (users.length === 0) return;
   // A limited caller learns that there are some, not which.
-  const names = found
+  const names = users
     .slice(0, 20)
     .map(({ type, id: user, name }) => `${type} ${user}${name ? ` (${name})` : ''}`)
     .join(', ');

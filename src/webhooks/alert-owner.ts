@@ -2,7 +2,7 @@ import type { Statements } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
-import { takeMails } from '../people/take-mails';
+import { reserveMails } from '../people/take-mails';
 import { CLAIM_ALERT } from './queries/results';
 import { FIND_WEBHOOK_TO_ALERT } from './queries/webhooks';
 
@@ -40,17 +40,17 @@ export async function alertOwner(
   const { subject, text } = MESSAGES[news];
   const name = webhook.name.replace(/[\r\n\0]+/g, ' ');
   const first = `The webhook "${name}" (${outgoing_webhook_id}) to ${webhook.url} ${subject}.`;
-  const sent = await mailer.send({
+  const outcome = await mailer.send({
     key: job_id,
     from: config.mail_from,
     to: webhook.alert_email,
     subject: `Webhook "${name}" ${subject}`,
     text: `${first}\n\n${text}\n`,
   });
-  if (!sent.ok && sent.retryable) throw new Error(`the mail was not sent: ${sent.code}`);
+  if (!outcome.ok && outcome.retryable) throw new Error(`the mail was not sent: ${outcome.code}`);
 }
 
-type Queueing = Pick<Deps, 'queue' | 'config' | 'clock' | 'log'>;
+type AlertContext = Pick<Deps, 'queue' | 'config' | 'clock' | 'log'>;
 
 /**
  * Queues the mail about a paused webhook to its alert address, if that is confirmed. A mail over a
@@ -59,24 +59,28 @@ type Queueing = Pick<Deps, 'queue' | 'config' | 'clock' | 'log'>;
 export async function queueAlert(
   db: Pick<Statements, 'sql' | 'query' | 'company_id'>,
   { outgoing_webhook_id, news }: Pick<Tasks['tell_of_webhook'], 'outgoing_webhook_id' | 'news'>,
-  { queue, config, clock, log }: Queueing,
+  { queue, config, clock, log }: AlertContext,
 ): Promise<void> {
   const [webhook] = await db.sql(FIND_WEBHOOK_TO_ALERT, { id: outgoing_webhook_id });
   if (!webhook) return;
-  const { refused } = await takeMails(db, [webhook.alert_email], { config, now: clock() });
-  const company_id = String(db.company_id);
+  const { refused } = await reserveMails(db, [webhook.alert_email], { config, now: clock() });
+  const companyId = String(db.company_id);
   if (refused.length > 0)
-    log.warn({ company_id, outgoing_webhook_id }, 'a mail about a webhook is over a quota');
-  else await queue.add(db, 'tell_of_webhook', { company_id, outgoing_webhook_id, news });
+    log.warn(
+      { company_id: companyId, outgoing_webhook_id },
+      'a mail about a webhook is over a quota',
+    );
+  else await queue.add(db, 'tell_of_webhook', { company_id: companyId, outgoing_webhook_id, news });
 }
 
 /** Queues the mail about a dead delivery: at most once an hour for each webhook. */
-export async function queueAlertOfDead(
+export async function queueDeadAlert(
   db: Pick<Statements, 'sql' | 'query' | 'company_id'>,
-  outgoing_webhook_id: string,
-  context: Queueing,
+  outgoingWebhookId: string,
+  context: AlertContext,
 ): Promise<void> {
   const now = context.clock().toISOString();
-  if ((await db.sql(CLAIM_ALERT, { outgoing_webhook_id, now })).length === 0) return;
-  await queueAlert(db, { outgoing_webhook_id, news: 'dead' }, context);
+  if ((await db.sql(CLAIM_ALERT, { outgoing_webhook_id: outgoingWebhookId, now })).length === 0)
+    return;
+  await queueAlert(db, { outgoing_webhook_id: outgoingWebhookId, news: 'dead' }, context);
 }

@@ -1,15 +1,15 @@
-import type { Answered, GuardedRequest } from '../egress/guarded-request';
-import { shownHeaders } from '../egress/request-template';
-import { responseFields } from '../egress/response-fields';
-import { signed } from '../egress/standard-webhooks';
-import { retryAfter, waitAfter } from './backoff';
+import type { RequestOutcome, GuardedRequest } from '../egress/guarded-request';
+import { maskHeaders } from '../egress/request-template';
+import { toResponseFields } from '../egress/response-fields';
+import { buildSignatureHeaders } from '../egress/standard-webhooks';
+import { parseRetryAfter, computeDelay } from './backoff';
 import type { DueDelivery } from './find-deliveries';
 import type { Lease } from './lease-queues';
 import type { Result } from './write-results';
 
 const USER_AGENT = 'Trunkline';
 
-export interface Attempted {
+export interface AttemptResult {
   result: Omit<Result, 'uuid'>;
   /** The receiver wants no more events (410). */
   is_gone: boolean;
@@ -29,13 +29,13 @@ export async function attempt(
   lease: Lease,
   delivery: DueDelivery,
   { request, keys, delays, clock, random }: AttemptContext,
-): Promise<Attempted> {
+): Promise<AttemptResult> {
   const at = clock();
   const body = delivery.request_body ?? undefined;
   const headers = {
     'User-Agent': USER_AGENT,
     ...delivery.request_headers,
-    ...signed(keys, { id: delivery.uuid, at, body: body ?? '' }),
+    ...buildSignatureHeaders(keys, { id: delivery.uuid, at, body: body ?? '' }),
   };
   const answered = await request({
     url: delivery.request_url,
@@ -45,7 +45,12 @@ export async function attempt(
     timeout_ms: lease.timeout_seconds * 1000,
   });
   const attempts = delivery.attempts + 1;
-  const outcome = outcomeOf(lease, answered, { attempts, delays, now: clock(), random: random() });
+  const outcome = decideOutcome(lease, answered, {
+    attempts,
+    delays,
+    now: clock(),
+    random: random(),
+  });
   return {
     is_gone: isGone(answered),
     result: {
@@ -54,19 +59,19 @@ export async function attempt(
       delivery_id: delivery.id,
       attempt: attempts,
       started_at: at.toISOString(),
-      request_headers: shownHeaders(headers),
-      ...responseFields(answered),
+      request_headers: maskHeaders(headers),
+      ...toResponseFields(answered),
       ...outcome,
     },
   };
 }
 
-const isGone = (answered: Answered): boolean => answered.ok && answered.code === 410;
+const isGone = (answered: RequestOutcome): boolean => answered.ok && answered.code === 410;
 
-const isSuccess = (answered: Answered, success_codes: readonly number[]): boolean => {
+const isSuccess = (answered: RequestOutcome, successCodes: readonly number[]): boolean => {
   if (!answered.ok) return false;
   const { code } = answered;
-  return success_codes.length > 0 ? success_codes.includes(code) : code >= 200 && code < 300;
+  return successCodes.length > 0 ? successCodes.includes(code) : code >= 200 && code < 300;
 };
 
 type Outcome = Pick<Result, 'success' | 'status' | 'due_at' | 'notes'>;
@@ -81,13 +86,13 @@ interface Attempts {
   random: number;
 }
 
-function outcomeOf(
+function decideOutcome(
   { success_codes, retries }: Lease,
-  answered: Answered,
+  answered: RequestOutcome,
   { attempts, delays, now, random }: Attempts,
 ): Outcome {
   if (isSuccess(answered, success_codes)) return DELIVERED;
-  const reason = reasonOf(answered);
+  const reason = describeAnswer(answered);
   const dead = (why: string): Outcome => ({
     success: false,
     status: 'dead',
@@ -103,14 +108,16 @@ function outcomeOf(
   if (!answered.ok && answered.reason.startsWith('refused_'))
     return dead('it was not sent, and will not be');
   if (isGone(answered)) return waiting(now, 'the webhook is paused, and this waits for it');
-  const retry_after_ms = answered.ok ? retryAfter(answered.headers['retry-after'], now) : undefined;
-  const wait_ms = waitAfter({ attempts, retries, delays, random, retry_after_ms });
-  if (wait_ms === undefined) return dead('that was its last attempt');
-  const next = new Date(now.getTime() + wait_ms);
+  const retryAfterMs = answered.ok
+    ? parseRetryAfter(answered.headers['retry-after'], now)
+    : undefined;
+  const waitMs = computeDelay({ attempts, retries, delays, random, retry_after_ms: retryAfterMs });
+  if (waitMs === undefined) return dead('that was its last attempt');
+  const next = new Date(now.getTime() + waitMs);
   return waiting(next, `tried again at ${next.toISOString()}`);
 }
 
-function reasonOf(answered: Answered): string {
+function describeAnswer(answered: RequestOutcome): string {
   if (!answered.ok) return answered.reason;
   return answered.code >= 300 && answered.code < 400
     ? `answered ${answered.code}, a redirect, which is not followed`

@@ -21,7 +21,7 @@ const MAX_RETRY_AFTER_MS = 24 * HOUR;
  */
 const JITTER = 0.1;
 
-interface Failed {
+interface FailedAttempt {
   /** Including the failed one. */
   attempts: number;
   retries: number;
@@ -32,13 +32,13 @@ interface Failed {
 }
 
 /** Returns the delay after a failed attempt in milliseconds; undefined when it was the last. */
-export function waitAfter({
+export function computeDelay({
   attempts,
   retries,
   delays,
   random,
   retry_after_ms = 0,
-}: Failed): number | undefined {
+}: FailedAttempt): number | undefined {
   if (attempts > retries) return undefined;
   const delay = delays[Math.min(attempts, delays.length) - 1] ?? 0;
   return Math.round(
@@ -50,7 +50,7 @@ export function waitAfter({
  * Returns the milliseconds that a Retry-After header asks for, which is a number of seconds or a
  * date; undefined when it is neither.
  */
-export function retryAfter(header: string | undefined, now: Date): number | undefined {
+export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND;
   // HTTP dates begin with the name of the day. Date.parse alone accepts almost anything.

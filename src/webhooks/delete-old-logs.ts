@@ -1,5 +1,5 @@
 import { sqlOn, type Sql } from '../db/sql';
-import { inTransaction } from '../db/transaction';
+import { runInTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
 import { forEach } from '../jobs/each';
 import {
@@ -50,14 +50,14 @@ interface Deletion {
 
 /** Reads the rows of a company in the order of ids, until one is young enough to be kept. */
 async function deleteBatches(database: Deps['database'], deletion: Deletion): Promise<void> {
-  for (let after = '0', has_more = true; has_more;) {
+  for (let after = '0', hasMore = true; hasMore;) {
     const rows = await deletion.list(after);
     const deletable = rows.filter(({ is_old, is_deletable }) => is_old && is_deletable);
     const ids = deletable.map(({ id }) => id);
     if (ids.length > 0)
-      await inTransaction(database.pool, (client) => deletion.delete(sqlOn(client), ids));
+      await runInTransaction(database.pool, (client) => deletion.delete(sqlOn(client), ids));
     const last = rows.at(-1);
-    has_more = rows.length === BATCH && last!.is_old;
+    hasMore = rows.length === BATCH && last!.is_old;
     after = last?.id ?? after;
   }
 }

@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Deps } from '../deps';
 import { DELAYS_MS } from './backoff';
 import { claimQueues, queueKey, releaseQueue, renewLeases, type Lease } from './lease-queues';
-import { serveQueue, type Served } from './serve-queue';
-import { resultWriter, type ResultWriter } from './write-results';
+import { serveQueue, type ServedQueue } from './serve-queue';
+import { createResultWriter, type ResultWriter } from './write-results';
 
 export type DeliveryDeps = Pick<
   Deps,
@@ -39,13 +39,13 @@ export interface Deliverer {
  * Sends the deliveries of webhooks. One process at a time serves a queue, one request after the
  * other, in the order of events.
  */
-export const deliverer = (deps: DeliveryDeps, options: DeliveryOptions = {}): Deliverer =>
+export const createDeliverer = (deps: DeliveryDeps, options: DeliveryOptions = {}): Deliverer =>
   new QueueDeliverer(deps, options);
 
 class QueueDeliverer implements Deliverer {
   private readonly worker = randomUUID();
   private readonly stopping = new AbortController();
-  private readonly served = new Map<string, Served>();
+  private readonly served = new Map<string, ServedQueue>();
   private readonly delays: readonly number[];
   private readonly lease_ms: number;
   private readonly writer: ResultWriter;
@@ -56,7 +56,7 @@ class QueueDeliverer implements Deliverer {
   ) {
     this.delays = delays;
     this.lease_ms = lease_ms;
-    this.writer = resultWriter(deps, { worker: this.worker, timeout_ms: lease_ms });
+    this.writer = createResultWriter(deps, { worker: this.worker, timeout_ms: lease_ms });
   }
 
   async begin(): Promise<boolean> {
@@ -86,11 +86,11 @@ class QueueDeliverer implements Deliverer {
     const { worker, lease_ms } = this;
     const queues = [...this.served.values()].filter(({ is_lost }) => !is_lost);
     if (queues.length === 0) return;
-    const asked_ms = performance.now();
+    const askedMs = performance.now();
     const until = this.leaseEnd();
     const renewed = await renewLeases(this.deps.database.sql, queues, { worker, until });
     for (const queue of queues) {
-      if (renewed.has(queueKey(queue))) queue.until_ms = asked_ms + lease_ms;
+      if (renewed.has(queueKey(queue))) queue.until_ms = askedMs + lease_ms;
       else queue.is_lost = true;
     }
   }
@@ -99,7 +99,7 @@ class QueueDeliverer implements Deliverer {
     this.stopping.abort();
     const finish = async () => {
       await Promise.all([...this.served.values()].map(({ done }) => done));
-      await this.writer.flushed();
+      await this.writer.flush();
     };
     await Promise.race([finish(), setTimeout(STOP_TIMEOUT_MS, undefined, { ref: false })]);
   }
@@ -111,7 +111,7 @@ class QueueDeliverer implements Deliverer {
   private serve(lease: Lease): void {
     const { deps, writer, worker, delays, served, stopping } = this;
     const { outgoing_webhook_id, origin } = lease;
-    const queue: Served = {
+    const queue: ServedQueue = {
       ...lease,
       until_ms: performance.now() + this.lease_ms,
       is_lost: false,

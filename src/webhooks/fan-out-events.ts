@@ -3,14 +3,14 @@ import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
 import { forEach } from '../jobs/each';
 import { pauses } from '../jobs/pauses';
-import { needsOf } from '../tokens/filter-needs';
-import { lookUpForFilters, type Deciding } from '../value-lists/look-up';
+import { combineNeeds } from '../tokens/filter-needs';
+import { lookUpForFilters, type FilterDecision } from '../value-lists/look-up';
 import { insertDeliveries, type NewDelivery } from './insert-deliveries';
 import {
-  concerns,
-  deliveryOf,
+  matchesWebhook,
+  buildDelivery,
   openEvent,
-  passes,
+  passesWebhookFilters,
   type ActiveWebhook,
   type OpenEvent,
 } from './make-delivery';
@@ -21,7 +21,7 @@ import {
   LOCK_EVENTS_OF_COMPANY,
 } from './queries/events';
 import { LOCK_ACTIVE_WEBHOOKS } from './queries/webhooks';
-import { actingWebhooks, maskEvents } from './mask-events';
+import { findActingWebhooks, maskEvents } from './mask-events';
 import { readEvents, type WebhookEvent } from './read-events';
 
 type Context = Pick<Deps, 'database' | 'tenants' | 'clock' | 'log'>;
@@ -37,13 +37,13 @@ const MAX_DELIVERIES = 20_000;
  */
 export async function fanOutWebhookEvents(
   context: Context,
-  max_deliveries = MAX_DELIVERIES,
+  maxDeliveries = MAX_DELIVERIES,
 ): Promise<number> {
   const companies = await context.database.sql(LIST_COMPANIES_WITH_EVENTS, {});
   let count = 0;
   await forEach(companies, async ({ company_id }) => {
     const db = context.tenants.of(BigInt(company_id));
-    count += await db.statements((tx) => fanOut(tx, context, max_deliveries));
+    count += await db.statements((tx) => fanOut(tx, context, maxDeliveries));
   });
   return count;
 }
@@ -51,7 +51,7 @@ export async function fanOutWebhookEvents(
 async function fanOut(
   db: Statements,
   { clock, log }: Context,
-  max_deliveries: number,
+  maxDeliveries: number,
 ): Promise<number> {
   const name = `webhook events/${db.company_id}`;
   const [lock] = await db.sql(LOCK_EVENTS_OF_COMPANY, { name });
@@ -61,19 +61,24 @@ async function fanOut(
   const all = await readEvents(db, oldest);
   const kinds = [...new Set(all.map(({ kind }) => kind))];
   const webhooks = await db.sql(LOCK_ACTIVE_WEBHOOKS, { kinds });
-  const max = Math.max(1, Math.floor(max_deliveries / Math.max(1, webhooks.length)));
+  const max = Math.max(1, Math.floor(maxDeliveries / Math.max(1, webhooks.length)));
   const [ids, events] = [oldest.slice(0, max), all.slice(0, max)];
   const now = clock();
-  const of_company = webhooks.filter(({ maker_user_id }) => maker_user_id === null);
-  const batches = [{ webhooks: of_company, events }, ...(await masksOf(db, webhooks, events))];
+  const ofCompany = webhooks.filter(({ maker_user_id }) => maker_user_id === null);
+  const batches = [
+    { webhooks: ofCompany, events },
+    ...(await buildMaskedBatches(db, webhooks, events)),
+  ];
   const deliveries: NewDelivery[] = [];
   const pause = pauses();
   for (const batch of batches) {
-    const events_of = batch.events.map(openEvent);
-    await lookUpForFilters(db.sql, decidingOf(db, batch.webhooks, events_of));
-    for (const event of events_of) {
-      const made = batch.webhooks.flatMap((webhook) => deliveriesOf(webhook, event, { log, now }));
-      deliveries.push(...made);
+    const eventsOf = batch.events.map(openEvent);
+    await lookUpForFilters(db.sql, buildDecisions(db, batch.webhooks, eventsOf));
+    for (const event of eventsOf) {
+      const eventDeliveries = batch.webhooks.flatMap((webhook) =>
+        buildDeliveries(webhook, event, { log, now }),
+      );
+      deliveries.push(...eventDeliveries);
       await pause();
     }
   }
@@ -82,16 +87,16 @@ async function fanOut(
   return ids.length;
 }
 
-function decidingOf(
+function buildDecisions(
   { company_id }: Statements,
   webhooks: readonly ActiveWebhook[],
   events: readonly OpenEvent[],
-): Deciding[] {
-  const all = needsOf(webhooks.map(({ token_filters }) => token_filters));
+): FilterDecision[] {
+  const all = combineNeeds(webhooks.map(({ token_filters }) => token_filters));
   if (all.lists.length === 0) return [];
   return events.map((event) => {
-    const concerned = webhooks.filter((webhook) => concerns(webhook, event.event));
-    const needs = needsOf(concerned.map(({ token_filters }) => token_filters));
+    const concerned = webhooks.filter((webhook) => matchesWebhook(webhook, event.event));
+    const needs = combineNeeds(concerned.map(({ token_filters }) => token_filters));
     return { company_id, tokens: event.tokens, needs: { ...needs, user_traffic_source_id: false } };
   });
 }
@@ -102,29 +107,31 @@ interface Batch {
 }
 
 /** The webhooks of each limited user, with the events as the user sees them. */
-async function masksOf(
+async function buildMaskedBatches(
   db: Statements,
   webhooks: readonly ActiveWebhook[],
   events: readonly WebhookEvent[],
 ): Promise<Batch[]> {
-  const by_maker = new Map<string, ActiveWebhook[]>();
+  const byMaker = new Map<string, ActiveWebhook[]>();
   for (const webhook of webhooks) {
     if (webhook.maker_user_id === null) continue;
     const key = `${webhook.maker_user_id}/${webhook.maker_team_ids.join()}`;
-    by_maker.set(key, [...(by_maker.get(key) ?? []), webhook]);
+    byMaker.set(key, [...(byMaker.get(key) ?? []), webhook]);
   }
   const batches: Batch[] = [];
-  for (const of_maker of by_maker.values()) {
-    const concerned = events.filter((event) => of_maker.some((each) => concerns(each, event)));
+  for (const ofMaker of byMaker.values()) {
+    const concerned = events.filter((event) =>
+      ofMaker.some((webhook) => matchesWebhook(webhook, event)),
+    );
     if (concerned.length === 0) continue;
-    const maker = of_maker[0]!;
-    const acting = await actingWebhooks(
+    const maker = ofMaker[0]!;
+    const acting = await findActingWebhooks(
       db,
       maker,
-      of_maker.map(({ id }) => id),
+      ofMaker.map(({ id }) => id),
     );
     batches.push({
-      webhooks: of_maker.filter(({ id }) => acting.has(id)),
+      webhooks: ofMaker.filter(({ id }) => acting.has(id)),
       events: acting.size > 0 ? await maskEvents(db, maker, concerned) : [],
     });
   }
@@ -132,14 +139,14 @@ async function masksOf(
 }
 
 /** At most one delivery. An event that fails is dropped: it must not block those that follow. */
-function deliveriesOf(
+function buildDeliveries(
   webhook: ActiveWebhook,
   event: OpenEvent,
   { log, now }: Pick<Deps, 'log'> & { now: Date },
 ): NewDelivery[] {
   try {
-    return concerns(webhook, event.event) && passes(webhook, event)
-      ? [deliveryOf(webhook, event, uuidv7(now.getTime()))]
+    return matchesWebhook(webhook, event.event) && passesWebhookFilters(webhook, event)
+      ? [buildDelivery(webhook, event, uuidv7(now.getTime()))]
       : [];
   } catch (error) {
     log.error(

@@ -15,7 +15,7 @@ export interface DueDelivery {
 interface Search {
   now: Date;
   /** Ids of deliveries that were sent and whose results are not written yet. */
-  sent: readonly string[];
+  unwritten_ids: readonly string[];
   /** New deliveries up to this id were found before. */
   after: string;
   max: number;

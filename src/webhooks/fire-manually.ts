@@ -2,7 +2,7 @@ import type { Schemas } from '../contract';
 import {
   identify,
   resolveReferences,
-  unknownReferences,
+  buildReferenceProblem,
   type Reference,
   type Table,
 } from '../db/records';
@@ -10,7 +10,7 @@ import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { HttpProblem } from '../errors';
 import { insertDeliveries } from './insert-deliveries';
-import { deliveryOf, openEvent, type ActiveWebhook, type OpenEvent } from './make-delivery';
+import { buildDelivery, openEvent, type ActiveWebhook, type OpenEvent } from './make-delivery';
 import { maskEvents } from './mask-events';
 import { DELETE_EVENTS, INSERT_MANUAL_EVENT } from './queries/events';
 import { FIND_CONVERSION, LOCK_WEBHOOK } from './queries/webhooks';
@@ -37,26 +37,26 @@ export async function fireWebhook(
   { outgoing_webhook_id: reference, created_at, updated_at, ...about }: Fields,
   now: Date,
 ): Promise<bigint> {
-  const outgoing_webhook_id = await resolveWebhook(tx, reference);
+  const outgoingWebhookId = await resolveWebhook(tx, reference);
   const subject = await resolveSubject(tx, about);
-  const [webhook] = await tx.sql(LOCK_WEBHOOK, { id: outgoing_webhook_id });
-  const fired_at = created_at ? new Date(created_at) : now;
+  const [webhook] = await tx.sql(LOCK_WEBHOOK, { id: outgoingWebhookId });
+  const firedAt = created_at ? new Date(created_at) : now;
   const { conversion_id, ...columns } = subject;
   const { id } = await tx.prisma.webhookManualFire.create({
     data: {
       ...columns,
       name: webhook!.name,
       company_id: tx.company_id,
-      outgoing_webhook_id,
+      outgoing_webhook_id: outgoingWebhookId,
       buyer_conversion_id: conversion_id,
-      created_at: fired_at,
-      updated_at: updated_at ? new Date(updated_at) : fired_at,
+      created_at: firedAt,
+      updated_at: updated_at ? new Date(updated_at) : firedAt,
       user_updated_at: now,
     },
     select: { id: true },
   });
   const event = await readSubject(tx, { subject, webhook: webhook!, now });
-  const delivery = deliveryOf(webhook!, event, uuidv7(now.getTime()));
+  const delivery = buildDelivery(webhook!, event, uuidv7(now.getTime()));
   await insertDeliveries(tx, [{ ...delivery, webhook_manual_fire_id: String(id) }], now);
   return id;
 }
@@ -114,10 +114,10 @@ async function resolveSubject(
 }
 
 async function resolveConversion(tx: Db, reference: Reference): Promise<bigint> {
-  const named = identify(reference);
-  const [conversion] = named
-    ? await tx.sql(FIND_CONVERSION, { id: null, uuid: null, [named.key]: named.value })
+  const identifier = identify(reference);
+  const [conversion] = identifier
+    ? await tx.sql(FIND_CONVERSION, { id: null, uuid: null, [identifier.key]: identifier.value })
     : [];
-  if (!conversion) throw unknownReferences('buyer_conversion_id', [String(reference)]);
+  if (!conversion) throw buildReferenceProblem('buyer_conversion_id', [String(reference)]);
   return BigInt(conversion.id);
 }

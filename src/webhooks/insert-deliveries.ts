@@ -1,6 +1,6 @@
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
-import { shownHeaders } from '../egress/request-template';
+import { maskHeaders } from '../egress/request-template';
 import { INSERT_DELIVERIES } from './queries/deliveries';
 
 export interface NewDelivery {
@@ -27,11 +27,15 @@ export async function insertDeliveries(
   now: Date,
 ): Promise<void> {
   if (deliveries.length === 0) return;
-  const rows = deliveries.map((delivery, n) => ({ ...delivery, ...logOf(delivery, now), n }));
+  const rows = deliveries.map((delivery, n) => ({
+    ...delivery,
+    ...toLogColumns(delivery, now),
+    n,
+  }));
   await db.sql(INSERT_DELIVERIES, { now: now.toISOString(), rows: JSON.stringify(rows) });
 }
 
-const logOf = ({ fault, request_headers }: NewDelivery, now: Date) =>
+const toLogColumns = ({ fault, request_headers }: NewDelivery, now: Date) =>
   fault === undefined
     ? {}
-    : { log_uuid: uuidv7(now.getTime()), shown_headers: shownHeaders(request_headers) };
+    : { log_uuid: uuidv7(now.getTime()), shown_headers: maskHeaders(request_headers) };

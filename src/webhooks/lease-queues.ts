@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Maker } from '../db/makers';
 import { sqlOn, type Sql } from '../db/sql';
-import { inTransaction } from '../db/transaction';
+import { runInTransaction } from '../db/transaction';
 import { CLAIM_QUEUES, LOCK_LEASED_QUEUE, RELEASE_QUEUE, RENEW_LEASES } from './queries/leases';
 
 // A process leases the queues that it serves. A process that has lost a lease writes no results.
@@ -69,7 +69,7 @@ export async function releaseQueue(
   { company_id, outgoing_webhook_id }: LeasedQueue,
   { worker, now }: { worker: string; now: Date },
 ): Promise<void> {
-  await inTransaction(pool, async (client) => {
+  await runInTransaction(pool, async (client) => {
     const sql = sqlOn(client);
     const locked = await sql(LOCK_LEASED_QUEUE, { company_id, outgoing_webhook_id, worker });
     if (locked.length > 0)

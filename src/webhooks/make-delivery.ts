@@ -1,9 +1,9 @@
 import type { Maker } from '../db/makers';
-import { filled, usesTokens } from '../egress/request-template';
+import { fillTemplate, usesTokens } from '../egress/request-template';
 import { passesFilters } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
 import type { NewDelivery } from './insert-deliveries';
-import { eventTokens, MAX_BODY_BYTES, payloadOf } from './payload';
+import { eventTokens, MAX_BODY_BYTES, buildPayload } from './payload';
 import type { WebhookEvent } from './read-events';
 
 /** The columns of a webhook that decide which events it receives, and as which request. */
@@ -41,47 +41,49 @@ export function openEvent(row: WebhookEvent): OpenEvent {
   return {
     event,
     tokens: (name) => (tokens ??= eventTokens(event))(name),
-    payload: () => (payload ??= payloadOf(event)),
+    payload: () => (payload ??= buildPayload(event)),
   };
 }
 
-export const concerns = (
+export const matchesWebhook = (
   { trigger_type, owner_type, owner_id }: ActiveWebhook,
   event: WebhookEvent,
 ): boolean => trigger_type === event.kind && belongsTo(event, owner_type, owner_id);
 
-export const passes = ({ token_filters }: ActiveWebhook, { tokens }: OpenEvent): boolean =>
-  passesFilters(token_filters, tokens);
+export const passesWebhookFilters = (
+  { token_filters }: ActiveWebhook,
+  { tokens }: OpenEvent,
+): boolean => passesFilters(token_filters, tokens);
 
-function belongsTo(event: WebhookEvent, owner_type: string, owner_id: string | null): boolean {
-  switch (owner_type) {
+function belongsTo(event: WebhookEvent, ownerType: string, ownerId: string | null): boolean {
+  switch (ownerType) {
     case 'Company':
       return true;
     case 'Offer':
-      return event.offer_id === owner_id;
+      return event.offer_id === ownerId;
     case 'Buyer':
-      return event.buyer_id === owner_id;
+      return event.buyer_id === ownerId;
     case 'BuyerGroup':
-      return event.buyer_group_ids.includes(owner_id!);
+      return event.buyer_group_ids.includes(ownerId!);
     case 'TrafficSource':
-      return event.traffic_source_id === owner_id;
+      return event.traffic_source_id === ownerId;
     case 'ScheduleAction':
-      return event.schedule_action_id === owner_id;
+      return event.schedule_action_id === ownerId;
     default:
       return false;
   }
 }
 
 /** The delivery of an event to a webhook. A body that is too large makes it dead. */
-export function deliveryOf(
+export function buildDelivery(
   webhook: ActiveWebhook,
   { event, tokens, payload }: OpenEvent,
   uuid: string,
 ): NewDelivery {
   const { lead_id, call_id, buyer_id, offer_id, kind } = event;
   const request = usesTokens(webhook)
-    ? filled(webhook, tokens, payload())
-    : filled(webhook, () => undefined, payload());
+    ? fillTemplate(webhook, tokens, payload())
+    : fillTemplate(webhook, () => undefined, payload());
   const bytes = Buffer.byteLength(request.body ?? '');
   const fits = bytes <= MAX_BODY_BYTES;
   return {

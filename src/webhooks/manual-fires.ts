@@ -52,13 +52,13 @@ export const webhookManualFires = ({ clock }: Deps) => {
     showWebhookManualFire: records.show,
 
     newWebhookManualFire: async ({ db, query: { lead_id, call_id, created_at, updated_at } }) => {
-      const named = {
-        lead_id: await idOf(db, 'leads', lead_id, 'lead_id'),
-        call_id: await idOf(db, 'calls', call_id, 'call_id'),
+      const references = {
+        lead_id: await findId(db, 'leads', lead_id, 'lead_id'),
+        call_id: await findId(db, 'calls', call_id, 'call_id'),
       };
-      return records.unsaved(
+      return records.showUnsaved(
         { db, query: {} },
-        { ...named, created_at: created_at || null, updated_at: updated_at || null },
+        { ...references, created_at: created_at || null, updated_at: updated_at || null },
       );
     },
 
@@ -72,7 +72,7 @@ export const webhookManualFires = ({ clock }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-async function idOf(
+async function findId(
   db: Db,
   table: Table,
   reference: Reference | null | undefined,

@@ -1,23 +1,23 @@
-import { notVisible, visibleBuyers } from '../db/access-scope';
-import { makingPermissions, scopeOfMaker, viewerOf, type Maker } from '../db/makers';
+import { findHidden, selectVisibleBuyers } from '../db/access-scope';
+import { listMakerPermissions, loadMakerScope, loadMakerViewer, type Maker } from '../db/makers';
 import type { Statements } from '../db/tenant';
 import { RECORDS, requiredRecords } from './readable-events';
-import { readMasked, type EventRecords, type WebhookEvent } from './read-events';
+import { loadMaskedRecords, type EventRecords, type WebhookEvent } from './read-events';
 
 // The webhooks of limited users receive what their makers see at that time, and no more.
 
-const MAKING = makingPermissions('outgoing_webhooks');
+const MAKING = listMakerPermissions('outgoing_webhooks');
 
 type Connection = Pick<Statements, 'company_id' | 'query' | 'sql'>;
 
 /** Returns the ids of a maker's webhooks whose owners the maker still sees. */
-export async function actingWebhooks(
+export async function findActingWebhooks(
   db: Connection,
   maker: Maker,
   ids: readonly string[],
 ): Promise<Set<string>> {
-  const viewer = await viewerOf(db, maker, MAKING);
-  const hidden = new Set(await notVisible(viewer, 'outgoing_webhooks', ids));
+  const viewer = await loadMakerViewer(db, maker, MAKING);
+  const hidden = new Set(await findHidden(viewer, 'outgoing_webhooks', ids));
   return new Set(ids.filter((id) => !hidden.has(id)));
 }
 
@@ -27,23 +27,25 @@ export async function maskEvents(
   maker: Maker,
   events: readonly WebhookEvent[],
 ): Promise<WebhookEvent[]> {
-  const owner = await viewerOf(db, maker, MAKING);
-  const reader = await viewerOf(db, maker, ['calls:read']);
-  const lead = await scopeOfMaker(db, maker, ['leads:read']);
+  const owner = await loadMakerViewer(db, maker, MAKING);
+  const reader = await loadMakerViewer(db, maker, ['calls:read']);
+  const lead = await loadMakerScope(db, maker, ['leads:read']);
   const call = reader.accessScope!;
   const ids = events.map(({ id }) => id);
-  const records = await readMasked(db, ids, { lead, call, attempt: call });
+  const records = await loadMaskedRecords(db, ids, { lead, call, attempt: call });
   const buyers = [...new Set(events.flatMap(({ buyer_id }) => buyer_id ?? []).map(Number))];
-  const own = await visibleBuyers(owner, buyers);
-  const paying = await visibleBuyers(reader, buyers);
-  const drawn_up = await visibleStatements(db, maker, events);
+  const ownBuyers = await selectVisibleBuyers(owner, buyers);
+  const paying = await selectVisibleBuyers(reader, buyers);
+  const drawnUp = await visibleStatements(db, maker, events);
   return events
     .filter((event) => isKindVisible(event, records.get(event.id)!.call))
-    .map((event) => masked(event, records.get(event.id)!, { own, paying, drawn_up }))
+    .map((event) =>
+      maskEvent(event, records.get(event.id)!, { own: ownBuyers, paying, drawn_up: drawnUp }),
+    )
     .filter(isComplete);
 }
 
-function columnOf({ kind, conversion }: WebhookEvent): string | undefined {
+function pickColumn({ kind, conversion }: WebhookEvent): string | undefined {
   if (kind === 'offer_converted') return 'traffic_source_converted';
   if (kind === 'buyer_converted' || kind === 'buyer_did_not_convert') return 'buyer_converted';
   if (kind !== 'conversion_returned') return undefined;
@@ -52,12 +54,12 @@ function columnOf({ kind, conversion }: WebhookEvent): string | undefined {
 
 /** The maker sees the column that the kind of an event shows; `call` as the maker sees it. */
 function isKindVisible(event: WebhookEvent, call: string | null): boolean {
-  const column = columnOf(event);
+  const column = pickColumn(event);
   if (column === undefined || call === null) return true;
   return !isHidden((JSON.parse(call) as Record<string, unknown>)[column]);
 }
 
-type Seen = Record<'own' | 'paying' | 'drawn_up', ReadonlySet<number>>;
+type VisibleIds = Record<'own' | 'paying' | 'drawn_up', ReadonlySet<number>>;
 
 async function visibleStatements(
   db: Connection,
@@ -66,41 +68,41 @@ async function visibleStatements(
 ): Promise<Set<number>> {
   const ids = events.flatMap(({ statement }) => statementId(statement) ?? []);
   if (ids.length === 0) return new Set();
-  const viewer = await viewerOf(db, maker, ['statements:read']);
-  const hidden = new Set(await notVisible(viewer, 'statements', ids));
+  const viewer = await loadMakerViewer(db, maker, ['statements:read']);
+  const hidden = new Set(await findHidden(viewer, 'statements', ids));
   return new Set(ids.filter((id) => !hidden.has(id)));
 }
 
 const statementId = (statement: string | null): number | undefined =>
   statement === null ? undefined : (JSON.parse(statement) as { id: number }).id;
 
-function masked(
+function maskEvent(
   event: WebhookEvent,
   records: Pick<EventRecords, 'lead' | 'call' | 'attempt'>,
-  { own, paying, drawn_up }: Seen,
+  { own: ownBuyers, paying, drawn_up }: VisibleIds,
 ): WebhookEvent {
-  const buyer_id = Number(event.buyer_id);
-  const is_own = own.has(buyer_id);
-  const is_seen = records.lead !== null || records.call !== null;
+  const buyerId = Number(event.buyer_id);
+  const isOwn = ownBuyers.has(buyerId);
+  const isSeen = records.lead !== null || records.call !== null;
   return {
     ...event,
     ...records,
-    buyer: is_own ? event.buyer : null,
-    conversion: paying.has(buyer_id) ? conversionOf(event, records.call) : null,
+    buyer: isOwn ? event.buyer : null,
+    conversion: paying.has(buyerId) ? maskConversion(event, records.call) : null,
     agent: null,
     alert: null,
-    account: is_own ? event.account : null,
+    account: isOwn ? event.account : null,
     statement: drawn_up.has(statementId(event.statement) ?? 0) ? event.statement : null,
     lead_id: records.lead === null ? null : event.lead_id,
     call_id: records.call === null ? null : event.call_id,
-    buyer_id: is_own ? event.buyer_id : null,
-    offer_id: is_seen ? event.offer_id : null,
-    offer_name: is_seen ? event.offer_name : null,
+    buyer_id: isOwn ? event.buyer_id : null,
+    offer_id: isSeen ? event.offer_id : null,
+    offer_name: isSeen ? event.offer_name : null,
   };
 }
 
 /** The dollars of a conversion are those of its call, whose columns are masked already. */
-function conversionOf({ conversion }: WebhookEvent, call: string | null): string | null {
+function maskConversion({ conversion }: WebhookEvent, call: string | null): string | null {
   if (conversion === null) return null;
   const { revenue, payout } = JSON.parse(call ?? '{}') as Record<string, unknown>;
   const fields = JSON.parse(conversion) as Record<string, unknown>;

@@ -70,7 +70,7 @@ export const outgoingWebhooks = ({ clock, config, pepper, queue }: Deps) => {
   return {
     listOutgoingWebhooks: ({ query, db }) =>
       page(query, { db, now: clock(), projection, orders, filters }),
-    newOutgoingWebhook: (call) => records.unsaved(call, UNSAVED),
+    newOutgoingWebhook: (call) => records.showUnsaved(call, UNSAVED),
     showOutgoingWebhook: records.show,
 
     createOutgoingWebhook: (call) => {

@@ -1,4 +1,4 @@
-import { areaOf } from '../phone/area-codes';
+import { readArea } from '../phone/area-codes';
 import { ownTokens, type TokenSource } from '../tokens/substitute';
 import { withOrigin, type Origin } from '../tokens/system';
 import { RECORDS, type RecordName } from './readable-events';
@@ -19,14 +19,18 @@ const LARGE: ReadonlySet<RecordName> = new Set(['lead', 'call']);
 /**
  * The default body of a request. When it would be too large, the lead and the call are truncated.
  */
-export function payloadOf(event: PayloadEvent): string {
-  const whole = assembled(event, (_, json) => json);
+export function buildPayload(event: PayloadEvent): string {
+  const whole = assemblePayload(event, (_, json) => json);
   return Buffer.byteLength(whole) <= MAX_BODY_BYTES
     ? whole
-    : assembled(event, (name, json) => (LARGE.has(name) ? named(json) : json), '"truncated":true,');
+    : assemblePayload(
+        event,
+        (name, json) => (LARGE.has(name) ? pickIdentity(json) : json),
+        '"truncated":true,',
+      );
 }
 
-function assembled(
+function assemblePayload(
   event: PayloadEvent,
   format: (name: RecordName, json: string) => string,
   more = '',
@@ -38,7 +42,7 @@ function assembled(
   return `{${head}"data":{${data.join(',')}}}`;
 }
 
-function named(json: string): string {
+function pickIdentity(json: string): string {
   const { id, uuid, routes_show_path } = JSON.parse(json) as { [name: string]: unknown };
   return JSON.stringify({ id, uuid, routes_show_path });
 }
@@ -53,14 +57,14 @@ export function eventTokens(event: PayloadEvent): TokenSource {
   const read = (name: RecordName): Fields =>
     event[name] ? (JSON.parse(event[name]) as Fields) : {};
   const [lead, call, buyer, attempt] = [read('lead'), read('call'), read('buyer'), read('attempt')];
-  const service_number = typeof call.number_called === 'string' ? call.number_called : undefined;
+  const serviceNumber = typeof call.number_called === 'string' ? call.number_called : undefined;
   const facts: Fields = {
     ...lead,
     ...call,
     caller_id: lead.caller_id ?? call.caller_number,
     caller_number: call.caller_number ?? lead.caller_id,
     first_name: firstName(lead.full_name ?? call.name),
-    service_number,
+    service_number: serviceNumber,
     lead_id: lead.id ?? call.lead_id,
     lead_uuid: lead.uuid,
     lead_status: lead.status,
@@ -74,16 +78,16 @@ export function eventTokens(event: PayloadEvent): TokenSource {
     type: event.kind,
     timestamp: event.occurred_at,
   };
-  const own = ownTokens({
+  const baseTokens = ownTokens({
     ...facts,
     ...(lead.data as Fields | undefined),
     ...(call.token_values as Fields | undefined),
   });
-  return withOrigin(own, {}, originOf(lead, call));
+  return withOrigin(baseTokens, {}, buildOrigin(lead, call));
 }
 
 /** The origin of the call of an event, or without a call of its lead. */
-function originOf(lead: Fields, call: Fields): Origin {
+function buildOrigin(lead: Fields, call: Fields): Origin {
   const text = (value: unknown) =>
     typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
   const number = text(call.caller_number) ?? text(lead.caller_id);
@@ -96,7 +100,7 @@ function originOf(lead: Fields, call: Fields): Origin {
     state: text(call.caller_state),
     zip: text(call.caller_zip),
     country: text(call.caller_country) ?? text(lead.country),
-    area: areaOf(number?.replace(/^\+/, '')),
+    area: readArea(number?.replace(/^\+/, '')),
   };
 }
 

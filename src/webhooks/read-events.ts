@@ -1,6 +1,6 @@
 import { callAttemptProjection, callProjection } from '../calls/columns';
 import { SALE } from '../db/access-conditions';
-import { visible, type AccessScope } from '../db/access-scope';
+import { buildVisibleCondition, type AccessScope } from '../db/access-scope';
 import { type Projection } from '../db/projection';
 import type { SqlText } from '../db/sql';
 import { template, type Template } from '../db/statement';
@@ -32,24 +32,26 @@ export interface WebhookEvent extends EventRecords {
  * A statement that reads the records of events as they were when the event occurred: totals "until
  * now" are until then.
  */
-function recordsOf(
+function buildRecordTemplate(
   projection: Projection,
   rows: SqlText,
-  { seen, columns }: { seen?: string | undefined; columns?: readonly string[] } = {},
+  { condition, columns }: { condition?: string | undefined; columns?: readonly string[] } = {},
 ): Template {
   const more = 't.event_id::text AS event_id';
   const text = selectRecords(projection, rows.text, {
     more,
     columns,
-    limited: seen !== undefined,
+    limited: condition !== undefined,
   });
-  const where = seen === undefined ? '' : `\nWHERE ${seen}`;
+  const where = condition === undefined ? '' : `\nWHERE ${condition}`;
   return template(`${text}${where}`.replaceAll('{now}', 't.occurred_at'), { prepared: true });
 }
 
-function recordsBy(limited: boolean) {
+function buildRecordTemplates(limited: boolean) {
   const of = (projection: Projection, rows: SqlText) =>
-    recordsOf(projection, rows, { seen: limited ? visible(projection.plural) : undefined });
+    buildRecordTemplate(projection, rows, {
+      condition: limited ? buildVisibleCondition(projection.plural) : undefined,
+    });
   return {
     lead: of(leadProjection, LEAD_ROWS),
     call: of(callProjection, CALL_ROWS),
@@ -61,8 +63,8 @@ function recordsBy(limited: boolean) {
  * The calls of events that say that a buyer does not pay, or no longer pays: callers who see the
  * buyer get these columns. The person who called belongs to the buyers who pay.
  */
-const UNPAID_CALLS = recordsOf(callProjection, CALL_ROWS, {
-  seen: `t.event_kind IN ('buyer_did_not_convert', 'conversion_returned') AND ${SALE}`,
+const UNPAID_CALLS = buildRecordTemplate(callProjection, CALL_ROWS, {
+  condition: `t.event_kind IN ('buyer_did_not_convert', 'conversion_returned') AND ${SALE}`,
   columns: [
     'id',
     'uuid',
@@ -86,8 +88,8 @@ const UNPAID_CALLS = recordsOf(callProjection, CALL_ROWS, {
   ] satisfies (keyof typeof callProjection.columns)[],
 });
 
-const RECORDS = recordsBy(false);
-const MASKED_RECORDS = recordsBy(true);
+const RECORDS = buildRecordTemplates(false);
+const MASKED_RECORDS = buildRecordTemplates(true);
 type Kind = keyof typeof RECORDS;
 const KINDS = Object.keys(RECORDS) as Kind[];
 
@@ -103,11 +105,11 @@ export async function readEvents(
     call: null,
     attempt: null,
   }));
-  const by_id = new Map(events.map((event) => [event.id, event]));
+  const byId = new Map(events.map((event) => [event.id, event]));
   const params = { company_id: db.company_id, ids };
   for (const kind of KINDS) {
-    const found = await db.query<{ event_id: string; record: string }>(RECORDS[kind](params));
-    for (const { event_id, record } of found) by_id.get(event_id)![kind] = record;
+    const recordRows = await db.query<{ event_id: string; record: string }>(RECORDS[kind](params));
+    for (const { event_id, record } of recordRows) byId.get(event_id)![kind] = record;
   }
   return events;
 }
@@ -118,28 +120,28 @@ export async function readEvents(
  * refer to other records they do not see. For a call that their buyer does not pay for, or no
  * longer pays for, they get that fact and nothing about the person.
  */
-export async function readMasked(
+export async function loadMaskedRecords(
   db: Pick<Statements, 'company_id' | 'query'>,
   ids: readonly string[],
   scopes: Record<Kind, AccessScope>,
 ): Promise<Map<string, Pick<EventRecords, Kind>>> {
-  const by_id = new Map(ids.map((id) => [id, { lead: null, call: null, attempt: null }])) as Map<
+  const byId = new Map(ids.map((id) => [id, { lead: null, call: null, attempt: null }])) as Map<
     string,
     Pick<EventRecords, Kind>
   >;
   for (const kind of KINDS) {
     const params = { company_id: db.company_id, ids, ...scopes[kind] };
-    const found = await db.query<{ event_id: string; record: string }>(
+    const recordRows = await db.query<{ event_id: string; record: string }>(
       MASKED_RECORDS[kind](params),
     );
-    for (const { event_id, record } of found) by_id.get(event_id)![kind] = record;
+    for (const { event_id, record } of recordRows) byId.get(event_id)![kind] = record;
   }
-  const without_call = ids.filter((id) => by_id.get(id)!.call === null);
-  if (without_call.length > 0) {
+  const withoutCall = ids.filter((id) => byId.get(id)!.call === null);
+  if (withoutCall.length > 0) {
     const unpaid = await db.query<{ event_id: string; record: string }>(
-      UNPAID_CALLS({ company_id: db.company_id, ids: without_call, ...scopes.call }),
+      UNPAID_CALLS({ company_id: db.company_id, ids: withoutCall, ...scopes.call }),
     );
-    for (const { event_id, record } of unpaid) by_id.get(event_id)!.call = record;
+    for (const { event_id, record } of unpaid) byId.get(event_id)!.call = record;
   }
-  return by_id;
+  return byId;
 }

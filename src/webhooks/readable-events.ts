@@ -15,7 +15,7 @@ export const RECORDS = [
 ] as const;
 export type RecordName = (typeof RECORDS)[number];
 
-const READING: Record<RecordName, string> = {
+const READ_PERMISSIONS: Record<RecordName, string> = {
   lead: 'leads:read',
   call: 'calls:read',
   attempt: 'calls:read',
@@ -27,15 +27,15 @@ const READING: Record<RecordName, string> = {
   alert: 'alert_rules:read',
 };
 
-interface Promised {
+interface PromisedRecords {
   all: RecordName[];
   required: RecordName[];
 }
 
 /** By kind of event, the records that the contract promises. */
-const PROMISED = new Map(
+const PROMISED_RECORDS = new Map(
   Object.entries(contract.document.paths['/outgoing_webhooks']!.post!.callbacks!).map(
-    ([kind, callback]): [string, Promised] => {
+    ([kind, callback]): [string, PromisedRecords] => {
       const { schema } = Object.values(callback)[0]!.post.requestBody.content['application/json']!;
       const { properties = {}, required = [] } = contract.resolve(schema).properties!.data!;
       return [
@@ -47,7 +47,7 @@ const PROMISED = new Map(
 );
 
 export const requiredRecords = (kind: string): readonly RecordName[] =>
-  PROMISED.get(kind)?.required ?? [];
+  PROMISED_RECORDS.get(kind)?.required ?? [];
 
 /**
  * Throws 422 for a webhook whose events the caller may not read. Limited callers get the parts of
@@ -55,11 +55,11 @@ export const requiredRecords = (kind: string): readonly RecordName[] =>
  */
 export function requireReadable(
   { superuser, permissions, teams }: Caller,
-  trigger_type: Schemas['WebhookTriggerType'],
+  triggerType: Schemas['WebhookTriggerType'],
 ): void {
   if (superuser) return;
-  const { all, required } = PROMISED.get(trigger_type) ?? { all: [], required: [] };
-  const needed = new Set((teams ? required : all).map((name) => READING[name]));
+  const { all, required } = PROMISED_RECORDS.get(triggerType) ?? { all: [], required: [] };
+  const needed = new Set((teams ? required : all).map((name) => READ_PERMISSIONS[name]));
   const lacked = [...needed].filter((permission) => !permissions.has(permission));
   if (lacked.length > 0)
     throw HttpProblem.field(

@@ -1,9 +1,9 @@
 import type { Schemas } from '../contract';
-import { makerOf } from '../db/makers';
+import { toMakerColumns } from '../db/makers';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Caller } from '../http/auth/caller';
-import { shownSecret } from '../egress/standard-webhooks';
+import { formatSecret } from '../egress/standard-webhooks';
 import type { Queue } from '../jobs/queue';
 import { requestConfirmations } from '../people/confirm-addresses';
 import type { MailContext } from '../people/take-mails';
@@ -11,11 +11,11 @@ import { requireValueLists } from '../value-lists/require-lists';
 import { requireReadable } from './readable-events';
 import { closeQueue, openQueue, wakeQueue } from './queues';
 import { webhookColumns, type WebhookColumns, type WebhookFields } from './webhook-columns';
-import { countWebhooksOf, resolveOwner, type WebhookOwner } from './webhook-owner';
+import { countWebhooks, resolveOwner, type WebhookOwner } from './webhook-owner';
 
 const SIGNING = { uuid: true, secret_version: true } as const;
 
-const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
+const toKey = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
 
 type WebhookRow = WebhookColumns & WebhookOwner;
 
@@ -34,13 +34,13 @@ export async function createWebhook(
   const { now } = context;
   const row = await mergeRow(tx, undefined, fields, { caller, allow_networks });
   const { id, ...signing } = await tx.prisma.outgoingWebhook.create({
-    data: { ...row, ...makerOf(tx), company_id: tx.company_id, ...createdAt(now) },
+    data: { ...row, ...toMakerColumns(tx), company_id: tx.company_id, ...createdAt(now) },
     select: { id: true, ...SIGNING },
   });
   await openQueue(tx, id);
-  await countWebhooksOf(tx, [row]);
-  await askAddress(tx, row, context);
-  return { id, secret: shownSecret(pepper, signing) };
+  await countWebhooks(tx, [row]);
+  await requestConfirmation(tx, row, context);
+  return { id, secret: formatSecret(pepper, signing) };
 }
 
 export async function updateWebhook(
@@ -49,24 +49,24 @@ export async function updateWebhook(
   { fields, caller, allow_networks, ...context }: SaveContext & { fields: WebhookFields },
 ): Promise<void> {
   const { now } = context;
-  const where = keyOf(tx, id);
+  const where = toKey(tx, id);
   const before = (await tx.prisma.outgoingWebhook.findUniqueOrThrow({ where })) as WebhookRow;
   const row = await mergeRow(tx, before, fields, { caller, allow_networks });
   // The stored reason is of a pause by the service; now the customer has decided.
   const reason = fields.paused === undefined ? {} : { paused_reason: null };
   await tx.prisma.outgoingWebhook.update({
     where,
-    data: { ...row, ...reason, ...makerOf(tx), ...changedAt(now) },
+    data: { ...row, ...reason, ...toMakerColumns(tx), ...changedAt(now) },
   });
   if (row.paused !== before.paused)
     await (row.paused ? closeQueue(tx, id) : wakeQueue(tx, id, now));
   if (row.owner_type !== before.owner_type || row.owner_id !== before.owner_id)
-    await countWebhooksOf(tx, [before, row]);
-  if (fields.alert_email !== undefined) await askAddress(tx, row, context);
+    await countWebhooks(tx, [before, row]);
+  if (fields.alert_email !== undefined) await requestConfirmation(tx, row, context);
 }
 
 /** Sends a confirmation request to an unconfirmed address; throws 429 when that must wait. */
-const askAddress = (
+const requestConfirmation = (
   tx: Db,
   { alert_email }: WebhookRow,
   context: MailContext & Pick<SaveContext, 'queue'>,
@@ -95,7 +95,7 @@ export async function rotateSecret(
   { pepper, now }: { pepper: string; now: Date },
 ): Promise<string> {
   const signing = await tx.prisma.outgoingWebhook.update({
-    where: keyOf(tx, id),
+    where: toKey(tx, id),
     data: {
       secret_version: { increment: 1 },
       secret_rotated_at: now,
@@ -103,14 +103,14 @@ export async function rotateSecret(
     },
     select: SIGNING,
   });
-  return shownSecret(pepper, signing);
+  return formatSecret(pepper, signing);
 }
 
 export async function deleteWebhook(tx: Db, id: bigint, now: Date): Promise<void> {
   const row = await tx.prisma.outgoingWebhook.update({
-    where: keyOf(tx, id),
+    where: toKey(tx, id),
     data: deletedAt(now),
   });
   await closeQueue(tx, id);
-  await countWebhooksOf(tx, [row]);
+  await countWebhooks(tx, [row]);
 }

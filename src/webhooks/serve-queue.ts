@@ -1,14 +1,14 @@
 import { uuidv7 } from '../db/uuid';
 import type { Maker } from '../db/makers';
 import { recordRoutingChange } from '../db/routing-changes';
-import { keysAt } from '../egress/standard-webhooks';
+import { deriveKeys } from '../egress/standard-webhooks';
 import { webhookAttempts } from '../telemetry/metrics';
 import { queueAlert } from './alert-owner';
 import { attempt } from './attempt';
 import type { DeliveryDeps } from './deliver';
 import { findDueDeliveries, type DueDelivery } from './find-deliveries';
 import { releaseQueue, type Lease, type LeasedQueue } from './lease-queues';
-import { actingWebhooks } from './mask-events';
+import { findActingWebhooks } from './mask-events';
 import { PAUSE_WEBHOOK } from './queries/webhooks';
 import { closeQueue } from './queues';
 import type { ResultWriter } from './write-results';
@@ -25,7 +25,7 @@ const PAUSED_REASON =
 const MAKER_REASON =
   'The user who made it or last changed it no longer sees the record whose events are sent.';
 
-export interface Served extends Lease {
+export interface ServedQueue extends Lease {
   /** End of the lease, by performance.now(). */
   until_ms: number;
   /** The queue was taken over, paused or deleted. */
@@ -43,57 +43,60 @@ interface ServeContext {
 }
 
 /** Sends the deliveries of a leased queue until none is due, then releases it. */
-export async function serveQueue(queue: Served, context: ServeContext): Promise<void> {
+export async function serveQueue(queue: ServedQueue, context: ServeContext): Promise<void> {
   const { deps, writer, worker, isCrowded, stopping } = context;
   const { database, clock } = deps;
-  const crowded_ms = performance.now() + MAX_SERVED_MS;
+  const crowdedMs = performance.now() + MAX_SERVED_MS;
   const isLost = () => queue.is_lost || performance.now() > queue.until_ms;
   const isOver = () =>
-    stopping.aborted || isLost() || (performance.now() > crowded_ms && isCrowded());
+    stopping.aborted || isLost() || (performance.now() > crowdedMs && isCrowded());
   let after = '0';
   const find = (sending: readonly DueDelivery[]) =>
     findDueDeliveries(database.sql, queue, {
       now: clock(),
-      sent: [...writer.unwritten(), ...sending.map(({ id }) => id)],
+      unwritten_ids: [...writer.listUnwritten(), ...sending.map(({ id }) => id)],
       after,
       max: BATCH,
     });
-  let is_gone = false;
-  let is_acting = true;
+  let isGone = false;
+  let isActing = true;
   let due: DueDelivery[] = [];
-  while (!is_gone && !isOver()) {
+  while (!isGone && !isOver()) {
     if (due.length === 0) due = await find([]);
     if (due.length === 0) break;
-    is_acting = await isActing(queue, deps);
-    if (!is_acting) break;
+    isActing = await hasMakerAccess(queue, deps);
+    if (!isActing) break;
     after = due.findLast(({ attempts }) => attempts === 0)?.id ?? after;
     // The next batch is read while this one is sent.
-    [is_gone, due] = await Promise.all([sendAll(queue, due, { ...context, isOver }), find(due)]);
+    [isGone, due] = await Promise.all([sendAll(queue, due, { ...context, isOver }), find(due)]);
   }
-  await writer.flushed();
-  if (is_gone) await pauseWebhook(queue, deps, { reason: PAUSED_REASON, news: 'paused' });
-  else if (!is_acting) await pauseWebhook(queue, deps, { reason: MAKER_REASON });
+  await writer.flush();
+  if (isGone) await pauseWebhook(queue, deps, { reason: PAUSED_REASON, news: 'paused' });
+  else if (!isActing) await pauseWebhook(queue, deps, { reason: MAKER_REASON });
   await releaseQueue(database.prepared, queue, { worker, now: clock() });
 }
 
 /** The webhook may still send: its maker may have lost access while deliveries waited. */
-async function isActing(queue: LeasedQueue & Maker, { tenants }: DeliveryDeps): Promise<boolean> {
+async function hasMakerAccess(
+  queue: LeasedQueue & Maker,
+  { tenants }: DeliveryDeps,
+): Promise<boolean> {
   if (queue.maker_user_id === null) return true;
   const id = queue.outgoing_webhook_id;
   const db = tenants.of(BigInt(queue.company_id));
-  return (await actingWebhooks(db, queue, [id])).has(id);
+  return (await findActingWebhooks(db, queue, [id])).has(id);
 }
 
 /** Sends deliveries one after the other; returns true when the receiver wants no more events. */
 async function sendAll(
-  queue: Served,
+  queue: ServedQueue,
   due: readonly DueDelivery[],
   { deps, writer, delays, isOver }: ServeContext & { isOver: () => boolean },
 ): Promise<boolean> {
   const { request, pepper, clock } = deps;
   const context = {
     request,
-    keys: keysAt(pepper, queue, clock()),
+    keys: deriveKeys(pepper, queue, clock()),
     delays,
     clock,
     random: Math.random,
@@ -104,7 +107,7 @@ async function sendAll(
     webhookAttempts.observe({ result: result.status }, result.duration / 1000);
     writer.add({ ...result, uuid: uuidv7() });
     if (is_gone) return true;
-    if (writer.count() > MAX_UNWRITTEN) await writer.flushed();
+    if (writer.count() > MAX_UNWRITTEN) await writer.flush();
   }
   return false;
 }

@@ -1,5 +1,9 @@
 import type { Schemas } from '../contract';
-import { originOf, refusedTemplateHeaders, refusedTemplateUrl } from '../egress/refused-templates';
+import {
+  parseOrigin,
+  findTemplateHeaderFault,
+  findTemplateUrlFault,
+} from '../egress/refused-templates';
 import { HttpProblem, type FieldFaults, invalid } from '../errors';
 import { isMailAddress } from '../mail/address';
 
@@ -40,8 +44,8 @@ interface Timeouts {
 const PRE_DIAL: Timeouts = { min: 1, max: 3, usual: 3 };
 const USUAL: Timeouts = { min: 3, max: 29, usual: DEFAULTS.timeout_seconds };
 
-const timeoutsOf = (trigger_type: string): Timeouts =>
-  trigger_type === 'before_buyer_dialled' ? PRE_DIAL : USUAL;
+const pickTimeouts = (triggerType: string): Timeouts =>
+  triggerType === 'before_buyer_dialled' ? PRE_DIAL : USUAL;
 
 /**
  * Merges the fields of a request with the stored columns, and with defaults. Throws a 422 problem
@@ -50,61 +54,63 @@ const timeoutsOf = (trigger_type: string): Timeouts =>
 export function webhookColumns(
   before: WebhookColumns | undefined,
   fields: WebhookFields,
-  allow_networks: readonly string[],
+  allowNetworks: readonly string[],
 ): WebhookColumns {
-  const trigger_type = fields.trigger_type ?? before!.trigger_type;
-  const timeouts = timeoutsOf(trigger_type);
+  const triggerType = fields.trigger_type ?? before!.trigger_type;
+  const timeouts = pickTimeouts(triggerType);
   // The timeout is reset to the default when the new kind of webhook has other limits.
-  const has_other_timeouts = before !== undefined && timeoutsOf(before.trigger_type) !== timeouts;
-  const timeout_before = has_other_timeouts ? undefined : before?.timeout_seconds;
+  const hasOtherTimeouts = before !== undefined && pickTimeouts(before.trigger_type) !== timeouts;
+  const timeoutBefore = hasOtherTimeouts ? undefined : before?.timeout_seconds;
   const url = fields.url ?? before!.url;
   const columns = {
     name: fields.name ?? before!.name,
-    trigger_type,
+    trigger_type: triggerType,
     url,
-    origin: originOf(url) ?? '',
-    method: merged(fields.method, before?.method, DEFAULTS.method),
-    headers: merged(fields.headers, before?.headers, {}),
-    body: mergedText(fields.body, before?.body),
-    timeout_seconds: merged(fields.timeout_seconds, timeout_before, timeouts.usual),
-    success_codes: merged(fields.success_codes, before?.success_codes, []),
-    retries: merged(fields.retries, before?.retries, DEFAULTS.retries),
-    paused: merged(fields.paused, before?.paused, DEFAULTS.paused),
-    token_filters: merged(fields.record_token_filter_list, before?.token_filters, []),
-    alert_email: mergedText(fields.alert_email, before?.alert_email),
-    external_record_id: mergedText(fields.external_record_id, before?.external_record_id),
+    origin: parseOrigin(url) ?? '',
+    method: mergeValue(fields.method, before?.method, DEFAULTS.method),
+    headers: mergeValue(fields.headers, before?.headers, {}),
+    body: mergeText(fields.body, before?.body),
+    timeout_seconds: mergeValue(fields.timeout_seconds, timeoutBefore, timeouts.usual),
+    success_codes: mergeValue(fields.success_codes, before?.success_codes, []),
+    retries: mergeValue(fields.retries, before?.retries, DEFAULTS.retries),
+    paused: mergeValue(fields.paused, before?.paused, DEFAULTS.paused),
+    token_filters: mergeValue(fields.record_token_filter_list, before?.token_filters, []),
+    alert_email: mergeText(fields.alert_email, before?.alert_email),
+    external_record_id: mergeText(fields.external_record_id, before?.external_record_id),
   };
-  const problem = HttpProblem.fields(faultsIn(columns, timeouts, allow_networks));
+  const problem = HttpProblem.fields(faultsIn(columns, timeouts, allowNetworks));
   if (problem) throw problem;
   return columns;
 }
 
 /** Undefined leaves a column unchanged; null restores the default. */
-const merged = <T>(sent: T | null | undefined, before: T | undefined, fallback: T): T =>
-  sent === undefined ? (before ?? fallback) : (sent ?? fallback);
+const mergeValue = <T>(value: T | null | undefined, before: T | undefined, fallback: T): T =>
+  value === undefined ? (before ?? fallback) : (value ?? fallback);
 
 /** Like `mergeValue` for texts: blank ones are null. */
-function mergedText(
-  sent: string | null | undefined,
+function mergeText(
+  value: string | null | undefined,
   before: string | null | undefined,
 ): string | null {
-  const text = sent === undefined ? before : sent;
+  const text = value === undefined ? before : value;
   return text?.trim() ? text : null;
 }
 
 function faultsIn(
   columns: WebhookColumns,
   { min, max }: Timeouts,
-  allow_networks: readonly string[],
+  allowNetworks: readonly string[],
 ): FieldFaults {
   const faults: FieldFaults = {};
-  const url = refusedTemplateUrl(columns.url, allow_networks);
+  const url = findTemplateUrlFault(columns.url, allowNetworks);
   if (url) faults.url = invalid(url);
-  const headers = refusedTemplateHeaders(columns.headers);
+  const headers = findTemplateHeaderFault(columns.headers);
   if (headers) faults.headers = invalid(headers);
   if (columns.timeout_seconds < min || columns.timeout_seconds > max)
     faults.timeout_seconds = invalid(`must be from ${min} to ${max} for ${columns.trigger_type}`);
-  const code = columns.success_codes.find((each) => (each >= 300 && each < 400) || each === 410);
+  const code = columns.success_codes.find(
+    (candidate) => (candidate >= 300 && candidate < 400) || candidate === 410,
+  );
   if (code !== undefined)
     faults.success_codes = invalid(
       `must not have ${code}: a redirect or 410 never means that the event was received`,

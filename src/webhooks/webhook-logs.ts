@@ -1,11 +1,11 @@
 import { CHRONOLOGICAL } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
-import { byReference } from '../db/records';
+import { buildReferenceConditions } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { written } from '../http/record';
+import { loadWriteReply } from '../http/record';
 import { redeliver } from './redeliver';
 
 export const projection = {
@@ -75,14 +75,14 @@ export const webhookLogs = ({ clock }: Deps) => {
         now: clock(),
         projection,
         orders: CHRONOLOGICAL,
-        filters: { ...byReference(query, REFERENCES), ...FILTERS },
+        filters: { ...buildReferenceConditions(query, REFERENCES), ...FILTERS },
       }),
     showWebhookLog: records.show,
 
     redeliverWebhookLog: async ({ db, params }) => {
       const now = clock();
       const id = await db.transaction((tx) => redeliver(tx, params.id, now));
-      return written({ db, now, projection }, id, { status: 202 });
+      return loadWriteReply({ db, now, projection }, id, { status: 202 });
     },
   } satisfies Partial<Handlers>;
 };

@@ -1,5 +1,5 @@
 import { contract, facets, type Schemas } from '../contract';
-import { notWhole } from '../db/access-scope';
+import { findNotWhole } from '../db/access-scope';
 import { resolveReferences, type Table } from '../db/records';
 import { recordRoutingChange } from '../db/routing-changes';
 import type { Db } from '../db/tenant';
@@ -21,43 +21,44 @@ const TABLES = properties.owner_id!['x-reference-by']!.tables as Record<
   Table
 >;
 
-const OF_LIMITED: ReadonlySet<OwnerType> = new Set(['Buyer', 'BuyerGroup', 'Offer']);
+const LIMITED_OWNER_TYPES: ReadonlySet<OwnerType> = new Set(['Buyer', 'BuyerGroup', 'Offer']);
 
 /** Returns the owner of the webhook after the request, locked. Throws a 422 problem. */
 export async function resolveOwner(
   db: Db,
   before: WebhookOwner | undefined,
-  sent: Pick<WebhookFields, 'owner_id' | 'owner_type'>,
+  fields: Pick<WebhookFields, 'owner_id' | 'owner_type'>,
 ): Promise<WebhookOwner> {
-  const owner_type = ownerTypeOf(before, sent);
-  requireOwnType(db, owner_type);
-  if (owner_type === 'Company') {
-    if (sent.owner_id !== undefined && sent.owner_id !== null)
+  const ownerType = mergeOwnerType(before, fields);
+  requireOwnType(db, ownerType);
+  if (ownerType === 'Company') {
+    if (fields.owner_id !== undefined && fields.owner_id !== null)
       throw HttpProblem.field(
         'owner_id',
         'conflicting_fields',
         'must be left out for the owner_type Company',
       );
-    return { owner_type, owner_id: null };
+    return { owner_type: ownerType, owner_id: null };
   }
-  const id_before = before?.owner_type === owner_type ? before.owner_id : null;
-  if (sent.owner_id === undefined && id_before !== null) return { owner_type, owner_id: id_before };
-  if (sent.owner_id === undefined || sent.owner_id === null)
+  const idBefore = before?.owner_type === ownerType ? before.owner_id : null;
+  if (fields.owner_id === undefined && idBefore !== null)
+    return { owner_type: ownerType, owner_id: idBefore };
+  if (fields.owner_id === undefined || fields.owner_id === null)
     throw HttpProblem.field(
       'owner_id',
       'missing_field',
-      `must be given for the owner_type ${owner_type}`,
+      `must be given for the owner_type ${ownerType}`,
     );
   // The row of a buyer is written: it contains the number of its webhooks.
-  const lock = owner_type === 'Buyer' ? 'UPDATE' : 'SHARE';
+  const lock = ownerType === 'Buyer' ? 'UPDATE' : 'SHARE';
   const options = { field: 'owner_id', lock } as const;
-  const [owner_id] = await resolveReferences(db, TABLES[owner_type], [sent.owner_id], options);
-  await requireWholeOffer(db, owner_type, owner_id!);
-  return { owner_type, owner_id: owner_id! };
+  const [ownerId] = await resolveReferences(db, TABLES[ownerType], [fields.owner_id], options);
+  await requireWholeOffer(db, ownerType, ownerId!);
+  return { owner_type: ownerType, owner_id: ownerId! };
 }
 
-function requireOwnType({ accessScope }: Db, owner_type: OwnerType): void {
-  if (accessScope && !OF_LIMITED.has(owner_type))
+function requireOwnType({ accessScope }: Db, ownerType: OwnerType): void {
+  if (accessScope && !LIMITED_OWNER_TYPES.has(ownerType))
     throw HttpProblem.field(
       'owner_type',
       'beyond_your_rights',
@@ -69,8 +70,9 @@ function requireOwnType({ accessScope }: Db, owner_type: OwnerType): void {
  * Other buyers also pay for calls of an offer: only a caller who sees the whole offer may receive
  * all its events.
  */
-async function requireWholeOffer(db: Db, owner_type: OwnerType, id: bigint): Promise<void> {
-  if (owner_type !== 'Offer' || (await notWhole(db, 'offers', [String(id)])).length === 0) return;
+async function requireWholeOffer(db: Db, ownerType: OwnerType, id: bigint): Promise<void> {
+  if (ownerType !== 'Offer' || (await findNotWhole(db, 'offers', [String(id)])).length === 0)
+    return;
   throw HttpProblem.field(
     'owner_id',
     'beyond_your_rights',
@@ -79,19 +81,19 @@ async function requireWholeOffer(db: Db, owner_type: OwnerType, id: bigint): Pro
   );
 }
 
-const ownerTypeOf = (
+const mergeOwnerType = (
   before: WebhookOwner | undefined,
-  sent: Pick<WebhookFields, 'owner_type'>,
+  fields: Pick<WebhookFields, 'owner_type'>,
 ): OwnerType =>
-  sent.owner_type === undefined
+  fields.owner_type === undefined
     ? (before?.owner_type ?? DEFAULTS.owner_type)
-    : (sent.owner_type ?? DEFAULTS.owner_type);
+    : (fields.owner_type ?? DEFAULTS.owner_type);
 
 /**
  * Recounts the webhooks of the owners that are buyers. The webhook is locked before the buyers, and
  * these in the order of their ids.
  */
-export async function countWebhooksOf(
+export async function countWebhooks(
   db: Db,
   owners: readonly { owner_type: string; owner_id: bigint | null }[],
 ): Promise<void> {

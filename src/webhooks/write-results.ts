@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { sqlOn } from '../db/sql';
-import { statementsOn } from '../db/tenant';
-import { inTransaction } from '../db/transaction';
+import { buildCompanyStatements } from '../db/tenant';
+import { runInTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
-import { queueAlertOfDead } from './alert-owner';
+import { queueDeadAlert } from './alert-owner';
 import { queueKey } from './lease-queues';
 import { WRITE_RESULTS } from './queries/results';
 
@@ -39,25 +39,25 @@ const RETRY_MS = 500;
 /** Writes results in batches while further requests are sent. */
 export interface ResultWriter {
   add(result: Result): void;
-  unwritten(): string[];
+  listUnwritten(): string[];
   count(): number;
   /** Waits until every added result is written or given up. */
-  flushed(): Promise<void>;
+  flush(): Promise<void>;
 }
 
-interface Waiting {
+interface WaitingResult {
   result: Result;
   /** Unix time in ms. */
   until: number;
 }
 
 /** A result that could not be written within `timeout_ms`, the time of the lease, is given up. */
-export function resultWriter(
+export function createResultWriter(
   context: Context,
   { worker, timeout_ms }: { worker: string; timeout_ms: number },
 ): ResultWriter {
-  let waiting: Waiting[] = [];
-  let writing: Waiting[] = [];
+  let waiting: WaitingResult[] = [];
+  let writing: WaitingResult[] = [];
   let running: Promise<void> | undefined;
   let pause: AbortController | undefined;
 
@@ -87,9 +87,9 @@ export function resultWriter(
       if (waiting.length >= FULL_BATCH) pause?.abort();
       running ??= run();
     },
-    unwritten: () => [...writing, ...waiting].map(({ result }) => result.delivery_id),
+    listUnwritten: () => [...writing, ...waiting].map(({ result }) => result.delivery_id),
     count: () => writing.length + waiting.length,
-    flushed: async () => {
+    flush: async () => {
       while (running) {
         pause?.abort();
         await running;
@@ -102,15 +102,15 @@ export function resultWriter(
 async function write(context: Context, worker: string, results: readonly Result[]): Promise<void> {
   const { database } = context;
   const rows = JSON.stringify(results.map((result, n) => ({ ...result, n })));
-  await inTransaction(database.prepared, async (client) => {
+  await runInTransaction(database.prepared, async (client) => {
     const sql = sqlOn(client);
-    const written = await sql(WRITE_RESULTS, { worker, rows });
-    const dead = written.filter(({ status }) => status === 'dead');
-    const by_queue = new Map(dead.map((each) => [queueKey(each), each]));
-    for (const key of [...by_queue.keys()].toSorted()) {
-      const { company_id, outgoing_webhook_id } = by_queue.get(key)!;
-      const db = statementsOn(database, BigInt(company_id), client);
-      await queueAlertOfDead(db, outgoing_webhook_id, context);
+    const writtenResults = await sql(WRITE_RESULTS, { worker, rows });
+    const dead = writtenResults.filter(({ status }) => status === 'dead');
+    const byQueue = new Map(dead.map((result) => [queueKey(result), result]));
+    for (const key of [...byQueue.keys()].toSorted()) {
+      const { company_id, outgoing_webhook_id } = byQueue.get(key)!;
+      const db = buildCompanyStatements(database, BigInt(company_id), client);
+      await queueDeadAlert(db, outgoing_webhook_id, context);
     }
   });
 }

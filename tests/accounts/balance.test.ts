@@ -12,15 +12,15 @@ const PAID_FOR = 50;
 /** A buyer that pays $10 for a minute. */
 const PAYS = { current_conversion_revenue: PRICE, current_conversion_duration: 60 };
 
-const deposit = (buyer_id: number, amount: number) =>
-  ok('account_entries', { buyer_id, kind: amount > 0 ? 'deposit' : 'adjustment', amount });
+const deposit = (buyerId: number, amount: number) =>
+  ok('account_entries', { buyer_id: buyerId, kind: amount > 0 ? 'deposit' : 'adjustment', amount });
 const shown = async (id: number) =>
   (await here.world.company.api('get', `buyers/${id}`)).body.buyer as Fields;
-const accountOf = async (id: number) => {
+const loadAccount = async (id: number) => {
   const { prepaid, balance, reserved_balance, maxed_out_by } = await shown(id);
   return { prepaid, balance, reserved_balance, maxed_out_by };
 };
-const ledgerOf = async (id: number) =>
+const sumLedger = async (id: number) =>
   (
     await here.world.sql<{ sum: number }>(
       'SELECT coalesce(sum(amount), 0)::float8 AS sum FROM account_entries WHERE buyer_id = $1',
@@ -39,9 +39,9 @@ interface Session {
   instruction: { action: string; dial: { attempt: string }[] };
 }
 
-const begin = async (offer_id: number, n = 0, headers: Record<string, string> = {}) => {
-  const caller_number = `+1310555${String(n).padStart(4, '0')}`;
-  const body = { offer_id, caller_number };
+const begin = async (offerId: number, n = 0, headers: Record<string, string> = {}) => {
+  const callerNumber = `+1310555${String(n).padStart(4, '0')}`;
+  const body = { offer_id: offerId, caller_number: callerNumber };
   const res = await here.world.company.api('post', 'call_sessions', { body, headers });
   if (res.status !== 201) throw new Error(res.text);
   return res.body.call_session as Session;
@@ -53,7 +53,7 @@ async function talk({ id, instruction }: Session): Promise<void> {
   await report(id, 'answered', { attempt });
   await report(id, 'completed', { duration: 60 });
 }
-const reasonOf = async ({ id }: Session) => {
+const loadReasons = async ({ id }: Session) => {
   const { decisions } = (await here.world.company.api('get', `calls/${id}/decision`)).body;
   return decisions.at(-1).candidates.map(({ reason }: { reason: string }) => reason);
 };
@@ -64,23 +64,23 @@ test.each([
   ['both, and some cents that pay for nothing', 200.99, PAID_FOR * PRICE - 200],
 ])(
   `of ${CALLS} calls at once, ${PAID_FOR} connect that are paid for by %s`,
-  async (_, balance, credit_limit) => {
-    const id = await prepaid(balance, { credit_limit });
+  async (_, balance, creditLimit) => {
+    const id = await prepaid(balance, { credit_limit: creditLimit });
     const { offer } = await shop([id]);
     const sessions = await Promise.all(
-      Array.from({ length: CALLS }, (__, n) =>
+      Array.from({ length: CALLS }, (_, n) =>
         begin(offer, n, n % 5 === 0 ? { 'Idempotency-Key': `call-${n}` } : {}),
       ),
     );
     const dialed = sessions.filter(({ instruction }) => instruction.action === 'dial');
     expect(dialed).toHaveLength(PAID_FOR);
-    expect(await accountOf(id)).toMatchObject({ balance, reserved_balance: PAID_FOR * PRICE });
+    expect(await loadAccount(id)).toMatchObject({ balance, reserved_balance: PAID_FOR * PRICE });
     const refused = sessions.find(({ instruction }) => instruction.action !== 'dial')!;
-    expect(await reasonOf(refused)).toEqual(['out_of_balance']);
+    expect(await loadReasons(refused)).toEqual(['out_of_balance']);
     await Promise.all(dialed.map(talk));
     const left = Math.round((balance - PAID_FOR * PRICE) * 100) / 100;
-    expect(await accountOf(id)).toMatchObject({ balance: left, reserved_balance: 0 });
-    expect(await ledgerOf(id)).toBe(left);
+    expect(await loadAccount(id)).toMatchObject({ balance: left, reserved_balance: 0 });
+    expect(await sumLedger(id)).toBe(left);
   },
 );
 
@@ -105,9 +105,9 @@ test('a call that ends unpaid gives back what it reserved, and a return what it 
   await report(first.id, 'no_answer', { attempt: first.instruction.dial[0]!.attempt });
   const second = await begin(offer, 3);
   await talk(second);
-  expect(await accountOf(id)).toMatchObject({ balance: 0, maxed_out_by: 'balance' });
+  expect(await loadAccount(id)).toMatchObject({ balance: 0, maxed_out_by: 'balance' });
   await ok(`calls/${second.id}`, { buyer_converted: false, adjustment_reason: 'bot' });
-  expect(await accountOf(id)).toMatchObject({ balance: PRICE, maxed_out_by: null });
+  expect(await loadAccount(id)).toMatchObject({ balance: PRICE, maxed_out_by: null });
   expect((await begin(offer, 4)).instruction.action).toBe('dial');
   const { account_entries } = (
     await here.world.company.api('get', `account_entries?buyer_id=${id}&order=created_at`)
@@ -125,12 +125,12 @@ test('a call that ends unpaid gives back what it reserved, and a return what it 
 
 test('a ping gets no answer of a buyer that cannot pay, and a post reserves its price', async () => {
   const id = await prepaid(PRICE);
-  const shop_of = await shop([id]);
-  await here.numberOf(shop_of);
-  const asked = await ping(shop_of);
-  await post(shop_of, { ping_id: asked.ping_id, caller_id: '+13105550188' });
-  expect(await accountOf(id)).toMatchObject({ balance: PRICE, reserved_balance: PRICE });
-  expect(await ping(shop_of, { caller_id: '+13105550177' })).not.toMatchObject({
+  const shopOf = await shop([id]);
+  await here.buyNumber(shopOf);
+  const pingReply = await ping(shopOf);
+  await post(shopOf, { ping_id: pingReply.ping_id, caller_id: '+13105550188' });
+  expect(await loadAccount(id)).toMatchObject({ balance: PRICE, reserved_balance: PRICE });
+  expect(await ping(shopOf, { caller_id: '+13105550177' })).not.toMatchObject({
     status: 'success',
   });
 });
@@ -139,7 +139,7 @@ test('a buyer that becomes prepaid has the sum of its entries, whatever is enter
   const id = await buyer(PAYS);
   const { offer } = await shop([id]);
   await talk(await begin(offer, 1));
-  expect(await accountOf(id)).toMatchObject({ prepaid: false, balance: null });
+  expect(await loadAccount(id)).toMatchObject({ prepaid: false, balance: null });
   const sessions = await Promise.all(Array.from({ length: 20 }, (_, n) => begin(offer, n + 2)));
   await Promise.all([
     ...sessions.map(talk),
@@ -147,10 +147,10 @@ test('a buyer that becomes prepaid has the sum of its entries, whatever is enter
     ok(`buyers/${id}`, { prepaid: true, credit_limit: 100 }, 'put'),
   ]);
   const expected = 10 * 7 - 21 * PRICE;
-  expect(await accountOf(id)).toMatchObject({ prepaid: true, balance: expected });
-  expect(await ledgerOf(id)).toBe(expected);
+  expect(await loadAccount(id)).toMatchObject({ prepaid: true, balance: expected });
+  expect(await sumLedger(id)).toBe(expected);
   await ok(`buyers/${id}`, { prepaid: false }, 'put');
   await deposit(id, 1);
   await ok(`buyers/${id}`, { prepaid: true }, 'put');
-  expect(await accountOf(id)).toMatchObject({ balance: expected + 1 });
+  expect(await loadAccount(id)).toMatchObject({ balance: expected + 1 });
 });

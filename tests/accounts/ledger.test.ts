@@ -18,12 +18,16 @@ const READ = `
 const read = async (id: number) =>
   (await here.world.sql<{ balance: number; sum: number }>(READ, [id]))[0]!;
 
-const sourceOf = async () =>
+const createSource = async () =>
   (await ok('traffic_sources', { name: 'Ads' })).traffic_source.id as number;
 
-async function callOf(offer_id: number, traffic_source_id: number, n: number): Promise<number> {
-  const caller_number = `+1310555${String(n).padStart(4, '0')}`;
-  const body = { offer_id, traffic_source_id, caller_number };
+async function createCall(offerId: number, trafficSourceId: number, n: number): Promise<number> {
+  const callerNumber = `+1310555${String(n).padStart(4, '0')}`;
+  const body = {
+    offer_id: offerId,
+    traffic_source_id: trafficSourceId,
+    caller_number: callerNumber,
+  };
   const { id, instruction } = (await ok('call_sessions', body)).call_session;
   const { attempt } = instruction.dial[0];
   await ok(`call_sessions/${id}/events`, { event: 'answered', attempt });
@@ -36,16 +40,18 @@ test(`the entries sum up to the balance while ${WRITERS} writers enter at once`,
   const id = await buyer({ ...PAYS, prepaid: true, credit_limit: 100_000 });
   const { offer } = await shop([id]);
   await ok(`offers/${offer}`, { payouts: [{ payout_type: 'percentage', amount: 33 }] }, 'put');
-  const source = await sourceOf();
+  const source = await createSource();
   const ids: number[] = [];
   for (let n = 0; n < WRITERS / 2; n += 10)
     ids.push(
-      ...(await Promise.all(Array.from({ length: 10 }, (_, k) => callOf(offer, source, n + k)))),
+      ...(await Promise.all(
+        Array.from({ length: 10 }, (_, k) => createCall(offer, source, n + k)),
+      )),
     );
-  const seen: { balance: number; sum: number }[] = [];
-  let is_over = false;
+  const balances: { balance: number; sum: number }[] = [];
+  let isOver = false;
   const watching = (async () => {
-    while (!is_over) seen.push(await read(id));
+    while (!isOver) balances.push(await read(id));
   })();
   const entering = [
     ...ids.map(async (call, n) => {
@@ -63,10 +69,10 @@ test(`the entries sum up to the balance while ${WRITERS} writers enter at once`,
     ),
   ];
   await Promise.all(entering);
-  is_over = true;
+  isOver = true;
   await watching;
-  expect(seen.filter(({ balance, sum }) => balance !== sum)).toEqual([]);
-  expect(seen.length).toBeGreaterThan(1);
+  expect(balances.filter(({ balance, sum }) => balance !== sum)).toEqual([]);
+  expect(balances.length).toBeGreaterThan(1);
   const counts = [0, 1, 2].map((rest) => ids.filter((_, n) => n % 3 === rest).length);
   const cents = 50 * 1001 - 50 * 350 - counts[0]! * 1000 - counts[2]! * 1234;
   expect(await read(id)).toEqual({ balance: cents / 100, sum: cents / 100 });
@@ -94,7 +100,7 @@ describe('an entry that does not fit is refused, and enters nothing', () => {
   ])('%j names %s', async ({ of, ...fields }: Fields, field) => {
     const account = {
       ...(of === 'buyer' || of === 'both' ? { buyer_id: await buyer({ prepaid: true }) } : {}),
-      ...(of === 'source' || of === 'both' ? { traffic_source_id: await sourceOf() } : {}),
+      ...(of === 'source' || of === 'both' ? { traffic_source_id: await createSource() } : {}),
     };
     const res = await entry({ ...account, ...fields });
     expect([res.status, Object.keys(res.body.errors)]).toEqual([422, [field]]);
@@ -111,10 +117,13 @@ test('an entry is shown with its checksum, and the same request twice is one ent
       body,
       headers: { 'Idempotency-Key': 'one' },
     });
-  const [one, two] = [await send(), await send()];
-  expect([one.status, two.body.account_entry.id]).toEqual([201, one.body.account_entry.id]);
-  const shown = await here.world.company.api('get', `account_entries/${one.body.account_entry.id}`);
+  const [first, second] = [await send(), await send()];
+  expect([first.status, second.body.account_entry.id]).toEqual([201, first.body.account_entry.id]);
+  const shown = await here.world.company.api(
+    'get',
+    `account_entries/${first.body.account_entry.id}`,
+  );
   expect(shown.body.account_entry).toMatchObject({ ...body, buyer_id: id, call_id: null });
-  expect(shown.headers.etag).toBe(`"${one.body.checksum}"`);
+  expect(shown.headers.etag).toBe(`"${first.body.checksum}"`);
   expect(await read(id)).toEqual({ balance: 25.5, sum: 25.5 });
 });

@@ -1,5 +1,5 @@
 import { sellers } from '../support/sellers';
-import { member } from '../support/teams';
+import { createMember } from '../support/teams';
 
 // Statements of account: their lines and totals are the ledger's, and equal the reports.
 
@@ -18,9 +18,13 @@ const get = async (path: string) => {
   return res;
 };
 
-async function sell(offer_id: number, traffic_source_id: number, n: number): Promise<number> {
-  const caller_number = `+1310555${String(n).padStart(4, '0')}`;
-  const body = { offer_id, traffic_source_id, caller_number };
+async function sell(offerId: number, trafficSourceId: number, n: number): Promise<number> {
+  const callerNumber = `+1310555${String(n).padStart(4, '0')}`;
+  const body = {
+    offer_id: offerId,
+    traffic_source_id: trafficSourceId,
+    caller_number: callerNumber,
+  };
   const { id, instruction } = (await ok('call_sessions', body)).call_session;
   const { attempt } = instruction.dial[0];
   await ok(`call_sessions/${id}/events`, { event: 'answered', attempt });
@@ -29,7 +33,7 @@ async function sell(offer_id: number, traffic_source_id: number, n: number): Pro
 }
 
 /** Calls of three days around midnight in New York, one of them returned and one changed. */
-async function threeDays() {
+async function createThreeDays() {
   const id = await buyer({ ...PAYS, prepaid: true, credit_limit: 1000 });
   const { offer } = await shop([id]);
   await ok(`offers/${offer}`, { payouts: [{ payout_type: 'percentage', amount: 33 }] }, 'put');
@@ -59,10 +63,11 @@ async function threeDays() {
 const DAY = { from: '2026-06-01', to: '2026-06-02', time_zone: ZONE };
 const drawUp = async (fields: Fields) =>
   (await ok('statements', { ...DAY, ...fields })).statement as Totals & { id: number };
-const linesOf = async (id: number) => (await get(`statements/${id}/lines?per_page=100`)).body.lines;
+const loadLines = async (id: number) =>
+  (await get(`statements/${id}/lines?per_page=100`)).body.lines;
 
 test('a statement of a local day has the entries of that day, and the balances around it', async () => {
-  const { id, calls } = await threeDays();
+  const { id, calls } = await createThreeDays();
   const statement = await drawUp({ buyer_id: id });
   expect(statement).toMatchObject({
     buyer_id: id,
@@ -81,7 +86,7 @@ test('a statement of a local day has the entries of that day, and the balances a
       payment: 0,
     },
   });
-  expect(await linesOf(statement.id)).toMatchObject([
+  expect(await loadLines(statement.id)).toMatchObject([
     { at: '2026-06-01T00:00:00.000-04:00', kind: 'conversion', balance: 78.9, call_id: calls[1] },
     { kind: 'conversion', amount: -10.55, balance: 68.35, offer: 'Auto', note: null },
     { kind: 'return', amount: 10.55, balance: 78.9, call_id: calls[1], note: 'bot' },
@@ -91,25 +96,25 @@ test('a statement of a local day has the entries of that day, and the balances a
 });
 
 test("the totals of buyer and source equal what the reports say of the day's calls", async () => {
-  const { id, source } = await threeDays();
-  const [of_buyer, of_source] = [
+  const { id, source } = await createThreeDays();
+  const [ofBuyer, ofSource] = [
     await drawUp({ buyer_id: id }),
     await drawUp({ traffic_source_id: source }),
   ];
   const days = `created_at_from=2026-06-01&created_at_to=2026-06-01T23:59:59.999&time_zone=${ZONE}`;
   const { calls } = (await get(`calls?${days}&per_page=100`)).body;
-  const cents = (all: number[]) => Math.round(all.reduce((sum, each) => sum + each, 0) * 100);
-  const totals = ({ totals: { deposit: _, payment: __, ...of_calls } }: Totals) =>
-    cents(Object.values(of_calls));
-  expect(-totals(of_buyer)).toBe(cents(calls.map(({ revenue }: Fields) => revenue)));
-  expect(totals(of_source)).toBe(cents(calls.map(({ payout }: Fields) => payout)));
-  expect(of_source.totals).toMatchObject({ payment: -5 });
+  const cents = (all: number[]) => Math.round(all.reduce((sum, amount) => sum + amount, 0) * 100);
+  const totals = ({ totals: { deposit: _deposit, payment: _payment, ...callTotals } }: Totals) =>
+    cents(Object.values(callTotals));
+  expect(-totals(ofBuyer)).toBe(cents(calls.map(({ revenue }: Fields) => revenue)));
+  expect(totals(ofSource)).toBe(cents(calls.map(({ payout }: Fields) => payout)));
+  expect(ofSource.totals).toMatchObject({ payment: -5 });
 });
 
 test('pages and CSV have the same lines, and no spreadsheet runs a note', async () => {
-  const { id } = await threeDays();
+  const { id } = await createThreeDays();
   const statement = await drawUp({ buyer_id: id });
-  const whole = await linesOf(statement.id);
+  const whole = await loadLines(statement.id);
   const first = (await get(`statements/${statement.id}/lines?per_page=2`)).body;
   const second = (
     await get(`statements/${statement.id}/lines?per_page=3&cursor=${first.metadata.next_cursor}`)
@@ -140,15 +145,15 @@ test.each([
 });
 
 test("a publisher's and a buyer's login see the own account alone", async () => {
-  const { id, source } = await threeDays();
-  const other = await buyer({ prepaid: true });
-  await ok('account_entries', { buyer_id: other, kind: 'deposit', amount: 1 });
-  const of_buyer = await drawUp({ buyer_id: id });
-  const of_source = await drawUp({ traffic_source_id: source });
+  const { id, source } = await createThreeDays();
+  const otherBuyer = await buyer({ prepaid: true });
+  await ok('account_entries', { buyer_id: otherBuyer, kind: 'deposit', amount: 1 });
+  const ofBuyer = await drawUp({ buyer_id: id });
+  const ofSource = await drawUp({ traffic_source_id: source });
   const permissions = ['account_entries:read', 'statements:read', 'buyers:read', 'calls:read'];
-  const seen = async (fields: Fields) => {
+  const loadVisible = async (fields: Fields) => {
     const email = `${Object.keys(fields)[0]}@example.com`;
-    const { api } = await member(here.world.company, email, { permissions, ...fields });
+    const { api } = await createMember(here.world.company, email, { permissions, ...fields });
     const [entries, drawn] = await Promise.all([
       api('get', 'account_entries?per_page=100'),
       api('get', 'statements'),
@@ -156,19 +161,19 @@ test("a publisher's and a buyer's login see the own account alone", async () => 
     const of = (all: Fields[]) => [
       ...new Set(all.map(({ buyer_id, traffic_source_id }) => `${buyer_id}/${traffic_source_id}`)),
     ];
-    const hidden = fields.buyer_ids ? of_source : of_buyer;
+    const hidden = fields.buyer_ids ? ofSource : ofBuyer;
     return {
       entries: of(entries.body.account_entries),
       statements: of(drawn.body.statements),
       hidden: (await api('get', `statements/${hidden.id}/lines`)).status,
     };
   };
-  expect(await seen({ buyer_ids: [id] })).toEqual({
+  expect(await loadVisible({ buyer_ids: [id] })).toEqual({
     entries: [`${id}/null`],
     statements: [`${id}/null`],
     hidden: 404,
   });
-  expect(await seen({ traffic_source_ids: [source] })).toEqual({
+  expect(await loadVisible({ traffic_source_ids: [source] })).toEqual({
     entries: [`null/${source}`],
     statements: [`null/${source}`],
     hidden: 404,

@@ -24,7 +24,7 @@ test('a balance that falls below its limit is told once, and again when it has r
     current_conversion_revenue: PRICE,
     current_conversion_duration: 60,
   });
-  const [all, own, other] = [
+  const [all, ownHook, otherHook] = [
     await here.hook('balance_low'),
     await here.hook('balance_low', { owner_type: 'Buyer', owner_id: id }),
     await here.hook('balance_low', { owner_type: 'Buyer', owner_id: await buyer() }),
@@ -51,8 +51,8 @@ test('a balance that falls below its limit is told once, and again when it has r
   await enter({ buyer_id: id }, 'deposit', 100);
   await enter({ buyer_id: id }, 'adjustment', -90);
   expect(await all.payloads(2)).toMatchObject([{ data }, { data }]);
-  expect(await own.payloads(2)).toMatchObject([{ data }, { data }]);
-  expect(other.got()).toEqual([]);
+  expect(await ownHook.payloads(2)).toMatchObject([{ data }, { data }]);
+  expect(otherHook.got()).toEqual([]);
 });
 
 test('a statement is told to the owner of its account alone', async () => {
@@ -78,10 +78,10 @@ test('a statement is told to the owner of its account alone', async () => {
   const period = { from: since.toISOString(), to: ended.toISOString() };
   await here.ok('post', 'statements', { buyer_id: id, ...period });
   await here.ok('post', 'statements', { traffic_source_id: source.id, ...period });
-  const of_buyer = { data: { statement: { buyer_id: id, closing_balance: 70 } } };
-  const of_source = { data: { statement: { traffic_source_id: source.id, closing_balance: 7 } } };
-  expect(await hooks.all.payloads(2)).toMatchObject([of_buyer, of_source]);
-  expect(await hooks.buyer.payloads(1)).toMatchObject([of_buyer]);
-  expect(await hooks.source.payloads(1)).toMatchObject([of_source]);
+  const ofBuyer = { data: { statement: { buyer_id: id, closing_balance: 70 } } };
+  const ofSource = { data: { statement: { traffic_source_id: source.id, closing_balance: 7 } } };
+  expect(await hooks.all.payloads(2)).toMatchObject([ofBuyer, ofSource]);
+  expect(await hooks.buyer.payloads(1)).toMatchObject([ofBuyer]);
+  expect(await hooks.source.payloads(1)).toMatchObject([ofSource]);
   expect([hooks.buyer.got(), hooks.source.got()].map(({ length }) => length)).toEqual([1, 1]);
 });

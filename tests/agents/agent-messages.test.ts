@@ -4,23 +4,23 @@ import { createWorld, type Api, type World } from '../support/world';
 let world: World;
 let api: Api;
 /** Agents of call center one, of both call centers, of the buyer, and of none of them. */
-let [one, two, of_buyer, free]: TestAgent[] = [];
-let [center_one, center_two, buyer, group]: number[] = [];
+let [agentOne, agentTwo, ofBuyer, free]: TestAgent[] = [];
+let [centerOne, centerTwo, buyer, group]: number[] = [];
 
 beforeAll(async () => {
   world = await createWorld();
   ({ api } = world.company);
-  center_one = (await api('post', 'call_centers', { body: { name: 'One' } })).body.call_center.id;
-  center_two = (await api('post', 'call_centers', { body: { name: 'Two' } })).body.call_center.id;
+  centerOne = (await api('post', 'call_centers', { body: { name: 'One' } })).body.call_center.id;
+  centerTwo = (await api('post', 'call_centers', { body: { name: 'Two' } })).body.call_center.id;
   buyer = (await api('post', 'buyers', { body: { name: 'B' } })).body.buyer.id;
   group = (await api('post', 'buyer_groups', { body: { name: 'G', buyer_ids: [buyer] } })).body
     .buyer_group.id;
-  one = await makeAgent(world, { call_center_ids: [center_one] });
-  two = await makeAgent(world, {
-    call_center_ids: [center_one, center_two],
+  agentOne = await makeAgent(world, { call_center_ids: [centerOne] });
+  agentTwo = await makeAgent(world, {
+    call_center_ids: [centerOne, centerTwo],
     agent_status_id: await statusId(world, 'available'),
   });
-  of_buyer = await makeAgent(world, { buyer_ids: [buyer] });
+  ofBuyer = await makeAgent(world, { buyer_ids: [buyer] });
   free = await makeAgent(world);
 });
 afterAll(() => world.close());
@@ -30,8 +30,8 @@ const send = async (body: object) =>
 const put = async (id: number, body: object) =>
   (await api('put', `agent_messages/${id}`, { body })).body.agent_message;
 /** The agents who have the message in their list. */
-async function holders(id: number): Promise<TestAgent[]> {
-  const all = [one!, two!, of_buyer!, free!];
+async function listHolders(id: number): Promise<TestAgent[]> {
+  const all = [agentOne!, agentTwo!, ofBuyer!, free!];
   const has = await Promise.all(
     all.map(
       async (agent) =>
@@ -43,26 +43,30 @@ async function holders(id: number): Promise<TestAgent[]> {
 }
 
 test.each<[string, () => object, () => TestAgent[]]>([
-  ['nothing named: every agent', () => ({}), () => [one!, two!, of_buyer!, free!]],
-  ['a call center: its agents', () => ({ call_center_ids: [center_one] }), () => [one!, two!]],
-  ['a buyer: its agents', () => ({ buyer_ids: [buyer] }), () => [of_buyer!]],
+  ['nothing named: every agent', () => ({}), () => [agentOne!, agentTwo!, ofBuyer!, free!]],
+  [
+    'a call center: its agents',
+    () => ({ call_center_ids: [centerOne] }),
+    () => [agentOne!, agentTwo!],
+  ],
+  ['a buyer: its agents', () => ({ buyer_ids: [buyer] }), () => [ofBuyer!]],
   [
     'a buyer group: the agents of the buyers in it',
     () => ({ buyer_group_ids: [group] }),
-    () => [of_buyer!],
+    () => [ofBuyer!],
   ],
   [
     'several: each agent once',
     () => ({
-      call_center_ids: [center_one, center_two],
+      call_center_ids: [centerOne, centerTwo],
       buyer_ids: [buyer],
       buyer_group_ids: [group],
     }),
-    () => [one!, two!, of_buyer!],
+    () => [agentOne!, agentTwo!, ofBuyer!],
   ],
 ])('a message reaches, with %s', async (_, targets, reached) => {
   const message = await send(targets());
-  expect([await holders(message.id), message.agent_widget_count]).toEqual([
+  expect([await listHolders(message.id), message.agent_widget_count]).toEqual([
     reached(),
     reached().length,
   ]);
@@ -70,22 +74,24 @@ test.each<[string, () => object, () => TestAgent[]]>([
 });
 
 test('a message with a status reaches only the agents that are in it when it is sent', async () => {
-  const agent_status_id = await statusId(world, 'available');
-  const message = await send({ agent_status_id, call_center_ids: [center_one] });
-  expect([await holders(message.id), message.agent_widget_count, message.agent_status_id]).toEqual([
-    [two],
-    1,
-    agent_status_id,
+  const agentStatusId = await statusId(world, 'available');
+  const message = await send({ agent_status_id: agentStatusId, call_center_ids: [centerOne] });
+  expect([
+    await listHolders(message.id),
+    message.agent_widget_count,
+    message.agent_status_id,
+  ]).toEqual([[agentTwo], 1, agentStatusId]);
+  expect(await listHolders((await send({ agent_status_id: agentStatusId })).id)).toEqual([
+    agentTwo,
   ]);
-  expect(await holders((await send({ agent_status_id })).id)).toEqual([two]);
 });
 
 test('a message to a buyer without agents reaches none, not all', async () => {
   const empty = (await api('post', 'buyers', { body: { name: 'Empty' } })).body.buyer.id;
   const message = await send({ buyer_ids: [empty] });
-  expect([await holders(message.id), message.agent_widget_count]).toEqual([[], 0]);
+  expect([await listHolders(message.id), message.agent_widget_count]).toEqual([[], 0]);
   await api('delete', `buyers/${empty}`);
-  expect(await put(message.id, { call_center_ids: [center_two] })).toMatchObject({
+  expect(await put(message.id, { call_center_ids: [centerTwo] })).toMatchObject({
     agent_widget_count: 1,
     buyer_ids: [empty],
   });
@@ -93,16 +99,16 @@ test('a message to a buyer without agents reaches none, not all', async () => {
 });
 
 test('a change of targets changes the recipients; the same targets do not', async () => {
-  const { id } = await send({ call_center_ids: [center_one] });
-  expect(await put(id, { call_center_ids: [center_two] })).toMatchObject({
+  const { id } = await send({ call_center_ids: [centerOne] });
+  expect(await put(id, { call_center_ids: [centerTwo] })).toMatchObject({
     agent_widget_count: 1,
-    call_center_ids: [center_two],
+    call_center_ids: [centerTwo],
   });
-  expect(await holders(id)).toEqual([two]);
+  expect(await listHolders(id)).toEqual([agentTwo]);
   expect(await put(id, { call_center_ids: [], buyer_ids: [buyer] })).toMatchObject({
     agent_widget_count: 1,
   });
-  expect(await holders(id)).toEqual([of_buyer]);
+  expect(await listHolders(id)).toEqual([ofBuyer]);
   const late = await makeAgent(world, { buyer_ids: [buyer] });
   expect(await put(id, { buyer_ids: [buyer], content: 'New' })).toMatchObject({
     agent_widget_count: 1,
@@ -125,14 +131,14 @@ test('content is required at first, and may be blank later', async () => {
 
 test('new returns the values of its query, and stores nothing', async () => {
   const before = (await api('get', 'agent_messages')).body.metadata.total_count;
-  const agent_status_id = await statusId(world, 'away');
+  const agentStatusId = await statusId(world, 'away');
   const { body } = await api('get', 'agent_messages/new', {
-    query: { content: 'Draft', agent_status_id },
+    query: { content: 'Draft', agent_status_id: agentStatusId },
   });
   expect(body.agent_message).toMatchObject({
     id: null,
     content: 'Draft',
-    agent_status_id,
+    agent_status_id: agentStatusId,
     agent_widget_count: 0,
     buyer_ids: [],
   });
@@ -144,14 +150,14 @@ test('new returns the values of its query, and stores nothing', async () => {
 
 test('a message has its author; a deleted one has no recipients', async () => {
   const { body } = await api('post', 'agent_messages', {
-    ...asAgent(one!),
+    ...asAgent(agentOne!),
     body: { content: 'From one' },
   });
-  expect(body.agent_message.user_id).toBe(one!.user_id);
+  expect(body.agent_message.user_id).toBe(agentOne!.user_id);
   await api('delete', `agent_messages/${body.agent_message.id}`);
   const query = { mine: true, ids: body.agent_message.id };
-  const gone = await api('get', 'agent_messages', { ...asAgent(one!), query });
-  expect([gone.status, Object.keys(gone.body.errors)]).toEqual([422, ['ids']]);
+  const response = await api('get', 'agent_messages', { ...asAgent(agentOne!), query });
+  expect([response.status, Object.keys(response.body.errors)]).toEqual([422, ['ids']]);
 });
 
 test('mine is refused for callers who are not agents', async () => {
@@ -175,10 +181,10 @@ test('parallel messages and changes leave correct counts, and events without gap
     Array.from({ length: 6 }, (_, n) => send({ content: `M${n}` })),
   );
   const changes = messages.flatMap(({ id }, n) => [
-    put(id, { call_center_ids: n % 2 ? [center_one] : [center_two] }),
+    put(id, { call_center_ids: n % 2 ? [centerOne] : [centerTwo] }),
     put(id, { content: `Other ${n}` }),
     send({ content: `Another ${n}` }),
-    api('put', `agents/${one!.id}/status`, { body: { key: n % 2 ? 'away' : 'offline' } }),
+    api('put', `agents/${agentOne!.id}/status`, { body: { key: n % 2 ? 'away' : 'offline' } }),
   ]);
   await Promise.all(changes);
   const wrong = await world.sql(

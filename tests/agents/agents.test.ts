@@ -11,8 +11,8 @@ afterAll(() => world.close());
 
 const center = async (body: object = {}) =>
   (await api('post', 'call_centers', { body: { name: 'Denver', ...body } })).body.call_center;
-const agentOf = async (id: number) => (await api('get', `agents/${id}`)).body.agent;
-const chainOf = async (id: number) =>
+const loadAgent = async (id: number) => (await api('get', `agents/${id}`)).body.agent;
+const loadChain = async (id: number) =>
   (await api('get', `agent_status_timestamps?agent_id=${id}&per_page=1000`)).body
     .agent_status_timestamps;
 
@@ -31,7 +31,7 @@ describe('a call center', () => {
       agent_ids: [agent.id],
     });
     await api('delete', `call_centers/${id}`);
-    expect((await agentOf(agent.id)).call_center_ids).toEqual([]);
+    expect((await loadAgent(agent.id)).call_center_ids).toEqual([]);
     expect((await center({ user_call_center_id: 'denver' })).id).toBeGreaterThan(id);
   });
 });
@@ -87,7 +87,7 @@ describe('agent statuses', () => {
     const { id } = (await post()).body.agent_status;
     expect((await post()).body.errors).toEqual({ key: [expect.stringContaining('unique')] });
     const agent = await makeAgent(world, { agent_status_id: id });
-    expect((await agentOf(agent.id)).online).toBe(true);
+    expect((await loadAgent(agent.id)).online).toBe(true);
     expect((await api('delete', `agent_statuses/${id}`)).body.errors).toEqual({
       id: [expect.stringContaining('1 of your agents')],
     });
@@ -127,9 +127,9 @@ describe('an agent', () => {
       name: null,
     });
     const errors = async (body: object) => (await api('post', 'agents', { body })).body.errors;
-    const taken = { user_id: [expect.stringContaining('unique')] };
-    expect(await errors({ user_id: agent.user_id })).toEqual(taken);
-    expect(await errors({ user_email: 'ann@example.com' })).toEqual(taken);
+    const uniqueError = { user_id: [expect.stringContaining('unique')] };
+    expect(await errors({ user_id: agent.user_id })).toEqual(uniqueError);
+    expect(await errors({ user_email: 'ann@example.com' })).toEqual(uniqueError);
     expect(await errors({})).toEqual({ user_id: [expect.stringContaining('user_email')] });
     expect(await errors({ user_id: agent.user_id, user_email: 'x@example.com' })).toEqual({
       user_email: [expect.any(String)],
@@ -143,10 +143,10 @@ describe('an agent', () => {
   });
 
   test('is created once by parallel requests', async () => {
-    const sent = Array.from({ length: 10 }, () =>
+    const requests = Array.from({ length: 10 }, () =>
       api('post', 'agents', { body: { user_email: 'many@example.com' } }),
     );
-    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    const statuses = (await Promise.all(requests)).map(({ status }) => status);
     expect(statuses.toSorted()).toEqual([201, ...Array<number>(9).fill(422)]);
   });
 
@@ -154,7 +154,10 @@ describe('an agent', () => {
     const [a, b] = [await center(), await center()];
     const buyer = (await api('post', 'buyers', { body: { name: 'B' } })).body.buyer.id;
     const { id } = await makeAgent(world, { call_center_ids: [b.uuid, a.id], buyer_ids: buyer });
-    expect(await agentOf(id)).toMatchObject({ call_center_ids: [a.id, b.id], buyer_ids: [buyer] });
+    expect(await loadAgent(id)).toMatchObject({
+      call_center_ids: [a.id, b.id],
+      buyer_ids: [buyer],
+    });
     expect(
       (await api('get', `agents?call_center_id=${a.uuid}`)).body.agents.map(
         (agent: { id: number }) => agent.id,
@@ -162,7 +165,7 @@ describe('an agent', () => {
     ).toEqual([id]);
     await api('put', `agents/${id}`, { body: { call_center_ids: [b.id] } });
     await api('delete', `buyers/${buyer}`);
-    expect(await agentOf(id)).toMatchObject({ call_center_ids: [b.id], buyer_ids: [] });
+    expect(await loadAgent(id)).toMatchObject({ call_center_ids: [b.id], buyer_ids: [] });
     await api('delete', `agents/${id}`);
     expect((await api('get', `call_centers/${b.id}`)).body.call_center.agents_count).toBe(0);
   });
@@ -172,12 +175,16 @@ describe('an agent', () => {
       name: 'Zora Needle',
       agent_status_id: await statusId(world, 'on_call'),
     });
-    const found = async (query: string, sent = {}) =>
-      (await api('get', `agents?${query}`, sent)).body.agents.map(({ id }: { id: number }) => id);
-    expect(await found(`agent_status_id=${await statusId(world, 'on_call')}`)).toEqual([agent.id]);
-    expect(await found(`user_id=${agent.user_id}`)).toEqual([agent.id]);
-    expect(await found('fulltext=needle')).toEqual([agent.id]);
-    expect(await found('mine=true', asAgent(agent))).toEqual([agent.id]);
+    const listIds = async (query: string, options = {}) =>
+      (await api('get', `agents?${query}`, options)).body.agents.map(
+        ({ id }: { id: number }) => id,
+      );
+    expect(await listIds(`agent_status_id=${await statusId(world, 'on_call')}`)).toEqual([
+      agent.id,
+    ]);
+    expect(await listIds(`user_id=${agent.user_id}`)).toEqual([agent.id]);
+    expect(await listIds('fulltext=needle')).toEqual([agent.id]);
+    expect(await listIds('mine=true', asAgent(agent))).toEqual([agent.id]);
     expect((await api('get', 'agents?mine=true')).body.errors).toEqual({
       mine: [expect.any(String)],
     });
@@ -192,7 +199,7 @@ describe('status timestamps', () => {
     await api('put', `agents/${id}/status`, { body: { key: 'available' } });
     await api('put', `agents/${id}`, { body: { agent_status_id: away } });
     await api('put', `agents/${id}`, { body: { agent_status_id: away, name: 'N' } });
-    const chain = await chainOf(id);
+    const chain = await loadChain(id);
     expect(chain.map(({ key }: { key: string }) => key)).toEqual(['offline', 'available', 'away']);
     expect(chain[2]).toEqual({
       id: expect.any(Number),
@@ -205,7 +212,7 @@ describe('status timestamps', () => {
       updated_at: expect.any(String),
       key: 'away',
     });
-    expect((await agentOf(id)).status_changed_at).toBe(chain[2].created_at);
+    expect((await loadAgent(id)).status_changed_at).toBe(chain[2].created_at);
     expect(
       (await api('get', `agent_status_timestamps?fulltext=WAY&user_id=${user_id}&columns=key`)).body
         .agent_status_timestamps,
@@ -218,7 +225,7 @@ describe('status timestamps', () => {
     ).body.agent_status;
     const { id } = await makeAgent(world, { agent_status_id: status });
     await api('put', `agent_statuses/${status}`, { body: { key: 'break' } });
-    expect([(await chainOf(id))[0].key, (await agentOf(id)).status_key]).toEqual([
+    expect([(await loadChain(id))[0].key, (await loadAgent(id)).status_key]).toEqual([
       'lunch',
       'break',
     ]);
@@ -229,10 +236,12 @@ describe('status timestamps', () => {
     ['two that differ', { key: 'away' }, { key: [expect.any(String)] }],
   ])('are not written for %s of status and key', async (name, body, errors) => {
     const { id } = await makeAgent(world);
-    const sent =
+    const requestBody =
       name === 'neither' ? body : { ...body, agent_status_id: await statusId(world, 'on_call') };
-    expect((await api('put', `agents/${id}/status`, { body: sent })).body.errors).toEqual(errors);
-    expect(await chainOf(id)).toHaveLength(1);
+    expect((await api('put', `agents/${id}/status`, { body: requestBody })).body.errors).toEqual(
+      errors,
+    );
+    expect(await loadChain(id)).toHaveLength(1);
   });
 
   test('agents may change their own status with a user token', async () => {
@@ -251,16 +260,16 @@ describe('status timestamps', () => {
     const { id } = await makeAgent(world);
     const keys = ['available', 'on_call', 'wrap_up', 'away', 'offline'];
     const ids = await Promise.all(keys.map((key) => statusId(world, key)));
-    const sent = Array.from({ length: 50 }, (_, n) =>
+    const requests = Array.from({ length: 50 }, (_, n) =>
       n % 2
         ? api('put', `agents/${id}/status`, { body: { key: keys[n % 5] } })
         : api('put', `agents/${id}`, { body: { agent_status_id: ids[n % 5] } }),
     );
-    const answers = await Promise.all(sent);
+    const answers = await Promise.all(requests);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    const chain: { key: string; agent_status_id: number }[] = await chainOf(id);
+    const chain: { key: string; agent_status_id: number }[] = await loadChain(id);
     expect(chain.filter(({ key }, n) => key === chain[n - 1]?.key)).toEqual([]);
-    expect(chain.at(-1)!.agent_status_id).toBe((await agentOf(id)).agent_status_id);
+    expect(chain.at(-1)!.agent_status_id).toBe((await loadAgent(id)).agent_status_id);
     const counts = new Map(keys.map((key) => [key, chain.filter((row) => row.key === key).length]));
     expect(chain.length).toBeGreaterThan(5);
     // Each key was requested ten times, and the agent started offline.

@@ -5,26 +5,26 @@ import { createDeps, type Deps } from '../../src/deps';
 import { sendEvents } from '../../src/http/event-stream';
 import { EventStream } from '../../src/http/reply';
 import { asAgent, makeAgent, type TestAgent } from '../support/agents';
-import { listening, openStream, type ReadEvent } from '../support/event-stream';
-import { appOf, createWorld, testConfig, type World } from '../support/world';
+import { listen, openStream, type ReadEvent } from '../support/event-stream';
+import { buildApp, createWorld, testConfig, type World } from '../support/world';
 
 let world: World;
-let other: Deps;
+let otherDeps: Deps;
 let servers: { url: string; close(): Promise<void> }[];
 
 beforeAll(async () => {
   world = await createWorld();
-  other = createDeps({
+  otherDeps = createDeps({
     config: testConfig(),
     database_url: world.url,
     log: pino({ level: 'silent' }),
   });
-  servers = [await listening(world.app), await listening(appOf(other))];
+  servers = [await listen(world.app), await listen(buildApp(otherDeps))];
 });
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.close()));
-  other.live.close();
-  await other.database.close();
+  otherDeps.live.close();
+  await otherDeps.database.close();
   await world.close();
 });
 
@@ -72,7 +72,7 @@ test('a change is sent again; a withdrawn or deleted message is sent without con
   await world.company.api('delete', `agent_messages/${second.id}`);
   const events = await reader.have(5);
   expect(
-    events.map(({ id: event_id, event, data }) => [event_id, event, data.content ?? data]),
+    events.map(({ id: eventId, event, data }) => [eventId, event, data.content ?? data]),
   ).toEqual([
     ['1', 'agent_message', 'Secret'],
     ['2', 'agent_message', 'Changed'],
@@ -114,9 +114,9 @@ test('a reader that reconnects to changing servers gets each event once, in orde
     writing = false;
   };
   const follow = async (agent: TestAgent): Promise<ReadEvent[]> => {
-    const seen: ReadEvent[] = [];
+    const events: ReadEvent[] = [];
     let after = '0';
-    for (let turn = 0; writing || seen.length < COUNT; turn++) {
+    for (let turn = 0; writing || events.length < COUNT; turn++) {
       const reader = await openStream(servers[turn % 2]!.url, agent.token, { after });
       await Promise.race([
         reader.have(1 + (turn % 7)),
@@ -124,10 +124,10 @@ test('a reader that reconnects to changing servers gets each event once, in orde
       ]);
       reader.leave();
       await reader.ended;
-      seen.push(...reader.events);
+      events.push(...reader.events);
       after = reader.last_id;
     }
-    return seen;
+    return events;
   };
   const [, ...followed] = await Promise.all([write(), ...agents.map(follow)]);
   for (const events of followed) {
@@ -200,7 +200,7 @@ test('streams end when the process stops', async () => {
     database_url: world.url,
     log: pino({ level: 'silent' }),
   });
-  const server = await listening(appOf(deps));
+  const server = await listen(buildApp(deps));
   const agent = await makeAgent(world);
   const reader = await openStream(server.url, agent.token);
   deps.live.close();
@@ -234,11 +234,11 @@ test('HEAD has the status and headers of a stream', async () => {
 
 test('a reader that stalls is cut off, and little is read for it', async () => {
   const block = `data: ${'x'.repeat(64_000)}\n\n`;
-  let sent = 0;
+  let blockCount = 0;
   let socket: Socket | undefined;
   const endless = new EventStream(async function* () {
     for (;;) {
-      sent += 1;
+      blockCount += 1;
       yield block;
     }
   });
@@ -262,5 +262,5 @@ test('a reader that stalls is cut off, and little is read for it', async () => {
   });
   await done;
   // The buffers of the operating system take some megabytes.
-  expect(sent).toBeLessThan(500);
+  expect(blockCount).toBeLessThan(500);
 });

@@ -1,4 +1,4 @@
-import { ruleWatcher, type RuleWatcher } from '../../src/alerts/watch';
+import { createRuleWatcher, type RuleWatcher } from '../../src/alerts/watch';
 import { fanOutWebhookEvents } from '../../src/webhooks/fan-out-events';
 import { standingClock } from '../support/clock';
 import { confirmAddress } from '../support/confirmed-addresses';
@@ -18,7 +18,7 @@ let people = 0;
 let to: string;
 beforeAll(async () => {
   here = await createMailWorld({ clock: time.read });
-  watch = ruleWatcher(here.world.deps, { max_company_ms: Infinity });
+  watch = createRuleWatcher(here.world.deps, { max_company_ms: Infinity });
 });
 beforeEach(async () => {
   time.set(MONDAY);
@@ -33,21 +33,24 @@ const rule = async (fields: Fields): Promise<number> =>
   (await ok('post', 'alert_rules', { name: 'Rule', emails: [to], ...fields })).alert_rule.id;
 const buyer = async (fields: Fields = {}): Promise<number> =>
   (await ok('post', 'buyers', { name: 'Bayline', number: '+12125550100', ...fields })).buyer.id;
-const offerOf = async (buyer_ids: number[]): Promise<number> =>
-  (await ok('post', 'offers', { name: 'Auto', buyer_ids })).offer.id;
+const createOffer = async (buyerIds: number[]): Promise<number> =>
+  (await ok('post', 'offers', { name: 'Auto', buyer_ids: buyerIds })).offer.id;
 let callers = 0;
-const call = async (offer_id: number, fields: Fields = {}) =>
+const call = async (offerId: number, fields: Fields = {}) =>
   (
     await ok('post', 'call_sessions', {
-      offer_id,
+      offer_id: offerId,
       caller_number: `+1310555${String(callers++ % 10_000).padStart(4, '0')}`,
       ...fields,
     })
   ).call_session;
-const report = (one: { id: number; instruction: { dial: { attempt: string }[] } }, event: string) =>
-  ok('post', `call_sessions/${one.id}/events`, {
+const report = (
+  session: { id: number; instruction: { dial: { attempt: string }[] } },
+  event: string,
+) =>
+  ok('post', `call_sessions/${session.id}/events`, {
     event,
-    attempt: one.instruction.dial[0]!.attempt,
+    attempt: session.instruction.dial[0]!.attempt,
   });
 const later = (minutes: number) =>
   time.set(new Date(time.read().getTime() + minutes * 60_000).toISOString());
@@ -60,7 +63,7 @@ const alerts = async (): Promise<[string, string, boolean][]> => {
 test('a cap that is nearly used begins one alert, which ends with its window', async () => {
   await rule({ kind: 'cap_used', percent: 80 });
   const id = await buyer({ attempt_daily_limit: 5, attempt_total_limit: 100 });
-  const offer = await offerOf([id]);
+  const offer = await createOffer([id]);
   for (let n = 0; n < 3; n++) await call(offer);
   await watch();
   expect(await alerts()).toEqual([]);
@@ -84,7 +87,7 @@ test('a cap that is nearly used begins one alert, which ends with its window', a
     `${message}.\n\nIt began at 2026-06-01 12:30 UTC. It ended at 2026-06-02 12:30 UTC, after 1 d.` +
       `\n\nAbout: /api/v1/${subject}\n`,
   ]);
-  expect(here.mails.filter((each) => each.to === to)).toHaveLength(2);
+  expect(here.mails.filter((mail) => mail.to === to)).toHaveLength(2);
 });
 
 test('hourly caps of business hours, of groups and of sources count too, each by itself', async () => {
@@ -112,12 +115,12 @@ test('hourly caps of business hours, of groups and of sources count too, each by
 });
 
 test('a connect rate counts calls that have ended, if there were enough', async () => {
-  const offer = await offerOf([await buyer()]);
+  const offer = await createOffer([await buyer()]);
   await rule({ kind: 'connect_rate_low', percent: 50, minutes: 30, min_calls: 4, offer_id: offer });
   for (const event of ['no_answer', 'no_answer', 'answered']) {
-    const one = await call(offer);
-    await report(one, event);
-    if (event === 'answered') await report(one, 'completed');
+    const session = await call(offer);
+    await report(session, event);
+    if (event === 'answered') await report(session, 'completed');
   }
   await watch();
   expect(await alerts()).toEqual([]);
@@ -132,7 +135,7 @@ test('a connect rate counts calls that have ended, if there were enough', async 
 
 test('that no call comes is said once, after hours of silence that are watched', async () => {
   const id = await buyer();
-  const offer = await offerOf([id]);
+  const offer = await createOffer([id]);
   const office = [{ day: 1, times: ['09:00..16:59'] }];
   const zone = { time_zone: 'America/New_York', schedule: office };
   await rule({ kind: 'no_calls', minutes: 60, buyer_id: id, ...zone });
@@ -153,14 +156,14 @@ test('that no call comes is said once, after hours of silence that are watched',
 });
 
 test("a balance is low by the rule's amount, or by the buyer's own limit", async () => {
-  const own = await buyer({ prepaid: true, balance_low_limit: 20, credit_limit: 100 });
-  const other = await buyer({ prepaid: true });
+  const limitedBuyer = await buyer({ prepaid: true, balance_low_limit: 20, credit_limit: 100 });
+  const otherBuyer = await buyer({ prepaid: true });
   await rule({ kind: 'balance_low' });
-  await rule({ kind: 'balance_low', amount: -5.5, buyer_id: own });
-  const enter = (amount: number, buyer_id = own) =>
-    ok('post', 'account_entries', { buyer_id, kind: 'adjustment', amount });
+  await rule({ kind: 'balance_low', amount: -5.5, buyer_id: limitedBuyer });
+  const enter = (amount: number, buyerId = limitedBuyer) =>
+    ok('post', 'account_entries', { buyer_id: buyerId, kind: 'adjustment', amount });
   await enter(20);
-  await enter(-50, other);
+  await enter(-50, otherBuyer);
   await watch();
   expect(await alerts()).toEqual([]);
   await enter(-0.01);
@@ -168,8 +171,8 @@ test("a balance is low by the rule's amount, or by the buyer's own limit", async
   await enter(-30);
   await watch();
   expect(await alerts()).toEqual([
-    [`buyers/${own}`, 'Bayline: the balance is $19.99, below $20.00', true],
-    [`buyers/${own}`, 'Bayline: the balance is -$10.01, below -$5.50', true],
+    [`buyers/${limitedBuyer}`, 'Bayline: the balance is $19.99, below $20.00', true],
+    [`buyers/${limitedBuyer}`, 'Bayline: the balance is -$10.01, below -$5.50', true],
   ]);
   await enter(30.01);
   await watch();
@@ -177,7 +180,7 @@ test("a balance is low by the rule's amount, or by the buyer's own limit", async
 });
 
 test('calls and texts that fail at the carrier, and webhooks that are paused for them', async () => {
-  const offer = await offerOf([await buyer()]);
+  const offer = await createOffer([await buyer()]);
   await rule({ kind: 'carrier_errors', count: 2, minutes: 10 });
   await rule({ kind: 'webhook_paused' });
   await report(await call(offer), 'failed');
@@ -202,10 +205,10 @@ test('calls and texts that fail at the carrier, and webhooks that are paused for
 });
 
 test('webhooks are told when an alert begins and when it ends, once each', async () => {
-  for (const trigger_type of ['alert_started', 'alert_ended'])
+  for (const triggerType of ['alert_started', 'alert_ended'])
     await ok('post', 'outgoing_webhooks', {
-      name: trigger_type,
-      trigger_type,
+      name: triggerType,
+      trigger_type: triggerType,
       url: 'https://crm.example/hook',
     });
   const id = await rule({ kind: 'balance_low', amount: 10 });
@@ -217,11 +220,11 @@ test('webhooks are told when an alert begins and when it ends, once each', async
   await watch();
   await watch();
   await fanOutWebhookEvents(here.world.deps);
-  const sent = await here.world.sql<{ body: string }>(
+  const deliveries = await here.world.sql<{ body: string }>(
     'SELECT request_body AS body FROM webhook_deliveries WHERE company_id = $1 ORDER BY id',
     [here.world.company.id],
   );
-  const events = sent.map(({ body }) => JSON.parse(body));
+  const events = deliveries.map(({ body }) => JSON.parse(body));
   const alert = {
     alert_rule_id: id,
     rule: 'Rule',
@@ -254,7 +257,7 @@ test('a rule that is paused or deleted ends its alerts without a word', async ()
   await watch();
   expect((await ok('get', 'alerts?open=true')).alerts).toEqual([]);
   await here.mailTo(to, 2);
-  expect(here.mails.filter((each) => each.to === to).map(({ subject }) => subject)).toEqual([
+  expect(here.mails.filter((mail) => mail.to === to).map(({ subject }) => subject)).toEqual([
     'Rule',
     'Rule',
   ]);

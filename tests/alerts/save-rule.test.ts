@@ -20,8 +20,8 @@ const rule = async (fields: Fields): Promise<number> =>
   (await ok('post', 'alert_rules', { name: 'Rule', ...fields })).alert_rule.id;
 const buyer = async (): Promise<number> =>
   (await ok('post', 'buyers', { name: 'Bayline', number: '+12125550100' })).buyer.id;
-const offerOf = async (buyer_ids: number[]): Promise<number> =>
-  (await ok('post', 'offers', { name: 'Auto', buyer_ids })).offer.id;
+const createOffer = async (buyerIds: number[]): Promise<number> =>
+  (await ok('post', 'offers', { name: 'Auto', buyer_ids: buyerIds })).offer.id;
 
 test.each([
   [{ kind: 'cap_used' }, 'percent'],
@@ -35,7 +35,7 @@ test.each([
   [{ kind: 'balance_low', emails: ['nobody'] }, 'emails.0'],
 ])('%j is refused', async (fields: Fields, field) => {
   const id = await buyer();
-  const offer = await offerOf([id]);
+  const offer = await createOffer([id]);
   const body = {
     name: 'Rule',
     ...fields,
@@ -51,8 +51,8 @@ test('a change must leave a rule that fits its kind', async () => {
   expect((await ok('get', `alert_rules/${id}`)).alert_rule).toMatchObject({ min_calls: 10 });
   const res = await api('put', `alert_rules/${id}`, { kind: 'no_calls' });
   expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['percent']]);
-  const other = { kind: 'no_calls', percent: null, min_calls: null };
-  expect((await ok('put', `alert_rules/${id}`, other)).alert_rule).toMatchObject({
+  const changes = { kind: 'no_calls', percent: null, min_calls: null };
+  expect((await ok('put', `alert_rules/${id}`, changes)).alert_rule).toMatchObject({
     kind: 'no_calls',
     percent: null,
     min_calls: null,

@@ -17,10 +17,10 @@ describe('schedule actions', () => {
   test('of a shared offer are refused without a permission; no lead is sent', async () => {
     const scene = await attack.scene();
     const { url, got } = attack.endpoint();
-    const made = await action(scene, url);
+    const response = await action(scene, url);
     for (let n = 0; n < 3; n++) await attack.submit(scene.schedule_token);
     await attack.outreach();
-    expect([made.status, got().length]).toEqual([403, 0]);
+    expect([response.status, got().length]).toEqual([403, 0]);
   });
 
   test('that send leads need the permission to read leads', async () => {
@@ -77,24 +77,24 @@ describe('schedule actions', () => {
 });
 
 describe("sellers' endpoints", () => {
-  const door = async (scene: Scene) => {
-    const vanity_uri = `door-${scene.offer}`;
+  const createEndpoint = async (scene: Scene) => {
+    const vanityUri = `door-${scene.offer}`;
     const res = await scene.partner.api('post', 'inbound_webhooks', {
-      body: { name: 'Door', vanity_uri, offer_id: scene.offer, has_auth_token: false },
+      body: { name: 'Door', vanity_uri: vanityUri, offer_id: scene.offer, has_auth_token: false },
     });
-    return { status: res.status, vanity_uri, id: res.body.inbound_webhook?.id };
+    return { status: res.status, vanity_uri: vanityUri, id: res.body.inbound_webhook?.id };
   };
   let callers = 0;
-  const ping = async (vanity_uri: string) => {
+  const ping = async (vanityUri: string) => {
     const body = { caller_id: `+1310559${1000 + ++callers}` };
-    const path = `inbound_webhooks/ping/${vanity_uri}`;
+    const path = `inbound_webhooks/ping/${vanityUri}`;
     const res = await attack.world.company.api('post', path, { auth: null, body });
     return (res.body.buyers ?? []).map(({ buyer_id }: { buyer_id: number }) => buyer_id);
   };
 
   test('of a partner sell to the buyers that the partner sees', async () => {
     const scene = await attack.scene();
-    const { vanity_uri, status } = await door(scene);
+    const { vanity_uri, status } = await createEndpoint(scene);
     expect([status, await ping(vanity_uri)]).toEqual([201, [scene.mine]]);
     await attack.ok('put', `access_control_lists/${scene.partner.team}`, { offer_ids: [] });
     expect(await ping(vanity_uri)).toEqual([]);

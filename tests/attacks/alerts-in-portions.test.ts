@@ -1,5 +1,5 @@
-import { tellOfAlert } from '../../src/alerts/tell-of-alert';
-import { ruleWatcher } from '../../src/alerts/watch';
+import { enqueueAlertMails } from '../../src/alerts/tell-of-alert';
+import { createRuleWatcher } from '../../src/alerts/watch';
 import { confirmAddress } from '../support/confirmed-addresses';
 import { createWorld, type World } from '../support/world';
 
@@ -37,7 +37,7 @@ async function addPoorBuyers(count: number): Promise<void> {
   const buyer = { name: 'Bayline', number: '+12125550100', prepaid: true };
   const { id } = (await ok('post', 'buyers', buyer)).buyer;
   for (const table of ['buyers', 'call_limits']) {
-    const own = table === 'buyers' ? 'id' : 'buyer_id';
+    const idColumn = table === 'buyers' ? 'id' : 'buyer_id';
     const [columns] = await world.sql<{ names: string }>(
       `SELECT string_agg(quote_ident(column_name), ', ') AS names
         FROM information_schema.columns
@@ -51,7 +51,7 @@ async function addPoorBuyers(count: number): Promise<void> {
     await world.sql(
       `INSERT INTO ${table} (${keys}, ${names})
         SELECT ${values}, ${names} FROM ${table}, generate_series(1, $2) n
-        WHERE company_id = $1 AND ${own} = $3::bigint`,
+        WHERE company_id = $1 AND ${idColumn} = $3::bigint`,
       [world.company.id, count - 1, id],
     );
   }
@@ -68,9 +68,9 @@ test('2,500 alerts of a rule with 20 addresses are begun and ended, with a job f
   await addPoorBuyers(2_500);
   const id = await rule({ emails: EMAILS });
   // Two processes at once.
-  const watchers = [ruleWatcher(world.deps, ALL), ruleWatcher(world.deps, ALL)];
+  const watchers = [createRuleWatcher(world.deps, ALL), createRuleWatcher(world.deps, ALL)];
   const watch = async () => {
-    while ((await Promise.all(watchers.map((each) => each()))).some(Boolean));
+    while ((await Promise.all(watchers.map((watcher) => watcher()))).some(Boolean));
   };
   await watch();
   expect([await openAlerts(), (await jobs('tell_of_alert')).length]).toEqual([2_500, 2_500]);
@@ -100,18 +100,18 @@ test('a process that is stopped has done a portion, and the next goes on', async
   await rule();
   const stopping = new AbortController();
   const clock = () => (stopping.abort(), world.deps.clock());
-  const stopped = ruleWatcher({ ...world.deps, clock }, { ...ALL, portion: 2 });
+  const stopped = createRuleWatcher({ ...world.deps, clock }, { ...ALL, portion: 2 });
   expect([await stopped(stopping.signal), await openAlerts()]).toEqual([true, 2]);
-  const watch = ruleWatcher(world.deps, { ...ALL, portion: 2 });
+  const watch = createRuleWatcher(world.deps, { ...ALL, portion: 2 });
   expect([await watch(), await openAlerts()]).toEqual([false, 5]);
 });
 
 test('what a pass has begun stays where it breaks off', async () => {
   await addPoorBuyers(5);
   await rule();
-  const has_four = '(SELECT count(*) FROM alerts WHERE company_id = NEW.company_id) >= 4';
-  const allow = await refuseAlerts(has_four);
-  const watch = ruleWatcher(world.deps, { ...ALL, portion: 2 });
+  const hasFour = '(SELECT count(*) FROM alerts WHERE company_id = NEW.company_id) >= 4';
+  const allow = await refuseAlerts(hasFour);
+  const watch = createRuleWatcher(world.deps, { ...ALL, portion: 2 });
   await watch();
   expect(await openAlerts()).toBe(4);
   await allow();
@@ -123,7 +123,7 @@ test('a rule that fails says why, keeps no other from being told, and recovers',
   await addPoorBuyers(1);
   const [before, failing, after] = [await rule(), await rule(), await rule()];
   const allow = await refuseAlerts(`NEW.alert_rule_id = ${failing}`);
-  const watch = ruleWatcher(world.deps, ALL);
+  const watch = createRuleWatcher(world.deps, ALL);
   await watch();
   for (const id of [before, after])
     expect(await show(id)).toMatchObject({ last_error: null, open_alerts_count: 1 });
@@ -141,7 +141,7 @@ test('a rule that fails says why, keeps no other from being told, and recovers',
 test('a pass goes on with the rules that follow, where its time is over', async () => {
   await addPoorBuyers(1);
   for (let n = 0; n < 3; n++) await rule();
-  const watch = ruleWatcher(world.deps, { max_company_ms: -1 });
+  const watch = createRuleWatcher(world.deps, { max_company_ms: -1 });
   const counts = [];
   for (let n = 0; n < 4; n++) {
     await watch();
@@ -154,9 +154,9 @@ test('a job that runs again queues the mails of an alert once', async () => {
   await addPoorBuyers(1);
   for (const email of EMAILS) await confirmAddress(world, email);
   await rule({ emails: EMAILS });
-  await ruleWatcher(world.deps, ALL)();
+  await createRuleWatcher(world.deps, ALL)();
   const [job] = await jobs('tell_of_alert');
-  await Promise.all([1, 2, 3].map(() => tellOfAlert(job!.data, world.deps)));
+  await Promise.all([1, 2, 3].map(() => enqueueAlertMails(job!.data, world.deps)));
   expect(await jobs('mail_alert')).toHaveLength(20);
 });
 
@@ -173,7 +173,7 @@ test('forty requests at once leave a company with a hundred rules', async () => 
   expect(refused).toHaveLength(30);
   for (const { status, body } of refused)
     expect([status, Object.keys(body.errors)]).toEqual([422, ['alert_rules']]);
-  const other = await world.addCompany();
+  const otherCompany = await world.addCompany();
   const body = { name: 'Theirs', kind: 'webhook_paused' };
-  expect((await other.api('post', 'alert_rules', { body })).status).toBe(201);
+  expect((await otherCompany.api('post', 'alert_rules', { body })).status).toBe(201);
 });

@@ -7,18 +7,18 @@ import { createWorld, type World } from '../support/world';
 // 1e-9 was stored as 0.00, which no deposit may be.
 
 let world: World;
-let buyer_id: number;
-let traffic_source_id: number;
+let buyerId: number;
+let trafficSourceId: number;
 beforeAll(async () => {
   world = await createWorld();
   const { api } = world.company;
-  buyer_id = (await api('post', 'buyers', { body: { name: 'B', prepaid: true } })).body.buyer.id;
+  buyerId = (await api('post', 'buyers', { body: { name: 'B', prepaid: true } })).body.buyer.id;
   const source = await api('post', 'traffic_sources', { body: { name: 'S' } });
-  traffic_source_id = source.body.traffic_source.id;
+  trafficSourceId = source.body.traffic_source.id;
 });
 afterAll(() => world.close());
 
-const enter = (body: object) => world.company.api('post', 'account_entries', { body });
+const createEntry = (body: object) => world.company.api('post', 'account_entries', { body });
 
 test.each([
   ['deposit', 1e-9],
@@ -28,15 +28,16 @@ test.each([
   ['adjustment', 1e-9],
   ['adjustment', -1e-9],
 ])('a %s of %s is one of 0.00, and refused', async (kind, amount) => {
-  const account = kind === 'payment' ? { traffic_source_id } : { buyer_id };
-  const res = await enter({ ...account, kind, amount });
+  const account =
+    kind === 'payment' ? { traffic_source_id: trafficSourceId } : { buyer_id: buyerId };
+  const res = await createEntry({ ...account, kind, amount });
   expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['amount']]);
 });
 
 test.each([0.005, 0.001, 1.005, -0.004, 99_999_999.999])(
   'an adjustment of %s is no whole number of cents, and refused',
   async (amount) => {
-    const res = await enter({ buyer_id, kind: 'adjustment', amount });
+    const res = await createEntry({ buyer_id: buyerId, kind: 'adjustment', amount });
     expect([res.status, res.body.errors]).toEqual([
       422,
       { amount: ['must be dollars in steps of 0.01'] },
@@ -50,15 +51,18 @@ test.each([
   [999_999_999.99, 999_999_999.99],
   [-0.07 * 100, -7],
 ])('an adjustment of %s is entered as %s', async (amount, entered) => {
-  const res = await enter({ buyer_id, kind: 'adjustment', amount });
+  const res = await createEntry({ buyer_id: buyerId, kind: 'adjustment', amount });
   expect([res.status, res.body.account_entry?.amount]).toEqual([201, entered]);
 });
 
 test('a bound is that of the rounded amount', async () => {
   const conversion = { current_conversion_duration: 0, current_conversion_revenue: 1 };
-  const step = (current_conversion_revenue_increment: number) =>
+  const step = (currentConversionRevenueIncrement: number) =>
     world.company.api('post', 'buyers', {
-      body: { ...conversion, current_conversion_revenue_increment },
+      body: {
+        ...conversion,
+        current_conversion_revenue_increment: currentConversionRevenueIncrement,
+      },
     });
   expect((await step(0.01 - 1e-10)).body.buyer).toMatchObject({
     current_conversion_revenue_increment: 0.01,
@@ -86,35 +90,38 @@ test.each([
 });
 
 /** A field of a request, and a body that has a value there and nothing else. */
-interface Place {
+interface NumberField {
   path: string[];
   schema: Schema;
   bodyWith: (value: unknown) => unknown;
 }
 
-function numbersIn(schema: Schema, { path, bodyWith }: Omit<Place, 'schema'>): Place[] {
+function listNumberFields(
+  schema: Schema,
+  { path, bodyWith }: Omit<NumberField, 'schema'>,
+): NumberField[] {
   const { types, properties, items } = facets(schema);
   const inner = [
     ...Object.entries(properties).map(([name, field]) =>
-      numbersIn(field, {
+      listNumberFields(field, {
         path: [...path, name],
         bodyWith: (value) => bodyWith({ [name]: value }),
       }),
     ),
-    ...(items ? [numbersIn(items, { path, bodyWith: (value) => bodyWith([value]) })] : []),
+    ...(items ? [listNumberFields(items, { path, bodyWith: (value) => bodyWith([value]) })] : []),
   ].flat();
   return types.has('number') ? [{ path, schema, bodyWith }, ...inner] : inner;
 }
 
 const numbers = contract.operations.flatMap((operation) =>
   operation.body
-    ? numbersIn(operation.body, { path: [], bodyWith: (value) => value }).map((place) => ({
+    ? listNumberFields(operation.body, { path: [], bodyWith: (value) => value }).map((field) => ({
         operation,
-        ...place,
+        ...field,
       }))
     : [],
 );
-const isMoney = ({ schema }: Place) => facets(schema).formats.has('money');
+const isMoney = ({ schema }: NumberField) => facets(schema).formats.has('money');
 
 test('every field of a request that is stored in cents is declared as money', async () => {
   const columns = await world.sql<{ name: string }>(
@@ -122,19 +129,19 @@ test('every field of a request that is stored in cents is declared as money', as
     WHERE table_schema = 'public' AND data_type = 'numeric' AND numeric_scale = 2`,
   );
   const names = new Set(columns.map(({ name }) => name));
-  const in_cents = numbers.filter(({ path }) =>
+  const inCents = numbers.filter(({ path }) =>
     names.has(path.at(-1)!.replace(/^current_conversion_|^add_/, '')),
   );
-  expect(in_cents.length).toBeGreaterThan(30);
-  expect(in_cents.filter((place) => !isMoney(place)).map(({ path }) => path.join('.'))).toEqual([]);
+  expect(inCents.length).toBeGreaterThan(30);
+  expect(inCents.filter((field) => !isMoney(field)).map(({ path }) => path.join('.'))).toEqual([]);
 });
 
 const money = numbers.filter(isMoney);
-test.each(money.map((place) => [`${place.operation.id} ${place.path.join('.')}`, place] as const))(
+test.each(money.map((field) => [`${field.operation.id} ${field.path.join('.')}`, field] as const))(
   '%s is rounded before it is checked',
   (_, { operation, bodyWith }) => {
-    for (const sent of [1e-9, '0.0000000010', 0.1 + 0.2, 7.000000001])
-      expect(readBody(operation, bodyWith(sent))).toEqual(bodyWith(roundToCents(Number(sent))));
+    for (const amount of [1e-9, '0.0000000010', 0.1 + 0.2, 7.000000001])
+      expect(readBody(operation, bodyWith(amount))).toEqual(bodyWith(roundToCents(Number(amount))));
     expect(readBody(operation, bodyWith(0.004))).toEqual(bodyWith(0.004));
   },
 );

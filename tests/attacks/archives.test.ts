@@ -94,9 +94,9 @@ async function findRefusal(items: readonly Item[] | string): Promise<string> {
     () => new Error('it was restored'),
     (thrown: Error) => thrown,
   );
-  const is_migrated = (await query(`SELECT to_regclass('public.companies') AS t`))[0]!.t !== null;
+  const isMigrated = (await query(`SELECT to_regclass('public.companies') AS t`))[0]!.t !== null;
   expect({
-    rows: is_migrated ? await query('SELECT id FROM companies') : [],
+    rows: isMigrated ? await query('SELECT id FROM companies') : [],
     files: listFiles(storage.settings.folder),
     outside: readdirSync(outside),
     peppers,
@@ -144,8 +144,8 @@ describe('files', () => {
     expect(await findRefusal(addItem('end.json', stray))).toMatch(
       /is of no record, or there twice/,
     );
-    const again = honest[findItem('files/')]!;
-    expect(await findRefusal(addItem('end.json', again))).toMatch(
+    const repeatedItem = honest[findItem('files/')]!;
+    expect(await findRefusal(addItem('end.json', repeatedItem))).toMatch(
       /is of no record, or there twice/,
     );
   });
@@ -211,9 +211,9 @@ describe('names of the database', () => {
       expect(await findRefusal(addItem('files/', { name, content }))).toMatch(
         /not one that a backup/,
       );
-    const again = honest[findItem('tables/')]!;
-    expect(await findRefusal(addItem('files/', again))).toMatch(/not one that a backup/);
-    const name = again.name.replace(/\d$/, '7');
+    const repeatedItem = honest[findItem('tables/')]!;
+    expect(await findRefusal(addItem('files/', repeatedItem))).toMatch(/not one that a backup/);
+    const name = repeatedItem.name.replace(/\d$/, '7');
     expect(await findRefusal(replaceItem('tables/', () => ({ name })))).toMatch(/is out of order/);
   });
 });
@@ -273,7 +273,7 @@ describe('the order of entries', () => {
   test('the honest archive is restored all the same', async () => {
     const storage = makeStorage();
     const peppers: string[] = [];
-    const keepPepper = (kept: string) => void peppers.push(kept);
+    const keepPepper = (pepper: string) => void peppers.push(pepper);
     const file = await writeHostile(honest);
     const target = { session_url: await emptyDatabase(), storage, keepPepper };
     const { files } = await restore(file, target);

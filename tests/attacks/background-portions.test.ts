@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterAll(() => world.close());
 
 type Body = Record<string, unknown>;
-const made = async (company: Company, path: string, body: Body) => {
+const create = async (company: Company, path: string, body: Body) => {
   const res = await company.api('post', path, { body });
   if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
   return res.body;
@@ -61,9 +61,9 @@ const OLD: Record<string, string> = {
 };
 
 test.each(Object.entries(OLD))('old rows of %s are deleted in portions', async (table, rows) => {
-  const buyer = (await made(world.company, 'buyers', { name: 'Bayline', number: '+12125550100' }))
+  const buyer = (await create(world.company, 'buyers', { name: 'Bayline', number: '+12125550100' }))
     .buyer.id;
-  await made(world.company, 'offers', { name: 'Auto', buyer_ids: [buyer] });
+  await create(world.company, 'offers', { name: 'Auto', buyer_ids: [buyer] });
   await world.sql(`INSERT INTO ${table} ${rows} FROM generate_series(1, 1200) n`, [
     world.company.id,
   ]);
@@ -87,19 +87,23 @@ test.each(Object.entries(OLD))('old rows of %s are deleted in portions', async (
 });
 
 test('a call that cannot be ended keeps no other from being ended', async () => {
-  const buyer = (await made(world.company, 'buyers', { name: 'Bayline', number: '+12125550100' }))
+  const buyer = (await create(world.company, 'buyers', { name: 'Bayline', number: '+12125550100' }))
     .buyer.id;
-  const offer_id = (await made(world.company, 'offers', { name: 'Auto', buyer_ids: [buyer] })).offer
-    .id;
+  const offerId = (await create(world.company, 'offers', { name: 'Auto', buyer_ids: [buyer] }))
+    .offer.id;
   const calls = [];
   for (let n = 0; n < 2; n++)
     calls.push(
-      (await made(world.company, 'call_sessions', { offer_id, caller_number: `+1310555010${n}` }))
-        .call_session.id,
+      (
+        await create(world.company, 'call_sessions', {
+          offer_id: offerId,
+          caller_number: `+1310555010${n}`,
+        })
+      ).call_session.id,
     );
-  const on_call = `NEW.call_id = ${calls[0]}`;
+  const onCall = `NEW.call_id = ${calls[0]}`;
   const when = { on: 'call_events', when: 'BEFORE INSERT', columns: 'FOR EACH ROW' };
-  const allow = await refuse(when, on_call);
+  const allow = await refuse(when, onCall);
   const later = { ...world.deps, clock: () => new Date(Date.now() + 24 * 3_600_000) };
   await expect(endStaleCalls(later)).rejects.toThrow('refused by the test');
   const ended = () =>
@@ -115,10 +119,13 @@ test('a call that cannot be ended keeps no other from being ended', async () => 
 describe('webhook events', () => {
   const HOOK = { name: 'CRM', trigger_type: 'new_lead_created', url: 'https://crm.example/hook' };
   let leads = 0;
-  const addLead = async (company: Company, lead_token: string) =>
-    made(company, 'leads', { lead_token, caller_id: `+1212555${String(1000 + leads++)}` });
+  const addLead = async (company: Company, leadToken: string) =>
+    create(company, 'leads', {
+      lead_token: leadToken,
+      caller_id: `+1212555${String(1000 + leads++)}`,
+    });
   const offer = async (company: Company): Promise<string> =>
-    (await made(company, 'offers', { name: 'Auto' })).offer.lead_token;
+    (await create(company, 'offers', { name: 'Auto' })).offer.lead_token;
   const deliveries = async ({ id }: Company): Promise<string[]> =>
     (
       await world.sql<{ body: string }>(
@@ -130,12 +137,12 @@ describe('webhook events', () => {
   test('that cannot be delivered in one company keep none of another', async () => {
     const companies = [await world.addCompany(), await world.addCompany()] as const;
     for (const company of companies) {
-      await made(company, 'outgoing_webhooks', HOOK);
+      await create(company, 'outgoing_webhooks', HOOK);
       await addLead(company, await offer(company));
     }
-    const own = `NEW.company_id = ${companies[0].id}`;
+    const condition = `NEW.company_id = ${companies[0].id}`;
     const when = { on: 'webhook_deliveries', when: 'BEFORE INSERT', columns: 'FOR EACH ROW' };
-    const allow = await refuse(when, own);
+    const allow = await refuse(when, condition);
     await expect(fanOutWebhookEvents(world.deps)).rejects.toThrow('refused by the test');
     expect(await Promise.all(companies.map(deliveries))).toMatchObject([[], [expect.any(String)]]);
     await allow();
@@ -145,9 +152,9 @@ describe('webhook events', () => {
 
   test('make about as many deliveries in a transaction as fit, in their order', async () => {
     const { company } = world;
-    for (let n = 0; n < 3; n++) await made(company, 'outgoing_webhooks', HOOK);
-    const lead_token = await offer(company);
-    for (let n = 0; n < 5; n++) await addLead(company, lead_token);
+    for (let n = 0; n < 3; n++) await create(company, 'outgoing_webhooks', HOOK);
+    const leadToken = await offer(company);
+    for (let n = 0; n < 5; n++) await addLead(company, leadToken);
     const counts = [];
     for (let n = 0; n < 4; n++) counts.push(await fanOutWebhookEvents(world.deps, 6));
     expect(counts).toEqual([2, 2, 1, 0]);
@@ -171,7 +178,7 @@ test('/readyz and doctor name what fails, and no longer once it works', async ()
     failure,
   });
   const rule = { name: 'Rule', kind: 'webhook_paused' };
-  const { id } = (await made(world.company, 'alert_rules', rule)).alert_rule;
+  const { id } = (await create(world.company, 'alert_rules', rule)).alert_rule;
   await world.sql(
     `UPDATE alert_rules SET last_error = 'x', last_error_at = now()
       WHERE company_id = $1 AND id = $2`,

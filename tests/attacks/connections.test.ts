@@ -116,10 +116,10 @@ test('connections of one IPv6 line (/56) count together', () => {
   const server = new EventEmitter() as unknown as Server;
   limitConnections(server, { max: 100, max_per_address: 3 });
   const connectFrom = (remoteAddress: string) => {
-    let is_closed = false;
-    const destroy = () => void (is_closed = true);
+    let isClosed = false;
+    const destroy = () => void (isClosed = true);
     server.emit('connection', Object.assign(new EventEmitter(), { remoteAddress, destroy }));
-    return is_closed;
+    return isClosed;
   };
   const flood = Array.from({ length: 10 }, (_, n) => connectFrom(`2001:db8:1:20${n}::${n + 1}`));
   expect(flood.filter(Boolean).length).toBe(7);

@@ -1,4 +1,4 @@
-import { soldCalls, usedOf } from '../support/sold-calls';
+import { soldCalls, readUsage } from '../support/sold-calls';
 import { softswitch } from '../support/softswitch';
 
 // The attack: payouts above what the buyer pays, corrected and then returned. Caps on earned
@@ -14,39 +14,42 @@ type Fields = Record<string, unknown>;
 const HOUR = 3600;
 
 /** The dollars that are used, by window: revenue and earned revenue. */
-const dollarsOf = (record: Fields) =>
+const readUsedDollars = (record: Fields) =>
   Object.fromEntries(
-    Object.entries(usedOf(record)).map(([window, used]) => [window, (used as number[]).slice(1)]),
+    Object.entries(readUsage(record)).map(([window, used]) => [
+      window,
+      (used as number[]).slice(1),
+    ]),
   );
 const same = (used: number[]) => ({ hourly: used, daily: used, monthly: used, total: used });
 
 /** A call of $20 of which the source gets $7, with a cap of everyone that it counts for. */
-async function soldWithCaps() {
-  const made = await sold();
-  const { traffic_source_id } = made;
+async function sellWithCaps() {
+  const soldCall = await sold();
+  const { traffic_source_id } = soldCall;
   const path = `traffic_sources/${traffic_source_id}`;
   await ok('put', path, { earned_revenue_daily_limit: 500 });
-  await ok('put', `buyers/${made.buyer}`, { earned_revenue_daily_limit: 50 });
+  await ok('put', `buyers/${soldCall.buyer}`, { earned_revenue_daily_limit: 50 });
   const change = async (fields: Fields) => {
-    const res = await made.change(fields);
+    const res = await soldCall.change(fields);
     expect([res.status, res.text]).toEqual([200, expect.anything()]);
   };
   const source = async () => (await ok('get', path)).traffic_source;
   /** Usage of the buyer, which equals that of its group. */
   const used = async () => {
-    const books = await made.books();
-    const of_buyer = dollarsOf((await ok('get', `buyers/${made.buyer}`)).buyer);
+    const books = await soldCall.books();
+    const ofBuyer = readUsedDollars((await ok('get', `buyers/${soldCall.buyer}`)).buyer);
     expect(books.group).toEqual(books.buyer);
-    return of_buyer;
+    return ofBuyer;
   };
-  return { ...made, change, source, used };
+  return { ...soldCall, change, source, used };
 }
 
 describe('a payout above what the buyer pays', () => {
   test.each([[[80]], [[100, 0]], [[80, 3, 91.7]]])(
     'that is set to %j and returned leaves nothing used',
     async (payouts) => {
-      const { change, used, offer, traffic_source_id } = await soldWithCaps();
+      const { change, used, offer, traffic_source_id } = await sellWithCaps();
       for (const payout of payouts) {
         await change({ payout });
         expect(await used()).toEqual(same([20, Number((20 - payout).toFixed(2))]));
@@ -60,7 +63,7 @@ describe('a payout above what the buyer pays', () => {
   );
 
   test('counts below $0 for its source, and calls that bring dollars count on from there', async () => {
-    const { change, offer, traffic_source_id, source } = await soldWithCaps();
+    const { change, offer, traffic_source_id, source } = await sellWithCaps();
     const second = await here.begin(offer, { traffic_source_id, caller_number: '+13105550199' });
     await here.report(second, 'answered');
     later(10);
@@ -76,7 +79,7 @@ describe('a payout above what the buyer pays', () => {
 
 describe('dollars that are taken off a call of an earlier hour', () => {
   test('leave the present hour as it is', async () => {
-    const { change, used, offer, traffic_source_id } = await soldWithCaps();
+    const { change, used, offer, traffic_source_id } = await sellWithCaps();
     later(HOUR);
     const second = await here.begin(offer, { traffic_source_id, caller_number: '+13105550199' });
     await here.report(second, 'answered');
@@ -91,7 +94,7 @@ describe('dollars that are taken off a call of an earlier hour', () => {
   });
 
   test('take off first what was set in the present hour', async () => {
-    const { change, used } = await soldWithCaps();
+    const { change, used } = await sellWithCaps();
     later(HOUR);
     await change({ add_revenue: 10, add_payout: 5 });
     expect(await used()).toMatchObject({ hourly: [10, 5], daily: [30, 18] });
@@ -108,7 +111,7 @@ describe('dollars that are taken off a call of an earlier hour', () => {
       current_conversion_duration: 60,
     });
     const call = await here.begin(await here.offer({ buyer_ids: [buyer] }));
-    const used = async () => dollarsOf((await ok('get', `buyers/${buyer}`)).buyer);
+    const used = async () => readUsedDollars((await ok('get', `buyers/${buyer}`)).buyer);
     await ok('post', `calls/${call.id}`, { revenue: 12 });
     later(HOUR);
     await ok('post', `calls/${call.id}`, { buyer_converted: true, revenue: 5 });
@@ -118,7 +121,7 @@ describe('dollars that are taken off a call of an earlier hour', () => {
   });
 
   test('give a prepaid buyer back what it was charged', async () => {
-    const { change, buyer } = await soldWithCaps();
+    const { change, buyer } = await sellWithCaps();
     await ok('put', `buyers/${buyer}`, { prepaid: true });
     const { balance } = (await ok('get', `buyers/${buyer}`)).buyer;
     later(HOUR);
@@ -132,12 +135,12 @@ test('a source that a user pays for a call has a conversion, which a return take
   const { id } = (
     await ok('post', 'traffic_sources', { name: 'Search', buyer_conversion_daily_limit: 9 })
   ).traffic_source;
-  const offer_id = await here.offer({ buyer_ids: [buyer] });
+  const offerId = await here.offer({ buyer_ids: [buyer] });
   const counted = async () =>
     (await ok('get', `traffic_sources/${id}`)).traffic_source.buyer_conversion_daily_used;
   const [first, second] = [
-    await here.begin(offer_id, { traffic_source_id: id }),
-    await here.begin(offer_id, { traffic_source_id: id, caller_number: '+13105550199' }),
+    await here.begin(offerId, { traffic_source_id: id }),
+    await here.begin(offerId, { traffic_source_id: id, caller_number: '+13105550199' }),
   ];
   for (const call of [first, second]) await ok('post', `calls/${call.id}`, { payout: 3 });
   expect(await counted()).toBe(2);

@@ -1,6 +1,6 @@
 import { contract } from '../../src/contract';
-import { member, withToken } from '../support/teams';
-import { createWorld, type Sent, type World } from '../support/world';
+import { createMember, withToken } from '../support/teams';
+import { createWorld, type RequestOptions, type World } from '../support/world';
 
 // No one grants or revokes rights that they do not have.
 
@@ -10,14 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const as = async (permissions: string[]) => {
+const sendWith = async (permissions: string[]) => {
   const auth = await world.credentials(world.company, permissions);
   return (method: 'post' | 'put' | 'delete' | 'get', path: string, body?: object) => {
-    const sent: Sent = { auth, ...(body && { body }) };
-    return world.company.api(method, path, sent);
+    const options: RequestOptions = { auth, ...(body && { body }) };
+    return world.company.api(method, path, options);
   };
 };
-const made = async (path: string, body: object, root: string) =>
+const create = async (path: string, body: object, root: string) =>
   (await world.company.api('post', path, { body })).body[root];
 
 describe('a key with access_tokens:create alone', () => {
@@ -25,17 +25,21 @@ describe('a key with access_tokens:create alone', () => {
     ['a person who is new', 'new@example.com'],
     ['a person without rights', 'nobody@example.com'],
     ['a superuser', 'boss@example.com'],
-  ])('makes no token for %s', async (_, user_email) => {
-    await made('users', { email: 'nobody@example.com', invite: false }, 'user');
-    await made(
+  ])('makes no token for %s', async (_, userEmail) => {
+    await create('users', { email: 'nobody@example.com', invite: false }, 'user');
+    await create(
       'access_control_lists',
       { name: 'Bosses', superuser: true, users_emails: ['boss@example.com'] },
       'access_control_list',
     );
-    const send = await as(['access_tokens:create']);
+    const send = await sendWith(['access_tokens:create']);
     const users = 'SELECT count(*)::int AS n FROM users';
     const [before] = await world.sql<{ n: number }>(users);
-    const res = await send('post', 'access_tokens', { name: 'T', kind: 'user_token', user_email });
+    const res = await send('post', 'access_tokens', {
+      name: 'T',
+      kind: 'user_token',
+      user_email: userEmail,
+    });
     const [after] = await world.sql<{ n: number }>(users);
     expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['user_email']]);
     expect(after!.n - before!.n).toBe(0);
@@ -43,7 +47,7 @@ describe('a key with access_tokens:create alone', () => {
   });
 
   test('makes key pairs within its own rights', async () => {
-    const send = await as(['access_tokens:create', 'buyers:read']);
+    const send = await sendWith(['access_tokens:create', 'buyers:read']);
     const key = (permissions: string[]) =>
       send('post', 'access_tokens', { name: 'K', kind: 'key_pair', permissions });
     expect([(await key(['buyers:read'])).status, (await key(['buyers:update'])).status]).toEqual([
@@ -54,7 +58,7 @@ describe('a key with access_tokens:create alone', () => {
 
 test('a token with fewer rights than its user makes none with all of them', async () => {
   const permissions = ['access_tokens:create', 'buyers:read'];
-  const { api, email } = await member(world.company, 'narrow@example.com', { permissions });
+  const { api, email } = await createMember(world.company, 'narrow@example.com', { permissions });
   const mint = (by: typeof api, body: object) =>
     by('post', 'access_tokens', {
       body: { name: 'T', kind: 'user_token', user_email: email, ...body },
@@ -68,31 +72,31 @@ test('a token with fewer rights than its user makes none with all of them', asyn
 });
 
 describe('who takes rights away must have them', () => {
-  interface Taken {
+  interface Removable {
     /** Creates a record with these rights and returns its path. */
     make(rights: { permissions: string[]; superuser: boolean }): Promise<string>;
   }
   let names = 0;
-  const teamOf = (rights: object, email: string) =>
-    made(
+  const createTeam = (rights: object, email: string) =>
+    create(
       'access_control_lists',
       { name: `Team ${++names}`, users_emails: [email], ...rights },
       'access_control_list',
     );
-  const TAKEN: Record<string, Taken> = {
+  const REMOVABLE: Record<string, Removable> = {
     revokeAccessToken: {
       make: async (rights) =>
-        `access_tokens/${(await made('access_tokens', { name: 'K', kind: 'key_pair', ...rights }, 'access_token')).id}`,
+        `access_tokens/${(await create('access_tokens', { name: 'K', kind: 'key_pair', ...rights }, 'access_token')).id}`,
     },
     deleteUser: {
       make: async (rights) => {
-        const team = await teamOf(rights, `user${++names}@example.com`);
+        const team = await createTeam(rights, `user${++names}@example.com`);
         return `users/${team.user_ids[0]}`;
       },
     },
     deleteAccessControlList: {
       make: async (rights) => {
-        const team = await teamOf(rights, `user${++names}@example.com`);
+        const team = await createTeam(rights, `user${++names}@example.com`);
         return `access_control_lists/${team.id}`;
       },
     },
@@ -104,7 +108,7 @@ describe('who takes rights away must have them', () => {
 
   test('every operation that removes users, teams or credentials is tried', () => {
     expect(removing.map(({ id }) => id as string).toSorted()).toEqual(
-      Object.keys(TAKEN).toSorted(),
+      Object.keys(REMOVABLE).toSorted(),
     );
   });
 
@@ -117,18 +121,18 @@ describe('who takes rights away must have them', () => {
       Object.entries(rights).map(([name, held]) => [operation.id, name, operation, held] as const),
     ),
   )('%s is refused for what has the rights of %s', async (id, _, { scope }, held) => {
-    const send = await as([scope!]);
-    const path = await TAKEN[id]!.make(held);
+    const send = await sendWith([scope!]);
+    const path = await REMOVABLE[id]!.make(held);
     const refused = await send('delete', path);
     expect([refused.status, refused.body.code]).toEqual([403, 'not_permitted']);
     expect((await world.company.api('get', path)).status).toBe(200);
-    const within = await TAKEN[id]!.make({ permissions: [scope!], superuser: false });
+    const within = await REMOVABLE[id]!.make({ permissions: [scope!], superuser: false });
     expect((await send('delete', within)).status).toBe(200);
   });
 
   test('a token of a user has the rights of the teams of the user', async () => {
-    const send = await as(['access_tokens:delete']);
-    const boss = await member(world.company, 'boss2@example.com', { superuser: true });
+    const send = await sendWith(['access_tokens:delete']);
+    const boss = await createMember(world.company, 'boss2@example.com', { superuser: true });
     const { access_tokens } = (
       await world.company.api('get', 'access_tokens', { query: { per_page: 1000 } })
     ).body;
@@ -141,13 +145,13 @@ describe('who takes rights away must have them', () => {
   });
 
   test('a group is not taken from a team with other rights', async () => {
-    const group = await made('buyer_groups', { name: 'Group' }, 'buyer_group');
-    const team = await made(
+    const group = await create('buyer_groups', { name: 'Group' }, 'buyer_group');
+    const team = await create(
       'access_control_lists',
       { name: 'Owners', permissions: ['buyers:delete'], buyer_group_ids: [group.id] },
       'access_control_list',
     );
-    const send = await as(['buyer_groups:update', 'buyer_groups:read']);
+    const send = await sendWith(['buyer_groups:update', 'buyer_groups:read']);
     const res = await send('put', `buyer_groups/${group.id}`, { team_ids: [] });
     expect(res.status).toBe(403);
     const shown = await world.company.api('get', `access_control_lists/${team.id}`);

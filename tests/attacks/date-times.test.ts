@@ -6,10 +6,10 @@ import { createWorld, type World } from '../support/world';
 // The attack: 200 kB of "12:34" as a time, sent with a public lead token, took 7 s of a pattern.
 
 let world: World;
-let lead_token: string;
+let leadToken: string;
 beforeAll(async () => {
   world = await createWorld();
-  lead_token = (await openShop(world, [])).schedule.lead_token;
+  leadToken = (await openShop(world, [])).schedule.lead_token;
 });
 afterAll(() => world.close());
 
@@ -24,10 +24,14 @@ const NASTY: [string, (chars: number) => string][] = [
 ];
 
 test.each(NASTY)('a time of 60 kB of %s is set aside, and holds up nobody', async (_, text) => {
-  const send = (schedule_callback_at: string) =>
+  const send = (scheduleCallbackAt: string) =>
     world.company.api('post', 'leads', {
       auth: null,
-      body: { lead_token, caller_id: '3105550113', schedule_callback_at },
+      body: {
+        lead_token: leadToken,
+        caller_id: '3105550113',
+        schedule_callback_at: scheduleCallbackAt,
+      },
     });
   await send('never');
   await expectNoHold(async () => {
@@ -44,9 +48,9 @@ test.each(NASTY)('a time of 60 kB of %s is set aside, and holds up nobody', asyn
 });
 
 test.each(NASTY)('a megabyte of %s with credentials holds up nobody either', async (_, text) => {
-  const send = (expires_at: string) =>
+  const send = (expiresAt: string) =>
     world.company.api('post', 'access_tokens', {
-      body: { name: 'k', kind: 'key_pair', expires_at },
+      body: { name: 'k', kind: 'key_pair', expires_at: expiresAt },
     });
   await send('never');
   await expectNoHold(async () => {

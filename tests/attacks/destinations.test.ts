@@ -1,5 +1,5 @@
 import { ANSWERS } from '../support/bidders';
-import { bidding, dialed, reasonsOf } from '../support/bidding';
+import { bidding, dialed, toReasons } from '../support/bidding';
 import { REFUSED } from '../support/refused-destinations';
 
 // The company pays for its calls. A bidder that names where one goes stays within the countries,
@@ -11,7 +11,7 @@ const { buyer, bidder, shop, call, decided, explain, ok, post, someone } = here;
 const { bid } = ANSWERS;
 
 describe('a bid', () => {
-  const candidateOf = (decision: { candidates: Fields[] }, name: string) =>
+  const findCandidate = (decision: { candidates: Fields[] }, name: string) =>
     decision.candidates.find((candidate) => candidate.name === name);
 
   test.each(REFUSED)(
@@ -21,25 +21,25 @@ describe('a bid', () => {
       here.bidders.answer({ fraud: bid(90, { number }) });
       const session = await call(at, someone());
       expect(dialed(session)).toEqual(['honest']);
-      expect(candidateOf(await decided(session.id), 'fraud')).toMatchObject({
+      expect(findCandidate(await decided(session.id), 'fraud')).toMatchObject({
         reason: 'bid_failed',
         message: expect.stringMatching(why),
         details: { code: 200 },
       });
-      const kept = await here.world.sql('SELECT number FROM bids WHERE company_id = $1', [
+      const storedBids = await here.world.sql('SELECT number FROM bids WHERE company_id = $1', [
         here.world.company.id,
       ]);
-      expect(kept).toEqual([]);
+      expect(storedBids).toEqual([]);
     },
   );
 
   test('leads where the company allows it, and to the SIP host of its own buyer', async () => {
     await ok('company', { contact_countries: ['US', 'GB'], sip_hosts: ['PBX.example.org'] }, 'put');
-    const own = { number: 'sip:desk@pbx.buyer.example.com' };
+    const buyerFields = { number: 'sip:desk@pbx.buyer.example.com' };
     const at = await shop([
       await bidder('abroad'),
       await bidder('listed'),
-      await bidder('own', own),
+      await bidder('own', buyerFields),
     ]);
     const numbers: Record<string, string> = {
       abroad: '+442079460123',
@@ -61,9 +61,9 @@ describe('a bid', () => {
     expect((await explain(at, caller)).bids).toMatchObject([{ kept: true }]);
     await ok('company', { contact_countries: null }, 'put');
     expect((await explain(at, caller)).bids).toEqual([]);
-    const again = await call(at, caller);
-    expect(again.instruction.action).toBe('hang_up');
-    expect(reasonsOf(await decided(again.id))).toEqual({ kept: 'bid_failed' });
+    const secondSession = await call(at, caller);
+    expect(secondSession.instruction.action).toBe('hang_up');
+    expect(toReasons(await decided(secondSession.id))).toEqual({ kept: 'bid_failed' });
   });
 
   test('that leads to a premium number is offered to no seller', async () => {
@@ -75,14 +75,14 @@ describe('a bid', () => {
 });
 
 test('the company lists public hosts alone', async () => {
-  const put = (sip_hosts: string[]) =>
-    here.world.company.api('put', 'company', { body: { sip_hosts } });
+  const put = (sipHosts: string[]) =>
+    here.world.company.api('put', 'company', { body: { sip_hosts: sipHosts } });
   const bad = ['127.0.0.1', '0x7f.1', '2130706433', 'localhost', '*.local', 'desk', '10.0.0.1'];
   const res = await put(['pbx.example.com', ...bad]);
   expect([res.status, Object.keys(res.body.errors)]).toEqual([
     422,
     bad.map((_, index) => `sip_hosts.${index + 1}`),
   ]);
-  const written = await put(['PBX.Example.com', 'pbx.example.com', '*.example.org', '8.8.4.4']);
-  expect(written.body.company.sip_hosts).toEqual(['pbx.example.com', '*.example.org', '8.8.4.4']);
+  const updated = await put(['PBX.Example.com', 'pbx.example.com', '*.example.org', '8.8.4.4']);
+  expect(updated.body.company.sip_hosts).toEqual(['pbx.example.com', '*.example.org', '8.8.4.4']);
 });

@@ -17,12 +17,12 @@ test('SIGTERM between the first answer and the banner is a graceful stop', async
   const holder = new Client({ connectionString: DATABASE_URL });
   await holder.connect();
   await holder.query('SELECT pg_advisory_lock($1)', [LOCK]);
-  const own = { DATABASE_URL, PORT: String(port), KEY_PEPPER: PEPPER_OF_TESTS, DEMO: 'false' };
+  const settings = { DATABASE_URL, PORT: String(port), KEY_PEPPER: PEPPER_OF_TESTS, DEMO: 'false' };
   const DATA_DIR = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'early-stop-'));
   const { PATH, HOME } = process.env;
   const child = spawn('node', [...TYPESCRIPT, 'src/server.ts'], {
     cwd: ROOT,
-    env: { PATH, HOME, DATA_DIR, ...own } as NodeJS.ProcessEnv,
+    env: { PATH, HOME, DATA_DIR, ...settings } as NodeJS.ProcessEnv,
     stdio: 'ignore',
   });
   const ended = new Promise((done) => child.once('exit', (code, signal) => done(signal ?? code)));

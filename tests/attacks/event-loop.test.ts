@@ -2,7 +2,7 @@ import request from 'supertest';
 import { contract, type Operation } from '../../src/contract';
 import { expectNoHold } from '../support/event-loop';
 import { createFixture, type Fixture } from '../support/example';
-import { sampleOf } from '../support/repetitions';
+import { selectSample } from '../support/repetitions';
 import { worstRequests, type Shape } from '../support/worst-requests';
 import { basic, createWorld, type Api, type World } from '../support/world';
 
@@ -20,26 +20,26 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** Sends without looking at the answer: that is no part of what is measured. */
-const raw: Api = async (method, path, sent = {}) => {
-  const query = new URLSearchParams(sent.query as Record<string, string>).toString();
+const raw: Api = async (method, path, options = {}) => {
+  const query = new URLSearchParams(options.query as Record<string, string>).toString();
   const url = query ? `${path}${path.includes('?') ? '&' : '?'}${query}` : path;
   const req = request(world.app)
     [method](url)
-    .set(sent.headers ?? {});
-  const auth = sent.auth === undefined ? world.company.auth : sent.auth;
+    .set(options.headers ?? {});
+  const auth = options.auth === undefined ? world.company.auth : options.auth;
   if (auth !== null) req.set('Authorization', basic(auth));
-  if (sent.body !== undefined) req.send(sent.body as string);
+  if (options.body !== undefined) req.send(options.body as string);
   return req.ok(() => true);
 };
 
 const send = (operation: Operation, { body, query }: Shape) => {
   const path = fixture.path(operation);
   const json = typeof body === 'string' && { headers: { 'Content-Type': 'application/json' } };
-  const own = query ? { path: `${path}?${query}` } : {};
-  return fixture.send(operation, { ...own, ...json, body }, raw);
+  const pathWithQuery = query ? { path: `${path}?${query}` } : {};
+  return fixture.send(operation, { ...pathWithQuery, ...json, body }, raw);
 };
 
-const sampled = sampleOf(contract.operations, 9);
+const sampled = selectSample(contract.operations, 9);
 
 test.each(sampled.map((operation) => [operation.id, operation] as const))(
   '%s holds up nobody',

@@ -19,13 +19,13 @@ async function submitAtOnce(fields: Fields, more: (n: number) => Fields) {
   return Promise.all(all);
 }
 
-const tokenOf = async (path: string, root: string, body: Fields): Promise<string> =>
+const createLeadToken = async (path: string, root: string, body: Fields): Promise<string> =>
   (await here.world.company.api('post', path, { body })).body[root].lead_token;
-const leads = (caller_number: string) =>
+const leads = (callerNumber: string) =>
   here.world.sql<{ id: number; data: Fields; is_live: boolean; is_deleted: boolean }>(
     `SELECT id::float8 AS id, data, is_live, deleted_at IS NOT NULL AS is_deleted
     FROM leads WHERE caller_number = $1 ORDER BY id`,
-    [caller_number],
+    [callerNumber],
   );
 
 test.each([
@@ -33,27 +33,33 @@ test.each([
   ['schedules', 'schedule', 'delete_existing', '13105550162'],
   ['offers', 'offer', 'delete_existing', '13105550163'],
 ])('at %s, each %s submission with %s makes a lead of its own', async (...row) => {
-  const [path, root, option, caller_id] = row;
-  const lead_token = await tokenOf(path, root, { name: 'Auto' });
-  const made = await submitAtOnce({ lead_token, caller_id }, () => ({ [option]: true }));
-  expect(made.map(({ status }) => status)).toEqual(made.map(() => 201));
-  const found = await leads(caller_id);
-  expect(found.map(({ id }) => id)).toEqual(
-    made.map(({ body }) => body.id).toSorted((a, b) => a - b),
+  const [path, root, option, callerId] = row;
+  const leadToken = await createLeadToken(path, root, { name: 'Auto' });
+  const submissions = await submitAtOnce({ lead_token: leadToken, caller_id: callerId }, () => ({
+    [option]: true,
+  }));
+  expect(submissions.map(({ status }) => status)).toEqual(submissions.map(() => 201));
+  const storedLeads = await leads(callerId);
+  expect(storedLeads.map(({ id }) => id)).toEqual(
+    submissions.map(({ body }) => body.id).toSorted((a, b) => a - b),
   );
-  for (const { n, body } of made)
-    expect(found.find(({ id }) => id === body.id)!.data).toEqual({ [`n${n}`]: n });
-  expect(found.filter(({ is_live }) => is_live)).toHaveLength(1);
+  for (const { n, body } of submissions)
+    expect(storedLeads.find(({ id }) => id === body.id)!.data).toEqual({ [`n${n}`]: n });
+  expect(storedLeads.filter(({ is_live }) => is_live)).toHaveLength(1);
 });
 
 test('also where others that end nothing are submitted at the same time', async () => {
-  const lead_token = await tokenOf('schedules', 'schedule', { name: 'Auto' });
-  const caller_id = '13105550164';
+  const leadToken = await createLeadToken('schedules', 'schedule', { name: 'Auto' });
+  const callerId = '13105550164';
   const expires = (n: number) => n % 3 > 0;
-  const made = await submitAtOnce({ lead_token, caller_id }, (n) => ({
+  const submissions = await submitAtOnce({ lead_token: leadToken, caller_id: callerId }, (n) => ({
     expire_existing: expires(n),
   }));
-  const own = made.filter(({ n }) => expires(n));
-  expect(own.map(({ status }) => status)).toEqual(own.map(() => 201));
-  expect(new Set(own.map(({ body }) => body.id)).size).toBe(own.length);
+  const expiringSubmissions = submissions.filter(({ n }) => expires(n));
+  expect(expiringSubmissions.map(({ status }) => status)).toEqual(
+    expiringSubmissions.map(() => 201),
+  );
+  expect(new Set(expiringSubmissions.map(({ body }) => body.id)).size).toBe(
+    expiringSubmissions.length,
+  );
 });

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { appOf, basic, createWorld, type World } from '../support/world';
+import { buildApp, basic, createWorld, type World } from '../support/world';
 
 // A company has a few exports at a time: none of them is lost by how it ends.
 
@@ -34,7 +34,7 @@ test('a slot of exports is free again after HEAD', async () => {
 }, 20_000);
 
 test('a slot of exports is free again when the client leaves before the first row', async () => {
-  const server = appOf(world.deps).listen(0);
+  const server = buildApp(world.deps).listen(0);
   const { port } = server.address() as { port: number };
   const lock = new Client({ connectionString: world.url });
   await lock.connect();

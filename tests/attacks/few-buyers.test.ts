@@ -18,9 +18,9 @@ interface Answers {
   statuses: Map<number, number>;
   first_error: string | undefined;
 }
-const noAnswers = (): Answers => ({ statuses: new Map(), first_error: undefined });
+const emptyAnswers = (): Answers => ({ statuses: new Map(), first_error: undefined });
 
-interface Sent {
+interface PostRequest {
   path: string;
   body: object;
   headers?: Record<string, string>;
@@ -29,7 +29,7 @@ interface Sent {
 async function post<T = Session>(
   answers: Answers,
   n: number,
-  { path, body, headers }: Sent,
+  { path, body, headers }: PostRequest,
 ): Promise<T> {
   const res = await here.send(n % 2, 'POST', path, body as Record<string, unknown>, headers);
   const text = await res.text();
@@ -41,20 +41,20 @@ async function post<T = Session>(
   return JSON.parse(text) as T;
 }
 
-const callerOf = (n: number) => `+1310555${String(n).padStart(4, '0')}`;
+const toCallerNumber = (n: number) => `+1310555${String(n).padStart(4, '0')}`;
 
 /** Half of the calls fail at their first buyer. Each event comes through the other process. */
-async function playCall(answers: Answers, n: number, offer_id: number): Promise<void> {
-  const body = { offer_id, caller_number: callerOf(n) };
-  const begun = await post(answers, n, { path: 'call_sessions', body });
-  const path = `call_sessions/${begun.call_session.uuid}/events`;
+async function playCall(answers: Answers, n: number, offerId: number): Promise<void> {
+  const body = { offer_id: offerId, caller_number: toCallerNumber(n) };
+  const session = await post(answers, n, { path: 'call_sessions', body });
+  const path = `call_sessions/${session.call_session.uuid}/events`;
   const report = (event: object, server: number) => post(answers, server, { path, body: event });
   if (n % 2 === 0) await report({ event: n % 4 === 0 ? 'busy' : 'no_answer' }, n + 1);
   await report({ event: 'answered' }, n);
   await report({ event: 'completed', duration: 90 }, n + 1);
 }
 
-async function inLanes(calls: number, work: (n: number) => Promise<void>): Promise<void> {
+async function runInLanes(calls: number, work: (n: number) => Promise<void>): Promise<void> {
   let next = 0;
   const lane = async () => {
     for (let n = next++; n < calls; n = next++) await work(n);
@@ -76,7 +76,7 @@ async function countDeadlocks(): Promise<number> {
 }
 
 /** Pays once for a call of so many seconds; at 0 when it is dialed. */
-const paysAfter = (duration: number) => ({
+const buildConversions = (duration: number) => ({
   buyer_conversions_schedule: [
     {
       buyer_conversions_attributes: [
@@ -118,9 +118,9 @@ const readSums = async () =>
   )[0]!;
 
 test('calls that fail over among five buyers lose nothing, get no 5xx and never deadlock', async () => {
-  const offer_id = await createOffer(() => paysAfter(60));
-  const answers = noAnswers();
-  await inLanes(CALLS, (n) => playCall(answers, n, offer_id).catch(() => undefined));
+  const offerId = await createOffer(() => buildConversions(60));
+  const answers = emptyAnswers();
+  await runInLanes(CALLS, (n) => playCall(answers, n, offerId).catch(() => undefined));
   expect(answers.first_error).toBeUndefined();
   expect(Object.fromEntries(answers.statuses)).toEqual({ 200: CALLS * 2.5, 201: CALLS });
   expect(await readSums()).toEqual({
@@ -135,13 +135,13 @@ test('calls that fail over among five buyers lose nothing, get no 5xx and never 
 });
 
 /** Reserves a buyer by a ping, and lets the call come to the reservation, or not. */
-async function playPing(answers: Answers, n: number, offer_id: number): Promise<void> {
-  const caller_number = callerOf(n);
+async function playPing(answers: Answers, n: number, offerId: number): Promise<void> {
+  const callerNumber = toCallerNumber(n);
   await post<object>(answers, n, {
     path: 'inbound_webhooks/ping/few-buyers',
-    body: { caller_id: caller_number },
+    body: { caller_id: callerNumber },
   });
-  if (n % 3 > 0) await playCall(answers, n, offer_id);
+  if (n % 3 > 0) await playCall(answers, n, offerId);
 }
 
 interface Market {
@@ -153,13 +153,13 @@ interface Market {
 async function playAll(answers: Answers, n: number, { offer_id, source }: Market): Promise<void> {
   if (n % 5 === 0) return playPing(answers, n, offer_id);
   const headers = { 'Idempotency-Key': `call-${n}` };
-  const call = { offer_id, traffic_source_id: source, caller_number: callerOf(n) };
-  const begun = await post(answers, n, {
+  const call = { offer_id, traffic_source_id: source, caller_number: toCallerNumber(n) };
+  const session = await post(answers, n, {
     path: 'call_sessions',
     body: call,
     ...(n % 4 === 1 && { headers }),
   });
-  const { uuid, id } = begun.call_session;
+  const { uuid, id } = session.call_session;
   const report = (event: object, server: number) =>
     post(answers, server, {
       path: `call_sessions/${uuid}/events`,
@@ -177,18 +177,25 @@ async function playAll(answers: Answers, n: number, { offer_id, source }: Market
 }
 
 test('first choices, failovers, keys, ends, returns and pings at once never get 5xx', async () => {
-  const offer_id = await createOffer((n) => ({
-    ...paysAfter(n === 0 ? 0 : 60),
+  const offerId = await createOffer((n) => ({
+    ...buildConversions(n === 0 ? 0 : 60),
     press_one_to_accept: n === 1,
   }));
   const source = await here.create('traffic_sources', {
     name: 'Ads',
     attempt_daily_limit: 100_000,
   });
-  const endpoint = { name: 'Seller', vanity_uri: 'few-buyers', offer_id, has_auth_token: false };
+  const endpoint = {
+    name: 'Seller',
+    vanity_uri: 'few-buyers',
+    offer_id: offerId,
+    has_auth_token: false,
+  };
   await here.create('inbound_webhooks', { ...endpoint, traffic_source_id: source });
-  const answers = noAnswers();
-  await inLanes(CALLS / 2, (n) => playAll(answers, n, { offer_id, source }).catch(() => undefined));
+  const answers = emptyAnswers();
+  await runInLanes(CALLS / 2, (n) =>
+    playAll(answers, n, { offer_id: offerId, source }).catch(() => undefined),
+  );
   expect([...answers.statuses.keys()].filter((status) => status >= 500)).toEqual([]);
   expect(answers.statuses.get(201)).toBeGreaterThan(CALLS / 4);
 });

@@ -4,7 +4,7 @@ import { createFixture, tableOf, type Fixture } from '../support/example';
 import { markedFields } from '../support/field-permissions';
 import { SCOPES } from '../support/partner';
 import { propertiesOf } from '../support/references';
-import { member, type Member } from '../support/teams';
+import { createMember, type Member } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
 // Derived from openapi.yaml: fields with x-field-permission are refused by name to callers without
@@ -13,17 +13,17 @@ import { createWorld, type World } from '../support/world';
 let world: World;
 let fixture: Fixture;
 /** Records that the partner is granted, by table. */
-let own: Record<string, number>;
-let lead_token: string;
+let ownIds: Record<string, number>;
+let leadToken: string;
 
 beforeAll(async () => {
   world = await createWorld();
   fixture = await createFixture(world);
-  own = await createOwn();
+  ownIds = await createOwnRecords();
 });
 afterAll(() => world.close());
 
-async function createOwn(): Promise<Record<string, number>> {
+async function createOwnRecords(): Promise<Record<string, number>> {
   const { api, id: company } = world.company;
   const make = async (path: string, body: object, root: string) =>
     (await api('post', path, { body })).body[root].id as number;
@@ -40,7 +40,7 @@ async function createOwn(): Promise<Record<string, number>> {
     );
   const { offer } = (await api('post', 'offers', { body: { name: 'Mine' } })).body;
   const offers = offer.id as number;
-  lead_token = offer.lead_token;
+  leadToken = offer.lead_token;
   return {
     buyers,
     offers,
@@ -70,20 +70,24 @@ async function createOwn(): Promise<Record<string, number>> {
 const partners = new Map<string, Promise<Member>>();
 /** A user who may do everything with those records, but for one permission. */
 const partnerWithout = (permission: string): Promise<Member> => {
-  const found = partners.get(permission);
-  if (found) return found;
-  const made = member(world.company, `no-${permission.replace(/\W/g, '-')}@example.com`, {
-    permissions: SCOPES.filter((scope) => scope !== permission),
-    buyer_ids: [own.buyers],
-    buyer_group_ids: [own.buyer_groups],
-    offer_ids: [own.offers],
-  });
-  partners.set(permission, made);
-  return made;
+  const existingPartner = partners.get(permission);
+  if (existingPartner) return existingPartner;
+  const newPartner = createMember(
+    world.company,
+    `no-${permission.replace(/\W/g, '-')}@example.com`,
+    {
+      permissions: SCOPES.filter((scope) => scope !== permission),
+      buyer_ids: [ownIds.buyers],
+      buyer_group_ids: [ownIds.buyer_groups],
+      offer_ids: [ownIds.offers],
+    },
+  );
+  partners.set(permission, newPartner);
+  return newPartner;
 };
 
 /** A value that the contract allows. */
-function valueOf(property: Schema): unknown {
+function buildValue(property: Schema): unknown {
   const { types, formats, items } = facets(property);
   const plain = contract.resolve(property);
   if (types.has('null')) return null;
@@ -92,24 +96,24 @@ function valueOf(property: Schema): unknown {
   if (types.has('array')) return items ? [] : null;
   if (types.has('number') || types.has('integer'))
     return Math.max(1, (plain as { minimum?: number }).minimum ?? 1);
-  if (plain['x-reference']) return String(own[plain['x-reference']]);
+  if (plain['x-reference']) return String(ownIds[plain['x-reference']]);
   if (formats.has('call-destination')) return '+13105550199';
   return formats.has('time-zone') ? 'UTC' : 'x';
 }
 
-const pathOf = ({ path }: Operation, table: string) =>
-  path.replace(/\{(id|uuid)\}/, String(own[table]));
+const buildPath = ({ path }: Operation, table: string) =>
+  path.replace(/\{(id|uuid)\}/, String(ownIds[table]));
 
 /** The fields that the operation requires, without records that the partner does not see. */
 function minimalBody(operation: Operation): Record<string, unknown> {
   const required = contract.resolve(operation.body!).required ?? [];
-  const known: Record<string, unknown> = {
-    offer_id: operation.id === 'captureLead' ? own.offers : undefined,
-    lead_token: operation.id === 'submitLead' ? lead_token : undefined,
+  const values: Record<string, unknown> = {
+    offer_id: operation.id === 'captureLead' ? ownIds.offers : undefined,
+    lead_token: operation.id === 'submitLead' ? leadToken : undefined,
     caller_id: /^(capture|submit)Lead$/.test(operation.id) ? '+13105550123' : undefined,
     name: required.includes('name') ? 'New' : undefined,
   };
-  return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 const writing = contract.operations.filter(({ unlimited }) => !unlimited);
@@ -126,8 +130,11 @@ test.each(
   ),
 )('%s is refused by name without %s', async (_, permission, operation, { path: [field] }) => {
   const { api } = await partnerWithout(permission);
-  const body = { ...minimalBody(operation), [field!]: valueOf(propertiesOf(operation)[field!]!) };
-  const res = await api(operation.method, pathOf(operation, tableOf(operation)), { body });
+  const body = {
+    ...minimalBody(operation),
+    [field!]: buildValue(propertiesOf(operation)[field!]!),
+  };
+  const res = await api(operation.method, buildPath(operation, tableOf(operation)), { body });
   // A record that other teams use too is not changed at all without the same permission.
   if (permission === COMPANY_WIDE && operation.shared.includes('id'))
     return expect([res.status, res.body.code]).toEqual([403, 'access_limited']);
@@ -160,17 +167,17 @@ test('fields that need a permission are found in every operation that prices or 
 
 test('an operation without a scope has no field of a permission that a scope would name', () => {
   const open = contract.operations.filter(({ scope }) => scope === undefined);
-  const found = open.flatMap((operation) =>
+  const fields = open.flatMap((operation) =>
     markedFields(operation).map((marked) => ({ operation: operation.id, ...marked })),
   );
-  expect(found.filter(({ permission }) => permission !== COMPANY_WIDE)).toEqual([]);
-  expect(found.map(({ operation, path }) => [operation, ...path])).toEqual([
+  expect(fields.filter(({ permission }) => permission !== COMPANY_WIDE)).toEqual([]);
+  expect(fields.map(({ operation, path }) => [operation, ...path])).toEqual([
     ['submitLead', 'unblock_contact'],
   ]);
 });
 
 /** Fields that everybody may write who may write the record. */
-const FREE: Record<string, string[]> = {
+const FREE_FIELDS: Record<string, string[]> = {
   buyers: ['name', 'email', 'external_record_id', 'paused', 'business_hours_schedule'],
   buyer_groups: ['name', 'external_record_id', 'paused'],
   offers: ['name', 'description', 'external_record_id', 'lead_token_powers'],
@@ -186,7 +193,7 @@ const FREE: Record<string, string[]> = {
   ],
 };
 /** For superusers and key pairs alone: src/people/change-teams.ts refuses them by name. */
-const OF_TEAMS = [
+const TEAM_FIELDS = [
   'generate_team',
   'team_users_emails',
   'team_offer_ids',
@@ -197,14 +204,14 @@ const OF_TEAMS = [
 
 test('a field of what is priced or routed is either free or needs a permission', () => {
   const unknown = writing.flatMap((operation) => {
-    const free = FREE[operation.scope?.split(':')[0] ?? ''];
+    const free = FREE_FIELDS[operation.scope?.split(':')[0] ?? ''];
     if (!free || operation.scope!.endsWith(':read')) return [];
     const marked = new Set(markedFields(operation).map(({ path }) => path[0]));
-    const others = [...OF_TEAMS, ...free, 'serializer'];
+    const freeFields = [...TEAM_FIELDS, ...free, 'serializer'];
     return Object.entries(propertiesOf(operation))
       .filter(
         ([field, schema]) =>
-          !marked.has(field) && !schema['x-superuser'] && !others.includes(field),
+          !marked.has(field) && !schema['x-superuser'] && !freeFields.includes(field),
       )
       .map(([field]) => `${operation.id}.${field}`);
   });
@@ -222,11 +229,11 @@ const spellings: [string, (fields: Record<string, string>) => object][] = [
 
 test.each(spellings)('a price sent as %s is refused too', async (_, spell) => {
   const { api } = await partnerWithout('buyers:money');
-  const { form_body, ...sent } = spell({ buyer_conversions_schedule: '' }) as {
+  const { form_body, ...options } = spell({ buyer_conversions_schedule: '' }) as {
     form_body?: string;
   };
-  const res = await api('put', `buyers/${own.buyers}`, {
-    ...sent,
+  const res = await api('put', `buyers/${ownIds.buyers}`, {
+    ...options,
     ...(form_body && {
       body: form_body,
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -236,25 +243,27 @@ test.each(spellings)('a price sent as %s is refused too', async (_, spell) => {
 });
 
 test('a permission counts for the records of the team that gives it', async () => {
-  const other = (await world.company.api('post', 'buyers', { body: { name: 'Priced' } })).body
+  const otherBuyer = (await world.company.api('post', 'buyers', { body: { name: 'Priced' } })).body
     .buyer;
-  const user = await member(world.company, 'two-teams@example.com', {
+  const user = await createMember(world.company, 'two-teams@example.com', {
     permissions: ['buyers:read', 'buyers:update'],
-    buyer_ids: [own.buyers],
+    buyer_ids: [ownIds.buyers],
   });
   await world.company.api('post', 'access_control_lists', {
     body: {
       name: 'Pricing',
       users_emails: [user.email],
       permissions: ['buyers:read', 'buyers:update', 'buyers:money'],
-      buyer_ids: [other.id],
+      buyer_ids: [otherBuyer.id],
     },
   });
   const price = (id: number) =>
     user.api('put', `buyers/${id}`, {
       body: { current_conversion_revenue: 9, current_conversion_duration: 60 },
     });
-  expect([(await price(own.buyers!)).status, (await price(other.id)).status]).toEqual([422, 200]);
+  expect([(await price(ownIds.buyers!)).status, (await price(otherBuyer.id)).status]).toEqual([
+    422, 200,
+  ]);
 });
 
 test('key pairs with all permissions, and superusers, write every field', async () => {
@@ -264,6 +273,6 @@ test('key pairs with all permissions, and superusers, write every field', async 
     expect((await fixture.send(update, { auth: by })).status).toBe(200);
   const paid = { current_conversion_revenue: 3, current_conversion_duration: 60 };
   const priced = { name: 'All', number: '+13105550199', ...paid, tier: 2 };
-  const made = await world.company.api('post', 'buyers', { auth, body: priced });
-  expect(made.status).toBe(201);
+  const created = await world.company.api('post', 'buyers', { auth, body: priced });
+  expect(created.status).toBe(201);
 });

@@ -48,8 +48,8 @@ describe('a carrier', () => {
     ['{"sid":"CA1","price":"-1"}', '{"calls":[{"price":"-1"}]}', 'has a call without sid'],
     ['{"price":"-1"}', '{"calls":[]}', 'has a call without sid'],
     ['{"sid":"CA\\u00001"}', '{"calls":[]}', 'has a call without sid'],
-  ])('whose legs are %s and %s has not said what a call costs', async (own, others, fault) => {
-    answer(own, others);
+  ])('whose legs are %s and %s has not said what a call costs', async (ownCall, legs, fault) => {
+    answer(ownCall, legs);
     expect(await openTwilio(server).findLegs('CA1')).toEqual({
       ...UNUSABLE,
       message: `The carrier's answer ${fault}.`,
@@ -91,13 +91,16 @@ describe('a carrier that sells ever other numbers that are held', () => {
     );
     let searches = 0;
     const searchNumbers = async () => {
-      const phone_number = `+${12_025_550_000 + (searches += 1)}`;
-      return { ok: true as const, numbers: [{ phone_number, country: 'US', toll_free: false }] };
+      const phoneNumber = `+${12_025_550_000 + (searches += 1)}`;
+      return {
+        ok: true as const,
+        numbers: [{ phone_number: phoneNumber, country: 'US', toll_free: false }],
+      };
     };
     const carrier = { ...world.deps.carrier, searchNumbers };
     const db = world.deps.tenants.of(BigInt(world.company.id));
-    const found = await findNumbers(db, { country: 'US' }, { carrier, now: new Date() });
-    expect([found, searches]).toEqual([{ ok: true, numbers: [] }, 100]);
+    const result = await findNumbers(db, { country: 'US' }, { carrier, now: new Date() });
+    expect([result, searches]).toEqual([{ ok: true, numbers: [] }, 100]);
   });
 });
 

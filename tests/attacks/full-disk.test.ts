@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { openDirectory } from '../../src/storage/directory';
-import { appOf, basic, createWorld, type World } from '../support/world';
+import { buildApp, basic, createWorld, type World } from '../support/world';
 
 // An upload that does not say how long it is cannot use up the reserve of the disk.
 
@@ -29,7 +29,7 @@ test('a chunked upload is refused as soon as it reaches the reserve, and leaves 
       return free >= 0;
     },
   };
-  const server = appOf({ ...world.deps, storage }).listen(0);
+  const server = buildApp({ ...world.deps, storage }).listen(0);
   expect(await upload((server.address() as AddressInfo).port)).toBe(507);
   server.close();
   expect(readdirSync(join(storage_dir, 'incoming'))).toEqual([]);

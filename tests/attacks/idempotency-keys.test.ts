@@ -41,10 +41,10 @@ const create = (sender: Sender, key: string, body: object, path = 'buyers') =>
 const isReplayed = ({ headers }: { headers: Record<string, string> }) =>
   headers['idempotent-replayed'] === 'true';
 const PERMISSIONS = ['buyers:create', 'buyers:routing', 'buyers:read'];
-const keyPair = async (): Promise<Sender> => ({
+const createKeyPair = async (): Promise<Sender> => ({
   auth: await world.credentials(world.company, PERMISSIONS),
 });
-const userToken = async (more: Partial<NewCredentials> = {}): Promise<Sender> => {
+const createUserToken = async (more: Partial<NewCredentials> = {}): Promise<Sender> => {
   const user = { kind: 'user_token', user_email: 'ann@example.com', ...more } as const;
   const token = await world.credentials(world.company, more.permissions ?? [], user);
   return { auth: null, headers: { Authorization: `Token ${token}` } };
@@ -59,28 +59,28 @@ const countBuyers = async (name: string): Promise<number> =>
     .total_count;
 
 test('a key that a publisher has used is free for the network', async () => {
-  const [publisher, network] = [await keyPair(), await keyPair()];
+  const [publisher, network] = [await createKeyPair(), await createKeyPair()];
   const theirs = await create(publisher, 'daily', { name: 'Of the publisher' });
   const ours = await create(network, 'daily', { name: 'Of the network' });
   expect([theirs.status, ours.status, ours.body.buyer.name]).toEqual([201, 201, 'Of the network']);
   const repeated = await create(publisher, 'daily', { name: 'Of the publisher' });
   expect([repeated.text, isReplayed(repeated)]).toEqual([theirs.text, true]);
-  const again = await create(network, 'daily', { name: 'Of the network' });
-  expect([again.text, isReplayed(again)]).toEqual([ours.text, true]);
+  const networkRetry = await create(network, 'daily', { name: 'Of the network' });
+  expect([networkRetry.text, isReplayed(networkRetry)]).toEqual([ours.text, true]);
 });
 
 test('the answer to equal requests of two credentials is that of each', async () => {
   const body = { name: 'Twice' };
-  const [one, other] = await Promise.all([
-    create(await keyPair(), 'equal', body),
-    create(await keyPair(), 'equal', body),
+  const [first, second] = await Promise.all([
+    create(await createKeyPair(), 'equal', body),
+    create(await createKeyPair(), 'equal', body),
   ]);
-  expect([one.status, other.status, isReplayed(other)]).toEqual([201, 201, false]);
-  expect(one.body.buyer.id).not.toBe(other.body.buyer.id);
+  expect([first.status, second.status, isReplayed(second)]).toEqual([201, 201, false]);
+  expect(first.body.buyer.id).not.toBe(second.body.buyer.id);
 });
 
 test('a request that is still running holds up its own credential alone', async () => {
-  const [publisher, network] = [await keyPair(), await keyPair()];
+  const [publisher, network] = [await createKeyPair(), await createKeyPair()];
   let letGo!: () => void;
   release = new Promise((done) => (letGo = done));
   const arrived = new Promise<void>((done) => (arrive = done));
@@ -99,7 +99,7 @@ test('a request that is still running holds up its own credential alone', async 
 });
 
 test('twenty requests at once under one key have one effect for each of two credentials', async () => {
-  const senders = [await keyPair(), await keyPair()];
+  const senders = [await createKeyPair(), await createKeyPair()];
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, n) => create(senders[n % 2]!, 'race', { name: 'Raced' })),
   );
@@ -111,10 +111,10 @@ test('twenty requests at once under one key have one effect for each of two cred
 
 test('a user who has replaced a token repeats the request with the new one', async () => {
   const body = { name: 'Of Ann' };
-  const first = await create(await userToken(), 'ann', body);
-  const second = await create(await userToken(), 'ann', body);
+  const first = await create(await createUserToken(), 'ann', body);
+  const second = await create(await createUserToken(), 'ann', body);
   expect([first.status, isReplayed(second), second.text]).toEqual([201, true, first.text]);
-  const [old_token, new_token] = [await userToken(), await userToken()];
+  const [oldToken, newToken] = [await createUserToken(), await createUserToken()];
   const inQuery = ({ headers }: Sender) =>
     world.company.api('post', 'buyers', {
       auth: null,
@@ -122,7 +122,7 @@ test('a user who has replaced a token repeats the request with the new one', asy
       query: { auth_token: headers!.Authorization!.slice('Token '.length) },
       headers: { 'Idempotency-Key': 'ann in the query' },
     });
-  expect([(await inQuery(old_token)).status, isReplayed(await inQuery(new_token))]).toEqual([
+  expect([(await inQuery(oldToken)).status, isReplayed(await inQuery(newToken))]).toEqual([
     201,
     true,
   ]);
@@ -131,10 +131,10 @@ test('a user who has replaced a token repeats the request with the new one', asy
 test('a token with fewer rights, or of another user, does not see the answer', async () => {
   const body = { name: 'Of Bob', user_buyer_id: null };
   const bob = { user_email: 'bob@example.com' };
-  await create(await userToken(bob), 'bob', body);
+  await create(await createUserToken(bob), 'bob', body);
   for (const more of [{ ...bob, permissions: PERMISSIONS }, { user_email: 'eve@example.com' }]) {
-    const other = await create(await userToken(more), 'bob', body);
-    expect([other.status, isReplayed(other)]).toEqual([201, false]);
+    const response = await create(await createUserToken(more), 'bob', body);
+    expect([response.status, isReplayed(response)]).toEqual([201, false]);
   }
 });
 
@@ -170,9 +170,15 @@ test('two publishers with tokens of their own share an address, but no keys', as
 test('an endpoint keeps its keys when its token is reset', async () => {
   const { api } = world.company;
   const { offer } = (await api('post', 'offers', { body: { name: 'O' } })).body;
-  const made = { name: 'D', vanity_uri: 'reset-door', offer_id: offer.id, has_auth_token: true };
-  const { inbound_webhook, auth_token } = (await api('post', 'inbound_webhooks', { body: made }))
-    .body;
+  const endpoint = {
+    name: 'D',
+    vanity_uri: 'reset-door',
+    offer_id: offer.id,
+    has_auth_token: true,
+  };
+  const { inbound_webhook, auth_token } = (
+    await api('post', 'inbound_webhooks', { body: endpoint })
+  ).body;
   const ping = (token: string) => {
     const body = { auth_token: token, caller_number: '3105550163' };
     return create({ auth: null }, 'kept', body, 'inbound_webhooks/ping/reset-door');
@@ -200,10 +206,10 @@ test('one key pair cannot use a key for two lead tokens', async () => {
 });
 
 test('an answer of an earlier release is repeated to its key pair, and blocks nobody', async () => {
-  const [mine, other] = [await keyPair(), await keyPair()];
+  const [mine, otherSender] = [await createKeyPair(), await createKeyPair()];
   const first = await create(mine, 'upgraded', { name: 'Before' });
   await world.sql("UPDATE idempotency_keys SET credential = '' WHERE key = 'upgraded'");
-  const theirs = await create(other, 'upgraded', { name: 'Before' });
-  const again = await create(mine, 'upgraded', { name: 'Before' });
-  expect([isReplayed(theirs), isReplayed(again), again.text]).toEqual([false, true, first.text]);
+  const theirs = await create(otherSender, 'upgraded', { name: 'Before' });
+  const retry = await create(mine, 'upgraded', { name: 'Before' });
+  expect([isReplayed(theirs), isReplayed(retry), retry.text]).toEqual([false, true, first.text]);
 });

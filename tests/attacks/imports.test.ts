@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
-import { delimiterOf } from '../../src/suppression/csv/delimiter';
+import { guessDelimiter } from '../../src/suppression/csv/delimiter';
 import { readRecords, Splitter, type CsvRecord } from '../../src/suppression/csv/records';
 import { FileProblem } from '../../src/suppression/csv/text';
 import { readAll } from '../support/csv';
@@ -9,10 +9,10 @@ import { readAll } from '../support/csv';
 
 const MILLION = 1_000_000;
 /** Two scans of the line, four of the text that is scanned again, and the row where that ends. */
-const MAX_LOOKS = 8;
+const MAX_SCAN_FACTOR = 8;
 
 /** Scanned characters of a text that comes in pieces. */
-function looksAt(text: string, piece = 65_536): number {
+function countCharsScanned(text: string, piece = 65_536): number {
   const splitter = new Splitter(',');
   try {
     for (let at = 0; at < text.length; at += piece) splitter.take(text.slice(at, at + piece));
@@ -20,10 +20,10 @@ function looksAt(text: string, piece = 65_536): number {
   } catch (error) {
     if (!(error instanceof FileProblem)) throw error;
   }
-  return splitter.looks;
+  return splitter.charsScanned;
 }
 
-const filled = (pattern: string, length: number) =>
+const fillText = (pattern: string, length: number) =>
   pattern.repeat(Math.ceil(length / pattern.length)).slice(0, length);
 
 test.each([
@@ -40,8 +40,8 @@ test.each([
   ['line breaks alone', '\n'],
   ['blanks after a quoted cell', '"a"          \t\t\t    '],
 ])('%s', (_, pattern) => {
-  const text = filled(pattern, 3 * MILLION);
-  expect(looksAt(text) / (text.length + MILLION)).toBeLessThan(MAX_LOOKS);
+  const text = fillText(pattern, 3 * MILLION);
+  expect(countCharsScanned(text) / (text.length + MILLION)).toBeLessThan(MAX_SCAN_FACTOR);
 });
 
 const part = fc.constantFrom('"', '""', ',', '\n', 'a', ' ', '\t', '"\n', '","', ',"', '",', '\n"');
@@ -50,14 +50,14 @@ const nasty = fc.array(part, { minLength: 1, maxLength: 12 }).map((parts) => par
 test('any text that repeats something', () =>
   fc.assert(
     fc.property(fc.array(nasty, { minLength: 1, maxLength: 3 }), fc.nat(), (patterns, n) => {
-      const parts = patterns.map((pattern, at) => filled(pattern, (n % (at + 2)) * 300_000));
-      const text = filled(parts.join('') || 'x', 2 * MILLION);
-      expect(looksAt(text) / (text.length + MILLION)).toBeLessThan(MAX_LOOKS);
+      const parts = patterns.map((pattern, at) => fillText(pattern, (n % (at + 2)) * 300_000));
+      const text = fillText(parts.join('') || 'x', 2 * MILLION);
+      expect(countCharsScanned(text) / (text.length + MILLION)).toBeLessThan(MAX_SCAN_FACTOR);
     }),
     { numRuns: 40 },
   ));
 
-async function recordsOf(text: string, piece: number): Promise<CsvRecord[] | string> {
+async function collectRecords(text: string, piece: number): Promise<CsvRecord[] | string> {
   async function* pieces() {
     for (let at = 0; at < text.length; at += piece) yield text.slice(at, at + piece);
   }
@@ -78,7 +78,7 @@ test('rows are the same in whatever pieces a text comes', () =>
       fc.integer({ min: 16_384, max: 40_000 }),
       async (a, b, piece) => {
         const text = a.repeat(9_000) + b.repeat(9_000);
-        expect(await recordsOf(text, piece)).toEqual(await recordsOf(text, text.length));
+        expect(await collectRecords(text, piece)).toEqual(await collectRecords(text, text.length));
       },
     ),
     { numRuns: 60 },
@@ -94,7 +94,7 @@ test('well-formed rows are read as they were written', () =>
         const text = rows
           .map((cells) => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(','))
           .join('\n');
-        const records = (await recordsOf(text, 65_536)) as CsvRecord[];
+        const records = (await collectRecords(text, 65_536)) as CsvRecord[];
         expect(records.map(({ cells }) => cells)).toEqual(rows);
       },
     ),
@@ -102,8 +102,8 @@ test('well-formed rows are read as they were written', () =>
 
 test('the guess of the delimiter looks at a sample of any kind once for each delimiter', () => {
   for (const pattern of ['"a"b\n', 'a","b\n', '"', '"\n', ',', ';"', '\n'])
-    expect(delimiterOf(filled(pattern, 65_536))).toMatch(/^[,;\t|]$/);
-  expect(delimiterOf('a;b,c\nd;e\n')).toBe(';');
+    expect(guessDelimiter(fillText(pattern, 65_536))).toMatch(/^[,;\t|]$/);
+  expect(guessDelimiter('a;b,c\nd;e\n')).toBe(';');
 });
 
 test('lines around misplaced quotes are all there, however many there are', async () => {

@@ -12,10 +12,10 @@ import { emptyDatabase, freshDatabase } from '../support/world';
 // takes long. The script of a migration was committed without its mark, and no later start could go
 // on.
 
-const on = <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> =>
+const withConnection = <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> =>
   withClient(new Client({ connectionString: url }), work);
-const sorted = (items: Item[]) => items.map((item) => JSON.stringify(item)).sort();
-const catalog = async (url: string) => sorted(await on(url, readCatalog));
+const sortItems = (items: Item[]) => items.map((item) => JSON.stringify(item)).sort();
+const loadCatalog = async (url: string) => sortItems(await withConnection(url, readCatalog));
 
 /** The table of migrations, before any has been applied. */
 const MIGRATIONS_TABLE = `CREATE TABLE _prisma_migrations (
@@ -32,7 +32,7 @@ async function startMigrating(url: string) {
   });
   const ended = new Promise((done) => child.once('exit', done));
   await eventually(() =>
-    on(url, async (client) => {
+    withConnection(url, async (client) => {
       const { rows } = await client.query(
         `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS begun`,
       );
@@ -50,7 +50,7 @@ test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
     child.kill(signal);
     await ended;
     await migrate(url);
-    expect(await catalog(url)).toEqual(await catalog(await freshDatabase()));
+    expect(await loadCatalog(url)).toEqual(await loadCatalog(await freshDatabase()));
     expect(await migrate(url)).toEqual([]);
   },
 );
@@ -59,7 +59,7 @@ test('a migration is committed with its mark, or not at all', async () => {
   const url = await emptyDatabase();
   // The mark of the first one meets a lock: its script has been run by then.
   const last = migrationNames().at(-1)!;
-  await on(url, async (client) => {
+  await withConnection(url, async (client) => {
     await client.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
       $$BEGIN IF NEW.migration_name = '${last}' THEN RAISE 'no room'; END IF; RETURN NEW; END$$`);
     await client.query(MIGRATIONS_TABLE);
@@ -72,12 +72,12 @@ test('a migration is committed with its mark, or not at all', async () => {
     await client.query('DROP FUNCTION refuse');
   });
   expect(await migrate(url)).toEqual([last]);
-  expect(await catalog(url)).toEqual(await catalog(await freshDatabase()));
+  expect(await loadCatalog(url)).toEqual(await loadCatalog(await freshDatabase()));
 });
 
 test('a mark that an older program left unfinished is no obstacle', async () => {
   const url = await emptyDatabase();
-  await on(url, (client) =>
+  await withConnection(url, (client) =>
     client.query(`${MIGRATIONS_TABLE};
       INSERT INTO _prisma_migrations (id, checksum, migration_name)
       VALUES ('1', '', '${migrationNames()[0]}')`),

@@ -45,12 +45,12 @@ test('sixty invitations at once to one address are one mail, and say when the ne
 test('invitations of a user who was deleted and made again, or whose address moves, wait as well', async () => {
   const { user } = await ok('post', 'users', { email: 'eve@x.example' });
   await ok('delete', `users/${user.id}`);
-  const again = await api('post', 'users', { email: 'Eve@x.example' });
-  expect([again.status, Object.keys(again.body.errors)]).toEqual([429, ['email']]);
-  const other = (await ok('post', 'users', { email: 'ann@x.example' })).user;
-  const moved = await api('put', `users/${other.id}`, { email: 'eve@x.example' });
+  const recreated = await api('post', 'users', { email: 'Eve@x.example' });
+  expect([recreated.status, Object.keys(recreated.body.errors)]).toEqual([429, ['email']]);
+  const otherUser = (await ok('post', 'users', { email: 'ann@x.example' })).user;
+  const moved = await api('put', `users/${otherUser.id}`, { email: 'eve@x.example' });
   expect([moved.status, Object.keys(moved.body.errors)]).toEqual([429, ['email']]);
-  expect((await ok('get', `users/${other.id}`)).user.email).toBe('ann@x.example');
+  expect((await ok('get', `users/${otherUser.id}`)).user.email).toBe('ann@x.example');
   await ok('post', 'users', { email: 'eve@x.example', invite: false });
 });
 
@@ -70,13 +70,16 @@ test('invitations to a second team are the one that is still open', async () => 
 });
 
 test('invitations of a team for whose mails the day has no room change nothing', async () => {
-  const users_emails = Array.from({ length: 21 }, (_, n) => `user${n}@x.example`);
-  const res = await api('post', 'access_control_lists', { name: 'Many', users_emails });
+  const usersEmails = Array.from({ length: 21 }, (_, n) => `user${n}@x.example`);
+  const res = await api('post', 'access_control_lists', {
+    name: 'Many',
+    users_emails: usersEmails,
+  });
   expect([res.status, res.body.errors]).toEqual([
     429,
     { users_emails: [expect.stringContaining('must wait until 2026-06-02T00:00:00.000Z')] },
   ]);
   expect((await ok('get', 'users')).users).toEqual([]);
-  const fewer = { name: 'Few', users_emails: users_emails.slice(0, 20) };
+  const fewer = { name: 'Few', users_emails: usersEmails.slice(0, 20) };
   expect((await api('post', 'access_control_lists', fewer)).status).toBe(201);
 });

@@ -30,7 +30,7 @@ let calls = 0;
 /** A caller to whom the carrier dials the buyers, of whom it reports nothing. */
 async function ring(from = '+13105550188'): Promise<Ringing> {
   const sid = `CA-late-${++calls}`;
-  const caller = { CallSid: sid, From: from, To: on.own };
+  const caller = { CallSid: sid, From: from, To: on.companyNumber };
   const { children } = await on.twiml(on.hook('voice'), { ...caller, CallStatus: 'ringing' });
   const dial = children.find(({ name }) => name === 'Dial')!;
   const [first] = dial.children;
@@ -50,21 +50,21 @@ async function ring(from = '+13105550188'): Promise<Ringing> {
 }
 
 async function prepaid(fields: object = {}): Promise<Bought> {
-  const one = await on.buyer({ ...PAYS, ...fields });
-  await on.ok('post', 'account_entries', { buyer_id: one.id, kind: 'deposit', amount: 1000 });
-  return one;
+  const buyer = await on.buyer({ ...PAYS, ...fields });
+  await on.ok('post', 'account_entries', { buyer_id: buyer.id, kind: 'deposit', amount: 1000 });
+  return buyer;
 }
 
-async function hooks(offer: number): Promise<void> {
-  for (const trigger_type of KINDS)
+async function createHooks(offer: number): Promise<void> {
+  for (const triggerType of KINDS)
     await on.ok('post', 'outgoing_webhooks', {
-      ...{ name: trigger_type, trigger_type, owner_type: 'Offer', owner_id: offer },
+      ...{ name: triggerType, trigger_type: triggerType, owner_type: 'Offer', owner_id: offer },
       url: 'https://hooks.example.com/',
     });
 }
 
 /** Kinds of the webhook events, in order. */
-const told = async () =>
+const listWebhookKinds = async () =>
   (
     await world.sql<{ kind: string }>(
       'SELECT kind FROM webhook_events WHERE company_id = $1 AND kind = ANY ($2) ORDER BY id',
@@ -73,12 +73,12 @@ const told = async () =>
   ).map(({ kind }) => kind);
 
 /** Considers the call over, whatever its lease. */
-const lose = () =>
+const loseCalls = () =>
   endStaleCalls({ ...world.deps, clock: () => new Date(time.read().getTime() + 86_400_000) });
 
 /** The call, and its effects on caps, entries, attempts and slots. */
-async function outcome(ringing: Ringing, buyer: Bought) {
-  const call = await on.callOf(ringing);
+async function readOutcome(ringing: Ringing, buyer: Bought) {
+  const call = await on.loadCall(ringing);
   const [caps] = await world.sql(
     `SELECT l.balance::float8 AS balance, l.revenue_total_used::float8 AS revenue,
       (SELECT count(*)::int FROM account_entries e WHERE e.call_id = $2) AS entries,
@@ -107,27 +107,27 @@ const UNPAID = {
 };
 
 test('a call of which no answer is reported keeps its slot as long as the carrier may', async () => {
-  const one = await prepaid();
-  await on.offer([one]);
+  const buyer = await prepaid();
+  await on.offer([buyer]);
   const call = await ring();
   at(30 + LIMIT);
   expect([await endStaleCalls(world.deps), await on.slots()]).toEqual([0, 1]);
   await call.endDial({ DialCallDuration: String(LIMIT) });
-  expect(await outcome(call, one)).toEqual({ ...PAID, seconds: LIMIT });
+  expect(await readOutcome(call, buyer)).toEqual({ ...PAID, seconds: LIMIT });
 });
 
 test('a call is lost when the longest ring and the longest talk are over', async () => {
-  const one = await prepaid();
-  await on.offer([one]);
+  const buyer = await prepaid();
+  await on.offer([buyer]);
   const call = await ring();
   at(30 + LIMIT + 61);
   expect(await endStaleCalls(world.deps)).toBe(1);
-  expect([(await on.callOf(call)).hangup_cause, await on.slots()]).toEqual(['lost', 0]);
+  expect([(await on.loadCall(call)).hangup_cause, await on.slots()]).toEqual(['lost', 0]);
 });
 
 test('a conference for keys, which begins the limit of the carrier anew, keeps the slot', async () => {
-  const one = await prepaid();
-  await on.offer([one]);
+  const buyer = await prepaid();
+  await on.offer([buyer]);
   const call = await ring();
   await call.answer();
   at(10_000);
@@ -138,40 +138,44 @@ test('a conference for keys, which begins the limit of the carrier anew, keeps t
 });
 
 test('the end of the dialing that comes after the loss is the end, once, with all that follows', async () => {
-  const one = await prepaid();
-  await hooks(await on.offer([one]));
+  const buyer = await prepaid();
+  await createHooks(await on.offer([buyer]));
   const call = await ring();
   at(200);
-  await lose();
-  expect([await outcome(call, one), await told()]).toEqual([UNPAID, []]);
+  await loseCalls();
+  expect([await readOutcome(call, buyer), await listWebhookKinds()]).toEqual([UNPAID, []]);
   at(300);
   await call.endDial();
-  expect(await outcome(call, one)).toEqual(PAID);
-  expect((await told()).toSorted()).toEqual(['buyer_answered', 'buyer_converted', 'call_changed']);
-  const row = await on.callOf(call);
+  expect(await readOutcome(call, buyer)).toEqual(PAID);
+  expect((await listWebhookKinds()).toSorted()).toEqual([
+    'buyer_answered',
+    'buyer_converted',
+    'call_changed',
+  ]);
+  const row = await on.loadCall(call);
   expect([row.hangup_cause, row.connected_at, row.ended_at, row.buyer_id]).toEqual([
     'completed',
     new Date(START + 205_000),
     new Date(START + 300_000),
-    String(one.id),
+    String(buyer.id),
   ]);
   at(400);
   await call.endDial({ DialCallDuration: '500' });
   await call.endCall({ CallDuration: '600' });
-  expect([await outcome(call, one), (await told()).length]).toEqual([PAID, 3]);
-  expect((await on.callOf(call)).ended_at).toEqual(new Date(START + 300_000));
+  expect([await readOutcome(call, buyer), (await listWebhookKinds()).length]).toEqual([PAID, 3]);
+  expect((await on.loadCall(call)).ended_at).toEqual(new Date(START + 300_000));
 });
 
 test('a late end without enough talk says that the buyer did not convert', async () => {
-  const one = await prepaid();
-  await hooks(await on.offer([one]));
+  const buyer = await prepaid();
+  await createHooks(await on.offer([buyer]));
   const call = await ring();
-  await lose();
+  await loseCalls();
   at(300);
   await call.endDial({ DialCallDuration: '40' });
   const short = { seconds: 40, revenue: 0, balance: 1000, entries: 0, conversions: 0 };
-  expect(await outcome(call, one)).toEqual({ ...PAID, ...short, counts: [1, 1, 0, 0] });
-  expect((await told()).toSorted()).toEqual([
+  expect(await readOutcome(call, buyer)).toEqual({ ...PAID, ...short, counts: [1, 1, 0, 0] });
+  expect((await listWebhookKinds()).toSorted()).toEqual([
     'buyer_answered',
     'buyer_did_not_convert',
     'call_changed',
@@ -179,36 +183,36 @@ test('a late end without enough talk says that the buyer did not convert', async
 });
 
 test("the end of the caller's side alone is the end too", async () => {
-  const one = await prepaid();
-  await on.offer([one]);
+  const buyer = await prepaid();
+  await on.offer([buyer]);
   const call = await ring();
-  await lose();
+  await loseCalls();
   at(300);
   await call.endCall();
-  expect(await outcome(call, one)).toEqual(PAID);
+  expect(await readOutcome(call, buyer)).toEqual(PAID);
   await call.endDial({ DialCallDuration: '94' });
-  expect(await outcome(call, one)).toEqual(PAID);
+  expect(await readOutcome(call, buyer)).toEqual(PAID);
 });
 
 test.each([
   ['a caller who heard a greeting', { greeting_message: 'Hello.' }, { CallDuration: '95' }],
   ['a caller who was never answered', {}, { CallStatus: 'no-answer', CallDuration: '0' }],
 ])('the end of %s invents no talk, and the dialing may still tell', async (_, fields, end) => {
-  const one = await prepaid();
-  await on.offer([one], fields);
+  const buyer = await prepaid();
+  await on.offer([buyer], fields);
   const call = await ring();
-  await lose();
+  await loseCalls();
   at(300);
   await call.endCall(end);
-  expect(await outcome(call, one)).toEqual(UNPAID);
-  expect((await on.callOf(call)).hangup_cause).toBe('caller_hung_up');
+  expect(await readOutcome(call, buyer)).toEqual(UNPAID);
+  expect((await on.loadCall(call)).hangup_cause).toBe('caller_hung_up');
   await call.endDial();
-  expect(await outcome(call, one)).toEqual(PAID);
+  expect(await readOutcome(call, buyer)).toEqual(PAID);
 });
 
 test('a buyer that had the call when it was lost has talked as long as was reported', async () => {
-  const one = await prepaid();
-  await on.offer([one]);
+  const buyer = await prepaid();
+  await on.offer([buyer]);
   for (const [end, seconds] of [
     ['dial', 95],
     ['call', 97],
@@ -217,69 +221,69 @@ test('a buyer that had the call when it was lost has talked as long as was repor
     const call = await ring(`+1310555019${seconds % 10}`);
     await call.answer();
     at(120);
-    await lose();
+    await loseCalls();
     at(20_000);
     await (end === 'dial' ? call.endDial() : call.endCall({ CallDuration: '97' }));
-    expect(await on.callOf(call)).toMatchObject({ answered_duration: seconds, revenue: '20.00' });
+    expect(await on.loadCall(call)).toMatchObject({ answered_duration: seconds, revenue: '20.00' });
   }
-  expect(await on.counts(one)).toEqual([2, 2, 2, 0]);
+  expect(await on.counts(buyer)).toEqual([2, 2, 2, 0]);
 });
 
 test("the end of the caller's side that comes before that of the dialing costs nothing", async () => {
-  const one = await prepaid();
-  await on.offer([one]);
+  const buyer = await prepaid();
+  await on.offer([buyer]);
   const call = await ring();
   at(100);
   await call.endCall();
-  expect(await outcome(call, one)).toEqual(UNPAID);
+  expect(await readOutcome(call, buyer)).toEqual(UNPAID);
   await call.endDial();
   await call.endDial();
-  expect(await outcome(call, one)).toEqual(PAID);
+  expect(await readOutcome(call, buyer)).toEqual(PAID);
 });
 
 test('nobody pays who has not pressed 1', async () => {
-  const one = await prepaid({ press_one_to_accept: true });
-  await on.offer([one]);
+  const buyer = await prepaid({ press_one_to_accept: true });
+  await on.offer([buyer]);
   const call = await ring();
-  await lose();
+  await loseCalls();
   await call.endDial();
   await call.endCall();
-  expect(await outcome(call, one)).toEqual(UNPAID);
+  expect(await readOutcome(call, buyer)).toEqual(UNPAID);
 });
 
 test('nobody pays who has not answered', async () => {
-  const one = await prepaid();
-  await on.offer([one]);
+  const buyer = await prepaid();
+  await on.offer([buyer]);
   const call = await ring();
-  await lose();
+  await loseCalls();
   await call.endDial({ DialCallStatus: 'no-answer', DialBridged: 'false' });
-  expect(await outcome(call, one)).toEqual(UNPAID);
+  expect(await readOutcome(call, buyer)).toEqual(UNPAID);
 });
 
 test('nobody pays where several may have answered', async () => {
   await on.atOnce([await prepaid(), await prepaid()]);
   const several = await ring();
-  await lose();
+  await loseCalls();
   await several.endDial();
-  expect([(await on.callOf(several)).revenue, await on.attempts(several)]).toEqual([
+  expect([(await on.loadCall(several)).revenue, await on.attempts(several)]).toEqual([
     '0.00',
     ['canceled', 'canceled'],
   ]);
 });
 
 test('late ends and the look for lost calls at once move the dollars once', async () => {
-  const one = await prepaid();
-  await on.offer([one]);
+  const buyer = await prepaid();
+  await on.offer([buyer]);
   const ROUNDS = 10;
   for (let n = 0; n < ROUNDS; n++) {
     time.set('2026-06-01T12:30:00Z');
     const call = await ring(`+131055502${10 + n}`);
-    if (n % 2) await lose();
+    if (n % 2) await loseCalls();
     at(300);
-    const ends = [call.endDial, call.endDial, call.endCall, lose, lose];
+    const ends = [call.endDial, call.endDial, call.endCall, loseCalls, loseCalls];
     const ordered = [...ends.slice(n % ends.length), ...ends.slice(0, n % ends.length)];
     await Promise.all(ordered.map((end) => end()));
-    expect([n, await on.attempts(call), (await on.callOf(call)).revenue]).toEqual([
+    expect([n, await on.attempts(call), (await on.loadCall(call)).revenue]).toEqual([
       n,
       ['completed'],
       '20.00',
@@ -291,9 +295,9 @@ test('late ends and the look for lost calls at once move the dollars once', asyn
       l.pending_revenue::float8 AS pending,
       (SELECT sum(amount)::float8 FROM account_entries e WHERE e.buyer_id = l.buyer_id) AS entries
     FROM call_limits l WHERE l.buyer_id = $1`,
-    [one.id],
+    [buyer.id],
   );
   const balance = 1000 - total;
   expect(caps).toEqual({ revenue: total, balance, pending: 0, entries: balance });
-  expect([await on.counts(one), await on.slots()]).toEqual([[ROUNDS, ROUNDS, ROUNDS, 0], 0]);
+  expect([await on.counts(buyer), await on.slots()]).toEqual([[ROUNDS, ROUNDS, ROUNDS, 0], 0]);
 });

@@ -1,5 +1,13 @@
 import { contract, facets, type LeadTokenPower, type Operation } from '../../src/contract';
-import { NOON, openShop, runEngine, sentTo, story, submit, type Shop } from '../support/leads';
+import {
+  NOON,
+  openShop,
+  runEngine,
+  loadSent,
+  loadStory,
+  submit,
+  type Shop,
+} from '../support/leads';
 import { createWorld, type Api, type Method, type World } from '../support/world';
 
 // Limits of a lead token by the company, an offer and the service: the operations it opens, how
@@ -23,21 +31,21 @@ const VALUES: Fields = {
   schedule_callback_in_seconds: 0,
 };
 
-function ask({ method, path }: Operation, lead_token: string, more: Fields = {}) {
+function ask({ method, path }: Operation, leadToken: string, more: Fields = {}) {
   const url = path
-    .replace('{lead_token}', lead_token)
+    .replace('{lead_token}', leadToken)
     .replace(/\{(caller_id|caller_number)\}/, '3105550123');
-  const in_path = path.includes('{lead_token}');
-  const query = in_path ? {} : { lead_token, ...(path === '/api/v1/leads' && CALLER) };
+  const inPath = path.includes('{lead_token}');
+  const query = inPath ? {} : { lead_token: leadToken, ...(path === '/api/v1/leads' && CALLER) };
   return api(method as Method, url, { auth: null, query, ...more });
 }
 const CALLER = { caller_id: '3105550123' };
 
 describe('powers', () => {
   let shop: Shop;
-  const without = (power: LeadTokenPower) => POWERS.filter((each) => each !== power);
-  const narrow = (path: string, lead_token_powers: readonly string[] | null) =>
-    api('put', path, { body: { lead_token_powers } });
+  const without = (power: LeadTokenPower) => POWERS.filter((candidate) => candidate !== power);
+  const narrow = (path: string, leadTokenPowers: readonly string[] | null) =>
+    api('put', path, { body: { lead_token_powers: leadTokenPowers } });
   beforeEach(async () => {
     world = await createWorld();
     shop = await openShop(world, []);
@@ -87,19 +95,19 @@ describe('powers', () => {
   });
 
   test('an offer narrows its own token and those of its schedules, and widens nothing', async () => {
-    const other = await openShop(world, []);
+    const otherShop = await openShop(world, []);
     await narrow(`offers/${shop.offer.id}`, ['read']);
-    const statusOf = async ({ lead_token }: { lead_token: string }) =>
+    const submitStatus = async ({ lead_token }: { lead_token: string }) =>
       (await submit(world, lead_token)).status;
-    expect(await statusOf(shop.offer)).toBe(403);
-    expect(await statusOf(shop.schedule)).toBe(403);
-    expect(await statusOf(other.schedule)).toBe(201);
+    expect(await submitStatus(shop.offer)).toBe(403);
+    expect(await submitStatus(shop.schedule)).toBe(403);
+    expect(await submitStatus(otherShop.schedule)).toBe(201);
     await narrow('company', ['read']);
     await narrow(`offers/${shop.offer.id}`, ['submit']);
-    expect(await statusOf(shop.schedule)).toBe(403);
+    expect(await submitStatus(shop.schedule)).toBe(403);
     await narrow('company', null);
     await narrow(`offers/${shop.offer.id}`, null);
-    expect(await statusOf(shop.schedule)).toBe(200);
+    expect(await submitStatus(shop.schedule)).toBe(200);
   });
 
   test('credentials beside the token need no power, but the permission for it', async () => {
@@ -136,10 +144,10 @@ describe('floods', () => {
   const count = (statuses: readonly number[]) => statuses.filter((status) => status < 300).length;
 
   test('requests that submit nothing never use up what submissions need', async () => {
-    const others = operations.filter(({ power }) => power !== 'submit');
+    const otherOperations = operations.filter(({ power }) => power !== 'submit');
     const passed: number[] = [];
     for (let n = 0; n < LIMIT + 50; n++) {
-      const operation = others[n % others.length]!;
+      const operation = otherOperations[n % otherOperations.length]!;
       const address = from(`203.0.113.${n % 100}`);
       passed.push((await ask(operation, shop.schedule.lead_token, address)).status);
     }
@@ -211,18 +219,18 @@ describe('where to', () => {
     world = await createWorld({ clock: () => new Date(NOON) });
     shop = await openShop(world, SMS_AND_CALL, { daylight_hours: '00:00..23:59' });
   });
-  const contactedAt = async (numbers: readonly string[]) => {
+  const listContacted = async (numbers: readonly string[]) => {
     const ids = [];
-    for (const caller_id of numbers)
-      ids.push((await submit(world, shop.schedule.lead_token, { caller_id })).body.id);
+    for (const callerId of numbers)
+      ids.push((await submit(world, shop.schedule.lead_token, { caller_id: callerId })).body.id);
     await runEngine(world);
-    const texts = await Promise.all(ids.map((id) => sentTo(world, 'text_messages', id)));
-    const calls = await Promise.all(ids.map((id) => sentTo(world, 'calls', id)));
+    const texts = await Promise.all(ids.map((id) => loadSent(world, 'text_messages', id)));
+    const calls = await Promise.all(ids.map((id) => loadSent(world, 'calls', id)));
     return numbers.filter((_, n) => texts[n]!.length + calls[n]!.length > 0);
   };
 
   test('nobody abroad, at a premium rate or behind a satellite is called or texted', async () => {
-    expect(await contactedAt([...COSTLY, ...ABROAD, '+13105550123'])).toEqual(['+13105550123']);
+    expect(await listContacted([...COSTLY, ...ABROAD, '+13105550123'])).toEqual(['+13105550123']);
   });
 
   test('the lead is taken, and says why: to its sender, in its history and its timeline', async () => {
@@ -237,7 +245,7 @@ describe('where to', () => {
     const { timeline } = (await api('get', `leads/${res.body.id}/timeline`)).body;
     expect(timeline.future[0]).toMatchObject({ action: 'sms', blocked_by: 'number_not_allowed' });
     await runEngine(world);
-    expect(await story(world, res.body.id)).toEqual([
+    expect(await loadStory(world, res.body.id)).toEqual([
       'created',
       'skipped: number_not_allowed',
       'skipped: number_not_allowed',
@@ -249,10 +257,10 @@ describe('where to', () => {
   test('countries are those of the company; costly numbers need a prefix of their own', async () => {
     const everywhere = ['US', 'GB', 'DO', 'JM'];
     await api('put', 'company', { body: { contact_countries: everywhere } });
-    expect(await contactedAt([...COSTLY, ...ABROAD])).toEqual(ABROAD.slice(0, 3));
+    expect(await listContacted([...COSTLY, ...ABROAD])).toEqual(ABROAD.slice(0, 3));
     await api('put', 'company', { body: { contact_prefixes: ['979', '1900', '44909'] } });
     const more = ['+19005550124', '+979123456780', '+449098790001', '+88213123457'];
-    expect(await contactedAt(more)).toEqual(more.slice(0, 3));
+    expect(await listContacted(more)).toEqual(more.slice(0, 3));
   });
 
   test('a callback that the lead asks for is not made, nor a call by hand', async () => {
@@ -263,7 +271,7 @@ describe('where to', () => {
       })
     ).body;
     await runEngine(world);
-    expect(await sentTo(world, 'calls', id)).toEqual([]);
+    expect(await loadSent(world, 'calls', id)).toEqual([]);
     const body = { lead_id: id, schedule_id: shop.schedule.id };
     const res = await api('post', 'calls', { body });
     expect([res.status, res.body.code, res.body.errors.lead_id[0]]).toEqual([

@@ -1,6 +1,6 @@
 import { contract, facets, isOpen, type Schema } from '../../src/contract';
 import { openShop } from '../support/leads';
-import { member } from '../support/teams';
+import { createMember } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
 // Who else could read or stop people through a lead token: users who are limited to some records,
@@ -13,14 +13,14 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** Finds a column with personal data or money in the schema, at any depth. */
-function isSensitive(schema: Schema, seen = new Set<object>()): boolean {
-  const found = contract.resolve(schema);
-  if (seen.has(found)) return false;
-  seen.add(found);
-  if (found['x-sensitive']) return true;
+function isSensitive(schema: Schema, visited = new Set<object>()): boolean {
+  const resolved = contract.resolve(schema);
+  if (visited.has(resolved)) return false;
+  visited.add(resolved);
+  if (resolved['x-sensitive']) return true;
   const { properties, items } = facets(schema);
-  return [...Object.values(properties), ...(items ? [items] : [])].some((each) =>
-    isSensitive(each, seen),
+  return [...Object.values(properties), ...(items ? [items] : [])].some((child) =>
+    isSensitive(child, visited),
   );
 }
 
@@ -40,34 +40,34 @@ test('no operation without credentials of the company shows such columns but by 
 
 test('a user who is limited reads whole leads of granted offers alone, and stops no others', async () => {
   const { api } = world.company;
-  const [granted, other] = [await openShop(world, []), await openShop(world, [])];
-  const { api: limited } = await member(world.company, 'eve@example.com', {
+  const [granted, otherShop] = [await openShop(world, []), await openShop(world, [])];
+  const { api: limited } = await createMember(world.company, 'eve@example.com', {
     permissions: ['leads:read', 'leads:update', 'leads:create', 'contacts:read'],
     offer_ids: [granted.offer.id],
   });
-  const caller_id = '+13105550123';
-  for (const { offer } of [granted, other])
+  const callerId = '+13105550123';
+  for (const { offer } of [granted, otherShop])
     await api('post', 'leads', {
-      body: { lead_token: offer.lead_token, caller_id, email: 'ann@example.com' },
+      body: { lead_token: offer.lead_token, caller_id: callerId, email: 'ann@example.com' },
     });
-  const seen = async ({ offer }: typeof granted) => {
-    const query = { lead_token: offer.lead_token, caller_id };
-    const shown = await limited('get', `leads/${offer.lead_token}/${caller_id}/by_caller_number`);
+  const readEmails = async ({ offer }: typeof granted) => {
+    const query = { lead_token: offer.lead_token, caller_id: callerId };
+    const shown = await limited('get', `leads/${offer.lead_token}/${callerId}/by_caller_number`);
     const submitted = await limited('post', 'leads', { query });
     return [shown.body.lead.email, submitted.body.lead.email];
   };
-  expect(await seen(granted)).toEqual(['ann@example.com', 'ann@example.com']);
-  expect(await seen(other)).toEqual([null, null]);
+  expect(await readEmails(granted)).toEqual(['ann@example.com', 'ann@example.com']);
+  expect(await readEmails(otherShop)).toEqual([null, null]);
 
-  for (const { offer } of [granted, other])
-    await limited('put', `leads/${caller_id}/caller_opt_out`, {
+  for (const { offer } of [granted, otherShop])
+    await limited('put', `leads/${callerId}/caller_opt_out`, {
       query: { lead_token: offer.lead_token },
     });
   const contact = async (by: typeof api) =>
-    (await by('get', 'contacts', { query: { caller_id } })).body.contacts[0];
+    (await by('get', 'contacts', { query: { caller_id: callerId } })).body.contacts[0];
   expect(await contact(api)).toMatchObject({
     opt_out: false,
-    opt_out_offer_ids: [granted.offer.id, other.offer.id],
+    opt_out_offer_ids: [granted.offer.id, otherShop.offer.id],
   });
   expect((await contact(limited)).opt_out_offer_ids).toEqual([granted.offer.id]);
 });

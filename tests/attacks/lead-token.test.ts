@@ -10,14 +10,14 @@ type Fields = Record<string, unknown>;
 
 let world: World;
 let shop: Shop;
-let other: Shop;
+let otherShop: Shop;
 let numbers = 3_105_550_100;
-const fresh = () => `+1${numbers++}`;
+const nextNumber = () => `+1${numbers++}`;
 const api: Api = (...request) => world.company.api(...request);
 beforeAll(async () => {
   world = await createWorld({ environment: { TRUST_PROXY: '1' } });
   shop = await openShop(world, []);
-  other = await openShop(world, []);
+  otherShop = await openShop(world, []);
 });
 afterAll(() => world.close());
 
@@ -26,7 +26,7 @@ const sensitive = Object.keys(columns).filter((name) => columns[name]!['x-sensit
 const operations = contract.operations.filter(({ credentials }) => credentials === 'lead_token');
 
 /** Personal data that a company has of a lead. */
-const KNOWN = {
+const LEAD_DATA = {
   email: 'ann@example.com',
   full_name: 'Ann Lee',
   country: 'US',
@@ -36,8 +36,8 @@ const KNOWN = {
 };
 
 /** A lead with something in every column that a lead token must not read. */
-async function knownLead(owner: 'offer' | 'schedule' = 'schedule'): Promise<Fields> {
-  const body = { lead_token: shop[owner].lead_token, caller_id: fresh(), ...KNOWN };
+async function createLead(owner: 'offer' | 'schedule' = 'schedule'): Promise<Fields> {
+  const body = { lead_token: shop[owner].lead_token, caller_id: nextNumber(), ...LEAD_DATA };
   const { id } = (await api('post', 'leads', { body })).body;
   await api('put', `leads/${id}`, { body: { external_record_id: 'crm-7' } });
   await world.sql('UPDATE leads SET revenue = 40, payout = 20 WHERE id = $1', [id]);
@@ -47,12 +47,12 @@ async function knownLead(owner: 'offer' | 'schedule' = 'schedule'): Promise<Fiel
 /** Sends an operation of lead tokens about a lead. */
 function ask({ method, path }: Operation, lead: Fields, more: Fields = {}) {
   const token = shop.schedule.lead_token;
-  const caller_id = encodeURIComponent(String(lead.caller_id));
+  const callerId = encodeURIComponent(String(lead.caller_id));
   const url = path
     .replace('{lead_token}', token)
-    .replace(/\{(caller_id|caller_number)\}/, caller_id);
-  const in_body = path === '/api/v1/leads' ? { caller_id: lead.caller_id } : {};
-  const query = path.includes('{lead_token}') ? {} : { lead_token: token, ...in_body };
+    .replace(/\{(caller_id|caller_number)\}/, callerId);
+  const inBody = path === '/api/v1/leads' ? { caller_id: lead.caller_id } : {};
+  const query = path.includes('{lead_token}') ? {} : { lead_token: token, ...inBody };
   return api(method as Method, url, { auth: null, query, ...more });
 }
 
@@ -80,49 +80,51 @@ describe('reading', () => {
   test.each(operations.map((operation) => [operation.id, operation] as const))(
     '%s shows a token alone nothing that the company knows',
     async (_, operation) => {
-      const lead = await knownLead();
+      const lead = await createLead();
       expect(sensitive.filter((name) => lead[name] === null || lead[name] === 0)).toEqual([]);
-      const seen = (await ask(operation, lead)).body.lead;
+      const shownLead = (await ask(operation, lead)).body.lead;
       const { remote_ip, time_zone, data, ...hidden } = Object.fromEntries(
-        sensitive.filter((name) => !NUMBER_ALONE.includes(name)).map((name) => [name, seen[name]]),
+        sensitive
+          .filter((name) => !NUMBER_ALONE.includes(name))
+          .map((name) => [name, shownLead[name]]),
       );
       expect(new Set(Object.values(hidden))).toEqual(new Set([null]));
-      expect([data, seen.caller_id, seen.context_menu_name]).toEqual([
+      expect([data, shownLead.caller_id, shownLead.context_menu_name]).toEqual([
         {},
         lead.caller_id,
         `(${String(lead.caller_id)})`,
       ]);
       // A submission has an address and, by its number, a zone of its own.
-      const own = operation.power === 'submit';
+      const isSubmission = operation.power === 'submit';
       expect([remote_ip, time_zone]).toEqual(
-        own ? [expect.stringContaining('127.0.0.1'), 'America/Los_Angeles'] : [null, null],
+        isSubmission ? [expect.stringContaining('127.0.0.1'), 'America/Los_Angeles'] : [null, null],
       );
-      expect(Object.keys(seen)).toEqual(Object.keys(lead));
+      expect(Object.keys(shownLead)).toEqual(Object.keys(lead));
     },
   );
 
   test.each(operations.map((operation) => [operation.id, operation] as const))(
     '%s shows everything to credentials beside the token',
     async (_, operation) => {
-      const lead = await knownLead();
+      const lead = await createLead();
       const reader = await world.credentials(world.company, ['leads:read']);
-      const seen = (await ask(operation, lead, { auth: reader })).body.lead;
-      expect(Object.fromEntries(sensitive.map((name) => [name, seen[name]]))).toEqual(
+      const shownLead = (await ask(operation, lead, { auth: reader })).body.lead;
+      expect(Object.fromEntries(sensitive.map((name) => [name, shownLead[name]]))).toEqual(
         Object.fromEntries(sensitive.map((name) => [name, lead[name]])),
       );
     },
   );
 
   test('a submission is shown what it has sent itself, and names made of that alone', async () => {
-    const lead = await knownLead();
+    const lead = await createLead();
     const body = {
       lead_token: shop.schedule.lead_token,
       caller_id: lead.caller_id,
       email: 'new@example.com',
       last_name: 'Moe',
     };
-    const seen = (await api('post', 'leads', { auth: null, body })).body.lead;
-    expect([seen.email, seen.data, seen.full_name, seen.name]).toEqual([
+    const shownLead = (await api('post', 'leads', { auth: null, body })).body.lead;
+    expect([shownLead.email, shownLead.data, shownLead.full_name, shownLead.name]).toEqual([
       'new@example.com',
       { last_name: 'Moe' },
       'Moe',
@@ -133,7 +135,7 @@ describe('reading', () => {
   });
 
   test('no serializer, column or checksum tells more', async () => {
-    const lead = await knownLead();
+    const lead = await createLead();
     const show = operations.find(({ power }) => power === 'read')!;
     const seenWith = async (query: Fields) => ask(show, lead, { query });
     for (const serializer of ['lead', 'lead_grid', 'lead_external'])
@@ -148,11 +150,11 @@ describe('reading', () => {
   });
 
   test('an answer to credentials is not replayed to the token alone', async () => {
-    const lead = await knownLead();
+    const lead = await createLead();
     const submit = operations.find(({ power }) => power === 'submit')!;
     const headers = { 'Idempotency-Key': 'guessed-key' };
     const first = await ask(submit, lead, { auth: world.company.auth, headers });
-    expect(first.body.lead.email).toBe(KNOWN.email);
+    expect(first.body.lead.email).toBe(LEAD_DATA.email);
     const second = await ask(submit, lead, { headers });
     expect(second.headers['idempotent-replayed']).toBeUndefined();
     expect([second.status, second.body.lead.email]).toEqual([200, null]);
@@ -161,57 +163,69 @@ describe('reading', () => {
 
 describe('writing', () => {
   const token = (owner: 'offer' | 'schedule') => shop[owner].lead_token;
-  const submit = (lead_token: string, fields: Fields, more: Fields = {}) =>
-    api('post', 'leads', { auth: null, body: { lead_token, ...fields }, ...more });
-  const statusOf = async (id: number) => (await api('get', `leads/${id}`)).body.lead.status;
-  const called = async (offer_id: number, caller_number: string) =>
-    (await api('post', 'routing/explain', { body: { offer_id, caller_number } })).body;
+  const submit = (leadToken: string, fields: Fields, more: Fields = {}) =>
+    api('post', 'leads', { auth: null, body: { lead_token: leadToken, ...fields }, ...more });
+  const loadStatus = async (id: number) => (await api('get', `leads/${id}`)).body.lead.status;
+  const explainCall = async (offerId: number, callerNumber: string) =>
+    (
+      await api('post', 'routing/explain', {
+        body: { offer_id: offerId, caller_number: callerNumber },
+      })
+    ).body;
 
   test.each(['offer', 'schedule'] as const)(
     'blocked, by the token of an %s, is of the offer alone',
     async (owner) => {
-      const caller_id = fresh();
-      const elsewhere = (await submit(other[owner].lead_token, { caller_id })).body.id;
-      const beside = (await submit(token(owner === 'offer' ? 'schedule' : 'offer'), { caller_id }))
-        .body.id;
-      const res = await submit(token(owner), { caller_id, blocked: true });
+      const callerId = nextNumber();
+      const elsewhere = (await submit(otherShop[owner].lead_token, { caller_id: callerId })).body
+        .id;
+      const beside = (
+        await submit(token(owner === 'offer' ? 'schedule' : 'offer'), { caller_id: callerId })
+      ).body.id;
+      const res = await submit(token(owner), { caller_id: callerId, blocked: true });
       expect([res.body.lead.status, res.body.lead.blocked]).toEqual(['blocked', true]);
-      expect([await statusOf(beside), await statusOf(elsewhere)]).toEqual([
+      expect([await loadStatus(beside), await loadStatus(elsewhere)]).toEqual([
         'blocked',
         owner === 'offer' ? 'queue' : 'scheduled',
       ]);
-      const refused = JSON.stringify(await called(shop.offer.id, caller_id));
-      const taken = JSON.stringify(await called(other.offer.id, caller_id));
-      expect([/blocked for the offer/.test(refused), /blocked/.test(taken)]).toEqual([true, false]);
-      const [contact] = (await api('get', 'contacts', { query: { caller_id } })).body.contacts;
+      const refused = JSON.stringify(await explainCall(shop.offer.id, callerId));
+      const accepted = JSON.stringify(await explainCall(otherShop.offer.id, callerId));
+      expect([/blocked for the offer/.test(refused), /blocked/.test(accepted)]).toEqual([
+        true,
+        false,
+      ]);
+      const [contact] = (await api('get', 'contacts', { query: { caller_id: callerId } })).body
+        .contacts;
       expect(contact).toMatchObject({ blocked: false, blocked_offer_ids: [shop.offer.id] });
-      await api('post', 'contacts/caller_unblock', { body: { caller_ids: [caller_id] } });
-      expect([await statusOf(beside), await statusOf(res.body.id)].includes('blocked')).toBe(false);
+      await api('post', 'contacts/caller_unblock', { body: { caller_ids: [callerId] } });
+      expect([await loadStatus(beside), await loadStatus(res.body.id)].includes('blocked')).toBe(
+        false,
+      );
     },
   );
 
   test('opting out, by a token, is of its offer or schedule alone', async () => {
-    const caller_id = fresh();
-    const mine = (await submit(token('schedule'), { caller_id })).body.id;
-    const others = [
-      (await submit(token('offer'), { caller_id })).body.id,
-      (await submit(other.schedule.lead_token, { caller_id })).body.id,
+    const callerId = nextNumber();
+    const mine = (await submit(token('schedule'), { caller_id: callerId })).body.id;
+    const otherIds = [
+      (await submit(token('offer'), { caller_id: callerId })).body.id,
+      (await submit(otherShop.schedule.lead_token, { caller_id: callerId })).body.id,
     ];
     const query = { lead_token: token('schedule') };
-    await api('put', `leads/${caller_id}/caller_opt_out`, { auth: null, query });
-    expect([await statusOf(mine), ...(await Promise.all(others.map(statusOf)))]).toEqual([
+    await api('put', `leads/${callerId}/caller_opt_out`, { auth: null, query });
+    expect([await loadStatus(mine), ...(await Promise.all(otherIds.map(loadStatus)))]).toEqual([
       'opt_out',
       'queue',
       'scheduled',
     ]);
-    expect((await submit(token('schedule'), { caller_id })).body.lead.opt_out).toBe(true);
-    await api('put', `leads/${caller_id}/caller_opt_out`, { query });
-    expect(await Promise.all(others.map(statusOf))).toEqual(['opt_out', 'opt_out']);
+    expect((await submit(token('schedule'), { caller_id: callerId })).body.lead.opt_out).toBe(true);
+    await api('put', `leads/${callerId}/caller_opt_out`, { query });
+    expect(await Promise.all(otherIds.map(loadStatus))).toEqual(['opt_out', 'opt_out']);
   });
 
   test('apply_to changes calls of the offer from the last 30 days alone', async () => {
-    const { id, lead } = (await submit(token('offer'), { caller_id: fresh() })).body;
-    const call = (offer_id: number, days: number) =>
+    const { id, lead } = (await submit(token('offer'), { caller_id: nextNumber() })).body;
+    const call = (offerId: number, days: number) =>
       world.sql(
         `INSERT INTO calls (
           company_id, uuid, direction, status, carrier, lead_id, offer_id, created_at
@@ -219,11 +233,11 @@ describe('writing', () => {
           $1, gen_random_uuid(), 'inbound', 'completed', 'sandbox', $2, $3,
           now() - $4::int * interval '1 day'
         )`,
-        [world.company.id, id, offer_id, days],
+        [world.company.id, id, offerId, days],
       );
     await call(shop.offer.id, 29);
     await call(shop.offer.id, 31);
-    await call(other.offer.id, 1);
+    await call(otherShop.offer.id, 1);
     const { caller_id } = lead;
     const changed = async () =>
       (
@@ -244,7 +258,7 @@ describe('writing', () => {
     const logs = async (operation: string) =>
       (await api('get', 'change_logs', { query: { fulltext: operation } })).body.change_logs;
     for (const operation of operations.filter(({ power }) => power !== 'read')) {
-      const lead = await knownLead();
+      const lead = await createLead();
       const query = { lead_token: shop.schedule.lead_token, caller_id: lead.caller_id };
       const more = operation.power === 'submit' ? { query: { ...query, blocked: true } } : {};
       expect((await ask(operation, lead, { headers, ...more })).status).toBe(200);
@@ -262,7 +276,7 @@ describe('writing', () => {
       // Columns that the sender may not see are not logged as if they had been removed.
       expect(Object.keys((await logs(operation.id)).at(-1).changes)).not.toContain('email');
     }
-    const plain = await submit(token('offer'), { caller_id: fresh() }, { headers });
+    const plain = await submit(token('offer'), { caller_id: nextNumber() }, { headers });
     const [created] = await world.sql<{ details: unknown }>(
       'SELECT details FROM lead_logs WHERE lead_id = $1',
       [plain.body.id],

@@ -1,6 +1,6 @@
 import { openShop } from '../support/leads';
 import { createPartner, type Partner } from '../support/partner';
-import { member } from '../support/teams';
+import { createMember } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
 // Attempts of limited users to act and read beyond their records: with their own token and a public
@@ -18,82 +18,82 @@ const LEADS = ['leads:read', 'leads:update', 'leads:create'];
 let n = 0;
 const newNumber = () => `+1310555${String(2000 + n++)}`;
 
-async function scene(permissions = LEADS) {
+async function createScene(permissions = LEADS) {
   const [granted, other] = [await openShop(world, []), await openShop(world, [])];
   const email = `eve${n++}@example.com`;
-  const { api: limited } = await member(world.company, email, {
+  const { api: limited } = await createMember(world.company, email, {
     permissions,
     offer_ids: [granted.offer.id],
   });
   return { granted, other, limited, api: world.company.api };
 }
 
-const contactOf = async (caller_id: string) =>
-  (await world.company.api('get', 'contacts', { query: { caller_id } })).body.contacts[0];
+const findContact = async (callerId: string) =>
+  (await world.company.api('get', 'contacts', { query: { caller_id: callerId } })).body.contacts[0];
 
 test.each(['granted', 'other'] as const)(
   'a limited user does not lift the block of the company with a lead token (%s offer)',
   async (which) => {
-    const { [which]: shop, limited, api } = await scene();
-    const caller_id = newNumber();
-    await api('post', 'contacts/caller_block', { body: { caller_ids: [caller_id] } });
+    const { [which]: shop, limited, api } = await createScene();
+    const callerId = newNumber();
+    await api('post', 'contacts/caller_block', { body: { caller_ids: [callerId] } });
     const answer = await limited('post', 'leads', {
-      body: { lead_token: shop.offer.lead_token, caller_id, unblock_contact: true },
+      body: { lead_token: shop.offer.lead_token, caller_id: callerId, unblock_contact: true },
     });
-    expect([answer.status, (await contactOf(caller_id)).blocked]).toEqual([422, true]);
+    expect([answer.status, (await findContact(callerId)).blocked]).toEqual([422, true]);
   },
 );
 
 test('capture: a limited user does not lift a block', async () => {
-  const { granted, limited, api } = await scene();
-  const caller_id = newNumber();
-  await api('post', 'contacts/caller_block', { body: { caller_ids: [caller_id] } });
+  const { granted, limited, api } = await createScene();
+  const callerId = newNumber();
+  await api('post', 'contacts/caller_block', { body: { caller_ids: [callerId] } });
   const answer = await limited('post', 'leads/capture', {
-    body: { offer_id: granted.offer.id, caller_id, unblock_contact: true },
+    body: { offer_id: granted.offer.id, caller_id: callerId, unblock_contact: true },
   });
-  expect([answer.status, (await contactOf(caller_id)).blocked]).toEqual([422, true]);
+  expect([answer.status, (await findContact(callerId)).blocked]).toEqual([422, true]);
 });
 
 test('a limited user does not opt a number in, or out, for the whole company', async () => {
-  const { granted, other, limited, api } = await scene();
-  const caller_id = newNumber();
-  await api('post', 'leads', { body: { lead_token: other.offer.lead_token, caller_id } });
-  const made = await api('post', 'leads', {
-    body: { lead_token: granted.offer.lead_token, caller_id },
+  const { granted, other, limited, api } = await createScene();
+  const callerId = newNumber();
+  await api('post', 'leads', { body: { lead_token: other.offer.lead_token, caller_id: callerId } });
+  const created = await api('post', 'leads', {
+    body: { lead_token: granted.offer.lead_token, caller_id: callerId },
   });
-  const id = made.body.lead.id as number;
-  await api('put', `leads/${caller_id}/caller_opt_out`, {
+  const id = created.body.lead.id as number;
+  await api('put', `leads/${callerId}/caller_opt_out`, {
     auth: null,
     query: { lead_token: other.offer.lead_token },
   });
   await api('put', `leads/${id}`, { body: { opt_out: true } });
-  expect((await contactOf(caller_id)).opt_out).toBe(true);
-  const opted_in = await limited('put', `leads/${id}`, { body: { opt_out: false } });
-  const { opt_out, opt_out_offer_ids } = await contactOf(caller_id);
-  expect([opted_in.status, opt_out, opt_out_offer_ids]).toEqual([422, true, [other.offer.id]]);
+  expect((await findContact(callerId)).opt_out).toBe(true);
+  const optedIn = await limited('put', `leads/${id}`, { body: { opt_out: false } });
+  const { opt_out, opt_out_offer_ids } = await findContact(callerId);
+  expect([optedIn.status, opt_out, opt_out_offer_ids]).toEqual([422, true, [other.offer.id]]);
 });
 
 test('powers that lead tokens have lost are not given back by the token of a limited user', async () => {
-  const { other, limited, api } = await scene();
-  const caller_id = newNumber();
-  await api('post', 'leads', { body: { lead_token: other.offer.lead_token, caller_id } });
+  const { other, limited, api } = await createScene();
+  const callerId = newNumber();
+  await api('post', 'leads', { body: { lead_token: other.offer.lead_token, caller_id: callerId } });
   await api('put', `offers/${other.offer.id}`, { body: { lead_token_powers: ['submit'] } });
   const query = { lead_token: other.offer.lead_token };
-  const anonymous = await api('post', `leads/${caller_id}/caller_remove`, { auth: null, query });
-  const removed = await limited('post', `leads/${caller_id}/caller_remove`, { query });
+  const anonymous = await api('post', `leads/${callerId}/caller_remove`, { auth: null, query });
+  const removed = await limited('post', `leads/${callerId}/caller_remove`, { query });
   const replaced = await limited('post', 'leads', {
-    query: { ...query, caller_id, delete_existing: true },
+    query: { ...query, caller_id: callerId, delete_existing: true },
   });
   expect([anonymous.status, removed.status, replaced.status]).toEqual([403, 403, 403]);
 });
 
 test('the log of a limited user’s changes tells nothing of leads that the user does not see', async () => {
-  const { other, limited, api } = await scene([...LEADS, 'change_logs:read']);
-  const caller_id = newNumber();
+  const { other, limited, api } = await createScene([...LEADS, 'change_logs:read']);
+  const callerId = newNumber();
   await api('post', 'leads', {
     body: {
       lead_token: other.offer.lead_token,
-      caller_id,
+      caller_id: callerId,
       email: 'ann.secret@example.com',
       data: { first_name: 'Annabel' },
     },
@@ -101,13 +101,13 @@ test('the log of a limited user’s changes tells nothing of leads that the user
   await limited('post', 'leads', {
     body: {
       lead_token: other.offer.lead_token,
-      caller_id,
+      caller_id: callerId,
       email: 'x@example.com',
       data: { first_name: 'x' },
       update_all_matching_leads: true,
     },
   });
-  await limited('put', `leads/${caller_id}/caller_opt_out`, {
+  await limited('put', `leads/${callerId}/caller_opt_out`, {
     query: { lead_token: other.offer.lead_token },
   });
   const { body } = await limited('get', 'change_logs');
@@ -123,27 +123,31 @@ test('the log of a limited user’s changes tells nothing of leads that the user
 });
 
 test('a limited user sees no more of a lead by POST /leads than by GET', async () => {
-  const { granted, limited, api } = await scene([...LEADS, 'offers:read']);
-  const caller_id = newNumber();
+  const { granted, limited, api } = await createScene([...LEADS, 'offers:read']);
+  const callerId = newNumber();
   const buyer = (
     await api('post', 'buyers', {
       body: { name: 'Rival', number: '+13105550778', user_buyer_id: 'rival1' },
     })
   ).body.buyer.id as number;
-  const made = await api('post', 'leads', {
-    body: { lead_token: granted.offer.lead_token, caller_id },
+  const created = await api('post', 'leads', {
+    body: { lead_token: granted.offer.lead_token, caller_id: callerId },
   });
-  const id = made.body.lead.id as number;
+  const id = created.body.lead.id as number;
   await world.sql('UPDATE leads SET buyer_id = $1, buyer_converted = true WHERE id = $2', [
     buyer,
     id,
   ]);
   const got = (await limited('get', `leads/${id}`)).body.lead;
   const posted = (
-    await limited('post', 'leads', { body: { lead_token: granted.offer.lead_token, caller_id } })
+    await limited('post', 'leads', {
+      body: { lead_token: granted.offer.lead_token, caller_id: callerId },
+    })
   ).body.lead;
   const captured = (
-    await limited('post', 'leads/capture', { body: { offer_id: granted.offer.id, caller_id } })
+    await limited('post', 'leads/capture', {
+      body: { offer_id: granted.offer.id, caller_id: callerId },
+    })
   ).body.lead;
   const differ = (a: Record<string, unknown>) =>
     Object.keys(got).filter(
@@ -159,15 +163,19 @@ test('an explanation for a partner does not tell what leads of others say', asyn
   const { partner, buyer, offer } = setting;
   await api('put', `offers/${offer}`, { body: { add_buyer_ids: [buyer] } });
   const { body } = await api('get', `offers/${offer}`);
-  const caller_id = '+13105556001';
+  const callerId = '+13105556001';
   const lead = await api('post', 'leads', {
-    body: { lead_token: body.offer.lead_token, caller_id, data: { state: 'TX', income: '91234' } },
+    body: {
+      lead_token: body.offer.lead_token,
+      caller_id: callerId,
+      data: { state: 'TX', income: '91234' },
+    },
   });
   expect((await partner.api('get', `leads/${lead.body.lead.id}`)).status).toBe(404);
   const ask = async (filter: string) => {
     await partner.api('put', `buyers/${buyer}`, { body: { record_token_filter_list: [filter] } });
     const answer = await partner.api('post', 'routing/explain', {
-      body: { offer_id: offer, caller_number: caller_id },
+      body: { offer_id: offer, caller_number: callerId },
     });
     const { seed, ...decision } = answer.body.decision;
     void seed;
@@ -187,7 +195,7 @@ test('the log of a partner’s changes does not show other buyers of an offer', 
     })
   ).body.buyer.id as number;
   await api('put', `offers/${offer.id}`, { body: { add_buyer_ids: [rival] } });
-  const { api: limited } = await member(world.company, 'whole@example.com', {
+  const { api: limited } = await createMember(world.company, 'whole@example.com', {
     permissions: ['offers:read', 'offers:update', 'offers:routing', 'change_logs:read'],
     offer_ids: [offer.id],
   });
@@ -195,7 +203,7 @@ test('the log of a partner’s changes does not show other buyers of an offer', 
   expect(shown.body.offer.buyer_ids).toEqual([]);
   await limited('put', `offers/${offer.id}`, { body: { buyer_ids: [] } });
   const { body } = await limited('get', 'change_logs');
-  const changes = body.change_logs.map((each: { changes: object }) => each.changes);
+  const changes = body.change_logs.map((entry: { changes: object }) => entry.changes);
   expect(JSON.stringify(changes)).not.toContain(`[${rival}]`);
 });
 
@@ -217,36 +225,38 @@ test('nor does it where the partner adds a buyer beside them; the company reads 
 });
 
 test('a limited user keeps the powers of a team that may change what is the company’s', async () => {
-  const { granted, limited, api } = await scene([...LEADS, 'company_wide:update']);
-  const caller_id = newNumber();
-  const made = await api('post', 'leads', {
-    body: { lead_token: granted.offer.lead_token, caller_id },
+  const { granted, limited, api } = await createScene([...LEADS, 'company_wide:update']);
+  const callerId = newNumber();
+  const created = await api('post', 'leads', {
+    body: { lead_token: granted.offer.lead_token, caller_id: callerId },
   });
-  await api('post', 'contacts/caller_block', { body: { caller_ids: [caller_id] } });
+  await api('post', 'contacts/caller_block', { body: { caller_ids: [callerId] } });
   const unblocked = await limited('post', 'leads', {
-    body: { lead_token: granted.offer.lead_token, caller_id, unblock_contact: true },
+    body: { lead_token: granted.offer.lead_token, caller_id: callerId, unblock_contact: true },
   });
-  const opted_out = await limited('put', `leads/${made.body.lead.id}`, { body: { opt_out: true } });
-  const { blocked, opt_out } = await contactOf(caller_id);
-  expect([unblocked.status, opted_out.status, blocked, opt_out]).toEqual([200, 200, false, true]);
+  const optedOut = await limited('put', `leads/${created.body.lead.id}`, {
+    body: { opt_out: true },
+  });
+  const { blocked, opt_out } = await findContact(callerId);
+  expect([unblocked.status, optedOut.status, blocked, opt_out]).toEqual([200, 200, false, true]);
 });
 
 test('routing is explained with the data of a lead that the user reads', async () => {
-  const { granted, limited, api } = await scene([...LEADS, 'calls:read']);
-  const caller_id = newNumber();
-  const made = await api('post', 'buyers', {
+  const { granted, limited, api } = await createScene([...LEADS, 'calls:read']);
+  const callerId = newNumber();
+  const created = await api('post', 'buyers', {
     body: { name: 'Picky', number: '+13105550781', record_token_filter_list: ['income:91234'] },
   });
-  const buyer_ids = [made.body.buyer.id as number];
-  await api('put', `offers/${granted.offer.id}`, { body: { add_buyer_ids: buyer_ids } });
+  const buyerIds = [created.body.buyer.id as number];
+  await api('put', `offers/${granted.offer.id}`, { body: { add_buyer_ids: buyerIds } });
   await api('post', 'leads', {
-    body: { lead_token: granted.offer.lead_token, caller_id, data: { income: '91234' } },
+    body: { lead_token: granted.offer.lead_token, caller_id: callerId, data: { income: '91234' } },
   });
   const explained = await limited('post', 'routing/explain', {
-    body: { offer_id: granted.offer.id, caller_number: caller_id },
+    body: { offer_id: granted.offer.id, caller_number: callerId },
   });
   const whole = await api('post', 'routing/explain', {
-    body: { offer_id: granted.offer.id, caller_number: caller_id },
+    body: { offer_id: granted.offer.id, caller_number: callerId },
   });
   expect([explained.body.decision.action, whole.body.decision.action]).toEqual(['dial', 'dial']);
 });

@@ -16,7 +16,7 @@ const post = (path: string, body: unknown) =>
     body: JSON.stringify(body),
     headers: { 'Content-Type': 'application/json' },
   });
-const filled = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+const fillList = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
 interface Attack {
   path: string;
@@ -30,7 +30,7 @@ const ATTACKS: [string, Attack][] = [
     '340,000 blanks',
     {
       path: 'buyer_groups',
-      body: { name: 'g', buyer_ids: filled(340_000, '') },
+      body: { name: 'g', buyer_ids: fillList(340_000, '') },
       field: 'body',
       says: 'must not have more than 50000 values',
     },
@@ -39,7 +39,7 @@ const ATTACKS: [string, Attack][] = [
     '340,000 empty objects',
     {
       path: 'buyer_groups',
-      body: { name: 'g', buyer_ids: filled(340_000, {}) },
+      body: { name: 'g', buyer_ids: fillList(340_000, {}) },
       field: 'body',
       says: 'must not have more than 50000 values',
     },
@@ -48,7 +48,7 @@ const ATTACKS: [string, Attack][] = [
     '40,000 blanks',
     {
       path: 'buyer_groups',
-      body: { name: 'g', buyer_ids: filled(40_000, '') },
+      body: { name: 'g', buyer_ids: fillList(40_000, '') },
       field: 'buyer_ids',
       says: 'must NOT have more than 10000 items',
     },
@@ -75,7 +75,7 @@ const ATTACKS: [string, Attack][] = [
     '10,000 bad entries of a schedule',
     {
       path: 'buyers',
-      body: { business_hours_schedule: filled(10_000, { schedule: [{ day: 9 }] }) },
+      body: { business_hours_schedule: fillList(10_000, { schedule: [{ day: 9 }] }) },
       field: 'business_hours_schedule',
       says: 'must NOT have more than 50 items',
     },
@@ -84,7 +84,7 @@ const ATTACKS: [string, Attack][] = [
     'lists of 10,000 in 4 entries',
     {
       path: 'buyers',
-      body: { business_hours_schedule: filled(4, { schedule: filled(10_000, 1) }) },
+      body: { business_hours_schedule: fillList(4, { schedule: fillList(10_000, 1) }) },
       field: 'business_hours_schedule.0.schedule',
       says: 'must NOT have more than',
     },
@@ -93,7 +93,7 @@ const ATTACKS: [string, Attack][] = [
     '40,000 unknown fields',
     {
       path: 'buyers',
-      body: Object.fromEntries(filled(40_000, 0).map((_, n) => [`k${n}`, 1])),
+      body: Object.fromEntries(fillList(40_000, 0).map((_, n) => [`k${n}`, 1])),
       field: 'body',
       says: 'must not have more than 1000 fields',
     },
@@ -124,23 +124,23 @@ test.each(ATTACKS)('%s are refused in one line, and hold up nobody', async (_, a
 describe('an answer names a hundred errors, and says how many there are', () => {
   const count = (errors: Record<string, string[]>) => Object.values(errors).flat().length;
   const wrong: [string, string, unknown, number][] = [
-    ['wrong items', 'buyer_groups', { name: 'g', team_ids: filled(10_000, 'x y') }, 10_000],
-    ['items too long', 'buyer_groups', { name: 'g', team_ids: filled(500, 'x'.repeat(99)) }, 500],
+    ['wrong items', 'buyer_groups', { name: 'g', team_ids: fillList(10_000, 'x y') }, 10_000],
+    ['items too long', 'buyer_groups', { name: 'g', team_ids: fillList(500, 'x'.repeat(99)) }, 500],
     [
       'unknown fields',
       'buyers',
-      Object.fromEntries(filled(1_000, 0).map((_, n) => [`k${n}`, n])),
+      Object.fromEntries(fillList(1_000, 0).map((_, n) => [`k${n}`, n])),
       1_000,
     ],
     [
       'unknown fields of entries',
       'buyers',
       {
-        business_hours_schedule: filled(
+        business_hours_schedule: fillList(
           50,
           Object.fromEntries([
             ['schedule', []],
-            ...filled(100, 0).map((_, n): [string, unknown] => [`k${n}`, n]),
+            ...fillList(100, 0).map((_, n): [string, unknown] => [`k${n}`, n]),
           ]),
         ),
       },
@@ -159,13 +159,13 @@ describe('an answer names a hundred errors, and says how many there are', () => 
   });
 
   test('a hundred errors are all of them: nothing is said of their number', async () => {
-    const { body } = await post('buyer_groups', { name: 'g', team_ids: filled(100, 'x y') });
+    const { body } = await post('buyer_groups', { name: 'g', team_ids: fillList(100, 'x y') });
     expect([count(body.errors), 'error_count' in body]).toEqual([100, false]);
   });
 });
 
 /** The lists among the fields of a body, with how many items they may have. */
-const listsOf = ({ body }: Operation): [name: string, limit: number][] =>
+const listArrayFields = ({ body }: Operation): [name: string, limit: number][] =>
   Object.entries(body ? facets(body).properties : {}).flatMap(([name, schema]) => {
     const { types, max } = facets(schema);
     return types.has('array') ? [[name, max.items!] as [string, number]] : [];
@@ -175,12 +175,14 @@ const lists = contract.operations
     return credentials === 'account' && !path.includes('{') && method === 'post';
   })
   .flatMap((operation) =>
-    listsOf(operation).map(([name, limit]) => [operation.id, name, limit, operation] as const),
+    listArrayFields(operation).map(
+      ([name, limit]) => [operation.id, name, limit, operation] as const,
+    ),
   );
 
 test.each(lists)('%s refuses one item too many in %s', async (_, name, limit, operation) => {
   expect(limit).toBeLessThanOrEqual(10_000);
-  const { status, body } = await post(operation.path, { [name]: filled(limit + 1, '') });
+  const { status, body } = await post(operation.path, { [name]: fillList(limit + 1, '') });
   const allowed = `must NOT have more than ${limit} items`;
   expect([status, body.errors[name]]).toEqual([422, [allowed]]);
 });

@@ -6,17 +6,17 @@ import { freePort, pgCtl, runScript, startServer, type Running } from '../suppor
 
 // The embedded PostgreSQL comes back by itself, and nothing takes it from the server.
 
-const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'lost-database');
-const environment = { DATA_DIR: data_dir, DATABASE_TIMEOUT_SECONDS: '2' };
+const dataDir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'lost-database');
+const environment = { DATA_DIR: dataDir, DATABASE_TIMEOUT_SECONDS: '2' };
 let server: Running;
 beforeAll(async () => {
-  mkdirSync(data_dir);
+  mkdirSync(dataDir);
   server = await startServer(environment);
 });
 afterAll(() => server.end('SIGTERM'));
 
 const postmaster = () => {
-  const lines = readFileSync(join(data_dir, 'postgres/postmaster.pid'), 'utf8').split('\n');
+  const lines = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n');
   return { pid: Number(lines[0]), port: lines[3] };
 };
 const isReady = () =>
@@ -26,7 +26,7 @@ const isReady = () =>
   );
 
 test.each<[string, () => void]>([
-  ['is stopped', () => pgCtl(data_dir, 'stop', '-m', 'immediate')],
+  ['is stopped', () => pgCtl(dataDir, 'stop', '-m', 'immediate')],
   ['is killed', () => process.kill(postmaster().pid, 'SIGKILL')],
 ])('a database that %s is started again by its server, on its port', async (_, end) => {
   const earlier = postmaster();
@@ -53,7 +53,7 @@ test('doctor tells what the server sees, not what a connection of its own does',
     runScript('src/cli/index.ts', ['doctor'], { ...environment, PORT: port }).output;
   expect(doctor(new URL(server.url).port)).toMatch(/served, and ready/);
   const port = String(await freePort());
-  const without_database = spawn(process.execPath, [
+  const withoutDatabase = spawn(process.execPath, [
     '-e',
     `http.createServer((q, r) => r.writeHead(q.url === '/livez' ? 200 : 503).end()).listen(${port})`,
   ]);
@@ -61,6 +61,6 @@ test('doctor tells what the server sees, not what a connection of its own does',
     await eventually(() => fetch(`http://127.0.0.1:${port}/livez`).catch(() => undefined), 50);
     expect(doctor(port)).toMatch(/cannot write to its database \(\/readyz: 503\)/);
   } finally {
-    without_database.kill();
+    withoutDatabase.kill();
   }
 });

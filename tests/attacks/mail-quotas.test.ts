@@ -1,6 +1,6 @@
-import { ruleWatcher } from '../../src/alerts/watch';
-import { tellOfAlert } from '../../src/alerts/tell-of-alert';
-import { takeMails } from '../../src/people/take-mails';
+import { createRuleWatcher } from '../../src/alerts/watch';
+import { enqueueAlertMails } from '../../src/alerts/tell-of-alert';
+import { reserveMails } from '../../src/people/take-mails';
 import { standingClock } from '../support/clock';
 import { confirmAddress } from '../support/confirmed-addresses';
 import { createMailWorld, type MailWorld } from '../support/sent-mail';
@@ -32,10 +32,10 @@ const later = (minutes: number) =>
 const addRule = async (emails: string[], fields: Fields = {}) =>
   (await ok('post', 'alert_rules', { name: 'Rule', kind: 'balance_low', emails, ...fields }))
     .alert_rule;
-const tokenIn = (text = ''): string => /confirmation_token=(\S+)/.exec(text)![1]!;
+const parseToken = (text = ''): string => /confirmation_token=(\S+)/.exec(text)![1]!;
 let attempts = 0;
 /** Each from another address: too many failed attempts from one are refused. */
-const confirm = (confirmation_token?: string) =>
+const confirm = (confirmationToken?: string) =>
   here.world.company.api('post', 'email_addresses/confirm', {
     auth: null,
     headers: {
@@ -44,28 +44,31 @@ const confirm = (confirmation_token?: string) =>
       'Content-Type': 'application/x-www-form-urlencoded',
       'Content-Length': '0',
     },
-    query: confirmation_token === undefined ? {} : { confirmation_token },
+    query: confirmationToken === undefined ? {} : { confirmation_token: confirmationToken },
   });
 const take = (emails: string[]) =>
   here.world.deps.tenants
     .of(here.world.company.id)
     .transaction((tx) =>
-      takeMails(tx, emails, { config: here.world.deps.config, now: time.read() }),
+      reserveMails(tx, emails, { config: here.world.deps.config, now: time.read() }),
     );
 
 /** Runs the jobs that notify of the alerts of the company; they may have run before. */
-async function tellOfAlerts(): Promise<void> {
-  const company_id = String(here.world.company.id);
+async function notifyAlerts(): Promise<void> {
+  const companyId = String(here.world.company.id);
   for (const { id } of (await ok('get', 'alerts')).alerts)
-    await tellOfAlert({ company_id, alert_id: String(id), news: 'started' }, here.world.deps);
+    await enqueueAlertMails(
+      { company_id: companyId, alert_id: String(id), news: 'started' },
+      here.world.deps,
+    );
 }
 
 describe('the quotas of a day', () => {
   test('are exact for a company, however many mails are asked for at once', async () => {
-    const taken = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 40 }, (_, n) => take([`a${n}@x.example`, `b${n}@x.example`])),
     );
-    expect(taken.flatMap(({ granted }) => granted)).toHaveLength(20);
+    expect(results.flatMap(({ granted }) => granted)).toHaveLength(20);
     const [count] = await here.world.sql(
       `SELECT used, refused FROM mail_counts WHERE company_id = $1 AND mailbox = ''`,
       [here.world.company.id],
@@ -75,10 +78,10 @@ describe('the quotas of a day', () => {
 
   test('are exact for an address, in any spelling, and leave the others what they have', async () => {
     const spellings = ['desk@x.example', 'DESK@x.example', 'desk+1@x.example', 'Desk+a@X.example'];
-    const taken = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 12 }, (_, n) => take([spellings[n % 4]!])),
     );
-    expect(taken.flatMap(({ granted }) => granted)).toHaveLength(3);
+    expect(results.flatMap(({ granted }) => granted)).toHaveLength(3);
     expect((await take(['other@x.example'])).granted).toHaveLength(1);
   });
 
@@ -131,11 +134,11 @@ test('alerts over a quota are noted on the rule, and counted once however often 
   await take(['desk@x.example', 'desk@x.example']);
   for (let n = 0; n < 2; n++)
     await ok('post', 'buyers', { name: 'Bayline', number: '+12125550100', prepaid: true });
-  await ruleWatcher(here.world.deps)();
+  await createRuleWatcher(here.world.deps)();
   await here.mailTo('boss@x.example', 2);
   await here.mailTo('desk@x.example');
-  await tellOfAlerts();
-  await tellOfAlerts();
+  await notifyAlerts();
+  await notifyAlerts();
   expect((await ok('get', `alert_rules/${rule.id}`)).alert_rule).toMatchObject({
     unsent_mails_count: 1,
     last_unsent_at: '2026-06-01T12:00:00.000+00:00',
@@ -157,9 +160,9 @@ describe('an address that is not confirmed', () => {
     await addRule(['eve@x.example']);
     await ok('put', `alert_rules/${rule.id}`, { emails: ['Eve@x.example', 'eve@x.example'] });
     await ok('post', 'buyers', { name: 'Bayline', number: '+12125550100', prepaid: true });
-    await ruleWatcher(here.world.deps)();
-    await tellOfAlerts();
-    const confirmed = await confirm(tokenIn(question!.text));
+    await createRuleWatcher(here.world.deps)();
+    await notifyAlerts();
+    const confirmed = await confirm(parseToken(question!.text));
     expect([confirmed.status, confirmed.body.email_address]).toEqual([
       200,
       { email: 'eve@x.example', company: 'Test Company', confirmed_at: expect.any(String) },
@@ -167,7 +170,7 @@ describe('an address that is not confirmed', () => {
     const shown = (await ok('get', `alert_rules/${rule.id}`)).alert_rule;
     expect(shown).toMatchObject({ unconfirmed_emails: [], unsent_mails_count: 0 });
     await ok('post', 'buyers', { name: 'Hill', number: '+12125550101', prepaid: true });
-    await ruleWatcher(here.world.deps)();
+    await createRuleWatcher(here.world.deps)();
     const mails = await here.mailTo('Eve@x.example');
     expect(mails.map(({ text }) => text)).toEqual([expect.stringContaining('Hill')]);
     expect(here.mails.filter(({ to }) => to === 'eve@x.example')).toHaveLength(1);
@@ -175,7 +178,7 @@ describe('an address that is not confirmed', () => {
 
   test('confirms once, by a click: a scanner that opens the link confirms nothing', async () => {
     const { id } = await addRule(['eve@x.example']);
-    const token = tokenIn((await here.mailTo('eve@x.example'))[0]!.text);
+    const token = parseToken((await here.mailTo('eve@x.example'))[0]!.text);
     const page = await here.world.company.api('get', '/confirmations', {
       query: { confirmation_token: token },
       auth: null,
@@ -196,10 +199,10 @@ describe('an address that is not confirmed', () => {
 
   test('is not confirmed by another token, an old one, or one that a newer one replaced', async () => {
     const rule = await addRule(['eve@x.example']);
-    const token = tokenIn((await here.mailTo('eve@x.example'))[0]!.text);
+    const token = parseToken((await here.mailTo('eve@x.example'))[0]!.text);
     const wrong = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-    for (const each of [undefined, 'x', wrong, token.replace(/^conf/, 'inv')])
-      expect((await confirm(each)).status).toBe(401);
+    for (const invalidToken of [undefined, 'x', wrong, token.replace(/^conf/, 'inv')])
+      expect((await confirm(invalidToken)).status).toBe(401);
     // Within a day no address is asked a second time.
     later(24 * 60 - 1);
     await ok('put', `alert_rules/${rule.id}`, { emails: [] });
@@ -210,17 +213,17 @@ describe('an address that is not confirmed', () => {
     const [, second] = await here.mailTo('eve@x.example', 2);
     expect((await confirm(token)).status).toBe(401);
     later(7 * 24 * 60);
-    expect((await confirm(tokenIn(second!.text))).status).toBe(401);
+    expect((await confirm(parseToken(second!.text))).status).toBe(401);
     expect(here.mails).toHaveLength(2);
   });
 
   test('is confirmed by an invitation that was mailed to it and accepted', async () => {
     await ok('post', 'users', { email: 'ann@x.example' });
     const [mail] = await here.mailTo('ann@x.example');
-    const invitation_token = /invitation_token=(\S+)/.exec(mail!.text!)![1]!;
+    const invitationToken = /invitation_token=(\S+)/.exec(mail!.text!)![1]!;
     const { id, unconfirmed_emails } = await addRule(['ann@x.example']);
     expect(unconfirmed_emails).toEqual(['ann@x.example']);
-    const body = { invitation_token };
+    const body = { invitation_token: invitationToken };
     await here.world.company.api('post', 'invitations/accept', { auth: null, body });
     expect((await ok('get', `alert_rules/${id}`)).alert_rule.unconfirmed_emails).toEqual([]);
   });
@@ -231,7 +234,7 @@ describe('an address that is not confirmed', () => {
     const { outgoing_webhook } = await ok('post', 'outgoing_webhooks', saved);
     expect(outgoing_webhook.alert_email_confirmed).toBe(false);
     const [question] = await here.mailTo('ops@x.example');
-    expect((await confirm(tokenIn(question!.text))).status).toBe(200);
+    expect((await confirm(parseToken(question!.text))).status).toBe(200);
     const shown = await ok('get', `outgoing_webhooks/${outgoing_webhook.id}`);
     expect(shown.outgoing_webhook.alert_email_confirmed).toBe(true);
   });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => attack.close());
 
 /** Operations of limited users whose records act at once, and not later by themselves. */
-const AT_ONCE = new Set([
+const IMMEDIATE = new Set([
   'createBuyer', // gets calls by what the offers of the company say
   'createBuyerGroup',
   'createBuyerSuppression',
@@ -105,13 +105,13 @@ const creates = contract.operations.filter(
     method === 'post' && path.split('/').length === 4 && credentials === 'account' && !unlimited,
 );
 const acting = creates.filter((operation) => operation.acts_later);
-const idsOf = (operations: Operation[]) => operations.map(({ id }) => id as string);
+const listIds = (operations: Operation[]) => operations.map(({ id }) => id as string);
 
 test('every record that a limited user creates is known to act at once or later', () => {
-  expect(idsOf(creates.filter(({ acts_later }) => !acts_later)).toSorted()).toEqual(
-    [...AT_ONCE].toSorted(),
+  expect(listIds(creates.filter(({ acts_later }) => !acts_later)).toSorted()).toEqual(
+    [...IMMEDIATE].toSorted(),
   );
-  expect(idsOf(acting).toSorted()).toEqual(Object.keys(ACTING).toSorted());
+  expect(listIds(acting).toSorted()).toEqual(Object.keys(ACTING).toSorted());
   const resources = new Set(acting.map(({ path }) => path));
   const updates = contract.operations.filter(
     ({ method, path }) => method === 'put' && resources.has(path.replace(/\/\{id\}$/, '')),
@@ -121,7 +121,7 @@ test('every record that a limited user creates is known to act at once or later'
 });
 
 /** The partner sees the whole offer where its records act only then, else the buyer alone. */
-const sceneFor = (id: string) =>
+const createScene = (id: string) =>
   attack.scene(undefined, id === 'createOutgoingWebhook' ? {} : { buyer_ids: [] });
 
 const LOSSES: [string, (scene: Scene) => Promise<unknown>][] = [
@@ -147,12 +147,12 @@ test.each(
   ),
 )(
   'what %s makes acts for its maker, and no longer when the maker %s',
-  async (id, _, made, lose) => {
+  async (id, _, operation, lose) => {
     const { make, acts } = ACTING[id]!;
-    const scene = await sceneFor(id);
+    const scene = await createScene(id);
     const record = await make(scene);
     const [row] = await attack.world.sql<{ maker_user_id: string; maker_team_ids: string[] }>(
-      `SELECT maker_user_id, maker_team_ids FROM ${tableOf(made)} WHERE id = $1`,
+      `SELECT maker_user_id, maker_team_ids FROM ${tableOf(operation)} WHERE id = $1`,
       [record],
     );
     expect(row).toEqual({

@@ -15,7 +15,7 @@ import { problemFor } from '../../src/http/error-handler';
 import { createFixture, type Fixture } from '../support/example';
 import { eventually } from '../support/engine-process';
 import { openShop } from '../support/leads';
-import { sampleOf } from '../support/repetitions';
+import { selectSample } from '../support/repetitions';
 import { basic, caller, createWorld, type World } from '../support/world';
 import { validate } from '../support/worker/validator';
 
@@ -25,34 +25,34 @@ import { validate } from '../support/worker/validator';
 
 let world: World;
 let fixture: Fixture;
-let lead_token: string;
+let leadToken: string;
 beforeAll(async () => {
   world = await createWorld({ environment: { TRUST_PROXY: '1' } });
   fixture = await createFixture(world);
-  lead_token = (await openShop(world, [])).schedule.lead_token;
+  leadToken = (await openShop(world, [])).schedule.lead_token;
 });
 afterAll(() => world.close());
 
 /** Statuses of the answers to a parameter; some parameters identify the company. */
-function expectedOf({ credentials, own_number }: Operation, name: string): number[] {
+function listStatuses({ credentials, own_number }: Operation, name: string): number[] {
   if (credentials === 'lead_token' && name === 'lead_token') return [401, 429];
   return name === own_number ? [404] : [422];
 }
 
 describe('an object where there is none', () => {
-  const named = (operation: Operation, place: string) =>
-    operation.parameters.filter((parameter) => parameter.in === place);
-  const in_query = contract.operations.flatMap((operation) => {
-    const found = named(operation, 'query');
-    return found.length > 0 ? [[operation.id, operation, found] as const] : [];
+  const selectParameters = (operation: Operation, location: string) =>
+    operation.parameters.filter((parameter) => parameter.in === location);
+  const inQuery = contract.operations.flatMap((operation) => {
+    const parameters = selectParameters(operation, 'query');
+    return parameters.length > 0 ? [[operation.id, operation, parameters] as const] : [];
   });
 
   let turn = 0;
-  test.each(in_query)('is refused in every parameter of %s', async (_, operation, parameters) => {
+  test.each(inQuery)('is refused in every parameter of %s', async (_, operation, parameters) => {
     for (const { name, schema } of parameters)
-      for (const key of sampleOf([`${name}[a]`, `${name}[a][b]`, `${name}[0][a]`], 3, turn++)) {
+      for (const key of selectSample([`${name}[a]`, `${name}[a][b]`, `${name}[0][a]`], 3, turn++)) {
         const { status, body } = await fixture.send(operation, { query: { [key]: '1' } });
-        expect(expectedOf(operation, name)).toContain(status);
+        expect(listStatuses(operation, name)).toContain(status);
         if (status === 422) expect(Object.keys(body.errors)[0]).toMatch(new RegExp(`^${name}\\b`));
         expect(facets(schema).types).not.toContain('object');
       }
@@ -63,7 +63,7 @@ describe('an object where there is none', () => {
     'is no internal error in any field that the query string of %s may have',
     async (_, operation) => {
       for (const name of Object.keys(facets(operation.body!).properties))
-        for (const key of sampleOf([`${name}[a]`, `${name}[0][a]`], 2, turn++)) {
+        for (const key of selectSample([`${name}[a]`, `${name}[0][a]`], 2, turn++)) {
           const { status } = await fixture.send(operation, { query: { [key]: '1' } });
           expect([key, status < 500]).toEqual([key, true]);
         }
@@ -74,7 +74,7 @@ describe('an object where there is none', () => {
     'is no internal error in the path or a header of %s',
     async (_, operation) => {
       const headers = Object.fromEntries(
-        named(operation, 'header').map(({ name }) => [name, '[a]=1, [b]=2']),
+        selectParameters(operation, 'header').map(({ name }) => [name, '[a]=1, [b]=2']),
       );
       if (Object.keys(headers).length > 0)
         expect((await fixture.send(operation, { headers })).status).toBeLessThan(500);
@@ -120,7 +120,7 @@ describe('a form that drips', () => {
     });
     let ended = false;
     void over.then(() => (ended = true));
-    for (let sent = 0; sent < pieces && !ended; sent++) {
+    for (let count = 0; count < pieces && !ended; count++) {
       req.write(piece);
       await new Promise((done) => setTimeout(done, 40));
     }
@@ -129,7 +129,7 @@ describe('a form that drips', () => {
   }
 
   test('is cut, with a lead token', async () => {
-    const req = open(`leads?lead_token=${lead_token}`, 60_000);
+    const req = open(`leads?lead_token=${leadToken}`, 60_000);
     req.write(`${PART}caller_id"\r\n\r\n`);
     expect(await drip(req, '3', 60_000)).toBe('closed');
   });
@@ -161,20 +161,20 @@ describe('a form that drips', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  const submit = (address: string, caller_id: string, key = 'k', auth: string | null = null) =>
+  const submit = (address: string, callerId: string, key = 'k', auth: string | null = null) =>
     world.company.api('post', 'leads', {
       auth,
-      body: { lead_token, caller_id },
+      body: { lead_token: leadToken, caller_id: callerId },
       headers: { 'Idempotency-Key': key, 'X-Forwarded-For': address },
     });
 
   test('with a public lead token belongs to the address that sent it', async () => {
     const first = await submit('192.0.2.1', '3105550114');
-    const other = await submit('192.0.2.2', '3105550115');
-    expect([first.status, other.status]).toEqual([201, 201]);
-    expect(other.headers['idempotent-replayed']).toBeUndefined();
-    const again = await submit('192.0.2.1', '3105550114');
-    expect([again.headers['idempotent-replayed'], again.body.lead.id]).toEqual([
+    const second = await submit('192.0.2.2', '3105550115');
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.headers['idempotent-replayed']).toBeUndefined();
+    const repeated = await submit('192.0.2.1', '3105550114');
+    expect([repeated.headers['idempotent-replayed'], repeated.body.lead.id]).toEqual([
       'true',
       first.body.lead.id,
     ]);
@@ -184,16 +184,16 @@ describe('an Idempotency-Key', () => {
 
   test('does not show one visitor what another one sent', async () => {
     const first = await submit('192.0.2.3', '3105550117', 'same');
-    const other = await submit('192.0.2.4', '3105550117', 'same');
-    expect([first.status, other.status]).toEqual([201, 200]);
-    expect(other.headers['idempotent-replayed']).toBeUndefined();
+    const second = await submit('192.0.2.4', '3105550117', 'same');
+    expect([first.status, second.status]).toEqual([201, 200]);
+    expect(second.headers['idempotent-replayed']).toBeUndefined();
   });
 
   test('with credentials beside the token is theirs, from any address', async () => {
     const { auth } = world.company;
     const first = await submit('192.0.2.5', '3105550118', 'mine', auth);
-    const again = await submit('192.0.2.6', '3105550118', 'mine', auth);
-    expect([first.status, again.headers['idempotent-replayed']]).toEqual([201, 'true']);
+    const repeated = await submit('192.0.2.6', '3105550118', 'mine', auth);
+    expect([first.status, repeated.headers['idempotent-replayed']]).toEqual([201, 'true']);
   });
 
   test('of an inbound webhook without a token belongs to the address too', async () => {
@@ -239,8 +239,8 @@ describe('a full disk', () => {
     ['a lead', 'leads', { caller_id: '3105550120' }],
     ['a list of numbers', 'contacts/caller_block', { caller_ids: ['3105550121'] }],
   ])('is said where %s is written, and reading goes on', async (_, path, body) => {
-    const sent = path === 'leads' ? { ...body, lead_token } : body;
-    const res = await world.company.api('post', path, { body: sent });
+    const fields = path === 'leads' ? { ...body, lead_token: leadToken } : body;
+    const res = await world.company.api('post', path, { body: fields });
     expect([res.status, res.body.code, res.headers['retry-after']]).toEqual([
       503,
       'disk_full',
@@ -270,6 +270,6 @@ test('credentials in a header are as good as in the query string and in the body
   ];
   const statuses = [];
   await world.sql('DROP TRIGGER full_disk ON buyers');
-  for (const sent of spellings) statuses.push((await api('post', 'buyers', sent)).status);
+  for (const spelling of spellings) statuses.push((await api('post', 'buyers', spelling)).status);
   expect(statuses).toEqual([201, 201, 201, 201]);
 });

@@ -59,11 +59,11 @@ test('of two that restore into one database at once, one succeeds, the other say
   const file = join(newFolder(), 'trunkline.tar.gz');
   const { deps, url } = world;
   await backUp({ session_url: url, storage: deps.storage, pepper: deps.pepper }, file);
-  const session_url = await emptyDatabase();
+  const sessionUrl = await emptyDatabase();
   const storage = openDirectory({ folder: newFolder(), reserve_bytes: 0 });
-  const target = { session_url, storage, keepPepper: () => undefined };
+  const target = { session_url: sessionUrl, storage, keepPepper: () => undefined };
   const ended = await Promise.allSettled([restore(file, target), restore(file, target)]);
   expect(ended.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-  const reasons = ended.flatMap((each) => (each.status === 'rejected' ? each.reason : []));
+  const reasons = ended.flatMap((result) => (result.status === 'rejected' ? result.reason : []));
   expect(String(reasons[0])).toMatch(/Another restore into this database runs|is not empty/);
 });

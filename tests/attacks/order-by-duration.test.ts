@@ -20,23 +20,23 @@ test('calls by total_duration have those in progress at one end, on every page',
     await report(call, 'completed', { duration });
     ended.push({ id: call.id as number, duration });
   }
-  const by_duration = ended.toSorted((a, b) => a.duration - b.duration).map(({ id }) => id);
-  const ascending = [...by_duration, ...running.map(({ id }) => id as number)];
-  for (const [order_dir, wanted] of [
+  const byDuration = ended.toSorted((a, b) => a.duration - b.duration).map(({ id }) => id);
+  const ascending = [...byDuration, ...running.map(({ id }) => id as number)];
+  for (const [orderDir, expected] of [
     ['asc', ascending],
     ['desc', ascending.toReversed()],
   ] as const) {
-    const seen: number[] = [];
+    const pagedIds: number[] = [];
     let cursor: number | string = -1;
     while (cursor !== 0) {
       const page = await ok(
         'get',
-        `calls?order=total_duration&order_dir=${order_dir}&per_page=2&cursor=${cursor}`,
+        `calls?order=total_duration&order_dir=${orderDir}&per_page=2&cursor=${cursor}`,
       );
-      seen.push(...page.calls.map(({ id }: { id: number }) => id));
+      pagedIds.push(...page.calls.map(({ id }: { id: number }) => id));
       cursor = page.metadata.next_cursor;
     }
-    expect(seen).toEqual(wanted);
+    expect(pagedIds).toEqual(expected);
   }
   const contract = readFileSync('openapi.yaml', 'utf8');
   expect(contract).toMatch(/By `total_duration`, calls in progress and ended ones/);

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'papaparse';
 import { runCommand } from '../support/cli';
-import { environmentOf } from '../support/move-in';
+import { buildEnvironment } from '../support/move-in';
 import {
   pageWith,
   pour,
@@ -36,10 +36,10 @@ const run = () =>
     ['migrate', '--from', service.url, '--key', 'pub:secret-key', '--rate', '1000'].concat(
       ...['--report', report, '--json'],
     ),
-    environmentOf(world),
+    buildEnvironment(world),
   );
-const resourcesOf = (output: string) => JSON.parse(output).resources as Record<string, object>;
-const said = (resource: string) =>
+const parseResources = (output: string) => JSON.parse(output).resources as Record<string, object>;
+const readReport = (resource: string) =>
   parse<Record<string, string>>(readFileSync(report, 'utf8').trim(), { header: true })
     .data.filter((row) => row.resource === resource)
     .map(({ old_id, field, done }) => `${old_id} ${field}: ${done}`);
@@ -108,13 +108,13 @@ test('after a page that ended it, a later run goes on where it was', async () =>
   ]);
   expect(await world.sql('SELECT id::int FROM leads ORDER BY id')).toEqual([{ id: 1 }]);
   isMended = true;
-  service.asked.length = 0;
+  service.requestedPaths.length = 0;
   const second = await run();
-  expect([second.code, resourcesOf(second.output).leads]).toEqual([
+  expect([second.code, parseResources(second.output).leads]).toEqual([
     0,
     { read: 1, moved: 1, here: 0, refused: 0 },
   ]);
-  expect(service.asked.filter((path) => /^leads.*cursor=-1/.test(path))).toEqual([]);
+  expect(service.requestedPaths.filter((path) => /^leads.*cursor=-1/.test(path))).toEqual([]);
   expect(await world.sql('SELECT id::int FROM leads ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }]);
 });
 
@@ -146,13 +146,17 @@ test('values that cannot be are left out of a record, and the report says which'
   );
   const { code, output, errors } = await run();
   expect({ code, errors }).toMatchObject({ code: 1 });
-  expect(resourcesOf(output).leads).toEqual({ read: 8, moved: 8, here: 0, refused: 0 });
-  expect(said('leads').filter((line) => !/^(1[1-8]) \w+: (left out|changed): /.test(line))).toEqual(
-    [expect.stringMatching(/^18 : left out: all but the columns of this API, since it has 200/)],
-  );
-  const fieldsOf = (id: number) =>
-    said('leads').flatMap((line) => (line.startsWith(`${id} `) ? [/ (\w*):/.exec(line)![1]] : []));
-  expect([11, 12, 13, 14, 15, 16, 17, 18].map((id) => fieldsOf(id).sort())).toEqual([
+  expect(parseResources(output).leads).toEqual({ read: 8, moved: 8, here: 0, refused: 0 });
+  expect(
+    readReport('leads').filter((line) => !/^(1[1-8]) \w+: (left out|changed): /.test(line)),
+  ).toEqual([
+    expect.stringMatching(/^18 : left out: all but the columns of this API, since it has 200/),
+  ]);
+  const listFields = (id: number) =>
+    readReport('leads').flatMap((line) =>
+      line.startsWith(`${id} `) ? [/ (\w*):/.exec(line)![1]] : [],
+    );
+  expect([11, 12, 13, 14, 15, 16, 17, 18].map((id) => listFields(id).sort())).toEqual([
     ['created_at', 'revenue', 'uuid'],
     ['attempted_call_id'],
     ['email', 'max_contact_attempts', 'sub_id'],
@@ -171,15 +175,17 @@ test('records whose id no record can have are refused, with their page', async (
   const ids = [undefined, null, 0, -1, 1.5, 1e300, 2 ** 53, '7e1', ' 72', [73], true, {}, '\0'];
   leads(() => pageWith('leads', [...ids.map((id) => lead(id)), lead(74), lead(74), lead('75')]));
   const { output } = await run();
-  expect(resourcesOf(output).leads).toMatchObject({ read: 16, moved: 2, refused: 14 });
-  expect(said('leads')).toHaveLength(14);
+  expect(parseResources(output).leads).toMatchObject({ read: 16, moved: 2, refused: 14 });
+  expect(readReport('leads')).toHaveLength(14);
   const page = `${service.url}/leads?per_page=100&serializer=lead_grid&cursor=-1`;
-  expect(said('leads').slice(5, 8)).toEqual([
+  expect(readReport('leads').slice(5, 8)).toEqual([
     `? id: not moved: 1e+300 is not an id from 1 to 1000000000000 (record 6 of ${page})`,
     `? id: not moved: 9007199254740992 is not an id from 1 to 1000000000000 (record 7 of ${page})`,
     `? id: not moved: "7e1" is not an id from 1 to 1000000000000 (record 8 of ${page})`,
   ]);
-  expect(said('leads').at(-1)).toMatch(/^74 id: not moved: another record of the page has its id/);
+  expect(readReport('leads').at(-1)).toMatch(
+    /^74 id: not moved: another record of the page has its id/,
+  );
   // Later ids are exact numbers.
   const { body } = await world.company.api('post', 'leads/capture', {
     body: { caller_id: '+13105550299', offer_id: 900 },
@@ -200,8 +206,8 @@ test('numbers and members of lists that cannot be do not keep others away', asyn
       pageWith('caller_ids', ['+12125550101', 'nobody\0', 12125550102, 'x'.repeat(101)]),
   };
   const { output } = await run();
-  expect(resourcesOf(output).phone_numbers).toMatchObject({ read: 3, moved: 1, refused: 2 });
-  expect(said('phone_numbers').map((line) => line.replace(/:.*/, ''))).toEqual([
+  expect(parseResources(output).phone_numbers).toMatchObject({ read: 3, moved: 1, refused: 2 });
+  expect(readReport('phone_numbers').map((line) => line.replace(/:.*/, ''))).toEqual([
     '? id',
     '1 phone_number',
     '2 uuid',
@@ -211,13 +217,13 @@ test('numbers and members of lists that cannot be do not keep others away', asyn
   ]);
   const { body } = await world.company.api('get', 'buyer_suppressions/30/caller_ids');
   expect(body.caller_ids).toEqual(['+12125550101', '+12125550102']);
-  expect(said('buyer_suppressions')).toHaveLength(2);
+  expect(readReport('buyer_suppressions')).toHaveLength(2);
 });
 
 test('a list that ends before its total is no success', async () => {
   service.lists.buyers = () => pageWith('buyers', [{ id: 5, name: 'B' }], { total_count: 5_000 });
   expect((await run()).code).toBe(1);
-  expect(said('buyers')).toContainEqual(
+  expect(readReport('buyers')).toContainEqual(
     expect.stringMatching(/^\? : not moved: the list has ended after 1 of 5000 records; run/),
   );
   expect(existsSync(report)).toBe(true);

@@ -27,7 +27,7 @@ describe('a user who is limited to records of teams', () => {
     createBuyer: ['number', (by, number) => by('post', 'buyers', { body: { name: 'B', number } })],
     updateBuyer: [
       'number',
-      (by, number) => by('put', `buyers/${made.buyer}`, { body: { number } }),
+      (by, number) => by('put', `buyers/${records.buyer}`, { body: { number } }),
     ],
     createOffer: [
       'fallback_number',
@@ -39,7 +39,7 @@ describe('a user who is limited to records of teams', () => {
     updateOffer: [
       'fallback_number',
       (by, to) =>
-        by('put', `offers/${made.offer}`, {
+        by('put', `offers/${records.offer}`, {
           body: { fallback_type: 'number', fallback_number: to },
         }),
     ],
@@ -47,15 +47,15 @@ describe('a user who is limited to records of teams', () => {
       'connect_to',
       (by, to) =>
         by('post', 'schedule_actions', {
-          body: { schedule_id: made.schedule, action_type: 'dial', connect_to: to },
+          body: { schedule_id: records.schedule, action_type: 'dial', connect_to: to },
         }),
     ],
     updateScheduleAction: [
       'connect_to',
-      (by, to) => by('put', `schedule_actions/${made.action}`, { body: { connect_to: to } }),
+      (by, to) => by('put', `schedule_actions/${records.action}`, { body: { connect_to: to } }),
     ],
   };
-  let made: { buyer: number; offer: number; schedule: number; action: number };
+  let records: { buyer: number; offer: number; schedule: number; action: number };
   let partner: Api;
   beforeEach(async () => {
     const created = await createPartner(world);
@@ -67,17 +67,17 @@ describe('a user who is limited to records of teams', () => {
       action_type: 'dial',
       connect_to: '+13105550188',
     });
-    made = { buyer: granted, offer, schedule: schedule.id, action: schedule_action.id };
+    records = { buyer: granted, offer, schedule: schedule.id, action: schedule_action.id };
   });
 
   test('has these fields alone for destinations', () => {
-    const named = contract.operations.flatMap(({ id, body, scope }) =>
+    const declaredFields = contract.operations.flatMap(({ id, body, scope }) =>
       Object.entries(body && !scope?.endsWith(':read') ? facets(body).properties : {}).flatMap(
         ([field, schema]) => (facets(schema).formats.has('call-destination') ? [[id, field]] : []),
       ),
     );
-    const sent = Object.entries(WRITES).map(([id, [field]]) => [id, field]);
-    expect(named.toSorted()).toEqual(sent.toSorted());
+    const testedFields = Object.entries(WRITES).map(([id, [field]]) => [id, field]);
+    expect(declaredFields.toSorted()).toEqual(testedFields.toSorted());
   });
 
   test.each(Object.entries(WRITES))(

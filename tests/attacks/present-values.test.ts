@@ -1,5 +1,5 @@
 import { contract, facets, type Operation } from '../../src/contract';
-import { storedRecordOf } from '../../src/http/stored-fields';
+import { findStoredRecord } from '../../src/http/stored-fields';
 import { createFixture, type Fixture } from '../support/example';
 import { createWorld, type World } from '../support/world';
 
@@ -21,35 +21,35 @@ afterAll(() => world.close());
 type Fields = Record<string, unknown>;
 
 /** Values that a PUT can write, as the GET of the record shows them. */
-async function presentValues(operation: Operation): Promise<Fields> {
-  const { show, root } = storedRecordOf(operation)!;
+async function loadPresentValues(operation: Operation): Promise<Fields> {
+  const { show, root } = findStoredRecord(operation)!;
   const record = (await fixture.send(show)).body[root] as Fields;
   const fields = Object.entries(facets(operation.body!).properties);
   return Object.fromEntries(
-    fields.flatMap(([name, { 'x-other-names': others = [] }]) => {
-      const column = [name, ...others].find((each) => each in record);
+    fields.flatMap(([name, { 'x-other-names': otherNames = [] }]) => {
+      const column = [name, ...otherNames].find((candidate) => candidate in record);
       return column === undefined ? [] : [[name, record[column]] as const];
     }),
   );
 }
 
 /** A digest of the rows of each table, without counters of requests. */
-async function digests(): Promise<Record<string, string>> {
+async function loadDigests(): Promise<Record<string, string>> {
   const tables = await world.sql<{ name: string }>(
     `SELECT relname::text AS name FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'rate_limits'`,
   );
-  const each = tables.map(
+  const queries = tables.map(
     ({ name }) => `SELECT '${name}' AS name, (
     SELECT md5(string_agg(t::text, '|' ORDER BY t::text)) FROM "${name}" t
   ) AS digest`,
   );
-  const rows = await world.sql<{ name: string; digest: string }>(each.join(' UNION ALL '));
+  const rows = await world.sql<{ name: string; digest: string }>(queries.join(' UNION ALL '));
   return Object.fromEntries(rows.map(({ name, digest }) => [name, digest]));
 }
 
 const puts = contract.operations
-  .filter((operation) => storedRecordOf(operation) !== undefined)
+  .filter((operation) => findStoredRecord(operation) !== undefined)
   .map((operation) => [operation.id, operation] as const);
 
 test('every record that can be changed by a PUT is tried', () => {
@@ -57,18 +57,18 @@ test('every record that can be changed by a PUT is tried', () => {
 });
 
 test.each(puts)('%s with the present values changes no row', async (_, operation) => {
-  const values = await presentValues(operation);
+  const values = await loadPresentValues(operation);
   const [first] = Object.entries(values);
-  const { show, root } = storedRecordOf(operation)!;
+  const { show, root } = findStoredRecord(operation)!;
   const shown = await fixture.send(show);
-  const before = await digests();
+  const before = await loadDigests();
   for (const body of [Object.fromEntries([first!]), values]) {
     const res = await fixture.send(operation, { body });
     expect([res.status, res.body.errors]).toEqual([200, {}]);
     expect(res.body[root]).toEqual(shown.body[root]);
     expect(res.body.checksum).toBe(shown.body.checksum);
   }
-  expect(await digests()).toEqual(before);
+  expect(await loadDigests()).toEqual(before);
 });
 
 test('a PUT that asks for more than values of columns does it', async () => {
@@ -97,7 +97,7 @@ test('of many that write one value at once, one has changed the record', async (
   const { body } = await api('post', 'buyers', { body: { name: 'Raced', weight: 1 } });
   const path = `buyers/${body.buyer.id}`;
   const weights = Array.from({ length: 24 }, (_, n) => (n % 2 === 0 ? { weight: 2 } : { tier: 1 }));
-  const replies = await Promise.all(weights.map((sent) => api('put', path, { body: sent })));
+  const replies = await Promise.all(weights.map((fields) => api('put', path, { body: fields })));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
   expect((await api('get', path)).body.buyer).toMatchObject({ weight: 2, tier: 1 });
   const logs = await api('get', 'change_logs', {

@@ -2,7 +2,7 @@ import request from 'supertest';
 import { BASE_PATH } from '../../src/contract';
 import { captureLog } from '../support/captured-log';
 import { eventually } from '../support/engine-process';
-import { member } from '../support/teams';
+import { createMember } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
 // Private answers stay with who asked for them: neither caches nor logs nor metrics nor messages
@@ -46,11 +46,11 @@ describe('the request id', () => {
       body: { name: 'Logged' },
       headers: { 'X-Request-Id': 'chosen-2' },
     });
-    const found = async (query: object) =>
+    const findLogs = async (query: object) =>
       (await world.company.api('get', 'change_logs', { query })).body.change_logs;
-    const [entry] = await found({ client_request_id: 'chosen-2' });
+    const [entry] = await findLogs({ client_request_id: 'chosen-2' });
     expect(entry).toMatchObject({ operation: 'createBuyer', client_request_id: 'chosen-2' });
-    expect(await found({ request_id: res.headers['x-request-id'] })).toEqual([entry]);
+    expect(await findLogs({ request_id: res.headers['x-request-id'] })).toEqual([entry]);
   });
 });
 
@@ -67,18 +67,18 @@ describe('/metrics', () => {
   });
 
   test('need the token, and nothing else opens them', async () => {
-    const other = await createWorld({ environment: { METRICS_TOKEN: TOKEN } });
+    const otherWorld = await createWorld({ environment: { METRICS_TOKEN: TOKEN } });
     for (const wrong of [undefined, 'Bearer', `Bearer ${TOKEN}x`, `Basic ${TOKEN}`])
-      expect((await get(other.app, wrong)).status).toBe(401);
-    expect((await get(other.app, `Bearer ${TOKEN}`)).text).toContain('trunkline_database_up');
-    await other.close();
+      expect((await get(otherWorld.app, wrong)).status).toBe(401);
+    expect((await get(otherWorld.app, `Bearer ${TOKEN}`)).text).toContain('trunkline_database_up');
+    await otherWorld.close();
   });
 });
 
 test('a value that an invisible record has is refused without a word of that record', async () => {
   const { api } = world.company;
   await api('post', 'buyers', { body: { name: 'Hidden', user_buyer_id: 'b-7' } });
-  const limited = await member(world.company, 'limited@example.com', {
+  const limited = await createMember(world.company, 'limited@example.com', {
     permissions: ['buyers:read', 'buyers:create', 'buyers:routing'],
   });
   const create = (by: typeof api) =>

@@ -5,7 +5,7 @@ import { createDemo } from '../../src/installation/demo';
 import { removeDemo } from '../../src/installation/remove-demo';
 import { captureLog } from '../support/captured-log';
 import { createFixture } from '../support/example';
-import { appOf, caller, createWorld, type Api, type World } from '../support/world';
+import { buildApp, caller, createWorld, type Api, type World } from '../support/world';
 
 // A company that is removed while its clients send requests. Some of these were answered with an
 // internal error; each finds no company, no record, or a database that is busy, and nothing of the
@@ -19,46 +19,49 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** The tables that have rows of a company, but for counters of requests, which soon expire. */
-async function tablesWith(company_id: bigint): Promise<string[]> {
+async function listTables(companyId: bigint): Promise<string[]> {
   const tables = await world.sql<{ name: string }>(
     `SELECT c.relname::text AS name FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'
       AND a.attname = 'company_id' AND NOT a.attisdropped AND c.relname <> 'rate_limits'
     ORDER BY 1`,
   );
-  const found: string[] = [];
+  const names: string[] = [];
   for (const { name } of tables) {
-    const rows = await world.sql(`SELECT FROM ${name} WHERE company_id = $1 LIMIT 1`, [company_id]);
-    if (rows.length > 0) found.push(name);
+    const rows = await world.sql(`SELECT FROM ${name} WHERE company_id = $1 LIMIT 1`, [companyId]);
+    if (rows.length > 0) names.push(name);
   }
   const jobs = await world.sql(
     `SELECT FROM jobs.job WHERE data ->> 'company_id' = $1 AND state < 'completed' LIMIT 1`,
-    [String(company_id)],
+    [String(companyId)],
   );
-  return jobs.length > 0 ? [...found, 'jobs'] : found;
+  return jobs.length > 0 ? [...names, 'jobs'] : names;
 }
 
 const internalErrors = () => captured.lines().filter(({ msg }) => msg === 'internal error');
 
 /** Accepts credentials that were valid before, like a process that caches them for seconds. */
-function remembering(authenticator: Authenticator): Authenticator {
+function rememberCallers(authenticator: Authenticator): Authenticator {
   const callers = new Map<string, Authenticated['caller']>();
   const senders = new Map<CredentialKind, Authenticated>();
   return {
     ...authenticator,
     callerOutsideBody: async (req, operation) => {
       const key = `${operation.credentials} ${req.headers.authorization ?? ''}`;
-      const known = callers.get(key) ?? (await authenticator.callerOutsideBody(req, operation));
-      if (known) callers.set(key, known);
-      return known;
+      const resolvedCaller =
+        callers.get(key) ?? (await authenticator.callerOutsideBody(req, operation));
+      if (resolvedCaller) callers.set(key, resolvedCaller);
+      return resolvedCaller;
     },
-    authenticate: async (req, operation, known) => {
+    authenticate: async (req, operation, resolvedCaller) => {
       const sender = senders.get(operation.credentials);
       if (sender)
-        return operation.credentials === 'account' ? { ...sender, caller: known! } : sender;
-      const found = await authenticator.authenticate(req, operation, known);
-      senders.set(operation.credentials, found);
-      return found;
+        return operation.credentials === 'account'
+          ? { ...sender, caller: resolvedCaller! }
+          : sender;
+      const authenticated = await authenticator.authenticate(req, operation, resolvedCaller);
+      senders.set(operation.credentials, authenticated);
+      return authenticated;
     },
   };
 }
@@ -66,8 +69,8 @@ function remembering(authenticator: Authenticator): Authenticator {
 test('whatever is sent with credentials of a removed company that are still cached', async () => {
   const doomed = await world.addCompany('Doomed');
   const fixture = await createFixture(world, doomed);
-  const authenticator = remembering(world.deps.authenticator);
-  const api = caller(appOf({ ...world.deps, authenticator }), doomed.auth);
+  const authenticator = rememberCallers(world.deps.authenticator);
+  const api = caller(buildApp({ ...world.deps, authenticator }), doomed.auth);
   const send = (operation: Operation) => fixture.send(operation, {}, api);
   // One of each kind of credentials, and the user whose streams are read.
   const kinds = new Set(contract.operations.map(({ credentials }) => credentials));
@@ -76,7 +79,7 @@ test('whatever is sent with credentials of a removed company that are still cach
   await send(contract.operations.find(({ id }) => id === 'streamEvents')!);
   await world.sql('UPDATE companies SET demo = true WHERE id = $1', [doomed.id]);
   await removeDemo(world.deps, Number(doomed.id));
-  expect(await tablesWith(doomed.id)).toEqual([]);
+  expect(await listTables(doomed.id)).toEqual([]);
   for (const operation of contract.operations) {
     const { status } = await send(operation);
     expect([operation.id, status, status < 500 && status !== 201]).toEqual([
@@ -86,17 +89,17 @@ test('whatever is sent with credentials of a removed company that are still cach
     ]);
   }
   expect(internalErrors()).toEqual([]);
-  expect(await tablesWith(doomed.id)).toEqual([]);
+  expect(await listTables(doomed.id)).toEqual([]);
 });
 
 /** Requests that write; each call sends a new one. */
-async function requestsOf(api: Api): Promise<(() => ReturnType<Api>)[]> {
-  const idOf = async (path: string) => {
+async function buildRequests(api: Api): Promise<(() => ReturnType<Api>)[]> {
+  const findFirstId = async (path: string) => {
     const { body } = await api('get', path);
     return body[body.metadata.root][0].id as number;
   };
-  const [buyer_id, offer_id] = [await idOf('buyers'), await idOf('offers')];
-  const list = await idOf('buyer_suppressions');
+  const [buyerId, offerId] = [await findFirstId('buyers'), await findFirstId('offers')];
+  const list = await findFirstId('buyer_suppressions');
   const { schedules } = (await api('get', 'schedules')).body;
   let turn = 0;
   const name = () => `Name ${++turn}`;
@@ -107,28 +110,32 @@ async function requestsOf(api: Api): Promise<(() => ReturnType<Api>)[]> {
       api('post', path, { body: body(), ...more() });
   const file = { buyer_suppression_id: String(list), import_file: Buffer.from('3105550177\n') };
   return [
-    post('call_sessions', () => ({ offer_id, caller_number: number() })),
-    post('call_sessions', () => ({ offer_id, caller_number: number() }), keyed),
-    post('leads', () => ({ lead_token: schedules[0].lead_token, caller_id: number() }), nobody),
-    post('leads/capture', () => ({ offer_id, caller_id: number() })),
+    post('call_sessions', () => ({ offer_id: offerId, caller_number: number() })),
+    post('call_sessions', () => ({ offer_id: offerId, caller_number: number() }), withKey),
+    post(
+      'leads',
+      () => ({ lead_token: schedules[0].lead_token, caller_id: number() }),
+      withoutCredentials,
+    ),
+    post('leads/capture', () => ({ offer_id: offerId, caller_id: number() })),
     post('buyers', () => ({ name: name() })),
-    post('buyers', () => ({ name: name() }), keyed),
-    post('offers', () => ({ name: name(), buyer_ids: [buyer_id] })),
+    post('buyers', () => ({ name: name() }), withKey),
+    post('offers', () => ({ name: name(), buyer_ids: [buyerId] })),
     post('value_lists', () => ({ name: name(), values: ['a', 'b'] })),
     post('contacts/caller_block', () => ({ caller_ids: [number()] })),
     post(`buyer_suppressions/${list}/caller_block`, () => ({ caller_ids: [number()] })),
-    post('account_entries', () => ({ buyer_id, kind: 'adjustment', amount: 1 })),
+    post('account_entries', () => ({ buyer_id: buyerId, kind: 'adjustment', amount: 1 })),
     post('users', () => ({ email: `user-${++turn}@example.com`, invite: false })),
     post('access_tokens', () => ({ name: name(), permissions: ['buyers:read'] })),
     () => api('post', 'buyer_suppression_files', { form: file }),
-    () => api('put', `buyers/${buyer_id}`, { body: { name: name() } }),
+    () => api('put', `buyers/${buyerId}`, { body: { name: name() } }),
     () => api('put', 'company', { body: { name: name() } }),
     () => api('get', 'calls.csv'),
   ];
-  function keyed() {
+  function withKey() {
     return { headers: { 'Idempotency-Key': `key ${++turn}` } };
   }
-  function nobody() {
+  function withoutCredentials() {
     return { auth: null };
   }
 }
@@ -138,18 +145,19 @@ const CLIENTS = 8;
 test('eight clients that write while a demo is removed', async () => {
   const { company_id, credentials } = await createDemo(world.deps, 'Doomed');
   const api = caller(world.app, `${credentials.public_key}:${credentials.private_key}`);
-  const requests = await requestsOf(api);
+  const requests = await buildRequests(api);
   const statuses = new Set<number>();
-  let sent = 0;
+  let requestCount = 0;
   let removal: Promise<unknown> | undefined;
   const client = async () => {
     // Ten failed attempts in a minute are the most.
     for (let refused = 0; refused < 2;) {
-      const { status } = await requests[sent++ % requests.length]!();
+      const { status } = await requests[requestCount++ % requests.length]!();
       statuses.add(status);
       if (status === 401) refused++;
       if (status === 429) return;
-      if (sent === 6 * requests.length) removal = removeDemo(world.deps, Number(company_id));
+      if (requestCount === 6 * requests.length)
+        removal = removeDemo(world.deps, Number(company_id));
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
@@ -157,5 +165,5 @@ test('eight clients that write while a demo is removed', async () => {
   expect(internalErrors()).toEqual([]);
   const expected = [200, 201, 401, 404, 422, 429, 503];
   expect([...statuses].filter((status) => !expected.includes(status))).toEqual([]);
-  expect(await tablesWith(BigInt(company_id))).toEqual([]);
+  expect(await listTables(BigInt(company_id))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { soldCalls } from '../support/sold-calls';
 import { softswitch } from '../support/softswitch';
-import { member } from '../support/teams';
+import { createMember } from '../support/teams';
 
 // The attack: a traffic source or a prepaid buyer is deleted before its account is settled. Nothing
 // could be paid to it and no statement drawn up, although calls and returns still changed the
@@ -31,32 +31,32 @@ test('a deleted traffic source is paid what it is owed, with a statement of it',
 });
 
 test('a deleted prepaid buyer is settled too', async () => {
-  const { buyer: buyer_id } = await sold();
-  await ok('put', `buyers/${buyer_id}`, { prepaid: true });
-  await ok('delete', `buyers/${buyer_id}`);
-  await ok('post', 'account_entries', { buyer_id, kind: 'deposit', amount: 25 });
-  await ok('post', 'account_entries', { buyer_id, kind: 'adjustment', amount: -5 });
+  const { buyer: buyerId } = await sold();
+  await ok('put', `buyers/${buyerId}`, { prepaid: true });
+  await ok('delete', `buyers/${buyerId}`);
+  await ok('post', 'account_entries', { buyer_id: buyerId, kind: 'deposit', amount: 25 });
+  await ok('post', 'account_entries', { buyer_id: buyerId, kind: 'adjustment', amount: -5 });
   later(2 * HOUR);
-  const { statement } = await ok('post', 'statements', { buyer_id, ...PERIOD });
-  expect(statement).toMatchObject({ buyer_id, closing_balance: 0 });
+  const { statement } = await ok('post', 'statements', { buyer_id: buyerId, ...PERIOD });
+  expect(statement).toMatchObject({ buyer_id: buyerId, closing_balance: 0 });
 });
 
 test('accounts that are not the own ones stay out of reach', async () => {
-  const { buyer: buyer_id, traffic_source_id } = await sold();
-  const limited = await member(here.world.company, 'partner@example.com', {
+  const { buyer: buyerId, traffic_source_id } = await sold();
+  const limited = await createMember(here.world.company, 'partner@example.com', {
     permissions: ['account_entries:create', 'statements:create', 'company_wide:update'],
-    buyer_ids: [buyer_id],
+    buyer_ids: [buyerId],
   });
   await ok('delete', `traffic_sources/${traffic_source_id}`);
   const entry = { traffic_source_id, kind: 'adjustment', amount: 1 };
-  const other = await here.world.addCompany();
+  const otherCompany = await here.world.addCompany();
   later(2 * HOUR);
   const refused: [string, Fields][] = [
     ['account_entries', entry],
     ['statements', { traffic_source_id, ...PERIOD }],
   ];
   for (const [path, body] of refused)
-    for (const { api } of [limited, other]) {
+    for (const { api } of [limited, otherCompany]) {
       const res = await api('post', path, { body });
       expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['traffic_source_id']]);
     }

@@ -1,6 +1,13 @@
 import { Client } from 'pg';
 import { createDeps, type Deps } from '../../src/deps';
-import { appOf, caller, createWorld, testConfig, type Company, type World } from '../support/world';
+import {
+  buildApp,
+  caller,
+  createWorld,
+  testConfig,
+  type Company,
+  type World,
+} from '../support/world';
 
 // The share of connections that a company has in each process is its share in the fleet.
 
@@ -30,29 +37,31 @@ afterAll(async () => {
   await world.close();
 });
 
-const waiting = async (): Promise<number> => {
-  const [found] = await world.sql<{ n: number }>(
+const countWaiting = async (): Promise<number> => {
+  const [row] = await world.sql<{ n: number }>(
     `SELECT count(*)::int AS n FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`,
   );
-  return found!.n;
+  return row!.n;
 };
 
 test('a company that floods all processes has its share of their connections together', async () => {
-  const [flooding, other] = [world.company, await world.addCompany()];
-  const apps = opened.map((deps) => appOf(deps));
-  const apisOf = ({ auth }: Company) => apps.map((app) => caller(app, auth));
+  const [flooding, otherCompany] = [world.company, await world.addCompany()];
+  const apps = opened.map((deps) => buildApp(deps));
+  const buildApis = ({ auth }: Company) => apps.map((app) => caller(app, auth));
   const lock = new Client({ connectionString: world.url });
   await lock.connect();
   await lock.query('BEGIN');
   await lock.query('LOCK TABLE call_centers IN ACCESS EXCLUSIVE MODE');
-  const flood = apisOf(flooding).flatMap((api) =>
+  const flood = buildApis(flooding).flatMap((api) =>
     Array.from({ length: 40 }, () => api('get', 'call_centers')),
   );
-  while ((await waiting()) < PROCESSES * SHARE) await new Promise((done) => setTimeout(done, 20));
+  while ((await countWaiting()) < PROCESSES * SHARE)
+    await new Promise((done) => setTimeout(done, 20));
   for (let n = 0; n < 5; n++)
-    for (const api of apisOf(other)) expect((await api('get', 'buyers')).status).toBe(200);
-  expect(await waiting()).toBe(PROCESSES * SHARE);
+    for (const api of buildApis(otherCompany))
+      expect((await api('get', 'buyers')).status).toBe(200);
+  expect(await countWaiting()).toBe(PROCESSES * SHARE);
   await lock.query('ROLLBACK');
   await lock.end();
   const codes = new Set((await Promise.all(flood)).map(({ status, body }) => body.code ?? status));

@@ -28,7 +28,7 @@ interface Shop {
   offer: number;
 }
 
-async function shopOf({ api }: Company): Promise<Shop> {
+async function createShop({ api }: Company): Promise<Shop> {
   const buyer = await api('post', 'buyers', { body: { name: 'Acme', number: '+13105550111' } });
   const { id } = buyer.body.buyer;
   const offer = await api('post', 'offers', { body: { name: 'Auto', buyer_ids: [id] } });
@@ -52,23 +52,23 @@ function flood(requests: (() => Promise<{ status: number; body: { code?: string 
   return { statuses, all };
 }
 
-const times = <T>(many: number, one: (n: number) => T): T[] =>
-  Array.from({ length: many }, (_, n) => one(n));
+const times = <T>(many: number, build: (n: number) => T): T[] =>
+  Array.from({ length: many }, (_, n) => build(n));
 
 /** Waits until so many statements of the application wait for a lock. */
-async function untilWaiting(many: number): Promise<void> {
+async function waitForLocks(many: number): Promise<void> {
   for (;;) {
-    const [found] = await world.sql<{ n: number }>(
+    const [row] = await world.sql<{ n: number }>(
       `SELECT count(*)::int AS n FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );
-    if (found!.n >= many) return;
+    if (row!.n >= many) return;
     await new Promise((done) => setTimeout(done, 20));
   }
 }
 
 test('slow searches, lists, writes and calls of a company leave those of another alone', async () => {
-  const [shop, other] = [await shopOf(a), await shopOf(b)];
+  const [shop, otherShop] = [await createShop(a), await createShop(b)];
   await lock.query('BEGIN');
   await lock.query('LOCK TABLE call_centers IN ACCESS EXCLUSIVE MODE');
   await lock.query('SELECT FROM buyers WHERE company_id = $1 FOR UPDATE', [String(a.id)]);
@@ -81,7 +81,7 @@ test('slow searches, lists, writes and calls of a company leave those of another
     ...times(60, (n) => () => call(a, shop, n)),
   ]);
   // Half of each kind of connection: of searches, lists and writes.
-  await untilWaiting(2 + 2 + 2);
+  await waitForLocks(2 + 2 + 2);
 
   for (let n = 0; n < 5; n++) {
     const answers = await Promise.all([
@@ -89,14 +89,14 @@ test('slow searches, lists, writes and calls of a company leave those of another
       b.api('get', 'buyers', { query: { fulltext: 'acme' } }),
       b.api('get', 'buyers', { query: { page: 2 } }),
       b.api('get', 'buyers'),
-      b.api('get', `buyers/${other.buyer}`),
+      b.api('get', `buyers/${otherShop.buyer}`),
       b.api('get', 'calls/reports'),
-      b.api('put', `buyers/${other.buyer}`, { body: { tier: n } }),
+      b.api('put', `buyers/${otherShop.buyer}`, { body: { tier: n } }),
       b.api('post', 'buyers', { body: { name: `More ${n}`, number: '+13105550112' } }),
       b.api('post', 'leads/capture', {
-        body: { caller_id: `+1310555${2000 + n}`, offer_id: other.offer },
+        body: { caller_id: `+1310555${2000 + n}`, offer_id: otherShop.offer },
       }),
-      call(b, other, n),
+      call(b, otherShop, n),
       b.api('get', 'buyers', { query: { format: 'csv' } }),
     ]);
     const failed = answers.filter(({ status }) => status >= 300);
@@ -117,10 +117,10 @@ test('a search that takes too long is stopped, and the answer says what to narro
   await client.connect();
   await client.query('BEGIN; LOCK TABLE call_centers IN ACCESS EXCLUSIVE MODE');
   const { api } = quick.company;
-  const found = await api('get', 'call_centers', { query: { fulltext: 'desk' } });
-  expect([found.status, found.body.code]).toEqual([503, 'search_too_slow']);
-  expect(found.body.detail).toMatch(/Narrow it: a shorter period \(created_at_from/);
-  expect(found.headers['retry-after']).toBe('5');
+  const response = await api('get', 'call_centers', { query: { fulltext: 'desk' } });
+  expect([response.status, response.body.code]).toEqual([503, 'search_too_slow']);
+  expect(response.body.detail).toMatch(/Narrow it: a shorter period \(created_at_from/);
+  expect(response.headers['retry-after']).toBe('5');
   await client.query('ROLLBACK');
   await client.end();
   await quick.close();
@@ -132,7 +132,7 @@ test('a company has two exports at a time, and another one has its own', async (
   const csv = (company: Company, path: string) =>
     company.api('get', path, { query: { format: 'csv' } });
   const slow = [csv(a, 'phone_numbers'), csv(a, 'phone_numbers')];
-  await untilWaiting(2);
+  await waitForLocks(2);
   for (const path of ['phone_numbers', 'buyers', 'calls/reports']) {
     const refused = await csv(a, path);
     expect([refused.status, refused.body.code]).toEqual([429, 'too_many_at_once']);
@@ -145,7 +145,7 @@ test('a company has two exports at a time, and another one has its own', async (
 });
 
 /** Statements that the connections of a pool have prepared. */
-async function preparedTexts(): Promise<string[][]> {
+async function listPrepared(): Promise<string[][]> {
   const pool = world.deps.database.prepared;
   const clients = await Promise.all(times(pool.options.max, () => pool.connect()));
   const texts = await Promise.all(
@@ -168,7 +168,7 @@ test('columns in 719 variations do not use up the names of prepared statements',
       );
   const mine = { columns: 'id,user_buyer_id' };
   for (let n = 0; n < 3; n++) await b.api('get', 'buyers', { query: mine });
-  const texts = (await preparedTexts()).flat();
+  const texts = (await listPrepared()).flat();
   const isMine = (text: string) => text.includes('"user_buyer_id"') && !text.includes('"number"');
   expect(texts.filter(isMine)).not.toEqual([]);
 });
@@ -177,13 +177,13 @@ test('what is asked for once is not prepared, and a connection with many plans i
   const pool = world.deps.database.prepared;
   const once = template('SELECT 1 AS asked_once', { prepared: true });
   await pool.query(once({}));
-  expect((await preparedTexts()).flat()).not.toContain('SELECT 1 AS asked_once');
+  expect((await listPrepared()).flat()).not.toContain('SELECT 1 AS asked_once');
   await pool.query(once({}));
-  expect((await preparedTexts()).flat()).toContain('SELECT 1 AS asked_once');
+  expect((await listPrepared()).flat()).toContain('SELECT 1 AS asked_once');
   for (let n = 0; n < 1_000; n++) {
     const varied = template(`SELECT ${n} AS varied`, { prepared: true });
     for (let time = 0; time < 2; time++) await pool.query(varied({}));
   }
-  const counts = (await preparedTexts()).map((texts) => texts.length);
+  const counts = (await listPrepared()).map((texts) => texts.length);
   expect(Math.max(...counts)).toBeLessThan(1_000);
 });

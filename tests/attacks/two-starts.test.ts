@@ -22,22 +22,22 @@ const start = (dataDir: string) => startEmbedded({ dataDir, settings: SETTINGS }
 async function answer({ url }: EmbeddedDatabase): Promise<unknown> {
   const client = new Client({ connectionString: url });
   await client.connect();
-  const { rows } = await client.query('SELECT 1 AS one');
+  const { rows } = await client.query('SELECT 1 AS answer');
   await client.end();
   return rows[0];
 }
 
-const one = newFolder();
+const folder = newFolder();
 
 test('three that start on an empty folder at once make one database, and all reach it', async () => {
   // Files of others stay; those of a start that was killed are removed.
-  writeFileSync(join(one, 'key_pepper'), 'x');
+  writeFileSync(join(folder, 'key_pepper'), 'x');
   const { pid } = spawnSync('true');
-  mkdirSync(join(one, `postgres.new.${pid}.draft`));
-  const opened = await Promise.all([start(one), start(one), start(one)]);
-  expect(await Promise.all(opened.map(answer))).toEqual(Array(3).fill({ one: 1 }));
+  mkdirSync(join(folder, `postgres.new.${pid}.draft`));
+  const opened = await Promise.all([start(folder), start(folder), start(folder)]);
+  expect(await Promise.all(opened.map(answer))).toEqual(Array(3).fill({ answer: 1 }));
   expect(new Set(opened.map(({ url }) => url)).size).toBe(1);
-  expect(readdirSync(one).sort()).toEqual([
+  expect(readdirSync(folder).sort()).toEqual([
     'key_pepper',
     'postgres',
     'postgres.owner',
@@ -45,30 +45,32 @@ test('three that start on an empty folder at once make one database, and all rea
     'postgres.setup.log',
   ]);
   for (const database of opened) await database.stop();
-  expect(existsSync(join(one, 'postgres/postmaster.pid'))).toBe(false);
+  expect(existsSync(join(folder, 'postgres/postmaster.pid'))).toBe(false);
 });
 
 test('a process that has the pid of a PostgreSQL that ended is left alone', async () => {
-  const file = join(one, 'postgres/postmaster.pid');
-  const database = await start(one);
+  const file = join(folder, 'postgres/postmaster.pid');
+  const database = await start(folder);
   const text = readFileSync(file, 'utf8');
-  pgCtl(one, 'stop', '-m', 'immediate');
-  const other = spawn('sleep', ['600'], { stdio: 'ignore' });
+  pgCtl(folder, 'stop', '-m', 'immediate');
+  const otherProcess = spawn('sleep', ['600'], { stdio: 'ignore' });
   try {
-    writeFileSync(file, text.replace(/^\d+/, String(other.pid)));
+    writeFileSync(file, text.replace(/^\d+/, String(otherProcess.pid)));
     // Neither stops the other process, nor takes it for the database.
     await database.stop();
-    expect([other.exitCode, other.signalCode]).toEqual([null, null]);
-    const again = await start(one);
-    expect(await answer(again)).toEqual({ one: 1 });
-    await again.stop();
-    expect([other.exitCode, other.signalCode]).toEqual([null, null]);
+    expect([otherProcess.exitCode, otherProcess.signalCode]).toEqual([null, null]);
+    const restarted = await start(folder);
+    expect(await answer(restarted)).toEqual({ answer: 1 });
+    await restarted.stop();
+    expect([otherProcess.exitCode, otherProcess.signalCode]).toEqual([null, null]);
   } finally {
-    other.kill();
+    otherProcess.kill();
   }
 });
 
 test('a password that is gone is said in one sentence', async () => {
-  writeFileSync(join(one, 'postgres.password'), '');
-  await expect(start(one)).rejects.toThrow(/postgres\.password is missing or empty: put it back/);
+  writeFileSync(join(folder, 'postgres.password'), '');
+  await expect(start(folder)).rejects.toThrow(
+    /postgres\.password is missing or empty: put it back/,
+  );
 });

@@ -39,10 +39,10 @@ interface Answer {
 }
 
 /** Sends bytes as they are; every answer of the connection. */
-async function answersTo(sent: string | Buffer): Promise<Answer[]> {
+async function sendBytes(bytes: string | Buffer): Promise<Answer[]> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.on('error', () => undefined);
-  socket.write(sent);
+  socket.write(bytes);
   let rest = await readAll(socket);
   const answers: Answer[] = [];
   while (rest) {
@@ -63,7 +63,7 @@ async function answersTo(sent: string | Buffer): Promise<Answer[]> {
 const isProblem = ajv.getSchema('contract#/components/schemas/Problem')!;
 
 /** Status and code of a problem that is as the contract says. */
-function codeOf({ status, head, body }: Answer): [number, unknown] {
+function checkProblem({ status, head, body }: Answer): [number, unknown] {
   expect([isProblem(body), isProblem.errors]).toEqual([true, null]);
   expect(body.status).toBe(status);
   expect(head).toMatch(/content-type: application\/problem\+json/i);
@@ -113,9 +113,9 @@ test.each<[string, () => string, number, string]>([
   ['a tunnel', () => 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
   ['headers that do not end', () => 'GET / HTTP/1.1\r\nHost: a\r\n', 408, 'request_timeout'],
   ['a body that does not end', () => chunked('2\r\n{'), 408, 'request_timeout'],
-])('%s is answered with a problem', async (_, sent, status, code) => {
-  const answers = await answersTo(sent());
-  expect(answers.map(codeOf)).toEqual([[status, code]]);
+])('%s is answered with a problem', async (_, buildRequest, status, code) => {
+  const answers = await sendBytes(buildRequest());
+  expect(answers.map(checkProblem)).toEqual([[status, code]]);
 });
 
 const BODIES = contract.operations.filter(({ body, multipart }) => body ?? multipart);
@@ -129,7 +129,7 @@ test.each(BODIES.map((operation) => [operation.id, operation] as const))(
   '%s: a type without a body is an empty body, and no internal error',
   async (_, operation) => {
     for (const type of TYPES) {
-      const [answer] = await answersTo(
+      const [answer] = await sendBytes(
         `${operation.method.toUpperCase()} /api/v1${fixture.path(operation)} HTTP/1.1\r\n` +
           `Host: a\r\nAuthorization: ${basic(world.company.auth)}\r\nConnection: close\r\n` +
           `Content-Type: ${type}\r\n\r\n`,
@@ -154,8 +154,8 @@ test.each([
   ['with an empty quoted boundary', '; boundary=""', '; name="weight"'],
   ['with a part without a name', '; boundary=x', ''],
 ])('a form %s is refused, and not read as one without fields', async (_, boundary, part) => {
-  const [answer] = await answersTo(form(boundary, part));
-  expect(codeOf(answer!)).toEqual([400, 'malformed_body']);
+  const [answer] = await sendBytes(form(boundary, part));
+  expect(checkProblem(answer!)).toEqual([400, 'malformed_body']);
 });
 
 test('what follows a whole request on its connection does not touch the answer to it', async () => {
@@ -170,24 +170,24 @@ test('what follows a whole request on its connection does not touch the answer t
 
 test('no header is dropped, however many come before it', async () => {
   const { body } = await world.company.api('post', 'buyers', { body: { name: 'Unchanged' } });
-  const [answer] = await answersTo(
+  const [answer] = await sendBytes(
     `DELETE /api/v1/buyers/${body.buyer.id} HTTP/1.1\r\nHost: a\r\n` +
       `Authorization: ${basic(world.company.auth)}\r\nConnection: close\r\n` +
       `${'A: b\r\n'.repeat(3_000)}If-Match: "stale"\r\n\r\n`,
   );
-  expect(codeOf(answer!)).toEqual([412, 'stale_checksum']);
+  expect(checkProblem(answer!)).toEqual([412, 'stale_checksum']);
 });
 
 test('an unknown expectation is ignored', async () => {
-  const [answer] = await answersTo(
+  const [answer] = await sendBytes(
     'GET /api/v1/me HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
   );
-  expect(codeOf(answer!)).toEqual([401, 'missing_credentials']);
+  expect(checkProblem(answer!)).toEqual([401, 'missing_credentials']);
 });
 
 describe('JSON that cannot be read', () => {
   const post = (body: Buffer, more = '') =>
-    answersTo(
+    sendBytes(
       Buffer.concat([
         Buffer.from(
           `POST /api/v1/buyers HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(world.company.auth)}\r\n` +
@@ -207,8 +207,8 @@ describe('JSON that cannot be read', () => {
     ['null', 'null', 422, 'invalid_value'],
     ['great depth', `{"name":${'['.repeat(40_000)}${']'.repeat(40_000)}}`, 422, 'invalid_value'],
     ['a prototype', '{"__proto__":{"name":"a"}}', 422, 'unknown_field'],
-  ])('is answered with a problem: %s', async (_, sent, status, code) => {
-    expect((await post(Buffer.from(sent))).map(codeOf)).toEqual([[status, code]]);
+  ])('is answered with a problem: %s', async (_, json, status, code) => {
+    expect((await post(Buffer.from(json))).map(checkProblem)).toEqual([[status, code]]);
   });
   test.each([
     ['gzip', 400, 'malformed_request'],
@@ -217,11 +217,11 @@ describe('JSON that cannot be read', () => {
     ['zip', 415, 'unsupported_media_type'],
   ])('is answered with a problem: not compressed as %s', async (encoding, status, code) => {
     const answers = await post(Buffer.from('{"name":"a"}'), `Content-Encoding: ${encoding}\r\n`);
-    expect(answers.map(codeOf)).toEqual([[status, code]]);
+    expect(answers.map(checkProblem)).toEqual([[status, code]]);
   });
 });
 
-const with_headers = contract.operations.flatMap((operation) =>
+const withHeaders = contract.operations.flatMap((operation) =>
   operation.parameters
     .filter((parameter) => parameter.in === 'header')
     .map(
@@ -230,21 +230,21 @@ const with_headers = contract.operations.flatMap((operation) =>
     ),
 );
 
-test.each(with_headers)('%s measures the header %s', async (_, name, operation, max) => {
+test.each(withHeaders)('%s measures the header %s', async (_, name, operation, max) => {
   const send = async (length: number) => {
     const res = await fixture.send(operation, { headers: { [name]: 'x'.repeat(length) } });
-    return faultsOf(res.body, name);
+    return listFaults(res.body, name);
   };
   expect(await send(max + 1)).toEqual([`must NOT have more than ${max} characters`]);
   // An event's id has a form of its own.
   if (name !== 'Last-Event-ID') expect(await send(max)).toEqual([]);
 });
 
-const faultsOf = (body: { errors?: Record<string, string[]> }, name: string): string[] =>
+const listFaults = (body: { errors?: Record<string, string[]> }, name: string): string[] =>
   body.errors?.[name.toLowerCase()] ?? [];
 
 test('every header that a request may have is one of the contract', () => {
-  const names = new Set(with_headers.map(([, name]) => name));
+  const names = new Set(withHeaders.map(([, name]) => name));
   expect(names).toEqual(new Set(['Idempotency-Key', 'If-Match', 'If-None-Match', 'Last-Event-ID']));
   const { description } = contract.document.info as unknown as { description: string };
   for (const name of names) expect(description).toContain(`\`${name}\``);

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { carrierRequests } from '../support/carrier-requests';
-import { finished, suppressionOf } from '../support/imports';
-import { EMAIL, leadRow, openShop, sentTo, SMS } from '../support/leads';
+import { finished, buildSuppressionRequests } from '../support/imports';
+import { EMAIL, loadLeadRow, openShop, loadSent, SMS } from '../support/leads';
 import { outreachServers } from '../support/outreach-servers';
 
 // Text of carriers, mail servers and files is stored too: text that PostgreSQL cannot store, or an
@@ -19,9 +19,9 @@ describe('a carrier', () => {
     const message = `bad \0 \ud800 ${'😀'.repeat(600)}`;
     env.server.trouble([{ status: 400, text: JSON.stringify({ code: 21211, message }) }]);
     await run(worker());
-    const [sent] = await sentTo(env.world, 'text_messages', lead);
+    const [textMessage] = await loadSent(env.world, 'text_messages', lead);
     const prefix = `The carrier answered 400 (21211): bad ${BAD} ${BAD} `;
-    expect(sent).toMatchObject({
+    expect(textMessage).toMatchObject({
       status: 'failed',
       error_message: prefix + '😀'.repeat(500 - prefix.length),
     });
@@ -41,10 +41,10 @@ describe('a carrier', () => {
     try {
       const lead = await submitted([EMAIL]);
       await run(worker({ mailer }));
-      const [sent] = await sentTo(env.world, 'emails', lead);
-      expect(sent).toMatchObject({ status: 'failed', error_code: 'rejected' });
-      expect(sent!.error_message).not.toContain(BAD);
-      expect(await leadRow(env.world, lead)).toMatchObject({ claim_id: null });
+      const [email] = await loadSent(env.world, 'emails', lead);
+      expect(email).toMatchObject({ status: 'failed', error_code: 'rejected' });
+      expect(email!.error_message).not.toContain(BAD);
+      expect(await loadLeadRow(env.world, lead)).toMatchObject({ claim_id: null });
     } finally {
       mailer.close();
       await new Promise<void>((done) => server.close(() => done()));
@@ -53,23 +53,23 @@ describe('a carrier', () => {
 });
 
 describe('a report of a carrier', () => {
-  const { hook, text, messagesOf, optedOut } = carrierRequests();
+  const { hook, text, listMessages, optedOut } = carrierRequests();
 
   test.each([
     ['STOP\0', `STOP${BAD}`],
     ['\0STOP', `${BAD}STOP`],
-  ])('the text %j is stored, and opts its sender out', async (body, stored) => {
+  ])('the text %j is stored, and opts its sender out', async (body, storedBody) => {
     const message = text(body);
     expect((await hook('telephony/sms', message)).status).toBe(200);
-    const [received] = await messagesOf(message.From!);
-    expect(received).toMatchObject({ direction: 'inbound', body: stored });
+    const [received] = await listMessages(message.From!);
+    expect(received).toMatchObject({ direction: 'inbound', body: storedBody });
     expect(await optedOut(message.From!)).toBe(true);
   });
 });
 
 describe('in requests and files, what is cut or replaced is stored', () => {
   const env = carrierRequests();
-  const { api, create, upload } = suppressionOf(() => env.world);
+  const { api, create, upload } = buildSuppressionRequests(() => env.world);
   const across = (limit: number) => `${'x'.repeat(limit - 1)}😀`;
 
   test('the warnings of a lead with an emoji across the cut of a name', async () => {

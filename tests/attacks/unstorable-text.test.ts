@@ -6,7 +6,7 @@ import {
   toStorable,
 } from '../../src/storable-text';
 import { ANSWERS } from '../support/bidders';
-import { bidding, dialed, reasonsOf } from '../support/bidding';
+import { bidding, dialed, toReasons } from '../support/bidding';
 
 // The attacks: a bidder whose answer had U+0000, an unpaired surrogate, or an emoji across the
 // place at which it was cut, made every report over its call a 422 for ever. A webhook with such a
@@ -35,7 +35,7 @@ describe('a bidder that talks nonsense is passed over, with the reason', () => {
     const session = await call(offer);
     expect(dialed(session)).toEqual(['plain']);
     const decision = await decided(session.id);
-    expect(reasonsOf(decision)).toMatchObject({ odd: 'bid_failed' });
+    expect(toReasons(decision)).toMatchObject({ odd: 'bid_failed' });
     const { message, details } = decision.candidates.find(({ name }: never) => name === 'odd');
     expect([message, details.fault]).toEqual([
       expect.stringContaining(reason),
@@ -66,7 +66,7 @@ describe('a webhook that talks nonsense keeps its buyer from being dialed, with 
       trigger_type: 'before_buyer_dialled',
       owner_type: 'Offer',
       owner_id: offer.offer,
-      url: here.bidders.urlOf('hook'),
+      url: here.bidders.buildUrl('hook'),
     });
     const session = await call(offer);
     expect((await decided(session.id)).candidates).toMatchObject([
@@ -97,8 +97,8 @@ describe('the gate', () => {
     expect((await ok('traffic_sources', { name })).traffic_source.name).toBe(name);
     const values = [name];
     const { value_list } = await ok('value_lists', { name: 'Emoji', values });
-    const found = await get(`value_lists/${value_list.id}/values?root=false`);
-    expect(found).toEqual([name]);
+    const listedValues = await get(`value_lists/${value_list.id}/values?root=false`);
+    expect(listedValues).toEqual([name]);
     const more = await here.world.company.api('post', 'value_lists', {
       body: { name: 'More', values: [`${name}😀`] },
     });

@@ -12,18 +12,18 @@ type Fields = Record<string, unknown>;
 type Call = { id: number; uuid: string; attempt: string };
 
 const FILE = 'https://switch.example.com/recordings/1.mp3';
-const shown = async ({ id }: Call) => (await ok('get', `calls/${id}`)).call as Fields;
-const eventsOf = async ({ id }: Call): Promise<(Fields & { details: Fields | null })[]> =>
+const loadCall = async ({ id }: Call) => (await ok('get', `calls/${id}`)).call as Fields;
+const loadEvents = async ({ id }: Call): Promise<(Fields & { details: Fields | null })[]> =>
   (await ok('get', `calls/${id}/events`)).call_events;
 const send = ({ id }: Call, body: Fields) => api('post', `call_sessions/${id}/events`, { body });
-async function lose(): Promise<void> {
+async function loseCalls(): Promise<void> {
   later(1000);
   await endStaleCalls(here.world.deps);
 }
 
-async function ring(fields: Fields = {}, of_offer: Fields = {}): Promise<Call> {
+async function ring(fields: Fields = {}, ofOffer: Fields = {}): Promise<Call> {
   const to = await buyer(fields);
-  const call = await begin(await offer({ buyer_ids: [to], ...of_offer }));
+  const call = await begin(await offer({ buyer_ids: [to], ...ofOffer }));
   return { ...call, attempt: call.instruction.dial[0].attempt };
 }
 
@@ -54,19 +54,19 @@ const STATES: Record<string, () => Promise<Call>> = {
   },
   'lost while it rang': async () => {
     const call = await ring();
-    await lose();
+    await loseCalls();
     return call;
   },
   'lost while it was asked': async () => {
     const call = await ring({ press_one_to_accept: true });
     await report(call, 'answered');
-    await lose();
+    await loseCalls();
     return call;
   },
   'lost while it talked': async () => {
     const call = await ring();
     await report(call, 'answered');
-    await lose();
+    await loseCalls();
     return call;
   },
 };
@@ -80,18 +80,18 @@ describe.each(Object.keys(STATES))('of a call that is %s', (state) => {
   test.each(EVENTS)('what %s carries is stored, or refused with the reason', async (event) => {
     const call = await STATES[state]!();
     const { agent } = await ok('post', 'agents', { user_email: 'ann@example.com' });
-    const given: Fields = {
+    const fields: Fields = {
       ...{ key: '1', duration: 77, recording_url: FILE, hangup_cause: 'cause 7' },
       agent_id: String(agent.id),
     };
-    const body: Fields = { event, attempt: call.attempt, ...given };
+    const body: Fields = { event, attempt: call.attempt, ...fields };
     later(5);
-    const before = [await shown(call), await eventsOf(call)];
+    const before = [await loadCall(call), await loadEvents(call)];
     const first = await send(call, body);
     expect(first.status).toBe(409);
-    expect([await shown(call), await eventsOf(call)]).toEqual(before);
-    for (const [field, [reason, ...others]] of Object.entries<string[]>(first.body.errors)) {
-      expect([FIELDS.includes(field), reason, others]).toEqual([
+    expect([await loadCall(call), await loadEvents(call)]).toEqual(before);
+    for (const [field, [reason, ...moreReasons]] of Object.entries<string[]>(first.body.errors)) {
+      expect([FIELDS.includes(field), reason, moreReasons]).toEqual([
         true,
         expect.stringMatching(/^is not used: \w/),
         [],
@@ -99,13 +99,13 @@ describe.each(Object.keys(STATES))('of a call that is %s', (state) => {
       expect(first.body.error_codes[field]).toEqual(['not_used']);
       body[field] = undefined;
     }
-    const kept = FIELDS.filter((field) => body[field] !== undefined);
+    const usedFields = FIELDS.filter((field) => body[field] !== undefined);
     // Without its key, a key press says nothing.
-    if (event === 'key_press' && !kept.includes('key')) return;
+    if (event === 'key_press' && !usedFields.includes('key')) return;
     expect((await send(call, body)).status).toBe(200);
 
-    const now = await shown(call);
-    const news = (await eventsOf(call)).slice((before[1] as Fields[]).length);
+    const now = await loadCall(call);
+    const news = (await loadEvents(call)).slice((before[1] as Fields[]).length);
     const where: Record<string, unknown> = {
       key: news.find(({ details }) => details?.key === '1'),
       duration: now.answered_duration === 77,
@@ -113,19 +113,19 @@ describe.each(Object.keys(STATES))('of a call that is %s', (state) => {
       hangup_cause: now.hangup_cause === 'cause 7' || news.some((e) => e.message === 'cause 7'),
       agent_id: now.agent_id === agent.id,
     };
-    expect(kept.filter((field) => !where[field])).toEqual([]);
+    expect(usedFields.filter((field) => !where[field])).toEqual([]);
     // A switch that did not get the answer sends the same again.
     later(5);
     expect((await send(call, body)).status).toBe(200);
-    expect((await shown(call)).recording_url).toBe(now.recording_url);
+    expect((await loadCall(call)).recording_url).toBe(now.recording_url);
   });
 });
 
 test('what is used where', async () => {
   const fields = async (state: string, event: string) => {
     const call = await STATES[state]!();
-    const user_email = `${state} ${event}@example.com`.replaceAll(' ', '-');
-    const { agent } = await ok('post', 'agents', { user_email });
+    const userEmail = `${state} ${event}@example.com`.replaceAll(' ', '-');
+    const { agent } = await ok('post', 'agents', { user_email: userEmail });
     const all = { key: '1', duration: 77, recording_url: FILE, hangup_cause: 'cause 7' };
     const res = await send(call, { event, ...all, agent_id: agent.id });
     return FIELDS.filter((field) => !(field in res.body.errors)).join(' ');
@@ -150,11 +150,11 @@ test('what is used where', async () => {
 });
 
 test('an attempt of another call is refused, whatever the event', async () => {
-  const [one, other] = [await ring(), await STATES['hung up']!()];
+  const [first, second] = [await ring(), await STATES['hung up']!()];
   for (const event of EVENTS)
     for (const [call, attempt] of [
-      [one, other.attempt],
-      [other, one.attempt],
+      [first, second.attempt],
+      [second, first.attempt],
     ] as const)
       expect([event, (await send(call, { event, attempt })).status]).toEqual([event, 422]);
 });
@@ -162,7 +162,7 @@ test('an attempt of another call is refused, whatever the event', async () => {
 describe('a recording', () => {
   test.each(Object.keys(STATES))('of a call that is %s is stored and shown', async (state) => {
     const call = await STATES[state]!();
-    const before = await shown(call);
+    const before = await loadCall(call);
     await ok('post', 'outgoing_webhooks', {
       ...{ name: 'Changes', trigger_type: 'call_changed', owner_type: 'Company' },
       url: 'https://hooks.example.com/',
@@ -172,7 +172,7 @@ describe('a recording', () => {
     const body = { event: 'recording', recording_url: FILE, attempt };
     const session = (await ok('post', `call_sessions/${call.id}/events`, body)).call_session;
     expect(session.status).toBe(before.status);
-    const now = await shown(call);
+    const now = await loadCall(call);
     expect(now).toEqual({
       ...before,
       ...{ recording_url: FILE, updated_at: now.updated_at },
@@ -181,8 +181,10 @@ describe('a recording', () => {
       ...{ ivr_duration: now.ivr_duration, attempted_duration: now.attempted_duration },
       ...{ agent_duration: now.agent_duration, answered_duration: now.answered_duration },
     });
-    const [event, ...others] = (await eventsOf(call)).filter((each) => each.event === 'recording');
-    expect([event!.details, event!.buyer_id, others]).toEqual([
+    const [event, ...moreEvents] = (await loadEvents(call)).filter(
+      (candidate) => candidate.event === 'recording',
+    );
+    expect([event!.details, event!.buyer_id, moreEvents]).toEqual([
       { recording_url: FILE, attempt },
       expect.any(Number),
       [],
@@ -191,10 +193,10 @@ describe('a recording', () => {
     expect(list.map(({ id }: Fields) => id)).toEqual([call.id]);
     expect((await ok('get', 'calls?has_recording=false')).calls).toEqual([]);
     expect((await api('get', 'calls.csv?columns=recording_url')).text).toContain(FILE);
-    const told = await here.world.sql('SELECT FROM webhook_events WHERE company_id = $1', [
+    const webhookEvents = await here.world.sql('SELECT FROM webhook_events WHERE company_id = $1', [
       here.world.company.id,
     ]);
-    expect(told).toHaveLength(before.ended_at ? 1 : 0);
+    expect(webhookEvents).toHaveLength(before.ended_at ? 1 : 0);
   });
 
   test('is kept once, however often and at once it is reported', async () => {
@@ -202,32 +204,34 @@ describe('a recording', () => {
     const body = { event: 'recording', recording_url: FILE };
     const answers = await Promise.all([1, 2, 3, 4].map(() => send(call, body)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    const events = await eventsOf(call);
+    const events = await loadEvents(call);
     expect(events.filter(({ event }) => event === 'recording')).toHaveLength(1);
   });
 
   test('takes the place of an earlier one, which does not come back when it is repeated', async () => {
     const call = await STATES['hung up']!();
     const next = `${FILE}?part=2`;
-    for (const recording_url of [FILE, next, FILE])
-      expect((await send(call, { event: 'recording', recording_url })).status).toBe(200);
-    expect((await shown(call)).recording_url).toBe(next);
+    for (const recordingUrl of [FILE, next, FILE])
+      expect((await send(call, { event: 'recording', recording_url: recordingUrl })).status).toBe(
+        200,
+      );
+    expect((await loadCall(call)).recording_url).toBe(next);
   });
 
   test('is an http(s) URL, and must be given', async () => {
     const call = await STATES['hung up']!();
-    for (const recording_url of [
+    for (const recordingUrl of [
       'javascript:alert(1)',
       'file:///etc/passwd',
       'rec-1.mp3',
       'http://',
     ])
       for (const event of ['recording', 'completed'])
-        expect((await send(call, { event, recording_url })).body.errors).toEqual({
+        expect((await send(call, { event, recording_url: recordingUrl })).body.errors).toEqual({
           recording_url: [expect.any(String)],
         });
-    for (const recording_url of [null, '', undefined]) {
-      const res = await send(call, { event: 'recording', recording_url });
+    for (const recordingUrl of [null, '', undefined]) {
+      const res = await send(call, { event: 'recording', recording_url: recordingUrl });
       expect([res.status, res.body.error_codes]).toEqual([
         422,
         { recording_url: ['missing_field'] },
@@ -247,8 +251,11 @@ describe('a recording', () => {
   });
 
   test('keeps a call alive like any event, and loses no buyer of it', async () => {
-    const [one, other] = [await buyer(), await buyer()];
-    const group = await here.group({ dial_buyers_type: 'simultaneously', buyer_ids: [one, other] });
+    const [firstBuyer, secondBuyer] = [await buyer(), await buyer()];
+    const group = await here.group({
+      dial_buyers_type: 'simultaneously',
+      buyer_ids: [firstBuyer, secondBuyer],
+    });
     const call = await begin(await offer({ buyer_group_ids: [group] }));
     const slots = () =>
       here.world.sql(

@@ -6,19 +6,19 @@ import { startServer, type Running } from '../support/process';
 
 // A server that can only read its database is not ready: a balancer sends requests elsewhere.
 
-const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'unwritable-database');
+const dataDir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'unwritable-database');
 let server: Running;
 let client: Client;
 beforeAll(async () => {
-  mkdirSync(data_dir);
-  server = await startServer({ DATA_DIR: data_dir });
-  const lines = readFileSync(join(data_dir, 'postgres/postmaster.pid'), 'utf8').split('\n');
+  mkdirSync(dataDir);
+  server = await startServer({ DATA_DIR: dataDir });
+  const lines = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n');
   client = new Client({
     host: '127.0.0.1',
     port: Number(lines[3]),
     user: 'trunkline',
     database: 'postgres',
-    password: readFileSync(join(data_dir, 'postgres.password'), 'utf8').trim(),
+    password: readFileSync(join(dataDir, 'postgres.password'), 'utf8').trim(),
   });
   await client.connect();
 });
@@ -27,23 +27,23 @@ afterAll(async () => {
   await server.end('SIGTERM');
 });
 
-const ready = async () => {
+const loadReadiness = async () => {
   const res = await fetch(`${server.url}/readyz`);
   const text = await res.text();
   return { status: res.status, text, ...(res.ok ? {} : (JSON.parse(text) as { detail: string })) };
 };
-const isReady = async () => (await ready()).status === 200;
+const isReady = async () => (await loadReadiness()).status === 200;
 const isNotReady = async () => !(await isReady());
 
 test('/readyz is 503 while the database can only be read, and says so', async () => {
-  expect(await ready()).toEqual({ status: 200, text: 'ok\n' });
+  expect(await loadReadiness()).toEqual({ status: 200, text: 'ok\n' });
   const setReadOnly = async (value: string) => {
     await client.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
     await client.query('SELECT pg_reload_conf()');
   };
   await setReadOnly('on');
   await eventually(isNotReady);
-  expect(await ready()).toMatchObject({
+  expect(await loadReadiness()).toMatchObject({
     status: 503,
     detail: expect.stringContaining('can only be read'),
   });
@@ -61,16 +61,16 @@ test('/readyz is 503 while the disk of the database is full, and says so', async
      $$BEGIN RAISE SQLSTATE '53100' USING MESSAGE = 'could not extend file'; END$$`,
   );
   await eventually(isNotReady);
-  expect(await ready()).toMatchObject({ status: 503, code: 'disk_full' });
+  expect(await loadReadiness()).toMatchObject({ status: 503, code: 'disk_full' });
   await client.query(rows[0]!.source);
   await eventually(isReady);
 });
 
 test('what is written to find out is taken back, and asked at most once a second', async () => {
-  const kept = () => client.query('SELECT FROM processes WHERE length(host) > 1000');
+  const findLeftovers = () => client.query('SELECT FROM processes WHERE length(host) > 1000');
   const started = await pages(client);
-  await Promise.all(Array.from({ length: 200 }, ready));
-  expect((await kept()).rowCount).toBe(0);
+  await Promise.all(Array.from({ length: 200 }, loadReadiness));
+  expect((await findLeftovers()).rowCount).toBe(0);
   expect((await pages(client)) - started).toBeLessThan(50);
 });
 

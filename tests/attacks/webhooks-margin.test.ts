@@ -14,10 +14,10 @@ test('webhooks of an own buyer hear nothing of what sources are paid, nor that i
   const payouts = [{ traffic_source_id: null, payout_type: 'fixed', amount: 7 }];
   await attack.ok('put', `offers/${scene.offer}`, { payouts });
   const webhooks = [];
-  for (const trigger_type of ['buyer_converted', 'offer_converted', 'conversion_returned']) {
+  for (const triggerType of ['buyer_converted', 'offer_converted', 'conversion_returned']) {
     const { url, got } = attack.endpoint();
     const owner = { owner_type: 'Buyer', owner_id: scene.mine };
-    const body = { name: 'Hook', url, trigger_type, ...owner };
+    const body = { name: 'Hook', url, trigger_type: triggerType, ...owner };
     const res = await scene.partner.api('post', 'outgoing_webhooks', { body });
     expect(res.status).toBe(201);
     const all = attack.endpoint();

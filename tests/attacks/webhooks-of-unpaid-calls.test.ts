@@ -11,19 +11,19 @@ beforeAll(async () => {
 afterAll(() => attack.close());
 
 type Fields = Record<string, unknown>;
-interface Sent {
+interface Delivery {
   type: string;
   data: { call: Fields; conversion?: Fields; buyer?: Fields };
 }
 
 /** A webhook of the partner for an own buyer, and what it is sent. */
-async function hook(scene: Awaited<ReturnType<Attack['scene']>>, trigger_type: string) {
+async function createHook(scene: Awaited<ReturnType<Attack['scene']>>, triggerType: string) {
   const { url, got } = attack.endpoint();
   const owner = { owner_type: 'Buyer', owner_id: scene.mine };
-  const body = { name: 'Hook', url, trigger_type, ...owner };
+  const body = { name: 'Hook', url, trigger_type: triggerType, ...owner };
   const res = await scene.partner.api('post', 'outgoing_webhooks', { body });
   expect(res.status).toBe(201);
-  return () => got().map((one) => JSON.parse(one.body.toString()) as Sent);
+  return () => got().map((delivery) => JSON.parse(delivery.body.toString()) as Delivery);
 }
 
 const KINDS = ['buyer_did_not_convert', 'conversion_returned'];
@@ -32,7 +32,7 @@ test('webhooks of an own buyer hear of what it does not pay for, and nothing of 
   const scene = await attack.scene();
   const payouts = [{ traffic_source_id: null, payout_type: 'fixed', amount: 7 }];
   await attack.ok('put', `offers/${scene.offer}`, { payouts });
-  const [missed, returned] = await Promise.all(KINDS.map((kind) => hook(scene, kind)));
+  const [missed, returned] = await Promise.all(KINDS.map((kind) => createHook(scene, kind)));
   const unpaid = await attack.take(scene, 'mine', 1);
   const paid = await attack.take(scene, 'mine');
   await attack.ok('post', `calls/${paid}`, { buyer_converted: false });
@@ -46,26 +46,26 @@ test('webhooks of an own buyer hear of what it does not pay for, and nothing of 
   const { call, conversion } = returned!()[0]!.data;
   expect(call).toMatchObject({ id: paid, ...shown });
   expect(conversion).toMatchObject({ call_id: paid, revenue: 20, payout: null });
-  for (const sent of [missed!, returned!]) {
-    const text = JSON.stringify(sent());
+  for (const listBodies of [missed!, returned!]) {
+    const text = JSON.stringify(listBodies());
     expect(text).not.toContain('of a caller');
     expect(text).not.toContain('+1310557');
-    expect(Object.keys(sent()[0]!.data.call)).not.toContain('payout');
+    expect(Object.keys(listBodies()[0]!.data.call)).not.toContain('payout');
   }
 });
 
 test('they hear nothing of calls of other buyers, nor that a payout alone was returned', async () => {
   const scene = await attack.scene();
   const { traffic_source } = await attack.ok('post', 'traffic_sources', { name: 'Search' });
-  const hooks = await Promise.all(KINDS.map((kind) => hook(scene, kind)));
+  const hooks = await Promise.all(KINDS.map((kind) => createHook(scene, kind)));
   await attack.take(scene, 'rival', 1);
   const sold = await attack.take(scene, 'rival');
   await attack.ok('post', `calls/${sold}`, { buyer_converted: false });
-  const own = await attack.take(scene, 'mine');
+  const ownCall = await attack.take(scene, 'mine');
   const set = 'UPDATE calls SET traffic_source_id = $1 WHERE id = $2';
-  await attack.world.sql(set, [traffic_source.id, own]);
-  await attack.ok('post', `calls/${own}`, { payout: 3 });
-  await attack.ok('post', `calls/${own}`, { offer_converted: false });
+  await attack.world.sql(set, [traffic_source.id, ownCall]);
+  await attack.ok('post', `calls/${ownCall}`, { payout: 3 });
+  await attack.ok('post', `calls/${ownCall}`, { offer_converted: false });
   await attack.settled();
-  expect(hooks.map((sent) => sent())).toEqual([[], []]);
+  expect(hooks.map((listBodies) => listBodies())).toEqual([[], []]);
 });

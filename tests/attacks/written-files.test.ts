@@ -61,7 +61,7 @@ describe('a storage', () => {
         for (const refused of [
           () => storage.keep(file, key),
           () => storage.open(key),
-          () => storage.bytesOf(key),
+          () => storage.readSize(key),
           () => storage.remove(key),
         ])
           await expect(refused()).rejects.toThrow('is no key of a stored file');
@@ -74,7 +74,7 @@ describe('a storage', () => {
     const secret = join(makeFolder(), 'secret');
     writeFileSync(secret, 'secret');
     symlinkSync(secret, storage.path(key));
-    expect([await storage.open(key), await storage.bytesOf(key)]).toEqual([undefined, undefined]);
+    expect([await storage.open(key), await storage.readSize(key)]).toEqual([undefined, undefined]);
     writeFileSync(join(storage.settings.folder, 'files', 'of an operator'), 'x');
     const keys: string[] = [];
     for await (const some of storage.keysOlderThan(-60_000)) keys.push(...some);
@@ -134,9 +134,9 @@ describe('a file that a command writes', () => {
 
   test('migrate: the report of an earlier run is replaced, and that of a broken one goes on', async () => {
     const file = join(makeFolder(), 'report.csv');
-    const write = async (old_id: string, is_resumed: boolean) => {
-      const report = openReport(file, { is_resumed });
-      report.add({ resource: 'leads', old_id, field: 'x', done: 'y' });
+    const write = async (oldId: string, isResumed: boolean) => {
+      const report = openReport(file, { is_resumed: isResumed });
+      report.add({ resource: 'leads', old_id: oldId, field: 'x', done: 'y' });
       await report.close();
     };
     await write('1', false);

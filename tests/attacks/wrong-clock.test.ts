@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { clockFault, clockGuard, clockSkew } from '../../src/db/clock-skew';
+import { findClockFault, createClockGuard, measureClockSkew } from '../../src/db/clock-skew';
 import type { Sql } from '../../src/db/sql';
 import { deleteExpired } from '../../src/background/delete-expired';
 import { startHousekeeping } from '../../src/background/housekeeping-loop';
@@ -16,26 +16,30 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** The database as a host sees it whose own clock is that many seconds ahead. */
-const seenFrom = (ahead: number): Sql =>
+const buildSkewedSql = (ahead: number): Sql =>
   (async (statement: { name: string }, params: never) => {
     const rows = (await world.deps.database.sql(statement as never, params)) as { at: Date }[];
     return statement.name === 'db.database_time'
       ? rows.map(({ at }) => ({ at: new Date(at.getTime() - ahead * 1000) }))
       : rows;
   }) as never;
-const depsOf = (ahead: number) => {
+const buildDeps = (ahead: number) => {
   const deps = { ...world.deps, log: pino({ level: 'silent' }) };
-  const database = { ...deps.database, sql: seenFrom(ahead) };
+  const database = { ...deps.database, sql: buildSkewedSql(ahead) };
   return { ...deps, database, parts: () => [{ ...deps, database } as never] };
 };
 
 test('the clock of a host is compared with that of the database', async () => {
-  expect(await clockSkew(world.deps.database.sql)).toBe(0);
-  expect(await clockFault(world.deps.database.sql)).toBeUndefined();
-  expect(await clockFault(seenFrom(25))).toBeUndefined();
-  expect(await clockFault(seenFrom(900))).toMatch(/^The clock .* is 900 seconds ahead of the data/);
-  expect(await clockFault(seenFrom(-900))).toMatch(/is 900 seconds behind the database's: sync/);
-  await expect(clockGuard(seenFrom(900))()).rejects.toThrow('ahead of');
+  expect(await measureClockSkew(world.deps.database.sql)).toBe(0);
+  expect(await findClockFault(world.deps.database.sql)).toBeUndefined();
+  expect(await findClockFault(buildSkewedSql(25))).toBeUndefined();
+  expect(await findClockFault(buildSkewedSql(900))).toMatch(
+    /^The clock .* is 900 seconds ahead of the data/,
+  );
+  expect(await findClockFault(buildSkewedSql(-900))).toMatch(
+    /is 900 seconds behind the database's: sync/,
+  );
+  await expect(createClockGuard(buildSkewedSql(900))()).rejects.toThrow('ahead of');
 });
 
 test('background work waits while the clock is wrong, and says why', async () => {
@@ -48,14 +52,14 @@ test('background work waits while the clock is wrong, and says why', async () =>
       ended_at = coalesce(ended_at, created_at) - interval '3 years' WHERE id = $1`,
     [call_session.id],
   );
-  const kept = async () => (await api('get', `calls/${call_session.id}`)).status;
-  await deleteExpired(depsOf(900));
-  expect(await kept()).toBe(200);
-  const loop = startHousekeeping(depsOf(900));
+  const readStatus = async () => (await api('get', `calls/${call_session.id}`)).status;
+  await deleteExpired(buildDeps(900));
+  expect(await readStatus()).toBe(200);
+  const loop = startHousekeeping(buildDeps(900));
   const faults = async () =>
     (await world.sql<{ name: string }>('SELECT name FROM loop_faults')).map(({ name }) => name);
   await eventually(async () => (await faults()).some((name) => name.startsWith('housekeeping')));
   await loop.stop();
-  await deleteExpired(depsOf(0));
-  expect(await kept()).toBe(404);
+  await deleteExpired(buildDeps(0));
+  expect(await readStatus()).toBe(404);
 });

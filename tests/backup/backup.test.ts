@@ -21,10 +21,10 @@ import { withClient } from '../../src/db/with-client';
 import { openInstallation } from '../../src/installation/open';
 import { openDirectory } from '../../src/storage/directory';
 import { createFixture } from '../support/example';
-import { builtProduct } from '../support/build';
+import { buildProduct } from '../support/build';
 import { runProgram, startServer } from '../support/process';
 import {
-  appOf,
+  buildApp,
   basic,
   caller,
   createWorld,
@@ -48,7 +48,7 @@ const query = <Row>(url: string, text: string): Promise<Row[]> =>
   });
 
 /** By table, how many rows it has and what they are. */
-async function contentOf(url: string): Promise<Record<string, object>> {
+async function loadContent(url: string): Promise<Record<string, object>> {
   const tables = await query<{ name: string }>(
     url,
     `SELECT relname AS name FROM pg_class
@@ -71,7 +71,7 @@ const source = (world: World) => ({
 });
 
 let world: World;
-let list_id: number;
+let listId: number;
 beforeAll(async () => {
   world = await createWorld();
   await createFixture(world);
@@ -79,8 +79,8 @@ beforeAll(async () => {
   const created = await api('post', '/api/v1/buyer_suppressions', {
     body: { name: 'Do not call' },
   });
-  list_id = created.body.buyer_suppression.id;
-  await api('post', `/api/v1/buyer_suppressions/${list_id}/files`, {
+  listId = created.body.buyer_suppression.id;
+  await api('post', `/api/v1/buyer_suppressions/${listId}/files`, {
     form: { import_file: Buffer.from('number\n+12135550101\n+12135550102\n') },
     file_name: 'numbers.csv',
   });
@@ -90,25 +90,25 @@ afterAll(() => world.close());
 test('what is restored is what was backed up: tables, jobs, files and credentials', async () => {
   const file = newFile();
   // Tables are in pieces, of which each is read.
-  const taken = await backUp(source(world), file, { piece_bytes: 500 });
-  expect(taken).toMatchObject({ file, bytes: statSync(file).size, missing_files: [] });
+  const summary = await backUp(source(world), file, { piece_bytes: 500 });
+  expect(summary).toMatchObject({ file, bytes: statSync(file).size, missing_files: [] });
   expect(statSync(file).mode & 0o777).toBe(0o600);
 
   const url = await emptyDatabase();
   const storage = newStorage();
   const restored = await restore(file, { session_url: url, storage, keepPepper });
-  const { taken_at, rows, files } = taken;
+  const { taken_at, rows, files } = summary;
   expect(restored).toMatchObject({ taken_at, rows, files });
   expect(files).toBeGreaterThan(0);
-  expect(await contentOf(url)).toEqual(await contentOf(world.url));
+  expect(await loadContent(url)).toEqual(await loadContent(world.url));
   const jobs = `SELECT id, name, data FROM jobs.job WHERE state <= 'active' ORDER BY id`;
   expect(await query(url, jobs)).toEqual(await query(world.url, jobs));
   expect((await query(url, jobs)).length).toBeGreaterThan(0);
 
   const config = testConfig({ DATABASE_URL: url, STORAGE_DIR: storage.settings.folder });
   const installation = await openInstallation(config);
-  const api = caller(appOf(installation.deps), world.company.auth);
-  const path = `/api/v1/buyer_suppressions/${list_id}`;
+  const api = caller(buildApp(installation.deps), world.company.auth);
+  const path = `/api/v1/buyer_suppressions/${listId}`;
   const before = await world.company.api('get', path);
   expect((await api('get', path)).body).toEqual(before.body);
   // New records get ids that none had.
@@ -137,19 +137,19 @@ test('while requests write, it is of one instant', async () => {
   await Promise.all(writers);
   const url = await emptyDatabase();
   await restore(file, { session_url: url, storage: newStorage(), keepPepper });
-  const [found] = await query<{ counted: string; buyers: string }>(
+  const [counts] = await query<{ counted: string; buyers: string }>(
     url,
     `SELECT
       (SELECT sum(n) FROM record_counts WHERE company_id = ${id} AND resource = 'buyers')
         AS counted,
       (SELECT count(*) FROM buyers WHERE company_id = ${id} AND deleted_at IS NULL) AS buyers`,
   );
-  expect(found!.counted).toBe(found!.buyers);
+  expect(counts!.counted).toBe(counts!.buyers);
 });
 
 /** A later version of the program: with one more migration. */
-async function laterVersion(migration: string, sql: string): Promise<string> {
-  const product = await builtProduct();
+async function buildLaterVersion(migration: string, sql: string): Promise<string> {
+  const product = await buildProduct();
   const folder = newFolder();
   for (const name of ['dist', 'prisma', 'package.json', 'openapi.yaml'])
     cpSync(realpathSync(join(product, name)), join(folder, name), { recursive: true });
@@ -167,7 +167,7 @@ test('a backup of an older version is brought up to a later one', async () => {
   const companies = () => query(world.url, 'SELECT id, NULL AS motto FROM companies ORDER BY id');
 
   const later = '29990101000000_motto';
-  const program = await laterVersion(later, `ALTER TABLE companies ADD COLUMN motto text;`);
+  const program = await buildLaterVersion(later, `ALTER TABLE companies ADD COLUMN motto text;`);
   const url = await emptyDatabase();
   const cli = (args: string[]) =>
     runProgram('node', [program, ...args], {
@@ -205,9 +205,9 @@ describe('nothing is restored', () => {
   });
 
   test('of a file that is no backup', async () => {
-    const other = newFile();
-    writeFileSync(other, 'something else');
-    await expect(restore(other, await target())).rejects.toThrow(/is no complete backup/);
+    const otherFile = newFile();
+    writeFileSync(otherFile, 'something else');
+    await expect(restore(otherFile, await target())).rejects.toThrow(/is no complete backup/);
     await expect(restore('/nowhere', await target())).rejects.toThrow('There is no file /nowhere.');
   });
 
@@ -231,13 +231,13 @@ describe('nothing is restored', () => {
 });
 
 test('the commands: from a running server of one folder to a server of an empty one', async () => {
-  const program = join(await builtProduct(), 'dist/cli/index.js');
+  const program = join(await buildProduct(), 'dist/cli/index.js');
   const DATA_DIR = newFolder();
   const server = await startServer({ DATA_DIR, DEMO: 'false' });
   const cli = (args: string[], folder: string) =>
     runProgram('node', [program, ...args], { cwd: newFolder(), env: { DATA_DIR: folder } });
-  const made = cli(['company', 'create', '--name', 'Mine', '--json'], DATA_DIR);
-  const { public_key, private_key } = JSON.parse(made.output);
+  const createdCompany = cli(['company', 'create', '--name', 'Mine', '--json'], DATA_DIR);
+  const { public_key, private_key } = JSON.parse(createdCompany.output);
   const file = newFile();
   const backup = cli(['backup', file], DATA_DIR);
   await server.end('SIGTERM');

@@ -13,8 +13,8 @@ let file: string;
 beforeAll(async () => {
   world = await createWorld();
   await createFixture(world);
-  const other = await world.addCompany('Other');
-  await other.api('post', 'buyers', { body: { name: 'Not mine' } });
+  const otherCompany = await world.addCompany('Other');
+  await otherCompany.api('post', 'buyers', { body: { name: 'Not mine' } });
   file = join(mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'export-')), 'company.tar.gz');
 });
 afterAll(() => world.close());

@@ -1,4 +1,10 @@
-import { fullPart, operationsOf, plan, predict, type Costs } from '../../scripts/bench/fleet-model';
+import {
+  findFullPart,
+  countOperations,
+  plan,
+  predict,
+  type Costs,
+} from '../../scripts/bench/fleet-model';
 
 // Hardware that a day of traffic needs, by the cost of each operation.
 
@@ -39,7 +45,7 @@ test('an operation without a measured cost is refused', () => {
 
 test('a day is made of calls with their events and webhooks, leads with a text, and reads', () => {
   const day = { calls: 10, leads: 20, numbers: 1_000, reads: 8 };
-  expect(operationsOf(day, { events_of_call: 3, reads: READS })).toEqual({
+  expect(countOperations(day, { events_of_call: 3, reads: READS })).toEqual({
     'begin a call': 10,
     'event of a call': 30,
     'deliver a webhook': 10,
@@ -52,18 +58,18 @@ test('a day is made of calls with their events and webhooks, leads with a text, 
 });
 
 const DAY = { calls: 8_640_000, leads: 0, numbers: 0, reads: 0 };
-const planOf = (times = 1, given = ASSUMPTIONS) =>
+const buildPlan = (times = 1, assumptions = ASSUMPTIONS) =>
   plan(
-    operationsOf(
+    countOperations(
       { ...DAY, calls: DAY.calls * times },
       { events_of_call: COSTS.events_of_call, reads: READS },
     ),
     COSTS,
-    given,
+    assumptions,
   );
 
 test('a plan leaves the share free that is not to be used in the busiest hour', () => {
-  const { rates, busy, processes, workers, database_cores, cells, disk_gb } = planOf();
+  const { rates, busy, processes, workers, database_cores, cells, disk_gb } = buildPlan();
   // 100 calls a second on average, 200 in the busiest hour.
   expect(rates['begin a call']).toBeCloseTo(200);
   // 200 × (1 + 3 × 0.5) ms; a process may use 0.5 cores, of which waiting takes 0.01.
@@ -78,29 +84,29 @@ test('a plan leaves the share free that is not to be used in the busiest hour', 
 });
 
 test('more than the largest PostgreSQL can do is spread over cells', () => {
-  const { database_cores, cells } = planOf(10);
+  const { database_cores, cells } = buildPlan(10);
   expect(database_cores).toBe(25);
   expect(cells).toBe(4);
-  expect(planOf(10, { ...ASSUMPTIONS, node_cores: 32 }).cells).toBe(1);
+  expect(buildPlan(10, { ...ASSUMPTIONS, node_cores: 32 }).cells).toBe(1);
 });
 
 test('memory holds the records of recent days, and sessions of every process', () => {
-  const two = planOf();
-  const ten = planOf(1, { ...ASSUMPTIONS, recent_days: 10 });
+  const two = buildPlan();
+  const ten = buildPlan(1, { ...ASSUMPTIONS, recent_days: 10 });
   expect(ten.memory_gb - two.memory_gb).toBeCloseTo(8 * 8.64 * 5);
 });
 
 test('the part that is full is named, a process before the machine', () => {
   const spent = { seconds: 10, api: 4, workers: 0, load: 2, machine: 14 };
   const fleet = { api: 1, workers: 0 };
-  const full = (given: Partial<typeof spent>, cores = 4) =>
-    fullPart({ ...spent, ...given }, { cores, fleet });
+  const full = (overrides: Partial<typeof spent>, cores = 4) =>
+    findFullPart({ ...spent, ...overrides }, { cores, fleet });
   expect(full({})).toBe('nothing');
   expect(full({ api: 9.5 })).toBe('API processes');
   expect(full({ api: 9.5, machine: 40 })).toBe('API processes');
   expect(full({ machine: 19 }, 2)).toBe('the machine');
   expect(full({ load: 9.9, machine: 19 }, 2)).toBe('the load');
-  expect(fullPart({ ...spent, workers: 19 }, { cores: 4, fleet: { api: 1, workers: 2 } })).toBe(
+  expect(findFullPart({ ...spent, workers: 19 }, { cores: 4, fleet: { api: 1, workers: 2 } })).toBe(
     'workers',
   );
 });

@@ -6,11 +6,11 @@ import { createWorld, type World } from '../support/world';
 // The bench of a mixed load ends with sums. They are exact for calls, and find each that is not.
 
 let world: World;
-let began_at: Date;
+let beganAt: Date;
 beforeAll(async () => {
   world = await createWorld();
-  began_at = new Date();
-  await calls();
+  beganAt = new Date();
+  await createCalls();
 });
 afterAll(() => world.close());
 
@@ -21,7 +21,7 @@ const ok = async (method: 'get' | 'post', path: string, body?: object) => {
 };
 
 /** Three calls: one converts, one ends too early, one while it rings. */
-async function calls(): Promise<void> {
+async function createCalls(): Promise<void> {
   const conversion = { conversion_type: 'duration', duration: 60, revenue: 24.5 };
   const pays = {
     buyer_conversions_schedule: [{ buyer_conversions_attributes: [conversion], schedule: [] }],
@@ -45,27 +45,27 @@ async function calls(): Promise<void> {
 }
 
 /** The names of the sums that are not exact. */
-async function wrong(): Promise<string[]> {
+async function findWrongSums(): Promise<string[]> {
   const bench = { url: world.url, company_id: String(world.company.id) } as BenchWorld;
   const checks = await checkSums({
     soak: { world: bench, calls: 0 } as SoakWorld,
-    began_at,
-    sent: { calls: 3, leads: 0, repeated_leads: 0 },
+    began_at: beganAt,
+    sentSums: { calls: 3, leads: 0, repeated_leads: 0 },
     get: (path) => ok('get', path),
   });
-  return checks.filter(({ expected, found }) => expected !== found).map(({ what }) => what);
+  return checks.filter(({ expected, actual }) => expected !== actual).map(({ what }) => what);
 }
 
 /** The sums that are not exact after a change, which is then undone. */
-async function wrongAfter(change: string, back: string): Promise<string[]> {
+async function findWrongSumsAfter(change: string, back: string): Promise<string[]> {
   await world.sql(change);
-  const found = await wrong();
+  const differences = await findWrongSums();
   await world.sql(back);
-  return found;
+  return differences;
 }
 
 test('the sums of calls that ended in three ways are exact', async () => {
-  expect(await wrong()).toEqual([]);
+  expect(await findWrongSums()).toEqual([]);
 });
 
 test.each([
@@ -113,5 +113,5 @@ test.each([
     `DELETE FROM calls WHERE offer_id IS NULL`,
   ],
 ])('%s is found', async (_, what, change, back) => {
-  expect(await wrongAfter(change, back)).toContain(what);
+  expect(await findWrongSumsAfter(change, back)).toContain(what);
 });

@@ -94,25 +94,26 @@ describe('a buyer group', () => {
   });
 
   test('takes its defaults back from blanks, and is dialed one way or the other', async () => {
-    const made = await group({
+    const createdGroup = await group({
       dial_buyers_type: 'simultaneously',
       time_zone: 'Tokyo',
       tier: 9,
       concurrency_cap: 3,
     });
-    expect(made).toMatchObject({
+    expect(createdGroup).toMatchObject({
       dial_buyers_type: 'simultaneously',
       time_zone: 'Tokyo',
       concurrency_cap_limit: 3,
     });
     expect(
-      (await put(made.id, { time_zone: null, tier: '', concurrency_cap: '' })).body.buyer_group,
+      (await put(createdGroup.id, { time_zone: null, tier: '', concurrency_cap: '' })).body
+        .buyer_group,
     ).toMatchObject({
       time_zone: 'Eastern Time (US & Canada)',
       tier: 1,
       concurrency_cap_limit: null,
     });
-    expect((await put(made.id, { dial_buyers_type: 'at random' })).status).toBe(422);
+    expect((await put(createdGroup.id, { dial_buyers_type: 'at random' })).status).toBe(422);
   });
 
   test('can be ordered by every value the contract names', async () => {
@@ -122,17 +123,17 @@ describe('a buyer group', () => {
       .length;
     for (const order of orders) {
       for (const dir of ['asc', 'desc']) {
-        const seen = new Set<number>();
+        const seenIds = new Set<number>();
         let cursor: string | number = -1;
         for (let page = 0; cursor !== 0 && page < 50; page++) {
           const { body } = await world.company.api(
             'get',
             `buyer_groups?order=${order}&order_dir=${dir}&per_page=3&cursor=${cursor}&columns=id`,
           );
-          body.buyer_groups.forEach(({ id }: { id: number }) => seen.add(id));
+          body.buyer_groups.forEach(({ id }: { id: number }) => seenIds.add(id));
           cursor = body.metadata.next_cursor;
         }
-        expect([order, dir, seen.size]).toEqual([order, dir, all]);
+        expect([order, dir, seenIds.size]).toEqual([order, dir, all]);
       }
     }
   });
@@ -160,10 +161,13 @@ describe('a buyer group', () => {
 describe('a buyer fleet', () => {
   test.each(['Upper', 'with space', 'dash-ed', 'ümlaut', ''])(
     'has no user_fleet_id like %p',
-    async (user_fleet_id) => {
+    async (userFleetId) => {
       expect(
-        (await world.company.api('post', 'buyer_fleets', { body: { name: 'F', user_fleet_id } }))
-          .body.errors,
+        (
+          await world.company.api('post', 'buyer_fleets', {
+            body: { name: 'F', user_fleet_id: userFleetId },
+          })
+        ).body.errors,
       ).toEqual({
         user_fleet_id: [expect.any(String)],
       });
@@ -204,11 +208,11 @@ describe('a buyer fleet', () => {
 describe('collections', () => {
   test('every closed list of the contract is one', async () => {
     const { collections } = (await world.company.api('get', 'collections')).body;
-    const named = Object.values(contract.document.components.schemas).flatMap(
+    const collectionNames = Object.values(contract.document.components.schemas).flatMap(
       (schema) => schema['x-collection'] ?? [],
     );
     expect(collections.map(({ name }: { name: string }) => name)).toEqual(
-      ['time_zone', ...named].toSorted(),
+      ['time_zone', ...collectionNames].toSorted(),
     );
     const enums = Object.entries(contract.document.components.schemas).filter(
       ([, { enum: values, 'x-collection': name }]) => values && !name,
@@ -240,10 +244,10 @@ describe('collections', () => {
       FROM unnest($1::text[]) n`,
       [[...new Set(zones.map(({ iana_name }) => iana_name))]],
     );
-    const by_name = new Map(offsets.map(({ name, seconds }) => [name, seconds]));
+    const byName = new Map(offsets.map(({ name, seconds }) => [name, seconds]));
     expect(
       zones.filter(
-        ({ iana_name, utc_offset_seconds }) => by_name.get(iana_name) !== utc_offset_seconds,
+        ({ iana_name, utc_offset_seconds }) => byName.get(iana_name) !== utc_offset_seconds,
       ),
     ).toEqual([]);
   });

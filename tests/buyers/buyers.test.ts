@@ -1,5 +1,5 @@
 import { contract, facets } from '../../src/contract';
-import { buyersOf } from '../support/buyers';
+import { buildBuyerRequests } from '../support/buyers';
 import { standingClock } from '../support/clock';
 import { ownNumber } from '../support/leads';
 import { createWorld, type World } from '../support/world';
@@ -12,10 +12,10 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => clock.set('2026-06-01T16:00:00Z'));
 
-const { create, made, put, shown } = buyersOf(() => world);
+const { create, createRecord, put, shown } = buildBuyerRequests(() => world);
 
 test('an empty buyer has every default of the contract, and new shows the same', async () => {
-  const buyer = await made({});
+  const buyer = await createRecord({});
   const blank = (await world.company.api('get', 'buyers/new')).body.buyer;
   for (const record of [buyer, blank]) {
     expect(record).toMatchObject({
@@ -36,7 +36,7 @@ test('an empty buyer has every default of the contract, and new shows the same',
 test('the columns of the record are those of the contract, in its order', async () => {
   const declared = Object.entries(facets(contract.document.components.schemas.Buyer!).properties);
   const plain = declared.filter(([, schema]) => !schema['x-grid']).map(([name]) => name);
-  expect(Object.keys(await made({}))).toEqual(plain);
+  expect(Object.keys(await createRecord({}))).toEqual(plain);
 });
 
 test('what is written is read back, for every writable field', async () => {
@@ -125,9 +125,9 @@ test('what is written is read back, for every writable field', async () => {
   const lists = await Promise.all(
     ['a', 'b'].map((name) => world.company.api('post', 'buyer_suppressions', { body: { name } })),
   );
-  const buyer_suppression_ids = lists.map((list) => list.body.buyer_suppression.id).sort();
+  const buyerSuppressionIds = lists.map((list) => list.body.buyer_suppression.id).sort();
   Object.assign(body, {
-    buyer_suppression_ids,
+    buyer_suppression_ids: buyerSuppressionIds,
     display_service_number_id: await ownNumber(world, world.company),
     zip_list_id: (await world.company.api('post', 'zip_lists', { body: { name: 'Zips' } })).body
       .zip_list.id,
@@ -153,7 +153,7 @@ test('what is written is read back, for every writable field', async () => {
 });
 
 test('token lists are read back with their counts and numbers', async () => {
-  const buyer = await made({
+  const buyer = await createRecord({
     record_token_filter_list: ['state:in CA,NV', 'age:>=18', 'zip:=~^9'],
     record_token_additional_list: 'source:web,campaign:a',
   });
@@ -169,17 +169,17 @@ test('token lists are read back with their counts and numbers', async () => {
 
 describe('by_user_buyer_id', () => {
   test('finds the buyer by its owner’s identifier, whatever that looks like', async () => {
-    for (const user_buyer_id of ['plain', 'with space/and slash', '12', 'ünï', 'new']) {
-      const { id } = await made({ user_buyer_id });
+    for (const userBuyerId of ['plain', 'with space/and slash', '12', 'ünï', 'new']) {
+      const { id } = await createRecord({ user_buyer_id: userBuyerId });
       const res = await world.company.api(
         'get',
-        `buyers/${encodeURIComponent(user_buyer_id)}/by_user_buyer_id`,
+        `buyers/${encodeURIComponent(userBuyerId)}/by_user_buyer_id`,
       );
       expect([res.status, res.body.buyer?.id]).toEqual([200, id]);
     }
   });
   test('is unique among the living, and free again after a delete', async () => {
-    const { id } = await made({ user_buyer_id: 'again' });
+    const { id } = await createRecord({ user_buyer_id: 'again' });
     expect((await create({ user_buyer_id: 'again' })).body.errors).toEqual({
       user_buyer_id: [expect.stringContaining('unique')],
     });
@@ -190,7 +190,7 @@ describe('by_user_buyer_id', () => {
 
 describe('copy_another_buyer', () => {
   test('takes the settings, not the identity; the request’s own fields win', async () => {
-    const source = await made({
+    const source = await createRecord({
       name: 'Source',
       user_buyer_id: 'source',
       timeout_seconds: 33,
@@ -203,7 +203,7 @@ describe('copy_another_buyer', () => {
       current_conversion_revenue: 12,
       current_conversion_duration: 45,
     });
-    const copy = await made({ copy_another_buyer: source.uuid, name: 'Copy', tier: 5 });
+    const copy = await createRecord({ copy_another_buyer: source.uuid, name: 'Copy', tier: 5 });
     expect(copy).toMatchObject({
       name: 'Copy',
       tier: 5,
@@ -228,12 +228,12 @@ test('pausing records when and who did it; pausing again changes neither', async
     kind: 'user_token',
     user_email: 'ann@example.com',
   });
-  const { id } = await made({});
+  const { id } = await createRecord({});
   const grid = async () =>
     (await world.company.api('get', `buyers/${id}?serializer=buyer_grid`)).body.buyer;
-  const by_token = (body: object) =>
+  const byToken = (body: object) =>
     world.company.api('put', `buyers/${id}?auth_token=${token}`, { body, auth: null });
-  expect((await by_token({ paused: 'yes' })).status).toBe(200);
+  expect((await byToken({ paused: 'yes' })).status).toBe(200);
   const first = await grid();
   expect([first.paused, typeof first.paused_by_user_id]).toEqual([true, 'number']);
   await put(id, { paused: true });
@@ -246,7 +246,7 @@ test('a deleted buyer is gone from lists, shows, groups and fleets', async () =>
   const fleet = (
     await world.company.api('post', 'buyer_fleets', { body: { name: 'F', user_fleet_id: 'f' } })
   ).body.buyer_fleet;
-  const { id } = await made({ name: 'Doomed', buyer_fleet_id: fleet.id });
+  const { id } = await createRecord({ name: 'Doomed', buyer_fleet_id: fleet.id });
   const group = (
     await world.company.api('post', 'buyer_groups', { body: { name: 'G', buyer_ids: [id] } })
   ).body.buyer_group;
@@ -254,8 +254,8 @@ test('a deleted buyer is gone from lists, shows, groups and fleets', async () =>
     (await world.company.api('get', `buyer_fleets/${fleet.id}`)).body.buyer_fleet,
   ).toMatchObject({ buyers_count: 1, buyer_ids: [id] });
   expect((await shown(id)).buyer_group_names).toEqual(['G']);
-  const gone = await world.company.api('delete', `buyers/${id}`);
-  expect(gone.body.buyer.deleted_at).not.toBe(null);
+  const deletion = await world.company.api('delete', `buyers/${id}`);
+  expect(deletion.body.buyer.deleted_at).not.toBe(null);
   expect((await world.company.api('get', `buyers/${id}`)).status).toBe(404);
   expect((await world.company.api('delete', `buyers/${id}`)).status).toBe(404);
   expect((await world.company.api('get', 'buyers?fulltext=doomed')).body.metadata.total_count).toBe(

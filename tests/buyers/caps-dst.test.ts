@@ -20,7 +20,7 @@ const ok = async (path: string, body: Record<string, unknown>) => {
   return res.body[res.body.metadata.root];
 };
 
-function calendarOf(zone: string) {
+function buildCalendar(zone: string) {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone: zone,
     hourCycle: 'h23',
@@ -54,13 +54,13 @@ test.each([
   ['Beirut, where the hour before midnight comes twice', 'Asia/Beirut', '2026-10-23', 25],
 ])(
   '%s: caps reset once a local day and hour, and buyers open and close at their local times',
-  async (_, zone, first_day, hours) => {
+  async (_, zone, firstDay, hours) => {
     world.company = await world.addCompany();
-    const localOf = calendarOf(zone);
+    const toLocal = buildCalendar(zone);
     const starts = (day: string, from: number) => {
-      for (let at = from; ; at += HOUR / 2) if (localOf(at).date === day) return at;
+      for (let at = from; ; at += HOUR / 2) if (toLocal(at).date === day) return at;
     };
-    const begin = starts(first_day, Date.parse(`${first_day}T00:00:00Z`) - 26 * HOUR);
+    const begin = starts(firstDay, Date.parse(`${firstDay}T00:00:00Z`) - 26 * HOUR);
     const schedule = (times: string[]) => EVERY_DAY.map((day) => ({ day, times }));
     const capped = await ok('buyers', {
       number: '+12125550101',
@@ -76,18 +76,18 @@ test.each([
     });
     const offer = await ok('offers', { name: 'Auto', buyer_ids: [capped.id, opening.id] });
 
-    const by_day = new Map<string, number>();
-    const by_hour = new Map<number, number>();
+    const byDay = new Map<string, number>();
+    const byHour = new Map<number, number>();
     const lengths = new Map<string, number>();
     for (let at = begin, n = 0; n < 24 * 6 + (hours - 24) * 2; at += HOUR / 2, n++) {
       time.set(new Date(at).toISOString());
-      const { date, time: local } = localOf(at);
+      const { date, time: local } = toLocal(at);
       lengths.set(date, (lengths.get(date) ?? 0) + 0.5);
       // These zones are whole hours from UTC: an hour of the clock that comes twice is two.
       const hour = Math.floor(at / HOUR);
-      const has_room = (by_day.get(date) ?? 0) < DAILY && (by_hour.get(hour) ?? 0) < 1;
-      let expected = has_room ? [capped.id] : [];
-      if (!has_room && isOpen(local)) expected = [opening.id];
+      const hasRoom = (byDay.get(date) ?? 0) < DAILY && (byHour.get(hour) ?? 0) < 1;
+      let expected = hasRoom ? [capped.id] : [];
+      if (!hasRoom && isOpen(local)) expected = [opening.id];
       const { instruction } = await ok('call_sessions', {
         offer_id: offer.id,
         caller_number: `+1310555${String(n).padStart(4, '0')}`,
@@ -97,18 +97,18 @@ test.each([
         local,
         instruction.dial.map(({ buyer_id }: { buyer_id: number }) => buyer_id),
       ]).toEqual([date, local, expected]);
-      if (has_room) {
-        by_day.set(date, (by_day.get(date) ?? 0) + 1);
-        by_hour.set(hour, (by_hour.get(hour) ?? 0) + 1);
+      if (hasRoom) {
+        byDay.set(date, (byDay.get(date) ?? 0) + 1);
+        byHour.set(hour, (byHour.get(hour) ?? 0) + 1);
       }
       const { body } = await world.company.api('get', `buyers/${capped.id}`);
       const { attempt_daily_used, attempt_hourly_used, attempt_total_used } = body.buyer;
-      const total = [...by_day.values()].reduce((sum, count) => sum + count, 0);
+      const total = [...byDay.values()].reduce((sum, count) => sum + count, 0);
       expect([date, local, attempt_daily_used, attempt_hourly_used, attempt_total_used]).toEqual([
         date,
         local,
-        by_day.get(date),
-        by_hour.get(hour) ?? 0,
+        byDay.get(date),
+        byHour.get(hour) ?? 0,
         total,
       ]);
     }
@@ -116,6 +116,6 @@ test.each([
     expect([...lengths.values()].toSorted((a, b) => a - b)).toEqual(
       [24, 24, hours].toSorted((a, b) => a - b),
     );
-    expect([...by_day.values()]).toEqual([DAILY, DAILY, DAILY]);
+    expect([...byDay.values()]).toEqual([DAILY, DAILY, DAILY]);
   },
 );

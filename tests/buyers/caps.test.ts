@@ -31,9 +31,9 @@ async function owner(
 }
 
 /** Returns true if there was room. */
-const reserved = (cap: CapOwner, taken: Parameters<typeof reserveForOwner>[2]) =>
-  reserveForOwner(db(), cap, taken, clock.read());
-const dial = (cap: CapOwner) => reserved(cap, {});
+const reserve = (cap: CapOwner, usage: Parameters<typeof reserveForOwner>[2]) =>
+  reserveForOwner(db(), cap, usage, clock.read());
+const dial = (cap: CapOwner) => reserve(cap, {});
 
 describe('a counter resets at the local hour, day and month of its owner', () => {
   /** Before a day; its first second; its last second; the first second of the next day. */
@@ -78,16 +78,16 @@ describe('a counter resets at the local hour, day and month of its owner', () =>
       '2026-05-02T18:29:59Z',
       '2026-05-02T18:30:00Z',
     ],
-  ])('%s: the day', async (_, time_zone, before, starts, last_second, ends) => {
+  ])('%s: the day', async (_, timeZone, before, starts, lastSecond, ends) => {
     clock.set(before);
-    const { cap, read } = await owner('buyer', { time_zone, attempt_daily_limit: 5 });
+    const { cap, read } = await owner('buyer', { time_zone: timeZone, attempt_daily_limit: 5 });
     await dial(cap);
     expect((await read()).attempt_daily_used).toBe(1);
     clock.set(starts);
     expect((await read()).attempt_daily_used).toBe(0);
     await dial(cap);
     await dial(cap);
-    clock.set(last_second);
+    clock.set(lastSecond);
     expect((await read()).attempt_daily_used).toBe(2);
     clock.set(ends);
     expect(await read()).toMatchObject({ attempt_daily_used: 0, attempt_total_used: 3 });
@@ -141,10 +141,10 @@ describe('caps are exact', () => {
     ['attempt', {}],
     ['connection', { connections: 1 }],
     ['buyer_conversion', { conversions: 1 }],
-  ] as const)('200 simultaneous calls on a %s cap of 50 take 50', async (metric, taken) => {
+  ] as const)('200 simultaneous calls on a %s cap of 50 take 50', async (metric, usage) => {
     clock.set('2026-06-01T12:00:00Z');
     const { cap, read } = await owner('buyer', { [`${metric}_daily_limit`]: 50 });
-    const calls = await Promise.all(Array.from({ length: 200 }, () => reserved(cap, taken)));
+    const calls = await Promise.all(Array.from({ length: 200 }, () => reserve(cap, usage)));
     expect(calls.filter(Boolean)).toHaveLength(50);
     expect(await read()).toMatchObject({
       attempt_daily_used: 50,
@@ -155,7 +155,7 @@ describe('caps are exact', () => {
 
   test('concurrency: slots are taken while there are any and come back', async () => {
     const { cap, read } = await owner('buyer', { concurrency_cap_limit: 7 });
-    const take = () => reserved(cap, { slots: 1 });
+    const take = () => reserve(cap, { slots: 1 });
     expect((await Promise.all(Array.from({ length: 40 }, take))).filter(Boolean)).toHaveLength(7);
     expect(await read()).toMatchObject({ concurrency_cap_used: 7, maxed_out_by: 'concurrency' });
     await recordUsage(db(), { owner: cap, usage: {}, concurrency: -1, now: clock.read() });
@@ -167,8 +167,8 @@ describe('caps are exact', () => {
       attempt_monthly_limit: 1,
       connection_total_limit: 10,
     });
-    expect(await reserved(cap, { connections: 1, slots: 1 })).toBe(true);
-    expect(await reserved(cap, { connections: 1, slots: 1 })).toBe(false);
+    expect(await reserve(cap, { connections: 1, slots: 1 })).toBe(true);
+    expect(await reserve(cap, { connections: 1, slots: 1 })).toBe(false);
     expect(await read()).toMatchObject({ attempt_total_used: 1, concurrency_cap_used: 1 });
   });
 
@@ -190,7 +190,7 @@ describe('caps are exact', () => {
 
   test('revenue is counted in dollars and cents and stops at its cap', async () => {
     const { cap, read } = await owner('buyer', { revenue_daily_limit: 100 });
-    const earn = () => reserved(cap, { revenue: 33.33 });
+    const earn = () => reserve(cap, { revenue: 33.33 });
     expect([await earn(), await earn(), await earn(), await earn()]).toEqual([
       true,
       true,

@@ -1,5 +1,5 @@
 import { createHandlers } from '../../src/handlers';
-import { changedWith } from '../../src/buyers/cap-limits';
+import { updateCaps } from '../../src/buyers/cap-limits';
 import { statements } from '../../src/db/sql';
 
 // Decisions read only the caps that were written since: a writer that does not say so would leave
@@ -11,13 +11,13 @@ test('every statement that writes caps says which transaction did', () => {
   expect(writers.length).toBeGreaterThan(10);
   for (const { name, text } of writers) {
     const updates = text.split(/UPDATE call_limits\b/).length - 1;
-    const named = text.split('changed_by = pg_current_xact_id()').length - 1;
-    expect([name, named]).toEqual([name, updates]);
+    const marks = text.split('changed_by = pg_current_xact_id()').length - 1;
+    expect([name, marks]).toEqual([name, updates]);
   }
 });
 
 test('so do the compiled writes of buyers and groups', () => {
-  expect(changedWith('buyer_id', { attempt_daily_limit: 1 }).computed).toMatchObject({
+  expect(updateCaps('buyer_id', { attempt_daily_limit: 1 }).computed).toMatchObject({
     changed_by: 'pg_current_xact_id()',
   });
 });

@@ -1,4 +1,4 @@
-import { buyersOf } from '../support/buyers';
+import { buildBuyerRequests } from '../support/buyers';
 import { standingClock } from '../support/clock';
 import { createWorld, type World } from '../support/world';
 
@@ -10,11 +10,11 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => clock.set('2026-06-01T16:00:00Z'));
 
-const { made, put, shown } = buyersOf(() => world);
+const { createRecord, put, shown } = buildBuyerRequests(() => world);
 
 describe('the current conversion', () => {
   test('is written and read as the one that is current now', async () => {
-    const buyer = await made({
+    const buyer = await createRecord({
       current_conversion_name: '90 s',
       current_conversion_revenue: 25.5,
       current_conversion_duration: 90,
@@ -47,7 +47,7 @@ describe('the current conversion', () => {
       buyer_conversions_attributes: [{ revenue, duration: 60 }],
       schedule: times.length ? [{ day: 1, times }] : [],
     });
-    const { id } = await made({
+    const { id } = await createRecord({
       time_zone: 'America/New_York',
       buyer_conversions_schedule: [
         frame(10, ['09:00..11:59']),
@@ -74,7 +74,7 @@ describe('the current conversion', () => {
   });
 
   test('keeps to its minimum, maximum and increment', async () => {
-    const { id } = await made({
+    const { id } = await createRecord({
       current_conversion_revenue: 20,
       current_conversion_duration: 60,
       current_conversion_revenue_min: 10,
@@ -102,7 +102,7 @@ describe('the current conversion', () => {
   });
 
   test('a refused change changes nothing at all', async () => {
-    const { id } = await made({
+    const { id } = await createRecord({
       name: 'Before',
       current_conversion_revenue: 20,
       current_conversion_duration: 60,

@@ -1,13 +1,15 @@
 import fc from 'fast-check';
-import { raisedLimits } from '../../src/buyers/hourly-limits';
+import { listRaisedLimits } from '../../src/buyers/hourly-limits';
 import { isOpenAt, openMinutes } from '../../src/time/opening-hours';
 import type { Schemas } from '../../src/contract';
 
 type Entry = Schemas['BusinessHours'];
 
 const WEEK = 10_080;
-const two = (n: number) => String(n).padStart(2, '0');
-const time = fc.integer({ min: 0, max: 23 }).map((hour) => `${two(hour)}:${two((hour * 7) % 60)}`);
+const padTwo = (n: number) => String(n).padStart(2, '0');
+const time = fc
+  .integer({ min: 0, max: 23 })
+  .map((hour) => `${padTwo(hour)}:${padTwo((hour * 7) % 60)}`);
 const entries: fc.Arbitrary<Entry[]> = fc.array(
   fc.record({
     attempt_hourly_limit: fc.option(fc.integer({ min: 0, max: 4 })),
@@ -26,13 +28,13 @@ const entries: fc.Arbitrary<Entry[]> = fc.array(
 );
 
 /** The limit at a minute: undefined while closed, Infinity without one. */
-function limitAt(hours: Entry[], minute: number): number | undefined {
+function findLimit(hours: Entry[], minute: number): number | undefined {
   if (hours.length === 0) return Infinity;
   const open = hours.find(({ schedule }) => isOpenAt(openMinutes(schedule), minute));
   return open && (open.attempt_hourly_limit ?? Infinity);
 }
 
-const loosest = (hours: Entry[]) =>
+const findLoosest = (hours: Entry[]) =>
   hours.length === 0
     ? Infinity
     : Math.max(...hours.map(({ attempt_hourly_limit }) => attempt_hourly_limit ?? Infinity));
@@ -40,12 +42,12 @@ const loosest = (hours: Entry[]) =>
 test('a limit is raised exactly if it is looser at some minute of the week', () => {
   fc.assert(
     fc.property(entries, entries, (before, after) => {
-      const is_looser = (minute: number) => {
-        const limit = limitAt(after, minute);
-        return limit !== undefined && limit > (limitAt(before, minute) ?? loosest(before));
+      const isLooser = (minute: number) => {
+        const limit = findLimit(after, minute);
+        return limit !== undefined && limit > (findLimit(before, minute) ?? findLoosest(before));
       };
-      const is_raised = Array.from({ length: WEEK }, (_, minute) => minute).some(is_looser);
-      expect(raisedLimits(before, after).length > 0).toBe(is_raised);
+      const isRaised = Array.from({ length: WEEK }, (_, minute) => minute).some(isLooser);
+      expect(listRaisedLimits(before, after).length > 0).toBe(isRaised);
     }),
     { numRuns: 60 },
   );
@@ -62,11 +64,11 @@ test('the entry and the lowest maximum are named', () => {
     { attempt_hourly_limit: 1, revenue_hourly_limit: 20.5, schedule: [monday] },
     { attempt_hourly_limit: 10, schedule: [monday, tuesday] },
   ];
-  expect(raisedLimits(before, after)).toEqual([
+  expect(listRaisedLimits(before, after)).toEqual([
     { position: 0, metric: 'revenue', max: 20 },
     { position: 1, metric: 'attempt', max: 2 },
   ]);
-  expect(raisedLimits(before, [])).toContainEqual({
+  expect(listRaisedLimits(before, [])).toContainEqual({
     position: undefined,
     metric: 'attempt',
     max: 2,

@@ -37,7 +37,7 @@ const ok = async (method: 'get' | 'post' | 'put', path: string, body?: object) =
 };
 
 /** A lead that was just called for an offer with the buyers First and Second. */
-async function ringing(fields: object = {}) {
+async function createCalledLead(fields: object = {}) {
   const { schedule, offer } = await openShop(world, [{ action_type: 'dial' }, wait(1)]);
   const ids: number[] = [];
   for (const [n, name] of ['First', 'Second'].entries()) {
@@ -51,19 +51,24 @@ async function ringing(fields: object = {}) {
     'SELECT id, uuid, carrier_call_id FROM calls WHERE lead_id = $1',
     [lead],
   );
-  const { uuid, carrier_call_id: call_sid } = call!;
+  const { uuid, carrier_call_id: callSid } = call!;
   return {
     lead,
     offer: offer.id,
     buyers: ids,
     call: call!,
     job: { company_id: String(world.company.id), uuid },
-    answer: { key: uuid, call_sid, answered_by: 'human', answered_at: time.read() } as const,
+    answer: {
+      key: uuid,
+      call_sid: callSid,
+      answered_by: 'human',
+      answered_at: time.read(),
+    } as const,
     db: world.deps.tenants.of(world.company.id),
     shown: async () => (await ok('get', `calls/${uuid}`)).call,
   };
 }
-const asksFirst = () =>
+const createPreDialWebhook = () =>
   ok('post', 'outgoing_webhooks', {
     name: 'Ask',
     trigger_type: 'before_buyer_dialled',
@@ -72,16 +77,16 @@ const asksFirst = () =>
 
 describe('webhooks that are asked before a buyer is dialed', () => {
   test('are asked about a person who was called; a veto leads to the next buyer', async () => {
-    await asksFirst();
-    const { buyers, job, shown } = await ringing();
+    await createPreDialWebhook();
+    const { buyers, job, shown } = await createCalledLead();
     answers.First = 409;
     await playSandboxCall(job, world.deps);
     expect(await shown()).toMatchObject({ buyer_id: buyers[1], attempts_count: 1 });
   });
 
   test('that answer too late leave the person to the message, and take no caps', async () => {
-    await asksFirst();
-    const { buyers, job, shown } = await ringing();
+    await createPreDialWebhook();
+    const { buyers, job, shown } = await createCalledLead();
     answers.First = (res) => {
       time.set(new Date(Date.parse(NOON) + 2_500).toISOString());
       res.writeHead(200).end();
@@ -96,7 +101,7 @@ describe('webhooks that are asked before a buyer is dialed', () => {
 });
 
 /** Waits until a query of the world's database has waited for a lock for longer than a second. */
-async function isStuck(): Promise<void> {
+async function waitUntilStuck(): Promise<void> {
   const stuck = `
     SELECT FROM pg_stat_activity
     WHERE datname = current_database()
@@ -108,14 +113,14 @@ async function isStuck(): Promise<void> {
 test.each(['answer', 'end'] as const)(
   'the %s of a call that is still being placed waits for what the carrier said',
   async (what) => {
-    const { lead, call, answer, db, shown } = await ringing();
+    const { lead, call, answer, db, shown } = await createCalledLead();
     await world.sql(`UPDATE calls SET status = 'sending' WHERE id = $1`, [call.id]);
     await world.sql('BEGIN');
     await world.sql('SELECT FROM leads WHERE id = $1 FOR NO KEY UPDATE', [lead]);
     const now = time.read();
     const end = { key: call.uuid, carrier_call_id: 'SB1', status: 'busy', duration: 0 } as const;
     const reported = what === 'answer' ? answerCall(db, answer, now) : reportOutbound(db, end, now);
-    await isStuck();
+    await waitUntilStuck();
     await world.sql(`UPDATE calls SET status = 'queued' WHERE id = $1`, [call.id]);
     await world.sql('COMMIT');
     await reported;
@@ -124,7 +129,7 @@ test.each(['answer', 'end'] as const)(
 );
 
 test('one person called and calling at once: both conversions, no deadlock', async () => {
-  const { lead, offer, buyers, answer, db, shown } = await ringing({
+  const { lead, offer, buyers, answer, db, shown } = await createCalledLead({
     current_conversion_revenue: 10,
     current_conversion_duration: 0,
     current_conversion_duplicate_timeframe: 0,

@@ -1,11 +1,11 @@
 import { callProjection } from '../../src/calls/columns';
 import { contract } from '../../src/contract';
-import { callsOf } from '../support/calls';
+import { createCallWriter } from '../support/calls';
 import { companyWithCalls, NOW } from '../support/company-with-calls';
 import { listTemplate } from '../../src/db/list-statements';
 
 const here = companyWithCalls();
-const { time, api, ids, made, call } = here;
+const { time, api, ids, createdCalls, call } = here;
 
 describe('columns', () => {
   const NAMES = Object.entries(contract.document.components.schemas.Call!.properties!).flatMap(
@@ -14,7 +14,7 @@ describe('columns', () => {
 
   test('are complete and in the order of the contract, also as CSV', async () => {
     const { calls } = (await api('calls')).body;
-    for (const each of calls) expect(Object.keys(each)).toEqual(NAMES);
+    for (const row of calls) expect(Object.keys(row)).toEqual(NAMES);
     expect(Object.keys(await call('plain'))).toEqual(NAMES);
     expect(Object.keys(await call('plain', { serializer: 'call_grid' }))).toEqual([
       ...NAMES,
@@ -43,7 +43,7 @@ describe('columns', () => {
   test('of a call that was sold', async () => {
     expect(await call('sold')).toMatchObject({
       type: 'Call',
-      routes_show_path: `/api/v1/calls/${made.sold!.id}`,
+      routes_show_path: `/api/v1/calls/${createdCalls.sold!.id}`,
       routes_edit_path: null,
       name: 'Ann Lee',
       category: 'inbound',
@@ -169,7 +169,7 @@ describe('columns', () => {
 
 test('CSV has the complete result of the filters, and no cell runs as a formula', async () => {
   const risky = await here.world.addCompany();
-  const calls = callsOf(here.world, risky);
+  const calls = createCallWriter(here.world, risky);
   await calls.call({ sub_id: '=1+1', token_values: '{"name":"@SUM(A1)"}' });
   await calls.call({ sub_id: 'plain', buyer_converted: true });
   const csv = await api(

@@ -1,12 +1,12 @@
-import { callsOf } from '../support/calls';
+import { createCallWriter } from '../support/calls';
 import { companyWithCalls, LIVE, NOW } from '../support/company-with-calls';
 
 const here = companyWithCalls();
-const { api, ids, made } = here;
+const { api, ids, createdCalls } = here;
 
 describe('one call', () => {
   test('is shown by number and uuid, in a time zone, and with 304 if unchanged', async () => {
-    const { id, uuid } = made.sold!;
+    const { id, uuid } = createdCalls.sold!;
     const first = await api(`calls/${id}`);
     expect((await api(`calls/${uuid}`)).body).toEqual(first.body);
     expect(first.headers.etag).toBe(`"${first.body.checksum}"`);
@@ -23,32 +23,32 @@ describe('one call', () => {
   });
 
   test('and its events are not found by another company or once it is deleted', async () => {
-    const other = await here.world.addCompany();
+    const otherCompany = await here.world.addCompany();
     for (const [name, by] of [
-      ['sold', other],
+      ['sold', otherCompany],
       ['gone', here.company],
     ] as const) {
-      for (const reference of [made[name]!.id, made[name]!.uuid])
+      for (const reference of [createdCalls[name]!.id, createdCalls[name]!.uuid])
         for (const part of ['', '/events', '/attempts'])
           expect([part, (await api(`calls/${reference}${part}`, {}, by)).status]).toEqual([
             part,
             404,
           ]);
     }
-    expect((await api('calls', {}, other)).body).toMatchObject({
+    expect((await api('calls', {}, otherCompany)).body).toMatchObject({
       calls: [],
       metadata: { total_count: 0 },
     });
   });
 
   test('has its events and attempts, in order and by pages', async () => {
-    const { id, uuid } = await callsOf(here.world, here.company).call({
+    const { id, uuid } = await createCallWriter(here.world, here.company).call({
       buyer_id: ids.buyer,
       answered_at: LIVE.created_at,
       ended_at: NOW,
       direction: 'outbound',
     });
-    const calls = callsOf(here.world, here.company);
+    const calls = createCallWriter(here.world, here.company);
     await calls.attempt(id, ids.other_buyer!, { status: 'no_answer', round: 1 });
     await calls.attempt(id, ids.buyer!, {
       status: 'completed',
@@ -112,7 +112,7 @@ describe('one call', () => {
       attempts_count: 2,
       ivr_duration: 3,
     });
-    expect((await api(`calls/${made.sold!.id}/events`)).body).toMatchObject({
+    expect((await api(`calls/${createdCalls.sold!.id}/events`)).body).toMatchObject({
       call_events: [],
       metadata: { total_count: 0 },
     });

@@ -8,14 +8,14 @@ const { ok, buyer, offer, group, begin, report, later, newNumber } = here;
 type Fields = Record<string, unknown>;
 
 /** Each decision about a call: why each buyer was passed over, or null. */
-const reasons = async (call: { id: number }) => {
+const loadReasons = async (call: { id: number }) => {
   const { decisions } = await ok('get', `calls/${call.id}/decision`);
   return decisions.map(
     ({ candidates }: { candidates: { buyer_id: number; reason: string | null }[] }) =>
       Object.fromEntries(candidates.map(({ buyer_id, reason }) => [buyer_id, reason])),
   );
 };
-const slots = async () =>
+const countSlots = async () =>
   (
     await here.world.sql<{ n: number }>(
       `SELECT coalesce(sum(concurrency_cap_used), 0)::int AS n
@@ -72,7 +72,7 @@ describe('a call', () => {
   test('that is answered and ends releases its slots, and counts', async () => {
     const id = await buyer({ concurrency_cap_limit: 1 });
     const call = await begin(await offer({ buyer_ids: [id] }));
-    expect(await slots()).toBe(1);
+    expect(await countSlots()).toBe(1);
     expect((await report(call, 'ringing')).action).toBe('wait');
     later(5);
     expect(await report(call, 'answered')).toMatchObject({
@@ -82,7 +82,7 @@ describe('a call', () => {
     });
     later(65);
     expect((await report(call, 'completed')).action).toBe('hang_up');
-    expect(await slots()).toBe(0);
+    expect(await countSlots()).toBe(0);
     const [row] = await here.world.sql(
       `SELECT status, total_duration, answered_duration, hangup_cause, buyer_id
       FROM calls WHERE id = $1`,
@@ -107,39 +107,39 @@ describe('a call', () => {
   test.each(['no_answer', 'busy', 'failed'])(
     'goes to the next buyer after %s, never to the same one again, and ends with the fallback',
     async (event) => {
-      const [one, two] = [await buyer({ tier: 1 }), await buyer({ tier: 2 })];
+      const [firstBuyer, secondBuyer] = [await buyer({ tier: 1 }), await buyer({ tier: 2 })];
       const fallback = { fallback_type: 'message', fallback_message: 'Sorry.' };
-      const call = await begin(await offer({ buyer_ids: [one, two], ...fallback }));
-      expect(dialed(call.instruction)).toEqual([one]);
+      const call = await begin(await offer({ buyer_ids: [firstBuyer, secondBuyer], ...fallback }));
+      expect(dialed(call.instruction)).toEqual([firstBuyer]);
       const second = await report(call, event);
-      expect([second.action, dialed(second)]).toEqual(['dial', [two]]);
+      expect([second.action, dialed(second)]).toEqual(['dial', [secondBuyer]]);
       expect(await report(call, event)).toMatchObject({
         action: 'fallback',
         message: 'Sorry.',
         reason: 'no_buyer_available',
         fallback: { type: 'message', message: 'Sorry.', number: null },
       });
-      expect(await reasons(call)).toEqual([
-        { [one]: null, [two]: null },
-        { [one]: 'already_tried', [two]: null },
-        { [one]: 'already_tried', [two]: 'already_tried' },
+      expect(await loadReasons(call)).toEqual([
+        { [firstBuyer]: null, [secondBuyer]: null },
+        { [firstBuyer]: 'already_tried', [secondBuyer]: null },
+        { [firstBuyer]: 'already_tried', [secondBuyer]: 'already_tried' },
       ]);
-      expect(await slots()).toBe(0);
+      expect(await countSlots()).toBe(0);
     },
   );
 
   test('with press-one goes to the next buyer if declined, and connects at the key', async () => {
-    const [one, two] = [
+    const [firstBuyer, secondBuyer] = [
       await buyer({ tier: 1, press_one_to_accept: true }),
       await buyer({ tier: 2, press_one_to_accept: true }),
     ];
-    const call = await begin(await offer({ buyer_ids: [one, two] }));
+    const call = await begin(await offer({ buyer_ids: [firstBuyer, secondBuyer] }));
     expect(await report(call, 'answered')).toMatchObject({
       action: 'ask_for_key',
       attempt: call.instruction.dial[0].attempt,
     });
     const second = await report(call, 'key_press', { key: '2' });
-    expect(dialed(second)).toEqual([two]);
+    expect(dialed(second)).toEqual([secondBuyer]);
     await report(call, 'answered');
     expect(await report(call, 'key_press', { key: '1' })).toMatchObject({
       action: 'connect',
@@ -161,7 +161,7 @@ describe('a call', () => {
     });
     const call = await begin(await offer({ buyer_group_ids: [id] }));
     expect(dialed(call.instruction).sort()).toEqual(members);
-    expect(await slots()).toBe(4);
+    expect(await countSlots()).toBe(4);
     const [a, b, c] = call.instruction.dial.map(({ attempt }: { attempt: string }) => attempt);
     expect((await report(call, 'busy', { attempt: a })).action).toBe('wait');
     expect(await report(call, 'answered', { attempt: b })).toMatchObject({
@@ -169,13 +169,13 @@ describe('a call', () => {
       attempt: b,
       cancel: [c],
     });
-    expect(await slots()).toBe(2);
+    expect(await countSlots()).toBe(2);
     expect(await report(call, 'answered', { attempt: c })).toMatchObject({
       action: 'connect',
       attempt: b,
     });
     await report(call, 'completed');
-    expect(await slots()).toBe(0);
+    expect(await countSlots()).toBe(0);
     const { buyer_group } = await ok('get', `buyer_groups/${id}`);
     expect(buyer_group).toMatchObject({
       attempt_total_used: 1,
@@ -187,30 +187,30 @@ describe('a call', () => {
   test('to a number that forwards to a buyer goes to that buyer only, by its caps', async () => {
     const id = await buyer({ attempt_total_limit: 2 });
     await buyer();
-    const number_called = newNumber('+1212777');
-    const number_id = await ownNumber(here.world, here.world.company, number_called.slice(1));
-    const call_to = (more: Fields = {}) =>
+    const numberCalled = newNumber('+1212777');
+    const numberId = await ownNumber(here.world, here.world.company, numberCalled.slice(1));
+    const callTo = (more: Fields = {}) =>
       here.world.company.api('post', 'call_sessions', {
-        body: { number_called, caller_number: CALLER, ...more },
+        body: { number_called: numberCalled, caller_number: CALLER, ...more },
       });
-    expect((await call_to()).body.errors).toEqual({
+    expect((await callTo()).body.errors).toEqual({
       number_called: ['belongs to no offer and forwards to no buyer; give offer_id'],
     });
     await here.world.sql(
       "UPDATE numbers SET forward_type = 'buyer_id', buyer_id = $2 WHERE id = $1",
-      [number_id, id],
+      [numberId, id],
     );
-    const first = (await call_to()).body.call_session;
+    const first = (await callTo()).body.call_session;
     expect([first.offer_id, dialed(first.instruction)]).toEqual([null, [id]]);
     await report(first, 'answered');
     await report(first, 'completed');
-    const second = (await call_to()).body.call_session;
+    const second = (await callTo()).body.call_session;
     expect(await report(second, 'busy')).toMatchObject({
       action: 'hang_up',
       reason: 'no_buyer_available',
     });
-    expect(await reasons(second)).toEqual([{ [id]: null }, { [id]: 'already_tried' }]);
-    expect((await call_to()).body.call_session.instruction).toMatchObject({
+    expect(await loadReasons(second)).toEqual([{ [id]: null }, { [id]: 'already_tried' }]);
+    expect((await callTo()).body.call_session.instruction).toMatchObject({
       action: 'hang_up',
       reason: 'no_buyer_available',
     });
@@ -224,19 +224,19 @@ describe('a call', () => {
       offer_id: null,
       message: 'the buyer that the number forwards to cannot take the call',
     });
-    const offer_id = await offer({});
-    expect((await call_to({ offer_id })).body.call_session).toMatchObject({
-      offer_id,
+    const offerId = await offer({});
+    expect((await callTo({ offer_id: offerId })).body.call_session).toMatchObject({
+      offer_id: offerId,
       instruction: { reason: 'no_buyers' },
     });
   });
 
   test('reported twice with its call_sid is one call', async () => {
     const id = await buyer();
-    const offer_id = await offer({ buyer_ids: [id] });
+    const offerId = await offer({ buyer_ids: [id] });
     const send = () =>
       here.world.company.api('post', 'call_sessions', {
-        body: { offer_id, caller_number: CALLER, call_sid: 'x-1' },
+        body: { offer_id: offerId, caller_number: CALLER, call_sid: 'x-1' },
       });
     const answers = await Promise.all(Array.from({ length: 10 }, send));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(9).fill(200), 201]);

@@ -1,6 +1,6 @@
 import { companyWithCalls } from '../support/company-with-calls';
 
-const { api, ids, made, listed, nameOf } = companyWithCalls();
+const { api, ids, createdCalls, listed, findName } = companyWithCalls();
 
 describe('filters select exactly what they name', () => {
   const ALL = 'plain sold paid bought ringing out failed';
@@ -63,7 +63,13 @@ describe('filters select exactly what they name', () => {
       () => ({ created_at_from: '2027-01-11T13:00:00Z', created_at_to: '2027-01-12' }),
       'paid bought',
     ],
-    ['ids', () => ({ ids: `${made.paid!.id},${made.out!.uuid},${made.gone!.id}` }), 'paid out'],
+    [
+      'ids',
+      () => ({
+        ids: `${createdCalls.paid!.id},${createdCalls.out!.uuid},${createdCalls.gone!.id}`,
+      }),
+      'paid out',
+    ],
     ['fulltext of a number', () => ({ fulltext: '5550002' }), 'sold'],
     ['fulltext of a sub id, in any case', () => ({ fulltext: 'GOOG' }), 'sold'],
     ['fulltext of the carrier’s identifier', () => ({ fulltext: 'ca1' }), 'sold'],
@@ -95,15 +101,15 @@ describe('filters select exactly what they name', () => {
   ])('%s', async (_name, query, names) => expect(await listed(query())).toBe(names));
 
   test('records can be named by uuid or by number', async () => {
-    const uuidOf = async (path: string, root: string, id: number) =>
+    const loadUuid = async (path: string, root: string, id: number) =>
       (await api(`${path}/${id}`)).body[root].uuid;
-    expect(await listed({ offer_id: await uuidOf('offers', 'offer', ids.other_offer!) })).toBe(
+    expect(await listed({ offer_id: await loadUuid('offers', 'offer', ids.other_offer!) })).toBe(
       'paid',
     );
-    expect(await listed({ buyer_id: await uuidOf('buyers', 'buyer', ids.other_buyer!) })).toBe(
+    expect(await listed({ buyer_id: await loadUuid('buyers', 'buyer', ids.other_buyer!) })).toBe(
       'paid bought',
     );
-    expect(await listed({ lead_id: await uuidOf('leads', 'lead', ids.lead!) })).toBe('out');
+    expect(await listed({ lead_id: await loadUuid('leads', 'lead', ids.lead!) })).toBe('out');
   });
 
   test.each([
@@ -124,14 +130,14 @@ describe('orders and cursors', () => {
     'by %s %s return all calls, each once, in the order of a single page',
     async (order, dir) => {
       const whole = (await listed({ order, order_dir: dir, per_page: 100 })).split(' ');
-      const seen: (string | undefined)[] = [];
+      const seenNames: (string | undefined)[] = [];
       let cursor: string | number = -1;
       for (let pages = 0; pages < 10 && cursor !== 0; pages++) {
         const { body } = await api('calls', { order, order_dir: dir, per_page: 2, cursor });
-        seen.push(...body.calls.map(({ id }: { id: number }) => nameOf(id)));
+        seenNames.push(...body.calls.map(({ id }: { id: number }) => findName(id)));
         cursor = body.metadata.next_cursor;
       }
-      expect([cursor, seen]).toEqual([0, whole]);
+      expect([cursor, seenNames]).toEqual([0, whole]);
       expect(whole.toSorted()).toEqual('bought failed out paid plain ringing sold'.split(' '));
     },
   );

@@ -26,7 +26,7 @@ const ok = async (method: 'get' | 'post', path: string, body?: Fields) => {
 };
 const later = (seconds: number) =>
   time.set(new Date(time.read().getTime() + seconds * 1000).toISOString());
-const many = <T>(count: number, work: (n: number) => Promise<T>) =>
+const runMany = <T>(count: number, work: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
 interface Talk {
@@ -57,27 +57,28 @@ async function talk(
     .buyer_group.id;
   const source = (await ok('post', 'traffic_sources', { name: 'Ads' })).traffic_source.id;
   const payouts = [{ payout_type: 'fixed', amount: 3, paid_for: 'buyer_conversion' }];
-  const made = (await ok('post', 'offers', { name: 'Auto', buyer_group_ids: [group], payouts }))
-    .offer;
+  const createdOffer = (
+    await ok('post', 'offers', { name: 'Auto', buyer_group_ids: [group], payouts })
+  ).offer;
   const lead = (
     await world.company.api('post', 'leads', {
       auth: null,
-      query: { lead_token: made.lead_token, caller_id: CALLER },
+      query: { lead_token: createdOffer.lead_token, caller_id: CALLER },
     })
   ).body.id;
   const call = (
     await ok('post', 'call_sessions', {
-      offer_id: made.id,
+      offer_id: createdOffer.id,
       caller_number: CALLER,
       traffic_source_id: source,
     })
   ).call_session;
   await ok('post', `call_sessions/${call.id}/events`, { event: 'answered' });
-  return { id: call.id, uuid: call.uuid, buyer, group, lead, offer: made.id };
+  return { id: call.id, uuid: call.uuid, buyer, group, lead, offer: createdOffer.id };
 }
 
 /** The results of a call in all places that have them. */
-async function sums({ id, buyer, group, lead }: Talk) {
+async function loadSums({ id, buyer, group, lead }: Talk) {
   const { call } = await ok('get', `calls/${id}`);
   const used = (owner: Fields) => [
     owner.buyer_conversion_total_used,
@@ -102,7 +103,7 @@ async function sums({ id, buyer, group, lead }: Talk) {
 }
 
 /** Expected result for a call that converted once with these dollars. */
-const once = (revenue: number, payout: number) => {
+const buildExpectedSums = (revenue: number, payout: number) => {
   const used = [1, revenue, revenue, Math.round((revenue - payout) * 100) / 100];
   return {
     call: [true, revenue, revenue, payout],
@@ -113,7 +114,7 @@ const once = (revenue: number, payout: number) => {
     conversions: [[revenue, payout]],
   };
 };
-const held = () =>
+const listHeldCaps = () =>
   world.sql(
     `SELECT FROM call_limits
     WHERE company_id = $1
@@ -123,7 +124,7 @@ const held = () =>
 
 test('twenty postbacks at the same time are one conversion, counted once', async () => {
   const call = await talk();
-  const answers = await many(20, (n) =>
+  const answers = await runMany(20, (n) =>
     n % 2
       ? ok('post', `calls/update_call/${call.uuid}?buyer_converted=true`)
       : ok('post', `calls/${call.id}`, { buyer_converted: 'true' }),
@@ -131,11 +132,11 @@ test('twenty postbacks at the same time are one conversion, counted once', async
   expect(
     answers.every(({ call: { buyer_converted, revenue } }) => buyer_converted && revenue === 10),
   ).toBe(true);
-  expect(await sums(call)).toEqual(once(10, 3));
-  expect(await held()).toEqual([]);
+  expect(await loadSums(call)).toEqual(buildExpectedSums(10, 3));
+  expect(await listHeldCaps()).toEqual([]);
   later(90);
   await ok('post', `call_sessions/${call.id}/events`, { event: 'completed' });
-  expect(await sums(call)).toEqual(once(10, 3));
+  expect(await loadSums(call)).toEqual(buildExpectedSums(10, 3));
 });
 
 test.each([1, 2, 3, 4, 5])(
@@ -148,36 +149,36 @@ test.each([1, 2, 3, 4, 5])(
       ok('post', `calls/${call.id}`, { buyer_converted: true }),
       ok('post', `calls/${call.id}`, { buyer_converted: true }),
     ]);
-    expect(await sums(call)).toEqual(once(10, 3));
-    expect(await held()).toEqual([]);
+    expect(await loadSums(call)).toEqual(buildExpectedSums(10, 3));
+    expect(await listHeldCaps()).toEqual([]);
   },
 );
 
 test('twenty additions of a dollar at the same time are twenty dollars everywhere', async () => {
   const call = await talk();
   await ok('post', `calls/${call.id}`, { buyer_converted: true, revenue: 5 });
-  await many(20, () => ok('post', `calls/${call.id}`, { add_revenue: '1.00' }));
-  expect(await sums(call)).toEqual(once(25, 3));
+  await runMany(20, () => ok('post', `calls/${call.id}`, { add_revenue: '1.00' }));
+  expect(await loadSums(call)).toEqual(buildExpectedSums(25, 3));
 });
 
 test('revenue that is set repeatedly at the same time counts once', async () => {
   const call = await talk();
   later(90);
   await ok('post', `call_sessions/${call.id}/events`, { event: 'completed' });
-  await many(10, () => ok('post', `calls/${call.id}`, { revenue: 42.5, payout: 7.25 }));
-  expect(await sums(call)).toEqual(once(42.5, 7.25));
+  await runMany(10, () => ok('post', `calls/${call.id}`, { revenue: 42.5, payout: 7.25 }));
+  expect(await loadSums(call)).toEqual(buildExpectedSums(42.5, 7.25));
   await ok('post', `calls/${call.id}`, { revenue: 0, payout: 0 });
-  expect(await sums(call)).toEqual(once(0, 0));
+  expect(await loadSums(call)).toEqual(buildExpectedSums(0, 0));
 });
 
 test('revenue that is set during the call is what its conversion then pays', async () => {
   const call = await talk();
   await ok('post', `calls/${call.id}`, { revenue: 33 });
-  expect((await sums(call)).conversions).toEqual([]);
+  expect((await loadSums(call)).conversions).toEqual([]);
   later(90);
   await ok('post', `call_sessions/${call.id}/events`, { event: 'completed' });
-  expect(await sums(call)).toEqual(once(33, 3));
-  expect(await held()).toEqual([]);
+  expect(await loadSums(call)).toEqual(buildExpectedSums(33, 3));
+  expect(await listHeldCaps()).toEqual([]);
 });
 
 test('revenue that is taken off the next day leaves its caps at 0, not below', async () => {
@@ -185,8 +186,8 @@ test('revenue that is taken off the next day leaves its caps at 0, not below', a
   await ok('post', `calls/${call.id}`, { buyer_converted: true, revenue: 50 });
   later(86_400);
   await ok('post', `calls/${call.id}`, { revenue: 20 });
-  const { buyer, group, call: seen } = await sums(call);
-  expect([seen, buyer, group]).toEqual([
+  const { buyer, group, call: callSums } = await loadSums(call);
+  expect([callSums, buyer, group]).toEqual([
     [true, 20, 20, 3],
     [1, 20, 0, 17],
     [1, 20, 0, 17],
@@ -201,12 +202,15 @@ test('two calls of a caller within the time frame are paid once; one has a warni
     revenue: 10,
     duplicate_timeframe: 3_600,
   };
-  const one = await talk(conversion);
-  const two = (await ok('post', 'call_sessions', { offer_id: one.offer, caller_number: CALLER }))
-    .call_session;
-  await ok('post', `call_sessions/${two.id}/events`, { event: 'answered' });
+  const firstCall = await talk(conversion);
+  const secondCall = (
+    await ok('post', 'call_sessions', { offer_id: firstCall.offer, caller_number: CALLER })
+  ).call_session;
+  await ok('post', `call_sessions/${secondCall.id}/events`, { event: 'answered' });
   const answers = await Promise.all(
-    [one, two].map(({ id }) => ok('post', `calls/${id}`, { buyer_converted: true, revenue: 12 })),
+    [firstCall, secondCall].map(({ id }) =>
+      ok('post', `calls/${id}`, { buyer_converted: true, revenue: 12 }),
+    ),
   );
   expect(answers.map(({ call }) => call.revenue).sort((a, b) => a - b)).toEqual([0, 12]);
   const refused = answers.find(({ call }) => !call.buyer_converted)!;
@@ -219,18 +223,18 @@ test('two calls of a caller within the time frame are paid once; one has a warni
     event: 'not_converted',
     message: expect.stringContaining('3600 seconds'),
   });
-  const { buyer } = await ok('get', `buyers/${one.buyer}`);
+  const { buyer } = await ok('get', `buyers/${firstCall.buyer}`);
   expect([buyer.buyer_conversion_total_used, buyer.revenue_total_used]).toEqual([1, 12]);
 });
 
 test('a conversion beyond a cap is counted: the cap is reached', async () => {
   const call = await talk(undefined, { buyer_conversion_total_limit: 1 });
   await ok('post', `call_sessions/${call.id}/events`, { event: 'completed' });
-  const two = (
+  const secondCall = (
     await ok('post', 'call_sessions', { offer_id: call.offer, caller_number: '+13105550189' })
   ).call_session;
   await ok('post', `calls/${call.id}`, { buyer_converted: true });
-  await ok('post', `calls/${two.id}`, { buyer_converted: true });
+  await ok('post', `calls/${secondCall.id}`, { buyer_converted: true });
   const { buyer } = await ok('get', `buyers/${call.buyer}`);
   expect([buyer.buyer_conversion_total_used, buyer.maxed_out_by]).toEqual([
     2,

@@ -1,8 +1,8 @@
 import { callFilters } from '../../src/calls/calls';
 import { contract } from '../../src/contract';
-import { callsOf } from '../support/calls';
+import { createCallWriter } from '../support/calls';
 import { createWorld, type World } from '../support/world';
-import { recorded } from '../support/recorded-calls';
+import { addRecording } from '../support/recorded-calls';
 
 let world: World;
 beforeAll(async () => {
@@ -10,17 +10,17 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const recount = (company_id: bigint) =>
+const recount = (companyId: bigint) =>
   world.sql(
     `UPDATE record_counts
     SET n = (SELECT count(*) FROM calls WHERE company_id = $1 AND deleted_at IS NULL)
     WHERE company_id = $1 AND resource = 'calls'`,
-    [company_id],
+    [companyId],
   );
 
 test('stored counts equal counting, after any concurrent changes of calls', async () => {
-  const other = await world.addCompany();
-  const { call: add } = callsOf(world, other);
+  const otherCompany = await world.addCompany();
+  const { call: add } = createCallWriter(world, otherCompany);
   const calls = await Promise.all(
     Array.from({ length: 12 }, (_, n) =>
       add({
@@ -30,12 +30,12 @@ test('stored counts equal counting, after any concurrent changes of calls', asyn
     ),
   );
   const change = (set: string, { id }: { id: number }) =>
-    world.sql(recorded(`UPDATE calls SET ${set} WHERE company_id = $1 AND id = $2`), [
-      other.id,
+    world.sql(addRecording(`UPDATE calls SET ${set} WHERE company_id = $1 AND id = $2`), [
+      otherCompany.id,
       id,
     ]);
   await Promise.all(
-    calls.map((one, n) =>
+    calls.map((call, n) =>
       change(
         [
           'traffic_source_converted = true',
@@ -43,22 +43,22 @@ test('stored counts equal counting, after any concurrent changes of calls', asyn
           'recording_url = NULL',
           'deleted_at = now()',
         ][n % 4]!,
-        one,
+        call,
       ),
     ),
   );
   await Promise.all(
-    calls.map((one, n) =>
+    calls.map((call, n) =>
       change(
         [
           'deleted_at = NULL',
           'traffic_source_converted = NOT traffic_source_converted, buyer_converted = true',
         ][n % 2]!,
-        one,
+        call,
       ),
     ),
   );
-  await recount(other.id);
+  await recount(otherCompany.id);
   for (const flag of [
     'buyer_converted',
     'offer_converted',
@@ -68,36 +68,36 @@ test('stored counts equal counting, after any concurrent changes of calls', asyn
     'in_progress',
   ]) {
     for (const value of [true, false]) {
-      const { calls: found, metadata } = (
-        await other.api('get', 'calls', { query: { [flag]: value, columns: 'id' } })
+      const { calls: listedCalls, metadata } = (
+        await otherCompany.api('get', 'calls', { query: { [flag]: value, columns: 'id' } })
       ).body;
-      expect([flag, value, metadata.total_count]).toEqual([flag, value, found.length]);
+      expect([flag, value, metadata.total_count]).toEqual([flag, value, listedCalls.length]);
     }
   }
   await add({ direction: 'outbound' });
-  await world.sql(recorded(`DELETE FROM calls WHERE company_id = $1 AND id = ANY($2::bigint[])`), [
-    other.id,
-    [(await add({ direction: 'outbound' })).id, calls[1]!.id],
-  ]);
-  await recount(other.id);
+  await world.sql(
+    addRecording(`DELETE FROM calls WHERE company_id = $1 AND id = ANY($2::bigint[])`),
+    [otherCompany.id, [(await add({ direction: 'outbound' })).id, calls[1]!.id]],
+  );
+  await recount(otherCompany.id);
   for (const category of ['inbound', 'outbound']) {
-    const { calls: found, metadata } = (
-      await other.api('get', 'calls', { query: { category, columns: 'id' } })
+    const { calls: listedCalls, metadata } = (
+      await otherCompany.api('get', 'calls', { query: { category, columns: 'id' } })
     ).body;
-    expect([category, metadata.total_count]).toEqual([category, found.length]);
+    expect([category, metadata.total_count]).toEqual([category, listedCalls.length]);
   }
 });
 
 test('filtered lists count calls that have settled as they are now', async () => {
-  const other = await world.addCompany();
-  const { call: add } = callsOf(world, other);
-  const created_at = new Date(Date.now() - 7_200_000);
+  const otherCompany = await world.addCompany();
+  const { call: add } = createCallWriter(world, otherCompany);
+  const createdAt = new Date(Date.now() - 7_200_000);
   // Ids of several chunks, which are counted separately.
   for (let n = 0; n < 12; n++)
     await add({
       id: 1_000_000 + n * 4_000,
-      created_at,
-      ended_at: created_at,
+      created_at: createdAt,
+      ended_at: createdAt,
       status: n % 2 ? 'no_answer' : 'completed',
       buyer_converted: n % 3 === 0,
       token_values: JSON.stringify({ state: n % 2 ? 'CA' : 'NY' }),
@@ -106,32 +106,34 @@ test('filtered lists count calls that have settled as they are now', async () =>
     { status: 'no_answer' },
     { token_key: 'state', token_value: 'CA' },
     { buyer_converted: true, status: 'completed' },
-    { created_at_from: new Date(created_at.getTime() - 1_000).toISOString() },
+    { created_at_from: new Date(createdAt.getTime() - 1_000).toISOString() },
     { in_progress: false, ended_at_to: new Date().toISOString() },
   ];
   const totals = async () => {
-    const found: number[] = [];
+    const counts: number[] = [];
     for (const query of queries) {
       const { calls, metadata } = (
-        await other.api('get', 'calls', { query: { ...query, per_page: 5 } })
+        await otherCompany.api('get', 'calls', { query: { ...query, per_page: 5 } })
       ).body;
       const { metadata: all } = (
-        await other.api('get', 'calls', { query: { ...query, per_page: 100, order: 'ended_at' } })
+        await otherCompany.api('get', 'calls', {
+          query: { ...query, per_page: 100, order: 'ended_at' },
+        })
       ).body;
       expect([query, all.total_count, calls.length]).toEqual([
         query,
         metadata.total_count,
         Math.min(5, metadata.total_count),
       ]);
-      found.push(metadata.total_count);
+      counts.push(metadata.total_count);
     }
-    return found;
+    return counts;
   };
   expect(await totals()).toEqual([6, 6, 2, 12, 12]);
   expect(await totals()).toEqual([6, 6, 2, 12, 12]);
   const change = (set: string, id: number) =>
-    world.sql(recorded(`UPDATE calls SET ${set} WHERE company_id = $1 AND id = $2`), [
-      other.id,
+    world.sql(addRecording(`UPDATE calls SET ${set} WHERE company_id = $1 AND id = $2`), [
+      otherCompany.id,
       id,
     ]);
   await change(`status = 'completed', buyer_converted = true`, 1_004_000);
@@ -139,7 +141,7 @@ test('filtered lists count calls that have settled as they are now', async () =>
   await change(`token_values = '{"state":"TX"}'`, 1_012_000);
   await change('deleted_at = now()', 1_000_000);
   expect(await totals()).toEqual([5, 5, 2, 11, 11]);
-  await add({ status: 'no_answer', id: 1_000_001, ended_at: created_at });
+  await add({ status: 'no_answer', id: 1_000_001, ended_at: createdAt });
   expect(await totals()).toEqual([6, 5, 2, 12, 12]);
 });
 

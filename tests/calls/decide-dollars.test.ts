@@ -35,11 +35,11 @@ const APPLYING = {
   token_values: [],
   attribution_token_values: ['sold:yes'],
 };
-const NOBODY = { buyer_paid: false, source_paid: false };
-const decide = (call: Partial<ConvertibleCall>, known = NOBODY) =>
+const NOT_PAID = { buyer_paid: false, source_paid: false };
+const decide = (call: Partial<ConvertibleCall>, paidBefore = NOT_PAID) =>
   decideDollars(
     { ...CALL, ...call },
-    { buyer_id: 2, applying: APPLYING, answered_seconds: 90, known },
+    { buyer_id: 2, applying: APPLYING, answered_seconds: 90, paidBefore },
   );
 const names = ({ events }: ReturnType<typeof decide>) => events.map(({ event }) => event);
 
@@ -50,7 +50,7 @@ test('a conversion pays its revenue, and the source its part of it', () => {
     payout: 3,
     buyer_seconds: 3_600,
     source_seconds: 60,
-    expects: NOBODY,
+    expects: NOT_PAID,
   });
   expect(names(due)).toEqual(['converted', 'payout']);
 });
@@ -63,21 +63,21 @@ test('dollars that a user has set before belong to the conversion and are not ad
 });
 
 test('of a caller who was paid for before nothing is due, which is said once', () => {
-  const known = { buyer_paid: true, source_paid: false };
-  const due = decide({}, known);
-  expect(due).toMatchObject({ conversion: null, payout: null, expects: known });
+  const paidBefore = { buyer_paid: true, source_paid: false };
+  const due = decide({}, paidBefore);
+  expect(due).toMatchObject({ conversion: null, payout: null, expects: paidBefore });
   expect(names(due)).toEqual(['not_converted']);
-  expect(names(decide({ buyer_repeat_caller: true }, known))).toEqual([]);
+  expect(names(decide({ buyer_repeat_caller: true }, paidBefore))).toEqual([]);
 });
 
 test('callers who withhold their number are all different', () => {
-  const known = { buyer_paid: true, source_paid: true };
-  expect(decide({ caller_number: null }, known)).toMatchObject({
+  const paidBefore = { buyer_paid: true, source_paid: true };
+  expect(decide({ caller_number: null }, paidBefore)).toMatchObject({
     conversion: { revenue: 10 },
     payout: 3,
     buyer_seconds: 0,
     source_seconds: 0,
-    expects: NOBODY,
+    expects: NOT_PAID,
   });
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { endStaleCalls } from '../../src/calls/end-stale-calls';
 import { PAID, PAID_AFTER, held, used, type ModelBuyer } from '../support/call-model';
-import { applyRaced, ordersOf, type RacedCall, type RacedEvent } from '../support/raced-calls';
+import { applyRaced, listOrders, type RacedCall, type RacedEvent } from '../support/raced-calls';
 import { repetitions } from '../support/repetitions';
 import { twoServers } from '../support/two-servers';
 
@@ -16,7 +16,7 @@ const PAYOUT = 3;
 /** When every call that is under way is considered over. */
 const FAR = new Date(Date.now() + 86_400_000);
 const CALLER = '+13105550188';
-const conversion = (duplicate_timeframe: number) => ({
+const conversion = (duplicateTimeframe: number) => ({
   buyer_conversions_schedule: [
     {
       buyer_conversions_attributes: [
@@ -25,7 +25,7 @@ const conversion = (duplicate_timeframe: number) => ({
           conversion_type: 'duration',
           duration: PAID_AFTER,
           revenue: PAID,
-          duplicate_timeframe,
+          duplicate_timeframe: duplicateTimeframe,
         },
       ],
       schedule: [],
@@ -43,55 +43,55 @@ async function send(server: number, path: string, body: Fields) {
 }
 
 /** Two buyers that ring at once, and a third whose turn is after them. */
-async function setUp(press_one: boolean) {
+async function setUp(pressOne: boolean) {
   here.world.company = await here.world.addCompany();
   const buyer = (n: number, fields: Fields) =>
     here.create('buyers', { number: `+1212555010${n}`, ...conversion(0), ...fields });
-  const [one, two, three] = [
+  const [first, second, third] = [
     await buyer(1, {}),
-    await buyer(2, { press_one_to_accept: press_one }),
+    await buyer(2, { press_one_to_accept: pressOne }),
     await buyer(3, { tier: 2 }),
   ];
   const group = await here.create('buyer_groups', {
     name: 'Both',
     dial_buyers_type: 'simultaneously',
-    buyer_ids: [one, two],
+    buyer_ids: [first, second],
   });
   const offer = await here.create('offers', {
     name: 'Auto',
-    buyer_ids: [three],
+    buyer_ids: [third],
     buyer_group_ids: [group],
     payouts: [{ payout_type: 'fixed', amount: PAYOUT }],
   });
   const source = await here.create('traffic_sources', { name: 'Ads' });
-  return { ids: [one!, two!, three!] as const, group, offer, source };
+  return { ids: [first!, second!, third!] as const, group, offer, source };
 }
 
 const owner = { zone: 'UTC', paused: false, tier: 1, limits: new Map() };
 
-async function begin(press_one: boolean): Promise<{ id: number; model: RacedCall }> {
-  const { ids, group: group_id, offer: offer_id, source } = await setUp(press_one);
-  const call = { offer_id, caller_number: CALLER, traffic_source_id: source };
+async function begin(pressOne: boolean): Promise<{ id: number; model: RacedCall }> {
+  const { ids, group: groupId, offer: offerId, source } = await setUp(pressOne);
+  const call = { offer_id: offerId, caller_number: CALLER, traffic_source_id: source };
   const { id } = (await send(0, 'call_sessions', call)).call_session;
-  const group = { ...owner, name: `group ${group_id}` as const, at_once: true, uses: [] };
-  const buyers = ids.map((buyer_id, place): ModelBuyer => ({
+  const group = { ...owner, name: `group ${groupId}` as const, at_once: true, uses: [] };
+  const buyers = ids.map((buyerId, index): ModelBuyer => ({
     ...owner,
-    name: `buyer ${buyer_id}`,
-    id: buyer_id,
-    press_one: press_one && place === 1,
+    name: `buyer ${buyerId}`,
+    id: buyerId,
+    press_one: pressOne && index === 1,
     hours: null,
     suppressed: new Set(),
-    direct: place === 2,
-    groups: place === 2 ? [] : [group],
+    direct: index === 2,
+    groups: index === 2 ? [] : [group],
     price: PAID,
     balance: null,
     credit: 0,
     uses: [],
   }));
-  const dialed = await attemptsOf(id);
+  const dialed = await loadAttempts(id);
   const attempts = dialed.map(({ uuid, buyer_id }) => ({
     uuid,
-    buyer: buyers.find((each) => each.id === Number(buyer_id))!,
+    buyer: buyers.find((buyer) => buyer.id === Number(buyer_id))!,
     group,
     status: 'ringing' as const,
     converted: false,
@@ -103,7 +103,7 @@ async function begin(press_one: boolean): Promise<{ id: number; model: RacedCall
   return { id, model: { ...model, call: { id, caller: CALLER, attempts, ended: false } } };
 }
 
-const attemptsOf = (id: number) =>
+const loadAttempts = (id: number) =>
   here.world.sql<{ uuid: string; buyer_id: string; status: string }>(
     'SELECT uuid, buyer_id, status FROM call_attempts WHERE call_id = $1 ORDER BY id',
     [id],
@@ -112,8 +112,8 @@ const attemptsOf = (id: number) =>
 const OPEN = ['ringing', 'answered', 'connected'];
 
 /** The stored outcome of a call, from all tables that have part of it. */
-async function written(id: number) {
-  const attempts = await attemptsOf(id);
+async function loadStoredOutcome(id: number) {
+  const attempts = await loadAttempts(id);
   const [call] = await here.world.sql<Fields>(
     `SELECT
       ended_at IS NOT NULL AS ended, hangup_cause = 'lost' AS is_lost,
@@ -149,15 +149,15 @@ async function written(id: number) {
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 
 /** The outcome of a model, in the same form. */
-function expected({ buyers, groups, call, is_lost, paid }: RacedCall) {
-  const total = (each: ModelBuyer | RacedCall['groups'][number], metric: 'connection') =>
-    used(each, { metric, interval: 'total' }, FAR);
-  const caps = [...buyers, ...groups].map((each) => {
-    const { slots, connections, conversions, revenue } = held(each, [call]);
-    const sold = total(each, 'buyer_conversion' as 'connection');
+function toExpectedOutcome({ buyers, groups, call, is_lost, paid }: RacedCall) {
+  const total = (capOwner: ModelBuyer | RacedCall['groups'][number], metric: 'connection') =>
+    used(capOwner, { metric, interval: 'total' }, FAR);
+  const caps = [...buyers, ...groups].map((capOwner) => {
+    const { slots, connections, conversions, revenue } = held(capOwner, [call]);
+    const sold = total(capOwner, 'buyer_conversion' as 'connection');
     return {
-      name: each.name as string,
-      connections: total(each, 'connection'),
+      name: capOwner.name as string,
+      connections: total(capOwner, 'connection'),
       conversions: sold,
       revenue: sold * PAID,
       earned: sold * (PAID - PAYOUT),
@@ -189,9 +189,9 @@ const NAMES: Partial<Record<RacedEvent['event'], Fields>> = {
 };
 
 async function report(id: number, server: number, uuids: string[], raced: RacedEvent) {
-  const { event, place, seconds } = raced;
+  const { event, index, seconds } = raced;
   if (event === 'lost') return endStaleCalls({ ...here.world.deps, clock: () => FAR });
-  const body = { ...(NAMES[event] ?? { event }), attempt: uuids[place] };
+  const body = { ...(NAMES[event] ?? { event }), attempt: uuids[index] };
   const talks = event === 'completed' || event === 'duration';
   return send(server, `call_sessions/${id}/events`, talks ? { ...body, duration: seconds } : body);
 }
@@ -200,16 +200,16 @@ async function report(id: number, server: number, uuids: string[], raced: RacedE
  * The states that some order of the events leads to. A call about which an event arrives while it
  * is looked at is not lost.
  */
-function outcomesOf(models: readonly RacedCall[], events: readonly RacedEvent[]): RacedCall[] {
+function listOutcomes(models: readonly RacedCall[], events: readonly RacedEvent[]): RacedCall[] {
   const reported = events.filter(({ event }) => event !== 'lost');
   const orders = [
-    ...ordersOf(events),
-    ...(reported.length < events.length ? ordersOf(reported) : []),
+    ...listOrders(events),
+    ...(reported.length < events.length ? listOrders(reported) : []),
   ];
   return models.flatMap((model) =>
     orders.map((order) => {
       const copy = structuredClone(model);
-      for (const each of order) applyRaced(copy, each);
+      for (const event of order) applyRaced(copy, event);
       return copy;
     }),
   );
@@ -220,7 +220,7 @@ const events = fc.record({
     ...(['answered', 'answered', 'press', 'press', 'decline', 'no_answer', 'busy'] as const),
     ...(['completed', 'completed', 'duration', 'duration', 'ringing', 'lost'] as const),
   ),
-  place: fc.nat(2),
+  index: fc.nat(2),
   seconds: fc.constantFrom(0, 10, 70, 90),
 });
 
@@ -229,24 +229,30 @@ test('events that reach two processes at the same time are handled in one of the
     fc.asyncProperty(
       fc.boolean(),
       fc.array(fc.array(events, { minLength: 2, maxLength: 4 }), { minLength: 3, maxLength: 5 }),
-      async (press_one, batches) => {
-        const { id, model } = await begin(press_one);
+      async (pressOne, batches) => {
+        const { id, model } = await begin(pressOne);
         let models = [model];
         for (const batch of batches) {
-          const uuids = (await attemptsOf(id)).map(({ uuid }) => uuid);
-          const known = batch.map((each) => ({ ...each, place: each.place % uuids.length }));
-          await Promise.all(known.map((each, n) => report(id, n % 2, uuids, each)));
-          const now = await written(id);
-          const outcomes = outcomesOf(models, known);
+          const uuids = (await loadAttempts(id)).map(({ uuid }) => uuid);
+          const racedEvents = batch.map((event) => ({
+            ...event,
+            index: event.index % uuids.length,
+          }));
+          await Promise.all(racedEvents.map((event, n) => report(id, n % 2, uuids, event)));
+          const now = await loadStoredOutcome(id);
+          const outcomes = listOutcomes(models, racedEvents);
           const shown = JSON.stringify(now);
-          models = outcomes.filter((each) => JSON.stringify(expected(each)) === shown);
+          models = outcomes.filter((model) => JSON.stringify(toExpectedOutcome(model)) === shown);
           if (models.length === 0)
-            expect({ known, outcome: now }).toEqual({ known, outcome: expected(outcomes[0]!) });
+            expect({ events: racedEvents, outcome: now }).toEqual({
+              events: racedEvents,
+              outcome: toExpectedOutcome(outcomes[0]!),
+            });
           models = [
             ...new Map(
-              models.map((each) => [
-                JSON.stringify([each.call, each.next, each.cut_off, each.paid]),
-                each,
+              models.map((model) => [
+                JSON.stringify([model.call, model.next, model.cut_off, model.paid]),
+                model,
               ]),
             ).values(),
           ];

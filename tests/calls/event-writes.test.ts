@@ -14,7 +14,7 @@ const { ok, begin, report, later } = here;
 /**
  * A buyer in a group that pays once in an hour for a caller, at an offer that pays its source so.
  */
-async function paying() {
+async function createPayingOffer() {
   const attributes = { name: 'Minute', conversion_type: 'duration', duration: 60, revenue: 10 };
   const buyer = await here.buyer({
     buyer_conversions_schedule: [
@@ -31,76 +31,81 @@ async function paying() {
     buyer_group_ids: [group],
     payouts: [{ ...terms, duplicate_timeframe: 3_600 }],
   });
-  const { id: traffic_source_id } = (await ok('post', 'traffic_sources', { name: 'Ads' }))
+  const { id: trafficSourceId } = (await ok('post', 'traffic_sources', { name: 'Ads' }))
     .traffic_source;
-  return { buyer, group, offer, call: () => begin(offer, { traffic_source_id }) };
+  return { buyer, group, offer, call: () => begin(offer, { traffic_source_id: trafficSourceId }) };
 }
 
-const callOf = async ({ id }: { id: number }) => (await ok('get', `calls/${id}`)).call;
-const stuck = async () => {
+const loadCall = async ({ id }: { id: number }) => (await ok('get', `calls/${id}`)).call;
+const waitUntilStuck = async () => {
   while ((await here.world.deps.database.pool.query(STUCK)).rowCount === 0) await setTimeout(20);
 };
 /** Runs work while another connection has an open transaction, which commits once both wait. */
-async function whileOpen<T>(before: string[], work: () => Promise<T>, after: string[] = []) {
-  for (const each of ['BEGIN', ...before]) await here.world.sql(each);
+async function runWhileOpen<T>(before: string[], work: () => Promise<T>, after: string[] = []) {
+  for (const statement of ['BEGIN', ...before]) await here.world.sql(statement);
   const working = work();
-  await stuck();
-  for (const each of [...after, 'COMMIT']) await here.world.sql(each);
+  await waitUntilStuck();
+  for (const statement of [...after, 'COMMIT']) await here.world.sql(statement);
   return working;
 }
 
 test('an event is one read and one write, and one that says nothing new is one read', async () => {
-  const { call } = await paying();
+  const { call } = await createPayingOffer();
   const { id } = await call();
   const db = here.world.deps.tenants.ofRequest(here.world.company.id, 'routing');
-  const sent = jest.spyOn(Client.prototype, 'query');
-  const statementsOf = async (event: ReportedEvent) => {
-    sent.mockClear();
+  const querySpy = jest.spyOn(Client.prototype, 'query');
+  const captureStatements = async (event: ReportedEvent) => {
+    querySpy.mockClear();
     await handleCallEvent(db, id, event, here.time.read());
-    return sent.mock.calls.map(([query]) => (query as { name?: string }).name ?? query);
+    return querySpy.mock.calls.map(([query]) => (query as { name?: string }).name ?? query);
   };
   await handleCallEvent(db, id, { event: 'ringing' }, here.time.read());
   const [read, progress] = ['calls.read_states_by_id', 'calls.record_progress'];
-  expect(await statementsOf({ event: 'ringing' })).toEqual([read, progress]);
-  expect(await statementsOf({ event: 'answered' })).toEqual([read, 'calls.record_use']);
-  expect(await statementsOf({ event: 'answered' })).toEqual([read]);
-  expect(await statementsOf({ event: 'duration', duration: 5 })).toEqual([read, progress]);
+  expect(await captureStatements({ event: 'ringing' })).toEqual([read, progress]);
+  expect(await captureStatements({ event: 'answered' })).toEqual([read, 'calls.record_use']);
+  expect(await captureStatements({ event: 'answered' })).toEqual([read]);
+  expect(await captureStatements({ event: 'duration', duration: 5 })).toEqual([read, progress]);
   const completed = { event: 'completed', duration: 90 } as const;
-  expect(await statementsOf(completed)).toEqual([read, 'calls.record_conversion']);
-  expect(await statementsOf(completed)).toEqual([read]);
-  sent.mockRestore();
-  expect(await callOf({ id })).toMatchObject({ revenue: 10, payout: 3, status: 'completed' });
+  expect(await captureStatements(completed)).toEqual([read, 'calls.record_conversion']);
+  expect(await captureStatements(completed)).toEqual([read]);
+  querySpy.mockRestore();
+  expect(await loadCall({ id })).toMatchObject({ revenue: 10, payout: 3, status: 'completed' });
 });
 
 test('calls whose events arrive together are read together, each as its event needs it', async () => {
-  const { offer, call } = await paying();
-  const [one, two, three] = [await call(), await call(), await begin(offer)];
-  await report(two, 'answered');
+  const { offer, call } = await createPayingOffer();
+  const [first, second, third] = [await call(), await call(), await begin(offer)];
+  await report(second, 'answered');
   later(90);
   const db = here.world.deps.tenants.ofRequest(here.world.company.id, 'routing');
-  const sent = jest.spyOn(Client.prototype, 'query');
+  const querySpy = jest.spyOn(Client.prototype, 'query');
   const handled = await Promise.allSettled([
-    handleCallEvent(db, one.id, { event: 'answered' }, here.time.read()),
+    handleCallEvent(db, first.id, { event: 'answered' }, here.time.read()),
     handleCallEvent(db, 4_000_000_000, { event: 'answered' }, here.time.read()),
-    handleCallEvent(db, two.id, { event: 'completed', duration: 90 }, here.time.read()),
-    handleCallEvent(db, three.id, { event: 'ringing' }, here.time.read()),
+    handleCallEvent(db, second.id, { event: 'completed', duration: 90 }, here.time.read()),
+    handleCallEvent(db, third.id, { event: 'ringing' }, here.time.read()),
   ]);
-  const names = sent.mock.calls.map(([query]) => (query as { name?: string }).name ?? '');
-  sent.mockRestore();
+  const names = querySpy.mock.calls.map(([query]) => (query as { name?: string }).name ?? '');
+  querySpy.mockRestore();
   expect(names.filter((name) => name.startsWith('calls.read_states'))).toHaveLength(1);
-  const results = handled.map((each) =>
-    each.status === 'fulfilled' ? each.value.id : each.reason,
+  const results = handled.map((outcome) =>
+    outcome.status === 'fulfilled' ? outcome.value.id : outcome.reason,
   );
-  expect(results).toEqual([one.id, expect.objectContaining({ status: 404 }), two.id, three.id]);
-  expect(await callOf(one)).toMatchObject({ status: 'in_progress', revenue: 0 });
-  expect(await callOf(two)).toMatchObject({ status: 'completed', revenue: 10 });
-  expect(await callOf(three)).toMatchObject({ status: 'ringing' });
+  expect(results).toEqual([
+    first.id,
+    expect.objectContaining({ status: 404 }),
+    second.id,
+    third.id,
+  ]);
+  expect(await loadCall(first)).toMatchObject({ status: 'in_progress', revenue: 0 });
+  expect(await loadCall(second)).toMatchObject({ status: 'completed', revenue: 10 });
+  expect(await loadCall(third)).toMatchObject({ status: 'ringing' });
 });
 
 test('an event is decided again when the call has changed while it waited for it', async () => {
-  const { call, buyer } = await paying();
+  const { call, buyer } = await createPayingOffer();
   const talk = await call();
-  const instruction = await whileOpen(
+  const instruction = await runWhileOpen(
     [`SELECT FROM calls WHERE id = ${talk.id} FOR UPDATE`],
     () => report(talk, 'answered'),
     [
@@ -110,50 +115,54 @@ test('an event is decided again when the call has changed while it waited for it
     ],
   );
   expect(instruction).toMatchObject({ action: 'hang_up' });
-  expect(await callOf(talk)).toMatchObject({ status: 'no_answer', connected_at: null });
+  expect(await loadCall(talk)).toMatchObject({ status: 'no_answer', connected_at: null });
   expect((await ok('get', `buyers/${buyer}`)).buyer).toMatchObject({ connection_total_used: 0 });
-  expect(await here.eventsOf(talk)).not.toContain('answered');
+  expect(await here.loadEvents(talk)).not.toContain('answered');
 });
 
 test('an event is written once the one that holds the call changes nothing of it', async () => {
-  const { call } = await paying();
+  const { call } = await createPayingOffer();
   const talk = await call();
-  const instruction = await whileOpen([`SELECT FROM calls WHERE id = ${talk.id} FOR UPDATE`], () =>
-    report(talk, 'answered'),
+  const instruction = await runWhileOpen(
+    [`SELECT FROM calls WHERE id = ${talk.id} FOR UPDATE`],
+    () => report(talk, 'answered'),
   );
   expect(instruction).toMatchObject({ action: 'connect' });
-  expect(await here.eventsOf(talk)).toContain('answered');
+  expect(await here.loadEvents(talk)).toContain('answered');
 });
 
 test('a payment that is committed while a call waits for the caps is seen by it', async () => {
-  const { call, buyer } = await paying();
-  const [one, two] = [await call(), await call()];
-  for (const each of [one, two]) await report(each, 'answered');
+  const { call, buyer } = await createPayingOffer();
+  const [first, second] = [await call(), await call()];
+  for (const session of [first, second]) await report(session, 'answered');
   later(90);
   const paid = {
     columns: 'company_id, call_id, buyer_id, caller_number, revenue, created_at',
-    values: `${here.world.company.id}, ${one.id}, ${buyer}, 13105550188, 10, '${NOON}'`,
+    values: `${here.world.company.id}, ${first.id}, ${buyer}, 13105550188, 10, '${NOON}'`,
   };
-  await whileOpen(
+  await runWhileOpen(
     [
       `SELECT FROM call_limits WHERE buyer_id = ${buyer} FOR UPDATE`,
       `INSERT INTO conversions (uuid, ${paid.columns})
       VALUES (gen_random_uuid(), ${paid.values})`,
     ],
-    () => report(two, 'completed', { duration: 90 }),
+    () => report(second, 'completed', { duration: 90 }),
   );
-  expect(await callOf(two)).toMatchObject({ buyer_converted: false, buyer_repeat_caller: true });
-  expect(await here.eventsOf(two)).toContain('not_converted');
+  expect(await loadCall(second)).toMatchObject({
+    buyer_converted: false,
+    buyer_repeat_caller: true,
+  });
+  expect(await here.loadEvents(second)).toContain('not_converted');
 });
 
 test('of calls of one caller that end at the same moment one is paid, and its source once', async () => {
-  const { call, buyer, group } = await paying();
+  const { call, buyer, group } = await createPayingOffer();
   const talks = await Promise.all(Array.from({ length: 12 }, call));
-  await Promise.all(talks.map((each) => report(each, 'answered')));
+  await Promise.all(talks.map((session) => report(session, 'answered')));
   later(90);
-  await Promise.all(talks.map((each) => report(each, 'completed', { duration: 90 })));
-  const calls = await Promise.all(talks.map(callOf));
-  const count = (column: string) => calls.filter((each) => each[column]).length;
+  await Promise.all(talks.map((session) => report(session, 'completed', { duration: 90 })));
+  const calls = await Promise.all(talks.map(loadCall));
+  const count = (column: string) => calls.filter((row) => row[column]).length;
   expect({
     buyer_converted: count('buyer_converted'),
     buyer_repeat_caller: count('buyer_repeat_caller'),
@@ -176,7 +185,7 @@ test('of calls of one caller that end at the same moment one is paid, and its so
 });
 
 test('the tokens of its buyer and of the conversion reach the call, those of the buyer its lead', async () => {
-  const { offer, call } = await paying();
+  const { offer, call } = await createPayingOffer();
   const { lead_token } = (await ok('get', `offers/${offer}`)).offer;
   const lead = await here.world.company.api('post', 'leads', {
     auth: null,
@@ -185,7 +194,7 @@ test('the tokens of its buyer and of the conversion reach the call, those of the
   const talk = await call();
   await report(talk, 'answered');
   const shown = async () => (await ok('get', `leads/${lead.body.id}`)).lead;
-  expect((await callOf(talk)).token_values).toMatchObject({ plan: 'gold', team: 'red' });
+  expect((await loadCall(talk)).token_values).toMatchObject({ plan: 'gold', team: 'red' });
   expect((await shown()).data).toMatchObject({ plan: 'gold', team: 'red' });
   await report(talk, 'completed', { duration: 90 });
   expect(await shown()).toMatchObject({
@@ -197,7 +206,7 @@ test('the tokens of its buyer and of the conversion reach the call, those of the
 });
 
 test('what several buyers have paid leaves nothing over: the next one pays its own amount', async () => {
-  const { call } = await paying();
+  const { call } = await createPayingOffer();
   const talk = await call();
   for (const dollars of [0.1, 0.2])
     await here.world.sql(
@@ -210,5 +219,5 @@ test('what several buyers have paid leaves nothing over: the next one pays its o
   ]);
   await report(talk, 'answered');
   await report(talk, 'completed', { duration: 90 });
-  expect(await callOf(talk)).toMatchObject({ revenue: 10.3, buyer_converted: true });
+  expect(await loadCall(talk)).toMatchObject({ revenue: 10.3, buyer_converted: true });
 });

@@ -14,14 +14,15 @@ const CALLS = repetitions(100, 200);
 const CAP = 50;
 
 /** Begins calls at the same time on both processes and returns the ids of those that are dialed. */
-async function callAll(offer_id: number, count = CALLS): Promise<number[]> {
+async function callAll(offerId: number, count = CALLS): Promise<number[]> {
   const answers = await Promise.all(
     Array.from({ length: count }, async (_, n) => {
-      const caller_number = `+1310555${String(n).padStart(4, '0')}`;
+      const callerNumber = `+1310555${String(n).padStart(4, '0')}`;
       // A process that is killed does not answer, or stops in the middle.
-      const answered = send(n % 2, 'POST', 'call_sessions', { offer_id, caller_number }).then(
-        async (res) => [res.status, await res.text()] as const,
-      );
+      const answered = send(n % 2, 'POST', 'call_sessions', {
+        offer_id: offerId,
+        caller_number: callerNumber,
+      }).then(async (res) => [res.status, await res.text()] as const);
       const [status, text] = await answered.catch(() => [undefined, ''] as const);
       if (status === undefined) return undefined;
       if (status !== 201) throw new Error(text);
@@ -32,7 +33,7 @@ async function callAll(offer_id: number, count = CALLS): Promise<number[]> {
   return answers.flatMap((session) => (session?.instruction.action === 'dial' ? [session.id] : []));
 }
 
-const held = async () => {
+const loadHeld = async () => {
   const sums = `
     SELECT
       coalesce(sum(concurrency_cap_used), 0)::int AS slots,
@@ -61,7 +62,7 @@ const PAYS = {
     },
   ],
 };
-const limitOf = (metric: string) => (metric === 'revenue' ? CAP * 10 : CAP);
+const toCapLimit = (metric: string) => (metric === 'revenue' ? CAP * 10 : CAP);
 
 describe(`a cap of ${CAP} allows exactly ${CAP} of ${CALLS} calls at once on two processes`, () => {
   beforeEach(async () => void (here.world.company = await here.world.addCompany()));
@@ -73,29 +74,29 @@ describe(`a cap of ${CAP} allows exactly ${CAP} of ${CALLS} calls at once on two
     ),
   )('%s, %s, of a group and of its buyers together', async (metric, interval) => {
     // The group has the cap, and one of its buyers a smaller one.
-    const one = await create('buyers', {
+    const firstBuyer = await create('buyers', {
       number: '+12125550101',
       ...PAYS,
-      ...(interval !== 'hourly' && { [`${metric}_${interval}_limit`]: limitOf(metric) / 5 }),
+      ...(interval !== 'hourly' && { [`${metric}_${interval}_limit`]: toCapLimit(metric) / 5 }),
     });
-    const two = await create('buyers', { number: '+12125550102', ...PAYS });
+    const secondBuyer = await create('buyers', { number: '+12125550102', ...PAYS });
     const group = await create('buyer_groups', {
       name: 'Both',
-      buyer_ids: [one, two],
-      [`${metric}_${interval}_limit`]: limitOf(metric),
+      buyer_ids: [firstBuyer, secondBuyer],
+      [`${metric}_${interval}_limit`]: toCapLimit(metric),
     });
     expect(
       await callAll(await create('offers', { name: 'Auto', buyer_group_ids: [group] })),
     ).toHaveLength(CAP);
-    const by_buyer = await here.world.sql<{ buyer_id: string; n: number }>(
+    const byBuyer = await here.world.sql<{ buyer_id: string; n: number }>(
       'SELECT buyer_id, count(*)::int AS n FROM call_attempts WHERE company_id = $1 GROUP BY 1',
       [here.world.company.id],
     );
-    expect(by_buyer.reduce((sum, { n }) => sum + n, 0)).toBe(CAP);
+    expect(byBuyer.reduce((sum, { n }) => sum + n, 0)).toBe(CAP);
     if (interval !== 'hourly')
-      expect(by_buyer.find(({ buyer_id }) => buyer_id === String(one))!.n).toBeLessThanOrEqual(
-        CAP / 5,
-      );
+      expect(
+        byBuyer.find(({ buyer_id }) => buyer_id === String(firstBuyer))!.n,
+      ).toBeLessThanOrEqual(CAP / 5);
     // Every call has a decision about both buyers.
     const [odd] = await here.world.sql<{ n: number }>(
       `SELECT count(*)::int AS n
@@ -126,7 +127,7 @@ describe(`a cap of ${CAP} allows exactly ${CAP} of ${CALLS} calls at once on two
     const offer = await create('offers', { name: 'Auto', buyer_ids: [buyer] });
     const dialed = await callAll(offer);
     expect(dialed).toHaveLength(CAP);
-    expect(await held()).toEqual({
+    expect(await loadHeld()).toEqual({
       slots: CAP,
       connections: CAP,
       conversions: CAP,
@@ -146,7 +147,7 @@ describe(`a cap of ${CAP} allows exactly ${CAP} of ${CALLS} calls at once on two
       ]),
     );
     await Promise.all(left.flatMap((call) => [report(call, 'completed'), report(call, 'busy')]));
-    expect(await held()).toEqual({ slots: 20, connections: 20, conversions: 20, revenue: 200 });
+    expect(await loadHeld()).toEqual({ slots: 20, connections: 20, conversions: 20, revenue: 200 });
     const { body } = await here.world.company.api('get', `buyers/${buyer}`);
     expect(body.buyer).toMatchObject({
       concurrency_cap_used: 20,
@@ -166,7 +167,7 @@ describe(`a cap of ${CAP} allows exactly ${CAP} of ${CALLS} calls at once on two
     });
     const offer = await create('offers', { name: 'Auto', buyer_ids: [buyer] });
     const calling = callAll(offer, 300);
-    await eventually(async () => (await held()).slots >= 10, 2);
+    await eventually(async () => (await loadHeld()).slots >= 10, 2);
     await here.kill(1);
     const dialed = await calling;
     await here.restart(1);
@@ -177,7 +178,7 @@ describe(`a cap of ${CAP} allows exactly ${CAP} of ${CALLS} calls at once on two
     // The replies for some that were dialed were lost; none is above the cap.
     expect(attempts!.n).toBe(CAP);
     expect(dialed.length).toBeLessThanOrEqual(CAP);
-    expect((await held()).slots).toBe(CAP);
+    expect((await loadHeld()).slots).toBe(CAP);
     // On a slow machine the leases of earlier tests may end meanwhile too.
     await here.world.sql(
       `UPDATE call_slots SET lease_until = now() + interval '1 hour' WHERE company_id <> $1`,
@@ -191,7 +192,7 @@ describe(`a cap of ${CAP} allows exactly ${CAP} of ${CALLS} calls at once on two
       Array.from({ length: 4 }, () => endStaleCalls(here.world.deps)),
     );
     expect(ended.reduce((sum, n) => sum + n, 0)).toBe(CAP);
-    expect(await held()).toEqual(NOTHING);
+    expect(await loadHeld()).toEqual(NOTHING);
     expect(await callAll(offer, 60)).toHaveLength(CAP);
   });
 });

@@ -1,9 +1,9 @@
 import type { Schemas } from '../../src/contract';
-import { callsOf, type CallFields } from '../support/calls';
+import { createCallWriter, type CallFields } from '../support/calls';
 import { standingClock } from '../support/clock';
-import { randomCalls, reported } from '../support/grouped-reports';
-import { makerOf } from '../support/reports';
-import { member } from '../support/teams';
+import { randomCalls, buildReport } from '../support/grouped-reports';
+import { bindCreate } from '../support/reports';
+import { createMember } from '../support/teams';
 import { createWorld, type Company, type World } from '../support/world';
 
 type Report = Schemas['GroupedCallReport'];
@@ -20,7 +20,7 @@ const ask = async ({ api }: Pick<Company, 'api'>, query: object): Promise<Report
   expect([query, res.status, res.body.errors]).toEqual([query, 200, undefined]);
   return res.body;
 };
-const keysOf = ({ groups }: Report['rows'][number]) => groups.map(({ key }) => key);
+const listKeys = ({ groups }: Report['rows'][number]) => groups.map(({ key }) => key);
 
 describe('random calls, compared with adding them up one by one', () => {
   let company: Company;
@@ -28,7 +28,7 @@ describe('random calls, compared with adding them up one by one', () => {
 
   beforeAll(async () => {
     company = await world.addCompany();
-    const make = makerOf(company);
+    const make = bindCreate(company);
     const [buyers, sources, offers] = [
       [await make('buyers', 'buyer', { name: 'A' }), await make('buyers', 'buyer', { name: 'B' })],
       [await make('traffic_sources', 'traffic_source', { name: 'S' })],
@@ -36,7 +36,7 @@ describe('random calls, compared with adding them up one by one', () => {
     ];
     // From before the clocks of New York go back until after those of Havana go forward.
     calls = randomCalls({ buyers, sources, offers, from: '2026-10-25', days: 150, count: 400 });
-    const { call } = callsOf(world, company);
+    const { call } = createCallWriter(world, company);
     for (const fields of calls) await call(fields);
   });
 
@@ -52,30 +52,34 @@ describe('random calls, compared with adding them up one by one', () => {
     [['week', 'token'], 'UTC'],
   ] as const;
 
-  test.each(CASES)('by %p in %s', async (group_by, time_zone) => {
+  test.each(CASES)('by %p in %s', async (groupBy, timeZone) => {
     const query = {
-      group_by: group_by.join(),
-      time_zone,
+      group_by: groupBy.join(),
+      time_zone: timeZone,
       per_page: 1000,
-      ...(([...group_by] as string[]).includes('token') && { token_key: 'campaign' }),
+      ...(([...groupBy] as string[]).includes('token') && { token_key: 'campaign' }),
     };
     const { rows, totals, metadata } = await ask(company, query);
-    const expected = reported(calls, group_by, time_zone);
+    const expected = buildReport(calls, groupBy, timeZone);
     expect(
-      new Map(rows.map(({ groups: _, ...figures }, n) => [keysOf(rows[n]!).join('|'), figures])),
+      new Map(rows.map(({ groups: _, ...figures }, n) => [listKeys(rows[n]!).join('|'), figures])),
     ).toEqual(expected.rows);
     expect(totals).toEqual(expected.totals);
-    expect(metadata).toMatchObject({ group_by, time_zone, total_count: expected.rows.size });
+    expect(metadata).toMatchObject({
+      group_by: groupBy,
+      time_zone: timeZone,
+      total_count: expected.rows.size,
+    });
   });
 
   test('of a time and of one buyer', async () => {
     const query = { created_at_from: '2026-11-01', created_at_to: '2026-11-30T23:59:59' };
     const within = calls.filter(({ created_at }) => String(created_at).startsWith('2026-11'));
-    expect((await ask(company, query)).totals).toEqual(reported(within, ['day'], 'UTC').totals);
-    const { buyer_id } = calls.find((each) => each.buyer_id)!;
-    const of_buyer = within.filter((each) => each.buyer_id === buyer_id);
+    expect((await ask(company, query)).totals).toEqual(buildReport(within, ['day'], 'UTC').totals);
+    const { buyer_id } = calls.find((call) => call.buyer_id)!;
+    const ofBuyer = within.filter((call) => call.buyer_id === buyer_id);
     expect((await ask(company, { ...query, buyer_id })).totals).toEqual(
-      reported(of_buyer, ['day'], 'UTC').totals,
+      buildReport(ofBuyer, ['day'], 'UTC').totals,
     );
   });
 
@@ -86,17 +90,17 @@ describe('random calls, compared with adding them up one by one', () => {
     for (const order of ['revenue', 'connect_rate', undefined]) {
       const pages: Report['rows'] = [];
       for (let page = 1; page <= Math.ceil(rows.length / 90); page++) {
-        const asked = { ...query, order, order_dir: 'desc', page, per_page: 90 };
-        const found = await ask(company, asked);
-        expect([found.totals, found.metadata.total_pages]).toEqual([
+        const pageQuery = { ...query, order, order_dir: 'desc', page, per_page: 90 };
+        const report = await ask(company, pageQuery);
+        expect([report.totals, report.metadata.total_pages]).toEqual([
           totals,
           Math.ceil(rows.length / 90),
         ]);
-        pages.push(...found.rows);
+        pages.push(...report.rows);
       }
       const ascending = (await ask(company, { ...query, order, per_page: 1000 })).rows;
       expect(pages).toEqual(ascending.toReversed());
-      expect(new Set(pages.map((row) => keysOf(row).join())).size).toBe(rows.length);
+      expect(new Set(pages.map((row) => listKeys(row).join())).size).toBe(rows.length);
       const figures = ascending.map((row) => row[(order ?? 'calls') as 'calls']);
       if (order) expect(figures).toEqual(figures.toSorted((a, b) => a - b));
     }
@@ -109,26 +113,26 @@ describe('what rows are called', () => {
 
   beforeAll(async () => {
     company = await world.addCompany();
-    const make = makerOf(company);
+    const make = bindCreate(company);
     bayline = await make('buyers', 'buyer', { name: '=Bayline' });
     group = await make('buyer_groups', 'buyer_group', { name: 'West', buyer_ids: [bayline] });
     source = await make('traffic_sources', 'traffic_source', { name: 'Search' });
-    const { call, attempt } = callsOf(world, company);
-    const created_at = '2027-04-01T12:00:00Z';
-    const of_buyer = { buyer_id: bayline, connected_at: created_at, buyer_converted: true };
+    const { call, attempt } = createCallWriter(world, company);
+    const createdAt = '2027-04-01T12:00:00Z';
+    const ofBuyer = { buyer_id: bayline, connected_at: createdAt, buyer_converted: true };
     const sold = await call({
-      created_at,
-      ended_at: created_at,
+      created_at: createdAt,
+      ended_at: createdAt,
       total_duration: 90,
-      ...of_buyer,
+      ...ofBuyer,
       revenue: 20.05,
       payout: 5,
       traffic_source_id: source,
       sub_id: '=1+1',
     });
     await attempt(sold.id, bayline, { buyer_group_id: group });
-    await call({ created_at, ended_at: created_at, total_duration: 30 });
-    await call({ created_at, total_duration: 30, deleted_at: created_at });
+    await call({ created_at: createdAt, ended_at: createdAt, total_duration: 30 });
+    await call({ created_at: createdAt, total_duration: 30, deleted_at: createdAt });
   });
 
   test('records have their id and name, groups of buyers are those of the attempt', async () => {
@@ -164,8 +168,8 @@ describe('what rows are called', () => {
     const path = 'calls/reports/grouped';
     const bare = await company.api('get', path, { query: { root: false } });
     expect(bare.body).toEqual((await ask(company, {})).rows);
-    const other = await world.addCompany();
-    expect(await ask(other, { group_by: 'hour,buyer' })).toMatchObject({
+    const otherCompany = await world.addCompany();
+    expect(await ask(otherCompany, { group_by: 'hour,buyer' })).toMatchObject({
       rows: [],
       totals: { calls: 0, revenue: 0, profit: 0, epc: 0, connect_rate: 0, average_duration: 0 },
       metadata: { total_count: 0, total_pages: 0 },
@@ -186,16 +190,16 @@ describe('what rows are called', () => {
   });
 
   test("a buyer's user sees the own calls, and nothing of their sources", async () => {
-    const { call } = callsOf(world, company);
-    const other = await makerOf(company)('buyers', 'buyer', { name: 'Rival' });
-    const rival = { buyer_id: other, buyer_converted: true, revenue: 77, payout: 3 };
+    const { call } = createCallWriter(world, company);
+    const otherBuyer = await bindCreate(company)('buyers', 'buyer', { name: 'Rival' });
+    const rival = { buyer_id: otherBuyer, buyer_converted: true, revenue: 77, payout: 3 };
     await call({ created_at: '2027-04-02T12:00:00Z', total_duration: 10, ...rival });
-    const user = await member(company, 'buyer@example.com', {
+    const user = await createMember(company, 'buyer@example.com', {
       permissions: ['calls:read'],
       buyer_ids: [bayline],
     });
     const { rows, totals } = await ask(user, { group_by: 'buyer,buyer_group,day' });
-    expect(rows.map(keysOf)).toEqual([[String(bayline), null, '2027-04-01']]);
+    expect(rows.map(listKeys)).toEqual([[String(bayline), null, '2027-04-01']]);
     const hidden = { payout: null, profit: null, traffic_source_conversions: null };
     expect(totals).toMatchObject({ calls: 1, revenue: 20.05, epc: 20.05, ...hidden });
     await refused(user, [
@@ -208,12 +212,12 @@ describe('what rows are called', () => {
   });
 
   test("a publisher's user sees the own calls, and nothing of their buyers", async () => {
-    const user = await member(company, 'source@example.com', {
+    const user = await createMember(company, 'source@example.com', {
       permissions: ['calls:read'],
       traffic_source_ids: [source],
     });
     const { rows, totals } = await ask(user, { group_by: 'traffic_source,sub_id' });
-    expect(rows.map(keysOf)).toEqual([[String(source), '=1+1']]);
+    expect(rows.map(listKeys)).toEqual([[String(source), '=1+1']]);
     const hidden = { revenue: null, profit: null, epc: null, conversions: null };
     expect(totals).toMatchObject({ calls: 1, payout: 5, conversion_rate: null, ...hidden });
     const csv = await user.api('get', 'calls/reports/grouped.csv', { query: { group_by: 'day' } });
@@ -232,15 +236,19 @@ describe('what rows are called', () => {
     const of = (id: number, query: object) =>
       company.api('get', `traffic_sources/${id}/report`, { query });
     const query = { group_by: 'day,buyer' };
-    const own = (await of(source, query)).body;
-    expect(own).toEqual((await all({ ...query, traffic_source_id: source })).body);
-    expect(own.totals.calls).toBeGreaterThan(0);
-    const named = { name: 'Named', user_traffic_source_id: 'ads' };
-    const other = await makerOf(company)('traffic_sources', 'traffic_source', named);
-    expect((await of(other, query)).body.totals.calls).toBe(0);
-    const user = await member(company, 'other-source@example.com', {
+    const ownReport = (await of(source, query)).body;
+    expect(ownReport).toEqual((await all({ ...query, traffic_source_id: source })).body);
+    expect(ownReport.totals.calls).toBeGreaterThan(0);
+    const sourceFields = { name: 'Named', user_traffic_source_id: 'ads' };
+    const otherSource = await bindCreate(company)(
+      'traffic_sources',
+      'traffic_source',
+      sourceFields,
+    );
+    expect((await of(otherSource, query)).body.totals.calls).toBe(0);
+    const user = await createMember(company, 'other-source@example.com', {
       permissions: ['calls:read'],
-      traffic_source_ids: [other],
+      traffic_source_ids: [otherSource],
     });
     const path = `traffic_sources/${source}/report`;
     expect((await user.api('get', path)).status).toBe(404);

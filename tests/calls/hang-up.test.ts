@@ -1,14 +1,14 @@
 import { openTwilio } from '../carriers/requests';
-import { callsOf } from '../support/calls';
+import { createCallWriter } from '../support/calls';
 import { CALLER, softswitch } from '../support/softswitch';
 import { switchboard } from '../support/switchboard';
 import { startTwilio, type TwilioServer } from '../support/twilio-server';
-import { appOf, caller, type Api } from '../support/world';
+import { buildApp, caller, type Api } from '../support/world';
 import { patient } from '../support/patience';
 
 let server: TwilioServer;
 const here = softswitch('2026-06-01T16:00:00Z');
-const { time, ok, errors, buyer, offer, begin, eventsOf } = here;
+const { time, ok, errors, buyer, offer, begin, loadEvents } = here;
 beforeAll(async () => {
   server = await startTwilio();
 });
@@ -18,14 +18,17 @@ afterAll(() => server.close());
 type Fields = Record<string, unknown>;
 
 /** A call that rings at a buyer. */
-const ringing = async (fields: Fields = {}) => {
-  const buyer_ids = [await buyer({ name: 'Ada', number: '+12125550101', ...fields })];
-  return begin(await offer({ buyer_ids }), { tokens: { state: 'CA' } });
+const createRingingCall = async (fields: Fields = {}) => {
+  const buyerIds = [await buyer({ name: 'Ada', number: '+12125550101', ...fields })];
+  return begin(await offer({ buyer_ids: buyerIds }), { tokens: { state: 'CA' } });
 };
 
 describe('hang_up', () => {
   test('ends a call of a softswitch; its next instruction is to hang up', async () => {
-    const call = await ringing({ current_conversion_revenue: 10, current_conversion_duration: 5 });
+    const call = await createRingingCall({
+      current_conversion_revenue: 10,
+      current_conversion_duration: 5,
+    });
     await ok('post', `call_sessions/${call.id}/events`, { event: 'answered' });
     time.set('2026-06-01T16:00:20Z');
     const { call: ended } = await ok('post', `calls/${call.id}`, { hang_up: 'true' });
@@ -43,7 +46,7 @@ describe('hang_up', () => {
         .instruction.action,
     ).toBe('hang_up');
     await ok('post', `calls/${call.id}`, { hang_up: true });
-    expect(await eventsOf(call)).toEqual([
+    expect(await loadEvents(call)).toEqual([
       'started',
       'dialed',
       'answered',
@@ -63,7 +66,7 @@ describe('hang_up', () => {
   describe('of a call at a carrier', () => {
     const withCarrier = (): Api =>
       caller(
-        appOf({ ...here.world.deps, carrier: openTwilio(server, { timeout_ms: patient(300) }) }),
+        buildApp({ ...here.world.deps, carrier: openTwilio(server, { timeout_ms: patient(300) }) }),
         here.world.company.auth,
       );
     /** A call that came in through the carrier and rings at a buyer. */
@@ -74,10 +77,10 @@ describe('hang_up', () => {
       await board.twiml(board.hook('voice'), {
         CallSid: sid,
         From: CALLER,
-        To: board.own,
+        To: board.companyNumber,
         CallStatus: 'ringing',
       });
-      const { id } = await board.callOf({ sid });
+      const { id } = await board.loadCall({ sid });
       return { board, sid, path: `calls/${id}` };
     };
 
@@ -93,7 +96,7 @@ describe('hang_up', () => {
       await board.twiml(board.hook('voice_status'), {
         CallSid: sid,
         From: CALLER,
-        To: board.own,
+        To: board.companyNumber,
         CallStatus: 'completed',
       });
       expect((await ok('get', path)).call.ended_at).not.toBeNull();
@@ -126,7 +129,7 @@ describe('hang_up', () => {
 
     test('cancels an outbound call that was not answered', async () => {
       const sid = `CAout${here.world.company.id}`;
-      const call = await callsOf(here.world, here.world.company).call({
+      const call = await createCallWriter(here.world, here.world.company).call({
         direction: 'outbound',
         status: 'ringing',
         carrier: 'twilio',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { endStaleCalls } from '../../src/calls/end-stale-calls';
 import {
   amount,
-  callerOf,
+  toCallerNumber,
   commands,
   companies,
   limitName,
@@ -15,12 +15,12 @@ import {
   giveBack,
   hasRoom,
   PAID_AFTER,
-  tierFor,
+  findTier,
   type ModelCall,
   type ModelOwner,
 } from '../support/call-model';
 import { checkCaps, owners } from '../support/call-model-checks';
-import { FAR, okOf, setUp, type State } from '../support/call-model-company';
+import { FAR, bindOk, setUp, type State } from '../support/call-model-company';
 import { ANSWERS, startBidders } from '../support/bidders';
 import { standingClock } from '../support/clock';
 import { repetitions } from '../support/repetitions';
@@ -32,12 +32,12 @@ import { createWorld, type World } from '../support/world';
 const START = '2026-06-29T14:00:00Z';
 const time = standingClock(START);
 let world: World;
-let ok: ReturnType<typeof okOf>;
+let ok: ReturnType<typeof bindOk>;
 let bidders: Awaited<ReturnType<typeof startBidders>>;
 beforeAll(async () => {
   const environment = { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' };
   world = await createWorld({ clock: time.read, environment });
-  ok = okOf(world);
+  ok = bindOk(world);
   bidders = await startBidders();
   bidders.answer({ bid: ANSWERS.bid(BID, { duration: PAID_AFTER }) });
 });
@@ -48,8 +48,8 @@ afterAll(async () => {
 
 type Fields = Record<string, unknown>;
 
-const at = <T>(all: readonly T[], place: number): T | undefined => all[place % all.length];
-const pathOf = ({ name }: ModelOwner) =>
+const at = <T>(all: readonly T[], index: number): T | undefined => all[index % all.length];
+const toPath = ({ name }: ModelOwner) =>
   name
     .replace('group ', 'buyer_groups/')
     .replace('buyer ', 'buyers/')
@@ -70,7 +70,7 @@ async function checkDialed(
   const now = time.read();
   const tiers = new Map(
     state.buyers.flatMap((buyer) => {
-      const tier = tierFor(buyer, call, { calls: state.calls, now });
+      const tier = findTier(buyer, call, { calls: state.calls, now });
       return tier === undefined ? [] : [[buyer.id, tier]];
     }),
   );
@@ -81,8 +81,7 @@ async function checkDialed(
     allowed: [...tiers.keys()],
     none: tiers.size === 0,
   });
-  for (const buyer_id of dialed)
-    expect([buyer_id, tiers.get(buyer_id)]).toEqual([buyer_id, lowest]);
+  for (const buyerId of dialed) expect([buyerId, tiers.get(buyerId)]).toEqual([buyerId, lowest]);
   for (const { buyer_id, buyer_group_id, attempt: uuid } of instruction.dial) {
     const buyer = state.buyers.find(({ id }) => id === buyer_id)!;
     const group = state.groups.find(({ name }) => name === `group ${buyer_group_id}`) ?? null;
@@ -129,7 +128,7 @@ async function checkDecision(state: State, call: ModelCall, dialed: number[]) {
     ids(candidates.filter(({ chosen }: { chosen: boolean }) => chosen)),
     buyer_ids.toSorted(),
   ]).toEqual([dialed.toSorted((a, b) => a - b), dialed.toSorted()]);
-  for (const { used: taken, limit } of caps) expect(taken).toBeLessThan(limit);
+  for (const { used: usage, limit } of caps) expect(usage).toBeLessThan(limit);
 }
 
 const KEYS: Record<string, Fields> = {
@@ -141,7 +140,7 @@ async function run(state: State, command: Command): Promise<void> {
   const now = time.read();
   switch (command.do) {
     case 'call': {
-      const caller = callerOf(command.pick % 4);
+      const caller = toCallerNumber(command.pick % 4);
       const call: ModelCall = { id: 0, caller, attempts: [], ended: false };
       const { call_session } = await ok('post', 'call_sessions', {
         offer_id: state.offer_id,
@@ -170,40 +169,42 @@ async function run(state: State, command: Command): Promise<void> {
       const path = `call_sessions/${call.id}/events`;
       const res = await world.company.api('post', path, { body });
       // A key that is not awaited from the buyer is refused.
-      const is_awaited = !('key' in body) || attempt.status === 'answered';
-      expect([event, res.status]).toEqual([event, is_awaited ? 200 : 409]);
-      if (!is_awaited) return;
+      const isAwaited = !('key' in body) || attempt.status === 'answered';
+      expect([event, res.status]).toEqual([event, isAwaited ? 200 : 409]);
+      if (!isAwaited) return;
       const { instruction } = res.body.call_session;
-      if (applyEvent(call, attempt, command.event, now) === 'again')
+      if (applyEvent(call, attempt, command.event, now) === 'next_round')
         await checkDialed(state, call, instruction);
       return;
     }
     case 'wait':
       return time.set(new Date(now.getTime() + command.minutes * 60_000).toISOString());
     case 'pause': {
-      const one = at(owners(state), command.pick)!;
-      await ok('put', pathOf(one), { paused: command.paused });
-      one.paused = command.paused;
+      const owner = at(owners(state), command.pick)!;
+      await ok('put', toPath(owner), { paused: command.paused });
+      owner.paused = command.paused;
       return;
     }
     case 'limit': {
-      const one = at(owners(state), command.pick)!;
+      const owner = at(owners(state), command.pick)!;
       const { cap, limit } = command;
-      if (one.name.startsWith('buyer') && cap.endsWith('_hourly')) return;
+      if (owner.name.startsWith('buyer') && cap.endsWith('_hourly')) return;
       const name =
-        cap === 'concurrency' && one.name.startsWith('group') ? 'concurrency_cap' : limitName(cap);
-      const none = one === state.source ? FAR : null;
-      await ok('put', pathOf(one), { [name]: limit === null ? none : amount(cap, limit) });
-      if (limit === null) one.limits.delete(cap);
-      else one.limits.set(cap, amount(cap, limit));
+        cap === 'concurrency' && owner.name.startsWith('group')
+          ? 'concurrency_cap'
+          : limitName(cap);
+      const none = owner === state.source ? FAR : null;
+      await ok('put', toPath(owner), { [name]: limit === null ? none : amount(cap, limit) });
+      if (limit === null) owner.limits.delete(cap);
+      else owner.limits.set(cap, amount(cap, limit));
       return;
     }
     case 'suppress': {
-      const place = command.pick % state.buyers.length;
-      await ok('post', `buyer_suppressions/${state.lists[place]}/caller_block`, {
-        caller_ids: [callerOf(command.caller)],
+      const index = command.pick % state.buyers.length;
+      await ok('post', `buyer_suppressions/${state.lists[index]}/caller_block`, {
+        caller_ids: [toCallerNumber(command.caller)],
       });
-      state.buyers[place]!.suppressed.add(callerOf(command.caller));
+      state.buyers[index]!.suppressed.add(toCallerNumber(command.caller));
       return;
     }
     case 'return': {
@@ -217,18 +218,18 @@ async function run(state: State, command: Command): Promise<void> {
       return;
     }
     case 'enter': {
-      const one = at(
+      const buyer = at(
         state.buyers.filter(({ balance }) => balance !== null),
         command.pick,
       );
-      if (!one) return;
+      if (!buyer) return;
       const { amount: dollars } = command;
       await ok('post', 'account_entries', {
-        buyer_id: one.id,
+        buyer_id: buyer.id,
         kind: 'adjustment',
         amount: dollars,
       });
-      one.balance = cents(one.balance! + dollars);
+      buyer.balance = cents(buyer.balance! + dollars);
       return;
     }
     case 'die':
@@ -249,7 +250,7 @@ test('caps hold, slots and counters agree, and only allowed buyers are dialed', 
       fc.array(commands, { minLength: 20, maxLength: 30 }),
       async (setup, all) => {
         time.set(START);
-        const state = await setUp(world, setup, bidders.urlOf('bid'));
+        const state = await setUp(world, setup, bidders.buildUrl('bid'));
         for (const command of all) {
           await run(state, command);
           await checkCaps(world, state, time.read());

@@ -1,12 +1,12 @@
 import { openCarrier } from '../../src/carriers';
-import { contactDueLeads } from '../../src/outreach/contact-due-leads';
-import { story, submit } from '../support/leads';
+import { processDueLeads } from '../../src/outreach/contact-due-leads';
+import { loadStory, submit } from '../support/leads';
 import { placedCalls } from '../support/placed-calls';
 import type { Trouble } from '../support/twilio-server';
 
 const TO = '+13105550190';
 const here = placedCalls();
-const { time, ok, place, distant, counted, shop } = here;
+const { time, ok, placeCall, distant, counted, shop } = here;
 
 describe('the carrier', () => {
   test('that rejects a call leaves it as failed, with the reason', async () => {
@@ -14,7 +14,7 @@ describe('the carrier', () => {
     const lead = (await submit(here.world, schedule.lead_token, { caller_id: '3105550101' })).body
       .id;
     for (const api of [here.world.company.api, distant()]) {
-      const res = await place({ lead_id: lead }, api);
+      const res = await placeCall({ lead_id: lead }, api);
       expect([res.status, res.body.call.status, res.body.call.error_code]).toEqual([
         201,
         'failed',
@@ -24,23 +24,23 @@ describe('the carrier', () => {
     }
     expect((await ok('get', `leads/${lead}`)).lead.attempted_call_id).toBeNull();
     expect(
-      (await story(here.world, lead)).filter((line) => line.startsWith('call_failed')),
+      (await loadStory(here.world, lead)).filter((line) => line.startsWith('call_failed')),
     ).toHaveLength(2);
   });
 
   test('that is down leaves nothing behind, and the next request places one call', async () => {
     const { schedule } = await shop();
     const order = { to: TO, schedule_id: schedule.id };
-    expect((await place({ ...order, to: '+13105550104' })).status).toBe(503);
+    expect((await placeCall({ ...order, to: '+13105550104' })).status).toBe(503);
     here.server.trouble([{ status: 429, code: 20429 }]);
-    const res = await place(order, distant(), { 'Idempotency-Key': 'down' });
+    const res = await placeCall(order, distant(), { 'Idempotency-Key': 'down' });
     expect([res.status, res.body.detail, res.headers['retry-after']]).toEqual([
       503,
       expect.stringContaining('No call was placed'),
       expect.any(String),
     ]);
     expect(await counted()).toEqual([0, 0]);
-    expect((await place(order, distant(), { 'Idempotency-Key': 'down' })).status).toBe(201);
+    expect((await placeCall(order, distant(), { 'Idempotency-Key': 'down' })).status).toBe(201);
     expect([here.server.calls.length, await counted()]).toEqual([1, [1, 1]]);
   });
 
@@ -52,12 +52,12 @@ describe('the carrier', () => {
       // The carrier's clock is the real one.
       time.set(new Date().toISOString());
       here.server.trouble([trouble]);
-      const lost = await place(order, distant());
+      const lost = await placeCall(order, distant());
       expect([lost.status, lost.body.detail]).toEqual([503, expect.stringContaining('not known')]);
-      const again = await place(order, distant());
-      expect([again.status, here.server.calls.length, await counted()]).toEqual([201, 1, [1, 1]]);
+      const retry = await placeCall(order, distant());
+      expect([retry.status, here.server.calls.length, await counted()]).toEqual([201, 1, [1, 1]]);
       // A repeated request after that places another call.
-      expect((await place(order, distant())).body.call.id).not.toBe(again.body.call.id);
+      expect((await placeCall(order, distant())).body.call.id).not.toBe(retry.body.call.id);
       expect([here.server.calls.length, await counted()]).toEqual([2, [2, 2]]);
     },
   );
@@ -69,18 +69,18 @@ describe('the carrier', () => {
       leads.push(
         (await submit(here.world, schedule.lead_token, { caller_id: `310555020${n}` })).body.id,
       );
-    const { account_sid, auth_token, url: base_url } = here.server;
+    const { account_sid, auth_token, url: baseUrl } = here.server;
     const carrier = openCarrier('twilio', {
       account_sid,
       auth_token,
-      base_url,
+      base_url: baseUrl,
       public_url: here.public_url,
     });
     const api = distant();
     const [placed] = await Promise.all([
-      Promise.all([...leads, ...leads].map((lead_id) => place({ lead_id }, api))),
-      contactDueLeads({ ...here.world.deps, carrier }),
-      contactDueLeads({ ...here.world.deps, carrier }),
+      Promise.all([...leads, ...leads].map((leadId) => placeCall({ lead_id: leadId }, api))),
+      processDueLeads({ ...here.world.deps, carrier }),
+      processDueLeads({ ...here.world.deps, carrier }),
     ]);
     expect(placed.map(({ status }) => status)).toEqual(Array(10).fill(201));
     const rows = await here.world.sql<{ n: number; own: number }>(
@@ -88,9 +88,9 @@ describe('the carrier', () => {
       FROM calls WHERE company_id = $1`,
       [here.world.company.id],
     );
-    expect([rows[0], here.server.calls.filter(({ from }) => from === here.own).length]).toEqual([
-      { n: 15, own: 15 },
-      15,
-    ]);
+    expect([
+      rows[0],
+      here.server.calls.filter(({ from }) => from === here.companyNumber).length,
+    ]).toEqual([{ n: 15, own: 15 }, 15]);
   });
 });

@@ -1,20 +1,20 @@
-import { ownNumber, story, submit } from '../support/leads';
+import { ownNumber, loadStory, submit } from '../support/leads';
 import { placedCalls } from '../support/placed-calls';
 
 const TO = '+13105550190';
 const here = placedCalls();
-const { ok, place, errors, distant, counted, shop } = here;
+const { ok, placeCall, errors, distant, counted, shop } = here;
 
 describe('a placed call', () => {
   test('for a schedule is connected to where the calls of the schedule go', async () => {
     const { schedule, offer } = await shop();
-    const res = await place({ to: '(310) 555-0190', schedule_id: schedule.id });
+    const res = await placeCall({ to: '(310) 555-0190', schedule_id: schedule.id });
     expect(res.status).toBe(201);
     expect(res.body.call).toMatchObject({
       category: 'outbound',
       status: 'completed',
       caller_number: TO,
-      number_called: here.own,
+      number_called: here.companyNumber,
       connected_to: '+13105550199',
       schedule_id: schedule.id,
       offer_id: offer.id,
@@ -34,34 +34,34 @@ describe('a placed call', () => {
           .buyer.id,
       );
     const offer = (await ok('post', 'offers', { name: 'Auto', buyer_ids: buyers })).offer.id;
-    const other = await ownNumber(
+    const otherNumber = await ownNumber(
       here.world,
       here.world.company,
-      `1646555${here.own.slice(-4)}`,
+      `1646555${here.companyNumber.slice(-4)}`,
       offer,
     );
     const res = await distant()('post', 'calls', {
-      query: { to: TO, from: `+1646555${here.own.slice(-4)}` },
+      query: { to: TO, from: `+1646555${here.companyNumber.slice(-4)}` },
     });
     expect(res.body.call).toMatchObject({
       status: 'queued',
       offer_id: offer,
       connected_to: null,
       buyer_id: null,
-      number_called: `+1646555${here.own.slice(-4)}`,
+      number_called: `+1646555${here.companyNumber.slice(-4)}`,
     });
-    expect(Object.fromEntries(here.server.asked[0]!.form)).toMatchObject({
+    expect(Object.fromEntries(here.server.requests[0]!.form)).toMatchObject({
       To: TO,
-      From: `+1646555${here.own.slice(-4)}`,
+      From: `+1646555${here.companyNumber.slice(-4)}`,
       Timeout: '30',
       Url: expect.stringContaining(`/telephony/answer?key=${res.body.call.uuid}`),
     });
     expect(await here.server.settle()).toEqual([200]);
     expect((await ok('get', `calls/${res.body.call.id}`)).call.status).toBe('completed');
-    const [given] = await here.world.sql('SELECT last_assigned_at FROM numbers WHERE id = $1', [
-      other,
+    const [numberRow] = await here.world.sql('SELECT last_assigned_at FROM numbers WHERE id = $1', [
+      otherNumber,
     ]);
-    expect(given!.last_assigned_at).not.toBeNull();
+    expect(numberRow!.last_assigned_at).not.toBeNull();
   });
 
   test('for a lead has its tokens, number and owner, and counts as one attempt', async () => {
@@ -69,8 +69,8 @@ describe('a placed call', () => {
     const lead = (await submit(here.world, schedule.lead_token, { first_name: 'Ann' })).body.id;
     const headers = { 'Idempotency-Key': 'call-ann' };
     const [first, second] = [
-      await place({ lead_id: lead }, here.world.company.api, headers),
-      await place({ lead_id: lead }, here.world.company.api, headers),
+      await placeCall({ lead_id: lead }, here.world.company.api, headers),
+      await placeCall({ lead_id: lead }, here.world.company.api, headers),
     ];
     expect([first.status, second.body]).toEqual([201, first.body]);
     expect(first.body.call).toMatchObject({
@@ -80,7 +80,7 @@ describe('a placed call', () => {
       token_values: { first_name: 'Ann' },
       name: 'Ann',
     });
-    await place({ lead_id: lead });
+    await placeCall({ lead_id: lead });
     const [row] = await here.world.sql(
       `SELECT contact_attempts, attempted_call_id, connected_call_id, dial_number_id, last_call_at
       FROM leads WHERE id = $1`,
@@ -97,7 +97,7 @@ describe('a placed call', () => {
       connected_call_id: calls[1]!.id,
       dial_number_id: expect.any(String),
     });
-    expect((await story(here.world, lead)).filter((line) => line.startsWith('call_'))).toEqual(
+    expect((await loadStory(here.world, lead)).filter((line) => line.startsWith('call_'))).toEqual(
       Array(2).fill('call_placed: requested; completed'),
     );
     expect((await ok('get', 'contacts')).contacts[0]).toMatchObject({ calls_count: 2 });
@@ -177,12 +177,12 @@ describe('a call is not placed', () => {
       schedule_id: [expect.stringContaining('must not be paused')],
     });
     expect(await counted()).toEqual([0, 0]);
-    const other = await here.world.addCompany();
+    const otherCompany = await here.world.addCompany();
     const mine = here.world.company;
-    here.world.company = other;
+    here.world.company = otherCompany;
     const theirs = await shop();
-    await here.world.sql('DELETE FROM number_lookups WHERE company_id = $1', [other.id]);
-    await here.world.sql('DELETE FROM numbers WHERE company_id = $1', [other.id]);
+    await here.world.sql('DELETE FROM number_lookups WHERE company_id = $1', [otherCompany.id]);
+    await here.world.sql('DELETE FROM numbers WHERE company_id = $1', [otherCompany.id]);
     expect(await errors({ to: TO, schedule_id: theirs.schedule.id })).toEqual({
       from: [expect.stringContaining('owns no number')],
     });

@@ -2,8 +2,8 @@ import { Client } from 'pg';
 import { convertCall } from '../../src/calls/convert-call';
 import { handleCallEvent } from '../../src/calls/handle-event';
 import type { Statements } from '../../src/db/tenant';
-import { callsOf, type CallFields } from '../support/calls';
-import { recorded } from '../support/recorded-calls';
+import { createCallWriter, type CallFields } from '../support/calls';
+import { addRecording } from '../support/recorded-calls';
 import { softswitch } from '../support/softswitch';
 
 // Records that the statements which write calls make: events for webhooks and schedules, and
@@ -23,12 +23,12 @@ const KINDS = [
   'buyer_did_not_convert',
   'call_changed',
 ];
-const hooks = () =>
+const createHooks = () =>
   Promise.all(
-    KINDS.map((trigger_type) =>
+    KINDS.map((triggerType) =>
       ok('post', 'outgoing_webhooks', {
         name: 'Hook',
-        trigger_type,
+        trigger_type: triggerType,
         url: 'https://example.com/hook',
       }),
     ),
@@ -39,7 +39,7 @@ interface Event {
   lead: number | null;
 }
 /** The events that were recorded since the last look. */
-const events = () =>
+const takeEvents = () =>
   here.world.sql<Event>(
     `WITH e AS (DELETE FROM webhook_events WHERE company_id = $1 RETURNING *)
     SELECT kind, (snapshot->'call'->>'revenue')::float8 AS revenue,
@@ -47,8 +47,8 @@ const events = () =>
     FROM e ORDER BY id`,
     [here.world.company.id],
   );
-const kinds = async () => (await events()).map(({ kind }) => kind).toSorted();
-const scheduled = async () =>
+const takeKinds = async () => (await takeEvents()).map(({ kind }) => kind).toSorted();
+const takeScheduledKinds = async () =>
   (
     await here.world.sql<{ kind: string }>(
       'DELETE FROM schedule_events WHERE company_id = $1 RETURNING kind',
@@ -59,7 +59,7 @@ const scheduled = async () =>
     .toSorted();
 
 /** A connected call of a lead, at an offer whose schedules start by the ends of calls. */
-async function connected() {
+async function createConnectedCall() {
   const buyer = await here.buyer();
   const offer = await here.offer({ buyer_ids: [buyer] });
   const triggers = ['call_missed', 'call_not_converted', 'call_converted'].map((on) => ({ on }));
@@ -68,14 +68,14 @@ async function connected() {
   const call = await begin(offer, { caller_number: '+13105550177' });
   await report(call, 'answered');
   later(90);
-  await hooks();
-  await events();
-  await scheduled();
+  await createHooks();
+  await takeEvents();
+  await takeScheduledKinds();
   const now = new Date(here.world.deps.clock());
-  const buyer_id = buyer;
+  const buyerId = buyer;
   const convert = (db: Statements) =>
     convertCall(db, {
-      ...{ call_id: call.id, buyer_id, answered_seconds: 90, now },
+      ...{ call_id: call.id, buyer_id: buyerId, answered_seconds: 90, now },
       reported: { revenue: 12 },
     });
   const db = here.world.deps.tenants.of(here.world.company.id);
@@ -86,49 +86,52 @@ const END = { event: 'completed', duration: 90 } as const;
 
 describe('the state at the end of a transaction counts', () => {
   test('of a call that ends and then converts', async () => {
-    const { call, convert, db, now } = await connected();
+    const { call, convert, db, now } = await createConnectedCall();
     await db.transaction(async (tx) => {
       await handleCallEvent(tx, call.id, END, now);
       await convert(tx);
     });
-    const found = await events();
-    expect(found.map(({ kind }) => kind).toSorted()).toEqual(['buyer_converted', 'every_call']);
-    for (const event of found) expect(event).toMatchObject({ revenue: 12, lead: 12 });
-    expect(await scheduled()).toEqual(['call_converted']);
+    const recordedEvents = await takeEvents();
+    expect(recordedEvents.map(({ kind }) => kind).toSorted()).toEqual([
+      'buyer_converted',
+      'every_call',
+    ]);
+    for (const event of recordedEvents) expect(event).toMatchObject({ revenue: 12, lead: 12 });
+    expect(await takeScheduledKinds()).toEqual(['call_converted']);
   });
 
   test('of each of two transactions', async () => {
-    const { call, convert, db, now } = await connected();
+    const { call, convert, db, now } = await createConnectedCall();
     await db.transaction((tx) => handleCallEvent(tx, call.id, END, now));
-    const [ended] = await events();
+    const [ended] = await takeEvents();
     expect(ended).toMatchObject({ revenue: 0, lead: 0 });
     await db.statements(convert);
-    for (const event of await events()) expect(event).toMatchObject({ revenue: 12, lead: 12 });
-    expect(await scheduled()).toEqual(['call_converted', 'call_not_converted']);
+    for (const event of await takeEvents()) expect(event).toMatchObject({ revenue: 12, lead: 12 });
+    expect(await takeScheduledKinds()).toEqual(['call_converted', 'call_not_converted']);
   });
 });
 
 test('an outcome that a transaction does not commit is not recorded', async () => {
-  const { call, db, now } = await connected();
+  const { call, db, now } = await createConnectedCall();
   const lost = db.statements(async (tx) => {
     await handleCallEvent(tx as never, call.id, END, now);
     throw new Error('no');
   });
   await expect(lost).rejects.toThrow('no');
-  expect([await events(), await scheduled()]).toEqual([[], []]);
+  expect([await takeEvents(), await takeScheduledKinds()]).toEqual([[], []]);
 });
 
 describe('of a call that has ended', () => {
   const ENDED: CallFields = { ended_at: NOON, updated_at: NOON, carrier: 'sandbox' };
   const after = async (set: string) => {
     const { company } = here.world;
-    const { id } = await callsOf(here.world, company).call(ENDED);
-    await hooks();
-    await events();
+    const { id } = await createCallWriter(here.world, company).call(ENDED);
+    await createHooks();
+    await takeEvents();
     await here.world.sql(
-      recorded(`UPDATE calls SET updated_at = '2026-06-01T16:01:00Z', ${set} WHERE id = ${id}`),
+      addRecording(`UPDATE calls SET updated_at = '2026-06-01T16:01:00Z', ${set} WHERE id = ${id}`),
     );
-    return kinds();
+    return takeKinds();
   };
 
   test.each([
@@ -164,30 +167,36 @@ describe('of a call that has ended', () => {
 });
 
 test('a call that waits for its carrier has not started; once it has, it has once', async () => {
-  await hooks();
-  await events();
+  await createHooks();
+  await takeEvents();
   const { company, sql } = here.world;
-  const { id } = await callsOf(here.world, company).call({
+  const { id } = await createCallWriter(here.world, company).call({
     ...{ direction: 'outbound', status: 'sending', ended_at: null },
   });
-  expect(await kinds()).toEqual([]);
+  expect(await takeKinds()).toEqual([]);
   for (const status of ['queued', 'ringing'])
-    await sql(recorded(`UPDATE calls SET status = '${status}' WHERE id = ${id}`));
-  expect(await kinds()).toEqual(['new_call_started']);
+    await sql(addRecording(`UPDATE calls SET status = '${status}' WHERE id = ${id}`));
+  expect(await takeKinds()).toEqual(['new_call_started']);
 });
 
 test('counts are exact, and no transaction waits for another that counts', async () => {
   const { company, url, sql } = here.world;
-  const { id: traffic_source_id } = (await ok('post', 'traffic_sources', { name: 'Counted' }))
+  const { id: trafficSourceId } = (await ok('post', 'traffic_sources', { name: 'Counted' }))
     .traffic_source;
-  const { call } = callsOf(here.world, company);
-  const created_at = '2026-01-01T00:00:00Z';
+  const { call } = createCallWriter(here.world, company);
+  const createdAt = '2026-01-01T00:00:00Z';
   const ids: number[] = [];
   for (let n = 0; n < 12; n++)
-    ids.push((await call({ id: 9_000_000 + n, created_at, traffic_source_id })).id);
+    ids.push(
+      (await call({ id: 9_000_000 + n, created_at: createdAt, traffic_source_id: trafficSourceId }))
+        .id,
+    );
   const converted = async () =>
-    (await company.api('get', 'calls', { query: { traffic_source_id, buyer_converted: true } }))
-      .body.metadata.total_count;
+    (
+      await company.api('get', 'calls', {
+        query: { traffic_source_id: trafficSourceId, buyer_converted: true },
+      })
+    ).body.metadata.total_count;
   const before = await sql<{ n: string }>(
     `SELECT sum(n) AS n FROM record_counts WHERE company_id = $1 AND resource = $2`,
     [company.id, 'calls/buyer_converted'],
@@ -203,7 +212,7 @@ test('counts are exact, and no transaction waits for another that counts', async
   );
   const set = 'buyer_converted = true, deleted_at = CASE WHEN id % 3 = 0 THEN now() END';
   for (const [n, client] of clients.entries())
-    await client.query(recorded(`UPDATE calls SET ${set} WHERE id = ${ids[n]}`));
+    await client.query(addRecording(`UPDATE calls SET ${set} WHERE id = ${ids[n]}`));
   for (const [n, client] of clients.entries()) {
     await client.query(n % 4 === 0 ? 'ROLLBACK' : 'COMMIT');
     await client.end();
@@ -211,7 +220,7 @@ test('counts are exact, and no transaction waits for another that counts', async
   const left = await sql<{ n: string }>(
     `SELECT count(*) AS n FROM calls
     WHERE company_id = $1 AND buyer_converted AND deleted_at IS NULL AND traffic_source_id = $2`,
-    [company.id, traffic_source_id],
+    [company.id, trafficSourceId],
   );
   expect(Number(left[0]!.n)).toBe(6);
   expect(await converted()).toBe(6);
@@ -220,7 +229,7 @@ test('counts are exact, and no transaction waits for another that counts', async
     [company.id, 'calls/buyer_converted'],
   );
   expect(Number(now[0]!.n) - Number(before[0]!.n)).toBe(6);
-  const shown = (await ok('get', `traffic_sources/${traffic_source_id}`)).traffic_source;
+  const shown = (await ok('get', `traffic_sources/${trafficSourceId}`)).traffic_source;
   expect(shown.calls_count).toBe(9);
 });
 

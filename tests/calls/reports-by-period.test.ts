@@ -1,4 +1,4 @@
-import { callsOf } from '../support/calls';
+import { createCallWriter } from '../support/calls';
 import { standingClock } from '../support/clock';
 import { pick, report } from '../support/reports';
 import { createWorld, type Company, type World } from '../support/world';
@@ -15,10 +15,10 @@ describe('reports by local day and hour', () => {
   let company: Company;
   beforeAll(async () => {
     company = await world.addCompany();
-    const { call } = callsOf(world, company);
+    const { call } = createCallWriter(world, company);
     // Clocks in New York go back from 02:00 to 01:00 at 06:00Z of November 1, 2026, and forward
     // from 02:00 to 03:00 at 07:00Z of March 14, 2027.
-    for (const created_at of [
+    for (const createdAt of [
       '2026-11-01T03:59:59Z',
       '2026-11-01T04:00:00Z',
       '2026-11-01T05:30:00Z',
@@ -30,14 +30,14 @@ describe('reports by local day and hour', () => {
       '2027-03-15T03:59:59Z',
       '2027-03-15T04:00:00Z',
     ])
-      await call({ created_at, ended_at: created_at });
+      await call({ created_at: createdAt, ended_at: createdAt });
   });
   const counts = async (query: object) =>
     pick((await report('calls', query, company)).rows, 'key', 'calls');
 
   test('across changes of the clocks', async () => {
-    const time_zone = 'America/New_York';
-    expect(await counts({ category: 'day', time_zone })).toEqual([
+    const timeZone = 'America/New_York';
+    expect(await counts({ category: 'day', time_zone: timeZone })).toEqual([
       ['2026-10-31', 1],
       ['2026-11-01', 4],
       ['2026-11-02', 1],
@@ -47,7 +47,7 @@ describe('reports by local day and hour', () => {
     expect(
       await counts({
         category: 'hour',
-        time_zone,
+        time_zone: timeZone,
         created_at_from: '2026-11-01',
         created_at_to: '2026-11-01 23:00',
       }),

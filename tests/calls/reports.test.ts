@@ -1,6 +1,6 @@
-import { callsOf, type CallFields } from '../support/calls';
+import { createCallWriter, type CallFields } from '../support/calls';
 import { standingClock } from '../support/clock';
-import { makerOf, pick, report, type ReportRow } from '../support/reports';
+import { bindCreate, pick, report, type ReportRow } from '../support/reports';
 import { createWorld, type Company, type World } from '../support/world';
 
 const NOW = '2027-01-12T17:00:00.000Z';
@@ -17,15 +17,15 @@ const sum = (rows: ReportRow[], name: string) =>
 describe('reports of calls', () => {
   let company: Company;
   let acme: number, bayline: number, crest: number, auto: number, home: number, search: number;
-  const on = (created_at: string, seconds: number, fields: CallFields) => ({
-    created_at,
-    ended_at: new Date(Date.parse(created_at) + seconds * 1000),
+  const on = (createdAt: string, seconds: number, fields: CallFields) => ({
+    created_at: createdAt,
+    ended_at: new Date(Date.parse(createdAt) + seconds * 1000),
     ...fields,
   });
 
   beforeAll(async () => {
     company = await world.addCompany();
-    const make = makerOf(company);
+    const make = bindCreate(company);
     [acme, bayline, crest] = [
       await make('buyers', 'buyer', { name: 'Acme' }),
       await make('buyers', 'buyer', { name: '=Bayline' }),
@@ -36,7 +36,7 @@ describe('reports of calls', () => {
       await make('offers', 'offer', { name: 'Home' }),
     ];
     search = await make('traffic_sources', 'traffic_source', { name: 'Search' });
-    const { call, attempt, decision } = callsOf(world, company);
+    const { call, attempt, decision } = createCallWriter(world, company);
     // Acme does not answer, Bayline takes it and pays.
     const sold = await call(
       on('2027-01-11T12:00:00Z', 100, {
@@ -84,7 +84,7 @@ describe('reports of calls', () => {
     ]);
     // In progress, without an offer.
     await call({ created_at: '2027-01-12T16:59:00Z', buyer_id: acme, status: 'in_progress' });
-    const gone = await call(
+    const deletedCall = await call(
       on('2027-01-11T13:00:00Z', 51, {
         offer_id: home,
         buyer_id: acme,
@@ -92,12 +92,12 @@ describe('reports of calls', () => {
         deleted_at: NOW,
       }),
     );
-    await attempt(gone.id, acme);
+    await attempt(deletedCall.id, acme);
   });
 
   test('by buyer: calls, attempts and reasons are in the row of their own buyer', async () => {
     const { rows, totals, metadata } = await report('calls', {}, company);
-    const not_called = { answered_by_person: 0, abandoned: 0, abandoned_rate: 0 };
+    const notCalled = { answered_by_person: 0, abandoned: 0, abandoned_rate: 0 };
     const nothing = {
       calls: 0,
       attempts: 0,
@@ -109,7 +109,7 @@ describe('reports of calls', () => {
       profit: 0,
       epc: 0,
       average_duration: 0,
-      ...not_called,
+      ...notCalled,
     };
     expect(rows).toEqual([
       {
@@ -152,7 +152,7 @@ describe('reports of calls', () => {
       profit: 15,
       epc: 5,
       average_duration: 52.8,
-      ...not_called,
+      ...notCalled,
       skip_reasons: { declined: 1, closed: 4, cap_reached: 1, paused: 1 },
     });
     expect(metadata).toEqual({ root: 'rows', category: 'buyer', time_zone: 'UTC', total_count: 4 });
@@ -161,8 +161,8 @@ describe('reports of calls', () => {
   test('every category adds up to the same', async () => {
     const { totals } = await report('calls', {}, company);
     for (const category of ['buyer', 'offer', 'schedule', 'traffic_source', 'day', 'hour']) {
-      const each = await report('calls', { category }, company);
-      expect([category, each.totals]).toEqual([category, totals]);
+      const categoryReport = await report('calls', { category }, company);
+      expect([category, categoryReport.totals]).toEqual([category, totals]);
       for (const name of [
         'calls',
         'attempts',
@@ -173,8 +173,12 @@ describe('reports of calls', () => {
         'payout',
         'profit',
       ])
-        expect([category, name, sum(each.rows, name)]).toEqual([category, name, totals[name]]);
-      const reasons = each.rows
+        expect([category, name, sum(categoryReport.rows, name)]).toEqual([
+          category,
+          name,
+          totals[name],
+        ]);
+      const reasons = categoryReport.rows
         .flatMap(({ skip_reasons }) => Object.values(skip_reasons as Record<string, number>))
         .reduce((all, n) => all + n, 0);
       expect([category, reasons]).toEqual([category, 7]);
@@ -211,13 +215,13 @@ describe('reports of calls', () => {
   test('of one buyer: its calls, its attempts, and why it was passed over', async () => {
     const whole = (await report('calls', {}, company)).rows;
     const { uuid } = (await company.api('get', `buyers/${crest}`)).body.buyer;
-    for (const [n, buyer_id] of [acme, bayline, uuid].entries()) {
-      const { rows, totals } = await report('calls', { buyer_id }, company);
+    for (const [n, buyerId] of [acme, bayline, uuid].entries()) {
+      const { rows, totals } = await report('calls', { buyer_id: buyerId }, company);
       expect(rows).toEqual([whole[n]]);
       expect({ key: rows[0]!.key, name: rows[0]!.name, ...totals }).toEqual(rows[0]);
     }
-    const by_offer = await report('calls', { buyer_id: crest, category: 'offer' }, company);
-    expect(pick(by_offer.rows, 'key', 'calls', 'skip_reasons')).toEqual([
+    const byOffer = await report('calls', { buyer_id: crest, category: 'offer' }, company);
+    expect(pick(byOffer.rows, 'key', 'calls', 'skip_reasons')).toEqual([
       [String(auto), 0, { closed: 2, paused: 1 }],
     ]);
   });
@@ -244,14 +248,14 @@ describe('reports of calls', () => {
   });
 
   test('another company has none', async () => {
-    const other = await world.addCompany();
-    expect(await report('calls', { category: 'day' }, other)).toMatchObject({
+    const otherCompany = await world.addCompany();
+    expect(await report('calls', { category: 'day' }, otherCompany)).toMatchObject({
       rows: [],
       totals: { calls: 0, revenue: 0, epc: 0, average_duration: 0, skip_reasons: {} },
       metadata: { total_count: 0 },
     });
     const query = { buyer_id: acme };
-    expect((await other.api('get', 'calls/reports', { query })).status).toBe(422);
+    expect((await otherCompany.api('get', 'calls/reports', { query })).status).toBe(422);
   });
 
   test.each([

@@ -1,4 +1,4 @@
-import { callsOf } from '../support/calls';
+import { createCallWriter } from '../support/calls';
 import { standingClock } from '../support/clock';
 import { switchboard } from '../support/switchboard';
 import { createWorld, type World } from '../support/world';
@@ -23,7 +23,7 @@ const board = () => switchboard(world, time);
 const ok = (...args: Parameters<ReturnType<typeof switchboard>['ok']>) => board().ok(...args);
 const press = (body: Fields) => world.company.api('post', 'calls/send_key_press', { body });
 /** A call of a softswitch that rings at buyers, one of them unless the count says otherwise. */
-const ringing = async (fields: Fields = {}, buyers = 1) => {
+const createRingingCall = async (fields: Fields = {}, buyers = 1) => {
   const ids = [];
   for (let n = 0; n < buyers; n++)
     ids.push(
@@ -47,11 +47,11 @@ const ringing = async (fields: Fields = {}, buyers = 1) => {
 };
 const report = async ({ id }: { id: number }, body: Fields) =>
   (await ok('post', `call_sessions/${id}/events`, body)).call_session.instruction;
-const now = async ({ id }: { id: number }) =>
+const loadInstruction = async ({ id }: { id: number }) =>
   (await ok('get', `call_sessions/${id}`)).call_session.instruction;
 
 test('keys in a connected call are sent to the softswitch in order, and are events', async () => {
-  const call = await ringing();
+  const call = await createRingingCall();
   await report(call, { event: 'answered' });
   const pressed = await press({ id: call.uuid, digits: '1w2#', data: { menu: 'sales' } });
   expect([pressed.status, pressed.body.call.token_values]).toEqual([200, { menu: 'sales' }]);
@@ -62,7 +62,7 @@ test('keys in a connected call are sent to the softswitch in order, and are even
   expect((await press({ id: call.id, digits: '3' })).status).toBe(200);
   const { key_presses } = await report(call, { event: 'duration' });
   expect(key_presses.map(({ digits }: Fields) => digits)).toEqual(['1w2#', '9', '3']);
-  expect(await now(call)).toMatchObject({ action: 'connect', key_presses });
+  expect(await loadInstruction(call)).toMatchObject({ action: 'connect', key_presses });
   const { call_events } = await ok('get', `calls/${call.id}/events`);
   expect(call_events.find(({ id }: Fields) => id === key_presses[0].id)).toMatchObject({
     event: 'send_digits',
@@ -76,7 +76,7 @@ test('keys in a connected call are sent to the softswitch in order, and are even
 });
 
 test('1 is the acceptance of the buyer that is asked for it, and counts once', async () => {
-  const call = await ringing({ press_one_to_accept: true });
+  const call = await createRingingCall({ press_one_to_accept: true });
   expect((await report(call, { event: 'answered' })).action).toBe('ask_for_key');
   const answers = await Promise.all([
     press({ id: call.id, digits: 'w1' }),
@@ -89,11 +89,11 @@ test('1 is the acceptance of the buyer that is asked for it, and counts once', a
   });
   const { buyers } = await ok('get', 'buyers');
   expect(buyers[0].connection_total_used).toBe(1);
-  expect((await now(call)).action).toBe('connect');
+  expect((await loadInstruction(call)).action).toBe('connect');
 });
 
 test('any other key declines, and the call goes on without that buyer', async () => {
-  const call = await ringing({ press_one_to_accept: true });
+  const call = await createRingingCall({ press_one_to_accept: true });
   await report(call, { event: 'answered' });
   expect((await press({ id: call.id, digits: '11' })).body.errors).toEqual({
     digits: [expect.stringContaining('one key')],
@@ -111,12 +111,12 @@ test('a buyer that a carrier asks for the key is connected after the prompt', as
   const buyer = await line.buyer({ press_one_to_accept: true });
   await line.offer([buyer]);
   const sid = `CA${world.company.id}`;
-  const caller = { CallSid: sid, From: CALLER, To: line.own };
+  const caller = { CallSid: sid, From: CALLER, To: line.companyNumber };
   const twiml = await line.twiml(line.hook('voice'), { ...caller, CallStatus: 'ringing' });
   const leg = twiml.children[0]!.children[0]!;
   const gather = (await line.twiml(leg.attributes.url!, { ...caller, CallStatus: 'in-progress' }))
     .children[0]!;
-  const { id } = await line.callOf({ sid });
+  const { id } = await line.loadCall({ sid });
   expect((await press({ id: Number(id), digits: '1' })).body.call.connected_at).not.toBeNull();
   const after = await line.twiml(gather.attributes.action!, {
     ...caller,
@@ -135,7 +135,7 @@ test('a buyer that a carrier asks for the key is connected after the prompt', as
 
 test('are rejected without a buyer to hear them, and then change nothing', async () => {
   const errors = async (body: Fields) => (await press({ data: { a: 1 }, ...body })).body.errors;
-  const call = await ringing({ press_one_to_accept: true }, 2);
+  const call = await createRingingCall({ press_one_to_accept: true }, 2);
   expect(await errors({ id: call.id, digits: '1' })).toEqual({
     id: [expect.stringContaining('connected to a buyer')],
   });
@@ -148,7 +148,7 @@ test('are rejected without a buyer to hear them, and then change nothing', async
   expect(await errors({ id: call.id, digits: '1' })).toEqual({
     id: [expect.stringContaining('over')],
   });
-  const out = await callsOf(world, world.company).call({
+  const out = await createCallWriter(world, world.company).call({
     direction: 'outbound',
     status: 'in_progress',
   });

@@ -1,20 +1,20 @@
-import { callsOf } from '../support/calls';
+import { createCallWriter } from '../support/calls';
 import { CALLER, softswitch } from '../support/softswitch';
 
 const here = softswitch('2026-06-01T16:00:00Z');
-const { ok, errors, buyer, offer, begin, eventsOf } = here;
+const { ok, errors, buyer, offer, begin, loadEvents } = here;
 
 type Fields = Record<string, unknown>;
 
 /** A call that rings at a buyer. */
-const ringing = async (fields: Fields = {}) => {
-  const buyer_ids = [await buyer({ name: 'Ada', number: '+12125550101', ...fields })];
-  return begin(await offer({ buyer_ids }), { tokens: { state: 'CA' } });
+const createRingingCall = async (fields: Fields = {}) => {
+  const buyerIds = [await buyer({ name: 'Ada', number: '+12125550101', ...fields })];
+  return begin(await offer({ buyer_ids: buyerIds }), { tokens: { state: 'CA' } });
 };
 
 describe('a change of a call', () => {
   test('is read from the query string, JSON and forms, also with a user token', async () => {
-    const call = await ringing();
+    const call = await createRingingCall();
     const { api } = here.world.company;
     const permissions = ['calls:update', 'calls:money'];
     const token = await here.world.credentials(here.world.company, permissions, {
@@ -59,7 +59,7 @@ describe('a change of a call', () => {
     const { call: shown } = await ok('get', `calls/${call.id}`);
     expect(json.body.call).toEqual(shown);
     expect(shown.user_updated_at).not.toBeNull();
-    expect(await eventsOf(call)).toEqual([
+    expect(await loadEvents(call)).toEqual([
       'started',
       'dialed',
       'tokens_changed',
@@ -78,7 +78,7 @@ describe('a change of a call', () => {
   });
 
   test('under one Idempotency-Key counts once', async () => {
-    const call = await ringing();
+    const call = await createRingingCall();
     const add = () =>
       here.world.company.api('post', `calls/${call.id}`, {
         body: { add_revenue: 5 },
@@ -90,7 +90,7 @@ describe('a change of a call', () => {
   });
 
   test('is rejected as a whole if a part of it is not possible', async () => {
-    const call = await ringing();
+    const call = await createRingingCall();
     const path = `calls/${call.id}`;
     expect(await errors(path, { revenue: 5, add_revenue: 1 })).toEqual([
       422,
@@ -126,12 +126,12 @@ describe('a change of a call', () => {
         })
       ).status,
     ).toBe(404);
-    const other = await here.world.addCompany();
-    expect((await other.api('post', path, { body: { revenue: 1 } })).status).toBe(404);
+    const otherCompany = await here.world.addCompany();
+    expect((await otherCompany.api('post', path, { body: { revenue: 1 } })).status).toBe(404);
   });
 
   test('sets no revenue of a call without a buyer, but its source may be paid', async () => {
-    const call = await callsOf(here.world, here.world.company).call();
+    const call = await createCallWriter(here.world, here.world.company).call();
     const why = [expect.stringContaining('no buyer was dialed')];
     expect(await errors(`calls/${call.id}`, { buyer_converted: true, revenue: 5 })).toEqual([
       422,
@@ -143,10 +143,10 @@ describe('a change of a call', () => {
   });
 
   test('makes no conversion with buyer_converted=false', async () => {
-    const call = await ringing();
+    const call = await createRingingCall();
     const res = await ok('post', `calls/${call.id}`, { buyer_converted: 'false' });
     expect(res.call.buyer_converted).toBe(false);
-    expect(await eventsOf(call)).toEqual(['started', 'dialed']);
+    expect(await loadEvents(call)).toEqual(['started', 'dialed']);
   });
 
   test('leaves the revenue that other buyers of the call pay', async () => {
@@ -160,8 +160,13 @@ describe('a change of a call', () => {
     const pays = {
       buyer_conversions_schedule: [{ buyer_conversions_attributes: [conversion], schedule: [] }],
     };
-    const [one, two] = [await buyer({ tier: 1, ...pays }), await buyer({ tier: 2, ...pays })];
-    const offer = (await ok('post', 'offers', { name: 'Auto', buyer_ids: [one, two] })).offer.id;
+    const [firstBuyer, secondBuyer] = [
+      await buyer({ tier: 1, ...pays }),
+      await buyer({ tier: 2, ...pays }),
+    ];
+    const offer = (
+      await ok('post', 'offers', { name: 'Auto', buyer_ids: [firstBuyer, secondBuyer] })
+    ).offer.id;
     const call = (await ok('post', 'call_sessions', { offer_id: offer, caller_number: CALLER }))
       .call_session;
     await ok('post', `call_sessions/${call.id}/events`, { event: 'busy' });
@@ -171,7 +176,7 @@ describe('a change of a call', () => {
     ]);
     expect((await ok('post', `calls/${call.id}`, { revenue: 12 })).call.revenue).toBe(12);
     const used = async (id: number) => (await ok('get', `buyers/${id}`)).buyer.revenue_total_used;
-    expect([await used(one), await used(two)]).toEqual([2, 10]);
+    expect([await used(firstBuyer), await used(secondBuyer)]).toEqual([2, 10]);
   });
 });
 
@@ -194,13 +199,15 @@ describe('the tokens that a buyer adds', () => {
       await buyer({ tier: 1, record_token_additional_list: 'desk:west' }),
       await buyer({ tier: 2, ...adds, ...pays }),
     ];
-    const made = (await ok('post', 'offers', { name: 'Auto', buyer_ids: [away, home] })).offer;
+    const createdOffer = (await ok('post', 'offers', { name: 'Auto', buyer_ids: [away, home] }))
+      .offer;
     const lead = await here.world.company.api('post', 'leads', {
       auth: null,
-      query: { lead_token: made.lead_token, caller_id: CALLER, desk: 'none', zip: '10001' },
+      query: { lead_token: createdOffer.lead_token, caller_id: CALLER, desk: 'none', zip: '10001' },
     });
-    const call = (await ok('post', 'call_sessions', { offer_id: made.id, caller_number: CALLER }))
-      .call_session;
+    const call = (
+      await ok('post', 'call_sessions', { offer_id: createdOffer.id, caller_number: CALLER })
+    ).call_session;
     for (const event of ['busy', 'ringing'])
       await ok('post', `call_sessions/${call.id}/events`, { event });
     expect((await ok('get', `calls/${call.id}`)).call.token_values).toEqual({
@@ -226,7 +233,7 @@ describe('the tokens that a buyer adds', () => {
   });
 
   test('are added only after the key if one is asked for', async () => {
-    const call = await ringing({ ...adds, press_one_to_accept: true });
+    const call = await createRingingCall({ ...adds, press_one_to_accept: true });
     await ok('post', `call_sessions/${call.id}/events`, { event: 'answered' });
     expect((await ok('get', `calls/${call.id}`)).call.token_values).toEqual({ state: 'CA' });
     await ok('post', `call_sessions/${call.id}/events`, { event: 'key_press', key: '1' });
@@ -238,7 +245,7 @@ describe('the tokens that a buyer adds', () => {
   });
 
   test('are not added to a lead that would become too large', async () => {
-    const call = await ringing(adds);
+    const call = await createRingingCall(adds);
     const full = JSON.stringify({ a: 'x'.repeat(131_060) });
     const [row] = await here.world.sql<{ id: string }>(
       `INSERT INTO leads (company_id, caller_number, offer_id, status, data, entered_at, uuid)

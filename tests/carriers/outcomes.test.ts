@@ -10,7 +10,7 @@ import {
 } from '../../src/carriers/carrier';
 import { fictionNumbers } from '../../src/carriers/inventory';
 import { MAGIC_NUMBERS } from '../../src/carriers/sandbox';
-import { callStatusOf, failureCodeOf, messageStatusOf } from '../../src/carriers/twilio-words';
+import { toCallStatus, toFailureCode, toMessageStatus } from '../../src/carriers/twilio-words';
 import { startTwilio, type TwilioServer } from '../support/twilio-server';
 import { ago, call, openTwilio, sms } from './requests';
 
@@ -26,17 +26,17 @@ const OPEN: Record<CarrierName, () => Carrier> = {
 };
 
 /** How a thing ended, in our words: the sandbox knows it at once, Twilio tells it later. */
-function ended(
+function readOutcome(
   outcome: Outcome<string>,
   collection: 'messages' | 'calls',
-  statusOf: (status: string) => string | undefined,
+  toStatus: (status: string) => string | undefined,
 ) {
   if (!outcome.ok) return { code: outcome.code };
   const record = server[collection].find(({ sid }) => sid === outcome.carrier_id);
   if (!record) return { status: outcome.status, code: outcome.code };
   return {
-    status: statusOf(String(record.status)),
-    code: record.error_code ? failureCodeOf(String(record.error_code)) : undefined,
+    status: toStatus(String(record.status)),
+    code: record.error_code ? toFailureCode(String(record.error_code)) : undefined,
   };
 }
 
@@ -53,16 +53,16 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
       status: expect.any(String),
     });
     expect(MESSAGE_STATUSES).toContain(outcome.ok && outcome.status);
-    expect(ended(outcome, 'messages', messageStatusOf)).toEqual({ status: 'delivered' });
+    expect(readOutcome(outcome, 'messages', toMessageStatus)).toEqual({ status: 'delivered' });
   });
 
   test.each(['+13105550160', 'sip:desk@example.com;transport=tls'])(
     'a call is placed and connected to %s',
-    async (connect_to) => {
-      const outcome = await open().placeCall(call({ connect_to }));
+    async (connectTo) => {
+      const outcome = await open().placeCall(call({ connect_to: connectTo }));
       expect(outcome).toMatchObject({ ok: true });
       expect(CALL_STATUSES).toContain(outcome.ok && outcome.status);
-      expect(ended(outcome, 'calls', callStatusOf)).toMatchObject({ status: 'completed' });
+      expect(readOutcome(outcome, 'calls', toCallStatus)).toMatchObject({ status: 'completed' });
     },
   );
 
@@ -71,34 +71,34 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
     async ({ last, sms: text, call: ring }) => {
       const carrier = open();
       const to = `+1310555${last}`;
-      const [sent, placed] = [
+      const [sentMessage, placed] = [
         await carrier.sendSms(sms({ to })),
         await carrier.placeCall(call({ to })),
       ];
       const retryable = { retryable: last === '0104' };
-      if (!sent.ok) expect(sent).toMatchObject(retryable);
+      if (!sentMessage.ok) expect(sentMessage).toMatchObject(retryable);
       if (!placed.ok) expect(placed).toMatchObject({ ...retryable, message: expect.any(String) });
-      expect(ended(sent, 'messages', messageStatusOf)).toMatchObject(
+      expect(readOutcome(sentMessage, 'messages', toMessageStatus)).toMatchObject(
         text ? { code: text.code } : { status: 'delivered' },
       );
       let expected: object = { status: 'completed' };
       if (ring) expected = 'status' in ring ? { status: ring.status } : { code: ring.code };
-      expect(ended(placed, 'calls', callStatusOf)).toMatchObject(expected);
+      expect(readOutcome(placed, 'calls', toCallStatus)).toMatchObject(expected);
     },
   );
 
   test('a retry with the same key is the same text, call and number', async () => {
     const carrier = open();
     const number = { key: randomUUID(), phone_number: '+442079460123' };
-    const same = async (ask: (tried_at?: Date) => Promise<Outcome<string>>) => {
+    const same = async (ask: (triedAt?: Date) => Promise<Outcome<string>>) => {
       const [first, second] = [await ask(), await ask(ago(10))];
       expect(first).toMatchObject({ ok: true, carrier_id: expect.stringMatching(/./) });
       expect(second).toMatchObject({ ok: true, carrier_id: first.ok && first.carrier_id });
     };
     const [text, ring] = [sms(), call()];
-    await same((tried_at) => carrier.sendSms({ ...text, tried_at }));
-    await same((tried_at) => carrier.placeCall({ ...ring, tried_at }));
-    await same((tried_at) => carrier.buyNumber({ ...number, tried_at }));
+    await same((triedAt) => carrier.sendSms({ ...text, tried_at: triedAt }));
+    await same((triedAt) => carrier.placeCall({ ...ring, tried_at: triedAt }));
+    await same((triedAt) => carrier.buyNumber({ ...number, tried_at: triedAt }));
   });
 
   test('two texts of the same words are two', async () => {
@@ -109,15 +109,15 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
 
   test('a retry does not take over what another key is known to have made', async () => {
     const carrier = open();
-    const other = await carrier.sendSms(sms());
-    const taken = other.ok ? [other.carrier_id] : [];
-    const outcome = await carrier.sendSms(sms({ tried_at: ago(10), taken }));
+    const otherMessage = await carrier.sendSms(sms());
+    const excludedIds = otherMessage.ok ? [otherMessage.carrier_id] : [];
+    const outcome = await carrier.sendSms(sms({ tried_at: ago(10), excludedIds }));
     expect(outcome).toMatchObject({ ok: true });
-    expect(taken).not.toContain(outcome.ok && outcome.carrier_id);
+    expect(excludedIds).not.toContain(outcome.ok && outcome.carrier_id);
   });
 
   describe('numbers', () => {
-    const found = async (search: object) => {
+    const findNumbers = async (search: object) => {
       const answer = await open().searchNumbers({ country: 'US', ...search });
       if (!answer.ok) throw new Error(answer.message);
       return answer.numbers;
@@ -145,7 +145,7 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
       [{ country: 'AU', query: '570006' }, /^\+61491570006$/],
       [{ country: 'AU', toll_free: true }, /^\+611800(160401|97570[789]|97571[01])$/],
     ])('%p finds numbers like %p', async (search, pattern) => {
-      const numbers = await found(search);
+      const numbers = await findNumbers(search);
       expect(numbers.length).toBeGreaterThan(0);
       const { country, toll_free = false } = search as { country: string; toll_free?: boolean };
       for (const number of numbers)
@@ -154,14 +154,14 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
           country,
           toll_free,
         });
-      expect(await found(search)).toEqual(numbers);
+      expect(await findNumbers(search)).toEqual(numbers);
     });
 
     test('at most as many as asked for, and none of the excepted', async () => {
-      const numbers = await found({ prefix: '212', limit: 3 });
+      const numbers = await findNumbers({ prefix: '212', limit: 3 });
       expect(numbers).toHaveLength(3);
-      expect((await found({ prefix: '212' })).length).toBe(20);
-      const rest = await found({ prefix: '212', except: [numbers[0]!.phone_number] });
+      expect((await findNumbers({ prefix: '212' })).length).toBe(20);
+      const rest = await findNumbers({ prefix: '212', except: [numbers[0]!.phone_number] });
       expect(rest).not.toContainEqual(numbers[0]);
     });
 
@@ -171,14 +171,14 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
       { country: 'US', prefix: '999' },
       { country: 'GB', query: '999999999' },
     ])('%p finds none', async (search) => {
-      expect(await found(search)).toEqual([]);
+      expect(await findNumbers(search)).toEqual([]);
     });
 
     test('what was bought can be given back, again and again, and then bought again', async () => {
       const carrier = open();
-      const phone_number = '+442079460124';
+      const phoneNumber = '+442079460124';
       const buy = async () => {
-        const outcome = await carrier.buyNumber({ key: randomUUID(), phone_number });
+        const outcome = await carrier.buyNumber({ key: randomUUID(), phone_number: phoneNumber });
         return outcome.ok ? outcome.carrier_id : Promise.reject(new Error(outcome.message));
       };
       const first = await buy();
@@ -189,7 +189,7 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
 
     test('what was found can be bought, what is not for sale cannot', async () => {
       const carrier = open();
-      for (const { phone_number } of await found({ country: 'GB', limit: 2 }))
+      for (const { phone_number } of await findNumbers({ country: 'GB', limit: 2 }))
         expect(await carrier.buyNumber({ key: randomUUID(), phone_number })).toMatchObject({
           ok: true,
           status: 'bought',

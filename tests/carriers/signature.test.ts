@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CALL_STATUSES, MESSAGE_STATUSES } from '../../src/carriers/carrier';
-import { isSigned, signatureOf } from '../../src/carriers/signature';
-import { callStatusOf, failureCodeOf, messageStatusOf } from '../../src/carriers/twilio-words';
+import { isSigned, computeSignature } from '../../src/carriers/signature';
+import { toCallStatus, toFailureCode, toMessageStatus } from '../../src/carriers/twilio-words';
 import { startTwilio } from '../support/twilio-server';
 import { call, openTwilio, sms } from './requests';
 
@@ -17,12 +17,12 @@ describe('webhooks', () => {
   };
 
   test('Twilio’s own example', () => {
-    expect(signatureOf(token, url, params)).toBe('RSOYDt4T1cUTdK1PDd93/VVr8B8=');
+    expect(computeSignature(token, url, params)).toBe('RSOYDt4T1cUTdK1PDd93/VVr8B8=');
     expect(isSigned(token, 'RSOYDt4T1cUTdK1PDd93/VVr8B8=', url, params)).toBe(true);
   });
 
   test('any other token, URL, parameter or signature is refused', () => {
-    const signature = signatureOf(token, url, params);
+    const signature = computeSignature(token, url, params);
     expect(isSigned('12346', signature, url, params)).toBe(false);
     expect(isSigned(token, signature, `${url}0`, params)).toBe(false);
     expect(isSigned(token, signature, url, { ...params, Digits: '1235' })).toBe(false);
@@ -35,22 +35,32 @@ describe('webhooks', () => {
       signature.toLowerCase(),
     ])
       expect(isSigned(token, wrong, url, params)).toBe(false);
-    expect(isSigned('', signatureOf('', url, params), url, params)).toBe(false);
+    expect(isSigned('', computeSignature('', url, params), url, params)).toBe(false);
   });
 
   test('repeated keys count once for each value, in order; the port may be there or not', () => {
-    expect(signatureOf(token, url, { MediaUrl: ['b', 'a', 'b'] })).toBe(
-      signatureOf(token, `${url}MediaUrlaMediaUrlb`, {}),
+    expect(computeSignature(token, url, { MediaUrl: ['b', 'a', 'b'] })).toBe(
+      computeSignature(token, `${url}MediaUrlaMediaUrlb`, {}),
     );
     const bare = 'https://a.example/x?y=1';
     expect(
-      isSigned(token, signatureOf(token, 'https://a.example:443/x?y=1', params), bare, params),
+      isSigned(token, computeSignature(token, 'https://a.example:443/x?y=1', params), bare, params),
     ).toBe(true);
     expect(
-      isSigned(token, signatureOf(token, bare, params), 'https://a.example:8443/x?y=1', params),
+      isSigned(
+        token,
+        computeSignature(token, bare, params),
+        'https://a.example:8443/x?y=1',
+        params,
+      ),
     ).toBe(true);
     expect(
-      isSigned(token, signatureOf(token, 'https://a.example:8443/x?y=1', params), bare, params),
+      isSigned(
+        token,
+        computeSignature(token, 'https://a.example:8443/x?y=1', params),
+        bare,
+        params,
+      ),
     ).toBe(false);
   });
 
@@ -69,10 +79,10 @@ describe('webhooks', () => {
           form,
         );
         const status = form.MessageStatus
-          ? messageStatusOf(form.MessageStatus)
-          : callStatusOf(form.CallStatus!);
+          ? toMessageStatus(form.MessageStatus)
+          : toCallStatus(form.CallStatus!);
         received.push(
-          `${req.url} ${status} ${form.ErrorCode ? failureCodeOf(form.ErrorCode) : '-'} ${signed}`,
+          `${req.url} ${status} ${form.ErrorCode ? toFailureCode(form.ErrorCode) : '-'} ${signed}`,
         );
         res.writeHead(204).end();
       });
@@ -97,8 +107,8 @@ describe('webhooks', () => {
     ).split(' ');
     const calls =
       'queued initiated ringing in-progress completed busy no-answer canceled failed'.split(' ');
-    for (const status of messages) expect(MESSAGE_STATUSES).toContain(messageStatusOf(status));
-    for (const status of calls) expect(CALL_STATUSES).toContain(callStatusOf(status));
-    expect([messageStatusOf('toString'), callStatusOf('exploded')]).toEqual([undefined, undefined]);
+    for (const status of messages) expect(MESSAGE_STATUSES).toContain(toMessageStatus(status));
+    for (const status of calls) expect(CALL_STATUSES).toContain(toCallStatus(status));
+    expect([toMessageStatus('toString'), toCallStatus('exploded')]).toEqual([undefined, undefined]);
   });
 });

@@ -67,7 +67,7 @@ describe('failures', () => {
       retryable: true,
       code: 'not_found',
     });
-    expect(server.asked).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   test('silence is retryable after five seconds', async () => {

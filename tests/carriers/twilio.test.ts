@@ -14,7 +14,7 @@ describe('what is sent', () => {
   test('a text', async () => {
     const request = sms();
     await openTwilio(server).sendSms(request);
-    const { method, path, form, headers } = server.asked[0]!;
+    const { method, path, form, headers } = server.requests[0]!;
     expect([method, path, headers['i-twilio-idempotency-token']]).toEqual([
       'POST',
       'Messages',
@@ -31,7 +31,7 @@ describe('what is sent', () => {
   test('a call, its TwiML without a way out of the markup', async () => {
     const request = call({ connect_to: 'sip:a@b.example;x=</Sip><Hangup/>&"' });
     await openTwilio(server).placeCall(request);
-    const { form } = server.asked[0]!;
+    const { form } = server.requests[0]!;
     expect(form.get('Twiml')).toBe(
       '<Response><Dial answerOnBridge="true" callerId="+12025550199" timeout="30">' +
         '<Sip>sip:a@b.example;x=&#60;/Sip&#62;&#60;Hangup/&#62;&#38;&#34;</Sip></Dial></Response>',
@@ -52,7 +52,7 @@ describe('what is sent', () => {
   ] as const)('a call that asks what follows its answer: %j', async (more, detection) => {
     const request = call(more);
     await openTwilio(server).placeCall(request);
-    const { form } = server.asked.at(-1)!;
+    const { form } = server.requests.at(-1)!;
     expect(form.get('Twiml')).toBeNull();
     expect(form.get('Url')).toBe(`${PUBLIC_URL}/api/v1/telephony/answer?key=${request.key}`);
     expect(form.get('MachineDetection')).toBe(detection ?? null);
@@ -83,9 +83,9 @@ describe('at most once', () => {
         { key: randomUUID(), phone_number: '+12125550110' },
       ];
       const tries = [
-        (tried_at?: Date) => carrier.sendSms({ ...text, tried_at }),
-        (tried_at?: Date) => carrier.placeCall({ ...ring, tried_at }),
-        (tried_at?: Date) => carrier.buyNumber({ ...number, tried_at }),
+        (triedAt?: Date) => carrier.sendSms({ ...text, tried_at: triedAt }),
+        (triedAt?: Date) => carrier.placeCall({ ...ring, tried_at: triedAt }),
+        (triedAt?: Date) => carrier.buyNumber({ ...number, tried_at: triedAt }),
       ];
       for (const ask of tries) {
         server.trouble([trouble]);
@@ -130,12 +130,12 @@ describe('at most once', () => {
         await openTwilio(server, { timeout_ms: patient(300) }).sendSms(sms({ tried_at: ago(50) })),
       ).toMatchObject({ ok: false, retryable: true, maybe_sent: true });
     }
-    expect(server.asked.filter(({ method }) => method === 'POST')).toEqual([]);
+    expect(server.requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
   test('an older, another or an incoming text of the same words is not the first try', async () => {
     const request = sms({ tried_at: ago(1000) });
-    const one = {
+    const message = {
       sid: 'SM1',
       to: TO,
       from: FROM,
@@ -145,17 +145,17 @@ describe('at most once', () => {
       date_created: new Date().toUTCString(),
     };
     server.messages.push(
-      { ...one, date_created: ago(60_000).toUTCString() },
-      { ...one, body: 'Other words' },
-      { ...one, direction: 'inbound' },
-      { ...one, to: '+13105550151' },
-      { ...one, from: '+12025550198' },
+      { ...message, date_created: ago(60_000).toUTCString() },
+      { ...message, body: 'Other words' },
+      { ...message, direction: 'inbound' },
+      { ...message, to: '+13105550151' },
+      { ...message, from: '+12025550198' },
     );
     expect(await openTwilio(server).sendSms(request)).toMatchObject({
       ok: true,
       carrier_id: expect.not.stringMatching(/^SM1$/),
     });
-    expect(server.asked.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   test('an earlier try that failed meanwhile is answered as failed', async () => {
@@ -173,10 +173,10 @@ describe('a call that is to end', () => {
   test('is ended by its sid; one that is over, is not live', async () => {
     server.calls.push({ sid: 'CA1', status: 'in-progress' });
     expect(await openTwilio(server).endCall('CA1')).toEqual({ ok: true });
-    expect([server.asked.at(-1)!.path, Object.fromEntries(server.asked.at(-1)!.form)]).toEqual([
-      'Calls/CA1',
-      { Status: 'completed' },
-    ]);
+    expect([
+      server.requests.at(-1)!.path,
+      Object.fromEntries(server.requests.at(-1)!.form),
+    ]).toEqual(['Calls/CA1', { Status: 'completed' }]);
     expect(await openTwilio(server).endCall('CA1')).toMatchObject({
       ok: false,
       retryable: false,
@@ -208,7 +208,7 @@ describe('a number that is given back', () => {
   test('is deleted by its sid, and for sale again', async () => {
     const sid = await bought();
     expect(await openTwilio(server).releaseNumber(sid)).toEqual({ ok: true });
-    expect(server.asked.at(-1)).toMatchObject({
+    expect(server.requests.at(-1)).toMatchObject({
       method: 'DELETE',
       path: `IncomingPhoneNumbers/${sid}`,
     });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { fewestCells, isOfOneCompany, planCells, planMoves } from '../../src/cells/plan';
+import { pickEmptiestNode, isOfOneCompany, planCells, planMoves } from '../../src/cells/plan';
 
 // The cells to which companies go when a database is distributed.
 
 const companies = (...records: number[]) =>
-  records.map((each, n) => ({ id: String(n + 1), records: each }));
+  records.map((count, n) => ({ id: String(n + 1), records: count }));
 
 test('the largest companies are apart, and small ones fill up the cells', () => {
   expect(planCells(companies(5, 100, 40, 50, 10), 2)).toEqual([
@@ -26,11 +26,11 @@ test('each company is in one cell, and no cell has more than twice its share and
   const sizes = fc.array(fc.nat(1_000), { maxLength: 40 });
   fc.assert(
     fc.property(sizes, fc.integer({ min: 1, max: 8 }), (records, cells) => {
-      const given = companies(...records);
-      const planned = planCells(given, cells);
+      const input = companies(...records);
+      const planned = planCells(input, cells);
       const placed = planned.flatMap((cell) => cell.companies);
-      expect(placed.toSorted()).toEqual(given.map(({ id }) => id).toSorted());
-      const total = records.reduce((sum, each) => sum + each, 0);
+      expect(placed.toSorted()).toEqual(input.map(({ id }) => id).toSorted());
+      const total = records.reduce((sum, count) => sum + count, 0);
       const most = Math.max(...planned.map((cell) => cell.records));
       expect(most).toBeLessThanOrEqual(total / cells + Math.max(0, ...records));
     }),
@@ -48,7 +48,7 @@ test('a cell is for one company if that has more than the share of a cell', () =
 
 test('a new cell goes to the node with the fewest', () => {
   const cells = [{ groupid: 1 }, { groupid: 1 }, { groupid: 3 }, { groupid: null }];
-  expect(fewestCells(nodes, cells).groupid).toBe(2);
+  expect(pickEmptiestNode(nodes, cells).groupid).toBe(2);
 });
 
 test('cells are moved from full nodes to empty ones, and not without need', () => {
@@ -67,18 +67,18 @@ test('a plan of moves never makes the fullest node fuller, and moves a cell once
     maxLength: 20,
   });
   fc.assert(
-    fc.property(sizes, (given) => {
-      const cells = given.map(([groupid, bytes], n) => ({ id: n + 1, groupid, bytes }));
+    fc.property(sizes, (input) => {
+      const cells = input.map(([groupid, bytes], n) => ({ id: n + 1, groupid, bytes }));
       const moves = planMoves(cells, nodes);
       expect(new Set(moves.map(({ cell }) => cell)).size).toBe(moves.length);
-      const places = new Map(moves.map(({ cell, to }) => [cell, to.groupid]));
+      const targetByCell = new Map(moves.map(({ cell, to }) => [cell, to.groupid]));
       const fullest = (of: (cell: (typeof cells)[number]) => number) =>
         Math.max(
           ...nodes.map(({ groupid }) =>
-            cells.reduce((sum, each) => sum + (of(each) === groupid ? each.bytes : 0), 0),
+            cells.reduce((sum, cell) => sum + (of(cell) === groupid ? cell.bytes : 0), 0),
           ),
         );
-      expect(fullest(({ id, groupid }) => places.get(id) ?? groupid)).toBeLessThanOrEqual(
+      expect(fullest(({ id, groupid }) => targetByCell.get(id) ?? groupid)).toBeLessThanOrEqual(
         fullest(({ groupid }) => groupid),
       );
     }),

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { signatureOf } from '../../src/carriers/signature';
+import { computeSignature } from '../../src/carriers/signature';
 import { moveCellTo } from '../../src/cells/manage';
 import { openDeps } from '../../src/cells/open-deps';
 import { closeDeps } from '../../src/deps';
@@ -7,7 +7,7 @@ import { addNumber } from '../../src/numbers/add-number';
 import { releaseNumber } from '../../src/numbers/release-number';
 import { onCluster, onDistributedDatabases, run } from '../support/citus';
 import {
-  appOf,
+  buildApp,
   caller,
   createWorld,
   testConfig,
@@ -28,8 +28,8 @@ const OPEN = { name: 'Open', has_auth_token: false };
 onCluster(() => {
   let world: World;
   let companies: [Company, Company];
-  let given = 0;
-  const fresh = () => `1212555${String(1000 + given++)}`;
+  let sequence = 0;
+  const fresh = () => `1212555${String(1000 + sequence++)}`;
   const times = (count: number) => Array.from({ length: count }, (_, n) => n);
 
   beforeAll(async () => {
@@ -44,78 +44,81 @@ onCluster(() => {
   /** A key that was claimed only now may be about to be written, and is not released at once. */
   const settled = () =>
     onCoordinator(`UPDATE directory.keys SET claimed_at = now() - interval '1 hour'`);
-  const ownerOf = async (kind: string, key: string) => {
+  const findOwner = async (kind: string, key: string) => {
     const [owner] = await onCoordinator<{ company_id: string }>(
       `SELECT company_id FROM directory.keys WHERE kind = '${kind}' AND key = '${key}'`,
     );
     return owner && BigInt(owner.company_id);
   };
-  const eventually = async <Value>(read: () => Promise<Value>, wanted: Value) => {
-    let found = await read();
-    for (let n = 0; n < 200 && found !== wanted; n++) {
+  const eventually = async <Value>(read: () => Promise<Value>, expected: Value) => {
+    let value = await read();
+    for (let n = 0; n < 200 && value !== expected; n++) {
       await pause(100);
-      found = await read();
+      value = await read();
     }
-    expect(found).toBe(wanted);
+    expect(value).toBe(expected);
   };
 
-  const addOwn = ({ id }: Company, phone_number: string): Promise<bigint> => {
-    const own = {
-      phone_number: `+${phone_number}`,
+  const addOwn = ({ id }: Company, phoneNumber: string): Promise<bigint> => {
+    const ownNumber = {
+      phone_number: `+${phoneNumber}`,
       country: 'US',
       toll_free: false,
       carrier: 'sandbox',
       carrier_number_id: null,
     } as const;
-    return world.deps.tenants.of(id).transaction((tx) => addNumber(tx, own, new Date()));
+    return world.deps.tenants.of(id).transaction((tx) => addNumber(tx, ownNumber, new Date()));
   };
-  const releaseOwn = ({ id }: Company, number_id: bigint) =>
+  const releaseOwn = ({ id }: Company, numberId: bigint) =>
     world.deps.tenants.of(id).transaction((tx) => {
       const { carrier, queue } = world.deps;
-      return releaseNumber(tx, number_id, { carrier, queue, now: new Date() });
+      return releaseNumber(tx, numberId, { carrier, queue, now: new Date() });
     });
   /** Sends a text as the carrier does; the number that it came to says whose it is. */
   const text = async (To: string, api: Api = world.company.api) => {
     const path = 'telephony/sms';
-    const params = { MessageSid: `SM${String(given++).padStart(32, '0')}`, From: '+13105550188' };
-    const sent = { ...params, To: `+${To}`, Body: 'Hello' };
+    const params = {
+      MessageSid: `SM${String(sequence++).padStart(32, '0')}`,
+      From: '+13105550188',
+    };
+    const form = { ...params, To: `+${To}`, Body: 'Hello' };
     const res = await api('post', path, {
       auth: null,
       headers: {
         'Content-Type': 'application/x-www-form-urlencoded',
-        'X-Twilio-Signature': signatureOf(TWILIO_TOKEN, `${PUBLIC_URL}/api/v1/${path}`, sent),
-        'X-Forwarded-For': `10.1.${given % 250}.1`,
+        'X-Twilio-Signature': computeSignature(TWILIO_TOKEN, `${PUBLIC_URL}/api/v1/${path}`, form),
+        'X-Forwarded-For': `10.1.${sequence % 250}.1`,
       },
-      body: new URLSearchParams(sent).toString(),
+      body: new URLSearchParams(form).toString(),
     });
     return res.status;
   };
-  const textsOf = async ({ id }: Company, number: string) => {
-    const [found] = await world.sql<{ n: number }>(
+  const countTexts = async ({ id }: Company, number: string) => {
+    const [row] = await world.sql<{ n: number }>(
       'SELECT count(*)::int AS n FROM text_messages WHERE company_id = $1 AND to_number = $2',
       [id, number],
     );
-    return found!.n;
+    return row!.n;
   };
-  const offerOf = async ({ api }: Company) =>
+  const createOffer = async ({ api }: Company) =>
     (await api('post', 'offers', { body: { name: 'Auto' } })).body.offer as {
       id: number;
       lead_token: string;
     };
-  const ping = async (vanity_uri: string, api: Api = world.company.api) =>
+  const ping = async (vanityUri: string, api: Api = world.company.api) =>
     (
-      await api('post', `inbound_webhooks/ping/${vanity_uri}`, {
+      await api('post', `inbound_webhooks/ping/${vanityUri}`, {
         auth: null,
         body: { caller_id: '+13105550188' },
-        headers: { 'X-Forwarded-For': `10.2.${given++ % 250}.1` },
+        headers: { 'X-Forwarded-For': `10.2.${sequence++ % 250}.1` },
       })
     ).status;
 
   test('two companies of a world are in different cells, on different nodes', async () => {
-    const places = await onCoordinator<{ cell_id: number }>(
+    const companyCells = await onCoordinator<{ cell_id: number }>(
       'SELECT cell_id FROM directory.companies ORDER BY company_id',
     );
-    expect(places.map(({ cell_id }) => cell_id)).toEqual([1, 2]);
+    expect(companyCells.map(({ cell_id }) => cell_id)).toEqual([1, 2]);
     const counted = await Promise.all(
       companies.map(({ id }) =>
         world.sql<{ port: number; ids: string[] }>(
@@ -138,28 +141,28 @@ onCluster(() => {
       expect(winners).toHaveLength(1);
       const [refused] = outcomes.filter((outcome) => outcome.status === 'rejected');
       expect(refused!.reason).toMatchObject({ code: 'taken', status: 422 });
-      expect(await ownerOf('number', number)).toBe(winners[0]!.id);
+      expect(await findOwner('number', number)).toBe(winners[0]!.id);
       expect(await text(number)).toBe(200);
-      const texts = await Promise.all(companies.map((company) => textsOf(company, number)));
+      const texts = await Promise.all(companies.map((company) => countTexts(company, number)));
       expect(texts).toEqual(companies.map((company) => (company === winners[0] ? 1 : 0)));
     }
   });
 
   test('an address that two companies claim at once belongs to exactly one', async () => {
-    const offers = await Promise.all(companies.map(offerOf));
+    const offers = await Promise.all(companies.map(createOffer));
     for (const round of times(ROUNDS)) {
-      const vanity_uri = `raced_${round}`;
+      const vanityUri = `raced_${round}`;
       const answers = await Promise.all(
         companies.map(({ api }, n) =>
           api('post', 'inbound_webhooks', {
-            body: { ...OPEN, vanity_uri, offer_id: offers[n]!.id },
+            body: { ...OPEN, vanity_uri: vanityUri, offer_id: offers[n]!.id },
           }),
         ),
       );
       expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422]);
       const [winner] = companies.filter((_, n) => answers[n]!.status === 201);
-      expect(await ownerOf('inbound_webhook', vanity_uri)).toBe(winner!.id);
-      const pinged = await ping(vanity_uri);
+      expect(await findOwner('inbound_webhook', vanityUri)).toBe(winner!.id);
+      const pinged = await ping(vanityUri);
       expect(pinged).toBe(200);
     }
   });
@@ -170,39 +173,39 @@ onCluster(() => {
     await settled();
     await expect(addOwn(companies[1], number)).rejects.toThrow();
     await releaseOwn(companies[0], id);
-    await eventually(() => ownerOf('number', number), undefined);
+    await eventually(() => findOwner('number', number), undefined);
     await addOwn(companies[1], number);
-    expect([await text(number), await textsOf(companies[1], number)]).toEqual([200, 1]);
+    expect([await text(number), await countTexts(companies[1], number)]).toEqual([200, 1]);
 
-    const endpoint = async (company: Company, vanity_uri: string) =>
+    const endpoint = async (company: Company, vanityUri: string) =>
       company.api('post', 'inbound_webhooks', {
-        body: { ...OPEN, vanity_uri, offer_id: (await offerOf(company)).id },
+        body: { ...OPEN, vanity_uri: vanityUri, offer_id: (await createOffer(company)).id },
       });
-    const made = await endpoint(companies[0], 'given_up');
+    const createdEndpoint = await endpoint(companies[0], 'given_up');
     await settled();
     expect((await endpoint(companies[1], 'given_up')).status).toBe(422);
-    await companies[0].api('put', `inbound_webhooks/${made.body.inbound_webhook.id}`, {
+    await companies[0].api('put', `inbound_webhooks/${createdEndpoint.body.inbound_webhook.id}`, {
       body: { vanity_uri: 'kept' },
     });
-    await eventually(() => ownerOf('inbound_webhook', 'given_up'), undefined);
+    await eventually(() => findOwner('inbound_webhook', 'given_up'), undefined);
     expect((await endpoint(companies[1], 'given_up')).status).toBe(201);
     expect([await ping('given_up'), await ping('kept')]).toEqual([200, 200]);
     await settled();
-    await companies[0].api('delete', `inbound_webhooks/${made.body.inbound_webhook.id}`);
-    await eventually(() => ownerOf('inbound_webhook', 'kept'), undefined);
+    await companies[0].api('delete', `inbound_webhooks/${createdEndpoint.body.inbound_webhook.id}`);
+    await eventually(() => findOwner('inbound_webhook', 'kept'), undefined);
     expect(await ping('kept')).toBe(404);
   });
 
   test('revoked credentials no longer work, in this process and in another', async () => {
     const config = testConfig({ ...world.database });
-    const other = await openDeps({ config, database_url: world.database.DATABASE_URL! });
+    const otherDeps = await openDeps({ config, database_url: world.database.DATABASE_URL! });
     try {
       for (const { api } of companies) {
         const { body } = await api('post', 'access_tokens', {
           body: { name: 'Short', kind: 'key_pair', superuser: true },
         });
         const auth = `${body.access_token.public_key}:${body.private_key}`;
-        const elsewhere = caller(appOf(other), null);
+        const elsewhere = caller(buildApp(otherDeps), null);
         const status = async (by: Api) => (await by('get', 'me', { auth })).status;
         expect([await status(api), await status(elsewhere)]).toEqual([200, 200]);
         expect((await api('delete', `access_tokens/${body.access_token.id}`)).status).toBe(200);
@@ -211,8 +214,8 @@ onCluster(() => {
         await eventually(async () => (await status(elsewhere)) === 401, true);
       }
     } finally {
-      other.live.close();
-      await closeDeps(other);
+      otherDeps.live.close();
+      await closeDeps(otherDeps);
     }
   });
 
@@ -220,7 +223,7 @@ onCluster(() => {
     const [mine, theirs] = companies;
     const number = fresh();
     await addOwn(mine, number);
-    const offer = await offerOf(mine);
+    const offer = await createOffer(mine);
     await mine.api('post', 'inbound_webhooks', {
       body: { ...OPEN, vanity_uri: 'moves_too', offer_id: offer.id },
     });
@@ -240,30 +243,30 @@ onCluster(() => {
     ];
     const before = await answers(mine.api);
     expect(before.slice(1)).toEqual([200, 200, 200, 201]);
-    const [there] = await onCoordinator<{ place: string }>(
-      `SELECT n.nodename || ':' || n.nodeport AS place
+    const [there] = await onCoordinator<{ address: string }>(
+      `SELECT n.nodename || ':' || n.nodeport AS address
       FROM pg_dist_shard d
       JOIN pg_dist_placement p USING (shardid)
       JOIN pg_dist_node n USING (groupid)
       WHERE d.logicalrelid = 'cell_2.companies'::regclass`,
     );
-    await moveCellTo(world.database.DATABASE_URL!, 1, there!.place);
+    await moveCellTo(world.database.DATABASE_URL!, 1, there!.address);
     // A running process follows within a second or two.
     for (let n = 0; n < 100 && (await lead(mine.api)) === 503; n++) await pause(100);
     expect(await answers(mine.api)).toEqual(before);
-    expect(await textsOf(mine, number)).toBe(2);
+    expect(await countTexts(mine, number)).toBe(2);
     const [row] = await world.sql<{ port: number }>(
       'SELECT inet_server_port() AS port WHERE $1::bigint IS NOT NULL',
       [mine.id],
     );
-    expect(there!.place).toMatch(new RegExp(`:${row!.port}$`));
+    expect(there!.address).toMatch(new RegExp(`:${row!.port}$`));
     const config = testConfig({ ...world.database, PUBLIC_URL, TRUST_PROXY: '1' });
-    const other = await openDeps({ config, database_url: world.database.DATABASE_URL! });
+    const otherDeps = await openDeps({ config, database_url: world.database.DATABASE_URL! });
     try {
-      expect(await answers(caller(appOf(other), null))).toEqual(before);
+      expect(await answers(caller(buildApp(otherDeps), null))).toEqual(before);
     } finally {
-      other.live.close();
-      await closeDeps(other);
+      otherDeps.live.close();
+      await closeDeps(otherDeps);
     }
   });
 });

@@ -13,7 +13,7 @@ import { createCompany } from '../../src/installation/create-company';
 import { prepareQueue } from '../../src/jobs/queue';
 import { makeClusterDatabase, onCluster, run } from '../support/citus';
 import { TYPESCRIPT } from '../support/process';
-import { appOf, caller, testConfig, type Api } from '../support/world';
+import { buildApp, caller, testConfig, type Api } from '../support/world';
 
 // A database with records becomes a distributed one: all answers are as before. Whatever happens in
 // between, it is distributed completely or works as before.
@@ -32,7 +32,7 @@ onCluster(() => {
     const config = testConfig({ DATABASE_URL: url });
     const deps = await openWith({ config, database_url: url, ...still });
     open.push(deps);
-    const app = appOf(deps);
+    const app = buildApp(deps);
     return auths.map((auth) => caller(app, auth));
   };
   const close = async () => {
@@ -42,7 +42,7 @@ onCluster(() => {
     }
   };
   const LISTS = ['calls', 'leads', 'offers', 'buyers', 'schedules', 'agent_statuses', 'users'];
-  const answersOf = async (apis: Api[]) =>
+  const loadAnswers = async (apis: Api[]) =>
     Promise.all(
       apis.flatMap((api) => LISTS.map(async (path) => (await api('get', path)).body[path])),
     );
@@ -60,7 +60,7 @@ onCluster(() => {
       const { credentials } = await createCompany(name, deps);
       auths.push(`${credentials.public_key}:${credentials.private_key}`);
     }
-    const app = appOf(deps);
+    const app = buildApp(deps);
     for (const auth of auths) await fill(caller(app, auth));
     await close();
   });
@@ -92,24 +92,24 @@ onCluster(() => {
     });
 
   test('all records answer as before, new ones have new ids, and jobs that waited run', async () => {
-    const before = await answersOf(await use(createDeps));
+    const before = await loadAnswers(await use(createDeps));
     await close();
     const planned = await planDistribution(url, 2);
     expect(planned.cells.map(({ companies }) => companies.length).toSorted()).toEqual([1, 2]);
     await distribute(url, { cells: 2, progress });
     const apis = await use(openDeps);
-    expect(await answersOf(apis)).toEqual(before);
+    expect(await loadAnswers(apis)).toEqual(before);
     for (const api of apis) {
-      const known = (await api('get', 'offers')).body.offers as { id: number }[];
-      const made = await api('post', 'offers', { body: { name: 'New' } });
-      expect(made.status).toBe(201);
-      expect(known.map(({ id }) => id)).not.toContain(made.body.offer.id);
+      const existingOffers = (await api('get', 'offers')).body.offers as { id: number }[];
+      const response = await api('post', 'offers', { body: { name: 'New' } });
+      expect(response.status).toBe(201);
+      expect(existingOffers.map(({ id }) => id)).not.toContain(response.body.offer.id);
     }
     const jobs = "SELECT count(*)::int AS n FROM jobs.job WHERE state <= 'active'";
-    const found = await Promise.all(
+    const jobCounts = await Promise.all(
       open[0]!.parts().map(({ database }) => database.pool.query(jobs)),
     );
-    expect(found.map(({ rows }) => rows[0].n).toSorted()).toEqual([1, 2]);
+    expect(jobCounts.map(({ rows }) => rows[0].n).toSorted()).toEqual([1, 2]);
     expect(await run(url, jobs)).toEqual([{ n: 0 }]);
   });
 
@@ -130,7 +130,7 @@ onCluster(() => {
   });
 
   test('a distribution that was killed is completed, also with another plan', async () => {
-    const before = await answersOf(await use(createDeps));
+    const before = await loadAnswers(await use(createDeps));
     await close();
     const child = command('distribute', '--cells', '2', '--apply');
     const filled = "SELECT FROM directory.cells WHERE state = 'filled'";
@@ -141,11 +141,11 @@ onCluster(() => {
     await new Promise((done) => child.once('exit', done));
     await expect(use(openDeps)).rejects.toThrow('not distributed completely');
     await distribute(url, { cells: 3, progress });
-    expect(await answersOf(await use(openDeps))).toEqual(before);
+    expect(await loadAnswers(await use(openDeps))).toEqual(before);
   });
 
   test('a distribution that was killed can be canceled: the database works as before', async () => {
-    const before = await answersOf(await use(createDeps));
+    const before = await loadAnswers(await use(createDeps));
     await close();
     const child = command('distribute', '--cells', '2', '--apply');
     const has = "SELECT to_regclass('cell_1.calls') IS NOT NULL AS yes";
@@ -154,7 +154,7 @@ onCluster(() => {
     await new Promise((done) => child.once('exit', done));
     await cancelDistribution(url);
     const apis = await use(openDeps);
-    expect(await answersOf(apis)).toEqual(before);
+    expect(await loadAnswers(apis)).toEqual(before);
     expect((await apis[0]!('post', 'offers', { body: { name: 'New' } })).status).toBe(201);
     await expect(cancelDistribution(url)).rejects.toThrow('No distribution was begun');
   });

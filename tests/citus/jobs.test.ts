@@ -16,10 +16,12 @@ onCluster(() => {
   afterAll(() => world.close());
 
   test('an invitation is mailed by the worker of any cell', async () => {
-    const made = await world.company.api('post', 'users', { body: { email: 'new@example.com' } });
+    const response = await world.company.api('post', 'users', {
+      body: { email: 'new@example.com' },
+    });
     const payload = {
       company_id: String(world.company.id),
-      user_id: String(made.body.user.id),
+      user_id: String(response.body.user.id),
       number: 1,
     };
     const mails: Mail[] = [];

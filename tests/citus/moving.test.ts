@@ -25,21 +25,21 @@ onCluster(() => {
 
   /** A node with data where a cell is not. */
   const otherNode = async (cell: number) => {
-    const here = (await listCells(coordinator)).find((each) => each.cell === cell)!.node;
+    const here = (await listCells(coordinator)).find((entry) => entry.cell === cell)!.node;
     const nodes = await run<{ node: string }>(
       coordinator,
       "SELECT nodename || ':' || nodeport AS node FROM pg_dist_node WHERE shouldhaveshards",
     );
     return nodes.find(({ node }) => node !== here)!.node;
   };
-  const cellOf = async ({ id }: Company) => {
-    const [found] = await run<{ cell_id: number }>(
+  const findCell = async ({ id }: Company) => {
+    const [row] = await run<{ cell_id: number }>(
       coordinator,
       `SELECT cell_id FROM directory.companies WHERE company_id = ${id}`,
     );
-    return found!.cell_id;
+    return row!.cell_id;
   };
-  const uuidsOf = async ({ api }: Company): Promise<string[]> => {
+  const listUuids = async ({ api }: Company): Promise<string[]> => {
     const all: string[] = [];
     for (let page = 1; ; page += 1) {
       const { body } = await api('get', 'calls', { query: { page, per_page: 200 } });
@@ -49,7 +49,7 @@ onCluster(() => {
   };
 
   /** Calls of a company, one after the other, until it is stopped. */
-  async function callsOf({ api }: Company) {
+  async function startCalls({ api }: Company) {
     const { body } = await api('post', 'buyers', { body: { name: 'B', number: '+12125550199' } });
     const offer = await api('post', 'offers', {
       body: { name: 'O', buyer_ids: [body.buyer.id] },
@@ -59,9 +59,9 @@ onCluster(() => {
     const uuids: string[] = [];
     const work = (async () => {
       for (let n = 0; !stopping.signal.aborted; n += 1) {
-        const caller_number = `+1213555${String(n % 10_000).padStart(4, '0')}`;
-        const sent = { offer_id: offer.body.offer.id, caller_number };
-        const res = await api('post', 'call_sessions', { body: sent });
+        const callerNumber = `+1213555${String(n % 10_000).padStart(4, '0')}`;
+        const callBody = { offer_id: offer.body.offer.id, caller_number: callerNumber };
+        const res = await api('post', 'call_sessions', { body: callBody });
         statuses.set(res.status, (statuses.get(res.status) ?? 0) + 1);
         if (res.status === 201) uuids.push(res.body.call_session.uuid);
         if (res.status === 503) expect(res.headers['retry-after']).toBeDefined();
@@ -78,25 +78,25 @@ onCluster(() => {
   }
 
   /** While the work runs, a company takes calls. */
-  async function underLoad(company: Company, work: () => Promise<unknown>) {
-    const load = await callsOf(company);
+  async function runUnderLoad(company: Company, work: () => Promise<unknown>) {
+    const load = await startCalls(company);
     await work();
     await pause(1_500);
     const after = await load.stop();
     expect([...after.statuses.keys()].filter((status) => status !== 201 && status !== 503)).toEqual(
       [],
     );
-    const stored = new Set(await uuidsOf(company));
-    expect(after.uuids.filter((uuid) => !stored.has(uuid))).toEqual([]);
+    const storedUuids = new Set(await listUuids(company));
+    expect(after.uuids.filter((uuid) => !storedUuids.has(uuid))).toEqual([]);
     expect(after.uuids.length).toBeGreaterThan(20);
     return after;
   }
 
   test('a cell moves to another node and back: no call that was answered is lost', async () => {
-    const cell = await cellOf(world.company);
+    const cell = await findCell(world.company);
     for (let turn = 0; turn < 2; turn += 1) {
       const target = await otherNode(cell);
-      await underLoad(world.company, async () => {
+      await runUnderLoad(world.company, async () => {
         expect(await moveCellTo(coordinator, cell, target)).toMatchObject({
           node: target,
           state: 'open',
@@ -108,15 +108,15 @@ onCluster(() => {
   });
 
   test('a company of another cell notices nothing of a move', async () => {
-    const cell = await cellOf(world.company);
-    const { statuses } = await underLoad(neighbor, async () =>
+    const cell = await findCell(world.company);
+    const { statuses } = await runUnderLoad(neighbor, async () =>
       moveCellTo(coordinator, cell, await otherNode(cell)),
     );
     expect([...statuses.keys()]).toEqual([201]);
   });
 
   test('jobs that wait go with their cell', async () => {
-    const cell = await cellOf(world.company);
+    const cell = await findCell(world.company);
     const waiting = `SELECT count(*)::int AS n FROM jobs.job
       WHERE state < 'active' AND data ->> 'company_id' = '${world.company.id}'`;
     const list = await world.company.api('post', 'buyer_suppressions', { body: { name: 'L' } });
@@ -130,9 +130,9 @@ onCluster(() => {
   });
 
   test('a command that is killed while it moves a cell loses nothing; the next ends it', async () => {
-    const cell = await cellOf(world.company);
+    const cell = await findCell(world.company);
     const target = await otherNode(cell);
-    await underLoad(world.company, async () => {
+    await runUnderLoad(world.company, async () => {
       const child = spawn(
         'node',
         [...TYPESCRIPT, 'src/cli/index.ts', 'cells', 'move', String(cell), target],
@@ -154,21 +154,21 @@ onCluster(() => {
       await addCellOn(coordinator);
       expect(await run(coordinator, gates)).toEqual([]);
     });
-    const found = (await listCells(coordinator)).find((each) => each.cell === cell)!;
-    expect(found.state).toBe('open');
-    expect(found.node).not.toBe(target);
+    const listedCell = (await listCells(coordinator)).find((entry) => entry.cell === cell)!;
+    expect(listedCell.state).toBe('open');
+    expect(listedCell.node).not.toBe(target);
   });
 
   test('a company gets a cell of its own, with all of its rows, and nobody else is added', async () => {
     // Otherwise it would be alone already, in the cell that was added.
     await world.addCompany('Beside');
     const company = await world.addCompany('Large');
-    const from = await cellOf(company);
-    const { uuids } = await underLoad(company, () => isolate(coordinator, String(company.id)));
+    const from = await findCell(company);
+    const { uuids } = await runUnderLoad(company, () => isolate(coordinator, String(company.id)));
     expect(uuids.length).toBeGreaterThan(0);
-    const cell = await cellOf(company);
+    const cell = await findCell(company);
     expect(cell).not.toBe(from);
-    expect((await listCells(coordinator)).find((each) => each.cell === cell)).toMatchObject({
+    expect((await listCells(coordinator)).find((entry) => entry.cell === cell)).toMatchObject({
       companies: 1,
       takes_companies: false,
       state: 'open',
@@ -179,7 +179,7 @@ onCluster(() => {
     );
     expect(left).toEqual([]);
     for (let n = 0; n < 3; n += 1)
-      expect(await cellOf(await world.addCompany(`Small ${n}`))).not.toBe(cell);
+      expect(await findCell(await world.addCompany(`Small ${n}`))).not.toBe(cell);
   });
 
   test('rebalancing says what it would move, and moves it', async () => {

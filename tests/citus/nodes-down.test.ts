@@ -23,8 +23,8 @@ onCluster(() => {
   const shops = new Map<Company, Shop>();
   /** Credentials that no process has looked up yet. */
   let unused: string;
-  let given = 0;
-  const caller_number = () => `+1310555${String(given++).padStart(4, '0')}`;
+  let callerCount = 0;
+  const callerNumber = () => `+1310555${String(callerCount++).padStart(4, '0')}`;
 
   beforeAll(async () => {
     const last = (await readNodes()).at(-1)!;
@@ -69,11 +69,11 @@ onCluster(() => {
     write: ({ api }: Company) => api('post', 'buyers', { body: { name: 'New' } }),
     call: (company: Company) =>
       company.api('post', 'call_sessions', {
-        body: { offer_id: shops.get(company)!.offer.id, caller_number: caller_number() },
+        body: { offer_id: shops.get(company)!.offer.id, caller_number: callerNumber() },
       }),
-    lead: ({ api }: Company, caller_id = caller_number()) => {
+    lead: ({ api }: Company, callerId = callerNumber()) => {
       const { lead_token } = [...shops].find(([company]) => company.api === api)![1].schedule;
-      return api('post', 'leads', { auth: null, query: { lead_token, caller_id } });
+      return api('post', 'leads', { auth: null, query: { lead_token, caller_id: callerId } });
     },
   };
   const all = Object.values(requests);
@@ -81,7 +81,7 @@ onCluster(() => {
   const SERVED = [200, 201, 201, 201];
 
   /** Waits until all requests of a company succeed again. */
-  const served = async (company: Company) => {
+  const waitUntilServed = async (company: Company) => {
     let statuses: number[] = [];
     for (let n = 0; n < 300 && String(statuses) !== String(SERVED); n++) {
       statuses = (await answers(company)).map(({ status }) => status);
@@ -100,16 +100,16 @@ onCluster(() => {
 
   test.each(['cut', 'freeze'] as const)(
     'a node whose connections are lost (%s) stops its own cells alone, until it is back',
-    async (way) => {
-      await Promise.all([served(there), served(here)]);
-      const waiting = caller_number();
+    async (method) => {
+      await Promise.all([waitUntilServed(there), waitUntilServed(here)]);
+      const waiting = callerNumber();
       expect((await requests.lead(there, waiting)).status).toBe(201);
 
-      proxy[way]();
+      proxy[method]();
       const lost = answers(there);
       for (let round = 0; round < ROUNDS; round++)
         expect((await answers(here)).map(({ status }) => status)).toEqual(SERVED);
-      const meanwhile = caller_number();
+      const meanwhile = callerNumber();
       expect((await requests.lead(here, meanwhile)).status).toBe(201);
       await texted(here, meanwhile);
 
@@ -121,7 +121,7 @@ onCluster(() => {
       }
 
       proxy.restore();
-      await Promise.all([served(there), served(here)]);
+      await Promise.all([waitUntilServed(there), waitUntilServed(here)]);
       expect((await there.api('get', 'buyers', { auth: unused })).status).toBe(200);
       await texted(there, waiting);
     },
@@ -135,7 +135,7 @@ onCluster(() => {
     expect([refused.status, refused.body.code]).toEqual([503, 'unavailable']);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     proxy.restore();
-    await served(there);
+    await waitUntilServed(there);
     let status = 0;
     for (let n = 0; n < 100 && status !== 201; n++) {
       ({ status } = await post());

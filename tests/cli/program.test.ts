@@ -1,22 +1,22 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import type { Command } from 'commander';
 import { EXAMPLES } from '../../src/cli/examples';
-import { commandAt, createProgram } from '../../src/cli/program';
+import { findCommand, createProgram } from '../../src/cli/program';
 import { completionFor } from '../../src/cli/completion';
 import { runScript } from '../support/process';
 
 // The program as a whole: its help, its exit codes and its completion.
 
-const pathsOf = (command: Command, path: string[] = []): string[] =>
+const listPaths = (command: Command, path: string[] = []): string[] =>
   command.commands.length === 0
     ? [path.join(' ')]
-    : command.commands.flatMap((child) => pathsOf(child, [...path, child.name()]));
+    : command.commands.flatMap((child) => listPaths(child, [...path, child.name()]));
 
-test.each(pathsOf(createProgram()))(
+test.each(listPaths(createProgram()))(
   '%s has a description, and an example that works',
   async (path) => {
     const program = createProgram();
-    const command = commandAt(program, path);
+    const command = findCommand(program, path);
     expect(command.description()).toMatch(/^[a-z]/);
     const example = EXAMPLES[path]!;
     expect(example.startsWith(path)).toBe(true);

@@ -80,9 +80,16 @@ test('the keys that commands make for themselves are revoked', async () => {
 });
 
 test('a rotated key may do the same; the old one expires, and never later than before', async () => {
-  const made = await result('key', 'create', '--name', 'Pages', '--permission', 'leads:create');
-  const rotated = await result('key', 'rotate', made.public_key, '--keep-hours', '2');
-  expect(rotated.replaces).toBe(made.public_key);
+  const createdKey = await result(
+    'key',
+    'create',
+    '--name',
+    'Pages',
+    '--permission',
+    'leads:create',
+  );
+  const rotated = await result('key', 'rotate', createdKey.public_key, '--keep-hours', '2');
+  expect(rotated.replaces).toBe(createdKey.public_key);
   const rows = await world.sql<{ expires_in: number | null }>(
     `SELECT permissions, extract(epoch FROM expires_at - now()) / 3600 AS expires_in
     FROM access_tokens WHERE name = 'Pages' ORDER BY id`,
@@ -93,10 +100,10 @@ test('a rotated key may do the same; the old one expires, and never later than b
   ]);
   expect(Math.ceil(Number(rows[0]!.expires_in))).toBe(2);
 
-  const at_once = await result('key', 'rotate', rotated.public_key, '--keep-hours', '0');
+  const atOnce = await result('key', 'rotate', rotated.public_key, '--keep-hours', '0');
   const ask = ({ public_key, private_key }: { public_key: string; private_key: string }) =>
     world.company.api('get', '/api/v1/me', { auth: `${public_key}:${private_key}` });
-  expect((await ask(at_once)).status).toBe(200);
+  expect((await ask(atOnce)).status).toBe(200);
   expect((await ask(rotated)).status).toBe(401);
   expect(await run('key', 'rotate', rotated.public_key)).toMatchObject({
     code: 1,

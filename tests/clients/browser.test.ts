@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Locator, Page } from 'playwright-core';
 import { createDemo } from '../../src/installation/demo';
 import { DESKTOP, inBrowser, withPage } from '../support/browser';
-import { appOf, createWorld, type World } from '../support/world';
+import { buildApp, createWorld, type World } from '../support/world';
 import { FAR_MS } from '../support/patience';
 
 let world: World;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   world = await createWorld();
   const { credentials } = await createDemo(world.deps, 'Demo');
   auth = [credentials.public_key, credentials.private_key!];
-  server = appOf(world.deps).listen(0);
+  server = buildApp(world.deps).listen(0);
 });
 afterAll(async () => {
   server.closeAllConnections();
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** Opens Swagger UI, authorizes, and hands the page over; no request may leave the server. */
-const inSwagger = (
+const withSwagger = (
   work: (page: Page, operation: (tag: string, id: string) => Promise<Locator>) => Promise<void>,
 ): Promise<void> =>
   withPage(server, '/api/docs/', DESKTOP, async (page) => {
@@ -41,7 +41,7 @@ const inSwagger = (
   });
 
 /** Executes the operation and returns the text of its response with status 200. */
-async function executed(operation: Locator): Promise<string> {
+async function execute(operation: Locator): Promise<string> {
   await operation.getByRole('button', { name: 'Execute' }).click();
   const answer = operation.locator('.live-responses-table .response').first();
   await answer.getByText('200').first().waitFor({ timeout: FAR_MS });
@@ -49,8 +49,8 @@ async function executed(operation: Locator): Promise<string> {
 }
 
 inBrowser('a person opens Swagger UI, authorizes, lists the buyers and sees them', () =>
-  inSwagger(async (_, operation) => {
-    expect(await executed(await operation('buyers', 'listBuyers'))).toContain(
+  withSwagger(async (_, operation) => {
+    expect(await execute(await operation('buyers', 'listBuyers'))).toContain(
       'Acme Insurance, Los Angeles',
     );
   }),
@@ -59,14 +59,14 @@ inBrowser('a person opens Swagger UI, authorizes, lists the buyers and sees them
 inBrowser(
   'a person asks in Swagger UI where a call would go, and sees why each buyer would get it or not',
   () =>
-    inSwagger(async (_, operation) => {
+    withSwagger(async (_, operation) => {
       const explain = await operation('routing', 'explainRouting');
       // A Sunday in Los Angeles: one of the two is closed.
       await explain
         .locator('textarea')
         .first()
         .fill('{"offer_id": 1, "caller_number": "+12125550123", "at": "2026-11-22T20:00:00Z"}');
-      const answer = await executed(explain);
+      const answer = await execute(explain);
       expect(answer).toContain('"action": "dial"');
       expect(answer).toContain('the buyer is closed until 2026-11-23 09:00 America/Los_Angeles');
     }),

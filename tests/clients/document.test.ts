@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DOCUMENT, regionOf, shownPrograms, withRegions } from './matrix/document';
+import { DOCUMENT, readRegion, listShownPrograms, replaceRegions } from './matrix/document';
 import { drivers } from './matrix/drivers';
 
 // docs/sdk.md against the programs that npm run test:clients compiles and runs.
@@ -10,9 +10,9 @@ const markdown = readFileSync(DOCUMENT, 'utf8');
 const programs = Object.values(drivers).map(({ source }) => `tests/clients/drivers/${source}`);
 
 test('docs/sdk.md shows each program that is run, and nothing that is not', () => {
-  expect(shownPrograms(markdown).sort()).toEqual(programs.sort());
+  expect(listShownPrograms(markdown).sort()).toEqual(programs.sort());
   // `npm run test:clients -- --write-docs` copies them.
-  expect(markdown).toBe(withRegions(markdown));
+  expect(markdown).toBe(replaceRegions(markdown));
 });
 
 test('docs/sdk.md names the versions that are run', () => {
@@ -26,12 +26,12 @@ test('docs/sdk.md names the versions that are run', () => {
     ),
   ];
   const table = markdown.split('\n').filter((line) => line.startsWith('|'));
-  const named = table.flatMap((line) => line.match(/\d+\.\d+\.\d+/g) ?? []);
-  expect(new Set(named)).toEqual(new Set(versions));
+  const shownVersions = table.flatMap((line) => line.match(/\d+\.\d+\.\d+/g) ?? []);
+  expect(new Set(shownVersions)).toEqual(new Set(versions));
 });
 
 test.each(programs)('%s is shown in at most fifteen lines', (program) => {
-  const lines = regionOf(program).filter((line) => line.trim() !== '');
+  const lines = readRegion(program).filter((line) => line.trim() !== '');
   expect(lines.length).toBeGreaterThan(8);
   expect(lines.length).toBeLessThanOrEqual(15);
 });

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import type { Page } from 'playwright-core';
-import { DESKTOP, inBrowser, overflowOf, PHONE, withPage } from '../support/browser';
+import { DESKTOP, inBrowser, measureOverflow, PHONE, withPage } from '../support/browser';
 import { FAR_MS } from '../support/patience';
-import { appOf, createWorld, type World } from '../support/world';
+import { buildApp, createWorld, type World } from '../support/world';
 
 // Swagger UI and the reference as people read them. `withPage` counts requests to other servers and
 // what the content security policy refuses: none.
@@ -12,7 +12,7 @@ let server: Server;
 
 beforeAll(async () => {
   world = await createWorld();
-  server = appOf(world.deps).listen(0);
+  server = buildApp(world.deps).listen(0);
 });
 afterAll(async () => {
   server.closeAllConnections();
@@ -38,7 +38,7 @@ inBrowser('Swagger UI shows the usual credentials first, and folds the others', 
     const names = await dialog.locator('h4 code').allInnerTexts();
     expect(names.slice(0, 3)).toEqual(['companyKey', 'userToken', 'authToken']);
     expect(await dialog.locator('h4:visible').count()).toBe(3);
-    expect(await overflowOf(page)).toBe(0);
+    expect(await measureOverflow(page)).toBe(0);
   }),
 );
 
@@ -78,7 +78,7 @@ inBrowser.each(searched)('a search for "%s" finds the operation in Swagger UI', 
     await page.locator('.filter-box p', { hasText: /^\d+ operations$/ }).waitFor(LOADED);
     await page.locator(`.opblock[id$="-${id}"]`).waitFor(LOADED);
     expect(await page.locator('.opblock[id$="-showMe"]').count()).toBe(0);
-    expect(await overflowOf(page)).toBe(0);
+    expect(await measureOverflow(page)).toBe(0);
   }),
 );
 
@@ -94,7 +94,7 @@ inBrowser.each(searched)(
       await page.waitForURL(({ hash }) => hash === `#${anchor}`);
       const shown = page.locator(`rapi-doc [id="${anchor}"]`);
       await shown.waitFor(LOADED);
-      expect({ id, overflow: await overflowOf(page) }).toEqual({ id, overflow: 0 });
+      expect({ id, overflow: await measureOverflow(page) }).toEqual({ id, overflow: 0 });
     }),
 );
 
@@ -109,7 +109,7 @@ inBrowser(
         await samples.getByText('Python', { exact: true }).first().click(LOADED);
         await samples.getByText('requests.get').first().waitFor(LOADED);
         await viewer.locator('schema-table .key-descr p:visible').first().waitFor(LOADED);
-        expect(await overflowOf(page)).toBe(0);
+        expect(await measureOverflow(page)).toBe(0);
       });
     }
   },

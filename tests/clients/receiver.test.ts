@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startWebhooks } from '../../src/background/webhook-loops';
 import { eventually } from '../support/engine-process';
 import { freePort } from '../support/process';
-import { webhooksOf } from '../support/webhooks';
+import { buildWebhookHelpers } from '../support/webhooks';
 import { createWorld } from '../support/world';
 
 // The receiver of docs/webhooks.md, as it stands there.
@@ -16,9 +16,9 @@ test('the receiver of docs/webhooks.md accepts our deliveries and no other signa
     readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8'),
   )!;
   const world = await createWorld({ environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' } });
-  const here = webhooksOf(world);
+  const here = buildWebhookHelpers(world);
   const port = await freePort();
-  const [{ secret, id }, other] = [
+  const [{ secret, id }, otherHook] = [
     await here.hook(`http://127.0.0.1:${port}/`),
     await here.hook(`http://127.0.0.1:${port}/`, { retries: 0 }),
   ];
@@ -41,10 +41,11 @@ test('the receiver of docs/webhooks.md accepts our deliveries and no other signa
   await here.calls(1);
   await eventually(
     async () =>
-      (await here.statuses(id))[0] === 'delivered' && (await here.statuses(other.id))[0] === 'dead',
+      (await here.statuses(id))[0] === 'delivered' &&
+      (await here.statuses(otherHook.id))[0] === 'dead',
   );
   expect(output).toMatch(/^[0-9a-f-]{36} new_call_started\n$/);
-  expect((await here.logs(other.id))[0]).toMatchObject({ code: 400, success: false });
+  expect((await here.logs(otherHook.id))[0]).toMatchObject({ code: 400, success: false });
   await running.stop();
   child.kill();
   rmSync(file);

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { startOutreach } from '../../src/background/outreach-loop';
 import type { Running } from '../../src/jobs/loop';
 import { ownNumber } from '../support/leads';
-import { appOf, createWorld, type World } from '../support/world';
+import { buildApp, createWorld, type World } from '../support/world';
 
 // A client that is generated from openapi.yaml, type-checked, and driven against a server.
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await world.work();
   await ownNumber(world, world.company);
   engine = startOutreach(world.deps);
-  server = appOf(world.deps).listen(0);
+  server = buildApp(world.deps).listen(0);
   url = `http://127.0.0.1:${(server.address() as { port: number }).port}/api/v1`;
 });
 afterAll(async () => {

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import request from 'supertest';
 import { inBrowser } from '../support/browser';
 import {
-  consoleWorld,
+  createConsoleWorld,
   goTo,
   inConsole,
   panel,
@@ -21,7 +21,7 @@ import { consoleForEveryone } from './everyone';
 const LOADED = { timeout: FAR_MS };
 let here: ConsoleWorld;
 beforeAll(async () => {
-  here = await consoleWorld();
+  here = await createConsoleWorld();
 });
 afterAll(() => here.close());
 
@@ -29,7 +29,7 @@ const get = async (path: string) => (await here.api('get', path)).body;
 const asDemo = (work: (page: Page) => Promise<void>, refusals?: number[]) =>
   inConsole(here.server, here.auth, work, refusals);
 const dollars = (n: number) => `$${n.toFixed(2)}`;
-const textOf = (page: Page, title: string) => panel(page, title).innerText();
+const readPanelText = (page: Page, title: string) => panel(page, title).innerText();
 const tile = (page: Page, name: string) =>
   page
     .locator('.tile', { has: page.getByText(name, { exact: true }) })
@@ -68,16 +68,16 @@ inBrowser('Now: the numbers of the API, and what happens appears by itself', () 
     expect(await tile(page, 'Revenue in the last hour').innerText()).toBe(dollars(totals.revenue));
     const rate = `${Math.round((totals.connects / totals.calls) * 1000) / 10}%`;
     expect(await tile(page, 'Connect rate').innerText()).toBe(rate);
-    expect(await textOf(page, 'Caps near their end')).toMatch(/Dialed today\s+2 \/ 2/);
+    expect(await readPanelText(page, 'Caps near their end')).toMatch(/Dialed today\s+2 \/ 2/);
     const chart = panel(page, 'Revenue by minute');
     await chart.getByText('As a table').click();
     expect(await chart.locator('canvas').count()).toBe(1);
     expect(await chart.locator('td').allInnerTexts()).toContain(dollars(totals.revenue));
     await page.getByText('Live', { exact: true }).waitFor(LOADED);
-    const begun = await here.api('post', 'call_sessions', {
+    const callResponse = await here.api('post', 'call_sessions', {
       body: { offer_id: here.offer.id, caller_number: '+12125550199' },
     });
-    const { id } = begun.body.call_session;
+    const { id } = callResponse.body.call_session;
     await panel(page, 'As it happens')
       .getByRole('link', { name: `Call ${id}` })
       .first()
@@ -103,21 +103,23 @@ inBrowser('a call: its story, each buyer with the reason, and another one at ano
       call_events.map(({ event }: { event: string }) => event.replaceAll('_', ' ')),
     );
     const [{ candidates, caps }] = decisions;
-    const why = await textOf(page, 'Why it went there');
+    const why = await readPanelText(page, 'Why it went there');
     for (const { name, message } of candidates) {
       expect(why).toContain(name);
       if (message) expect(why).toContain(message);
     }
     for (const { used, limit } of caps)
       expect(why).toMatch(new RegExp(`\\$?${used}(\\.00)? / \\$?${limit}`));
-    const what_if = panel(page, 'What if');
-    await what_if.getByLabel('Tokens').fill('state=NY');
-    await what_if.getByLabel('The call came at').fill('2030-01-07T18:00');
-    const asked = page.waitForResponse('**/api/v1/routing/explain');
-    await what_if.getByRole('button', { name: 'Explain' }).click();
-    const { decision } = (await (await asked).json()) as { decision: (typeof decisions)[0] };
-    await what_if.getByText('Decided for').waitFor(LOADED);
-    const explained = await what_if.innerText();
+    const whatIf = panel(page, 'What if');
+    await whatIf.getByLabel('Tokens').fill('state=NY');
+    await whatIf.getByLabel('The call came at').fill('2030-01-07T18:00');
+    const explainResponse = page.waitForResponse('**/api/v1/routing/explain');
+    await whatIf.getByRole('button', { name: 'Explain' }).click();
+    const { decision } = (await (await explainResponse).json()) as {
+      decision: (typeof decisions)[0];
+    };
+    await whatIf.getByText('Decided for').waitFor(LOADED);
+    const explained = await whatIf.innerText();
     for (const { message } of decision.candidates)
       if (message) expect(explained).toContain(message);
     expect(explained).not.toContain(decisions[0].seed);
@@ -209,7 +211,7 @@ inBrowser('a lead: what happened and what will, in the words of the API; opting 
     await page.getByRole('button', { name: 'Opt out' }).click();
     await page.getByRole('button', { name: 'Opt in again' }).waitFor(LOADED);
     expect((await get(`leads/${here.lead}`)).lead.opt_out).toBe(true);
-    expect(await textOf(page, 'What happened')).toContain('opted out');
+    expect(await readPanelText(page, 'What happened')).toContain('opted out');
   }),
 );
 

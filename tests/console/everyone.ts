@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { DESKTOP, inBrowser, overflowOf, withPage } from '../support/browser';
+import { DESKTOP, inBrowser, measureOverflow, withPage } from '../support/browser';
 import { goTo, inConsole, panel, until, type ConsoleWorld } from '../support/console';
 import { FAR_MS } from '../support/patience';
-import { member } from '../support/teams';
+import { createMember } from '../support/teams';
 
 const LOADED = { timeout: FAR_MS };
 const SMALL = { width: 360, height: 740 };
@@ -24,7 +24,7 @@ export function consoleForEveryone(world: () => ConsoleWorld): void {
 
   inBrowser('a limited user finds only the views and records that the API gives', async () => {
     const acme = (await get('buyers?fulltext=acme')).buyers[0];
-    const { token } = await member(
+    const { token } = await createMember(
       { id: 0n, auth: world().auth, api: world().api },
       'p@example.com',
       {
@@ -126,12 +126,16 @@ export function consoleForEveryone(world: () => ConsoleWorld): void {
     withPage(world().server, '/console/', SMALL, async (page) => {
       const check = async (view: string) => {
         // Not by a script element: the page's policy allows none.
-        const found = (await page.evaluate(
+        const violations = (await page.evaluate(
           `axe.run(document, { runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'] })
           .then(({ violations }) => violations)`,
         )) as Violation[];
-        const faults = found.map(({ id, nodes }) => [id, nodes[0]!.html, nodes[0]!.failureSummary]);
-        expect({ view, faults, overflow: await overflowOf(page) }).toEqual({
+        const faults = violations.map(({ id, nodes }) => [
+          id,
+          nodes[0]!.html,
+          nodes[0]!.failureSummary,
+        ]);
+        expect({ view, faults, overflow: await measureOverflow(page) }).toEqual({
           view,
           faults: [],
           overflow: 0,

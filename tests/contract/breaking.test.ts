@@ -135,24 +135,24 @@ const HARMLESS: Record<string, Change> = {
     void (propertiesOf(reply).name = { type: 'string', description: 'Shown in menus.' }),
 };
 
-const pathOf = (name: string) => `/${name.replaceAll(' ', '_')}`;
+const toPath = (name: string) => `/${name.replaceAll(' ', '_')}`;
 
 /** A contract of these operations, with their parts as components, as ours is written. */
-function contractOf(operations: Record<string, Contract>, version: string): Json {
+function buildContract(operations: Record<string, Contract>, version: string): Json {
   const schemas: Json = {};
-  const paths = Object.entries(operations).map(([name, made], at) => {
-    schemas[`Body${at}`] = made.body;
-    schemas[`Reply${at}`] = made.reply;
+  const paths = Object.entries(operations).map(([name, parts], at) => {
+    schemas[`Body${at}`] = parts.body;
+    schemas[`Reply${at}`] = parts.reply;
     const reply = { schema: { $ref: `#/components/schemas/Reply${at}` } };
     const body = { schema: { $ref: `#/components/schemas/Body${at}` } };
-    const content = Object.fromEntries(Object.keys(made.answers).map((type) => [type, reply]));
+    const content = Object.fromEntries(Object.keys(parts.answers).map((type) => [type, reply]));
     const post = {
       operationId: `operation${at}`,
-      parameters: made.parameters,
-      requestBody: { required: made.required_body, content: { 'application/json': body } },
+      parameters: parts.parameters,
+      requestBody: { required: parts.required_body, content: { 'application/json': body } },
       responses: { 200: { description: 'Made.', content } },
     };
-    return [pathOf(name), { post }];
+    return [toPath(name), { post }];
   });
   const info = { title: 'Test', version };
   return { openapi: '3.1.0', info, paths: Object.fromEntries(paths), components: { schemas } };
@@ -180,24 +180,25 @@ const after = Object.fromEntries(
     return [name, changed];
   }),
 );
-let found: string[];
+let breakingLines: string[];
 beforeAll(() => {
-  found = breakingChanges(
-    compareContracts(contractOf(before, '1.4.0'), contractOf(after, '1.5.0')),
+  breakingLines = breakingChanges(
+    compareContracts(buildContract(before, '1.4.0'), buildContract(after, '1.5.0')),
   );
 });
-const foundAt = (name: string) => found.filter((line) => line.startsWith(`POST ${pathOf(name)}: `));
+const findLines = (name: string) =>
+  breakingLines.filter((line) => line.startsWith(`POST ${toPath(name)}: `));
 
 describe('a change breaks clients when', () => {
   test.each(Object.entries(BREAKING))('%s', (name, [said]) => {
-    expect(foundAt(name)).toEqual([expect.stringMatching(said)]);
+    expect(findLines(name)).toEqual([expect.stringMatching(said)]);
   });
 
   test('an operation, a success or a schema that two operations share is no longer the same', () => {
     const shared = (reply: Json, { more = true } = {}) => {
-      const contract = contractOf({ one: { ...operation(), reply } }, '1.0.0');
+      const contract = buildContract({ first: { ...operation(), reply } }, '1.0.0');
       const paths = contract.paths as Record<string, Record<string, Json>>;
-      const { post } = paths['/one']!;
+      const { post } = paths['/first']!;
       paths['/two'] = { get: { ...post!, operationId: 'two', requestBody: undefined } };
       if (more)
         paths['/three'] = {
@@ -223,15 +224,15 @@ describe('a change breaks clients when', () => {
     );
     expect(lines.toSorted()).toEqual([
       expect.stringMatching(/^GET \/three: .*removed/),
-      expect.stringMatching(/^(GET \/two|POST \/one): .*`extra`/),
-      expect.stringMatching(/^(GET \/two|POST \/one): .*`state`/),
+      expect.stringMatching(/^(GET \/two|POST \/first): .*`extra`/),
+      expect.stringMatching(/^(GET \/two|POST \/first): .*`state`/),
       expect.stringMatching(/^PUT \/three: .*`202`.* removed/),
     ]);
   });
 });
 
 test.each(Object.keys(HARMLESS))('a change breaks no client when %s', (name) => {
-  expect(foundAt(name)).toEqual([]);
+  expect(findLines(name)).toEqual([]);
 });
 
 test.each([

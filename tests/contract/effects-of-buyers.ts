@@ -1,9 +1,9 @@
-import { all, at, HOURS, limits, type Effects, type Place } from './effect';
+import { all, at, HOURS, limits, type Effects, type CodeLocation } from './effect';
 
 // The code in which the fields of buyers, groups, suppression lists and offers have their effect.
 
 const CAPS = at('prisma/sql/caps/reserve_caps.sql');
-const BUYERS_OF = {
+const BUYER_LISTS = {
   ...all(
     'buyer_ids add_buyer_ids remove_buyer_ids add_user_buyer_ids remove_user_buyer_ids',
     at('src/db/attachments.ts'),
@@ -16,10 +16,10 @@ const TERMS = at('src/accounts/queries/entries.ts');
 const CANDIDATE = at('src/routing/queries/candidate-facts.ts');
 
 /** A conversion of a buyer, by the fields of the buyer or of an entry of its list. */
-const conversion = (prefix: string, named: (field: string) => string | undefined): Effects => {
-  const place = ({ file }: Place, field: string) => at(file, named(field));
-  const fields = (names: string, found: Place) =>
-    names.split(' ').map((field) => [prefix + field, place(found, field)] as const);
+const conversion = (prefix: string, nameInCode: (field: string) => string | undefined): Effects => {
+  const locate = ({ file }: CodeLocation, field: string) => at(file, nameInCode(field));
+  const fields = (names: string, location: CodeLocation) =>
+    names.split(' ').map((field) => [prefix + field, locate(location, field)] as const);
   return Object.fromEntries([
     ...fields('revenue duration duplicate_timeframe name', CONVERT),
     ...fields('token_values attribution_token_values', CONVERT),
@@ -100,13 +100,13 @@ export const BUYER_GROUPS: Effects = {
   time_zone: CANDIDATE,
   concurrency_cap: at('prisma/sql/caps/reserve_caps.sql', 'concurrency_cap_limit'),
   ...limits(CAPS, 'total monthly daily hourly'),
-  ...BUYERS_OF,
+  ...BUYER_LISTS,
   ...all('generate_team team_users_emails team_offer_ids team_ids', TEAMS),
   ...all('grant_team_offer_id revoke_team_offer_id', TEAMS),
 };
 
 const SOURCE_CAPS = at('src/buyers/queries/cap-reservations.ts');
-const OF_SOURCE = at('src/routing/engine/source.ts');
+const SOURCE_ROUTING = at('src/routing/engine/source.ts');
 const PAYOUT = at('src/routing/engine/payout.ts');
 
 export const TRAFFIC_SOURCES: Effects = {
@@ -119,8 +119,8 @@ export const TRAFFIC_SOURCES: Effects = {
   concurrency_cap_limit: SOURCE_CAPS,
   ...limits(SOURCE_CAPS, 'total monthly daily'),
   ...limits(at('prisma/sql/caps/reserve_caps.sql'), 'hourly'),
-  blocked_buyer_ids: OF_SOURCE,
-  allowed_buyer_ids: OF_SOURCE,
+  blocked_buyer_ids: SOURCE_ROUTING,
+  allowed_buyer_ids: SOURCE_ROUTING,
   payouts: at('src/routing/engine/payout.ts', 'source_payouts'),
   ...all('payouts.payout_type payouts.amount payouts.paid_for', PAYOUT),
   ...all('payouts.duration payouts.duplicate_timeframe', PAYOUT),
@@ -132,7 +132,7 @@ export const SUPPRESSION: Record<string, Effects> = {
     caller_id_column_name: at('src/suppression/csv/layout.ts'),
     csv_headers: at('src/suppression/add-file.ts'),
     import_file: at('src/suppression/add-file.ts', 'upload'),
-    ...BUYERS_OF,
+    ...BUYER_LISTS,
     offer_ids: at('src/suppression/lists.ts'),
     schedule_ids: at('src/suppression/lists.ts'),
     caller_ids: at('src/suppression/lists.ts'),
@@ -152,7 +152,7 @@ export const OFFERS: Effects = {
   ...all('name user_offer_id description', 'label'),
   time_zone: at('src/leads/queries/leads.ts'),
   paused: at('src/outreach/advance-lead.ts'),
-  ...BUYERS_OF,
+  ...BUYER_LISTS,
   buyer_group_ids: at('src/offers/save-offer.ts'),
   lead_token_powers: at('src/http/queries/lead-tokens.ts'),
   ...all('reset_lead_token lead_token', at('src/offers/save-offer.ts')),

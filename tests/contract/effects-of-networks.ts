@@ -3,7 +3,7 @@ import { all, at, type Effects } from './effect';
 // The code in which the fields of tokens, alert rules, entries and statements have their effect.
 
 const SOURCE_TOKENS = at('src/offers/source-tokens.ts');
-export const OF_NETWORKS: Record<string, Effects> = {
+export const NETWORK_EFFECTS: Record<string, Effects> = {
   account_entries: {
     ...all('buyer_id traffic_source_id kind amount', at('src/accounts/queries/entries.ts')),
     note: 'note',

@@ -4,7 +4,7 @@
 
 import { all, at, HOURS, limits, type Effects } from './effect';
 import { BUYER_GROUPS, BUYERS, OFFERS, SUPPRESSION, TRAFFIC_SOURCES } from './effects-of-buyers';
-import { OF_NETWORKS } from './effects-of-networks';
+import { NETWORK_EFFECTS } from './effects-of-networks';
 
 /** Effects in every resource, unless it says otherwise. */
 export const COMMON: Effects = {
@@ -262,7 +262,7 @@ export const EFFECTS: Record<string, Effects> = {
   buyer_groups: BUYER_GROUPS,
   buyer_fleets: all('name user_fleet_id description', 'label'),
   ...SUPPRESSION,
-  ...OF_NETWORKS,
+  ...NETWORK_EFFECTS,
   offers: OFFERS,
   traffic_sources: TRAFFIC_SOURCES,
   value_lists: {

@@ -17,14 +17,14 @@ const CODES = schemas.ErrorCode!.enum as string[];
 type Problem = Schemas['Problem'];
 
 /** The examples of a problem in a response of the contract, by their names. */
-const examplesIn = (response: { content?: Record<string, unknown> }): [string, Problem][] => {
+const listExamples = (response: { content?: Record<string, unknown> }): [string, Problem][] => {
   const media = response.content?.['application/problem+json'] as
     { examples?: Record<string, { value: Problem }> } | undefined;
   return Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value]);
 };
-const of_responses = Object.values(responses).flatMap(examplesIn);
-const without_operation = (schemas.Problem as { examples: Problem[] }).examples;
-const examples = [...of_responses.map(([, example]) => example), ...without_operation];
+const ofResponses = Object.values(responses).flatMap(listExamples);
+const withoutOperation = (schemas.Problem as { examples: Problem[] }).examples;
+const examples = [...ofResponses.map(([, example]) => example), ...withoutOperation];
 
 let world: World;
 beforeAll(async () => {
@@ -41,13 +41,13 @@ test('every code has a status, a cause and a cure, and there are no others', () 
 });
 
 test('every error response of every operation has examples, each of its own status', () => {
-  const wrong = contract.operations.flatMap(({ id, responses: own }) =>
-    Object.entries(own)
+  const wrong = contract.operations.flatMap(({ id, responses: declaredResponses }) =>
+    Object.entries(declaredResponses)
       .filter(([status]) => Number(status) >= 400)
       .flatMap(([status, response]) => {
-        const found = examplesIn(contract.resolve(response));
-        if (found.length === 0) return [`${id} ${status} has none`];
-        return found
+        const ownExamples = listExamples(contract.resolve(response));
+        if (ownExamples.length === 0) return [`${id} ${status} has none`];
+        return ownExamples
           .filter(([, { status: shown }]) => String(shown) !== status)
           .map(([name]) => `${id} ${status} shows ${name}`);
       }),
@@ -57,7 +57,7 @@ test('every error response of every operation has examples, each of its own stat
 
 test('every example of a problem validates, and is named by a code of its status', () => {
   const validate = ajv.getSchema('contract#/components/schemas/Problem')!;
-  for (const [name, { code }] of of_responses) expect(name).toBe(code);
+  for (const [name, { code }] of ofResponses) expect(name).toBe(code);
   for (const example of examples) {
     const { code, status, title, type, detail, message, errors, error_codes } = example;
     expect([code, validate(example), validate.errors]).toEqual([code, true, null]);
@@ -86,7 +86,7 @@ test('every code is thrown somewhere', () => {
 });
 
 /** The text of docs/errors.md for each code. */
-const sections = () =>
+const readSections = () =>
   readFileSync(join(ROOT, 'docs/errors.md'), 'utf8')
     .split(/^## /m)
     .slice(1)
@@ -99,11 +99,11 @@ const sections = () =>
     });
 
 test('docs/errors.md explains every code as the contract does, with its example', () => {
-  const found = sections();
-  expect(Object.fromEntries(found)).toEqual(ERROR_CODES);
-  expect(found.map(([code]) => code)).toEqual(CODES);
-  for (const [code, , example] of found)
-    expect(example).toEqual(examples.find((each) => each.code === code));
+  const documented = readSections();
+  expect(Object.fromEntries(documented)).toEqual(ERROR_CODES);
+  expect(documented.map(([code]) => code)).toEqual(CODES);
+  for (const [code, , example] of documented)
+    expect(example).toEqual(examples.find((candidate) => candidate.code === code));
 });
 
 test('the type of an error opens a page of this server that explains its code', async () => {
@@ -126,7 +126,7 @@ test('several wrong fields each have their codes; the first is the code of the w
     body: { wieght: 1, timeout_seconds: 1, number: 'x', buyer_suppression_ids: [999] },
   });
   const names = (fields: object) =>
-    Object.entries(fields).map(([name, found]) => [name, (found as string[]).length]);
+    Object.entries(fields).map(([name, messages]) => [name, (messages as string[]).length]);
   expect(names(body.error_codes)).toEqual(names(body.errors));
   expect(body.error_codes).toMatchObject({
     wieght: ['unknown_field'],

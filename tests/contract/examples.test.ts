@@ -20,7 +20,7 @@ interface Operation {
 }
 
 /** A media type of a request or a response, with its examples. */
-interface Place {
+interface DocumentedMedia {
   name: string;
   /** Present in responses. */
   status?: string;
@@ -29,7 +29,10 @@ interface Place {
   examples: [string, unknown][];
 }
 
-const placesIn = (content: Content | undefined, at: Pick<Place, 'name' | 'status'>): Place[] =>
+const listMedia = (
+  content: Content | undefined,
+  at: Pick<DocumentedMedia, 'name' | 'status'>,
+): DocumentedMedia[] =>
   Object.entries(content ?? {}).map(([type, { schema, examples = {} }]) => ({
     ...at,
     name: `${at.name} ${type}`,
@@ -51,20 +54,20 @@ const events = operations
   .map(({ post }: { post: Operation }) => post);
 
 const requests = [...operations, ...events].flatMap(({ operationId: id, requestBody }) =>
-  placesIn(requestBody?.content, { name: `${id} request` }),
+  listMedia(requestBody?.content, { name: `${id} request` }),
 );
 const successes = operations.flatMap(({ operationId: id, responses }) =>
   Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
     .flatMap(([status, response]) =>
-      placesIn(contract.resolve(response).content, { name: `${id} ${status}`, status }),
+      listMedia(contract.resolve(response).content, { name: `${id} ${status}`, status }),
     ),
 );
-const places = [...requests, ...successes];
-const isText = ({ type }: Place) => !/json|form/.test(type);
+const documentedMedia = [...requests, ...successes];
+const isText = ({ type }: DocumentedMedia) => !/json|form/.test(type);
 
 /** Faults of an example under its schema and status. */
-function faultsOf({ schema, status }: Place, value: unknown): string[] {
+function listFaults({ schema, status }: DocumentedMedia, value: unknown): string[] {
   const validate = ajv.getSchema(`contract${schema.$ref}`);
   if (!validate) return ['its schema is not a component'];
   if (!validate(value)) return [ajv.errorsText(validate.errors)];
@@ -81,24 +84,24 @@ test('every operation was looked at', () => {
 });
 
 test('every success response and every request body has an example', () => {
-  expect(places.filter(({ examples }) => examples.length === 0).map(({ name }) => name)).toEqual(
-    [],
-  );
+  expect(
+    documentedMedia.filter(({ examples }) => examples.length === 0).map(({ name }) => name),
+  ).toEqual([]);
 });
 
 test('every example of JSON and of forms validates, and is of the status it stands under', () => {
-  const faults = places
-    .filter((place) => !isText(place))
-    .flatMap((place) =>
-      place.examples.flatMap(([key, value]) =>
-        faultsOf(place, value).map((fault) => `${place.name} ${key}: ${fault}`),
+  const faults = documentedMedia
+    .filter((media) => !isText(media))
+    .flatMap((media) =>
+      media.examples.flatMap(([key, value]) =>
+        listFaults(media, value).map((fault) => `${media.name} ${key}: ${fault}`),
       ),
     );
   expect(faults).toEqual([]);
 });
 
 test('every example of a text is a text, and one of TwiML is well-formed', () => {
-  const texts = places.filter(isText);
+  const texts = documentedMedia.filter(isText);
   expect(new Set(texts.map(({ type }) => type))).toEqual(
     new Set(['application/octet-stream', 'text/event-stream', 'text/xml']),
   );

@@ -27,13 +27,13 @@ test('a missing handler does not compile, and does not start', () => {
 
 test('a mistyped handler does not compile', () => {
   // @ts-expect-error the reply of showMe is not a list of buyers
-  const wrong_answer: Handler<'showMe'> = async () => new Json<{ buyers: string[] }>('{}');
+  const wrongAnswer: Handler<'showMe'> = async () => new Json<{ buyers: string[] }>('{}');
   // @ts-expect-error shoe_size is not a parameter of listBuyers
-  const wrong_query: Handler<'listBuyers'> = async ({ query }) => new Json(String(query.shoe_size));
-  const wrong_body: Handler<'createBuyer'> = async ({ body }) =>
+  const wrongQuery: Handler<'listBuyers'> = async ({ query }) => new Json(String(query.shoe_size));
+  const wrongBody: Handler<'createBuyer'> = async ({ body }) =>
     // @ts-expect-error tier is a number
     new Json((body.tier ?? 0).toUpperCase());
-  expect([wrong_answer, wrong_query, wrong_body]).toHaveLength(3);
+  expect([wrongAnswer, wrongQuery, wrongBody]).toHaveLength(3);
 });
 
 test('a handler without an operation, or two of one name, do not start', () => {

@@ -8,21 +8,21 @@ import { createWorld, type World } from '../support/world';
 let world: World;
 let fixture: Fixture;
 
-const FOUR = ['order', 'order_dir', 'fulltext', 'columns'];
-const namesOf = ({ parameters }: Operation) => parameters.map(({ name }) => name);
+const LIST_PARAMETERS = ['order', 'order_dir', 'fulltext', 'columns'];
+const listParameterNames = ({ parameters }: Operation) => parameters.map(({ name }) => name);
 const pages = contract.operations.filter(
-  (operation) => operation.method === 'get' && namesOf(operation).includes('per_page'),
+  (operation) => operation.method === 'get' && listParameterNames(operation).includes('per_page'),
 );
-const isExcepted = ({ id }: Operation) => EXCEPTED.includes(id);
+const isExempt = ({ id }: Operation) => EXEMPT_LISTS.includes(id);
 
 const { description } = contract.document.info as unknown as { description: string };
 /** The lists of rows that the introduction names. */
-const EXCEPTED = [...(/Lists of rows[^]*/.exec(description)?.[0] ?? '').matchAll(/`(\w+)`/g)]
+const EXEMPT_LISTS = [...(/Lists of rows[^]*/.exec(description)?.[0] ?? '').matchAll(/`(\w+)`/g)]
   .map(([, name]) => name!)
   .filter((name) => contract.operations.some(({ id }) => id === name));
 
 /** For each list a column that fulltext searches. */
-const SEARCHED: Record<string, string> = {
+const SEARCHED_COLUMNS: Record<string, string> = {
   listBuyers: 'name',
   listBuyerGroups: 'name',
   listBuyerFleets: 'name',
@@ -65,7 +65,7 @@ const SEARCHED: Record<string, string> = {
 };
 
 const lists = pages
-  .filter((operation) => !isExcepted(operation))
+  .filter((operation) => !isExempt(operation))
   .map((operation) => [operation.id, operation] as const);
 
 interface Unique {
@@ -127,36 +127,38 @@ beforeAll(async () => {
     [world.company.id, fixture.ids.calls, fixture.ids.buyers],
   );
   // Value lists and ZIP lists are of one table.
-  const searched = new Map(lists.map(([id, operation]) => [tableOfList(operation), SEARCHED[id]!]));
+  const searched = new Map(
+    lists.map(([id, operation]) => [tableOfList(operation), SEARCHED_COLUMNS[id]!]),
+  );
   for (const [table, column] of searched) await copyRow(table, column);
 });
 afterAll(() => world.close());
 
 type Row = Record<string, unknown>;
 /** The records of a list, and where the next page begins. */
-async function listed(operation: Operation, query: Record<string, string | number>) {
+async function loadList(operation: Operation, query: Record<string, string | number>) {
   const res = await fixture.send(operation, { query: { per_page: 1000, ...query } });
   expect([res.status, res.body.errors ?? {}]).toEqual([200, {}]);
   const { metadata } = res.body as { metadata: { root: string; next_cursor: number } };
   return { records: res.body[metadata.root] as Row[], next_cursor: metadata.next_cursor };
 }
 
-const idsOf = (records: Row[]) => records.map(({ id }) => id);
+const listIds = (records: Row[]) => records.map(({ id }) => id);
 
 test('the introduction names exactly the lists that take none of the four', () => {
   const lacking = pages.filter(
-    (operation) => !FOUR.every((name) => namesOf(operation).includes(name)),
+    (operation) => !LIST_PARAMETERS.every((name) => listParameterNames(operation).includes(name)),
   );
-  expect(lacking.map(({ id }) => id).toSorted()).toEqual(EXCEPTED.toSorted());
-  expect(Object.keys(SEARCHED).toSorted()).toEqual(lists.map(([id]) => id).toSorted());
+  expect(lacking.map(({ id }) => id).toSorted()).toEqual(EXEMPT_LISTS.toSorted());
+  expect(Object.keys(SEARCHED_COLUMNS).toSorted()).toEqual(lists.map(([id]) => id).toSorted());
 });
 
 test.each(lists)('%s: order_dir=desc reverses it', async (_, operation) => {
-  const ascending = idsOf((await listed(operation, {})).records);
+  const ascending = listIds((await loadList(operation, {})).records);
   expect(ascending.length).toBeGreaterThan(1);
   expect(ascending).toEqual((ascending as number[]).toSorted((a, b) => a - b));
-  const { records } = await listed(operation, { order_dir: 'desc' });
-  expect(idsOf(records)).toEqual(ascending.toReversed());
+  const { records } = await loadList(operation, { order_dir: 'desc' });
+  expect(listIds(records)).toEqual(ascending.toReversed());
 });
 
 const orderings = lists.flatMap(([id, operation]) => {
@@ -169,16 +171,16 @@ const orderings = lists.flatMap(([id, operation]) => {
 test.each(orderings)(
   '%s: cursors go through all by %s, either way',
   async (_, order, operation) => {
-    const whole = (await listed(operation, { order })).records;
-    for (const order_dir of ['asc', 'desc']) {
-      const seen: unknown[] = [];
+    const whole = (await loadList(operation, { order })).records;
+    for (const orderDir of ['asc', 'desc']) {
+      const pagedIds: unknown[] = [];
       let cursor = -1;
       do {
-        const page = await listed(operation, { order, order_dir, cursor, per_page: 1 });
-        seen.push(...idsOf(page.records));
+        const page = await loadList(operation, { order, order_dir: orderDir, cursor, per_page: 1 });
+        pagedIds.push(...listIds(page.records));
         cursor = page.next_cursor;
-      } while (cursor !== 0 && seen.length <= whole.length);
-      expect(seen).toEqual(order_dir === 'asc' ? idsOf(whole) : idsOf(whole).toReversed());
+      } while (cursor !== 0 && pagedIds.length <= whole.length);
+      expect(pagedIds).toEqual(orderDir === 'asc' ? listIds(whole) : listIds(whole).toReversed());
     }
   },
 );
@@ -186,67 +188,74 @@ test.each(orderings)(
 test.each(orderings.filter(([, order]) => order === 'created_at'))(
   '%s: order=%s is the order of time',
   async (_, order, operation) => {
-    const times = (await listed(operation, { order })).records.map((row) => String(row.created_at));
+    const times = (await loadList(operation, { order })).records.map((row) =>
+      String(row.created_at),
+    );
     expect(new Set(times).size).toBeGreaterThan(1);
     expect(times).toEqual(times.toSorted());
   },
 );
 
 test.each(lists)('%s: fulltext finds what contains the text, in any case', async (_, operation) => {
-  const all = idsOf((await listed(operation, {})).records);
-  const found = idsOf((await listed(operation, { fulltext: 'nEEDLE in ' })).records);
-  expect([found.length, all.length > 1]).toEqual([1, true]);
-  expect(idsOf((await listed(operation, { fulltext: 'no such text' })).records)).toEqual([]);
+  const all = listIds((await loadList(operation, {})).records);
+  const matches = listIds((await loadList(operation, { fulltext: 'nEEDLE in ' })).records);
+  expect([matches.length, all.length > 1]).toEqual([1, true]);
+  expect(listIds((await loadList(operation, { fulltext: 'no such text' })).records)).toEqual([]);
 });
 
-const columnsOf = (operation: Operation): string[] => {
+const listColumns = (operation: Operation): string[] => {
   const raw = contract.resolve(operation.responses['200']!) as {
     content: Record<string, { schema: { $ref: string } }>;
   };
   const reply = facets(raw.content['application/json']!.schema).properties;
   const [record] = Object.entries(reply).flatMap(([name, schema]) =>
     facets(schema).properties.id || facets(schema).items
-      ? [facets(schema).items ?? schema].map((found) => [name, found] as const)
+      ? [facets(schema).items ?? schema].map((recordSchema) => [name, recordSchema] as const)
       : [],
   );
   return Object.keys(facets(record![1]).properties);
 };
 
 test.each(lists)('%s: columns selects among the declared ones', async (_, operation) => {
-  const wanted = columnsOf(operation)
+  const selected = listColumns(operation)
     .filter((name) => name !== 'legacy_id')
     .slice(0, 3);
-  const { records } = await listed(operation, { columns: `${wanted.join(',')},nonsense` });
-  for (const record of records) expect(Object.keys(record)).toEqual(wanted);
+  const { records } = await loadList(operation, { columns: `${selected.join(',')},nonsense` });
+  for (const record of records) expect(Object.keys(record)).toEqual(selected);
 });
 
 const shows = contract.operations
-  .filter((operation) => operation.id.startsWith('show') && namesOf(operation).includes('columns'))
+  .filter(
+    (operation) =>
+      operation.id.startsWith('show') && listParameterNames(operation).includes('columns'),
+  )
   .map((operation) => [operation.id, operation] as const);
 
 test('every record that a list shows has a show that takes columns', () => {
-  const of_records = contract.operations.filter(
+  const ofRecords = contract.operations.filter(
     ({ method, path }) => method === 'get' && /^[^{]*\{id\}$/.test(path),
   );
-  const lacking = of_records.filter((operation) => !namesOf(operation).includes('columns'));
+  const lacking = ofRecords.filter(
+    (operation) => !listParameterNames(operation).includes('columns'),
+  );
   // A call session is no record: it is what a softswitch does next.
   expect(lacking.map(({ id }) => id)).toEqual(['showCallSession']);
-  expect(of_records.length).toBeGreaterThan(20);
+  expect(ofRecords.length).toBeGreaterThan(20);
 });
 
 describe.each(shows)('%s', (_, operation) => {
-  const recordIn = (body: Row) => body[(body.metadata as { root: string }).root] as Row;
+  const readRecord = (body: Row) => body[(body.metadata as { root: string }).root] as Row;
 
   test('columns selects among the declared ones; the checksum stays that of the record', async () => {
     const whole = await fixture.send(operation);
-    const wanted = Object.keys(recordIn(whole.body as Row)).filter((_name, n) => n % 3 === 0);
+    const selected = Object.keys(readRecord(whole.body as Row)).filter((_name, n) => n % 3 === 0);
     const res = await fixture.send(operation, {
-      query: { columns: wanted.toReversed().join(',') },
+      query: { columns: selected.toReversed().join(',') },
     });
     expect(res.status).toBe(200);
-    const record = recordIn(whole.body as Row);
-    expect(recordIn(res.body as Row)).toEqual(
-      Object.fromEntries(wanted.map((name) => [name, record[name]])),
+    const record = readRecord(whole.body as Row);
+    expect(readRecord(res.body as Row)).toEqual(
+      Object.fromEntries(selected.map((name) => [name, record[name]])),
     );
     expect([res.body.checksum, res.headers.etag]).toEqual([
       whole.body.checksum,

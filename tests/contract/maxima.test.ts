@@ -16,28 +16,28 @@ import type { RawOperation } from '../../src/contract-document';
 
 const load = createRequire(__filename);
 
-type Place = [path: string, schema: Schema];
+type SchemaAtPath = [path: string, schema: Schema];
 
 /** A schema of a request, and all that it consists of; each reference is followed once. */
-function within([path, schema]: Place, seen: Set<string>): Place[] {
+function collectSchemas([path, schema]: SchemaAtPath, visited: Set<string>): SchemaAtPath[] {
   if (schema.$ref) {
-    if (seen.has(schema.$ref)) return [];
-    seen.add(schema.$ref);
+    if (visited.has(schema.$ref)) return [];
+    visited.add(schema.$ref);
     const name = schema.$ref.split('/').at(-1)!;
-    return within([name, contract.resolve({ $ref: schema.$ref })], seen);
+    return collectSchemas([name, contract.resolve({ $ref: schema.$ref })], visited);
   }
-  const { items, additionalProperties: others, 'x-list': listed } = schema;
+  const { items, additionalProperties: additional, 'x-list': listed } = schema;
   const fields = { ...schema['x-also-fields'], ...schema.properties };
-  const inner: Place[] = [
-    ...Object.entries(fields).map(([name, field]): Place => [`${path}.${name}`, field]),
+  const inner: SchemaAtPath[] = [
+    ...Object.entries(fields).map(([name, field]): SchemaAtPath => [`${path}.${name}`, field]),
     ...[schema.allOf, schema.oneOf, schema.anyOf].flatMap((parts = []) =>
-      parts.map((part): Place => [path, part]),
+      parts.map((part): SchemaAtPath => [path, part]),
     ),
-    ...[items, listed, typeof others === 'object' ? others : undefined].flatMap((part) =>
-      part ? [[`${path}.*`, part] as Place] : [],
+    ...[items, listed, typeof additional === 'object' ? additional : undefined].flatMap((part) =>
+      part ? [[`${path}.*`, part] as SchemaAtPath] : [],
     ),
   ];
-  return [[path, schema], ...inner.flatMap((place) => within(place, seen))];
+  return [[path, schema], ...inner.flatMap((part) => collectSchemas(part, visited))];
 }
 
 const operations = Object.values(contract.document.paths).flatMap((item) =>
@@ -48,25 +48,26 @@ const operations = Object.values(contract.document.paths).flatMap((item) =>
   ),
 );
 
-function requestSchemas(): Place[] {
-  const seen = new Set<string>();
+function listRequestSchemas(): SchemaAtPath[] {
+  const visited = new Set<string>();
   return operations.flatMap(([operation, parameters]) => {
     const id = operation.operationId;
-    const places: Place[] = [
-      ...parameters.map((parameter): Place => {
+    const roots: SchemaAtPath[] = [
+      ...parameters.map((parameter): SchemaAtPath => {
         const { name, schema } = contract.resolve(parameter);
         return [`${id} ${name}`, schema];
       }),
-      ...Object.values(acceptedContent(operation)).map(({ schema }): Place => [id, schema]),
-      ...(operation['x-fields'] ? [[id, operation['x-fields']] as Place] : []),
+      ...Object.values(acceptedContent(operation)).map(({ schema }): SchemaAtPath => [id, schema]),
+      ...(operation['x-fields'] ? [[id, operation['x-fields']] as SchemaAtPath] : []),
     ];
-    return places.flatMap((place) => within(place, seen));
+    return roots.flatMap((root) => collectSchemas(root, visited));
   });
 }
 
-const schemas = requestSchemas();
-const of = (type: string) => schemas.filter(([, schema]) => [schema.type].flat().includes(type));
-const pathsOf = (places: Place[]) => [...new Set(places.map(([path]) => path))];
+const schemas = listRequestSchemas();
+const selectByType = (type: string) =>
+  schemas.filter(([, schema]) => [schema.type].flat().includes(type));
+const listPaths = (entries: SchemaAtPath[]) => [...new Set(entries.map(([path]) => path))];
 
 /** A file is bounded by MAX_UPLOAD_BYTES. */
 const isBounded = ({ maxLength, enum: values, format = '' }: Schema): boolean =>
@@ -76,19 +77,23 @@ const isBounded = ({ maxLength, enum: values, format = '' }: Schema): boolean =>
   format === 'binary';
 
 test('every text of a request has a maximum: its own, that of its enum, or that of its format', () => {
-  expect(of('string').length).toBeGreaterThan(300);
-  expect(pathsOf(of('string').filter(([, schema]) => !isBounded(schema)))).toEqual([]);
+  expect(selectByType('string').length).toBeGreaterThan(300);
+  expect(listPaths(selectByType('string').filter(([, schema]) => !isBounded(schema)))).toEqual([]);
 });
 
 test('every list of a request has a maximum', () => {
-  expect(of('array').length).toBeGreaterThan(20);
-  expect(pathsOf(of('array').filter(([, { maxItems }]) => maxItems === undefined))).toEqual([]);
+  expect(selectByType('array').length).toBeGreaterThan(20);
+  expect(
+    listPaths(selectByType('array').filter(([, { maxItems }]) => maxItems === undefined)),
+  ).toEqual([]);
 });
 
 test('every object of a request names its fields, or has a maximum of them', () => {
-  const free = of('object').filter(([, { additionalProperties: others }]) => Boolean(others));
+  const free = selectByType('object').filter(([, { additionalProperties: additional }]) =>
+    Boolean(additional),
+  );
   expect(free.length).toBeGreaterThan(3);
-  expect(pathsOf(free.filter(([, schema]) => schema.maxProperties === undefined))).toEqual([]);
+  expect(listPaths(free.filter(([, schema]) => schema.maxProperties === undefined))).toEqual([]);
 });
 
 describe('patterns', () => {
@@ -96,23 +101,25 @@ describe('patterns', () => {
   const [, rules] = (load('../../eslint.config.js') as Lint.Config[]).reduce<
     [Lint.Config[], Lint.Config[]]
   >(
-    ([others, found], config) =>
-      config.plugins?.regexp ? [others, [...found, config]] : [[...others, config], found],
+    ([otherConfigs, patternConfigs], config) =>
+      config.plugins?.regexp
+        ? [otherConfigs, [...patternConfigs, config]]
+        : [[...otherConfigs, config], patternConfigs],
     [[], []],
   );
-  const faultsOf = (pattern: string): string[] => {
+  const listFaults = (pattern: string): string[] => {
     const source = new RegExp(pattern, 'u').toString();
-    const configs = rules.map(({ plugins, rules: own }) => ({ plugins, rules: own }));
+    const configs = rules.map(({ plugins, rules: ownRules }) => ({ plugins, rules: ownRules }));
     return new Linter().verify(`${source}.test('');`, configs).map(({ message }) => message);
   };
 
   test('of the contract take a time that is linear in the length of the text', () => {
     const patterns = new Set(schemas.flatMap(([, { pattern }]) => pattern ?? []));
     expect(patterns.size).toBeGreaterThan(5);
-    for (const pattern of patterns) expect([pattern, faultsOf(pattern)]).toEqual([pattern, []]);
+    for (const pattern of patterns) expect([pattern, listFaults(pattern)]).toEqual([pattern, []]);
   });
 
   test.each(['^(a+)+$', '\\s+$', '^a*a*$'])('that are not linear are found: %s', (pattern) => {
-    expect(faultsOf(pattern)).toHaveLength(1);
+    expect(listFaults(pattern)).toHaveLength(1);
   });
 });

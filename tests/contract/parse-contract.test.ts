@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { CONTRACT_FILE } from '../../src/contract';
 import { parseContract } from '../../src/parse-contract';
-import { builtProduct } from '../support/build';
+import { buildProduct } from '../support/build';
 
 // The document that is parsed at the build is that of openapi.yaml, and of no other text.
 
 const text = readFileSync(CONTRACT_FILE, 'utf8');
 
 test('the document of the build is that of the text', async () => {
-  const dist = join(await builtProduct(), 'dist');
-  const kept = JSON.parse(readFileSync(join(dist, 'contract.json'), 'utf8'));
-  expect(kept.document).toEqual(load(text));
+  const dist = join(await buildProduct(), 'dist');
+  const builtContract = JSON.parse(readFileSync(join(dist, 'contract.json'), 'utf8'));
+  expect(builtContract.document).toEqual(load(text));
   const script = `
     const { parseContract } = require('${dist}/parse-contract.js');
     process.stdout.write(JSON.stringify(parseContract('openapi: 3.1.0')));`;

@@ -1,11 +1,11 @@
-import { contract, takesNothingElse, type Operation } from '../../src/contract';
+import { contract, refusesUnknownFields, type Operation } from '../../src/contract';
 import { createDeps } from '../../src/deps';
 import pino from 'pino';
 import { identifyKey, nameLock } from '../../src/http/idempotency';
 import type { KeyOwner } from '../../src/http/key-owner';
 import { createFixture, type Fixture } from '../support/example';
 import {
-  appOf,
+  buildApp,
   basic,
   caller,
   createWorld,
@@ -20,10 +20,11 @@ let world: World;
 let fixture: Fixture;
 let addresses = 1;
 const all = contract.operations.map((operation) => [operation.id, operation] as const);
-const promising = (status: string) => all.filter(([, { responses }]) => status in responses);
-const send: Fixture['send'] = (operation, ...sent) => fixture.send(operation, ...sent);
+const selectPromising = (status: string) => all.filter(([, { responses }]) => status in responses);
+const send: Fixture['send'] = (operation, ...options) => fixture.send(operation, ...options);
 /** Any key is accepted: one that is not a parameter is a token. */
-const takesAnything = (operation: Operation) => operation.merged && !takesNothingElse(operation);
+const takesAnything = (operation: Operation) =>
+  operation.merged && !refusesUnknownFields(operation);
 
 beforeAll(async () => {
   world = await createWorld({ environment: { TRUST_PROXY: '1' } });
@@ -38,26 +39,28 @@ describe('every operation', () => {
     expect(res.headers['www-authenticate']).toMatch(/Basic/);
   });
 
-  test.each(promising('403').filter(([, { scope }]) => scope))(
+  test.each(selectPromising('403').filter(([, { scope }]) => scope))(
     '%s refuses a caller without its permission, and accepts one with only that',
     async (_, operation) => {
-      const others = contract.document.components.schemas.Scope!.enum!.filter(
+      const otherScopes = contract.document.components.schemas.Scope!.enum!.filter(
         (scope) => scope !== operation.scope,
       ) as string[];
-      const res = await send(operation, { auth: await world.credentials(world.company, others) });
+      const res = await send(operation, {
+        auth: await world.credentials(world.company, otherScopes),
+      });
       expect([res.status, res.body.detail]).toEqual([
         403,
         expect.stringContaining(operation.scope!),
       ]);
-      const own = await send(operation, {
+      const response = await send(operation, {
         auth: await world.credentials(world.company, [operation.scope!]),
         query: { nonsense: 1 },
       });
-      expect(takesAnything(operation) ? [200, 201] : [422]).toContain(own.status);
+      expect(takesAnything(operation) ? [200, 201] : [422]).toContain(response.status);
     },
   );
 
-  test.each(promising('404').filter(([, { credentials }]) => credentials === 'account'))(
+  test.each(selectPromising('404').filter(([, { credentials }]) => credentials === 'account'))(
     '%s does not find a record that does not exist',
     async (_, operation) => {
       const path = operation.path.replace(/\{\w+\}/g, '999999999');
@@ -71,7 +74,7 @@ describe('every operation', () => {
     },
   );
 
-  test.each(promising('404').filter(([, { credentials }]) => credentials !== 'account'))(
+  test.each(selectPromising('404').filter(([, { credentials }]) => credentials !== 'account'))(
     '%s does not find a number or an address that no company has',
     async (_, operation) => {
       const unknown = '+13105559999';
@@ -80,18 +83,18 @@ describe('every operation', () => {
         .path(operation)
         .replace('+13105550123', unknown)
         .replace(/auto-partner-\d+/, 'unknown');
-      const in_query = operation.parameters.some(({ name }) => name === own_number);
-      const other = in_query
+      const inQuery = operation.parameters.some(({ name }) => name === own_number);
+      const override = inQuery
         ? { query: { number: unknown.slice(1) } }
         : own_number && { body: { ...fixture.body(operation), [own_number]: unknown } };
       // Each from an address of its own: an unknown name counts as an attempt.
       const headers = { 'X-Forwarded-For': `203.0.113.${addresses++}` };
-      const res = await send(operation, { path, headers, ...other });
+      const res = await send(operation, { path, headers, ...override });
       expect(res.status).toBe(404);
     },
   );
 
-  test.each(promising('422').filter(([, operation]) => !takesAnything(operation)))(
+  test.each(selectPromising('422').filter(([, operation]) => !takesAnything(operation)))(
     '%s refuses a parameter it does not have, by name',
     async (_, operation) => {
       const res = await send(operation, { query: { nonsense: 1 } });
@@ -99,15 +102,18 @@ describe('every operation', () => {
     },
   );
 
-  test.each(promising('415'))('%s refuses a body of another media type', async (_, operation) => {
-    const res = await send(operation, {
-      body: 'name=x',
-      headers: { 'Content-Type': 'text/plain' },
-    });
-    expect(res.status).toBe(415);
-  });
+  test.each(selectPromising('415'))(
+    '%s refuses a body of another media type',
+    async (_, operation) => {
+      const res = await send(operation, {
+        body: 'name=x',
+        headers: { 'Content-Type': 'text/plain' },
+      });
+      expect(res.status).toBe(415);
+    },
+  );
 
-  test.each(promising('400'))('%s refuses malformed JSON', async (_, operation) => {
+  test.each(selectPromising('400'))('%s refuses malformed JSON', async (_, operation) => {
     const res = await send(operation, {
       body: '{"name":',
       headers: { 'Content-Type': 'application/json' },
@@ -115,16 +121,16 @@ describe('every operation', () => {
     expect(res.status).toBe(400);
   });
 
-  test.each(promising('413'))('%s refuses a body that is too large', async (_, operation) => {
+  test.each(selectPromising('413'))('%s refuses a body that is too large', async (_, operation) => {
     const res = await send(operation, { body: { name: 'x'.repeat(1_100_000) } });
     expect(res.status).toBe(413);
   });
 
-  const repeatable = promising('409').filter(([, { parameters }]) =>
+  const repeatable = selectPromising('409').filter(([, { parameters }]) =>
     parameters.some(({ name }) => name === 'Idempotency-Key'),
   );
   /** The owner of the key of its request. */
-  const ownerOf = async (operation: Operation): Promise<KeyOwner> => {
+  const findOwner = async (operation: Operation): Promise<KeyOwner> => {
     const { credentials } = operation;
     if (credentials === 'confirmation_token') {
       // The first request makes the address that is to confirm itself.
@@ -144,21 +150,21 @@ describe('every operation', () => {
   test.each(repeatable)(
     '%s does not run twice at the same time with one Idempotency-Key',
     async (_, operation) => {
-      const owner = await ownerOf(operation);
+      const owner = await findOwner(operation);
       const twin = identifyKey({ company_id: world.company.id }, { key: 'twin', owner });
       await world.sql('SELECT pg_advisory_lock(hashtextextended($1, 7481202))', [nameLock(twin)]);
       // A key that is sent with a lead token alone belongs to the address too.
       const Authorization = basic(world.company.auth);
-      const by_token: Record<string, string> =
+      const byToken: Record<string, string> =
         operation.credentials === 'lead_token' ? { Authorization } : {};
-      const headers = { 'Idempotency-Key': 'twin', ...by_token };
+      const headers = { 'Idempotency-Key': 'twin', ...byToken };
       const res = await send(operation, { headers });
       await world.sql('SELECT pg_advisory_unlock_all()');
       expect([res.status, res.headers['retry-after']]).toEqual([409, '1']);
     },
   );
 
-  test.each(promising('412'))(
+  test.each(selectPromising('412'))(
     '%s does not change a record that has changed since If-Match',
     async (_, operation) => {
       const res = await send(operation, {
@@ -168,7 +174,7 @@ describe('every operation', () => {
     },
   );
 
-  test.each(promising('304'))(
+  test.each(selectPromising('304'))(
     '%s returns 304 for the checksum of the record',
     async (_, operation) => {
       const first = await send(operation);
@@ -206,7 +212,7 @@ describe('every operation', () => {
 
 describe('when something fails, every operation', () => {
   let away: World['deps'];
-  let without_database: Api;
+  let withoutDatabase: Api;
   let faulty: Api;
   beforeAll(() => {
     away = createDeps({
@@ -214,19 +220,19 @@ describe('when something fails, every operation', () => {
       database_url: 'postgresql://none@127.0.0.1:1/none',
       log: pino({ level: 'silent' }),
     });
-    without_database = caller(appOf(away), world.company.auth);
+    withoutDatabase = caller(buildApp(away), world.company.auth);
     const fail = () => {
       throw new Error('a secret detail');
     };
     const tenants = { of: fail, ofRequest: fail };
-    faulty = caller(appOf({ ...world.deps, tenants }), world.company.auth);
+    faulty = caller(buildApp({ ...world.deps, tenants }), world.company.auth);
   });
   afterAll(() => away.database.close());
 
   test.each(all)(
     '%s returns 503 with Retry-After while the database is away',
     async (_, operation) => {
-      const res = await send(operation, {}, without_database);
+      const res = await send(operation, {}, withoutDatabase);
       expect([res.status, res.headers['retry-after']]).toEqual([503, '2']);
     },
   );
@@ -242,31 +248,31 @@ describe('when something fails, every operation', () => {
   );
 
   test('returns 429 after ten bad credentials in a minute from one address', async () => {
-    const other = await createWorld();
-    const public_key = other.company.auth.split(':')[0]!;
+    const otherWorld = await createWorld();
+    const publicKey = otherWorld.company.auth.split(':')[0]!;
     for (let i = 0; i < 10; i++)
       expect(
-        (await other.company.api('get', 'me', { auth: `${public_key}:wrong${i}` })).status,
+        (await otherWorld.company.api('get', 'me', { auth: `${publicKey}:wrong${i}` })).status,
       ).toBe(401);
     for (const operation of contract.operations) {
-      const res = await send(operation, { credentials: 'wrong' }, other.company.api);
+      const res = await send(operation, { credentials: 'wrong' }, otherWorld.company.api);
       expect([operation.id, res.status, Number(res.headers['retry-after']) > 0]).toEqual([
         operation.id,
         429,
         true,
       ]);
     }
-    expect((await other.company.api('get', 'me')).status).toBe(200);
-    await other.close();
+    expect((await otherWorld.company.api('get', 'me')).status).toBe(200);
+    await otherWorld.close();
   });
 });
 
 describe('every operation works as its example says', () => {
   test('in the order create, read, change, delete', async () => {
-    const other = await createWorld();
-    const made = await createFixture(other);
+    const otherWorld = await createWorld();
+    const otherFixture = await createFixture(otherWorld);
     const rank = { get: 0, post: 1, put: 1, patch: 1, delete: 2 };
-    const rankOf = ({ id, path, method, effect }: Operation) => {
+    const rankOperation = ({ id, path, method, effect }: Operation) => {
       if (!path.includes('{')) return 0;
       // A token ends with its traffic source.
       if (id === 'revokeTrafficSourceToken') return 1.5;
@@ -276,11 +282,11 @@ describe('every operation works as its example says', () => {
     };
     const rest = contract.operations
       .filter(({ method, path }) => method !== 'post' || path.includes('{'))
-      .toSorted((a, b) => rankOf(a) - rankOf(b));
+      .toSorted((a, b) => rankOperation(a) - rankOperation(b));
     for (const operation of rest) {
-      const res = await made.send(operation);
+      const res = await otherFixture.send(operation);
       expect([operation.id, res.status]).toEqual([operation.id, operation.status]);
     }
-    await other.close();
+    await otherWorld.close();
   });
 });

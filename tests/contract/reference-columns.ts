@@ -1,4 +1,4 @@
-import { each, words } from './reference';
+import { combineNames, words } from './reference';
 
 // The columns of the resources of the reference.
 
@@ -8,8 +8,16 @@ const COMMON = words(
 );
 const METRICS = 'attempt buyer_conversion connection earned_revenue revenue';
 const INTERVALS = 'daily hourly monthly total';
-export const USED = each((metric, interval) => `${metric}_${interval}_used`, METRICS, INTERVALS);
-const LIMITS = each((metric, interval) => `${metric}_${interval}_limit`, METRICS, INTERVALS);
+export const USED = combineNames(
+  (metric, interval) => `${metric}_${interval}_used`,
+  METRICS,
+  INTERVALS,
+);
+const LIMITS = combineNames(
+  (metric, interval) => `${metric}_${interval}_limit`,
+  METRICS,
+  INTERVALS,
+);
 
 export interface ReferenceColumns {
   /** Where the resource is listed, and the root key of the list. */

@@ -27,26 +27,27 @@ const SCHEMES = contract.document.components.securitySchemes as Record<
 >;
 
 /** Names of path parameters do not count: `:id` here may be `{caller_id}` there. */
-const shape = (path: string) => path.replace(/:\w+|\{\w+\}/g, '{}');
+const toShape = (path: string) => path.replace(/:\w+|\{\w+\}/g, '{}');
 const find = (method: string, path: string): Operation | undefined =>
   contract.operations.find(
-    (operation) => operation.method === method && shape(operation.path) === shape(BASE_PATH + path),
+    (operation) =>
+      operation.method === method && toShape(operation.path) === toShape(BASE_PATH + path),
   );
-const rawOf = ({ method, path }: Operation): Raw =>
+const findRaw = ({ method, path }: Operation): Raw =>
   contract.document.paths[path.slice(BASE_PATH.length)]![method as Method] as Raw;
 
 /** The schema at a path of names, through references, lists and objects. */
-function at(schemas: Record<string, Schema>, path: string): Schema | undefined {
+function findSchema(schemas: Record<string, Schema>, path: string): Schema | undefined {
   const [first, ...rest] = path.split('.') as [string, ...string[]];
   const schema = schemas[first];
   if (!schema || rest.length === 0) return schema;
   const { properties, items } = facets(schema);
-  return at(items ? facets(items).properties : properties, rest.join('.'));
+  return findSchema(items ? facets(items).properties : properties, rest.join('.'));
 }
 
 /** Parameters of the query string, with the fields of x-fields and credentials. */
-function queryOf(operation: Operation): Record<string, Schema> {
-  const shown = (rawOf(operation).security ?? [])
+function collectQuery(operation: Operation): Record<string, Schema> {
+  const shown = (findRaw(operation).security ?? [])
     .flatMap((schemes) => Object.keys(schemes))
     .map((name) => SCHEMES[name]!);
   return {
@@ -57,44 +58,45 @@ function queryOf(operation: Operation): Record<string, Schema> {
       {},
       ...operation.parameters
         .filter((parameter) => parameter.in === 'query')
-        .map(({ name, schema, 'x-other-names': others = [], 'x-default': omitted }) =>
+        .map(({ name, schema, 'x-other-names': otherNames = [], 'x-default': omitted }) =>
           Object.fromEntries(
-            [name, ...others].map((known) => [known, { ...schema, 'x-default': omitted }]),
+            [name, ...otherNames].map((alias) => [alias, { ...schema, 'x-default': omitted }]),
           ),
         ),
     ),
-    ...named(rawOf(operation)['x-fields']),
+    ...collectFields(findRaw(operation)['x-fields']),
   } as Record<string, Schema>;
 }
 
 /** The fields of a schema by all of their names. */
-const named = (schema: Schema | undefined): Record<string, Schema> =>
+const collectFields = (schema: Schema | undefined): Record<string, Schema> =>
   Object.fromEntries(
     Object.entries(schema ? facets(schema).properties : {}).flatMap(([name, field]) =>
-      [name, ...(field['x-other-names'] ?? [])].map((known) => [known, field]),
+      [name, ...(field['x-other-names'] ?? [])].map((alias) => [alias, field]),
     ),
   );
 
 /** Fields of the body in every media type, and of the query string where they may be there too. */
-function bodyOf(operation: Operation): Record<string, Schema> {
-  const { requestBody } = rawOf(operation);
+function collectBody(operation: Operation): Record<string, Schema> {
+  const { requestBody } = findRaw(operation);
   const forms = Object.values({
     ...requestBody?.content,
     ...requestBody?.['x-also-accepts'],
-  }).map(({ schema }) => named(schema));
-  return Object.assign({}, ...forms, ...(operation.merged ? [queryOf(operation)] : [])) as Record<
-    string,
-    Schema
-  >;
+  }).map(({ schema }) => collectFields(schema));
+  return Object.assign(
+    {},
+    ...forms,
+    ...(operation.merged ? [collectQuery(operation)] : []),
+  ) as Record<string, Schema>;
 }
 
-const requiredOf = (schema: Schema | undefined): string[] => {
+const listRequired = (schema: Schema | undefined): string[] => {
   if (!schema) return [];
   const plain = contract.resolve(schema);
-  return [...(plain.required ?? []), ...(plain.allOf ?? []).flatMap(requiredOf)];
+  return [...(plain.required ?? []), ...(plain.allOf ?? []).flatMap(listRequired)];
 };
 
-function missingIn({
+function listMissing({
   method,
   path,
   query = [],
@@ -105,17 +107,17 @@ function missingIn({
 }: ReferenceOperation): string[] {
   const operation = find(method, path);
   if (!operation) return ['the operation'];
-  const [in_query, in_body, needed] = [
-    queryOf(operation),
-    bodyOf(operation),
-    requiredOf(operation.body),
+  const [inQuery, inBody, needed] = [
+    collectQuery(operation),
+    collectBody(operation),
+    listRequired(operation.body),
   ];
   return [
-    ...query.filter((name) => !at(in_query, name)).map((name) => `the parameter ${name}`),
-    ...body.filter((name) => !at(in_body, name)).map((name) => `the field ${name}`),
+    ...query.filter((name) => !findSchema(inQuery, name)).map((name) => `the parameter ${name}`),
+    ...body.filter((name) => !findSchema(inBody, name)).map((name) => `the field ${name}`),
     ...required.filter((name) => !needed.includes(name)).map((name) => `that ${name} is required`),
     ...blank
-      .filter((name) => in_body[name] && !facets(in_body[name]).types.has('null'))
+      .filter((name) => inBody[name] && !facets(inBody[name]).types.has('null'))
       .map((name) => `that ${name} may be blank`),
     ...(csv && !operation.csv ? ['CSV'] : []),
   ];
@@ -126,11 +128,11 @@ test.each(
     (operation) => [`${operation.method.toUpperCase()} ${operation.path}`, operation] as const,
   ),
 )('%s lacks nothing', (_, operation) => {
-  expect(missingIn(operation)).toEqual([]);
+  expect(listMissing(operation)).toEqual([]);
 });
 
 /** The schema of the records of a list, by its root key. */
-function recordsOf(path: string, root: string): Schema | undefined {
+function findRecordSchema(path: string, root: string): Schema | undefined {
   const operation = find('get', path);
   const answer =
     operation &&
@@ -146,7 +148,7 @@ function recordsOf(path: string, root: string): Schema | undefined {
 test.each(RESOURCES.map((resource) => [resource.root, resource] as const))(
   'records of %s have every column',
   (_, { path, root, columns, type, exact }) => {
-    const record = recordsOf(path, root);
+    const record = findRecordSchema(path, root);
     if (!record) throw new Error(`GET ${path} is not a list of ${root}`);
     const { properties } = facets(record);
     expect(columns.filter((name) => !properties[name])).toEqual([]);
@@ -157,12 +159,15 @@ test.each(RESOURCES.map((resource) => [resource.root, resource] as const))(
 
 test.each(VALUES.map((values) => [`${values.name} of ${values.of}`, values] as const))(
   '%s has all values',
-  (_, wanted) => {
-    const [method = '', path = ''] = wanted.of.split(' ');
+  (_, expected) => {
+    const [method = '', path = ''] = expected.of.split(' ');
     const operation = find(method, path);
-    if (!operation) throw new Error(`there is no ${wanted.of}`);
-    const schema = at({ ...queryOf(operation), ...bodyOf(operation) }, wanted.name);
-    if (!schema) throw new Error(`${wanted.of} has no ${wanted.name}`);
+    if (!operation) throw new Error(`there is no ${expected.of}`);
+    const schema = findSchema(
+      { ...collectQuery(operation), ...collectBody(operation) },
+      expected.name,
+    );
+    if (!schema) throw new Error(`${expected.of} has no ${expected.name}`);
     const plain = { ...contract.resolve(schema), ...schema } as Schema & {
       minimum?: number;
       maximum?: number;
@@ -172,14 +177,15 @@ test.each(VALUES.map((values) => [`${values.name} of ${values.of}`, values] as c
       (part) => part.enum ?? [],
     );
     const allowed = constant === undefined ? words : [constant];
-    expect(wanted.values.filter((value) => !allowed.includes(value))).toEqual([]);
-    if (wanted.exact)
+    expect(expected.values.filter((value) => !allowed.includes(value))).toEqual([]);
+    if (expected.exact)
       expect(allowed.filter((value) => value !== null).toSorted()).toEqual(
-        wanted.values.toSorted(),
+        expected.values.toSorted(),
       );
     const stated = { ...plain, default: plain['x-default'] };
     for (const name of ['default', 'minimum', 'maximum'] as const)
-      if (wanted[name] !== undefined) expect([name, stated[name]]).toEqual([name, wanted[name]]);
+      if (expected[name] !== undefined)
+        expect([name, stated[name]]).toEqual([name, expected[name]]);
   },
 );
 

@@ -4,7 +4,7 @@
 // here, are marked `settled`.
 
 export const words = (text: string): string[] => text.trim().split(/[\s,]+/);
-export const each = (
+export const combineNames = (
   pattern: (metric: string, interval: string) => string,
   metrics: string,
   intervals: string,
@@ -52,7 +52,7 @@ const BUYER = words(`
   current_conversion_duration current_conversion_duplicate_timeframe current_conversion_name
   current_conversion_token_values current_conversion_attribution_token_values serializer
 `).concat(
-  each(
+  combineNames(
     (metric, interval) => `${metric}_${interval}_limit`,
     'attempt connection buyer_conversion revenue',
     'total monthly daily',
@@ -65,7 +65,7 @@ const GROUP = words(`
   external_record_id generate_team team_users_emails team_offer_ids team_ids grant_team_offer_id
   revoke_team_offer_id
 `).concat(
-  each(
+  combineNames(
     (metric, interval) => `${metric}_${interval}_limit`,
     'attempt connection buyer_conversion revenue',
     'total monthly daily hourly',

@@ -23,65 +23,69 @@ const ids = [...operations, ...events].map(({ operationId }) => operationId);
 const models = Object.keys(schemas);
 
 /** Schemas within a schema, by the keyword that holds them; references are not followed. */
-function partsOf(schema: Schema): [string, Schema][] {
-  const named = Object.entries(schema.properties ?? {});
-  const { items, additionalProperties: others } = schema;
+function listParts(schema: Schema): [string, Schema][] {
+  const properties = Object.entries(schema.properties ?? {});
+  const { items, additionalProperties: additional } = schema;
   const composed = [schema.allOf, schema.oneOf, schema.anyOf].flatMap((list) => list ?? []);
   return [
-    ...named,
+    ...properties,
     ...composed.map((part, at): [string, Schema] => [String(at), part]),
     ...(items ? [['items', items] as [string, Schema]] : []),
-    ...(typeof others === 'object' ? [['others', others] as [string, Schema]] : []),
+    ...(typeof additional === 'object' ? [['others', additional] as [string, Schema]] : []),
   ];
 }
 
 /** A schema and all within it, with their paths. */
-const within = (path: string, schema: Schema): [string, Schema][] => [
+const collectSchemas = (path: string, schema: Schema): [string, Schema][] => [
   [path, schema],
-  ...partsOf(schema).flatMap(([name, part]) => within(`${path}.${name}`, part)),
+  ...listParts(schema).flatMap(([name, part]) => collectSchemas(`${path}.${name}`, part)),
 ];
 
-const component_schemas = Object.entries(schemas).flatMap(([name, schema]) => within(name, schema));
-const parameter_schemas = Object.entries(parameters).flatMap(([name, { schema }]) =>
-  within(name, schema),
+const componentSchemas = Object.entries(schemas).flatMap(([name, schema]) =>
+  collectSchemas(name, schema),
+);
+const parameterSchemas = Object.entries(parameters).flatMap(([name, { schema }]) =>
+  collectSchemas(name, schema),
 );
 const bodies = operations.flatMap(({ operationId, requestBody, responses }) =>
   [requestBody, ...Object.values(responses).map((response) => contract.resolve(response))].flatMap(
     (body) =>
-      Object.values(body?.content ?? {}).flatMap(({ schema }) => within(operationId, schema)),
+      Object.values(body?.content ?? {}).flatMap(({ schema }) =>
+        collectSchemas(operationId, schema),
+      ),
   ),
 );
-const all_schemas = [...component_schemas, ...parameter_schemas, ...bodies];
-const pathsOf = (found: [string, unknown][]) => found.map(([path]) => path);
+const allSchemas = [...componentSchemas, ...parameterSchemas, ...bodies];
+const listPaths = (entries: [string, unknown][]) => entries.map(([path]) => path);
 
 describe('schemas', () => {
   // A client that was generated sends a default with every request: an update would reset fields.
   test('have no default; x-default says what a create sets', () => {
-    expect(pathsOf(all_schemas.filter(([, schema]) => 'default' in schema))).toEqual([]);
+    expect(listPaths(allSchemas.filter(([, schema]) => 'default' in schema))).toEqual([]);
   });
 
   test('have no const, which many generators cannot read', () => {
-    expect(pathsOf(all_schemas.filter(([, schema]) => 'const' in schema))).toEqual([]);
+    expect(listPaths(allSchemas.filter(([, schema]) => 'const' in schema))).toEqual([]);
   });
 
   test('have a description for every property, of its own or of what it refers to', () => {
-    const properties = component_schemas.flatMap(([path, schema]) =>
+    const properties = componentSchemas.flatMap(([path, schema]) =>
       Object.entries(schema.properties ?? {}).map(([name, property]): [string, Schema] => [
         `${path}.${name}`,
         property,
       ]),
     );
     const silent = properties.filter(([, property]) => !contract.resolve(property).description);
-    expect(pathsOf(silent)).toEqual([]);
+    expect(listPaths(silent)).toEqual([]);
   });
 });
 
 describe('operations', () => {
   test('have no parameter that is an object', () => {
-    const own = operations.flatMap(
+    const ownParameters = operations.flatMap(
       (operation) => (operation as { parameters?: Parameter[] }).parameters ?? [],
     );
-    const objects = [...Object.values(parameters), ...own]
+    const objects = [...Object.values(parameters), ...ownParameters]
       .map(contract.resolve)
       .filter(({ schema }) => [contract.resolve(schema).type].flat().includes('object'));
     expect(objects.map(({ name }) => name)).toEqual([]);
@@ -92,11 +96,11 @@ describe('operations', () => {
       Object.entries(responses)
         .filter(([status]) => status.startsWith('2'))
         .flatMap(([status, response]) => {
-          const found = Object.entries(contract.resolve(response).content ?? {});
-          const [[type, { schema }] = ['', { schema: {} as Schema }]] = found;
+          const mediaTypes = Object.entries(contract.resolve(response).content ?? {});
+          const [[type, { schema }] = ['', { schema: {} as Schema }]] = mediaTypes;
           const { oneOf, anyOf } = contract.resolve(schema);
-          const is_one = found.length === 1 && !oneOf && !anyOf;
-          return is_one && (type !== 'application/json' || schema.$ref)
+          const isOne = mediaTypes.length === 1 && !oneOf && !anyOf;
+          return isOne && (type !== 'application/json' || schema.$ref)
             ? []
             : [`${operationId} ${status}`];
         }),
@@ -113,7 +117,7 @@ describe('operations', () => {
 });
 
 /** Words that name something else where clients are generated. */
-const TAKEN = new Set(
+const RESERVED_NAMES = new Set(
   `Action Any Array BigDecimal Blob Boolean Byte Class Date DateTime Decimal Dictionary Double
   Duration Encoding Enum Error Event Exception File Float Function Guid Hash Headers Integer
   Iterable Iterator List Locale Long Map Method Module Number Object Optional Package Process
@@ -129,10 +133,12 @@ const KEYWORDS = new Set(
 );
 
 /** A name without what languages change: capitals, underscores. */
-const plain = (name: string) => name.replaceAll('_', '').toLowerCase();
-const repeated = (names: string[]) => {
-  const found = names.map(plain);
-  return names.filter((name) => found.indexOf(plain(name)) !== found.lastIndexOf(plain(name)));
+const toPlainName = (name: string) => name.replaceAll('_', '').toLowerCase();
+const listRepeated = (names: string[]) => {
+  const plainNames = names.map(toPlainName);
+  return names.filter(
+    (name) => plainNames.indexOf(toPlainName(name)) !== plainNames.lastIndexOf(toPlainName(name)),
+  );
 };
 
 describe('names', () => {
@@ -141,17 +147,17 @@ describe('names', () => {
   });
 
   test('of operations and events are unique in every spelling, and no keyword', () => {
-    expect(repeated(ids)).toEqual([]);
+    expect(listRepeated(ids)).toEqual([]);
     expect(ids.filter((id) => KEYWORDS.has(id))).toEqual([]);
   });
 
   test('of schemas are words in PascalCase, unique in every spelling', () => {
     expect(models.filter((name) => !/^([A-Z][a-z]+)+$/.test(name))).toEqual([]);
-    expect(repeated(models)).toEqual([]);
+    expect(listRepeated(models)).toEqual([]);
   });
 
   test('of schemas are those of no class that a language has', () => {
-    expect(models.filter((name) => TAKEN.has(name))).toEqual([]);
+    expect(models.filter((name) => RESERVED_NAMES.has(name))).toEqual([]);
   });
 
   test('of values of an enum stay apart as constants', () => {
@@ -159,11 +165,11 @@ describe('names', () => {
       typeof value === 'string' && /\w/.test(value)
         ? value.replace(/\W+/g, '_').toUpperCase()
         : value;
-    const wrong = component_schemas.filter(([, { enum: values }]) => {
+    const wrong = componentSchemas.filter(([, { enum: values }]) => {
       if (!values) return false;
       return new Set(values.map(constant)).size !== values.length;
     });
-    expect(pathsOf(wrong)).toEqual([]);
+    expect(listPaths(wrong)).toEqual([]);
   });
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { contract } from '../../src/contract';
 import { SAMPLES } from '../../src/generated/samples';
 import { run } from '../support/sample-runs';
-import { appOf, createWorld, type World } from '../support/world';
+import { buildApp, createWorld, type World } from '../support/world';
 
 // The code samples of the contract are what a reader can paste and run.
 
@@ -13,7 +13,8 @@ const ROOT = join(__dirname, '../..');
 const samples = Object.entries(SAMPLES).flatMap(([id, list]) =>
   list.map(({ label, source }, at) => ({ name: `${id}_${at}`, label, source })),
 );
-const labelled = (language: string) => samples.filter(({ label }) => label.startsWith(language));
+const selectSamples = (language: string) =>
+  samples.filter(({ label }) => label.startsWith(language));
 
 test('every operation has samples for curl, TypeScript and Python, but for those of carriers', () => {
   const shown = contract.operations.filter(
@@ -29,7 +30,7 @@ test('samples of TypeScript type-check against the types of the contract', () =>
   mkdirSync(folder);
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   copyFileSync(join(ROOT, 'src/generated/openapi.ts'), join(folder, 'trunkline.ts'));
-  for (const { name, source } of labelled('TypeScript'))
+  for (const { name, source } of selectSamples('TypeScript'))
     writeFileSync(join(folder, `${name}.ts`), source);
   const compilerOptions = {
     noEmit: true,
@@ -53,18 +54,18 @@ import json, sys
 for sample in json.load(sys.stdin):
     compile(sample["source"], sample["name"], "exec")
 `;
-const has_python = spawnSync('python3', ['--version']).status === 0;
-if (!has_python) process.stdout.write('\nSKIPPED: samples of Python need python3 on the PATH\n');
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+if (!hasPython) process.stdout.write('\nSKIPPED: samples of Python need python3 on the PATH\n');
 
-(has_python ? test : test.skip)('samples of Python parse', () => {
-  const input = JSON.stringify(labelled('Python'));
+(hasPython ? test : test.skip)('samples of Python parse', () => {
+  const input = JSON.stringify(selectSamples('Python'));
   const { status, stderr } = spawnSync('python3', ['-c', PARSE], { input, encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
 test('samples of curl parse', () => {
   const { status, stderr } = spawnSync('bash', ['-n'], {
-    input: labelled('curl')
+    input: selectSamples('curl')
       .map(({ source }) => source)
       .join('\n'),
     encoding: 'utf8',
@@ -80,7 +81,7 @@ describe('samples that are run', () => {
   beforeAll(async () => {
     world = await createWorld();
     await world.work();
-    server = appOf(world.deps).listen(0);
+    server = buildApp(world.deps).listen(0);
     const { port } = server.address() as { port: number };
     const offer = await world.company.api('post', 'offers', { body: { name: 'Auto' } });
     values = {

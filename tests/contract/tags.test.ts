@@ -5,13 +5,13 @@ interface Operation {
   callbacks?: Record<string, Record<string, Record<string, Operation>>>;
 }
 
-interface Tagged {
+interface TaggedDocument {
   tags: { name: string; description?: string }[];
   'x-tagGroups': { name: string; tags: string[] }[];
   paths: Record<string, Record<string, Operation>>;
 }
 
-const { tags, 'x-tagGroups': groups, paths } = contract.document as unknown as Tagged;
+const { tags, 'x-tagGroups': groups, paths } = contract.document as unknown as TaggedDocument;
 const names = tags.map(({ name }) => name);
 
 test('every tag is in exactly one group, in the order of the tags', () => {

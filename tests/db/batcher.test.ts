@@ -1,23 +1,23 @@
-import { batchers, batchesAtOnce, type BatchWork } from '../../src/db/batcher';
+import { createBatchers, countParallelBatches, type BatchWork } from '../../src/db/batcher';
 
 /** Work whose batches end on request. */
-function held(options: Pick<BatchWork<string, string>, 'at_once'> = {}) {
+function buildHeldWork(options: Pick<BatchWork<string, string>, 'at_once'> = {}) {
   const batches: { items: readonly string[]; end: () => void }[] = [];
   const work: BatchWork<string, string> = {
     run: (items) =>
       new Promise((done) =>
         batches.push({ items, end: () => done(items.map((item) => item.toUpperCase())) }),
       ),
-    keyOf: (item) => item[0],
+    toKey: (item) => item[0],
     ...options,
   };
-  const add = batchers<string, string>()({}, 'kind', () => work);
+  const add = createBatchers<string, string>()({}, 'kind', () => work);
   return { add, batches, items: () => batches.map(({ items }) => items) };
 }
 const turn = () => new Promise((done) => setImmediate(done));
 
 test('what comes in together is one batch, and each gets its own result', async () => {
-  const { add, batches, items } = held();
+  const { add, batches, items } = buildHeldWork();
   const all = ['a', 'b', 'c'].map(add);
   expect(items()).toEqual([]);
   await turn();
@@ -27,9 +27,9 @@ test('what comes in together is one batch, and each gets its own result', async 
 });
 
 test('two batches run at once, and what comes meanwhile is the next', async () => {
-  const { add, batches, items } = held();
-  for (const each of ['a', 'b', 'c', 'd']) {
-    void add(each);
+  const { add, batches, items } = buildHeldWork();
+  for (const item of ['a', 'b', 'c', 'd']) {
+    void add(item);
     await turn();
   }
   expect(items()).toEqual([['a'], ['b']]);
@@ -39,9 +39,9 @@ test('two batches run at once, and what comes meanwhile is the next', async () =
 });
 
 test('where only one batch may run at once, the next begins when it has ended', async () => {
-  const { add, batches, items } = held({ at_once: 1 });
-  for (const each of ['a', 'b', 'c']) {
-    void add(each);
+  const { add, batches, items } = buildHeldWork({ at_once: 1 });
+  for (const item of ['a', 'b', 'c']) {
+    void add(item);
     await turn();
   }
   expect(items()).toEqual([['a']]);
@@ -51,11 +51,11 @@ test('where only one batch may run at once, the next begins when it has ended', 
 });
 
 test('each of several processes runs one batch at a time', () => {
-  expect([1, 2, 8].map(batchesAtOnce)).toEqual([2, 1, 1]);
+  expect([1, 2, 8].map(countParallelBatches)).toEqual([2, 1, 1]);
 });
 
 test('of one key, one is in a batch, and what came after it does not wait for that batch', async () => {
-  const { add, items } = held();
+  const { add, items } = buildHeldWork();
   void add('a1');
   void add('a2');
   await turn();

@@ -23,17 +23,19 @@ const procedures = new Map(
 );
 
 /** A statement, with the procedures that it calls. */
-const textOf = (text: string): string =>
+const expandProcedures = (text: string): string =>
   [
     text,
     ...[...procedures].flatMap(([name, body]) => (text.includes(`${name}(`) ? body : [])),
   ].join('\n');
 
 /** The names of the statements whose text has this. */
-const writersOf = (pattern: RegExp) =>
-  [...statements.values()].filter(({ text }) => pattern.test(textOf(text))).map(({ name }) => name);
+const listWriters = (pattern: RegExp) =>
+  [...statements.values()]
+    .filter(({ text }) => pattern.test(expandProcedures(text)))
+    .map(({ name }) => name);
 const withoutAny = (writers: readonly string[], pattern: RegExp) =>
-  writers.filter((name) => !pattern.test(textOf(statements.get(name)!.text))).sort();
+  writers.filter((name) => !pattern.test(expandProcedures(statements.get(name)!.text))).sort();
 
 test('every procedure that writes calls or their attempts is looked at', () => {
   const folder = join(SRC, '../prisma/sql');
@@ -90,7 +92,7 @@ test.each([
   ['call_attempts', /\b(INSERT INTO|UPDATE|DELETE FROM) call_attempts\b/, /record_attempt_event\(/],
   ['conversions', /\b(INSERT INTO|UPDATE|DELETE FROM) conversions\b/, /record_conversion_event\(/],
 ] as const)('every statement that writes %s records it', (table, writes, records) => {
-  const writers = writersOf(writes);
+  const writers = listWriters(writes);
   expect(writers.length).toBeGreaterThan(UNRECORDED[table].length);
   expect(withoutAny(writers, records)).toEqual([...UNRECORDED[table]].sort());
 });
@@ -103,7 +105,7 @@ test('what has no recording writes no column that a recording is about', () => {
 });
 
 test('in a transaction, the events of each are completed at its end', () => {
-  const recording = writersOf(
+  const recording = listWriters(
     /\brecord_(new_call|call_change|upserted_call|deleted_call|attempt_event|conversion_event)\(/,
   );
   expect(recording.length).toBeGreaterThan(15);
@@ -111,7 +113,7 @@ test('in a transaction, the events of each are completed at its end', () => {
 });
 
 test('whoever writes the end or the duration of a call writes what the service costs', () => {
-  const ends = writersOf(
+  const ends = listWriters(
     /\b(INSERT INTO calls\b[^;]*\bended_at|UPDATE calls\b[^;]*\b(ended_at|total_duration)\s*=)/,
   );
   expect(ends.length).toBeGreaterThan(7);
@@ -123,9 +125,9 @@ test('nothing else writes them', () => {
   const sql = /\b(INSERT INTO|UPDATE|DELETE FROM) (calls|call_attempts|conversions)\b/;
   const prisma =
     /\.(call|callAttempt|conversion)\.(create|update|upsert|delete)|\b(calls|attempts|conversions): \{ (create|update|upsert|delete|connect|set)/;
-  const others = files.filter((file) => {
+  const otherFiles = files.filter((file) => {
     const text = readFileSync(join(SRC, file), 'utf8');
     return prisma.test(text) || (sql.test(text) && !file.includes('/queries/'));
   });
-  expect(others).toEqual([]);
+  expect(otherFiles).toEqual([]);
 });

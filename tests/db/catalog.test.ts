@@ -102,8 +102,8 @@ test('every table but the lookups has a company_id that is never null', async ()
 });
 
 test('the database refuses a reference into another company by itself', async () => {
-  const other = await world.addCompany();
-  const { body } = await other.api('post', 'buyer_fleets', {
+  const otherCompany = await world.addCompany();
+  const { body } = await otherCompany.api('post', 'buyer_fleets', {
     body: { name: 'Theirs', user_fleet_id: 'theirs' },
   });
   const mine = await world.company.api('post', 'buyers', { body: { name: 'Mine' } });
@@ -183,15 +183,15 @@ test.each([
 ])(
   'a fulltext search of %s is answered by its index',
   async (table, expression, columns, pattern) => {
-    const offer_id = pattern.includes('$OFFER')
+    const offerId = pattern.includes('$OFFER')
       ? (await world.company.api('post', 'offers', { body: { name: 'Offer' } })).body.offer.id
       : '';
     const hook = { name: 'Hook', trigger_type: 'manual', url: 'https://example.com' };
-    const hook_id = pattern.includes('$WEBHOOK')
+    const hookId = pattern.includes('$WEBHOOK')
       ? (await world.company.api('post', 'outgoing_webhooks', { body: hook })).body.outgoing_webhook
           .id
       : '';
-    const values = pattern.replace('$OFFER', offer_id).replace('$WEBHOOK', hook_id);
+    const values = pattern.replace('$OFFER', offerId).replace('$WEBHOOK', hookId);
     await world.sql(
       `INSERT INTO ${table} (company_id, uuid, ${columns})
         SELECT $1, gen_random_uuid(), ${values} FROM generate_series(1, 4000) i`,

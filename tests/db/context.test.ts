@@ -4,16 +4,16 @@ const tick = () => new Promise<void>((done) => setImmediate(done));
 
 test('work has its own value, also beside other work', async () => {
   const context = new Context<string>();
-  const seen: (string | undefined)[] = [];
+  const values: (string | undefined)[] = [];
   const work = (name: string) =>
     context.run(name, async () => {
       for (let n = 0; n < 3; n++) {
         await tick();
-        seen.push(context.get() === name ? name : undefined);
+        values.push(context.get() === name ? name : undefined);
       }
     });
   await Promise.all([work('a'), work('b'), context.run('outer', () => work('inner'))]);
-  expect(seen.toSorted()).toEqual([...'aaabbb', 'inner', 'inner', 'inner']);
+  expect(values.toSorted()).toEqual([...'aaabbb', 'inner', 'inner', 'inner']);
   expect(context.get()).toBeUndefined();
 });
 

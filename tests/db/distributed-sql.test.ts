@@ -5,9 +5,19 @@ import { ROUTING_COLUMNS_OF_NUMBERS, ROUTING_TABLES } from '../../src/db/routing
 import { Statement, statements, sql, type StatementName } from '../../src/db/sql';
 import { prepareQueue } from '../../src/jobs/queue';
 import { analyzer, type AnalyzedSql } from '../support/analyzed-sql';
-import { findingsOf, type Fault, type Findings, type Write } from '../support/distributed-rules';
-import { statementsOfRequests } from '../support/sent-statements';
-import { COUNTED_BY_CALLERS, EXCEPTIONS, NO_QUERIES, OF_NODES } from '../support/several-companies';
+import {
+  collectFindings,
+  type Fault,
+  type Findings,
+  type Write,
+} from '../support/distributed-rules';
+import { listRequestStatements } from '../support/sent-statements';
+import {
+  COUNTED_BY_CALLERS,
+  EXCEPTIONS,
+  NO_QUERIES,
+  NODE_ROOMS,
+} from '../support/several-companies';
 import { createWorld, freshDatabase } from '../support/world';
 
 // Checks, without a cluster, that a distributed PostgreSQL with its rows sharded by company_id runs
@@ -34,49 +44,49 @@ beforeAll(async () => {
 afterAll(() => client.end());
 
 const isExempt = (name: string) =>
-  NO_QUERIES.includes(name) || OF_NODES.some((room) => name.startsWith(room));
+  NO_QUERIES.includes(name) || NODE_ROOMS.some((room) => name.startsWith(room));
 
 const record = async (statement: Statement<StatementName>) => {
-  const found = await find(statement, statement.options.needs?.text);
-  findings.set(statement.name, found);
+  const result = await find(statement, statement.options.needs?.text);
+  findings.set(statement.name, result);
 };
 
-interface Known {
+interface AnalyzedStatement {
   text: string;
   parameters: readonly string[];
 }
 
-const find = async ({ text, parameters }: Known, needs?: string): Promise<Findings> =>
-  findingsOf(await analyzed.analyze(text, needs), parameters, analyzed.names);
+const find = async ({ text, parameters }: AnalyzedStatement, needs?: string): Promise<Findings> =>
+  collectFindings(await analyzed.analyze(text, needs), parameters, analyzed.names);
 
-const rulesOf = ({ faults }: Findings) => [...new Set(faults.map(({ rule }) => rule))].sort();
+const listRules = ({ faults }: Findings) => [...new Set(faults.map(({ rule }) => rule))].sort();
 
 test('every registered statement is for one shard, but for those named with a reason', () => {
   expect(findings.size).toBeGreaterThan(350);
-  const found = [...findings].map(([name, of_it]) => [name, rulesOf(of_it)] as const);
-  const named = EXCEPTIONS.flatMap(({ rules, statements: names }) =>
+  const rulesByName = [...findings].map(([name, ofIt]) => [name, listRules(ofIt)] as const);
+  const exceptions = EXCEPTIONS.flatMap(({ rules, statements: names }) =>
     names.map((name) => [name, [...rules].sort()] as const),
   );
-  expect(Object.fromEntries(found.filter(([, rules]) => rules.length > 0))).toEqual(
-    Object.fromEntries(named),
+  expect(Object.fromEntries(rulesByName.filter(([, rules]) => rules.length > 0))).toEqual(
+    Object.fromEntries(exceptions),
   );
 });
 
 test('so is every other statement that requests send, of lists, of writes and of Prisma', async () => {
-  const known = new Set([...statements.values()].map(({ text }) => text));
+  const registeredTexts = new Set([...statements.values()].map(({ text }) => text));
   const world = await createWorld({
     environment: { RATE_LIMIT_PER_MINUTE: '0', LEAD_RATE_LIMIT_PER_MINUTE: '0' },
   });
-  const sent = await statementsOfRequests(world).finally(() => world.close());
-  const composed = sent.filter(({ text }) => !known.has(text));
+  const sentStatements = await listRequestStatements(world).finally(() => world.close());
+  const composed = sentStatements.filter(({ text }) => !registeredTexts.has(text));
   expect(composed.length).toBeGreaterThan(250);
   const refused: { text: string; faults: Fault[] }[] = [];
   const uncounted: string[] = [];
-  for (const each of composed) {
-    const found = await find(each);
-    if (found.faults.length > 0) refused.push({ text: each.text, faults: found.faults });
+  for (const statement of composed) {
+    const result = await find(statement);
+    if (result.faults.length > 0) refused.push({ text: statement.text, faults: result.faults });
     // A statement of several parts is a transaction of its own.
-    if (each.text.startsWith('WITH') && !countsRouting(found)) uncounted.push(each.text);
+    if (statement.text.startsWith('WITH') && !countsRouting(result)) uncounted.push(statement.text);
   }
   expect({ refused, uncounted }).toEqual({ refused: [], uncounted: [] });
 });
@@ -92,7 +102,7 @@ const countsRouting = ({ writes }: Findings): boolean =>
   !writes.some(changesRouting) || writes.some(({ table }) => table === 'routing_changes');
 
 test('every registered statement counts what it changes of the routing', () => {
-  const uncounted = [...findings].flatMap(([name, found]) => (countsRouting(found) ? [] : name));
+  const uncounted = [...findings].flatMap(([name, result]) => (countsRouting(result) ? [] : name));
   expect(uncounted.sort()).toEqual(COUNTED_BY_CALLERS);
 });
 
@@ -183,8 +193,8 @@ describe('the rules', () => {
       [],
     ],
   ])('%s', async (_name, text, faults) => {
-    const made = new Statement('tests.made' as StatementName, text, { prepared: false });
-    const found = await find(made);
-    expect(found.faults.map(({ rule, name }) => `${rule} ${name}`)).toEqual(faults);
+    const statement = new Statement('tests.made' as StatementName, text, { prepared: false });
+    const result = await find(statement);
+    expect(result.faults.map(({ rule, name }) => `${rule} ${name}`)).toEqual(faults);
   });
 });

@@ -4,7 +4,7 @@ import {
   compareChecks,
   futureMigrations,
   readCatalog,
-  sayableItems,
+  selectSchemaItems,
   type Item,
 } from '../../scripts/catalog';
 import { freshDatabase } from '../support/world';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => client.end());
 
 /** The differences after a change of the migrated database, which is then rolled back. */
-async function differencesAfter(change: string): Promise<string[]> {
+async function findDifferences(change: string): Promise<string[]> {
   await client.query('BEGIN');
   try {
     await client.query(change);
@@ -51,7 +51,7 @@ test('a database does not differ from itself, and has items of every kind', asyn
   );
 });
 
-const MADE = 'is made by a migration, but not declared in';
+const UNDECLARED = 'is made by a migration, but not declared in';
 const MISSING = 'but no migration makes it';
 
 test.each<[string, string, RegExp]>([
@@ -59,7 +59,7 @@ test.each<[string, string, RegExp]>([
     'an extra trigger',
     `CREATE TRIGGER stray BEFORE DELETE ON emails
       FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()`,
-    new RegExp(`^trigger emails\\.stray ${MADE} prisma/sql/$`),
+    new RegExp(`^trigger emails\\.stray ${UNDECLARED} prisma/sql/$`),
   ],
   [
     'a missing function',
@@ -82,12 +82,12 @@ test.each<[string, string, RegExp]>([
   [
     'an extra function',
     `CREATE FUNCTION stray() RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
-    new RegExp(`^function stray\\(\\) ${MADE} prisma/sql/$`),
+    new RegExp(`^function stray\\(\\) ${UNDECLARED} prisma/sql/$`),
   ],
   [
     'an extra CHECK',
     'ALTER TABLE calls ADD CONSTRAINT calls_round_check CHECK (round >= 0)',
-    new RegExp(`^CHECK calls\\.calls_round_check ${MADE} prisma/migrations/$`),
+    new RegExp(`^CHECK calls\\.calls_round_check ${UNDECLARED} prisma/migrations/$`),
   ],
   [
     'a missing CHECK',
@@ -112,7 +112,7 @@ test.each<[string, string, RegExp]>([
   [
     'an extra index',
     'CREATE INDEX stray_idx ON emails (company_id, lower(subject))',
-    new RegExp(`^index emails\\.stray_idx ${MADE} prisma/schema\\.prisma$`),
+    new RegExp(`^index emails\\.stray_idx ${UNDECLARED} prisma/schema\\.prisma$`),
   ],
   [
     'a partial index with another condition',
@@ -135,7 +135,7 @@ test.each<[string, string, RegExp]>([
   [
     'an extra table',
     'CREATE TABLE stray ()',
-    new RegExp(`^table stray ${MADE} prisma/schema\\.prisma$`),
+    new RegExp(`^table stray ${UNDECLARED} prisma/schema\\.prisma$`),
   ],
   [
     'other storage',
@@ -153,21 +153,21 @@ test.each<[string, string, RegExp]>([
     new RegExp(`^sequence token_value_ids is declared in prisma/migrations/, ${MISSING}$`),
   ],
 ])('%s is one line that names it', async (_name, change, line) => {
-  expect(await differencesAfter(change)).toEqual([expect.stringMatching(line)]);
+  expect(await findDifferences(change)).toEqual([expect.stringMatching(line)]);
 });
 
 test('CHECKs are those that the migrations declare, by name', async () => {
   const [{ name }] = declared.filter(({ kind }) => kind === 'CHECK') as [Item];
   const check = name.split('.')[1]!;
-  const others = declared.filter((item) => item.kind !== 'CHECK');
-  const made = (name_of: string): Item[] => [
-    { kind: 'CHECK', name: `t.${name_of}`, definition: '' },
+  const otherItems = declared.filter((item) => item.kind !== 'CHECK');
+  const buildChecks = (nameOf: string): Item[] => [
+    { kind: 'CHECK', name: `t.${nameOf}`, definition: '' },
   ];
   const added = `ALTER TABLE t ADD CONSTRAINT ${check} CHECK (true);`;
-  expect(compareChecks(made(check), [added])).toEqual([]);
-  expect(compareChecks(others, [added])).toEqual([`CHECK ${check} is lost`]);
-  expect(compareChecks(others, [added, `ALTER TABLE t DROP CONSTRAINT ${check};`])).toEqual([]);
-  expect(compareChecks(made('stray'), [`-- CONSTRAINT stray CHECK (true)`])).toEqual([
+  expect(compareChecks(buildChecks(check), [added])).toEqual([]);
+  expect(compareChecks(otherItems, [added])).toEqual([`CHECK ${check} is lost`]);
+  expect(compareChecks(otherItems, [added, `ALTER TABLE t DROP CONSTRAINT ${check};`])).toEqual([]);
+  expect(compareChecks(buildChecks('stray'), [`-- CONSTRAINT stray CHECK (true)`])).toEqual([
     'CHECK stray is in no migration',
   ]);
 });
@@ -179,7 +179,7 @@ test('what schema.prisma cannot say is left out of the comparison with it', () =
     { kind: 'index', name: 'b', definition: 'CREATE INDEX b ON t USING btree (x)' },
     { kind: 'table', name: 'leads', definition: 'table unlogged with (fillfactor=80)' },
   ];
-  expect(sayableItems(items)).toEqual([items[2], { ...items[3], definition: 'table' }]);
+  expect(selectSchemaItems(items)).toEqual([items[2], { ...items[3], definition: 'table' }]);
 });
 
 test('a migration that is dated in the future is named', () => {

@@ -3,7 +3,7 @@ import { fairPool as open } from '../../src/db/fair-share';
 const fairPool = (size: number) => open(size, 6_000);
 
 /** Work that ends on request. */
-function held() {
+function buildHeldWork() {
   const ends: (() => void)[] = [];
   return {
     get running() {
@@ -19,11 +19,11 @@ function held() {
 const settled = () => new Promise((done) => setImmediate(done));
 
 async function send(turns: ReturnType<typeof fairPool>, company: bigint, many: number) {
-  const one = held();
-  const all = Array.from({ length: many }, () => turns.turnsOf(company)(one.work));
+  const holder = buildHeldWork();
+  const all = Array.from({ length: many }, () => turns.openSlots(company)(holder.work));
   await settled();
-  for (const each of all) each.catch(() => undefined);
-  return Object.assign(one, { all });
+  for (const promise of all) promise.catch(() => undefined);
+  return Object.assign(holder, { all });
 }
 
 test('a company alone has half of the connections, and the rest waits in order', async () => {
@@ -62,7 +62,7 @@ test('the smallest pool runs one of each company', async () => {
 });
 
 test('work that fails gives its turn to the next', async () => {
-  const turns = fairPool(1).turnsOf(1n);
+  const turns = fairPool(1).openSlots(1n);
   const failing = turns(() => Promise.reject(new Error('a fault')));
   const next = turns(() => Promise.resolve('done'));
   await expect(failing).rejects.toThrow('a fault');
@@ -71,18 +71,18 @@ test('work that fails gives its turn to the next', async () => {
 
 test('more than a thousand that wait are refused, and of others none', async () => {
   const pool = fairPool(8);
-  const a = held();
+  const a = buildHeldWork();
   const all = Array.from({ length: 1_004 }, () =>
     pool
-      .turnsOf(1n)(a.work)
+      .openSlots(1n)(a.work)
       .catch(() => undefined),
   );
-  await expect(pool.turnsOf(1n)(a.work)).rejects.toMatchObject({
+  await expect(pool.openSlots(1n)(a.work)).rejects.toMatchObject({
     status: 429,
     code: 'too_many_at_once',
     headers: { 'Retry-After': '1' },
   });
-  await expect(pool.turnsOf(2n)(() => Promise.resolve('done'))).resolves.toBe('done');
+  await expect(pool.openSlots(2n)(() => Promise.resolve('done'))).resolves.toBe('done');
   for (let n = 0; n < all.length; n++) await a.endOne();
   await Promise.all(all);
 });

@@ -51,7 +51,7 @@ const CASES = [
     columns: 'uuid, record_type, action, operation, changes, credentials, request_id',
     values: `gen_random_uuid(), 'Buyer', 'update', 'updateBuyer', '{}', md5(i::text), 'r'`,
   },
-].map((each) => [each.projection.plural, each] as const);
+].map((testCase) => [testCase.projection.plural, testCase] as const);
 
 test.each(CASES)('%s', async (table, { projection, columns, values }) => {
   await world.sql(
@@ -60,18 +60,18 @@ test.each(CASES)('%s', async (table, { projection, columns, values }) => {
     [world.company.id],
   );
   await world.sql(`VACUUM ANALYZE ${table}`);
-  const living = 'everlasting' in projection ? '' : 'AND t.deleted_at IS NULL';
-  const planOf = async (more: string) =>
+  const living = 'appendOnly' in projection ? '' : 'AND t.deleted_at IS NULL';
+  const explainPlan = async (more: string) =>
     JSON.stringify(
       await world.sql(
         `EXPLAIN SELECT t.id FROM ${table} t
         WHERE t.company_id = ${world.company.id}::bigint ${living} ${more}`,
       ),
     );
-  expect(await planOf(`AND ${projection.fulltext} LIKE '%needle%'`)).toContain(
+  expect(await explainPlan(`AND ${projection.fulltext} LIKE '%needle%'`)).toContain(
     `${table}_fulltext_idx`,
   );
-  expect(await planOf(`ORDER BY ${CHRONOLOGICAL.created_at!.sql}, t.id LIMIT 26`)).toContain(
+  expect(await explainPlan(`ORDER BY ${CHRONOLOGICAL.created_at!.sql}, t.id LIMIT 26`)).toContain(
     `${table}_company_id_created_at_id_idx`,
   );
 });

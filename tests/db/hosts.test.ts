@@ -2,7 +2,7 @@ import { createServer, type Server as TcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { connectionFault } from '../../src/db/connection-fault';
 import { parseHostList } from '../../src/db/host-list';
-import { accepts, hostsOf } from '../../src/db/hosts';
+import { matchesTarget, findHosts } from '../../src/db/hosts';
 import { HostsClient } from '../../src/db/hosts-client';
 
 // Several hosts in a database URL, as libpq reads them.
@@ -50,8 +50,8 @@ test('which server is what target_session_attrs asks for', () => {
     { is_standby: false, is_read_only: true },
     { is_standby: true, is_read_only: false },
   ];
-  const accepted = (target: Parameters<typeof accepts>[0]) =>
-    roles.map((role) => (accepts(target, role) ? 1 : 0)).join('');
+  const accepted = (target: Parameters<typeof matchesTarget>[0]) =>
+    roles.map((role) => (matchesTarget(target, role) ? 1 : 0)).join('');
   expect({
     any: accepted('any'),
     'read-write': accepted('read-write'),
@@ -69,46 +69,46 @@ test('which server is what target_session_attrs asks for', () => {
 
 describe('a server, and hosts that do not serve', () => {
   const server = new URL(process.env.TRUNKLINE_TEST_DATABASE!);
-  const url = (places: string, query = '') =>
-    `postgresql://${server.username}:${server.password}@${places}/postgres${query}`;
+  const url = (hostList: string, query = '') =>
+    `postgresql://${server.username}:${server.password}@${hostList}/postgres${query}`;
   let silent: TcpServer;
-  let silent_place: string;
+  let silentHost: string;
   beforeAll(async () => {
     silent = createServer(() => undefined);
     await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
-    silent_place = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    silentHost = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
   });
   afterAll(() => void silent.close());
 
   const connected = async (connectionString: string) => {
     const client = new HostsClient({ connectionString });
     await client.connect();
-    const { rows } = await client.query('SELECT 1 AS one');
+    const { rows } = await client.query('SELECT 1 AS answer');
     await client.end();
-    return { rows, place: `${client.host}:${client.port}` };
+    return { rows, host: `${client.host}:${client.port}` };
   };
   const fault = async (connectionString: string) => {
     const error = await connected(connectionString).then(
       () => undefined,
-      (found: unknown) => found,
+      (value: unknown) => value,
     );
     return (connectionFault(connectionString, error) as Error).message;
   };
 
   test('the connection goes to the host that answers, wherever it is in the list', async () => {
-    const expected = { rows: [{ one: 1 }], place: server.host };
-    for (const places of [`127.0.0.1:1,${server.host}`, `${server.host},127.0.0.1:1`])
+    const expected = { rows: [{ answer: 1 }], host: server.host };
+    for (const hostList of [`127.0.0.1:1,${server.host}`, `${server.host},127.0.0.1:1`])
       for (const query of ['', '?target_session_attrs=read-write'])
-        expect(await connected(url(places, query))).toEqual(expected);
+        expect(await connected(url(hostList, query))).toEqual(expected);
   });
 
   test('a host that does not answer is waited for only as long as one that does is missing', async () => {
-    const found = await connected(
-      url(`${silent_place},${server.host}`, '?target_session_attrs=primary&connect_timeout=3000'),
+    const connection = await connected(
+      url(`${silentHost},${server.host}`, '?target_session_attrs=primary&connect_timeout=3000'),
     );
-    expect(found.place).toBe(server.host);
-    expect(await fault(url(silent_place, '?connect_timeout=1'))).toContain(
-      `DATABASE_URL: ${silent_place} does not answer`,
+    expect(connection.host).toBe(server.host);
+    expect(await fault(url(silentHost, '?connect_timeout=1'))).toContain(
+      `DATABASE_URL: ${silentHost} does not answer`,
     );
   });
 
@@ -125,7 +125,7 @@ describe('a server, and hosts that do not serve', () => {
   });
 
   test('a suspect host is asked again, with the others', async () => {
-    const hosts = hostsOf(url(`${server.host},127.0.0.1:1`, '?application_name=suspect'));
+    const hosts = findHosts(url(`${server.host},127.0.0.1:1`, '?application_name=suspect'));
     const good = await hosts.find();
     hosts.suspect(good);
     expect(await hosts.find()).toEqual(good);

@@ -40,7 +40,7 @@ const writers = (table: string) =>
   );
 
 /** The plan of a statement. Parts that nothing reads are not in it. */
-async function planOf(text: string): Promise<string> {
+async function explainPlan(text: string): Promise<string> {
   await client.query(`PREPARE planned AS ${text}`);
   try {
     const [prepared] = (
@@ -67,7 +67,7 @@ test('every statement that writes leads records it, or has a reason not to', asy
   expect(names).toEqual(expect.arrayContaining(Object.keys(RECORDS_NOTHING)));
   const silent: string[] = [];
   for (const { name, text } of writers('leads'))
-    if (!RECORDED.test(await planOf(text))) silent.push(name);
+    if (!RECORDED.test(await explainPlan(text))) silent.push(name);
   expect(silent.sort()).toEqual(Object.keys(RECORDS_NOTHING).sort());
 });
 
@@ -76,7 +76,7 @@ test('a record that nothing reads is not in the plan', async () => {
     WITH changed AS (UPDATE leads l SET step = 1 RETURNING l AS is_now),
     recorded AS MATERIALIZED (SELECT record_lead_change(is_now, is_now) FROM changed)
     SELECT count(*) FROM changed`;
-  expect(await planOf(text)).not.toMatch(RECORDED);
+  expect(await explainPlan(text)).not.toMatch(RECORDED);
 });
 
 /** Reasons that end a schedule, each with the column that is written with it. */
@@ -90,12 +90,12 @@ const EXITS: [reason: string, writes: RegExp][] = [
 
 test.each(EXITS)('what may be the reason "%s" takes the lead out of its schedule', (...exit) => {
   const [reason, column] = exit;
-  const found = writers('leads').filter(({ text }) => {
+  const exitWriters = writers('leads').filter(({ text }) => {
     const [, ...parts] = text.split(/(?:UPDATE leads l|INSERT INTO leads)\b/);
     return parts.some((part) => column.test(part.split(/\bRETURNING\b/)[0]!));
   });
-  expect(found.length).toBeGreaterThan(0);
-  for (const { name, text } of found)
+  expect(exitWriters.length).toBeGreaterThan(0);
+  for (const { name, text } of exitWriters)
     expect([name, text]).toEqual([
       name,
       expect.stringMatching(new RegExp(`leave_schedule\\([^]*'${reason}'`)),

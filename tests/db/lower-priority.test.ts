@@ -7,7 +7,7 @@ import { freshDatabase } from '../support/world';
 
 const options = { pool_size: 4, timeout_seconds: 10 };
 
-async function priorityOf(pool: Pool): Promise<number> {
+async function readPriority(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   const { pid } = rows[0]!;
   const group = `/proc/${pid}/autogroup`;
@@ -22,28 +22,25 @@ async function priorityOf(pool: Pool): Promise<number> {
 const niceOfGroup = (group: string) =>
   Number(/nice (-?\d+)/.exec(readFileSync(group, 'latin1'))![1]);
 
-const on_linux = process.platform === 'linux' ? test : test.skip;
+const onLinux = process.platform === 'linux' ? test : test.skip;
 
-on_linux(
-  'imports give way to requests, and so does all of a process without requests',
-  async () => {
-    const url = await freshDatabase();
-    const usual = getPriority();
-    const server = openDatabase(url, options);
-    expect([await priorityOf(server.prepared), await priorityOf(server.bulk)]).toEqual([
-      usual,
-      Math.max(usual, 10),
-    ]);
-    await server.close();
-    const worker = openDatabase(url, { ...options, in_background: true });
-    expect([
-      await priorityOf(worker.pool),
-      await priorityOf(worker.prepared),
-      await priorityOf(worker.bulk),
-    ]).toEqual([Math.max(usual, 10), Math.max(usual, 10), Math.max(usual, 10)]);
-    await worker.close();
-  },
-);
+onLinux('imports give way to requests, and so does all of a process without requests', async () => {
+  const url = await freshDatabase();
+  const usual = getPriority();
+  const server = openDatabase(url, options);
+  expect([await readPriority(server.prepared), await readPriority(server.bulk)]).toEqual([
+    usual,
+    Math.max(usual, 10),
+  ]);
+  await server.close();
+  const worker = openDatabase(url, { ...options, in_background: true });
+  expect([
+    await readPriority(worker.pool),
+    await readPriority(worker.prepared),
+    await readPriority(worker.bulk),
+  ]).toEqual([Math.max(usual, 10), Math.max(usual, 10), Math.max(usual, 10)]);
+  await worker.close();
+});
 
 test.each([
   ['the session of the connection', 'postgres: trunkline trunkline 127.0.0.1(48748) idle', true],

@@ -37,10 +37,10 @@ describe('an empty database', () => {
     const url = await emptyDatabase();
     const applied = await Promise.all([migrateInProcess(url), migrateInProcess(url)]);
     expect(applied.sort((a, b) => a.length - b.length)).toEqual([[], migrationNames()]);
-    const made = await readCatalog(await connect(url));
+    const catalog = await readCatalog(await connect(url));
     const template = await readCatalog(await connect(await freshDatabase()));
-    expect(sorted(made)).toEqual(sorted(template));
-    expect(made.filter(({ kind }) => kind === 'function').length).toBeGreaterThan(20);
+    expect(sorted(catalog)).toEqual(sorted(template));
+    expect(catalog.filter(({ kind }) => kind === 'function').length).toBeGreaterThan(20);
   });
 
   test('is not brought to the last migration when a statement of prisma/sql/ fails', async () => {
@@ -55,8 +55,8 @@ describe('an empty database', () => {
       'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL',
     );
     expect(rows.map(({ name }) => name).toSorted()).toEqual(migrationNames().slice(0, -1));
-    const made = await readCatalog(client);
-    expect(made.filter(({ kind }) => kind === 'function')).toHaveLength(1);
+    const catalog = await readCatalog(client);
+    expect(catalog.filter(({ kind }) => kind === 'function')).toHaveLength(1);
   });
 });
 

@@ -11,7 +11,7 @@ const TRIGGER =
   /\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:CONSTRAINT\s+|EVENT\s+)?TRIGGER\s+\w+([^;]*?);/gi;
 
 /** The tables for which SQL makes triggers. */
-const triggeredIn = (sql: string): string[] =>
+const findTriggerTables = (sql: string): string[] =>
   [...sql.replace(/--.*/g, '').matchAll(TRIGGER)].map(
     ([, rest]) => /\bON\s+(?:\w+\.)?"?(\w+)/i.exec(rest!)?.[1] ?? 'all',
   );
@@ -36,7 +36,7 @@ const FILES = readdirSync(PRISMA_FOLDER, { recursive: true, encoding: 'utf8' }).
 );
 
 test.each(FILES)('%s makes none', (file) => {
-  expect(triggeredIn(readFileSync(join(PRISMA_FOLDER, file), 'utf8'))).toEqual([]);
+  expect(findTriggerTables(readFileSync(join(PRISMA_FOLDER, file), 'utf8'))).toEqual([]);
 });
 
 test('a trigger in a file is found, however it is written', () => {
@@ -48,5 +48,5 @@ test('a trigger in a file is found, however it is written', () => {
       AFTER DELETE ON public.offers DEFERRABLE FOR EACH ROW EXECUTE FUNCTION f();
     CREATE EVENT TRIGGER d ON ddl_command_end EXECUTE FUNCTION f();
     -- CREATE TRIGGER e AFTER INSERT ON pings FOR EACH ROW EXECUTE FUNCTION f();`;
-  expect(triggeredIn(sql)).toEqual(['users', 'teams', 'offers', 'ddl_command_end']);
+  expect(findTriggerTables(sql)).toEqual(['users', 'teams', 'offers', 'ddl_command_end']);
 });

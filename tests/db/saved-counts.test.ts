@@ -1,7 +1,7 @@
 import { callProjection } from '../../src/calls/columns';
-import { deleteUnusedCounts, savedCount } from '../../src/db/saved-counts';
-import { SettledCounts } from '../../src/db/settled-counts';
-import { callsOf } from '../support/calls';
+import { deleteUnusedCounts, prepareSavedCount } from '../../src/db/saved-counts';
+import { CachedCounts } from '../../src/db/settled-counts';
+import { createCallWriter } from '../support/calls';
 import { createWorld, type Company, type World } from '../support/world';
 
 // tests/db/settled-counts.test.ts shows that counts are exact; here, that the database keeps them.
@@ -16,17 +16,18 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   company = await world.addCompany();
-  const { call: add } = callsOf(world, company);
-  const created_at = new Date(Date.now() - 10_800_000);
-  for (const id of [10, CHUNK, FURTHEST]) await add({ id, created_at, status: 'completed' });
+  const { call: add } = createCallWriter(world, company);
+  const createdAt = new Date(Date.now() - 10_800_000);
+  for (const id of [10, CHUNK, FURTHEST])
+    await add({ id, created_at: createdAt, status: 'completed' });
 });
 afterAll(() => world.close());
 
 /** From which id on a process that has just started reads, where the list counts this status. */
-async function startsAt(status = 'completed', process = new SettledCounts()): Promise<number> {
+async function findStart(status = 'completed', process = new CachedCounts()): Promise<number> {
   const db = world.deps.tenants.of(company.id);
   const counted = { conditions: ['t.status = {status}'], values: { status } };
-  const { values } = await savedCount(db, callProjection, counted, process);
+  const { values } = await prepareSavedCount(db, callProjection, counted, process);
   return values.count_below as number;
 }
 
@@ -36,7 +37,7 @@ async function total(status: string): Promise<number> {
   return body.metadata.total_count as number;
 }
 
-const savedRows = async () =>
+const countSavedRows = async () =>
   Number(
     (
       await world.sql<{ n: string }>(
@@ -47,8 +48,8 @@ const savedRows = async () =>
   );
 
 /** A list saves its count after it has answered. */
-async function untilSaved(rows: number): Promise<void> {
-  while ((await savedRows()) < rows) await new Promise((done) => setTimeout(done, 10));
+async function waitUntilSaved(rows: number): Promise<void> {
+  while ((await countSavedRows()) < rows) await new Promise((done) => setTimeout(done, 10));
 }
 
 /** Twice, because what is asked for once is not saved. */
@@ -57,19 +58,19 @@ async function ask(status = 'completed'): Promise<void> {
 }
 
 test('a process that starts later goes on from where an earlier one has counted', async () => {
-  expect(await startsAt()).toBe(0);
+  expect(await findStart()).toBe(0);
   await ask();
-  await untilSaved(1);
-  expect(await startsAt()).toBe(FURTHEST);
-  expect(await startsAt('busy')).toBe(0);
+  await waitUntilSaved(1);
+  expect(await findStart()).toBe(FURTHEST);
+  expect(await findStart('busy')).toBe(0);
 });
 
 test('a count that was asked for once is not saved', async () => {
   expect(await total('busy')).toBe(0);
   await ask();
-  await untilSaved(1);
-  expect(await savedRows()).toBe(1);
-  expect(await startsAt('busy')).toBe(0);
+  await waitUntilSaved(1);
+  expect(await countSavedRows()).toBe(1);
+  expect(await findStart('busy')).toBe(0);
 });
 
 test('a count of a time, which is another one in the next list, is not saved', async () => {
@@ -77,8 +78,8 @@ test('a count of a time, which is another one in the next list, is not saved', a
   for (let time = 0; time < 2; time++)
     expect((await company.api('get', 'calls', { query })).body.metadata.total_count).toBe(3);
   await ask();
-  await untilSaved(1);
-  expect(await savedRows()).toBe(1);
+  await waitUntilSaved(1);
+  expect(await countSavedRows()).toBe(1);
 });
 
 test('a list is answered where counts cannot be saved', async () => {
@@ -89,23 +90,23 @@ test('a list is answered where counts cannot be saved', async () => {
 
 test('a count of another cluster, whose transactions are others, is not gone by', async () => {
   await ask();
-  await untilSaved(1);
+  await waitUntilSaved(1);
   await world.sql(`UPDATE saved_counts SET cluster = 'another' WHERE company_id = $1`, [
     company.id,
   ]);
-  expect(await startsAt()).toBe(0);
+  expect(await findStart()).toBe(0);
 });
 
 test('a count is known to its company only', async () => {
   await ask();
-  await untilSaved(1);
+  await waitUntilSaved(1);
   company = await world.addCompany();
-  expect(await startsAt()).toBe(0);
+  expect(await findStart()).toBe(0);
 });
 
 test('a saved count with which no process has begun for a month is deleted', async () => {
   await ask();
-  await untilSaved(1);
+  await waitUntilSaved(1);
   const age = (days: number) =>
     world.sql(
       `UPDATE saved_counts SET used_at = now() - $2 * interval '1 day' WHERE company_id = $1`,
@@ -113,9 +114,9 @@ test('a saved count with which no process has begun for a month is deleted', asy
     );
   await age(29);
   await deleteUnusedCounts(world.deps.database.sql);
-  expect(await startsAt()).toBe(FURTHEST);
+  expect(await findStart()).toBe(FURTHEST);
   await age(29);
-  await startsAt();
+  await findStart();
   expect(
     await world.sql(
       `SELECT FROM saved_counts WHERE company_id = $1 AND used_at > now() - interval '1 day'`,
@@ -124,5 +125,5 @@ test('a saved count with which no process has begun for a month is deleted', asy
   ).toHaveLength(1);
   await age(31);
   await deleteUnusedCounts(world.deps.database.sql);
-  expect(await savedRows()).toBe(0);
+  expect(await countSavedRows()).toBe(0);
 });

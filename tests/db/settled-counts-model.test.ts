@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { SettledCounts } from '../../src/db/settled-counts';
+import { CachedCounts } from '../../src/db/settled-counts';
 import {
   ago,
   CHUNK,
@@ -9,7 +9,7 @@ import {
   type Saved,
 } from '../support/settled-calls';
 import { createWorld, type Company, type World } from '../support/world';
-import { recorded } from '../support/recorded-calls';
+import { addRecording } from '../support/recorded-calls';
 
 let world: World;
 let company: Company;
@@ -28,7 +28,7 @@ afterEach(closeConnections);
 afterAll(() => world.close());
 
 /** Deterministic, so that a failure can be repeated. */
-function randomOf(seed: number): (below: number) => number {
+function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -63,7 +63,7 @@ class Writer {
   constructor(
     private readonly client: Client,
     private readonly random: (below: number) => number,
-    private readonly taken: Set<number>,
+    private readonly lockedIds: Set<number>,
   ) {}
 
   async step(ids: number[]): Promise<void> {
@@ -80,7 +80,7 @@ class Writer {
   async end(): Promise<void> {
     if (!this.is_open) return;
     await this.client.query(this.random(4) === 0 ? 'ROLLBACK' : 'COMMIT');
-    for (const id of this.locked) this.taken.delete(id);
+    for (const id of this.locked) this.lockedIds.delete(id);
     this.locked.clear();
     this.is_open = false;
   }
@@ -90,7 +90,7 @@ class Writer {
     if (ids.includes(id)) return;
     ids.push(id);
     await this.client.query(
-      recorded(`INSERT INTO calls (company_id, id, uuid, direction, status, carrier, created_at)
+      addRecording(`INSERT INTO calls (company_id, id, uuid, direction, status, carrier, created_at)
       VALUES ($1, $2, gen_random_uuid(), 'inbound', 'completed', 'sandbox', $3)`),
       [company.id, id, ago(AGES[this.random(AGES.length)]!)],
     );
@@ -98,12 +98,12 @@ class Writer {
 
   private async change(ids: number[]): Promise<void> {
     const id = ids[this.random(ids.length)]!;
-    if (this.taken.has(id) && !this.locked.has(id)) return;
-    this.taken.add(id);
+    if (this.lockedIds.has(id) && !this.locked.has(id)) return;
+    this.lockedIds.add(id);
     this.locked.add(id);
     const change = CHANGES[this.random(CHANGES.length)]!;
     await this.client.query(
-      recorded(`UPDATE calls SET ${change} WHERE company_id = $1 AND id = $2`),
+      addRecording(`UPDATE calls SET ${change} WHERE company_id = $1 AND id = $2`),
       [company.id, id],
     );
   }
@@ -114,34 +114,34 @@ test.each([
   ...[1, 2, 3, 4].map((seed) => [seed, 'that start again and again', 12] as const),
 ])(
   'counts equal counting, after any writes (%d), in two processes %s',
-  async (seed, _, steps_of_process) => {
-    const random = randomOf(seed);
+  async (seed, _, stepsOfProcess) => {
+    const random = createRandom(seed);
     const saved: Saved = new Map();
-    const begun = () => new SettledCounts(undefined, 1);
-    const processes = [begun(), begun()];
+    const createCounts = () => new CachedCounts(undefined, 1);
+    const processes = [createCounts(), createCounts()];
     const ids: number[] = [];
     for (let chunk = 0; chunk < 6; chunk++) {
       ids.push(chunk * CHUNK + 6_000);
       await addUnseen(ids.at(-1)!);
     }
-    const taken = new Set<number>();
+    const lockedIds = new Set<number>();
     const clients = [await connect(), await connect(), await connect()];
-    const writers = clients.map((client) => new Writer(client, random, taken));
+    const writers = clients.map((client) => new Writer(client, random, lockedIds));
     const furthest = new Set<number>();
-    let saved_ones = 0;
+    let savedOnes = 0;
     for (let step = 0; step < 150; step++) {
       await writers[random(3)]!.step(ids);
       const condition = CONDITIONS[random(CONDITIONS.length)]!;
       const which = random(2);
-      const starts = step % steps_of_process === steps_of_process - 1;
-      if (starts) processes[which] = begun();
+      const starts = step % stepsOfProcess === stepsOfProcess - 1;
+      if (starts) processes[which] = createCounts();
       const { total, from } = await count(processes[which]!, condition, saved);
       expect([step, condition[0], total]).toEqual([step, condition[0], await counted(condition)]);
       furthest.add(from);
-      if (starts && from > 0) saved_ones++;
+      if (starts && from > 0) savedOnes++;
     }
     expect(furthest.size).toBeGreaterThan(1);
-    expect(saved_ones > 0).toBe(steps_of_process < Infinity);
+    expect(savedOnes > 0).toBe(stepsOfProcess < Infinity);
     for (const writer of writers) await writer.end();
     for (const condition of CONDITIONS)
       for (const counts of processes)

@@ -9,7 +9,7 @@ test('a script is cut at the semicolons between its statements, and nowhere else
     CREATE FUNCTION f() RETURNS int LANGUAGE sql AS $$ SELECT 1; SELECT 2; $$;
     DO $do$ BEGIN PERFORM $$;$$; END $do$;;
     SELECT 1`;
-  expect(splitStatements(script).map((each) => each.replace(/\s+/g, ' '))).toEqual([
+  expect(splitStatements(script).map((statement) => statement.replace(/\s+/g, ' '))).toEqual([
     `-- a comment; with a semicolon CREATE TABLE "a;b" (c text DEFAULT 'it''s; this', d text DEFAULT E'\\';')`,
     '/* ; */ CREATE FUNCTION f() RETURNS int LANGUAGE sql AS $$ SELECT 1; SELECT 2; $$',
     'DO $do$ BEGIN PERFORM $$;$$; END $do$',
@@ -19,9 +19,9 @@ test('a script is cut at the semicolons between its statements, and nowhere else
 
 test('every function of the database is a statement', () => {
   const script = functionsSource();
-  const made = [...script.matchAll(/^CREATE (OR REPLACE )?FUNCTION/gm)];
+  const definitions = [...script.matchAll(/^CREATE (OR REPLACE )?FUNCTION/gm)];
   const statements = splitStatements(script);
-  expect(statements.filter((each) => /CREATE (OR REPLACE )?FUNCTION/.test(each)).length).toBe(
-    made.length,
-  );
+  expect(
+    statements.filter((statement) => /CREATE (OR REPLACE )?FUNCTION/.test(statement)).length,
+  ).toBe(definitions.length);
 });

@@ -3,7 +3,7 @@ import { describeAll } from '../../scripts/sql-types';
 import { sql, Statement, statement, type StatementName } from '../../src/db/sql';
 import { freshDatabase } from '../support/world';
 
-const made = (text: ReturnType<typeof sql>, options: { nullable?: string[] } = {}) =>
+const buildStatement = (text: ReturnType<typeof sql>, options: { nullable?: string[] } = {}) =>
   new Statement('tests.made' as StatementName, text, { prepared: false, ...options });
 
 let client: Client;
@@ -15,7 +15,7 @@ afterAll(() => client.end());
 
 test('a parameter gets one number, however often it is used, and other SQL may be put in', () => {
   const columns = sql`id, name`;
-  const bound = made(
+  const bound = buildStatement(
     sql`SELECT ${columns} FROM buyers WHERE company_id = {company_id} AND id <> {id} OR {id} = 0`,
   ).bind({ id: '7', company_id: 1n });
   expect(bound).toEqual({
@@ -25,13 +25,13 @@ test('a parameter gets one number, however often it is used, and other SQL may b
 });
 
 test('a backslash reaches the database as it is written', async () => {
-  const select = made(sql`SELECT regexp_replace('+1 (310)', '\D', '', 'g') AS digits`);
+  const select = buildStatement(sql`SELECT regexp_replace('+1 (310)', '\D', '', 'g') AS digits`);
   const { rows } = await client.query(select.bind({}));
   expect(rows).toEqual([{ digits: '1310' }]);
 });
 
 test('a parameter that is missing is named', () => {
-  const select = made(sql`SELECT {id}::int AS id`);
+  const select = buildStatement(sql`SELECT {id}::int AS id`);
   expect(() => select.bind({})).toThrow('tests.made lacks the parameter id');
   expect(select.bind({ id: null }).values).toEqual([null]);
 });
@@ -43,7 +43,7 @@ test('two statements cannot have one name', () => {
 });
 
 test('PostgreSQL gives the types of parameters and rows', async () => {
-  const select = made(
+  const select = buildStatement(
     sql`
       SELECT b.id, b.name, b.paused, b.created_at, b.deleted_at, f.name AS fleet, max(b.tier) AS top
       FROM buyers b
@@ -66,6 +66,6 @@ test('PostgreSQL gives the types of parameters and rows', async () => {
 });
 
 test('a column that is not there is an error that names the statement', async () => {
-  const { errors } = await describeAll(client, [made(sql`SELECT shoe_size FROM buyers`)]);
+  const { errors } = await describeAll(client, [buildStatement(sql`SELECT shoe_size FROM buyers`)]);
   expect(errors).toEqual(['tests.made: column "shoe_size" does not exist']);
 });

@@ -20,7 +20,7 @@ const INSERT = statement(
   { prepared: false },
 );
 const db = () => world.deps.tenants.of(world.company.id);
-const named = (name: string) =>
+const countSources = (name: string) =>
   world.sql('SELECT FROM traffic_sources WHERE name = $1', [name]).then((rows) => rows.length);
 
 test('Prisma, registered and composed statements share the connection', async () => {
@@ -43,7 +43,7 @@ test('a statement after the end of its transaction is refused, and changes nothi
   });
   end();
   await expect(later).rejects.toMatchObject({ code: 'P2028' });
-  expect(await named('Too late')).toBe(0);
+  expect(await countSources('Too late')).toBe(0);
 });
 
 test('a transaction that exceeds its time is rolled back, with what comes after', async () => {
@@ -53,7 +53,7 @@ test('a transaction that exceeds its time is rolled back, with what comes after'
     await tx.sql(INSERT, { name: 'Slow' } as never);
   });
   await expect(slow).rejects.toMatchObject({ code: 'P2028' });
-  expect(await named('Slow')).toBe(0);
+  expect(await countSources('Slow')).toBe(0);
 });
 
 test('work that goes on while its transaction is rolled back commits nothing', async () => {
@@ -73,14 +73,14 @@ test('work that goes on while its transaction is rolled back commits nothing', a
 
 describe.each(['transaction', 'statements'] as const)('before the commit of a %s', (kind) => {
   /** Runs work that leaves some for the end, in a transaction of the kind. */
-  const inOne = (work: (tx: TransactionStatements) => Promise<unknown>) =>
+  const runInOne = (work: (tx: TransactionStatements) => Promise<unknown>) =>
     kind === 'transaction' ? db().transaction(work) : db().statements(work);
   const insert = (name: string) => (tx: Statements) =>
     tx.sql(INSERT, { name } as never).then(() => undefined);
 
   test('work runs once for each key, in the order of keys, after everything else', async () => {
     const order: string[] = [];
-    await inOne(async (tx) => {
+    await runInOne(async (tx) => {
       for (const key of ['b', 'a', 'b'])
         tx.beforeCommit(key, async () => {
           order.push(key);
@@ -93,20 +93,22 @@ describe.each(['transaction', 'statements'] as const)('before the commit of a %s
   });
 
   test('the first work of a key counts', async () => {
-    await inOne(async (tx) => {
+    await runInOne(async (tx) => {
       tx.beforeCommit('once', insert(`First ${kind}`));
       tx.beforeCommit('once', insert(`Second ${kind}`));
     });
-    expect([await named(`First ${kind}`), await named(`Second ${kind}`)]).toEqual([1, 0]);
+    expect([await countSources(`First ${kind}`), await countSources(`Second ${kind}`)]).toEqual([
+      1, 0,
+    ]);
   });
 
   test('what it writes is committed or lost with the transaction', async () => {
-    const lost = inOne(async (tx) => {
+    const lost = runInOne(async (tx) => {
       tx.beforeCommit('written', insert(`Lost ${kind}`));
       tx.beforeCommit('z', () => Promise.reject(new Error('no')));
     });
     await expect(lost).rejects.toThrow('no');
-    expect(await named(`Lost ${kind}`)).toBe(0);
+    expect(await countSources(`Lost ${kind}`)).toBe(0);
   });
 });
 

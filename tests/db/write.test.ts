@@ -1,57 +1,57 @@
 import { projection as buyers } from '../../src/buyers/buyers-columns';
-import { fieldsOf, stillColumns, type Projection } from '../../src/db/projection';
+import { listFields, auditedColumns, type Projection } from '../../src/db/projection';
 import { touchedFields } from '../../src/db/write-log';
 import { writeTemplate, type WriteShape } from '../../src/db/write';
 
 // Statements that write a record, compiled from its projection.
 
 const caps = { alias: 'l', table: 'call_limits', owner: 'buyer_id' };
-const touched = (write: Parameters<typeof touchedFields>[1]) =>
+const listTouched = (write: Parameters<typeof touchedFields>[1]) =>
   touchedFields(
     buyers,
     write,
-    fieldsOf(buyers).map(({ name }) => name),
+    listFields(buyers).map(({ name }) => name),
   ).map(({ name }) => name);
 
 test('a column is touched by what its SQL names, also in the joins that it needs', () => {
-  expect(touched({ columns: ['name'] })).toEqual(['name', 'context_menu_name']);
-  expect(touched({ columns: ['record_token_filter_data'] })).toEqual([
+  expect(listTouched({ columns: ['name'] })).toEqual(['name', 'context_menu_name']);
+  expect(listTouched({ columns: ['record_token_filter_data'] })).toEqual([
     'record_token_filter_id',
     'record_token_filter_data_count',
     'record_token_filter_data',
   ]);
-  expect(touched({ columns: [], computed: { paused_by_user_id: 'NULL' } })).toEqual([
+  expect(listTouched({ columns: [], computed: { paused_by_user_id: 'NULL' } })).toEqual([
     'paused_by_user_id',
   ]);
   // The zone of the caps says which hours and which conversion are current.
-  const by_zone = touched({ columns: [], parts: [{ ...caps, columns: ['zone'] }] });
-  expect(by_zone).toEqual(expect.arrayContaining(['bid_price', 'attempt_hourly_limit']));
-  expect(by_zone).not.toContain('attempt_daily_limit');
+  const byZone = listTouched({ columns: [], parts: [{ ...caps, columns: ['zone'] }] });
+  expect(byZone).toEqual(expect.arrayContaining(['bid_price', 'attempt_hourly_limit']));
+  expect(byZone).not.toContain('attempt_daily_limit');
 });
 
 test('a column whose name begins like another one is not touched by that', () => {
-  expect(touched({ columns: ['number'] })).not.toContain('display_service_number_id');
-  expect(touched({ columns: ['time'] })).toEqual([]);
+  expect(listTouched({ columns: ['number'] })).not.toContain('display_service_number_id');
+  expect(listTouched({ columns: ['time'] })).toEqual([]);
 });
 
 test('every column that the log compares names the alias of what it is read from', () => {
   const constant = /^'[^']*'$/;
-  for (const { name } of fieldsOf(buyers)) {
+  for (const { name } of listFields(buyers)) {
     const column = (buyers.columns as Record<string, true | string>)[name]!;
     if (column === true || constant.test(column)) continue;
     expect([name, /\b(?:t|l|h|c)\.\w/.test(column)]).toEqual([name, true]);
   }
 });
 
-const bound = (projection: Projection, shape: Partial<WriteShape> = {}) => {
+const bindWrite = (projection: Projection, shape: Partial<WriteShape> = {}) => {
   const any = new Proxy({}, { has: () => true, get: (_, name) => name });
   return writeTemplate(projection, { columns: ['name'], key: 'id', selection: {}, ...shape })(any);
 };
 
 test('values are parameters, and the row is taken only if it is free and as it was', () => {
-  const { text, values } = bound(buyers, {
+  const { text, values } = bindWrite(buyers, {
     guarded: true,
-    compared: stillColumns(buyers),
+    compared: auditedColumns(buyers),
     parts: [{ ...caps, columns: ['attempt_daily_limit'] }],
   });
   expect(values).toEqual(expect.arrayContaining(['row_name', 'l_attempt_daily_limit', 'if_match']));
@@ -72,7 +72,7 @@ test('other columns, parts and guards are other statements', () => {
     { parts: [{ ...caps, columns: ['zone'] }] },
     { selection: { grid: true } },
   ];
-  const texts = shapes.map((shape) => bound(buyers, shape).text);
+  const texts = shapes.map((shape) => bindWrite(buyers, shape).text);
   expect(new Set(texts).size).toBe(shapes.length);
 });
 
@@ -81,11 +81,11 @@ test('a projection that reads what is written is refused: it would see the old r
     ...buyers,
     columns: { ...buyers.columns, number: '(SELECT min(x.number) FROM buyers x)' },
   } as unknown as Projection;
-  expect(() => bound(reading, { columns: ['email'] })).toThrow('Buyer reads buyers');
-  const of_caps = {
+  expect(() => bindWrite(reading, { columns: ['email'] })).toThrow('Buyer reads buyers');
+  const ofCaps = {
     ...buyers,
     columns: { ...buyers.columns, number: '(SELECT min(x.zone) FROM call_limits x)' },
   } as unknown as Projection;
   const parts = [{ ...caps, columns: ['zone'] }];
-  expect(() => bound(of_caps, { columns: ['email'], parts })).toThrow('reads call_limits');
+  expect(() => bindWrite(ofCaps, { columns: ['email'], parts })).toThrow('reads call_limits');
 });

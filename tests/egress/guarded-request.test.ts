@@ -4,7 +4,7 @@ import {
   LOOPBACK,
   closeLater,
   closeLoopback,
-  guarded,
+  createGuardedClient,
   listenOnLoopback,
   names,
 } from '../support/loopback';
@@ -22,7 +22,7 @@ describe('responses', () => {
     });
     const more = { method: 'post', headers: { 'X-Key': 'k' }, body: 'grüße' };
     for (const host of ['127.0.0.1', '0x7f.1', 'localhost', 'name.test']) {
-      const answer = await guarded(LOOPBACK, names('127.0.0.1'))(
+      const answer = await createGuardedClient(LOOPBACK, names('127.0.0.1'))(
         `http://${host}:${canary.port}/p?q=1#f`,
         more,
       );
@@ -35,14 +35,14 @@ describe('responses', () => {
       expect(answer).toHaveProperty('body', `/p?q=1 k ${shown}:${canary.port} grüße`);
     }
     expect(
-      await guarded(LOOPBACK)(`http://127.0.0.1:${canary.port}/`, { method: 'HEAD' }),
+      await createGuardedClient(LOOPBACK)(`http://127.0.0.1:${canary.port}/`, { method: 'HEAD' }),
     ).toMatchObject({ ok: true, code: 418, body: '' });
     expect(canary.connections()).toBe(5);
   });
 
   test('are never awaited for a request that must not be sent', async () => {
     const canary = await listenOnLoopback((_, res) => res.end());
-    const send = guarded(LOOPBACK);
+    const send = createGuardedClient(LOOPBACK);
     const url = `http://127.0.0.1:${canary.port}/`;
     for (const headers of [
       { Host: 'a' },
@@ -71,7 +71,7 @@ describe('responses', () => {
       res.on('close', () => clearInterval(drops));
     });
     const late = (url: string, lookup?: Lookup) =>
-      guarded(LOOPBACK, lookup)(url, { timeout_ms: 250 });
+      createGuardedClient(LOOPBACK, lookup)(url, { timeout_ms: 250 });
     const answers = [
       late(`http://127.0.0.1:${hanging.port}/`),
       late(`http://127.0.0.1:${dripping.port}/`),
@@ -91,7 +91,7 @@ describe('responses', () => {
       most = Math.max(most, ++open);
       setTimeout(() => (open--, res.end()), 400);
     });
-    const send = guarded(LOOPBACK);
+    const send = createGuardedClient(LOOPBACK);
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
         send(`http://127.0.0.1:${slow.port}/`, {
@@ -107,25 +107,25 @@ describe('responses', () => {
   });
 
   test('of more than 20 kB are cut, and the rest is not read', async () => {
-    let sent = 0;
+    let sentBytes = 0;
     let close: (value?: unknown) => void;
     const closed = new Promise((done) => (close = done));
     const endless = await listenOnLoopback((_, res) => {
       const more = () => {
-        while (!res.destroyed && res.write('é'.repeat(4_096))) sent += 8_192;
+        while (!res.destroyed && res.write('é'.repeat(4_096))) sentBytes += 8_192;
       };
       res.on('drain', more).on('close', () => close());
       res.write('a');
       more();
     });
-    const answer = await guarded(LOOPBACK)(`http://127.0.0.1:${endless.port}/`);
+    const answer = await createGuardedClient(LOOPBACK)(`http://127.0.0.1:${endless.port}/`);
     expect(answer).toMatchObject({ ok: true, code: 200 });
     // The 19,999 bytes after the first are 9,999 letters of two bytes, and half of another.
     expect(answer).toHaveProperty('body', `a${'é'.repeat(9_999)}`);
     await closed;
-    expect(sent).toBeLessThan(20_000_000);
+    expect(sentBytes).toBeLessThan(20_000_000);
     const full = await listenOnLoopback((_, res) => res.end('x'.repeat(20_000)));
-    expect(await guarded(LOOPBACK)(`http://127.0.0.1:${full.port}/`)).toHaveProperty(
+    expect(await createGuardedClient(LOOPBACK)(`http://127.0.0.1:${full.port}/`)).toHaveProperty(
       'body',
       'x'.repeat(20_000),
     );
@@ -140,10 +140,10 @@ describe('responses', () => {
       closeLater(() => server.close());
       return (server.address() as AddressInfo).port;
     };
-    const send = guarded(LOOPBACK);
-    const gone = await listenOnLoopback(() => undefined);
-    gone.close();
-    expect(await send(`http://127.0.0.1:${gone.port}/`)).toMatchObject({
+    const send = createGuardedClient(LOOPBACK);
+    const closedServer = await listenOnLoopback(() => undefined);
+    closedServer.close();
+    expect(await send(`http://127.0.0.1:${closedServer.port}/`)).toMatchObject({
       ok: false,
       reason: 'connection refused',
     });
@@ -174,7 +174,7 @@ describe('responses', () => {
     expect(
       await send(`https://127.0.0.1:${await raw('HTTP/1.1 400 Bad Request\r\n\r\n')}/`),
     ).toMatchObject({ ok: false, reason: 'no secure connection' });
-    const notFound = guarded([], () =>
+    const notFound = createGuardedClient([], () =>
       Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' })),
     );
     expect(await notFound('http://name.test/')).toMatchObject({

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Running } from '../../src/jobs/loop';
 import { startWebhooks } from '../../src/background/webhook-loops';
-import { guardedRequest } from '../../src/egress/guarded-request';
+import { createGuardedRequest } from '../../src/egress/guarded-request';
 import type { Lookup } from '../../src/egress/resolve-names';
 import { eventually } from '../support/engine-process';
 import { LITERALS } from '../support/refused-hosts';
-import { webhooksOf } from '../support/webhooks';
+import { buildWebhookHelpers } from '../support/webhooks';
 import { createWorld, type World } from '../support/world';
 
 // URLs of customers must not lead into an inner network. A canary on loopback counts connections.
@@ -16,7 +16,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
 );
 let world: World;
-let here: ReturnType<typeof webhooksOf>;
+let here: ReturnType<typeof buildWebhookHelpers>;
 let running: Running | undefined;
 const closing: (() => unknown)[] = [];
 
@@ -32,8 +32,8 @@ async function canary(host: string, port = 0) {
   return state;
 }
 
-const begin = (lookup: Lookup, allow_networks: string[] = []) => {
-  const request = guardedRequest({ allow_networks, lookup });
+const begin = (lookup: Lookup, allowNetworks: string[] = []) => {
+  const request = createGuardedRequest({ allow_networks: allowNetworks, lookup });
   closing.push(request.close);
   running = startWebhooks({ ...world.deps, request }, { delays: [5] });
 };
@@ -47,7 +47,7 @@ const names =
 
 beforeEach(async () => {
   world = await createWorld();
-  here = webhooksOf(world);
+  here = buildWebhookHelpers(world);
 });
 afterEach(async () => {
   await running?.stop();

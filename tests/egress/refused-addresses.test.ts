@@ -1,5 +1,11 @@
-import { refusedUrl } from '../../src/egress/refused-urls';
-import { closeLoopback, guarded, hasIpv6, listenOnLoopback, names } from '../support/loopback';
+import { findUrlFault } from '../../src/egress/refused-urls';
+import {
+  closeLoopback,
+  createGuardedClient,
+  hasIpv6,
+  listenOnLoopback,
+  names,
+} from '../support/loopback';
 import { LITERALS } from '../support/refused-hosts';
 
 afterEach(closeLoopback);
@@ -23,14 +29,14 @@ describe('addresses that are not public', () => {
       ? await listenOnLoopback((_, res) => res.end(), '::1', canary.port)
       : canary;
     expect(LITERALS.length).toBeGreaterThan(95);
-    const send = guarded([], names('127.0.0.1'));
+    const send = createGuardedClient([], names('127.0.0.1'));
     for (const scheme of ['http', 'https'])
       for (const host of LITERALS)
         expect([host, await send(`${scheme}://${host}:${canary.port}/`)]).toEqual([
           host,
           { ok: false, reason: 'refused_address', duration_ms: expect.any(Number) },
         ]);
-    expect(LITERALS.filter((host) => !refusedUrl(`http://${host}/`, []))).toEqual([]);
+    expect(LITERALS.filter((host) => !findUrlFault(`http://${host}/`, []))).toEqual([]);
     for (const host of UNREADABLE)
       expect([host, await send(`http://${host}:${canary.port}/`)]).toEqual([
         host,
@@ -58,7 +64,7 @@ describe('addresses that are not public', () => {
       ['64:ff9b::7f00:1'],
       ['no address'],
     ])
-      expect(await guarded([], names(...addresses))(at)).toMatchObject({
+      expect(await createGuardedClient([], names(...addresses))(at)).toMatchObject({
         ok: false,
         reason: 'refused_address',
       });
@@ -69,10 +75,10 @@ describe('addresses that are not public', () => {
       'metadata.google.internal',
       'ip6-localhost',
     ])
-      expect(await guarded([], names('127.0.0.1'))(`http://${host}:${canary.port}/`)).toMatchObject(
-        { ok: false, reason: 'refused_address' },
-      );
-    expect(await guarded([], names())(at)).toMatchObject({ reason: 'name not found' });
+      expect(
+        await createGuardedClient([], names('127.0.0.1'))(`http://${host}:${canary.port}/`),
+      ).toMatchObject({ ok: false, reason: 'refused_address' });
+    expect(await createGuardedClient([], names())(at)).toMatchObject({ reason: 'name not found' });
     expect(canary.connections()).toBe(0);
   });
 
@@ -85,20 +91,22 @@ describe('addresses that are not public', () => {
       ),
     ];
     const answers = [['127.0.0.2'], ['127.0.0.1'], ['127.0.0.2', '127.0.0.1']];
-    let asked = 0;
-    const send = guarded(['127.0.0.2/32'], (name) => names(...answers[asked++]!)(name));
+    let lookups = 0;
+    const send = createGuardedClient(['127.0.0.2/32'], (name) =>
+      names(...answers[lookups++]!)(name),
+    );
     expect(await send(`http://name.test:${outside.port}/`)).toMatchObject({
       ok: true,
       body: 'outside',
     });
     // One lookup for a connection: the checked address is the one that is connected to.
-    expect(asked).toBe(1);
+    expect(lookups).toBe(1);
     for (let i = 0; i < 2; i++)
       expect(await send(`http://name.test:${canary.port}/`)).toMatchObject({
         ok: false,
         reason: 'refused_address',
       });
-    expect([asked, canary.connections()]).toEqual([3, 0]);
+    expect([lookups, canary.connections()]).toEqual([3, 0]);
   });
 
   test('are never connected to through a redirect, which is a response', async () => {
@@ -107,7 +115,7 @@ describe('addresses that are not public', () => {
       (_, res) => res.writeHead(302, { location: `http://127.0.0.1:${canary.port}/` }).end(),
       '127.0.0.2',
     );
-    const answer = await guarded(['127.0.0.2'])(`http://127.0.0.2:${outside.port}/`);
+    const answer = await createGuardedClient(['127.0.0.2'])(`http://127.0.0.2:${outside.port}/`);
     expect(answer).toMatchObject({
       ok: true,
       code: 302,

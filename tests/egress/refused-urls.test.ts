@@ -1,6 +1,6 @@
-import { guardedRequest } from '../../src/egress/guarded-request';
-import { refusedHeaders } from '../../src/egress/refused-headers';
-import { refusedUrl } from '../../src/egress/refused-urls';
+import { createGuardedRequest } from '../../src/egress/guarded-request';
+import { findHeaderFault } from '../../src/egress/refused-headers';
+import { findUrlFault } from '../../src/egress/refused-urls';
 
 test('public addresses next to the refused networks are not refused', () => {
   const hosts = (
@@ -11,12 +11,12 @@ test('public addresses next to the refused networks are not refused', () => {
     '[2001:db7:ffff::] [2001:db9::] [2003::1] [3ffe::1] [::ffff:8.8.8.8] ' +
     '[64:ff9b::8.8.8.8]'
   ).split(' ');
-  expect(hosts.filter((host) => refusedUrl(`https://${host}/`, []))).toEqual([]);
+  expect(hosts.filter((host) => findUrlFault(`https://${host}/`, []))).toEqual([]);
 });
 
 test('an allowed network allows its own addresses only', () => {
   const opens = (network: string, host: string) =>
-    refusedUrl(`http://${host}/`, [network]) === undefined;
+    findUrlFault(`http://${host}/`, [network]) === undefined;
   expect(
     ['10.1.2.3', '[::ffff:10.1.2.3]', '[64:ff9b::a01:203]', '10.2.0.0', '127.0.0.1', '[::1]'].map(
       (host) => opens('10.1.0.0/16', host),
@@ -39,11 +39,11 @@ test('an allowed network allows its own addresses only', () => {
     '10.0.0/8',
     '/0',
   ])
-    expect(() => guardedRequest({ allow_networks: [wrong] })).toThrow();
+    expect(() => createGuardedRequest({ allow_networks: [wrong] })).toThrow();
 });
 
 test('the reason why a URL is refused follows the name of its field', () => {
-  expect(refusedUrl('https://example.com:8443/a?b=[c]{d}#e', [])).toBeUndefined();
+  expect(findUrlFault('https://example.com:8443/a?b=[c]{d}#e', [])).toBeUndefined();
   for (const url of [
     'ftp://example.com',
     'file:///etc/passwd',
@@ -53,16 +53,16 @@ test('the reason why a URL is refused follows the name of its field', () => {
     'http://a b/',
     'http://example.com:65536/',
   ])
-    expect([url, refusedUrl(url, [])]).toEqual([url, 'must be an http or https URL']);
-  expect(refusedUrl('https://user@example.com', [])).toMatch(/user name/);
-  expect(refusedUrl('https://:secret@example.com', [])).toMatch(/password/);
-  expect(refusedUrl('http://example.com:25', [])).toMatch(/port 25/);
-  expect(refusedUrl('http://example.com:0', [])).toMatch(/port 0/);
-  expect(refusedUrl('http://127.0.0.1', [])).toMatch(/address/);
+    expect([url, findUrlFault(url, [])]).toEqual([url, 'must be an http or https URL']);
+  expect(findUrlFault('https://user@example.com', [])).toMatch(/user name/);
+  expect(findUrlFault('https://:secret@example.com', [])).toMatch(/password/);
+  expect(findUrlFault('http://example.com:25', [])).toMatch(/port 25/);
+  expect(findUrlFault('http://example.com:0', [])).toMatch(/port 0/);
+  expect(findUrlFault('http://127.0.0.1', [])).toMatch(/address/);
 });
 
 test('header names and values that would break a request are refused', () => {
-  expect(refusedHeaders({ 'X-Key': 'café\t1', accept: '' })).toBeUndefined();
+  expect(findHeaderFault({ 'X-Key': 'café\t1', accept: '' })).toBeUndefined();
   for (const name of [
     'Host',
     'content-length',
@@ -73,7 +73,7 @@ test('header names and values that would break a request are refused', () => {
     'a:',
     'x\r\ny',
   ])
-    expect(refusedHeaders({ [name]: '1' })).toBeDefined();
+    expect(findHeaderFault({ [name]: '1' })).toBeDefined();
   for (const value of ['a\r\nb: c', 'a\nb', 'a\rb', 'a\0', 'a\u010a', '\u{1f4a1}'])
-    expect(refusedHeaders({ a: value })).toBeDefined();
+    expect(findHeaderFault({ a: value })).toBeDefined();
 });

@@ -1,4 +1,4 @@
-import { shownHeaders } from '../../src/egress/request-template';
+import { maskHeaders } from '../../src/egress/request-template';
 
 test('headers that carry secrets are hidden, others are shown', () => {
   const secrets = [
@@ -12,9 +12,9 @@ test('headers that carry secrets are hidden, others are shown', () => {
     'Proxy-Authorization',
   ];
   expect(
-    Object.values(shownHeaders(Object.fromEntries(secrets.map((name) => [name, 'x'])))),
+    Object.values(maskHeaders(Object.fromEntries(secrets.map((name) => [name, 'x'])))),
   ).toEqual(secrets.map(() => '[hidden]'));
-  expect(shownHeaders({ 'Content-Type': 'a/b', 'webhook-signature': 'v1,x' })).toEqual({
+  expect(maskHeaders({ 'Content-Type': 'a/b', 'webhook-signature': 'v1,x' })).toEqual({
     'Content-Type': 'a/b',
     'webhook-signature': 'v1,x',
   });

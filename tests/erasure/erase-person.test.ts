@@ -20,15 +20,15 @@ beforeAll(async () => {
   await api('post', 'buyers', { body: { name: 'Buyer', number: '+12135550111' } });
   const [{ id } = { id: '' }] = await world.sql<{ id: string }>('SELECT id FROM buyers');
   await api('put', `offers/${shop.offer.id}`, { body: { buyer_ids: [Number(id)] } });
-  for (const trigger_type of ['lead_created', 'call_ended'])
+  for (const triggerType of ['lead_created', 'call_ended'])
     await api('post', 'outgoing_webhooks', {
-      body: { name: trigger_type, trigger_type, url: 'https://hooks.example/' },
+      body: { name: triggerType, trigger_type: triggerType, url: 'https://hooks.example/' },
     });
 });
 afterAll(() => world.close());
 
 /** A lead of the number, which is contacted, and which then calls a buyer. */
-async function meet(number: string): Promise<void> {
+async function createHistory(number: string): Promise<void> {
   const { api } = world.company;
   await submit(world, shop.schedule.lead_token, { caller_id: number, ...PERSON });
   await runEngine(world);
@@ -58,17 +58,17 @@ const complete = (uuid: string) =>
     body: { event: 'completed' },
   });
 
-async function tablesWith(text: string): Promise<string[]> {
+async function listTablesWith(text: string): Promise<string[]> {
   const tables = await world.sql<{ name: string }>(
     `SELECT relname AS name FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
   );
-  const looks = tables.map(
+  const queries = tables.map(
     ({ name }) => `SELECT '${name}' AS name WHERE EXISTS (
       SELECT FROM ${name} t WHERE t::text ILIKE '%${text}%')`,
   );
-  const found = await world.sql<{ name: string }>(looks.join(' UNION ALL '));
-  return found.map(({ name }) => name).toSorted();
+  const matches = await world.sql<{ name: string }>(queries.join(' UNION ALL '));
+  return matches.map(({ name }) => name).toSorted();
 }
 
 const erase = (number = NUMBER) =>
@@ -78,8 +78,8 @@ const total = async (path: string) =>
   (await world.company.api('get', path, { query: { per_page: 1 } })).body.metadata.total_count;
 
 test('nothing is left of the person, and everything of others', async () => {
-  await meet(NUMBER);
-  const before = await tablesWith(NUMBER.slice(1));
+  await createHistory(NUMBER);
+  const before = await listTablesWith(NUMBER.slice(1));
   expect(before).toEqual(
     expect.arrayContaining(['bids', 'calls', 'leads', 'text_messages', 'contacts']),
   );
@@ -89,11 +89,11 @@ test('nothing is left of the person, and everything of others', async () => {
   );
   expect(receipt).toMatchObject({ number: `+${NUMBER}`, kept: {} });
   for (const text of [NUMBER.slice(1), PERSON.email, PERSON.first_name])
-    expect([text, await tablesWith(text)]).toEqual([text, []]);
+    expect([text, await listTablesWith(text)]).toEqual([text, []]);
 
-  await meet(OTHER);
+  await createHistory(OTHER);
   await erase();
-  expect(await tablesWith(OTHER.slice(1))).toEqual(before);
+  expect(await listTablesWith(OTHER.slice(1))).toEqual(before);
 });
 
 test('counts stay exact, and calls remain in reports', async () => {
@@ -120,7 +120,7 @@ test('what keeps the person from being contacted stays, and is named', async () 
   await api('post', `buyer_suppressions/${id}/caller_block`, {
     body: { caller_ids: [`+${NUMBER}`] },
   });
-  await meet(NUMBER);
+  await createHistory(NUMBER);
   await api('post', 'contacts/caller_block', { body: { caller_ids: [`+${NUMBER}`] } });
   const receipt = await erase();
   expect(receipt.kept).toEqual({ buyer_suppression_numbers: 1, contacts: 1 });

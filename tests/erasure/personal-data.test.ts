@@ -1,4 +1,8 @@
-import { KEPT, PERSONAL_DATA, REDACTED } from '../../src/erasure/personal-data';
+import {
+  KEPT_TABLE_COLUMNS,
+  PERSONAL_DATA,
+  REDACTED_TABLES,
+} from '../../src/erasure/personal-data';
 import { createWorld, type World } from '../support/world';
 
 // The declaration of what belongs to a person is that of the schema: every column that can hold
@@ -38,11 +42,11 @@ const split = (columns: string | undefined) =>
 
 /** Columns of the declaration, each as often as it has a treatment. */
 const declared = Object.entries(PERSONAL_DATA).flatMap(([table, data]) => {
-  const { erased, redacted, kept = [], impersonal = [] } = data;
+  const { erased, redacted, keptColumns = [], impersonal = [] } = data;
   // A column that is erased with its row may be redacted elsewhere.
-  const own = new Set([...split(erased), ...split(redacted)]);
-  const others = [...kept, ...impersonal].flatMap(({ columns }) => split(columns));
-  return [...own, ...others].map((column) => `${table}.${column}`);
+  const treatedColumns = new Set([...split(erased), ...split(redacted)]);
+  const otherColumns = [...keptColumns, ...impersonal].flatMap(({ columns }) => split(columns));
+  return [...treatedColumns, ...otherColumns].map((column) => `${table}.${column}`);
 });
 
 test('every column of the schema that can hold text has one treatment', async () => {
@@ -55,7 +59,7 @@ test('lists are declared as lists', async () => {
   const lists = new Set(
     (await listColumns()).flatMap(({ name, is_list }) => (is_list ? name : [])),
   );
-  for (const { table, columns } of REDACTED)
+  for (const { table, columns } of REDACTED_TABLES)
     for (const column of columns)
       expect([column, column.endsWith('[]')]).toEqual([
         column,
@@ -64,5 +68,5 @@ test('lists are declared as lists', async () => {
 });
 
 test('whatever stays says why', () => {
-  for (const { why } of KEPT) expect(why.length).toBeGreaterThan(10);
+  for (const { why } of KEPT_TABLE_COLUMNS) expect(why.length).toBeGreaterThan(10);
 });

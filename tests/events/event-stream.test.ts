@@ -4,16 +4,16 @@ import { createDeps, type Deps } from '../../src/deps';
 import { readEventId, writeEventId } from '../../src/events/position';
 import { standingClock } from '../support/clock';
 import { eventually } from '../support/engine-process';
-import { listening, openStream, type ReadEvent, type Reader } from '../support/event-stream';
+import { listen, openStream, type ReadEvent, type Reader } from '../support/event-stream';
 import { finished } from '../support/imports';
-import { member, withToken, type Member } from '../support/teams';
-import { appOf, createWorld, testConfig, type Api, type World } from '../support/world';
+import { createMember, withToken, type Member } from '../support/teams';
+import { buildApp, createWorld, testConfig, type Api, type World } from '../support/world';
 
 // The stream of a company's events: everything that the reader may see, each once, wherever it
 // resumes, however transactions overlap.
 
 let world: World;
-let other: Deps;
+let otherDeps: Deps;
 let servers: { url: string; close(): Promise<void> }[];
 const clock = standingClock(new Date().toISOString());
 let admin: Member;
@@ -22,20 +22,20 @@ let offer: Offer;
 
 beforeAll(async () => {
   world = await createWorld({ clock: clock.read });
-  other = createDeps({
+  otherDeps = createDeps({
     config: testConfig(),
     database_url: world.url,
     log: pino({ level: 'silent' }),
     clock: clock.read,
   });
-  servers = [await listening(world.app), await listening(appOf(other))];
-  admin = await member(world.company, 'admin@example.com', { superuser: true });
+  servers = [await listen(world.app), await listen(buildApp(otherDeps))];
+  admin = await createMember(world.company, 'admin@example.com', { superuser: true });
   ({ buyer, offer } = await setUp(world.company.api, 'First'));
 });
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.close()));
-  other.live.close();
-  await other.database.close();
+  otherDeps.live.close();
+  await otherDeps.database.close();
   await world.close();
 });
 
@@ -44,7 +44,7 @@ interface Offer {
   lead_token: string;
 }
 async function setUp(api: Api, name: string) {
-  const made = await api('post', 'buyers', {
+  const buyerResponse = await api('post', 'buyers', {
     body: {
       name,
       number: '+13105550111',
@@ -53,7 +53,7 @@ async function setUp(api: Api, name: string) {
       current_conversion_duration: 0,
     },
   });
-  const buyer = made.body.buyer.id as number;
+  const buyer = buyerResponse.body.buyer.id as number;
   const offered = await api('post', 'offers', { body: { name, buyer_ids: [buyer] } });
   return { buyer, offer: offered.body.offer as Offer };
 }
@@ -61,11 +61,11 @@ async function setUp(api: Api, name: string) {
 let callers = 0;
 const nextCaller = () => `+1212555${String(++callers).padStart(4, '0')}`;
 /** A call to the buyers of an offer, which is paid for; returns its id. */
-async function call(api: Api, { id: offer_id }: Offer): Promise<number> {
-  const begun = await api('post', 'call_sessions', {
-    body: { offer_id, caller_number: nextCaller() },
+async function call(api: Api, { id: offerId }: Offer): Promise<number> {
+  const callResponse = await api('post', 'call_sessions', {
+    body: { offer_id: offerId, caller_number: nextCaller() },
   });
-  const { uuid, id, instruction } = begun.body.call_session;
+  const { uuid, id, instruction } = callResponse.body.call_session;
   const { attempt } = instruction.dial[0];
   for (const event of ['answered', 'completed']) {
     const body = { event, attempt, ...(event === 'completed' && { duration: 60 }) };
@@ -84,7 +84,7 @@ async function lead(api: Api, { lead_token }: Offer): Promise<number> {
 type Events = (ReadEvent & { data: Record<string, unknown> })[];
 const path = 'events/stream';
 /** Waits for the transactions that run now: what they write comes before what is later. */
-async function othersEnded(): Promise<void> {
+async function waitForTransactions(): Promise<void> {
   const [now] = await world.sql(`SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid`);
   await eventually(async () => {
     const [row] = await world.sql(
@@ -108,7 +108,7 @@ async function readFrom(
   token: string,
   { after, query = '', server = 0, at_once = false }: From = {},
 ) {
-  if (!at_once) await othersEnded();
+  if (!at_once) await waitForTransactions();
   const reader = await openStream(servers[server]!.url, token, {
     path,
     after,
@@ -124,8 +124,8 @@ const shape = (events: Events) =>
 
 test('calls, caps, leads and imports arrive live on every server, for those who may read them', async () => {
   const readers = await Promise.all(servers.map((_, server) => open(admin.token, server)));
-  const call_id = await call(world.company.api, offer);
-  const lead_id = await lead(world.company.api, offer);
+  const callId = await call(world.company.api, offer);
+  const leadId = await lead(world.company.api, offer);
   await world.work();
   const list = await world.company.api('post', 'buyer_suppressions', { body: { name: 'List' } });
   const file = await world.company.api('post', 'buyer_suppression_files', {
@@ -144,16 +144,16 @@ test('calls, caps, leads and imports arrive live on every server, for those who 
     const of = (kind: string) => events.filter(({ event }) => event === kind);
     expect(of('cap')[0]!.data).toEqual({ buyer_id: buyer, buyer_group_id: null });
     expect(of('lead').map(({ data }) => data)).toContainEqual(
-      expect.objectContaining({ lead_id, event: 'created' }),
+      expect.objectContaining({ lead_id: leadId, event: 'created' }),
     );
-    const { body } = await world.company.api('get', `calls/${call_id}/events`);
+    const { body } = await world.company.api('get', `calls/${callId}/events`);
     expect(of('call').map(({ data }) => data)).toEqual(
-      body.call_events.map((each: Record<string, unknown>) => ({
-        id: each.id,
-        call_id,
-        event: each.event,
-        buyer_id: each.buyer_id,
-        created_at: each.created_at,
+      body.call_events.map((event: Record<string, unknown>) => ({
+        id: event.id,
+        call_id: callId,
+        event: event.event,
+        buyer_id: event.buyer_id,
+        created_at: event.created_at,
       })),
     );
     reader.leave();
@@ -178,7 +178,7 @@ test('whichever event a reader resumes after, the rest comes once, on another se
 });
 
 test('what commits late, with an earlier id, is not lost, and nothing overtakes it', async () => {
-  const lead_id = await lead(world.company.api, offer);
+  const leadId = await lead(world.company.api, offer);
   const { last_id } = await readFrom(admin.token);
   const late = new Client({ connectionString: world.url });
   await late.connect();
@@ -186,7 +186,7 @@ test('what commits late, with an earlier id, is not lost, and nothing overtakes 
   const log = (message: string) =>
     late.query(
       `INSERT INTO lead_logs (company_id, lead_id, event, message) VALUES ($1, $2, 'updated', $3)`,
-      [world.company.id, lead_id, message],
+      [world.company.id, leadId, message],
     );
   await log('first');
   // Rows of a subtransaction have ids of their own.
@@ -202,21 +202,24 @@ test('what commits late, with an earlier id, is not lost, and nothing overtakes 
   await late.end();
   const rest = await readFrom(admin.token, { after: between.last_id, query: '&kinds=lead' });
   const leads = [...between.events, ...rest.events].map(({ data }) => data.lead_id);
-  expect(leads.filter((id) => (id as unknown) === lead_id).length).toBe(2);
-  expect(new Set(leads)).toEqual(new Set([lead_id, after]));
+  expect(leads.filter((id) => (id as unknown) === leadId).length).toBe(2);
+  expect(new Set(leads)).toEqual(new Set([leadId, after]));
   expect(between.events).toEqual([]);
 });
 
 test('a limited user gets what concerns visible records, and only permitted kinds', async () => {
   const mine = await setUp(world.company.api, 'Granted');
   const permissions = ['calls:read', 'buyers:read', 'lead_logs:read', 'buyer_groups:read'];
-  const buyer_ids = [mine.buyer];
-  const limited = await member(world.company, 'limited@example.com', { permissions, buyer_ids });
-  const no_calls = await member(world.company, 'caps@example.com', {
-    permissions: ['buyers:read'],
-    buyer_ids,
+  const buyerIds = [mine.buyer];
+  const limited = await createMember(world.company, 'limited@example.com', {
+    permissions,
+    buyer_ids: buyerIds,
   });
-  const [start, start_caps] = [await readFrom(limited.token), await readFrom(no_calls.token)];
+  const noCalls = await createMember(world.company, 'caps@example.com', {
+    permissions: ['buyers:read'],
+    buyer_ids: buyerIds,
+  });
+  const [start, startCaps] = [await readFrom(limited.token), await readFrom(noCalls.token)];
   await call(world.company.api, offer);
   await lead(world.company.api, offer);
   const sold = await call(world.company.api, mine.offer);
@@ -229,15 +232,15 @@ test('a limited user gets what concerns visible records, and only permitted kind
   expect(of('call').length).toBeGreaterThan(0);
   expect(of('cap')).toEqual([{ buyer_id: mine.buyer, buyer_group_id: null }]);
   expect(of('lead')).toEqual([]);
-  const caps = await readFrom(no_calls.token, { after: start_caps.last_id });
+  const caps = await readFrom(noCalls.token, { after: startCaps.last_id });
   expect(new Set(caps.events.map(({ event }) => event))).toEqual(new Set(['cap']));
-  const none = await no_calls.api('get', path, { query: { kinds: 'call,lead', wait_seconds: 0 } });
+  const none = await noCalls.api('get', path, { query: { kinds: 'call,lead', wait_seconds: 0 } });
   expect([none.status, none.body.code]).toEqual([403, 'not_permitted']);
 });
 
 test('nothing of another company is sent', async () => {
   const theirs = await world.addCompany('Theirs');
-  const reader = await member(theirs, 'theirs@example.com', { superuser: true });
+  const reader = await createMember(theirs, 'theirs@example.com', { superuser: true });
   const { last_id } = await readFrom(reader.token);
   await call(world.company.api, offer);
   await lead(world.company.api, offer);
@@ -273,12 +276,12 @@ test('a position that is too old or of another server is answered with reset', a
 test('a stream ends when its credentials are revoked, and when their permissions change', async () => {
   const { api } = world.company;
   const permissions = ['calls:read', 'buyers:read'];
-  const user = await member(world.company, 'leaving@example.com', { permissions });
-  const made = await api('post', 'access_tokens', {
+  const user = await createMember(world.company, 'leaving@example.com', { permissions });
+  const tokenResponse = await api('post', 'access_tokens', {
     body: { name: 'second', kind: 'user_token', user_email: user.email },
   });
-  const [first, second] = [await open(user.token), await open(made.body.token, 1)];
-  await api('delete', `access_tokens/${made.body.access_token.id}`);
+  const [first, second] = [await open(user.token), await open(tokenResponse.body.token, 1)];
+  await api('delete', `access_tokens/${tokenResponse.body.access_token.id}`);
   expect(await second.ended).toBe(true);
   const caps = withToken(api, user.token);
   expect((await caps('get', 'me')).status).toBe(200);
@@ -287,13 +290,15 @@ test('a stream ends when its credentials are revoked, and when their permissions
 });
 
 test('credentials have five streams; all end when the process stops', async () => {
-  const user = await member(world.company, 'many@example.com', { permissions: ['calls:read'] });
+  const user = await createMember(world.company, 'many@example.com', {
+    permissions: ['calls:read'],
+  });
   const readers = await Promise.all(Array.from({ length: 5 }, () => open(user.token, 1)));
   const sixth = await open(user.token, 1);
   expect([sixth.status, (sixth.problem as unknown as { code: string }).code]).toEqual([
     429,
     'too_many_at_once',
   ]);
-  other.live.close();
+  otherDeps.live.close();
   for (const reader of readers) expect([reader.status, await reader.ended]).toEqual([200, true]);
 });

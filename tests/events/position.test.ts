@@ -19,8 +19,8 @@ test.each(ids)('an id is read as it was written', (id) => {
 test.each(ids)('no part of an id can be changed', (id) => {
   const parts = writeEventId(id, PEPPER).split('.');
   for (const [n, part] of parts.entries()) {
-    const other = part.replace(/.$/, (last) => (last === '1' ? '2' : '1'));
-    const changed = parts.with(n, other).join('.');
+    const otherPart = part.replace(/.$/, (last) => (last === '1' ? '2' : '1'));
+    const changed = parts.with(n, otherPart).join('.');
     expect(() => read(changed)).toThrow(HttpProblem);
   }
 });

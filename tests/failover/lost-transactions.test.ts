@@ -9,12 +9,12 @@ type Session = { call_session?: { instruction: { action: string } } };
 
 test('after a promotion that lost transactions, caps and set-up are those of the new server', async () => {
   const pair = await startPair({ is_synchronous: false, environment: { LOG_LEVEL: 'silent' } });
-  const { primary, standby, made, send } = pair;
+  const { primary, standby, create, send } = pair;
   const capped = { number: '+12125550101', attempt_total_limit: 2 };
-  const buyer = await made('buyers', { name: 'Capped', ...capped });
-  const offer_id = await made('offers', { name: 'Auto', buyer_ids: [buyer] });
+  const buyer = await create('buyers', { name: 'Capped', ...capped });
+  const offerId = await create('offers', { name: 'Auto', buyer_ids: [buyer] });
   const call = async () => {
-    const { status, body } = await send('POST', 'call_sessions', { offer_id });
+    const { status, body } = await send('POST', 'call_sessions', { offer_id: offerId });
     return [status, (body as Session).call_session?.instruction.action];
   };
   const DIALED = [201, 'dial'];
@@ -28,8 +28,8 @@ test('after a promotion that lost transactions, caps and set-up are those of the
   await promote(standby);
   const until = async (work: () => Promise<unknown[]>): Promise<unknown[]> => {
     for (;;) {
-      const found = await work();
-      if (found[0] !== 503) return found;
+      const result = await work();
+      if (result[0] !== 503) return result;
       await pause(50);
     }
   };
@@ -39,18 +39,18 @@ test('after a promotion that lost transactions, caps and set-up are those of the
   const [used] = await standby.sql<{ n: number }>('SELECT count(*)::int AS n FROM call_attempts');
   expect(used!.n).toBe(2);
   // The set-up is changed again: the process must not take it for the one that it remembers.
-  const other = { attempt_total_limit: 9, paused: true };
-  expect((await send('PUT', `buyers/${buyer}`, other)).status).toBe(200);
+  const changes = { attempt_total_limit: 9, paused: true };
+  expect((await send('PUT', `buyers/${buyer}`, changes)).status).toBe(200);
   expect(await call()).not.toEqual(DIALED);
   await pair.close();
 });
 
 /** Has the standby lose what comes from now on. */
 async function stopReplication(primary: Server, standby: Server): Promise<void> {
-  const [place] = await primary.sql<{ at: string }>('SELECT pg_current_wal_lsn()::text AS at');
+  const [position] = await primary.sql<{ at: string }>('SELECT pg_current_wal_lsn()::text AS at');
   const has = async () => {
     const [row] = await standby.sql<{ all: boolean }>(
-      `SELECT pg_last_wal_replay_lsn() >= '${place!.at}' AS all`,
+      `SELECT pg_last_wal_replay_lsn() >= '${position!.at}' AS all`,
     );
     return row!.all;
   };

@@ -4,8 +4,8 @@ import { migrate } from '../../src/db/migrate';
 import { Ages, MAX_AGE_MS } from '../../src/db/standby';
 import { createDeps, type Deps } from '../../src/deps';
 import { createCompany } from '../../src/installation/create-company';
-import { startPrimary, startStandby, urlOf, type Server as Postgres } from '../support/standby';
-import { appOf, caller, createWorld, testConfig, type Api } from '../support/world';
+import { startPrimary, startStandby, buildUrl, type Server as Postgres } from '../support/standby';
+import { buildApp, caller, createWorld, testConfig, type Api } from '../support/world';
 
 // Requests that say `stale_ok` read from a standby, as long as it is not too old; all others, and
 // all that fails there, read from the primary.
@@ -13,34 +13,34 @@ import { appOf, caller, createWorld, testConfig, type Api } from '../support/wor
 describe('how old a standby is', () => {
   test('is told by the newest place of the primary that it has reached', () => {
     const ages = new Ages();
-    expect(ages.ageAt(0)).toBeUndefined();
-    ages.written(100n, 1_000);
-    ages.shown(99n);
-    expect(ages.ageAt(1_000)).toBeUndefined();
-    ages.shown(100n);
-    expect(ages.ageAt(1_500)).toBe(500);
-    ages.written(200n, 2_000);
-    ages.written(300n, 3_000);
-    ages.shown(250n);
-    expect(ages.ageAt(3_500)).toBe(1_500);
+    expect(ages.findAge(0)).toBeUndefined();
+    ages.recordWritten(100n, 1_000);
+    ages.recordShown(99n);
+    expect(ages.findAge(1_000)).toBeUndefined();
+    ages.recordShown(100n);
+    expect(ages.findAge(1_500)).toBe(500);
+    ages.recordWritten(200n, 2_000);
+    ages.recordWritten(300n, 3_000);
+    ages.recordShown(250n);
+    expect(ages.findAge(3_500)).toBe(1_500);
   });
 
   test('is not told past the limit, nor of a standby that cannot be read', () => {
     const ages = new Ages();
-    ages.written(100n, 0);
-    ages.shown(100n);
-    expect(ages.ageAt(MAX_AGE_MS)).toBe(MAX_AGE_MS);
-    expect(ages.ageAt(MAX_AGE_MS + 1)).toBeUndefined();
-    ages.shown(undefined);
-    expect(ages.ageAt(1)).toBeUndefined();
+    ages.recordWritten(100n, 0);
+    ages.recordShown(100n);
+    expect(ages.findAge(MAX_AGE_MS)).toBe(MAX_AGE_MS);
+    expect(ages.findAge(MAX_AGE_MS + 1)).toBeUndefined();
+    ages.recordShown(undefined);
+    expect(ages.findAge(1)).toBeUndefined();
   });
 
   test('begins again with a primary that has less', () => {
     const ages = new Ages();
-    ages.written(500n, 0);
-    ages.shown(400n);
-    ages.written(300n, 1_000);
-    expect(ages.ageAt(1_000)).toBe(0);
+    ages.recordWritten(500n, 0);
+    ages.recordShown(400n);
+    ages.recordWritten(300n, 1_000);
+    expect(ages.findAge(1_000)).toBe(0);
   });
 });
 
@@ -55,26 +55,26 @@ describe('with a standby', () => {
     standby = await startStandby(primary);
     const config = testConfig({
       DATABASE_URL: primary.database.url,
-      DATABASE_READ_URL: urlOf([standby, primary], 'target_session_attrs=prefer-standby'),
+      DATABASE_READ_URL: buildUrl([standby, primary], 'target_session_attrs=prefer-standby'),
     });
     deps = createDeps({ config, database_url: primary.database.url });
     const { credentials } = await createCompany('Stale', deps);
     const auth = `${credentials.public_key}:${credentials.private_key}`;
-    api = caller(appOf(deps) as unknown as Server, auth);
-    await made('first');
+    api = caller(buildApp(deps) as unknown as Server, auth);
+    await createBuyer('first');
     await until(() => deps.standby!.age() !== undefined);
   });
   afterAll(async () => {
     deps.live.close();
     await deps.standby!.close();
     await deps.database.close();
-    for (const each of [standby, primary]) await each.database.stop();
+    for (const server of [standby, primary]) await server.database.stop();
   });
 
-  const until = async (is_so: () => boolean | Promise<boolean>) => {
-    while (!(await is_so())) await pause(20);
+  const until = async (isSo: () => boolean | Promise<boolean>) => {
+    while (!(await isSo())) await pause(20);
   };
-  async function made(name: string): Promise<void> {
+  async function createBuyer(name: string): Promise<void> {
     const res = await api('post', 'buyers', { body: { name, number: '+12125550101' } });
     expect(res.status).toBe(201);
   }
@@ -88,10 +88,10 @@ describe('with a standby', () => {
     body.buyers.map(({ name }) => name);
   /** Runs work while replay is paused: the standby shows the state from before it. */
   async function behind(work: () => Promise<void>): Promise<void> {
-    const [place] = await primary.sql<{ at: string }>('SELECT pg_current_wal_lsn()::text AS at');
+    const [position] = await primary.sql<{ at: string }>('SELECT pg_current_wal_lsn()::text AS at');
     await until(async () => {
       const [row] = await standby.sql<{ there: boolean }>(
-        `SELECT pg_last_wal_replay_lsn() >= '${place!.at}' AS there`,
+        `SELECT pg_last_wal_replay_lsn() >= '${position!.at}' AS there`,
       );
       return row!.there;
     });
@@ -105,7 +105,7 @@ describe('with a standby', () => {
 
   test('lists read from it, when the request says so', async () => {
     await behind(async () => {
-      await made('second');
+      await createBuyer('second');
       const stale = await ask('buyers', { stale_ok: true });
       expect(names(stale)).toEqual(['first']);
       expect(stale.body.metadata.total_count).toBe(1);
@@ -122,7 +122,7 @@ describe('with a standby', () => {
     const offer = await api('post', 'offers', { body: { name: 'Auto' } });
     const call = { body: { offer_id: offer.body.offer.id as number } };
     await behind(async () => {
-      await made('exported');
+      await createBuyer('exported');
       expect((await api('post', 'call_sessions', call)).status).toBeLessThan(300);
       const csv = await ask('buyers', { stale_ok: true, format: 'csv', columns: 'name' });
       expect([csv.text.includes('exported'), csv.age! > 0]).toEqual([false, true]);
@@ -144,21 +144,22 @@ describe('with a standby', () => {
   test('what the standby cancels is read from the primary, which the answer says', async () => {
     const { searches, prepared, pool } = deps.standby!.database;
     const pools = [searches, prepared, pool];
-    const queries = pools.map((each) => each.query.bind(each));
+    const queries = pools.map((connectionPool) => connectionPool.query.bind(connectionPool));
     const conflict = Object.assign(new Error('canceling statement due to conflict with recovery'), {
       code: '40001',
     });
-    for (const each of pools) each.query = () => Promise.reject(conflict) as never;
+    for (const connectionPool of pools)
+      connectionPool.query = () => Promise.reject(conflict) as never;
     try {
-      const found = await ask('buyers', { stale_ok: true });
-      expect([names(found).includes('first'), found.age]).toEqual([true, 0]);
+      const answer = await ask('buyers', { stale_ok: true });
+      expect([names(answer).includes('first'), answer.age]).toEqual([true, 0]);
     } finally {
-      pools.forEach((each, n) => (each.query = queries[n] as never));
+      pools.forEach((connectionPool, n) => (connectionPool.query = queries[n] as never));
     }
   });
 
   test('a database that is another one is not read', async () => {
-    const other = createDeps({
+    const otherDeps = createDeps({
       config: testConfig({
         DATABASE_URL: primary.database.url,
         DATABASE_READ_URL: process.env.TRUNKLINE_TEST_DATABASE!,
@@ -166,15 +167,15 @@ describe('with a standby', () => {
       database_url: primary.database.url,
     });
     await pause(1_500);
-    expect(other.standby!.age()).toBeUndefined();
-    await other.standby!.close();
-    await other.database.close();
+    expect(otherDeps.standby!.age()).toBeUndefined();
+    await otherDeps.standby!.close();
+    await otherDeps.database.close();
   });
 
   test('a standby that is down is not read', async () => {
     await standby.database.stop();
-    const found = await ask('buyers', { stale_ok: true });
-    expect(names(found)).toContain('second');
+    const answer = await ask('buyers', { stale_ok: true });
+    expect(names(answer)).toContain('second');
     const csv = await ask('buyers', { stale_ok: true, format: 'csv', columns: 'name' });
     expect(csv.text).toContain('second');
   });

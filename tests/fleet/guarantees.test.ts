@@ -7,7 +7,7 @@ import { openShop, SMS } from '../support/leads';
 import type { Running } from '../support/process';
 import { startReceiver } from '../support/receiver';
 import { repetitions } from '../support/repetitions';
-import { webhooksOf } from '../support/webhooks';
+import { buildWebhookHelpers } from '../support/webhooks';
 import { caller, createWorld, type Api, type World } from '../support/world';
 
 // Three servers and two workers of one database and storage, under load: the guarantees hold
@@ -18,9 +18,9 @@ const environment = {
   RATE_LIMIT_PER_MINUTE: String(RATE),
   WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32',
 };
-const in_long = repetitions(0, 1) > 0 ? describe : describe.skip;
+const inLong = repetitions(0, 1) > 0 ? describe : describe.skip;
 
-in_long('three servers and two workers', () => {
+inLong('three servers and two workers', () => {
   let world: World;
   let here: World;
   let servers: Running[];
@@ -56,7 +56,7 @@ in_long('three servers and two workers', () => {
   });
   beforeEach(async () => {
     const company = await world.addCompany();
-    here = { ...world, company: { ...company, api: (...sent) => at(turn++)(...sent) } };
+    here = { ...world, company: { ...company, api: (...input) => at(turn++)(...input) } };
   });
   let turn = 0;
   afterAll(async () => {
@@ -100,10 +100,10 @@ in_long('three servers and two workers', () => {
   });
 
   test('an Idempotency-Key at every server at once makes one record, and one answer', async () => {
-    const sent = { body: { name: 'Once' }, headers: { 'Idempotency-Key': 'once' } };
+    const request = { body: { name: 'Once' }, headers: { 'Idempotency-Key': 'once' } };
     const send = async (n: number) => {
       for (;;) {
-        const res = await at(n)('post', 'buyers', sent);
+        const res = await at(n)('post', 'buyers', request);
         // Another server is still at it.
         if (res.status !== 409) return res;
       }
@@ -119,9 +119,9 @@ in_long('three servers and two workers', () => {
     // All of them in one window.
     const left = Number(reset ?? first.headers['ratelimit-reset']);
     expect(left).toBeGreaterThan(0);
-    const in_new_window = left < 40;
-    if (in_new_window) await new Promise((done) => setTimeout(done, left * 1000 + 500));
-    const statuses: number[] = in_new_window ? [] : [first.status];
+    const inNewWindow = left < 40;
+    if (inNewWindow) await new Promise((done) => setTimeout(done, left * 1000 + 500));
+    const statuses: number[] = inNewWindow ? [] : [first.status];
     let n = 0;
     const run = async () => {
       while (n++ < RATE + 150) {
@@ -140,10 +140,10 @@ in_long('three servers and two workers', () => {
     const buyer = await create('buyers', { number: '+12125550101' });
     const list = await create('buyer_suppressions', { name: 'DNC', buyer_ids: [buyer.id] });
     const offer = await create('offers', { name: 'Auto', buyer_ids: [buyer.id] });
-    const actions = async (caller_number: string) =>
+    const actions = async (callerNumber: string) =>
       Promise.all(
         times(3).map(async (n) => {
-          const body = { offer_id: offer.id, caller_number };
+          const body = { offer_id: offer.id, caller_number: callerNumber };
           return (await at(n)('post', 'call_sessions', { body })).body.call_session.instruction
             .action;
         }),
@@ -181,7 +181,7 @@ in_long('three servers and two workers', () => {
 
   test('each event is sent to a webhook once, and again only after a kill', async () => {
     const receiver = await startReceiver();
-    const { hook } = webhooksOf(here);
+    const { hook } = buildWebhookHelpers(here);
     await hook(receiver.url);
     const buyer = await create('buyers', { number: '+12125550101' });
     const offer = await create('offers', { name: 'Auto', buyer_ids: [buyer.id] });

@@ -1,11 +1,11 @@
 import { contract, type Operation } from '../../src/contract';
 import { isRemoval } from '../../src/db/references';
-import { visible } from '../../src/db/access-scope';
+import { buildVisibleCondition } from '../../src/db/access-scope';
 import type { Table } from '../../src/db/records';
 import { createFixture, tableOf, type Fixture } from '../support/example';
 import { createPartner, SCOPES } from '../support/partner';
-import { propertiesOf, referencesOf } from '../support/references';
-import { member, type Member } from '../support/teams';
+import { propertiesOf, listReferences } from '../support/references';
+import { createMember, type Member } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
 // Derived from openapi.yaml: users who are limited to the records of teams send every operation.
@@ -21,8 +21,8 @@ let partner: Member;
 beforeAll(async () => {
   world = await createWorld();
   fixture = await createFixture(world);
-  powerless = await member(world.company, 'powerless@example.com');
-  reader = await member(world.company, 'reader@example.com', {
+  powerless = await createMember(world.company, 'powerless@example.com');
+  reader = await createMember(world.company, 'reader@example.com', {
     permissions: SCOPES.filter((scope) => scope.endsWith(':read')),
   });
   ({ partner } = await createPartner(world));
@@ -32,15 +32,16 @@ afterAll(() => world.close());
 const scoped = contract.operations.filter(
   ({ credentials, scope }) => credentials === 'account' && scope !== undefined,
 );
-const named = (operations: Operation[]) =>
+const toNamedCases = (operations: Operation[]) =>
   operations.map((operation) => [operation.id, operation] as const);
-const is_limited = (operation: Operation) => visible(tableOf(operation) as Table) !== undefined;
-const is_list = ({ parameters, path }: Operation) =>
+const isLimited = (operation: Operation) =>
+  buildVisibleCondition(tableOf(operation) as Table) !== undefined;
+const isList = ({ parameters, path }: Operation) =>
   parameters.some(({ name }) => name === 'root') && path.split('/').length === 4;
 const bare = ({ type, title, detail, errors }: Record<string, unknown>, id: string) =>
   JSON.stringify([type, title, detail, errors]).replaceAll(id, NOWHERE);
 
-test.each(named(scoped))(
+test.each(toNamedCases(scoped))(
   '%s is refused to a user whose teams allow nothing',
   async (_, operation) => {
     const res = await fixture.send(operation, {}, powerless.api);
@@ -48,23 +49,23 @@ test.each(named(scoped))(
   },
 );
 
-test.each(named(scoped.filter(({ scope }) => !scope!.endsWith(':read'))))(
+test.each(toNamedCases(scoped.filter(({ scope }) => !scope!.endsWith(':read'))))(
   '%s is refused to a user who may only read',
   async (_, operation) => {
     expect((await fixture.send(operation, {}, reader.api)).status).toBe(403);
   },
 );
 
-test.each(named(scoped.filter((operation) => operation.unlimited)))(
+test.each(toNamedCases(scoped.filter((operation) => operation.unlimited)))(
   '%s is refused to a user who is limited to records',
   async (_, operation) => {
     expect((await fixture.send(operation, {}, partner.api)).status).toBe(403);
   },
 );
 
-const lists = named(
+const lists = toNamedCases(
   scoped.filter(
-    (operation) => operation.method === 'get' && is_list(operation) && is_limited(operation),
+    (operation) => operation.method === 'get' && isList(operation) && isLimited(operation),
   ),
 );
 
@@ -74,13 +75,13 @@ test.each(lists)('%s has, counts and exports nothing that is not granted', async
   const res = await reader.api('get', operation.path, { query: { per_page: 1000 } });
   const mine = res.body[root] as { type: string; id: number; user_id?: number; email?: string }[];
   // These lists have the caller's own token, team, user and entries.
-  const private_ones = new Set(['access_tokens', 'access_control_lists', 'users', 'change_logs']);
+  const privateOnes = new Set(['access_tokens', 'access_control_lists', 'users', 'change_logs']);
   expect([operation.id, mine.length, res.body.metadata.total_count]).toEqual([
     operation.id,
-    private_ones.has(plural) ? expect.any(Number) : 0,
+    privateOnes.has(plural) ? expect.any(Number) : 0,
     mine.length,
   ]);
-  if (private_ones.has(plural))
+  if (privateOnes.has(plural))
     expect(mine.some(({ id }) => id === fixture.ids[tableOf(operation)])).toBe(false);
   if (operation.csv)
     expect((await reader.api('get', `${operation.path}.csv`)).text.trim().split('\n')).toHaveLength(
@@ -88,21 +89,21 @@ test.each(lists)('%s has, counts and exports nothing that is not granted', async
     );
 });
 
-const with_id = named(
+const withId = toNamedCases(
   scoped.filter(
     (operation) =>
       /\{(id|uuid|user_buyer_id)\}/.test(operation.path) &&
-      is_limited(operation) &&
+      isLimited(operation) &&
       !operation.unlimited,
   ),
 );
 
-test.each(with_id)(
+test.each(withId)(
   '%s answers a record that is not granted exactly as one that does not exist',
   async (_, operation) => {
-    const by_user_id = operation.path.includes('{user_buyer_id}');
-    const id = by_user_id ? 'not-granted' : String(fixture.ids[tableOf(operation)]);
-    if (by_user_id)
+    const byUserId = operation.path.includes('{user_buyer_id}');
+    const id = byUserId ? 'not-granted' : String(fixture.ids[tableOf(operation)]);
+    if (byUserId)
       await world.sql(`UPDATE buyers SET user_buyer_id = 'not-granted' WHERE id = $1`, [
         fixture.ids.buyers,
       ]);
@@ -110,16 +111,16 @@ test.each(with_id)(
       partner.api(operation.method, operation.path.replace(/\{\w+\}/, name), {
         body: fixture.body(operation),
       });
-    const [other, none] = [await send(id), await send(NOWHERE)];
-    expect([other.status, none.status]).toEqual([404, 404]);
-    expect(bare(other.body, id)).toBe(bare(none.body, NOWHERE));
+    const [otherResponse, none] = [await send(id), await send(NOWHERE)];
+    expect([otherResponse.status, none.status]).toEqual([404, 404]);
+    expect(bare(otherResponse.body, id)).toBe(bare(none.body, NOWHERE));
   },
 );
 
 const references = scoped
   .filter(({ unlimited, path }) => !unlimited && !path.includes('{'))
-  .flatMap(referencesOf)
-  .filter(({ target }) => visible(target.split('.')[0] as Table) !== undefined);
+  .flatMap(listReferences)
+  .filter(({ target }) => buildVisibleCondition(target.split('.')[0] as Table) !== undefined);
 
 const isReference = (operation: Operation, name: string) => {
   const schema = propertiesOf(operation)[name];
@@ -150,14 +151,14 @@ test.each(
         { body: { ...Object.fromEntries(plain), ...along, [field]: list ? [value] : value } },
         partner.api,
       );
-    const [other, none] = [await send(id), await send(nothing)];
+    const [otherResponse, none] = [await send(id), await send(nothing)];
     if (isRemoval(field)) {
       // An absent record need not be removed. A list without buyers is still invisible.
-      expect(other.status).toBe(none.status);
-      expect(other.body.errors).not.toHaveProperty(field);
+      expect(otherResponse.status).toBe(none.status);
+      expect(otherResponse.body.errors).not.toHaveProperty(field);
       return;
     }
-    expect([other.status, none.status]).toEqual([422, 422]);
-    expect(bare(other.body, String(id))).toBe(bare(none.body, NOWHERE));
+    expect([otherResponse.status, none.status]).toEqual([422, 422]);
+    expect(bare(otherResponse.body, String(id))).toBe(bare(none.body, NOWHERE));
   },
 );

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { captureLog } from '../support/captured-log';
 import { eventually } from '../support/engine-process';
-import { appOf, basic, createWorld, type World } from '../support/world';
+import { buildApp, basic, createWorld, type World } from '../support/world';
 
 // A request whose connection ends is not run as one without a body.
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
       return authenticator.callerOutsideBody(req, operation);
     },
   };
-  server = createServer(appOf({ ...world.deps, authenticator: slow }) as never);
+  server = createServer(buildApp({ ...world.deps, authenticator: slow }) as never);
   ended = new Promise((done) =>
     server.once('connection', (socket) => socket.once('close', () => setImmediate(done))),
   );

@@ -1,7 +1,7 @@
 import { contract, type Operation } from '../../src/contract';
 import { isLogged } from '../../src/http/change-log';
 import { createFixture, type Fixture } from '../support/example';
-import { member } from '../support/teams';
+import { createMember } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
 let world: World;
@@ -29,18 +29,18 @@ const entries = async (query: object = {}): Promise<Entry[]> =>
   ).body.change_logs;
 
 describe('derived from the contract', () => {
-  let own: World;
+  let ownWorld: World;
   let fixture: Fixture;
   let secrets: { secret: string }[];
   beforeAll(async () => {
-    own = await createWorld();
-    fixture = await createFixture(own);
-    secrets = await own.sql('SELECT token AS secret FROM lead_tokens');
+    ownWorld = await createWorld();
+    fixture = await createFixture(ownWorld);
+    secrets = await ownWorld.sql('SELECT token AS secret FROM lead_tokens');
   });
-  afterAll(() => own.close());
+  afterAll(() => ownWorld.close());
 
-  const countOf = async () =>
-    Number((await own.sql<{ n: string }>('SELECT count(*) AS n FROM change_logs'))[0]!.n);
+  const countLogs = async () =>
+    Number((await ownWorld.sql<{ n: string }>('SELECT count(*) AS n FROM change_logs'))[0]!.n);
   const ORDER = ['move_to_end', 'opt_out', 'remove', 'post', 'put', 'delete'];
   // A token ends with its traffic source.
   const rank = ({ id, method, power }: Operation) =>
@@ -54,17 +54,17 @@ describe('derived from the contract', () => {
   test.each(logged.map((operation) => [operation.id, operation] as const))(
     '%s writes one entry, with its request and its credentials',
     async (_, operation) => {
-      const before = await countOf();
-      const again = operation.method === 'post' && operation.path.split('/').length === 4;
+      const before = await countLogs();
+      const isInFixture = operation.method === 'post' && operation.path.split('/').length === 4;
       // The fixture has created it already: its entry is there.
-      const res = again
+      const res = isInFixture
         ? undefined
         : await fixture.send(operation, { headers: { 'X-Request-Id': `test-${operation.id}` } });
-      const rows = await own.sql<Entry>(
+      const rows = await ownWorld.sql<Entry>(
         'SELECT * FROM change_logs WHERE operation = $1 ORDER BY id',
         [operation.id],
       );
-      const after = await countOf();
+      const after = await countLogs();
       if (res)
         expect([operation.id, res.status, after - before]).toEqual([
           operation.id,
@@ -86,7 +86,7 @@ describe('derived from the contract', () => {
   );
 
   test('the stored count of entries is exact', async () => {
-    const [row] = await own.sql<{ n: string; counted: string }>(
+    const [row] = await ownWorld.sql<{ n: string; counted: string }>(
       `SELECT
         (SELECT count(*) FROM change_logs) AS n,
         (SELECT sum(n) FROM record_counts WHERE resource = 'change_logs') AS counted`,
@@ -95,7 +95,7 @@ describe('derived from the contract', () => {
   });
 
   test('no secret is in any of them', async () => {
-    const text = JSON.stringify(await own.sql('SELECT changes FROM change_logs'));
+    const text = JSON.stringify(await ownWorld.sql('SELECT changes FROM change_logs'));
     expect(secrets.length).toBeGreaterThan(0);
     for (const { secret } of secrets) expect(text).not.toContain(secret);
     expect(text).toContain('"lead_token":{"from":null,"to":"[hidden]"}');
@@ -155,19 +155,19 @@ test('a field without a column is logged as it was sent: users who get access', 
 
 test('the entry does not depend on the serializer, and has the lead before a capture', async () => {
   const { api } = world.company;
-  const offer_id = (await api('post', 'offers', { body: { name: 'Leads' } })).body.offer.id;
+  const offerId = (await api('post', 'offers', { body: { name: 'Leads' } })).body.offer.id;
   const capture = (email: string, id: string) =>
     api('post', 'leads/capture', {
-      body: { offer_id, caller_id: '+12125550166', email },
+      body: { offer_id: offerId, caller_id: '+12125550166', email },
       headers: { 'X-Request-Id': id },
     });
-  const lead_id = (await capture('a@example.com', 'r-7')).body.lead_id;
+  const leadId = (await capture('a@example.com', 'r-7')).body.lead_id;
   await capture('b@example.com', 'r-8');
   expect((await entries({ client_request_id: 'r-8' }))[0]).toMatchObject({
     action: 'update',
     changes: { email: { from: 'a@example.com', to: 'b@example.com' } },
   });
-  await api('put', `leads/${lead_id}`, {
+  await api('put', `leads/${leadId}`, {
     body: { email: 'c@example.com', serializer: 'lead_external' },
     headers: { 'X-Request-Id': 'r-9' },
   });
@@ -184,17 +184,17 @@ test('no key of a webhook is in it', async () => {
     headers: { Authorization: 'HEADERKEY' },
     body: '{"k":"BODYKEY"}',
   };
-  const made = await api('post', 'outgoing_webhooks', {
+  const response = await api('post', 'outgoing_webhooks', {
     body: { name: 'Hook', trigger_type: 'every_call', ...secrets },
   });
-  await api('put', `outgoing_webhooks/${made.body.outgoing_webhook.id}`, {
+  await api('put', `outgoing_webhooks/${response.body.outgoing_webhook.id}`, {
     body: { ...secrets, name: 'Other', url: 'https://else.example.com/PATHKEY' },
   });
-  const schedule_id = (await api('post', 'schedules', { body: { name: 'S' } })).body.schedule.id;
+  const scheduleId = (await api('post', 'schedules', { body: { name: 'S' } })).body.schedule.id;
   expect(
     (
       await api('post', 'schedule_actions', {
-        body: { schedule_id, action_type: 'webhook', ...secrets },
+        body: { schedule_id: scheduleId, action_type: 'webhook', ...secrets },
       })
     ).status,
   ).toBe(201);
@@ -265,7 +265,7 @@ test('a request that is repeated with its Idempotency-Key is logged once', async
 test('lists have filters, cursors and CSV; a limited user sees only own entries', async () => {
   const { api } = world.company;
   const { buyer } = (await api('post', 'buyers', { body: { name: 'Theirs' } })).body;
-  const ann = await member(world.company, 'ann@example.com', {
+  const ann = await createMember(world.company, 'ann@example.com', {
     permissions: ['buyers:read', 'buyers:update', 'change_logs:read'],
     buyer_ids: [buyer.id],
   });

@@ -48,8 +48,8 @@ test.each([
   expect(first.status).toBe(200);
   expect(first.headers['content-encoding']).toBe('gzip');
   expect(first.headers.vary).toContain('Accept-Encoding');
-  const again = await get(path).set('If-None-Match', first.headers.etag!);
-  expect([again.status, again.text]).toEqual([304, '']);
+  const second = await get(path).set('If-None-Match', first.headers.etag!);
+  expect([second.status, second.text]).toEqual([304, '']);
   const plain = await get(path).set('Accept-Encoding', 'identity');
   expect([plain.headers['content-encoding'], plain.text]).toEqual([undefined, first.text]);
   expect((await get(path).set('If-None-Match', '"another"')).status).toBe(200);
@@ -101,7 +101,9 @@ test('the search index has every operation and its fields', async () => {
   const { operations, fields } = (await get('/api/docs/search.json')).body;
   const ids = operations.map(({ id }: { id: string }) => id);
   expect(ids).toEqual(expect.arrayContaining(contract.operations.map(({ id }) => id)));
-  const { fields: found } = operations.find(({ id }: { id: string }) => id === 'createBuyer');
-  const names = found.map((at: number) => fields[at][0]);
+  const { fields: fieldIndexes } = operations.find(
+    ({ id }: { id: string }) => id === 'createBuyer',
+  );
+  const names = fieldIndexes.map((at: number) => fields[at][0]);
   expect(names).toEqual(expect.arrayContaining(['concurrency_cap_limit', 'Idempotency-Key']));
 });

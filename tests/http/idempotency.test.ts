@@ -15,7 +15,7 @@ test('100 parallel adds and removes result in exactly the expected members', asy
   const ids = await Promise.all(
     Array.from({ length: 60 }, async (_, n) => (await buyer({ user_buyer_id: `m${n}` })).id),
   );
-  const [start, added, by_name] = [ids.slice(0, 30), ids.slice(30, 50), ids.slice(50)];
+  const [start, added, byName] = [ids.slice(0, 30), ids.slice(30, 50), ids.slice(50)];
   const group = (
     await world.company.api('post', 'buyer_groups', { body: { name: 'G', buyer_ids: start } })
   ).body.buyer_group.id;
@@ -23,17 +23,17 @@ test('100 parallel adds and removes result in exactly the expected members', asy
   const changes = [
     ...added.map((id) => put({ add_buyer_ids: [id] })),
     ...start.slice(0, 15).map((id) => put({ remove_buyer_ids: [id] })),
-    ...by_name.map((_, n) => put({ add_user_buyer_ids: [`m${50 + n}`] })),
+    ...byName.map((_, n) => put({ add_user_buyer_ids: [`m${50 + n}`] })),
     ...start.slice(15, 25).map((_, n) => put({ remove_user_buyer_ids: [`m${15 + n}`] })),
     ...added.slice(0, 20).map((id) => put({ add_buyer_ids: [id], tier: 2 })),
     ...start.slice(0, 15).map((id) => put({ remove_buyer_ids: [id] })),
-    ...by_name.map((_, n) => put({ add_user_buyer_ids: [`m${50 + n}`] })),
+    ...byName.map((_, n) => put({ add_user_buyer_ids: [`m${50 + n}`] })),
   ];
   expect(changes).toHaveLength(100);
   expect((await Promise.all(changes)).map(({ status }) => status)).toEqual(Array(100).fill(200));
   const { body } = await world.company.api('get', `buyer_groups/${group}`);
   expect(body.buyer_group.buyer_ids).toEqual(
-    [...start.slice(25), ...added, ...by_name].toSorted((a, b) => a - b),
+    [...start.slice(25), ...added, ...byName].toSorted((a, b) => a - b),
   );
   expect(body.buyer_group.buyers_count).toBe(35);
 });
@@ -65,7 +65,7 @@ test('changes that lock the same records in different orders all succeed', async
       await world.company.api('post', 'buyer_groups', { body: { name: 'G', buyer_ids: [id] } })
     ).body.buyer_group.id;
     await world.company.api('put', `buyers/${id}`, { body: { buyer_fleet_id: fleet } });
-    const [moved, ...others] = await Promise.all([
+    const [moved, ...rest] = await Promise.all([
       world.company.api('put', `buyers/${id}`, { body: { buyer_fleet_id: fleet, tier: 2 } }),
       world.company.api('delete', `buyer_fleets/${fleet}`),
       world.company.api('put', `buyer_groups/${group}`, {
@@ -74,35 +74,37 @@ test('changes that lock the same records in different orders all succeed', async
       world.company.api('put', `buyers/${id}`, { body: { tier: 3 } }),
     ]);
     expect([200, 422]).toContain(moved!.status);
-    expect(others.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(rest.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await world.company.api('get', `buyers/${id}`)).body.buyer.buyer_fleet_id).toBe(null);
   }
 });
 
 test('of simultaneous buyers with one user_buyer_id only one is created', async () => {
-  const made = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 12 }, () =>
       world.company.api('post', 'buyers', { body: { user_buyer_id: 'only-one' } }),
     ),
   );
-  const count = (status: number) => made.filter((res) => res.status === status).length;
+  const count = (status: number) => responses.filter((res) => res.status === status).length;
   expect([count(201), count(422)]).toEqual([1, 11]);
-  expect(made.find(({ status }) => status === 422)!.body.errors).toEqual({
+  expect(responses.find(({ status }) => status === 422)!.body.errors).toEqual({
     user_buyer_id: [expect.stringContaining('unique')],
   });
 });
 
 test('total_count stays exact through parallel creates and deletes', async () => {
-  const other = await world.addCompany();
-  const made = await Promise.all(
-    Array.from({ length: 40 }, () => other.api('post', 'buyers', { body: {} })),
+  const otherCompany = await world.addCompany();
+  const responses = await Promise.all(
+    Array.from({ length: 40 }, () => otherCompany.api('post', 'buyers', { body: {} })),
   );
-  const ids = made.map(({ body }) => body.buyer.id as number);
+  const ids = responses.map(({ body }) => body.buyer.id as number);
   await Promise.all(
-    [...ids.slice(0, 15), ...ids.slice(0, 15)].map((id) => other.api('delete', `buyers/${id}`)),
+    [...ids.slice(0, 15), ...ids.slice(0, 15)].map((id) =>
+      otherCompany.api('delete', `buyers/${id}`),
+    ),
   );
-  const unfiltered = await other.api('get', 'buyers?per_page=1');
-  const counted = await other.api('get', 'buyers?per_page=1&paused=no');
+  const unfiltered = await otherCompany.api('get', 'buyers?per_page=1');
+  const counted = await otherCompany.api('get', 'buyers?per_page=1&paused=no');
   expect([unfiltered.body.metadata.total_count, counted.body.metadata.total_count]).toEqual([
     25, 25,
   ]);
@@ -128,8 +130,11 @@ describe('Idempotency-Key', () => {
 
   test('refuses another request with the same key', async () => {
     await post('b', { name: 'One' });
-    const other = await post('b', { name: 'Two' });
-    expect([other.status, Object.keys(other.body.errors)]).toEqual([422, ['Idempotency-Key']]);
+    const otherResponse = await post('b', { name: 'Two' });
+    expect([otherResponse.status, Object.keys(otherResponse.body.errors)]).toEqual([
+      422,
+      ['Idempotency-Key'],
+    ]);
     const elsewhere = await world.company.api('post', 'buyer_fleets', {
       body: { name: 'One', user_fleet_id: 'one' },
       headers: { 'Idempotency-Key': 'b' },
@@ -163,15 +168,17 @@ describe('Idempotency-Key', () => {
         headers: { 'Idempotency-Key': 'shared' },
       });
     const mine = await send(world.company.auth);
-    const other = await send(await world.credentials(world.company, ['access_tokens:create']));
-    expect([mine.status, other.status]).toEqual([201, 201]);
-    expect(other.body.private_key).not.toBe(mine.body.private_key);
+    const otherResponse = await send(
+      await world.credentials(world.company, ['access_tokens:create']),
+    );
+    expect([mine.status, otherResponse.status]).toEqual([201, 201]);
+    expect(otherResponse.body.private_key).not.toBe(mine.body.private_key);
   });
 
   test('belongs to one company', async () => {
-    const other = await world.addCompany();
+    const otherCompany = await world.addCompany();
     await post('e', { name: 'Mine' });
-    const theirs = await other.api('post', 'buyers', {
+    const theirs = await otherCompany.api('post', 'buyers', {
       body: { name: 'Theirs' },
       headers: { 'Idempotency-Key': 'e' },
     });
@@ -198,16 +205,16 @@ describe('Idempotency-Key', () => {
       `UPDATE idempotency_keys SET created_at = now() - interval '24 hours 1 second'
         WHERE key = 'f'`,
     );
-    const again = await post('f', { name: 'New' });
-    expect([again.status, again.body.buyer.name]).toEqual([201, 'New']);
+    const response = await post('f', { name: 'New' });
+    expect([response.status, response.body.buyer.name]).toEqual([201, 'New']);
   });
 });
 
 test('with If-Match one of several simultaneous changes succeeds', async () => {
-  const made = await world.company.api('post', 'buyers', { body: { name: 'Contended' } });
-  const headers = { 'If-Match': made.headers.etag! };
+  const createdBuyer = await world.company.api('post', 'buyers', { body: { name: 'Contended' } });
+  const headers = { 'If-Match': createdBuyer.headers.etag! };
   const put = (name: string) =>
-    world.company.api('put', `buyers/${made.body.buyer.id}`, { body: { name }, headers });
+    world.company.api('put', `buyers/${createdBuyer.body.buyer.id}`, { body: { name }, headers });
   const statuses = (await Promise.all([put('one'), put('two'), put('three')]))
     .map(({ status }) => status)
     .toSorted();

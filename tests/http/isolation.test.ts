@@ -1,7 +1,7 @@
 import { contract, facets } from '../../src/contract';
 import { isRemoval } from '../../src/db/references';
 import { createFixture, tableOf, type Fixture } from '../support/example';
-import { propertiesOf, referencesOf } from '../support/references';
+import { propertiesOf, listReferences } from '../support/references';
 import { createWorld, type Company, type World } from '../support/world';
 
 // Derived from openapi.yaml: every id that an operation takes, in the path, in `ids` and in the
@@ -29,30 +29,32 @@ afterAll(() => world.close());
 const bare = (body: Record<string, unknown>, secret: string, nothing: string) =>
   JSON.stringify({ ...body, instance: '', request_id: '' }).replaceAll(secret, nothing);
 
-const uuidOf = async (table: string, id: number) =>
+const loadUuid = async (table: string, id: number) =>
   (await world.sql<{ uuid: string }>(`SELECT uuid FROM ${table} WHERE id = $1`, [id]))[0]!.uuid;
 
-const with_id = contract.operations
+const withId = contract.operations
   .filter(({ path }) => path.includes('{id}') || path.includes('{user_buyer_id}'))
   .map((operation) => [operation.id, operation] as const);
 
-test.each(with_id)(
+test.each(withId)(
   "%s responds to another company's record exactly as to one that does not exist",
   async (_, operation) => {
     const plural = tableOf(operation);
     const id = fixture.ids[plural]!;
-    const by_user_id = operation.path.includes('{user_buyer_id}');
-    const foreign = by_user_id ? ['only-theirs'] : [String(id), await uuidOf(plural, id)];
-    if (by_user_id)
+    const byUserId = operation.path.includes('{user_buyer_id}');
+    const foreign = byUserId ? ['only-theirs'] : [String(id), await loadUuid(plural, id)];
+    if (byUserId)
       await world.sql("UPDATE buyers SET user_buyer_id = 'only-theirs' WHERE id = $1", [id]);
     for (const reference of foreign) {
       const send = (name: string) =>
         world.company.api(operation.method, operation.path.replace(/\{\w+\}/, name), {
           body: mine.body(operation),
         });
-      const [other, none] = [await send(reference), await send(NOWHERE.id)];
-      expect([other.status, none.status]).toEqual([404, 404]);
-      expect(bare(other.body, reference, NOWHERE.id)).toBe(bare(none.body, reference, NOWHERE.id));
+      const [otherResponse, none] = [await send(reference), await send(NOWHERE.id)];
+      expect([otherResponse.status, none.status]).toEqual([404, 404]);
+      expect(bare(otherResponse.body, reference, NOWHERE.id)).toBe(
+        bare(none.body, reference, NOWHERE.id),
+      );
     }
   },
 );
@@ -67,18 +69,18 @@ test.each(lists)(
     const plural = tableOf(operation);
     const id = fixture.ids[plural]!;
     const res = await world.company.api('get', operation.path, {
-      query: { ids: `${id},${await uuidOf(plural, id)}` },
+      query: { ids: `${id},${await loadUuid(plural, id)}` },
     });
     expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['ids']]);
-    const own = await world.company.api('get', operation.path, {
+    const ownResponse = await world.company.api('get', operation.path, {
       query: { ids: `${mine.ids[plural]},${id}` },
     });
-    const { root, total_count } = own.body.metadata;
-    expect([own.body[root].length, total_count]).toEqual([1, 1]);
+    const { root, total_count } = ownResponse.body.metadata;
+    expect([ownResponse.body[root].length, total_count]).toEqual([1, 1]);
   },
 );
 
-const references = contract.operations.flatMap(referencesOf);
+const references = contract.operations.flatMap(listReferences);
 
 /** Identifiers that the customer gives, telephone numbers, and what only looks like an id. */
 const NOT_REFERENCES = new RegExp(
@@ -90,11 +92,11 @@ test('every field of a body that can have an id declares what it references', ()
   const unmarked = contract.operations.flatMap((operation) =>
     Object.entries(propertiesOf(operation)).flatMap(([field, schema]) => {
       const { types, items } = facets(schema);
-      const holds_id =
+      const holdsId =
         (types.has('string') && types.has('integer')) ||
         (items && facets(items).types.has('integer')) ||
         /(^|_)ids?$/.test(field);
-      return holds_id &&
+      return holdsId &&
         !NOT_REFERENCES.test(field) &&
         !schema['x-reference'] &&
         !schema['x-reference-by']
@@ -119,7 +121,7 @@ test.each(
     await world.sql("UPDATE buyers SET user_buyer_id = 'only-theirs' WHERE company_id = $1", [
       theirs.id,
     ]);
-    const foreign = key === 'id' ? [id, await uuidOf(table, id)] : ['only-theirs'];
+    const foreign = key === 'id' ? [id, await loadUuid(table, id)] : ['only-theirs'];
     const nothing = key === 'id' ? NOWHERE.id : NOWHERE.user_buyer_id;
     // Unique values are taken already, by the record of the fixture.
     const body = Object.fromEntries(
@@ -128,22 +130,22 @@ test.each(
     for (const reference of foreign) {
       const send = (name: string | number) =>
         mine.send(operation, { body: { ...body, ...along, [field]: list ? [name] : name } });
-      const [other, none] = [await send(reference), await send(nothing)];
+      const [otherResponse, none] = [await send(reference), await send(nothing)];
       if (operation.lenient && !operation.lenient.has(field)) {
         // It is taken without the record, with the same warning.
-        expect([other.status < 300, none.status < 300]).toEqual([true, true]);
-        expect(bare(other.body.warnings, String(reference), nothing)).toBe(
+        expect([otherResponse.status < 300, none.status < 300]).toEqual([true, true]);
+        expect(bare(otherResponse.body.warnings, String(reference), nothing)).toBe(
           bare(none.body.warnings, String(reference), nothing),
         );
-        expect(Object.keys(other.body.warnings)).toEqual([field]);
+        expect(Object.keys(otherResponse.body.warnings)).toEqual([field]);
         continue;
       }
       // An absent record need not be removed.
       const status = isRemoval(field) ? operation.status : 422;
-      expect([other.status, none.status]).toEqual([status, status]);
+      expect([otherResponse.status, none.status]).toEqual([status, status]);
       if (isRemoval(field)) continue;
-      expect(Object.keys(other.body.errors)).toEqual([field]);
-      expect(bare(other.body, String(reference), nothing)).toBe(
+      expect(Object.keys(otherResponse.body.errors)).toEqual([field]);
+      expect(bare(otherResponse.body, String(reference), nothing)).toBe(
         bare(none.body, String(reference), nothing),
       );
     }

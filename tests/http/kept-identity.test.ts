@@ -40,29 +40,29 @@ const resources = contract.operations
 
 test.each(resources)('%s keep id, uuid and time, and later ids lie beyond', async (resource) => {
   const n = resources.indexOf(resource);
-  const kept = {
+  const identity = {
     legacy_id: 5_000_000,
     uuid: `${UUID}${1000 + n}`,
     created_at: '2020-01-02T03:04:05.000Z',
   };
-  const sent = { body: { ...bodies[resource], ...kept }, auth: superuser };
-  const created = await world.company.api('post', resource, sent);
+  const request = { body: { ...bodies[resource], ...identity }, auth: superuser };
+  const created = await world.company.api('post', resource, request);
   expect(created.status).toBe(201);
   const shown = await world.company.api('get', `${resource}/5000000`, { auth: superuser });
   const [record] = Object.values(shown.body as object).filter((value) => value?.uuid);
-  expect(record).toMatchObject({ id: 5_000_000, legacy_id: 5_000_000, uuid: kept.uuid });
-  expect(Date.parse(record.created_at)).toBe(Date.parse(kept.created_at));
+  expect(record).toMatchObject({ id: 5_000_000, legacy_id: 5_000_000, uuid: identity.uuid });
+  expect(Date.parse(record.created_at)).toBe(Date.parse(identity.created_at));
 
-  const others = { uuid: `${UUID}${2000 + n}`, ...keyed(resource, 'b') };
-  const taken = await world.company.api('post', resource, {
-    body: { ...sent.body, ...others },
+  const otherKeys = { uuid: `${UUID}${2000 + n}`, ...buildUniqueFields(resource, 'b') };
+  const conflict = await world.company.api('post', resource, {
+    body: { ...request.body, ...otherKeys },
     auth: superuser,
   });
-  expect(taken.status).toBe(422);
-  expect(taken.body.errors).toHaveProperty('legacy_id');
+  expect(conflict.status).toBe(422);
+  expect(conflict.body.errors).toHaveProperty('legacy_id');
 
   const next = await world.company.api('post', resource, {
-    body: { ...bodies[resource], ...keyed(resource, 'c') },
+    body: { ...bodies[resource], ...buildUniqueFields(resource, 'c') },
     auth: superuser,
   });
   const [later] = Object.values(next.body as object).filter((value) => value?.uuid);
@@ -70,7 +70,7 @@ test.each(resources)('%s keep id, uuid and time, and later ids lie beyond', asyn
 });
 
 /** Other values for what must be unique. */
-const keyed = (resource: string, key: string): object =>
+const buildUniqueFields = (resource: string, key: string): object =>
   Object.fromEntries(
     Object.entries({
       user_fleet_id: key,
@@ -85,8 +85,8 @@ const keyed = (resource: string, key: string): object =>
 test('an id far beyond the others is refused, and moves none', async () => {
   const post = (body: object) => world.company.api('post', 'offers', { body, auth: superuser });
   const before = (await post({ name: 'Before' })).body.offer.id as number;
-  for (const legacy_id of [before + 1_000_000_100, 1_000_000_000_000]) {
-    const res = await post({ name: 'Far', legacy_id });
+  for (const legacyId of [before + 1_000_000_100, 1_000_000_000_000]) {
+    const res = await post({ name: 'Far', legacy_id: legacyId });
     expect([res.status, res.body.error_codes]).toEqual([422, { legacy_id: ['limit_exceeded'] }]);
   }
   const after = (await post({ name: 'After' })).body.offer.id as number;
@@ -126,18 +126,20 @@ test('an offer keeps the lead token that landing pages know', async () => {
     auth: null,
   });
   expect(lead.status).toBe(201);
-  const taken = await create('B');
-  expect(taken.status).toBe(422);
-  expect(taken.body.errors).toEqual({ lead_token: ['is not available; choose another'] });
+  const conflict = await create('B');
+  expect(conflict.status).toBe(422);
+  expect(conflict.body.errors).toEqual({ lead_token: ['is not available; choose another'] });
 });
 
 test('that another company has a lead token is told like that somebody has it', async () => {
   const create = (auth: string) =>
     world.company.api('post', 'offers', { body: { name: 'A', lead_token: '5e6fa1b2c3d4' }, auth });
-  const other = await world.addCompany();
-  expect((await create(await world.credentials(other, [], { superuser: true }))).status).toBe(201);
-  const taken = await create(superuser);
-  expect([taken.status, taken.body.errors]).toEqual([
+  const otherCompany = await world.addCompany();
+  expect(
+    (await create(await world.credentials(otherCompany, [], { superuser: true }))).status,
+  ).toBe(201);
+  const conflict = await create(superuser);
+  expect([conflict.status, conflict.body.errors]).toEqual([
     422,
     { lead_token: ['is not available; choose another'] },
   ]);

@@ -4,13 +4,13 @@ import { connect, Socket, type AddressInfo } from 'node:net';
 import { buffer as readAll } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Response } from 'express';
-import { lentBytes } from '../../src/http/lent-bytes';
+import { borrowBytes } from '../../src/http/lent-bytes';
 import { sendJson } from '../../src/http/send-reply';
 
 // Large answers are written into memory that is used again (src/http/lent-bytes.ts).
 
 /** Different for each `n`, from a few bytes to more than is lent, with characters of every size. */
-const partsOf = (n: number): string[] => {
+const buildParts = (n: number): string[] => {
   const size = [900_000, 280_000, 10, 20_000, 33_000, 1_200_000][n % 6]!;
   const piece = JSON.stringify({ n, name: ['Ada', 'Zoë', '日本', '\ud83d\udcde'][n % 4] });
   return Array.from({ length: Math.ceil(size / piece.length) }, () => piece);
@@ -18,7 +18,7 @@ const partsOf = (n: number): string[] => {
 
 const server = http.createServer((req, res) => {
   const n = Number(req.url!.slice(1));
-  const parts = partsOf(n);
+  const parts = buildParts(n);
   sendJson(res as Response, 200, n % 5 === 0 ? parts.join('') : parts, {});
 });
 let port: number;
@@ -41,7 +41,7 @@ async function ask(all: readonly number[]): Promise<Socket> {
   return socket;
 }
 
-async function bodiesOf(socket: Socket): Promise<string[]> {
+async function readBodies(socket: Socket): Promise<string[]> {
   const bodies: string[] = [];
   let rest = await readAll(socket);
   while (rest.length > 0) {
@@ -59,7 +59,7 @@ const CONNECTIONS = Array.from({ length: 12 }, (_, c) =>
   Array.from({ length: 18 }, (_, n) => c + n),
 );
 
-async function asked(): Promise<Socket[]> {
+async function askAll(): Promise<Socket[]> {
   const sockets = await Promise.all(CONNECTIONS.map(ask));
   // The server answers as long as it can write.
   for (let turn = 0; turn < 50; turn++) await nextTurn();
@@ -67,22 +67,22 @@ async function asked(): Promise<Socket[]> {
 }
 
 test('answers that wait for slow readers at the same time are each complete', async () => {
-  for (const [c, socket] of (await asked()).entries()) {
-    const bodies = await bodiesOf(socket);
-    const expected = CONNECTIONS[c]!.map((n) => partsOf(n).join(''));
-    expect(bodies.map((body, place) => body === expected[place])).toEqual(expected.map(() => true));
+  for (const [c, socket] of (await askAll()).entries()) {
+    const bodies = await readBodies(socket);
+    const expected = CONNECTIONS[c]!.map((n) => buildParts(n).join(''));
+    expect(bodies.map((body, index) => body === expected[index])).toEqual(expected.map(() => true));
   }
 });
 
 test('a reader that goes away takes nothing from the others', async () => {
-  const sockets = await asked();
+  const sockets = await askAll();
   for (const [c, socket] of sockets.entries()) if (c % 2 === 0) socket.destroy();
   for (const [c, socket] of sockets.entries()) {
     if (c % 2 === 0) continue;
-    const bodies = await bodiesOf(socket);
+    const bodies = await readBodies(socket);
     expect(bodies).toHaveLength(CONNECTIONS[c]!.length);
-    for (const [place, n] of CONNECTIONS[c]!.entries())
-      expect(bodies[place] === partsOf(n).join('')).toBe(true);
+    for (const [index, n] of CONNECTIONS[c]!.entries())
+      expect(bodies[index] === buildParts(n).join('')).toBe(true);
   }
 });
 
@@ -96,9 +96,9 @@ test('a response that was closed before is lent nothing, as it would not give it
   for (let time = 0; time < 20; time++) {
     const closed = open();
     closed.destroy();
-    expect(lentBytes(text, closed)).toBeUndefined();
+    expect(borrowBytes(text, closed)).toBeUndefined();
   }
   const res = open();
-  expect(lentBytes(text, res)).toHaveLength(40_000);
+  expect(borrowBytes(text, res)).toHaveLength(40_000);
   res.emit('close');
 });

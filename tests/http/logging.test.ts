@@ -7,7 +7,7 @@ import { captureLog } from '../support/captured-log';
 import { eventually } from '../support/engine-process';
 import { createFixture, type Fixture } from '../support/example';
 import { repetitions } from '../support/repetitions';
-import { appOf, basic, caller, createWorld, type Api, type World } from '../support/world';
+import { buildApp, basic, caller, createWorld, type Api, type World } from '../support/world';
 import { validate } from '../support/worker/validator';
 
 // Derived from openapi.yaml: no value of somebody's data reaches the log, wherever it is sent and
@@ -40,7 +40,7 @@ let api: Api;
 beforeAll(async () => {
   world = await createWorld({ log: captured.log });
   fixture = await createFixture(world);
-  app = appOf(world.deps);
+  app = buildApp(world.deps);
   api = caller(app, world.company.auth);
 });
 beforeEach(() => captured.clear());
@@ -50,25 +50,25 @@ const KINDS = PERSONAL.length;
 /** Each operation, with the values that are sent to it: usually one of them in turn. */
 const all = contract.operations.map((operation, n) => {
   const values = Array.from({ length: repetitions(1, KINDS) }, (_, i) => (n + i) % KINDS);
-  return [operation.id, operation, values.map((each) => PERSONAL[each]!)] as const;
+  return [operation.id, operation, values.map((kind) => PERSONAL[kind]!)] as const;
 });
 
 /** Names of what may be in the query string of an operation. */
-const queryNames = ({ parameters, merged, body }: Operation): string[] => [
+const listQueryNames = ({ parameters, merged, body }: Operation): string[] => [
   ...parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
   ...(merged && body ? Object.keys(facets(body).properties) : []),
 ];
 
 /** Every parameter, one the contract does not know, fields in brackets, and a personal name. */
-const queryOf = (operation: Operation, value: string): string => {
-  const names = [...queryNames(operation), 'ssn', 'password', 'data[name]', 'ids[]', value];
+const buildQuery = (operation: Operation, value: string): string => {
+  const names = [...listQueryNames(operation), 'ssn', 'password', 'data[name]', 'ids[]', value];
   return names.map((name) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
 };
 
-const pathOf = ({ path }: Operation, value: string): string =>
+const buildPath = ({ path }: Operation, value: string): string =>
   path.replace(/\{\w+\}/g, encodeURIComponent(value));
 
-const headersOf = (value: string) => ({
+const buildHeaders = (value: string) => ({
   Authorization: `Token ${value}`,
   Cookie: `session=${encodeURIComponent(value)}`,
   'User-Agent': `agent of ${value}`,
@@ -79,7 +79,7 @@ const headersOf = (value: string) => ({
   'X-Request-Id': `id of ${value}`,
 });
 
-const bodyOf = (operation: Operation, value: string) => ({
+const buildBody = (operation: Operation, value: string) => ({
   ...Object.fromEntries(
     Object.keys(operation.body ? facets(operation.body).properties : {}).map((name) => [
       name,
@@ -93,10 +93,10 @@ const bodyOf = (operation: Operation, value: string) => ({
 const requestLines = () => captured.lines().filter(({ msg }) => msg === 'request');
 
 /** The line of a request is written when its connection is done with it: after the answer. */
-const logged = (requests: number) => eventually(() => requestLines().length >= requests);
+const waitForLines = (requests: number) => eventually(() => requestLines().length >= requests);
 
 async function expectNoTrace(requests: number, minimum = 400): Promise<void> {
-  await logged(requests);
+  await waitForLines(requests);
   const text = captured.text();
   expect(TRACES.exec(text)?.input.slice(0, 2_000)).toBeUndefined();
   for (const form of ENCODED) expect(text).not.toContain(form);
@@ -108,7 +108,7 @@ async function expectNoTrace(requests: number, minimum = 400): Promise<void> {
 describe('personal data is not in the log when it is sent', () => {
   test.each(all)('to %s by every parameter of the query string', async (_, operation, values) => {
     for (const value of values) {
-      const path = `${fixture.path(operation)}?${queryOf(operation, value)}`;
+      const path = `${fixture.path(operation)}?${buildQuery(operation, value)}`;
       await fixture.send(operation, { path, credentials: 'own' }, api);
     }
     await expectNoTrace(values.length, 200);
@@ -120,9 +120,9 @@ describe('personal data is not in the log when it is sent', () => {
     async (_, operation, values) => {
       for (const value of values)
         await request(app)
-          [operation.method](`${pathOf(operation, value)}?${queryOf(operation, value)}`)
-          .set(headersOf(value))
-          .send(bodyOf(operation, value));
+          [operation.method](`${buildPath(operation, value)}?${buildQuery(operation, value)}`)
+          .set(buildHeaders(value))
+          .send(buildBody(operation, value));
       await expectNoTrace(values.length);
     },
   );
@@ -132,11 +132,11 @@ describe('personal data is not in the log when it is sent', () => {
     async (_, operation, values) => {
       for (const value of values)
         await request(app)
-          [operation.method](pathOf(operation, value))
+          [operation.method](buildPath(operation, value))
           // A stream would go on for an hour.
           .query(operation.id.startsWith('stream') ? { wait_seconds: 0 } : {})
-          .set({ ...headersOf(value), Authorization: basic(world.company.auth) })
-          .send(bodyOf(operation, value));
+          .set({ ...buildHeaders(value), Authorization: basic(world.company.auth) })
+          .send(buildBody(operation, value));
       await expectNoTrace(values.length, 200);
       expect(captured.text()).not.toContain(world.company.auth.split(':')[1]);
     },
@@ -145,7 +145,7 @@ describe('personal data is not in the log when it is sent', () => {
   test.each(all)('to %s as a body that is not JSON', async (_, operation, values) => {
     for (const value of values)
       await request(app)
-        [operation.method](pathOf(operation, value))
+        [operation.method](buildPath(operation, value))
         .set('Content-Type', 'application/json')
         .send(`{"name": ${value}`);
     await expectNoTrace(values.length);
@@ -161,20 +161,20 @@ describe('personal data is not in the log when it is sent', () => {
         authenticate: (req) => {
           const body = Object.entries((req.body as object | undefined) ?? {}).flat();
           const values = Object.values({ ...req.query, ...req.headers, ...req.params });
-          const sent = [...values.flat(), ...body].filter((value) => typeof value === 'string');
-          throw Object.assign(new Error(`nobody is called ${sent.join(' or ')}`), {
+          const strings = [...values.flat(), ...body].filter((value) => typeof value === 'string');
+          throw Object.assign(new Error(`nobody is called ${strings.join(' or ')}`), {
             code: 'E_NOBODY',
-            detail: sent,
-            cause: new Error(`Key (name)=(${sent.join(', ')}) is taken`),
+            detail: strings,
+            cause: new Error(`Key (name)=(${strings.join(', ')}) is taken`),
           });
         },
       };
-      const faulty = appOf({ ...world.deps, authenticator });
+      const faulty = buildApp({ ...world.deps, authenticator });
       for (const value of values) {
         const res = await request(faulty)
-          [operation.method](`${pathOf(operation, value)}?${queryOf(operation, value)}`)
-          .set(headersOf(value))
-          .send(bodyOf(operation, value));
+          [operation.method](`${buildPath(operation, value)}?${buildQuery(operation, value)}`)
+          .set(buildHeaders(value))
+          .send(buildBody(operation, value));
         expect(res.status).toBe(500);
       }
       await expectNoTrace(values.length, 500);
@@ -200,13 +200,13 @@ describe('personal data is not in the log when it is sent', () => {
   );
 
   test('by a request that works', async () => {
-    const sent = {
+    const query = {
       caller_id: '415-555-0133',
       email: 'annabel.quux@example.com',
       first_name: 'Annabel',
     };
     const submit = contract.operations.find(({ id }) => id === 'submitLead')!;
-    const res = await fixture.send(submit, { query: sent, body: undefined }, api);
+    const res = await fixture.send(submit, { query, body: undefined }, api);
     expect([res.status, res.body.lead?.caller_id]).toEqual([201, '+14155550133']);
     await api('get', 'leads', { query: { number: '+14155550133', columns: 'id,caller_id' } });
     await api('get', 'leads/by_caller_number/x/%2B14155550133');
@@ -230,7 +230,7 @@ describe('personal data is not in the log when it is sent', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/me`;
     const headers = { Authorization: basic(world.company.auth) };
     await expect(fetch(url, { headers }).then((res) => res.text())).rejects.toThrow();
-    await logged(1);
+    await waitForLines(1);
     server.close();
     expect(captured.lines().map(({ msg, cut_off }) => [msg, cut_off])).toEqual([
       ['the answer was cut off', undefined],
@@ -243,10 +243,10 @@ describe('personal data is not in the log when it is sent', () => {
 });
 
 describe('the line of a request shows', () => {
-  const urlOf = async (path: string) => {
+  const captureUrl = async (path: string) => {
     captured.clear();
     await api('get', path);
-    await logged(1);
+    await waitForLines(1);
     return requestLines()[0]!.url;
   };
 
@@ -255,18 +255,20 @@ describe('the line of a request shows', () => {
       'page=2&per_page=5&order=name&order_dir=desc&columns=id,name&root=false&paused=yes' +
       '&time_zone=Eastern+Time+%28US+%26+Canada%29&created_at_from=2026-01-31&ids=1,2&ids[]=3' +
       '&serializer=buyer_grid&format=csv';
-    expect(await urlOf(`/api/v1/buyers?${shown}`)).toBe(`/api/v1/buyers?${shown}`);
-    expect(await urlOf('/api/v1/buyers/12')).toBe('/api/v1/buyers/12');
+    expect(await captureUrl(`/api/v1/buyers?${shown}`)).toBe(`/api/v1/buyers?${shown}`);
+    expect(await captureUrl('/api/v1/buyers/12')).toBe('/api/v1/buyers/12');
     const uuid = '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001';
-    expect(await urlOf(`/api/v1/leads/${uuid}/timeline`)).toBe(`/api/v1/leads/${uuid}/timeline`);
-    expect(await urlOf('/api/v1/collections/route_by_type')).toBe(
+    expect(await captureUrl(`/api/v1/leads/${uuid}/timeline`)).toBe(
+      `/api/v1/leads/${uuid}/timeline`,
+    );
+    expect(await captureUrl('/api/v1/collections/route_by_type')).toBe(
       '/api/v1/collections/route_by_type',
     );
   });
 
   test('*** for everything else, also for names that the contract does not know', async () => {
     expect(
-      await urlOf(
+      await captureUrl(
         '/api/v1/buyers?number=%2B13105550123&page=4155550133&order=ann&columns=id,ann' +
           '&ann=1&cursor=WyJhbm4i&fulltext=&time_zone=ann&ids[x]=1',
       ),
@@ -274,6 +276,8 @@ describe('the line of a request shows', () => {
       '/api/v1/buyers?number=***&page=***&order=***&columns=***&***&cursor=***&fulltext=' +
         '&time_zone=***&ids[***]=***',
     );
-    expect(await urlOf('/api/v1/phone_numbers/%2B13105550123')).toBe('/api/v1/phone_numbers/***');
+    expect(await captureUrl('/api/v1/phone_numbers/%2B13105550123')).toBe(
+      '/api/v1/phone_numbers/***',
+    );
   });
 });

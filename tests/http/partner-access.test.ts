@@ -1,6 +1,6 @@
 import { createFixture, type Fixture } from '../support/example';
 import { createPartner } from '../support/partner';
-import { member, type Member } from '../support/teams';
+import { createMember, type Member } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
 // A partner: a user who is limited to one buyer and one offer.
@@ -8,12 +8,12 @@ import { createWorld, type World } from '../support/world';
 let world: World;
 let fixture: Fixture;
 let partner: Member;
-let own: { buyer: number; offer: number };
+let ownIds: { buyer: number; offer: number };
 
 beforeAll(async () => {
   world = await createWorld();
   fixture = await createFixture(world);
-  ({ partner, ...own } = await createPartner(world));
+  ({ partner, ...ownIds } = await createPartner(world));
 });
 afterAll(() => world.close());
 
@@ -22,9 +22,9 @@ test('sees and may change the granted buyer, in lists, counts and exports', asyn
   expect([
     page.body.buyers.map(({ id }: { id: number }) => id),
     page.body.metadata.total_count,
-  ]).toEqual([[own.buyer], 1]);
+  ]).toEqual([[ownIds.buyer], 1]);
   expect((await partner.api('get', 'buyers.csv', { query: { columns: 'id' } })).text).toBe(
-    `id\n${own.buyer}\n`,
+    `id\n${ownIds.buyer}\n`,
   );
   expect((await partner.api('get', 'buyers/granted/by_user_buyer_id')).status).toBe(200);
   expect(
@@ -34,20 +34,21 @@ test('sees and may change the granted buyer, in lists, counts and exports', asyn
       })
     ).body.metadata.total_count,
   ).toBe(1);
-  const changed = await partner.api('put', `buyers/${own.buyer}`, { body: { paused: true } });
+  const changed = await partner.api('put', `buyers/${ownIds.buyer}`, { body: { paused: true } });
   expect([changed.status, changed.body.buyer.paused]).toEqual([200, true]);
-  await partner.api('put', `buyers/${own.buyer}`, { body: { paused: false } });
+  await partner.api('put', `buyers/${ownIds.buyer}`, { body: { paused: false } });
 });
 
 test('does not see another buyer in records that both belong to', async () => {
   const { api } = world.company;
-  const other = (await api('post', 'buyers', { body: { name: 'Canary', number: '+13105550778' } }))
-    .body.buyer;
-  const together = [own.buyer, other.id];
+  const otherBuyer = (
+    await api('post', 'buyers', { body: { name: 'Canary', number: '+13105550778' } })
+  ).body.buyer;
+  const together = [ownIds.buyer, otherBuyer.id];
   const group = (
     await api('post', 'buyer_groups', { body: { name: 'Secret group', buyer_ids: together } })
   ).body.buyer_group.id;
-  await api('put', `offers/${own.offer}`, {
+  await api('put', `offers/${ownIds.offer}`, {
     body: { buyer_ids: together, buyer_group_ids: [group] },
   });
   const list = (
@@ -55,44 +56,44 @@ test('does not see another buyer in records that both belong to', async () => {
   ).body.buyer_suppression.id;
   expect(
     (await partner.api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.buyer_ids,
-  ).toEqual([own.buyer]);
-  const offer = (await partner.api('get', `offers/${own.offer}`)).body.offer;
-  expect([offer.buyer_ids, offer.buyer_group_ids]).toEqual([[own.buyer], []]);
-  const buyer = (await partner.api('get', `buyers/${own.buyer}`)).body.buyer;
+  ).toEqual([ownIds.buyer]);
+  const offer = (await partner.api('get', `offers/${ownIds.offer}`)).body.offer;
+  expect([offer.buyer_ids, offer.buyer_group_ids]).toEqual([[ownIds.buyer], []]);
+  const buyer = (await partner.api('get', `buyers/${ownIds.buyer}`)).body.buyer;
   expect([buyer.buyer_group_ids, buyer.buyer_group_names]).toEqual([[], []]);
   const explained = await partner.api('post', 'routing/explain', {
-    body: { offer_id: own.offer, caller_number: '+12125550188' },
+    body: { offer_id: ownIds.offer, caller_number: '+12125550188' },
   });
   expect(
     explained.body.decision.candidates.map(({ buyer_id }: { buyer_id: number }) => buyer_id),
-  ).toEqual([own.buyer]);
+  ).toEqual([ownIds.buyer]);
   for (const path of [
     'offers',
     'buyers',
     'buyer_groups',
     'buyer_suppressions',
-    `offers/${own.offer}`,
+    `offers/${ownIds.offer}`,
   ]) {
     const answer = (await partner.api('get', path)).text;
     expect([
       path,
       answer.includes('Canary'),
       answer.includes('Secret group'),
-      answer.includes(other.uuid),
+      answer.includes(otherBuyer.uuid),
     ]).toEqual([path, false, false, false]);
   }
 });
 
 test('creates only records that the team sees; they are granted to it', async () => {
-  const made = await partner.api('post', 'buyers', { body: { name: 'Made by a partner' } });
-  expect((await partner.api('get', `buyers/${made.body.buyer.id}`)).status).toBe(200);
+  const response = await partner.api('post', 'buyers', { body: { name: 'Made by a partner' } });
+  expect((await partner.api('get', `buyers/${response.body.buyer.id}`)).status).toBe(200);
   const orphan = await partner.api('post', 'schedules', { body: { name: 'Of no offer' } });
   expect([orphan.status, orphan.body.detail]).toEqual([403, expect.stringContaining('granted')]);
   expect((await world.sql(`SELECT FROM schedules WHERE name = 'Of no offer'`)).length).toBe(0);
   expect(
     (
       await partner.api('post', 'schedules', {
-        body: { name: 'Of an offer', offer_id: own.offer },
+        body: { name: 'Of an offer', offer_id: ownIds.offer },
       })
     ).status,
   ).toBe(201);
@@ -110,19 +111,19 @@ test('learns nothing by filters on hidden columns, destinations or other users',
       $1, gen_random_uuid(), 'inbound', 'completed', 'softswitch', $2, $3, true,
       '+13105550999', now(), 40
     ) RETURNING id`,
-    [world.company.id, hidden.id, own.offer],
+    [world.company.id, hidden.id, ownIds.offer],
   );
-  const publisher = await member(world.company, 'publisher@example.com', {
+  const publisher = await createMember(world.company, 'publisher@example.com', {
     permissions: ['calls:read', 'change_logs:read'],
-    offer_ids: [own.offer],
+    offer_ids: [ownIds.offer],
   });
   const shown = (await publisher.api('get', `calls/${call!.id}`)).body.call;
   expect([shown.buyer_id, shown.buyer, shown.connected_to]).toEqual([null, null, null]);
-  for (const buyer_id of [hidden.id, hidden.uuid, 999_999]) {
-    const refused = await publisher.api('get', 'calls', { query: { buyer_id } });
+  for (const buyerId of [hidden.id, hidden.uuid, 999_999]) {
+    const refused = await publisher.api('get', 'calls', { query: { buyer_id: buyerId } });
     expect([refused.status, refused.body.errors]).toEqual([
       422,
-      { buyer_id: [`names no record of yours: ${buyer_id}`] },
+      { buyer_id: [`names no record of yours: ${buyerId}`] },
     ]);
   }
   const query = { fulltext: '3105550999' };
@@ -137,24 +138,26 @@ test('learns nothing by filters on hidden columns, destinations or other users',
   const attempts = `calls/${call!.id}/attempts?fulltext=3105550999`;
   expect((await api('get', attempts)).body.metadata.total_count).toBe(1);
   expect((await publisher.api('get', attempts)).body.metadata.total_count).toBe(0);
-  const by_hidden = { category: 'offer', buyer_id: hidden.id };
-  expect((await publisher.api('get', 'calls/reports', { query: by_hidden })).status).toBe(422);
+  const byHidden = { category: 'offer', buyer_id: hidden.id };
+  expect((await publisher.api('get', 'calls/reports', { query: byHidden })).status).toBe(422);
   expect(
     (await publisher.api('get', 'calls/reports', { query: { category: 'offer' } })).body.totals
       .revenue,
   ).toBe(40);
-  const others = await world.sql<{ uuid: string; id: string }>(
+  const otherUsers = await world.sql<{ uuid: string; id: string }>(
     'SELECT uuid, id FROM users WHERE email = $1',
     [partner.email],
   );
-  for (const user_id of [others[0]!.id, others[0]!.uuid])
-    expect((await publisher.api('get', 'change_logs', { query: { user_id } })).status).toBe(422);
+  for (const userId of [otherUsers[0]!.id, otherUsers[0]!.uuid])
+    expect((await publisher.api('get', 'change_logs', { query: { user_id: userId } })).status).toBe(
+      422,
+    );
 });
 
 test('finds a granted number by its telephone number', async () => {
   await world.sql('UPDATE numbers SET offer_id = $2 WHERE company_id = $1', [
     world.company.id,
-    own.offer,
+    ownIds.offer,
   ]);
   const [number] = await world.sql<{ phone_number: string }>(
     'SELECT phone_number FROM numbers WHERE company_id = $1 LIMIT 1',
@@ -167,18 +170,18 @@ test('finds a granted number by its telephone number', async () => {
 
 test('replaces only the visible part of a list; the change log has all of it', async () => {
   const { api } = world.company;
-  const other = (await api('post', 'buyers', { body: { name: 'Stays' } })).body.buyer.id;
-  await api('put', `offers/${own.offer}`, { body: { buyer_ids: [own.buyer, other] } });
-  await partner.api('put', `offers/${own.offer}`, {
+  const otherBuyer = (await api('post', 'buyers', { body: { name: 'Stays' } })).body.buyer.id;
+  await api('put', `offers/${ownIds.offer}`, { body: { buyer_ids: [ownIds.buyer, otherBuyer] } });
+  await partner.api('put', `offers/${ownIds.offer}`, {
     body: { buyer_ids: [] },
     headers: { 'X-Request-Id': 'replaced' },
   });
-  expect((await api('get', `offers/${own.offer}`)).body.offer.buyer_ids).toEqual([other]);
+  expect((await api('get', `offers/${ownIds.offer}`)).body.offer.buyer_ids).toEqual([otherBuyer]);
   const [entry] = (await api('get', 'change_logs', { query: { client_request_id: 'replaced' } }))
     .body.change_logs;
   expect(entry.changes.buyer_ids).toEqual({
-    from: [own.buyer, other].toSorted((a, b) => a - b),
-    to: [other],
+    from: [ownIds.buyer, otherBuyer].toSorted((a, b) => a - b),
+    to: [otherBuyer],
   });
 });
 
@@ -187,7 +190,7 @@ test('cannot move records out of its scope, or capture a lead that is not visibl
     body: {
       name: 'Mine',
       owner_type: 'Buyer',
-      owner_id: own.buyer,
+      owner_id: ownIds.buyer,
       trigger_type: 'every_call',
       url: 'https://hooks.example.com/x',
     },
@@ -208,7 +211,7 @@ test('cannot move records out of its scope, or capture a lead that is not visibl
       })
     ).status,
   ).toBe(422);
-  const lead = { offer_id: own.offer, caller_id: '+12125550177' };
+  const lead = { offer_id: ownIds.offer, caller_id: '+12125550177' };
   await world.company.api('post', 'leads/capture', {
     body: { ...lead, email: 'secret@example.com' },
   });
@@ -228,7 +231,7 @@ test('gains nothing by creating credentials or by the teams of a record', async 
     body: { name: 'More', kind: 'user_token', user_email: 'reader@example.com' },
   });
   expect([foreign.status, Object.keys(foreign.body.errors)]).toEqual([422, ['user_email']]);
-  const teams = await partner.api('put', `buyers/${own.buyer}`, {
+  const teams = await partner.api('put', `buyers/${ownIds.buyer}`, {
     body: { team_users_emails: ['friend@example.com'] },
   });
   expect([teams.status, Object.keys(teams.body.errors)]).toEqual([422, ['team_users_emails']]);

@@ -6,11 +6,11 @@ import { pathTable } from '../../src/http/path-table';
 const paths = [...new Set(contract.operations.map(({ path }) => path.slice(BASE_PATH.length)))];
 const find = pathTable(paths.map((path) => [path, path] as const));
 const withValues = (path: string, value: string) => path.replace(/\{\w+\}/g, value);
-const namesOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+const listNames = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 
 test('every path of the contract is found, with its parameters decoded', () => {
   for (const path of paths) {
-    const params = Object.fromEntries(namesOf(path).map((name) => [name, 'a/b ü']));
+    const params = Object.fromEntries(listNames(path).map((name) => [name, 'a/b ü']));
     const url = withValues(path, encodeURIComponent('a/b ü'));
     expect([path, find(url)]).toEqual([path, { value: path, params }]);
     expect(find(`${url}/`)).toEqual({ value: path, params });

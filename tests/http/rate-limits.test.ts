@@ -3,10 +3,10 @@ import pino from 'pino';
 import { openRateLimitCounter, type RateLimitCounter } from '../../src/db/rate-limit-counter';
 import { sqlOn } from '../../src/db/sql';
 import { createDeps, type Deps } from '../../src/deps';
-import { appOf, caller, createWorld, testConfig, type Api, type World } from '../support/world';
+import { buildApp, caller, createWorld, testConfig, type Api, type World } from '../support/world';
 
 /** So long that it does not end during a test. */
-const rate_window_seconds = 100_000_000;
+const rateWindowSeconds = 100_000_000;
 const environment = {
   RATE_LIMIT_PER_MINUTE: '100',
   LEAD_RATE_LIMIT_PER_MINUTE: '100',
@@ -16,21 +16,21 @@ const environment = {
 const log = pino({ level: 'silent' });
 
 let world: World;
-let other: Deps;
+let otherDeps: Deps;
 /** Another process of the service: with its own memory and connections. */
 let elsewhere: Api;
 beforeAll(async () => {
-  world = await createWorld({ environment, rate_window_seconds });
-  other = createDeps({
+  world = await createWorld({ environment, rate_window_seconds: rateWindowSeconds });
+  otherDeps = createDeps({
     config: testConfig(environment),
     database_url: world.url,
     log,
-    rate_window_seconds,
+    rate_window_seconds: rateWindowSeconds,
   });
-  elsewhere = caller(appOf(other), null);
+  elsewhere = caller(buildApp(otherDeps), null);
 });
 afterAll(async () => {
-  await other.database.close();
+  await otherDeps.database.close();
   await world.close();
 });
 
@@ -48,8 +48,8 @@ test('of 300 simultaneous requests to two processes exactly the 100 allowed succ
   expect([count(answers, 200), count(answers, 429)]).toEqual([100, 200]);
   await pause(1_500);
   expect(count(await flood((api) => api('get', 'me', { auth })), 429)).toBe(300);
-  const others = await world.credentials(world.company, []);
-  expect((await here('get', 'me', { auth: others })).status).toBe(200);
+  const otherCredentials = await world.credentials(world.company, []);
+  expect((await here('get', 'me', { auth: otherCredentials })).status).toBe(200);
 });
 
 test('the same for submissions by one lead token, from any addresses', async () => {
@@ -72,7 +72,7 @@ test('every response has RateLimit headers, also for browsers; 429 has Retry-Aft
     here('get', path, { auth, headers: { Origin: 'https://app.example.com' } });
   const first = await ask('me');
   expect(first.headers).toMatchObject({
-    'ratelimit-policy': `"default";q=100;w=${rate_window_seconds}`,
+    'ratelimit-policy': `"default";q=100;w=${rateWindowSeconds}`,
     ratelimit: expect.stringMatching(/^"default";r=99;t=\d+$/),
     'access-control-expose-headers': expect.stringContaining('RateLimit-Policy'),
   });
@@ -108,9 +108,9 @@ test('0 is no limit, without headers', async () => {
 describe('the counter', () => {
   const pools: Pool[] = [];
   const opened: RateLimitCounter[] = [];
-  const open = (window_seconds = rate_window_seconds) => {
+  const open = (windowSeconds = rateWindowSeconds) => {
     const pool = new Pool({ connectionString: world.url, max: 4, options: '-c timezone=UTC' });
-    const counter = openRateLimitCounter({ sql: sqlOn(pool), log, window_seconds });
+    const counter = openRateLimitCounter({ sql: sqlOn(pool), log, window_seconds: windowSeconds });
     pools.push(pool);
     opened.push(counter);
     return { pool, counter };
@@ -166,7 +166,7 @@ describe('the counter', () => {
     const counting = openRateLimitCounter({
       sql: sqlOn(counted as never),
       log,
-      window_seconds: rate_window_seconds,
+      window_seconds: rateWindowSeconds,
     });
     for (let n = 0; n < 5_000; n++)
       expect((await counting.take(subject('busy', 60_000))).allowed).toBe(true);

@@ -45,8 +45,8 @@ test.each([
     'field',
     'schedule',
   ],
-] as const)('a wrong name %s', async (_, method, path, sent, field, kind, meant) => {
-  const { status, body } = await world.company.api(method, path, sent);
+] as const)('a wrong name %s', async (_, method, path, input, field, kind, meant) => {
+  const { status, body } = await world.company.api(method, path, input);
   expect([status, body.errors[field], body.error_codes[field]]).toEqual([
     422,
     [`is not a ${kind} of this operation; did you mean ${meant}?`],

@@ -1,4 +1,4 @@
-import { member } from '../support/teams';
+import { createMember } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
 // Records that the grants of teams make visible.
@@ -15,7 +15,7 @@ test('calls are visible by the buyers and the offers that a team is granted', as
   const { api } = world.company;
   const make = async (path: string, body: object, root: string) =>
     (await api('post', path, { body })).body[root].id as number;
-  const [mine, other] = [
+  const [mine, otherBuyer] = [
     await make('buyers', { name: 'Mine' }, 'buyer'),
     await make('buyers', { name: 'Other' }, 'buyer'),
   ];
@@ -39,10 +39,10 @@ test('calls are visible by the buyers and the offers that a team is granted', as
   await add('paid at A', mine, a, true);
   await add('paid at B', mine, b, true);
   await add('not paid', mine, a, false);
-  await add('another paid', other, a, true);
+  await add('another paid', otherBuyer, a, true);
   await add('unpaid', null, b, false);
   const seenBy = async (email: string, grants: object) => {
-    const { api: by } = await member(world.company, email, {
+    const { api: by } = await createMember(world.company, email, {
       permissions: ['calls:read'],
       ...grants,
     });
@@ -74,7 +74,7 @@ test('a user of two teams has the rights of those teams that are granted the rec
   const make = async (name: string) =>
     (await api('post', 'buyers', { body: { name } })).body.buyer.id as number;
   const [read, write] = [await make('To be read'), await make('To be written')];
-  const user = await member(world.company, 'two@example.com', {
+  const user = await createMember(world.company, 'two@example.com', {
     permissions: ['buyers:read'],
     buyer_ids: [read],
   });

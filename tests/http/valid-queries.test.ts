@@ -6,7 +6,7 @@ import type { Request } from 'express';
 import { createApp } from '../../src/app';
 import { contract } from '../../src/contract';
 import { ValidQueries } from '../../src/http/valid-queries';
-import { member } from '../support/teams';
+import { createMember } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
 // A query string that was found valid is not validated again, and its list is not planned again.
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const operationOf = (id: string) => contract.operations.find((operation) => operation.id === id)!;
+const findOperation = (id: string) => contract.operations.find((operation) => operation.id === id)!;
 const get = (text: string, more: Partial<Request> = {}) =>
   ({
     method: 'GET',
@@ -59,10 +59,10 @@ test('a list is answered alike the first time and later, and what is wrong stays
 
 test('each caller gets their own records by the same query string', async () => {
   const { api } = world.company;
-  const other = await world.addCompany('Other');
+  const otherCompany = await world.addCompany('Other');
   const mine = (await api('post', 'buyers', { body: { name: 'Mine' } })).body.buyer.id as number;
-  await other.api('post', 'buyers', { body: { name: 'Theirs' } });
-  const limited = await member(world.company, 'limited@example.com', {
+  await otherCompany.api('post', 'buyers', { body: { name: 'Theirs' } });
+  const limited = await createMember(world.company, 'limited@example.com', {
     permissions: ['buyers:read'],
     buyer_ids: [mine],
   });
@@ -72,7 +72,7 @@ test('each caller gets their own records by the same query string', async () => 
   for (let round = 0; round < 2; round++) {
     expect(await namesFor(api)).toContain('Second');
     expect(await namesFor(limited.api)).toEqual(['Mine']);
-    expect(await namesFor(other.api)).toEqual(['Theirs']);
+    expect(await namesFor(otherCompany.api)).toEqual(['Theirs']);
   }
 });
 
@@ -87,57 +87,57 @@ test('a list that was planned before has what was written since', async () => {
 
 test('only what has nothing but a query string is remembered, and no credentials', () => {
   const queries = new ValidQueries();
-  const list = operationOf('listBuyers');
+  const list = findOperation('listBuyers');
   const remembered = (operation: typeof list, req: Request) => {
     queries.add(operation, req);
     return queries.find(operation, req) !== undefined;
   };
   expect(remembered(list, get('?per_page=2'))).toBe(true);
   expect(queries.find(list, get('?per_page=3'))).toBeUndefined();
-  expect(queries.find(operationOf('listOffers'), get('?per_page=2'))).toBeUndefined();
+  expect(queries.find(findOperation('listOffers'), get('?per_page=2'))).toBeUndefined();
   expect(remembered(list, get('?auth_token=secret'))).toBe(false);
   expect(remembered(list, get('?per_page=4', { body: {} }))).toBe(false);
   expect(remembered(list, get('?per_page=4', { method: 'HEAD' }))).toBe(false);
   expect(remembered(list, get(`?fulltext=${'x'.repeat(600)}`))).toBe(false);
-  expect(remembered(operationOf('showBuyer'), get(''))).toBe(false);
-  expect(remembered(operationOf('createBuyer'), get(''))).toBe(false);
+  expect(remembered(findOperation('showBuyer'), get(''))).toBe(false);
+  expect(remembered(findOperation('createBuyer'), get(''))).toBe(false);
 });
 
 test('what follows a # is no part of the query, and is not remembered as one', async () => {
   const server = createServer(createApp(world.deps)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const statusOf = async (target: string) => {
+  const fetchStatus = async (target: string) => {
     const path = `/api/v1/buyers${target}`;
-    const sent = request({ port, path, auth: world.company.auth, agent: false }).end();
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    const clientRequest = request({ port, path, auth: world.company.auth, agent: false }).end();
+    const [answer] = (await once(clientRequest, 'response')) as [IncomingMessage];
     await json(answer);
     return answer.statusCode;
   };
-  expect(await statusOf('#?per_page=many')).toBe(200);
-  expect(await statusOf('?per_page=many')).toBe(422);
-  expect(await statusOf('?per_page=7#?per_page=many')).toBe(200);
-  expect(await statusOf('?per_page=many')).toBe(422);
+  expect(await fetchStatus('#?per_page=many')).toBe(200);
+  expect(await fetchStatus('?per_page=many')).toBe(422);
+  expect(await fetchStatus('?per_page=7#?per_page=many')).toBe(200);
+  expect(await fetchStatus('?per_page=many')).toBe(422);
   server.close();
 });
 
 test('what is remembered cannot be changed, and is limited', () => {
   const queries = new ValidQueries();
-  const list = operationOf('listBuyers');
+  const list = findOperation('listBuyers');
   const req = get('?columns=id', { query: { columns: ['id'] } as never });
   queries.add(list, req);
-  const found = queries.find(list, req) as { columns: string[] };
-  expect(() => found.columns.push('name')).toThrow(TypeError);
+  const storedQuery = queries.find(list, req) as { columns: string[] };
+  expect(() => storedQuery.columns.push('name')).toThrow(TypeError);
   for (let page = 0; page < 2_000; page++) queries.add(list, get(`?page=${page}`));
   expect(queries.find(list, req)).toBeUndefined();
 });
 
 test('a secret that was right before does not make another one right', async () => {
   const { api, auth } = world.company;
-  const [public_key] = auth.split(':');
-  const statusOf = async (secret: string) => (await api('get', 'me', { auth: secret })).status;
-  expect([await statusOf(auth), await statusOf(auth)]).toEqual([200, 200]);
-  expect(await statusOf(`${public_key}:wrong`)).toBe(401);
-  expect(await statusOf(`${auth}x`)).toBe(401);
-  expect(await statusOf(auth)).toBe(200);
+  const [publicKey] = auth.split(':');
+  const fetchStatus = async (secret: string) => (await api('get', 'me', { auth: secret })).status;
+  expect([await fetchStatus(auth), await fetchStatus(auth)]).toEqual([200, 200]);
+  expect(await fetchStatus(`${publicKey}:wrong`)).toBe(401);
+  expect(await fetchStatus(`${auth}x`)).toBe(401);
+  expect(await fetchStatus(auth)).toBe(200);
 });

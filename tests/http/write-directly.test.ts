@@ -1,13 +1,13 @@
 import { createHandlers } from '../../src/handlers';
 import type { Handlers } from '../../src/http/handlers';
-import { appOf, caller, createWorld, type Api, type World } from '../support/world';
+import { buildApp, caller, createWorld, type Api, type World } from '../support/world';
 
 // Records that are written by one statement (src/db/write.ts): with the answer, the checksum, the
 // log and the counts of the same write in a transaction, and in its place whenever that is enough.
 
 let world: World;
 /** The service with every write in a transaction. */
-let in_transactions: Api;
+let inTransactions: Api;
 let directly: Api;
 const now = new Date('2026-03-02T15:00:00.000Z');
 
@@ -20,12 +20,14 @@ beforeAll(async () => {
       (call: never) => (handle as (call: never) => Promise<unknown>)(call),
     ]),
   ) as unknown as Handlers;
-  in_transactions = caller(appOf(world.deps, handlers), world.company.auth);
+  inTransactions = caller(buildApp(world.deps, handlers), world.company.auth);
 });
 afterAll(() => world.close());
 
 /** The exchanges with the database that some work takes, without those of credentials. */
-async function exchanges(work: () => Promise<unknown>): Promise<{ alone: number; open: number }> {
+async function countExchanges(
+  work: () => Promise<unknown>,
+): Promise<{ alone: number; open: number }> {
   const { pool, prepared } = world.deps.database;
   const alone = jest.spyOn(prepared, 'query');
   const open = jest.spyOn(pool, 'connect');
@@ -40,7 +42,7 @@ const RESOURCES = {
   buyers: {
     root: 'buyer',
     type: 'Buyer',
-    made: { name: 'Ann', number: '+13105550123', weight: 5, attempt_daily_limit: 100 },
+    initial: { name: 'Ann', number: '+13105550123', weight: 5, attempt_daily_limit: 100 },
     changes: [
       { name: 'Änn "quoted" \\ \n', tier: 2.5, attempt_daily_limit: 7 },
       { weight: 3 },
@@ -56,7 +58,7 @@ const RESOURCES = {
   buyer_groups: {
     root: 'buyer_group',
     type: 'BuyerGroup',
-    made: { name: 'Group', concurrency_cap: 4, time_zone: 'Pacific Time (US & Canada)' },
+    initial: { name: 'Group', concurrency_cap: 4, time_zone: 'Pacific Time (US & Canada)' },
     changes: [
       { name: 'Other', weight: 2, attempt_hourly_limit: 9 },
       { paused: true },
@@ -67,20 +69,20 @@ const RESOURCES = {
   buyer_fleets: {
     root: 'buyer_fleet',
     type: 'BuyerFleet',
-    made: { name: 'Fleet', user_fleet_id: 'fleet', description: 'all' },
+    initial: { name: 'Fleet', user_fleet_id: 'fleet', description: 'all' },
     changes: [{ description: null }, { name: 'Cars', user_fleet_id: 'cars' }],
   },
   call_centers: {
     root: 'call_center',
     type: 'CallCenter',
-    made: { name: 'Center' },
+    initial: { name: 'Center' },
     changes: [{ description: 'new' }, { name: 'West', external_record_id: 'w' }],
   },
 };
 
 let n = 0;
 /** A copy with other identifiers of the customer, which must be unique. */
-const unlike = <Body extends object>(body: Body): Body =>
+const replaceIdentifiers = <Body extends object>(body: Body): Body =>
   Object.fromEntries(
     Object.entries(body).map(([name, value]) => [
       name,
@@ -91,10 +93,10 @@ const unlike = <Body extends object>(body: Body): Body =>
 const IDENTITY =
   /^(id|legacy_id|uuid|call_limit_id|routes_.*|user_\w+_id|record_token_additional_id)$/;
 /** A record without the fields that identify it. */
-const content = (record: object, own: RegExp = IDENTITY) =>
-  Object.fromEntries(Object.entries(record).filter(([name]) => !own.test(name)));
+const pickContent = (record: object, excluded: RegExp = IDENTITY) =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => !excluded.test(name)));
 
-const lastEntry = async (type: string, record_id: number) => {
+const loadLastEntry = async (type: string, recordId: number) => {
   const [row] = await world.sql<{
     uuid: string;
     id: string;
@@ -103,14 +105,14 @@ const lastEntry = async (type: string, record_id: number) => {
   }>(
     `SELECT * FROM change_logs WHERE record_type = $1 AND record_id = $2
       ORDER BY id DESC LIMIT 1`,
-    [type, record_id],
+    [type, recordId],
   );
   const { uuid, id, record_id: of, request_id, ...entry } = row!;
   expect([uuid, id, of, request_id].every(Boolean)).toBe(true);
   return entry;
 };
 
-const countOf = async (resource: string) =>
+const countRecords = async (resource: string) =>
   Number(
     (
       await world.sql<{ n: string }>('SELECT sum(n) AS n FROM record_counts WHERE resource = $1', [
@@ -119,48 +121,58 @@ const countOf = async (resource: string) =>
     )[0]!.n,
   );
 
-describe.each(Object.entries(RESOURCES))('%s', (resource, { root, type, made, changes }) => {
-  const create = async () => directly('post', resource, { body: unlike(made) });
+describe.each(Object.entries(RESOURCES))('%s', (resource, { root, type, initial, changes }) => {
+  const create = async () => directly('post', resource, { body: replaceIdentifiers(initial) });
 
   test('a new record is one exchange, with the answer, log and count of a transaction', async () => {
-    const before = [await countOf(resource), await countOf('change_logs')];
-    let one: Awaited<ReturnType<Api>>;
-    const work = async () => void (one = await create());
-    expect(await exchanges(work)).toEqual({ alone: 1, open: 0 });
-    const other = await in_transactions('post', resource, { body: unlike(made) });
-    expect([one!.status, other.status]).toEqual([201, 201]);
-    const [a, b] = [one!.body[root], other.body[root]];
+    const before = [await countRecords(resource), await countRecords('change_logs')];
+    let response: Awaited<ReturnType<Api>>;
+    const work = async () => void (response = await create());
+    expect(await countExchanges(work)).toEqual({ alone: 1, open: 0 });
+    const transactionResponse = await inTransactions('post', resource, {
+      body: replaceIdentifiers(initial),
+    });
+    expect([response!.status, transactionResponse.status]).toEqual([201, 201]);
+    const [a, b] = [response!.body[root], transactionResponse.body[root]];
     expect(Object.keys(a)).toEqual(Object.keys(b));
-    expect(content(a)).toEqual(content(b));
-    const [logged, expected] = [await lastEntry(type, a.id), await lastEntry(type, b.id)];
-    expect(content(logged, /^changes$/)).toEqual(content(expected, /^changes$/));
-    const changed = (entry: object) => content((entry as { changes: object }).changes);
+    expect(pickContent(a)).toEqual(pickContent(b));
+    const [logged, expected] = [await loadLastEntry(type, a.id), await loadLastEntry(type, b.id)];
+    expect(pickContent(logged, /^changes$/)).toEqual(pickContent(expected, /^changes$/));
+    const changed = (entry: object) => pickContent((entry as { changes: object }).changes);
     expect(changed(logged)).toEqual(changed(expected));
-    expect([await countOf(resource), await countOf('change_logs')]).toEqual(
+    expect([await countRecords(resource), await countRecords('change_logs')]).toEqual(
       before.map((count) => count + 2),
     );
     const shown = await directly('get', `${resource}/${a.id}`);
     expect(shown.body[root]).toEqual(a);
-    expect(shown.headers.etag).toBe(one!.headers.etag);
+    expect(shown.headers.etag).toBe(response!.headers.etag);
   });
 
   test('a change is one exchange, with the answer and the log of a transaction', async () => {
     const id = (await create()).body[root].id;
-    const other = (await create()).body[root].id;
+    const otherId = (await create()).body[root].id;
     for (const body of changes) {
-      let one: Awaited<ReturnType<Api>>;
-      const work = async () => void (one = await directly('put', `${resource}/${id}`, { body }));
-      expect([body, await exchanges(work)]).toEqual([body, { alone: 1, open: 0 }]);
-      const two = await in_transactions('put', `${resource}/${other}`, { body: unlike(body) });
-      expect([body, one!.status, two.status]).toEqual([body, 200, 200]);
-      expect(content(one!.body[root])).toEqual(content(two.body[root]));
-      const [logged, expected] = [await lastEntry(type, id), await lastEntry(type, other)];
-      expect(content(logged, /^changes$/)).toEqual(content(expected, /^changes$/));
-      const changed = (entry: object) => content((entry as { changes: object }).changes);
+      let response: Awaited<ReturnType<Api>>;
+      const work = async () =>
+        void (response = await directly('put', `${resource}/${id}`, { body }));
+      expect([body, await countExchanges(work)]).toEqual([body, { alone: 1, open: 0 }]);
+      const transactionResponse = await inTransactions('put', `${resource}/${otherId}`, {
+        body: replaceIdentifiers(body),
+      });
+      expect([body, response!.status, transactionResponse.status]).toEqual([body, 200, 200]);
+      expect(pickContent(response!.body[root])).toEqual(
+        pickContent(transactionResponse.body[root]),
+      );
+      const [logged, expected] = [
+        await loadLastEntry(type, id),
+        await loadLastEntry(type, otherId),
+      ];
+      expect(pickContent(logged, /^changes$/)).toEqual(pickContent(expected, /^changes$/));
+      const changed = (entry: object) => pickContent((entry as { changes: object }).changes);
       expect([body, changed(logged)]).toEqual([body, changed(expected)]);
       const shown = await directly('get', `${resource}/${id}`);
-      expect(shown.body[root]).toEqual(one!.body[root]);
-      expect(shown.headers.etag).toBe(one!.headers.etag);
+      expect(shown.body[root]).toEqual(response!.body[root]);
+      expect(shown.headers.etag).toBe(response!.headers.etag);
     }
   });
 
@@ -171,7 +183,7 @@ describe.each(Object.entries(RESOURCES))('%s', (resource, { root, type, made, ch
       directly('put', path, { body: { name }, headers: { 'If-Match': etag } });
     let changed: Awaited<ReturnType<Api>>;
     const work = async () => void (changed = await put(headers.etag!, 'first'));
-    expect(await exchanges(work)).toEqual({ alone: 1, open: 0 });
+    expect(await countExchanges(work)).toEqual({ alone: 1, open: 0 });
     expect(changed!.status).toBe(200);
     expect((await put(headers.etag!, 'second')).status).toBe(412);
     expect((await put(changed!.headers.etag!, 'second')).status).toBe(200);
@@ -180,25 +192,25 @@ describe.each(Object.entries(RESOURCES))('%s', (resource, { root, type, made, ch
   test('of many changes with the same checksum one is made', async () => {
     const { headers, body } = await create();
     const path = `${resource}/${body[root].id}`;
-    const sent = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
         directly('put', path, { body: { name: `n${n}` }, headers: { 'If-Match': headers.etag! } }),
       ),
     );
-    const statuses = sent.map(({ status }) => status).toSorted();
+    const statuses = responses.map(({ status }) => status).toSorted();
     expect(statuses).toEqual([200, ...Array(11).fill(412)]);
   });
 
   test('the log of changes at the same time is one chain: each begins where one ended', async () => {
     const { id } = (await create()).body[root];
-    const sent = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, n) =>
-        (n % 3 ? directly : in_transactions)('put', `${resource}/${id}`, {
+        (n % 3 ? directly : inTransactions)('put', `${resource}/${id}`, {
           body: { name: `at once ${n}` },
         }),
       ),
     );
-    expect(sent.map(({ status }) => status)).toEqual(Array(30).fill(200));
+    expect(responses.map(({ status }) => status)).toEqual(Array(30).fill(200));
     const rows = await world.sql<{ changes: { name: { from: string | null; to: string } } }>(
       `SELECT changes FROM change_logs
         WHERE record_type = $1 AND record_id = $2 AND action = 'update'`,
@@ -208,14 +220,14 @@ describe.each(Object.entries(RESOURCES))('%s', (resource, { root, type, made, ch
       rows.map(({ changes: { name } }) => [name.from, name.to]),
     );
     expect(next.size).toBe(30);
-    let at: string | null | undefined = made.name;
+    let at: string | null | undefined = initial.name;
     for (let n = 0; n < 30; n++) at = next.get(at);
     expect(at).toBe((await directly('get', `${resource}/${id}`)).body[root].name);
   });
 });
 
 test('a serializer of the body is that of the answer', async () => {
-  const body = { ...RESOURCES.buyers.made, serializer: 'buyer_grid' };
+  const body = { ...RESOURCES.buyers.initial, serializer: 'buyer_grid' };
   const { buyer } = (await directly('post', 'buyers', { body })).body;
   const changed = await directly('put', `buyers/${buyer.id}`, {
     body: { name: 'Grid', serializer: 'buyer_grid' },

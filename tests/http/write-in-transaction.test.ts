@@ -1,4 +1,4 @@
-import { member } from '../support/teams';
+import { createMember } from '../support/teams';
 import { createWorld, type Api, type World } from '../support/world';
 
 // Writes that one statement cannot do (src/db/write.ts) run in a transaction: refused ones, those
@@ -12,20 +12,20 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const MADE = { name: 'Ann', number: '+13105550123', weight: 5, attempt_daily_limit: 100 };
-const countOf = async (resource: string) =>
+const NEW_BUYER = { name: 'Ann', number: '+13105550123', weight: 5, attempt_daily_limit: 100 };
+const countRecords = async (resource: string) =>
   (
     await world.sql<{ n: string }>('SELECT sum(n) AS n FROM record_counts WHERE resource = $1', [
       resource,
     ])
   )[0]!.n;
 const create = async (body: object = {}) =>
-  (await directly('post', 'buyers', { body: { ...MADE, ...body } })).body.buyer;
+  (await directly('post', 'buyers', { body: { ...NEW_BUYER, ...body } })).body.buyer;
 
 test('a key that is taken is refused on its field, and nothing is written', async () => {
   await create({ user_buyer_id: 'taken' });
   const { id } = await create();
-  const before = await countOf('change_logs');
+  const before = await countRecords('change_logs');
   const answers = [
     await directly('put', `buyers/${id}`, { body: { name: 'X', user_buyer_id: 'taken' } }),
     await directly('post', 'buyers', {
@@ -35,12 +35,13 @@ test('a key that is taken is refused on its field, and nothing is written', asyn
   for (const { status, body } of answers)
     expect([status, Object.keys(body.errors)]).toEqual([422, ['user_buyer_id']]);
   expect((await directly('get', `buyers/${id}`)).body.buyer.name).toBe('Ann');
-  expect(await countOf('change_logs')).toBe(before);
+  expect(await countRecords('change_logs')).toBe(before);
 });
 
 test('what does not exist is 404, by id and by uuid; a uuid finds what does', async () => {
   const { uuid } = await create();
-  const put = (named: unknown) => directly('put', `buyers/${named}`, { body: { name: 'Bob' } });
+  const put = (reference: unknown) =>
+    directly('put', `buyers/${reference}`, { body: { name: 'Bob' } });
   expect((await put(uuid)).body.buyer.name).toBe('Bob');
   expect((await put(999_999)).status).toBe(404);
   expect((await put(uuid.replace(/.$/, (d: string) => (d === '0' ? '1' : '0')))).status).toBe(404);
@@ -50,8 +51,10 @@ test('what does not exist is 404, by id and by uuid; a uuid finds what does', as
 
 test('a record of another company is 404, and stays as it is', async () => {
   const { id } = await create();
-  const other = await world.addCompany();
-  expect((await other.api('put', `buyers/${id}`, { body: { name: 'Eve' } })).status).toBe(404);
+  const otherCompany = await world.addCompany();
+  expect((await otherCompany.api('put', `buyers/${id}`, { body: { name: 'Eve' } })).status).toBe(
+    404,
+  );
   expect((await directly('get', `buyers/${id}`)).body.buyer.name).toBe('Ann');
 });
 
@@ -77,7 +80,7 @@ test('a record that others hold is waited for, and shown as they have left it', 
 
 test('a limited caller lowers limits only, and what the caller did is logged as it may read it', async () => {
   const { id } = await create();
-  const partner = await member(world.company, 'ann@example.com', {
+  const partner = await createMember(world.company, 'ann@example.com', {
     permissions: ['buyers:read', 'buyers:update'],
     buyer_ids: [id],
   });
@@ -94,10 +97,10 @@ test('a limited caller lowers limits only, and what the caller did is logged as 
 });
 
 test('an Idempotency-Key stores the answer with the write', async () => {
-  const sent = { body: { ...MADE }, headers: { 'Idempotency-Key': 'once' } };
-  const [one, two] = [
-    await directly('post', 'buyers', sent),
-    await directly('post', 'buyers', sent),
+  const request = { body: { ...NEW_BUYER }, headers: { 'Idempotency-Key': 'once' } };
+  const [first, second] = [
+    await directly('post', 'buyers', request),
+    await directly('post', 'buyers', request),
   ];
-  expect(two.body.buyer.id).toBe(one.body.buyer.id);
+  expect(second.body.buyer.id).toBe(first.body.buyer.id);
 });

@@ -11,12 +11,12 @@ const NOW = new Date('2026-09-15T19:00:00Z');
 const OPTIONS = { now: NOW, seed: 'test', calls: 160, leads: 60 };
 let world: World;
 let api: Api;
-let company_id: number;
+let companyId: number;
 
 beforeAll(async () => {
   world = await createWorld({ clock: () => NOW });
   const { company_id: id, credentials } = await createBusyDemo(world.deps, 'Busy', OPTIONS);
-  company_id = Number(id);
+  companyId = Number(id);
   api = caller(world.app, `${credentials.public_key}:${credentials.private_key}`);
 }, patient(60_000));
 afterAll(() => world.close());
@@ -34,9 +34,9 @@ async function all<Item>(path: string, query: object = {}): Promise<Item[]> {
   const items: Item[] = [];
   for (let page = 1; ; page++) {
     const { body } = await api('get', path, { query: { per_page: 100, page, ...query } });
-    const found = body[body.metadata.root] as Item[];
-    items.push(...found);
-    if (found.length < 100) return items;
+    const pageItems = body[body.metadata.root] as Item[];
+    items.push(...pageItems);
+    if (pageItems.length < 100) return items;
   }
 }
 
@@ -93,7 +93,7 @@ test('the same seed and time plan the same day; another seed another one', () =>
 });
 
 test('a removal leaves nothing of it', async () => {
-  await removeDemo(world.deps, company_id);
+  await removeDemo(world.deps, companyId);
   const tables = await world.sql<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.columns
     JOIN information_schema.tables USING (table_schema, table_name)
@@ -102,10 +102,10 @@ test('a removal leaves nothing of it', async () => {
   for (const { name } of tables)
     expect([
       name,
-      await world.sql(`SELECT FROM ${name} WHERE company_id = $1 LIMIT 1`, [company_id]),
+      await world.sql(`SELECT FROM ${name} WHERE company_id = $1 LIMIT 1`, [companyId]),
     ]).toEqual([name, []]);
   const jobs = `SELECT FROM jobs.job WHERE data ->> 'company_id' = $1 LIMIT 1`;
-  expect(await world.sql(jobs, [String(company_id)])).toEqual([]);
+  expect(await world.sql(jobs, [String(companyId)])).toEqual([]);
 });
 
 test('a carrier that reaches people is refused', async () => {

@@ -31,7 +31,7 @@ async function open(environment: Record<string, string>): Promise<Installation> 
 const company = ({ deps }: Installation): Promise<NewCompany> => createCompany('Test', deps);
 
 /** The status of GET /me for the first key pair of a company. */
-async function statusOf({ deps }: Installation, { credentials }: NewCompany): Promise<number> {
+async function loadStatus({ deps }: Installation, { credentials }: NewCompany): Promise<number> {
   const key = `${credentials.public_key}:${credentials.private_key}`;
   return (await caller(createApp(deps), key)('get', 'me')).status;
 }
@@ -50,9 +50,9 @@ const cli = (args: string[], environment: Record<string, string>) =>
 describe('a new database', () => {
   test('takes the pepper of its first process, and credentials work after a restart', async () => {
     const DATABASE_URL = await freshDatabase();
-    const made = await company(await open({ DATABASE_URL, KEY_PEPPER: PEPPER }));
-    const again = await open({ DATABASE_URL, KEY_PEPPER: PEPPER });
-    expect(await statusOf(again, made)).toBe(200);
+    const createdCompany = await company(await open({ DATABASE_URL, KEY_PEPPER: PEPPER }));
+    const installation = await open({ DATABASE_URL, KEY_PEPPER: PEPPER });
+    expect(await loadStatus(installation, createdCompany)).toBe(200);
   });
 
   test('gets one pepper from processes that share DATA_DIR and start at once', async () => {
@@ -69,7 +69,9 @@ describe('a new database', () => {
     const results = await Promise.allSettled(
       peppers.map((KEY_PEPPER) => open({ DATABASE_URL, KEY_PEPPER })),
     );
-    const refused = results.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    const refused = results.flatMap((result) =>
+      result.status === 'rejected' ? [result.reason] : [],
+    );
     expect(refused.map((error) => error instanceof WrongPepper)).toEqual([true, true, true]);
   });
 });
@@ -141,15 +143,15 @@ test('a file without a whole pepper is refused', async () => {
 describe('a database of an older version, with credentials and without a digest', () => {
   const older = async () => {
     const DATABASE_URL = await freshDatabase();
-    const made = await company(await open({ DATABASE_URL, KEY_PEPPER: PEPPER }));
+    const createdCompany = await company(await open({ DATABASE_URL, KEY_PEPPER: PEPPER }));
     await execute(DATABASE_URL, 'DELETE FROM installations');
-    return { DATABASE_URL, made };
+    return { DATABASE_URL, createdCompany };
   };
 
   test('takes the pepper that is configured, and from then on no other', async () => {
-    const { DATABASE_URL, made } = await older();
+    const { DATABASE_URL, createdCompany } = await older();
     const upgraded = await open({ DATABASE_URL, KEY_PEPPER: PEPPER });
-    expect(await statusOf(upgraded, made)).toBe(200);
+    expect(await loadStatus(upgraded, createdCompany)).toBe(200);
     await expect(open({ DATABASE_URL, KEY_PEPPER: OTHER })).rejects.toThrow(WrongPepper);
   });
 
@@ -162,14 +164,14 @@ describe('a database of an older version, with credentials and without a digest'
 describe('pepper replace', () => {
   test('makes the configured pepper the one of the database, and says what it costs', async () => {
     const DATABASE_URL = await freshDatabase();
-    const made = await company(await open({ DATABASE_URL, KEY_PEPPER: PEPPER }));
+    const createdCompany = await company(await open({ DATABASE_URL, KEY_PEPPER: PEPPER }));
     const replace = (KEY_PEPPER: string) =>
       cli(['pepper', 'replace', '--json'], { DATABASE_URL, DATA_DIR: newFolder(), KEY_PEPPER });
     expect(replace(OTHER)).toMatchObject({ code: 0, output: '{"invalid_credentials":1}\n' });
     await expect(open({ DATABASE_URL, KEY_PEPPER: PEPPER })).rejects.toThrow(WrongPepper);
-    const other = await open({ DATABASE_URL, KEY_PEPPER: OTHER });
-    expect(await statusOf(other, made)).toBe(401);
-    expect(await statusOf(other, await company(other))).toBe(200);
+    const installation = await open({ DATABASE_URL, KEY_PEPPER: OTHER });
+    expect(await loadStatus(installation, createdCompany)).toBe(401);
+    expect(await loadStatus(installation, await company(installation))).toBe(200);
     expect(replace(OTHER)).toMatchObject({ code: 0, output: '{"invalid_credentials":0}\n' });
   });
 

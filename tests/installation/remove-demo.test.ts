@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 /** A demo company in use: with a call, a lead, events, a file that waits for its import. */
-async function demoInUse(name: string): Promise<number> {
+async function createUsedDemo(name: string): Promise<number> {
   const { company_id, credentials } = await createDemo(world.deps, name);
   const api = caller(world.app, `${credentials.public_key}:${credentials.private_key}`);
   const create = async (path: string, body: object) => {
@@ -47,7 +47,7 @@ async function demoInUse(name: string): Promise<number> {
 }
 
 /** How many rows of a company each table has. */
-async function rowsOf(company: number): Promise<Record<string, number>> {
+async function countRows(company: number): Promise<Record<string, number>> {
   const tables = await world.sql<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.columns
     JOIN information_schema.tables USING (table_schema, table_name)
@@ -75,17 +75,17 @@ const companies = async () =>
   );
 
 test('a demo is removed with all that is its own, and nothing else is touched', async () => {
-  const [doomed, other] = [await demoInUse('Doomed'), await demoInUse('Other')];
-  const [before, mine] = [await rowsOf(other), await rowsOf(Number(world.company.id))];
-  const rows = await rowsOf(doomed);
+  const [doomed, otherDemo] = [await createUsedDemo('Doomed'), await createUsedDemo('Other')];
+  const [before, mine] = [await countRows(otherDemo), await countRows(Number(world.company.id))];
+  const rows = await countRows(doomed);
   for (const table of ['buyers', 'calls', 'leads', 'webhook_events', 'number_lookups', 'jobs'])
     expect(rows[table]).toBeGreaterThan(0);
   expect(files()).toHaveLength(2);
   expect(await removeDemo(world.deps, doomed)).toEqual({ id: doomed, name: 'Doomed' });
-  expect(await rowsOf(doomed)).toEqual({});
+  expect(await countRows(doomed)).toEqual({});
   expect(await companies()).toEqual(['Test Company', 'Other']);
-  expect(await rowsOf(other)).toEqual(before);
-  expect(await rowsOf(Number(world.company.id))).toEqual(mine);
+  expect(await countRows(otherDemo)).toEqual(before);
+  expect(await countRows(Number(world.company.id))).toEqual(mine);
   expect(files()).toHaveLength(1);
   expect((await world.company.api('get', 'me')).status).toBe(200);
 });
@@ -117,11 +117,11 @@ test('a demo with a number that a carrier bills is refused, and the number is na
   );
   const removing = removeDemo(world.deps, Number(company_id));
   await expect(removing).rejects.toThrow(`bills the company for +${number!.phone_number}: release`);
-  expect((await rowsOf(Number(company_id))).buyers).toBe(6);
+  expect((await countRows(Number(company_id))).buyers).toBe(6);
 });
 
 test('a request that arrives meanwhile leaves nothing behind', async () => {
-  const doomed = await demoInUse('Doomed');
+  const doomed = await createUsedDemo('Doomed');
   const outcomes: string[] = [];
   const requests = Array.from({ length: 20 }, (_, n) =>
     world.deps.tenants
@@ -138,5 +138,5 @@ test('a request that arrives meanwhile leaves nothing behind', async () => {
   );
   await Promise.all([...requests, removeDemo(world.deps, doomed)]);
   expect(outcomes).toHaveLength(20);
-  expect(await rowsOf(doomed)).toEqual({});
+  expect(await countRows(doomed)).toEqual({});
 });

@@ -125,8 +125,8 @@ describe('beside a server that runs', () => {
 
   test('a program says so without a stack, and the doctor before', () => {
     const wrong = { WEBHOOK_LOG_DAYS: '7', PORT: '14813' };
-    const environment_of = { ...environment, DATABASE_URL, ...wrong };
-    const { code, output, errors } = runScript('src/worker.ts', [], environment_of);
+    const environmentOf = { ...environment, DATABASE_URL, ...wrong };
+    const { code, output, errors } = runScript('src/worker.ts', [], environmentOf);
     expect([code, output]).toEqual([1, '']);
     expect(errors).toMatch(/^What must be equal in all processes of this database is not/);
     expect(errors).not.toMatch(/^ +at /m);
@@ -155,9 +155,9 @@ test('each variable is known to be one of both kinds, and configure.md says whic
     ]
       .map(([, variable]) => variable!)
       .toSorted();
-  const checked_by_themselves = ['KEY_PEPPER', 'DATABASE_URL', 'STORAGE_DIR'];
-  const of_bucket = ['S3_BUCKET', 'S3_PREFIX', 'S3_ENDPOINT'];
-  expect(row('equal')).toEqual([...shared, ...checked_by_themselves, ...of_bucket].toSorted());
+  const checkedByThemselves = ['KEY_PEPPER', 'DATABASE_URL', 'STORAGE_DIR'];
+  const ofBucket = ['S3_BUCKET', 'S3_PREFIX', 'S3_ENDPOINT'];
+  expect(row('equal')).toEqual([...shared, ...checkedByThemselves, ...ofBucket].toSorted());
   const example = readFileSync(join(__dirname, '../../.env.example'), 'utf8');
   const declared = [...example.matchAll(/^([A-Z_0-9]+)=/gm)].map(([, name]) => name!);
   expect([...row('equal'), ...row('may differ')].toSorted()).toEqual(declared.toSorted());
@@ -197,27 +197,29 @@ describe('the storage of files', () => {
   beforeEach(async () => void (DATABASE_URL = await freshDatabase()));
 
   test('is that of the first start; another one is refused until it is accepted', async () => {
-    const own = newFolder();
-    await open({ STORAGE_DIR: own });
-    const other = newFolder();
-    const refused = `STORAGE_DIR: the folder ${other} is not the storage of this installation: `;
-    await expect(open({ STORAGE_DIR: other })).rejects.toThrow(`${refused}it has no mark of one`);
-    expect(existsSync(join(other, 'files/installation'))).toBe(false);
+    const ownFolder = newFolder();
+    await open({ STORAGE_DIR: ownFolder });
+    const otherFolder = newFolder();
+    const refused = `STORAGE_DIR: the folder ${otherFolder} is not the storage of this installation: `;
+    await expect(open({ STORAGE_DIR: otherFolder })).rejects.toThrow(
+      `${refused}it has no mark of one`,
+    );
+    expect(existsSync(join(otherFolder, 'files/installation'))).toBe(false);
     expect(
-      JSON.parse(cli(['settings', 'accept', '--json'], { STORAGE_DIR: other }).output),
-    ).toEqual({ changed: [`STORAGE_DIR: the folder ${other}`] });
-    await open({ STORAGE_DIR: other });
+      JSON.parse(cli(['settings', 'accept', '--json'], { STORAGE_DIR: otherFolder }).output),
+    ).toEqual({ changed: [`STORAGE_DIR: the folder ${otherFolder}`] });
+    await open({ STORAGE_DIR: otherFolder });
   });
 
   test('of another installation is refused, even to a new database', async () => {
-    const own = newFolder();
-    await open({ STORAGE_DIR: own });
+    const ownFolder = newFolder();
+    await open({ STORAGE_DIR: ownFolder });
     DATABASE_URL = await freshDatabase();
-    const refusal = `folder ${own} is not the storage of this installation: it is that of another`;
-    await expect(open({ STORAGE_DIR: own })).rejects.toThrow(refusal);
+    const refusal = `folder ${ownFolder} is not the storage of this installation: it is that of another`;
+    await expect(open({ STORAGE_DIR: ownFolder })).rejects.toThrow(refusal);
     await open({ STORAGE_DIR: newFolder() });
-    await expect(open({ STORAGE_DIR: own })).rejects.toThrow(refusal);
-    const doctor = JSON.parse(cli(['doctor', '--json'], { STORAGE_DIR: own }).output);
+    await expect(open({ STORAGE_DIR: ownFolder })).rejects.toThrow(refusal);
+    const doctor = JSON.parse(cli(['doctor', '--json'], { STORAGE_DIR: ownFolder }).output);
     expect(doctor).toContainEqual(
       expect.objectContaining({
         check: 'shared storage',
@@ -228,12 +230,12 @@ describe('the storage of files', () => {
   });
 
   test('keeps its mark when orphaned files are deleted', async () => {
-    const own = newFolder();
-    const { deps } = await open({ STORAGE_DIR: own });
+    const ownFolder = newFolder();
+    const { deps } = await open({ STORAGE_DIR: ownFolder });
     await deleteOrphanedUploads(deps, -1_000);
-    const kept: string[] = [];
-    for await (const keys of deps.storage.keysOlderThan(-1_000)) kept.push(...keys);
-    expect(kept).toEqual(['installation']);
-    await open({ STORAGE_DIR: own });
+    const keptKeys: string[] = [];
+    for await (const keys of deps.storage.keysOlderThan(-1_000)) keptKeys.push(...keys);
+    expect(keptKeys).toEqual(['installation']);
+    await open({ STORAGE_DIR: ownFolder });
   });
 });

@@ -9,39 +9,39 @@ beforeEach(async () => void (world = await createWorld()));
 afterEach(() => world.close());
 
 const NAME = 'forget_number';
-const add = (company_id: string, count: number) =>
+const add = (companyId: string, count: number) =>
   world.sql(
     `INSERT INTO jobs.job (name, data)
     SELECT $1, jsonb_build_object('company_id', $2::text, 'id', n::text)
     FROM generate_series(1, $3) n`,
-    [NAME, company_id, count],
+    [NAME, companyId, count],
   );
 const finish = (ids: string[]) =>
   world.sql("UPDATE jobs.job SET state = 'completed' WHERE id = ANY($1::uuid[])", [ids]);
-const process = () => claimer(world.deps.database.sql, NAME);
-const companies = (jobs: readonly { company_id: string }[]) =>
+const openProcess = () => claimer(world.deps.database.sql, NAME);
+const listCompanies = (jobs: readonly { company_id: string }[]) =>
   jobs.map(({ company_id }) => company_id);
 
 test('a company that floods gets half of the places, and leaves the others free', async () => {
   await add('7', 100);
-  const claim = process();
+  const claim = openProcess();
   const first = await claim({ free: 4, company_max: 2, running: [] });
-  expect(companies(first.jobs)).toEqual(['7', '7']);
+  expect(listCompanies(first.jobs)).toEqual(['7', '7']);
   const second = await claim({ free: 2, company_max: 2, running: first.jobs });
   expect(second.jobs).toEqual([]);
   await add('8', 1);
   const third = await claim({ free: 2, company_max: 2, running: first.jobs });
-  expect(companies(third.jobs)).toEqual(['8']);
+  expect(listCompanies(third.jobs)).toEqual(['8']);
 });
 
 test('who has fewer running in all processes is first, whoever came first', async () => {
   await add('1', 50);
-  const [one, two] = [process(), process()];
-  await one({ free: 4, company_max: 4, running: [] });
+  const [claimFirst, claimSecond] = [openProcess(), openProcess()];
+  await claimFirst({ free: 4, company_max: 4, running: [] });
   await add('2', 2);
   await add('3', 3);
-  const { jobs } = await two({ free: 6, company_max: 4, running: [] });
-  expect(companies(jobs).toSorted()).toEqual(['1', '2', '2', '3', '3', '3'].toSorted());
+  const { jobs } = await claimSecond({ free: 6, company_max: 4, running: [] });
+  expect(listCompanies(jobs).toSorted()).toEqual(['1', '2', '2', '3', '3', '3'].toSorted());
 });
 
 test('with one place, companies take turns', async () => {
@@ -51,11 +51,11 @@ test('with one place, companies take turns', async () => {
     ['11', 3],
   ] as const)
     await add(company, count);
-  const claim = process();
+  const claim = openProcess();
   const served: string[] = [];
   for (let n = 0; n < 9; n++) {
     const { jobs } = await claim({ free: 1, company_max: 1, running: [] });
-    served.push(...companies(jobs));
+    served.push(...listCompanies(jobs));
     await finish(jobs.map(({ id }) => id));
   }
   expect(served.toSorted()).toEqual(['10', '10', '10', '11', '11', '11', '9', '9', '9']);
@@ -64,7 +64,7 @@ test('with one place, companies take turns', async () => {
 
 test('a job is claimed once, however many processes claim', async () => {
   await add('1', 40);
-  const claims = [process(), process(), process()];
+  const claims = [openProcess(), openProcess(), openProcess()];
   const ids: string[] = [];
   while (ids.length < 40) {
     const claimed = await Promise.all(
@@ -73,8 +73,8 @@ test('a job is claimed once, however many processes claim', async () => {
     ids.push(...claimed.flatMap(({ jobs }) => jobs.map(({ id }) => id)));
   }
   expect(new Set(ids).size).toBe(40);
-  const again = await claims[0]!({ free: 3, company_max: 3, running: [] });
-  expect(again).toEqual({ jobs: [], is_contended: false });
+  const secondClaim = await claims[0]!({ free: 3, company_max: 3, running: [] });
+  expect(secondClaim).toEqual({ jobs: [], is_contended: false });
 });
 
 test('a job that waits for its time holds up no company, nor its own', async () => {
@@ -82,6 +82,6 @@ test('a job that waits for its time holds up no company, nor its own', async () 
   await world.sql(`UPDATE jobs.job SET start_after = now() + interval '1 hour'`);
   await add('1', 1);
   await add('2', 1);
-  const { jobs } = await process()({ free: 4, company_max: 2, running: [] });
-  expect(companies(jobs)).toEqual(['1', '2']);
+  const { jobs } = await openProcess()({ free: 4, company_max: 2, running: [] });
+  expect(listCompanies(jobs)).toEqual(['1', '2']);
 });

@@ -22,7 +22,7 @@ const upload = async ({ api }: Company, name: string): Promise<number> => {
   const form = { name, import_file: Buffer.from(csv) };
   return (await api('post', 'buyer_suppressions', { form })).body.buyer_suppression.id;
 };
-const running = async () =>
+const countRunning = async () =>
   Object.fromEntries(
     (
       await world.sql<{ company: string; n: number }>(
@@ -32,24 +32,26 @@ const running = async () =>
     ).map(({ company, n }) => [company, n]),
   );
 
-const with_processes = repetitions(0, PROCESSES) > 0 ? test : test.skip;
+const withProcesses = repetitions(0, PROCESSES) > 0 ? test : test.skip;
 
-with_processes(
+withProcesses(
   'of the imports of a fleet, a company has at most half, and another none to wait for',
   async () => {
     const { company } = world;
-    const other = await world.addCompany();
+    const otherCompany = await world.addCompany();
     const flood: number[] = [];
     for (let n = 0; n < FILES; n++) flood.push(await upload(company, `Flood ${n}`));
     await Promise.all(Array.from({ length: PROCESSES }, () => startJobProcess(world)));
     let most = 0;
-    let is_over = false;
+    let isOver = false;
     const watching = (async () => {
-      while (!is_over) most = Math.max(most, (await running())[String(company.id)] ?? 0);
+      while (!isOver) most = Math.max(most, (await countRunning())[String(company.id)] ?? 0);
     })();
-    await eventually(async () => ((await running())[String(company.id)] ?? 0) >= PROCESSES * SHARE);
-    const id = await upload(other, 'Another');
-    expect((await finished(other.api, `buyer_suppressions/${id}`)).status).toBe('succeeded');
+    await eventually(
+      async () => ((await countRunning())[String(company.id)] ?? 0) >= PROCESSES * SHARE,
+    );
+    const id = await upload(otherCompany, 'Another');
+    expect((await finished(otherCompany.api, `buyer_suppressions/${id}`)).status).toBe('succeeded');
     const rest = await world.sql(
       `SELECT FROM buyer_suppression_files WHERE company_id = $1 AND status <> 'succeeded'`,
       [company.id],
@@ -57,7 +59,7 @@ with_processes(
     expect(rest.length).toBeGreaterThan(0);
     for (const list of flood)
       expect((await finished(company.api, `buyer_suppressions/${list}`)).status).toBe('succeeded');
-    is_over = true;
+    isOver = true;
     await watching;
     expect(most).toBe(PROCESSES * SHARE);
   },

@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   world.company = await world.addCompany();
-  buyer = await made('buyers', { number: '+12125550101' });
-  offer = await made('offers', { name: 'Auto', buyer_ids: [buyer] });
+  buyer = await createRecord('buyers', { number: '+12125550101' });
+  offer = await createRecord('offers', { name: 'Auto', buyer_ids: [buyer] });
   lead = (
     await world.company.api('post', 'leads/capture', {
       body: { caller_id: CALLER, offer_id: offer },
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-async function made(path: string, body: object): Promise<number> {
+async function createRecord(path: string, body: object): Promise<number> {
   const res = await world.company.api('post', path, { body });
   return res.body[res.body.metadata.root].id;
 }
@@ -35,13 +35,13 @@ const call = async () =>
 const report = (id: number, event: string) =>
   world.company.api('post', `call_sessions/${id}/events`, { body: { event } });
 const apply = () => applyCalls(world.deps.database.pool, new Date());
-const seen = async () => {
+const loadLeadCalls = async () => {
   const { attempted_call_id, connected_call_id, buyer_id } = (
     await world.company.api('get', `leads/${lead}`)
   ).body.lead;
   return [attempted_call_id, connected_call_id, buyer_id];
 };
-const story = async () =>
+const listMessages = async () =>
   (
     await world.company.api('get', 'lead_logs', { query: { lead_id: lead, event: 'call_changed' } })
   ).body.lead_logs.map(({ message }: { message: string }) => message);
@@ -53,15 +53,15 @@ describe('calls are applied to their lead', () => {
     async () => {
       const first = await call();
       await Promise.all([apply(), apply(), apply(), apply()]);
-      expect(await seen()).toEqual([first, null, buyer]);
+      expect(await loadLeadCalls()).toEqual([first, null, buyer]);
       await report(first, 'no_answer');
       const second = await call();
       await report(second, 'answered');
       await Promise.all([apply(), apply()]);
       await report(second, 'completed');
       await apply();
-      expect(await seen()).toEqual([second, second, buyer]);
-      expect(await story()).toEqual([
+      expect(await loadLeadCalls()).toEqual([second, second, buyer]);
+      expect(await listMessages()).toEqual([
         'came in: a buyer is called',
         'came in: connected to a buyer',
       ]);
@@ -90,7 +90,7 @@ describe('calls are applied to their lead', () => {
       client.release();
     }
     await apply();
-    expect(await seen()).toEqual([id, id, buyer]);
+    expect(await loadLeadCalls()).toEqual([id, id, buyer]);
     expect(
       await world.sql('SELECT FROM lead_calls WHERE company_id = $1', [world.company.id]),
     ).toEqual([]);
@@ -101,7 +101,7 @@ describe('calls are applied to their lead', () => {
       const id = await call();
       await Promise.all([report(id, 'answered'), apply(), apply()]);
       await apply();
-      expect((await seen())[1]).toBe(id);
+      expect((await loadLeadCalls())[1]).toBe(id);
       await report(id, 'completed');
     }
   });

@@ -2,14 +2,14 @@ import {
   api,
   type Fields,
   fresh,
-  made,
+  createLead,
   post,
   remove,
   scheduled,
   setUp,
   shop,
   shown,
-  their_shop,
+  theirShop,
   world,
 } from '../support/lead-records';
 import { NOON, openShop, submit } from '../support/leads';
@@ -17,8 +17,8 @@ import { NOON, openShop, submit } from '../support/leads';
 setUp();
 
 describe('by_caller_number', () => {
-  const by = (lead_token: string, number: string, query: Fields = {}) =>
-    api('get', `leads/${lead_token}/${number}/by_caller_number`, { auth: null, query });
+  const by = (leadToken: string, number: string, query: Fields = {}) =>
+    api('get', `leads/${leadToken}/${number}/by_caller_number`, { auth: null, query });
 
   test(
     'returns the live lead of a number at the owner of the token, else the ' + 'last one',
@@ -26,7 +26,7 @@ describe('by_caller_number', () => {
       const number = fresh();
       const [old, offered] = [
         await scheduled({ caller_id: number }),
-        await made(shop.offer.lead_token, { caller_id: number }),
+        await createLead(shop.offer.lead_token, { caller_id: number }),
       ];
       await remove(old, shop.schedule.lead_token);
       const { lead_token } = shop.schedule;
@@ -46,7 +46,7 @@ describe('by_caller_number', () => {
       ).toBeUndefined();
       expect([
         (await by(lead_token, fresh())).status,
-        (await by(their_shop.schedule.lead_token, number)).status,
+        (await by(theirShop.schedule.lead_token, number)).status,
         (await by('f'.repeat(32), number)).status,
       ]).toEqual([404, 404, 401]);
       expect(Object.keys((await by(lead_token, '911')).body.errors)).toEqual(['caller_number']);
@@ -55,46 +55,46 @@ describe('by_caller_number', () => {
 });
 
 describe('capture', () => {
-  const capture = (body: Fields, sent: Fields = {}) =>
-    api('post', 'leads/capture', { body: { caller_id: fresh(), ...body }, ...sent });
+  const capture = (body: Fields, options: Fields = {}) =>
+    api('post', 'leads/capture', { body: { caller_id: fresh(), ...body }, ...options });
 
   test(
     'submits a lead with the credentials of the company, to the offer or schedule ' +
       'that is named',
     async () => {
       const { uuid } = (await api('get', `schedules/${shop.schedule.id}`)).body.schedule;
-      const other = await openShop(world, []);
-      for (const [named, schedule_id, offer_id] of [
+      const otherShop = await openShop(world, []);
+      for (const [reference, scheduleId, offerId] of [
         [{ schedule_id: shop.schedule.id }, shop.schedule.id, shop.offer.id],
         [{ schedule_id: uuid }, shop.schedule.id, shop.offer.id],
         [{ offer_id: String(shop.offer.id) }, null, shop.offer.id],
         [
-          { schedule_id: shop.schedule.id, offer_id: other.offer.id },
+          { schedule_id: shop.schedule.id, offer_id: otherShop.offer.id },
           shop.schedule.id,
-          other.offer.id,
+          otherShop.offer.id,
         ],
       ] as const) {
         const { status, body } = await capture({
-          ...named,
+          ...reference,
           first_name: 'Ann',
           lead_token: 'x',
           data: { zip: '90210' },
         });
         expect([status, body.lead]).toMatchObject([
           201,
-          { schedule_id, offer_id, data: { first_name: 'Ann', zip: '90210' } },
+          { schedule_id: scheduleId, offer_id: offerId, data: { first_name: 'Ann', zip: '90210' } },
         ]);
         expect(Object.keys(body.lead.data)).toHaveLength(2);
       }
-      const by_query = await api('post', 'leads/capture', {
+      const byQuery = await api('post', 'leads/capture', {
         query: { caller_id: fresh(), offer_id: shop.offer.id, first_name: 'Ann' },
       });
-      expect([by_query.status, by_query.body.lead.data]).toEqual([201, { first_name: 'Ann' }]);
-      const again = await capture({
-        caller_id: by_query.body.lead.caller_id,
+      expect([byQuery.status, byQuery.body.lead.data]).toEqual([201, { first_name: 'Ann' }]);
+      const repeatedResponse = await capture({
+        caller_id: byQuery.body.lead.caller_id,
         offer_id: shop.offer.id,
       });
-      expect([again.status, again.body.id]).toEqual([200, by_query.body.id]);
+      expect([repeatedResponse.status, repeatedResponse.body.id]).toEqual([200, byQuery.body.id]);
     },
   );
 
@@ -104,15 +104,15 @@ describe('capture', () => {
     async () => {
       const { schedule } = await openShop(world, []);
       await api('delete', `schedules/${schedule.id}`);
-      for (const [named, field] of [
+      for (const [reference, field] of [
         [{}, 'schedule_id'],
         [{ offer_id: null }, 'schedule_id'],
         [{ schedule_id: schedule.id }, 'schedule_id'],
-        [{ schedule_id: their_shop.schedule.id }, 'schedule_id'],
-        [{ offer_id: their_shop.offer.id }, 'offer_id'],
+        [{ schedule_id: theirShop.schedule.id }, 'schedule_id'],
+        [{ offer_id: theirShop.offer.id }, 'offer_id'],
         [{ offer_id: 'x' }, 'offer_id'],
       ] as const) {
-        const { status, body } = await capture(named);
+        const { status, body } = await capture(reference);
         expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
       }
       const auth = await world.credentials(world.company, ['leads:read', 'leads:update']);
@@ -173,14 +173,18 @@ describe.each(['offer', 'schedule'] as const)('a submission to an %s with', (own
       'schedule and caller_id, ended ones too, and to no other',
     async () => {
       const { lead_token } = shop[owner];
-      const ended = await made(lead_token, { first_name: 'Ann', last_name: 'Lee', sub_id: 's' });
+      const ended = await createLead(lead_token, {
+        first_name: 'Ann',
+        last_name: 'Lee',
+        sub_id: 's',
+      });
       await remove(ended, lead_token);
-      const live = await made(lead_token, { caller_id: ended.caller_id, first_name: 'Bea' });
-      const others = [
-        await made(shop[owner === 'offer' ? 'schedule' : 'offer'].lead_token, {
+      const live = await createLead(lead_token, { caller_id: ended.caller_id, first_name: 'Bea' });
+      const otherLeads = [
+        await createLead(shop[owner === 'offer' ? 'schedule' : 'offer'].lead_token, {
           caller_id: ended.caller_id,
         }),
-        await made(lead_token),
+        await createLead(lead_token),
       ];
       const res = await post(lead_token, {
         caller_id: ended.caller_id,
@@ -202,7 +206,7 @@ describe.each(['offer', 'schedule'] as const)('a submission to an %s with', (own
         is_live: false,
       });
       expect(Object.keys((await shown(ended)).data)).toEqual(['first_name']);
-      for (const other of others) expect(await shown(other)).toEqual(other);
+      for (const otherLead of otherLeads) expect(await shown(otherLead)).toEqual(otherLead);
       await post(lead_token, { caller_id: ended.caller_id, first_name: 'Zoe' });
       expect([(await shown(ended)).data, (await shown(live)).data]).toEqual([
         { first_name: 'Eve' },
@@ -216,11 +220,11 @@ describe.each(['offer', 'schedule'] as const)('a submission to an %s with', (own
       'update_all_matching_leads to those of all',
     async () => {
       const { lead_token } = shop[owner];
-      const ended = await made(lead_token);
+      const ended = await createLead(lead_token);
       await remove(ended, lead_token);
-      const [live, other] = [
-        await made(lead_token, { caller_id: ended.caller_id }),
-        await made(lead_token),
+      const [live, otherLead] = [
+        await createLead(lead_token, { caller_id: ended.caller_id }),
+        await createLead(lead_token),
       ];
       const call = async ({ id }: { id: number }) =>
         (
@@ -232,7 +236,7 @@ describe.each(['offer', 'schedule'] as const)('a submission to an %s with', (own
             [world.company.id, id, shop.offer.id, NOON],
           )
         )[0]!.id;
-      const ids = [await call(ended), await call(live), await call(other)];
+      const ids = [await call(ended), await call(live), await call(otherLead)];
       const tokens = async () =>
         (
           await world.sql<Fields>(

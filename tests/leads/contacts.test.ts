@@ -2,12 +2,12 @@ import { setTimeout } from 'node:timers/promises';
 import {
   api,
   block,
-  bodies,
-  contactOf,
+  listBodies,
+  loadContact,
   DIAL,
   EMAIL,
   lead,
-  leadOf,
+  submitLead,
   newNumber,
   records,
   setUp,
@@ -27,10 +27,10 @@ describe('contacts', () => {
     const company = await world.addCompany();
     const { schedule } = await openShop(world, [], {}, company);
     await block(['+13107770001', '+13107770002'], company);
-    for (const caller_id of ['3107770002', '3107770003'])
+    for (const callerId of ['3107770002', '3107770003'])
       await api('post', 'leads', {
         auth: null,
-        query: { lead_token: schedule.lead_token, caller_id },
+        query: { lead_token: schedule.lead_token, caller_id: callerId },
       });
     expect(
       (
@@ -43,8 +43,8 @@ describe('contacts', () => {
       (await records('contacts', query, company))
         .map(({ caller_id }: { caller_id: string }) => caller_id.slice(-1))
         .join('');
-    for (const caller_id of ['+13107770002', '(310) 777-0002', '1-310-777-0002', '310.777.0002'])
-      expect([caller_id, await listed({ caller_id })]).toEqual([caller_id, '2']);
+    for (const callerId of ['+13107770002', '(310) 777-0002', '1-310-777-0002', '310.777.0002'])
+      expect([callerId, await listed({ caller_id: callerId })]).toEqual([callerId, '2']);
     expect(await listed({ caller_id: '+13107779999' })).toBe('');
     expect([
       await listed({ blocked: true }),
@@ -66,8 +66,8 @@ describe('contacts', () => {
 
   test('count what went to their leads, and when it last did', async () => {
     const [shop, number] = [await openShop(world, [sms('a'), sms('b'), DIAL, EMAIL]), newNumber()];
-    await leadOf(shop.schedule.lead_token, number, { email: 'ann@example.com' });
-    await leadOf(shop.offer.lead_token, number);
+    await submitLead(shop.schedule.lead_token, number, { email: 'ann@example.com' });
+    await submitLead(shop.offer.lead_token, number);
     await runEngine(world);
     const counts = {
       leads_count: 2,
@@ -76,13 +76,13 @@ describe('contacts', () => {
       emails_count: 1,
       last_contacted_at: '2027-01-12T17:00:00.000+00:00',
     };
-    expect(await contactOf(number)).toMatchObject({ ...counts, blocked: false, opt_out: false });
+    expect(await loadContact(number)).toMatchObject({ ...counts, blocked: false, opt_out: false });
   });
 
   test('are shown by number and uuid, and not again while they are unchanged', async () => {
     const number = newNumber();
     await block([number]);
-    const { id, uuid } = await contactOf(number);
+    const { id, uuid } = await loadContact(number);
     const first = await api('get', `contacts/${id}`);
     expect((await api('get', `contacts/${uuid}`)).body).toEqual(first.body);
     expect(first.body.contact).toMatchObject({
@@ -91,11 +91,11 @@ describe('contacts', () => {
       blocked_at: expect.any(String),
       unblocked_at: null,
     });
-    const again = () =>
+    const reload = () =>
       api('get', `contacts/${id}`, { headers: { 'If-None-Match': `"${first.body.checksum}"` } });
-    expect((await again()).status).toBe(304);
+    expect((await reload()).status).toBe(304);
     await unblock([number]);
-    expect((await again()).body.contact).toMatchObject({
+    expect((await reload()).body.contact).toMatchObject({
       blocked: false,
       unblocked_at: expect.any(String),
     });
@@ -107,7 +107,7 @@ test.each(['opt_out', 'blocked'])(
   'a lead is changed in %s with its checksum, once, and the log has what it was before',
   async (field) => {
     const { schedule } = await openShop(world, []);
-    const { id } = await leadOf(schedule.lead_token, newNumber());
+    const { id } = await submitLead(schedule.lead_token, newNumber());
     const { etag } = (await api('get', `leads/${id}`)).headers;
     const put = (value: boolean) =>
       api('put', `leads/${id}`, { body: { [field]: value }, headers: { 'If-Match': etag! } });
@@ -141,8 +141,8 @@ describe('the blacklist', () => {
       {
         accepted: 1,
         added: 1,
-        rejected: ['call me', '', '123'].map((caller_id) => ({
-          caller_id,
+        rejected: ['call me', '', '123'].map((callerId) => ({
+          caller_id: callerId,
           reason: expect.any(String),
         })),
       },
@@ -152,15 +152,15 @@ describe('the blacklist', () => {
       ['x'],
       { accepted: 0, added: 0, rejected: [{ caller_id: 'x', reason: expect.any(String) }] },
     ],
-  ])('%s', async (_name, caller_ids, reply) => {
-    const res = await block(caller_ids);
+  ])('%s', async (_name, callerIds, reply) => {
+    const res = await block(callerIds);
     expect([res.status, res.body]).toEqual([200, expect.objectContaining(reply)]);
   });
 
   test('gives back only what is on it, and is the company’s own', async () => {
-    const [numbers, other] = [[newNumber(), newNumber()], await world.addCompany()];
+    const [numbers, otherCompany] = [[newNumber(), newNumber()], await world.addCompany()];
     await block([numbers[0]]);
-    await block(numbers, other);
+    await block(numbers, otherCompany);
     expect((await unblock([...numbers, 'junk'])).body).toMatchObject({
       accepted: 2,
       added: 0,
@@ -169,8 +169,8 @@ describe('the blacklist', () => {
     });
     expect((await unblock(numbers)).body).toMatchObject({ accepted: 2, removed: 0 });
     expect([
-      (await contactOf(numbers[0]!)).blocked,
-      (await contactOf(numbers[0]!, other)).blocked,
+      (await loadContact(numbers[0]!)).blocked,
+      (await loadContact(numbers[0]!, otherCompany)).blocked,
     ]).toEqual([false, true]);
   });
 
@@ -195,7 +195,7 @@ describe('the blacklist', () => {
     ];
     const leads = await Promise.all(
       [shop.schedule, ended.schedule, shop.offer].map(
-        async ({ lead_token }) => (await leadOf(lead_token, number)).id,
+        async ({ lead_token }) => (await submitLead(lead_token, number)).id,
       ),
     );
     const statuses = async () => (await Promise.all(leads.map(lead))).map(({ status }) => status);
@@ -212,25 +212,25 @@ describe('the blacklist', () => {
     await unblock([number]);
     await runEngine(world);
     // Its wait goes on to the time that was meant.
-    expect([await statuses(), await bodies(number)]).toEqual([
+    expect([await statuses(), await listBodies(number)]).toEqual([
       ['waiting', 'completed', 'queue'],
       expect.not.arrayContaining(['second']),
     ]);
     await block([number]);
     time.set('2027-01-12T19:30:00Z');
-    expect([await runEngine(world), (await bodies(number)).length]).toEqual([0, 2]);
+    expect([await runEngine(world), (await listBodies(number)).length]).toEqual([0, 2]);
     await unblock([number]);
     await runEngine(world);
     expect(await statuses()).toEqual(['completed', 'completed', 'queue']);
     // Leads that are due at the same time are contacted in any order.
-    expect((await bodies(number)).toSorted()).toEqual(['first', 'only', 'second']);
+    expect((await listBodies(number)).toSorted()).toEqual(['first', 'only', 'second']);
   });
 
   test(
     'a change that waits for another of the same number is made of what that ' + 'one leaves',
     async () => {
       const [{ schedule }, number] = [await openShop(world, [wait(24)]), newNumber()];
-      const { id } = await leadOf(schedule.lead_token, number);
+      const { id } = await submitLead(schedule.lead_token, number);
       await block([number]);
       await unblock([number]);
       await world.sql('BEGIN');
@@ -246,7 +246,7 @@ describe('the blacklist', () => {
       await world.sql(`UPDATE leads SET status = 'blocked', due_at = NULL WHERE id = $1`, [id]);
       await world.sql('COMMIT');
       expect((await waiting).body).toMatchObject({ accepted: 1, removed: 1 });
-      expect([(await contactOf(number)).blocked, (await lead(id)).status]).toEqual([
+      expect([(await loadContact(number)).blocked, (await lead(id)).status]).toEqual([
         false,
         'scheduled',
       ]);
@@ -259,7 +259,9 @@ describe('the blacklist', () => {
     async () => {
       const { schedule } = await openShop(world, [wait(24)]);
       const numbers = Array.from({ length: 60 }, newNumber);
-      await Promise.all(numbers.slice(0, 40).map((number) => leadOf(schedule.lead_token, number)));
+      await Promise.all(
+        numbers.slice(0, 40).map((number) => submitLead(schedule.lead_token, number)),
+      );
       const orders = Array.from({ length: 20 }, (_, n) => [
         ...numbers.slice(n * 3),
         ...numbers.slice(0, n * 3).toReversed(),

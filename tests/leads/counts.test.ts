@@ -6,7 +6,7 @@ import { leadUpdate } from '../support/write-leads';
 
 let world: World;
 let company: Company;
-let lead_token: string;
+let leadToken: string;
 
 beforeAll(async () => {
   world = await createWorld();
@@ -14,11 +14,11 @@ beforeAll(async () => {
 beforeEach(async () => {
   company = world.company = await world.addCompany();
   const shop = await openShop(world, [{ action_type: 'wait', wait_amount: 1, wait_unit: 'days' }]);
-  lead_token = shop.schedule.lead_token;
+  leadToken = shop.schedule.lead_token;
 });
 afterAll(() => world.close());
 
-const listed = async (query: Record<string, unknown>) => {
+const listLeads = async (query: Record<string, unknown>) => {
   const { status, body } = await company.api('get', 'leads', { query });
   expect([query, status]).toEqual([query, 200]);
   return body as { leads: { id: number }[]; metadata: Record<string, number> };
@@ -30,7 +30,7 @@ const update = (set: string, where: string) =>
 async function mixedLeads(): Promise<void> {
   await Promise.all(
     Array.from({ length: 24 }, (_, n) =>
-      submit(world, lead_token, { caller_id: `3105550${100 + n}`, email: `a${n % 7}@example.com` }),
+      submit(world, leadToken, { caller_id: `3105550${100 + n}`, email: `a${n % 7}@example.com` }),
     ),
   );
   await update('is_live = false, due_at = NULL', 'id % 3 = 0');
@@ -43,7 +43,7 @@ async function mixedLeads(): Promise<void> {
 
 test('leads with a next action are counted exactly, after any concurrent changes', async () => {
   const numbers = Array.from({ length: 60 }, (_, n) => `3105550${100 + (n % 40)}`);
-  await Promise.all(numbers.map((caller_id) => submit(world, lead_token, { caller_id })));
+  await Promise.all(numbers.map((callerId) => submit(world, leadToken, { caller_id: callerId })));
   const leads = await world.sql<{ id: string }>('SELECT id FROM leads WHERE company_id = $1', [
     company.id,
   ]);
@@ -80,12 +80,19 @@ test('leads with a next action are counted exactly, after any concurrent changes
     WHERE company_id = $1 AND resource = 'leads'`,
     [company.id, counted!.all],
   );
-  for (const [has_next_action, n] of [
+  for (const [hasNextAction, n] of [
     [true, Number(counted!.due)],
     [false, Number(counted!.all) - Number(counted!.due)],
   ] as const) {
-    const { leads: found, metadata } = await listed({ has_next_action, per_page: 100 });
-    expect([has_next_action, metadata.total_count, found.length]).toEqual([has_next_action, n, n]);
+    const { leads: listedLeads, metadata } = await listLeads({
+      has_next_action: hasNextAction,
+      per_page: 100,
+    });
+    expect([hasNextAction, metadata.total_count, listedLeads.length]).toEqual([
+      hasNextAction,
+      n,
+      n,
+    ]);
   }
 });
 
@@ -101,8 +108,8 @@ test('a period of next actions is counted from whichever end has fewer', async (
       [company.id, day(days)],
     );
     const [from, to] = [
-      await listed({ next_action_at_from: day(days) }),
-      await listed({ next_action_at_to: day(days) }),
+      await listLeads({ next_action_at_from: day(days) }),
+      await listLeads({ next_action_at_to: day(days) }),
     ];
     expect([days, to.metadata.total_count, from.metadata.total_count]).toEqual([
       days,
@@ -113,7 +120,7 @@ test('a period of next actions is counted from whichever end has fewer', async (
   }
   const window = { next_action_at_from: day(0.5), next_action_at_to: day(2.5) };
   for (const order of [{}, { order: 'next_action_at' }, { order: 'email', order_dir: 'desc' }]) {
-    const { leads, metadata } = await listed({ ...window, ...order });
+    const { leads, metadata } = await listLeads({ ...window, ...order });
     expect(leads.length).toBeGreaterThan(2);
     expect(metadata.total_count).toBe(leads.length);
   }
@@ -121,7 +128,7 @@ test('a period of next actions is counted from whichever end has fewer', async (
 
 const ORDERS = contract.document.components.schemas.LeadOrder!.enum as string[];
 const BOTH_WAYS = ORDERS.flatMap((order) =>
-  (['asc', 'desc'] as const).map((order_dir) => ({ order, order_dir })),
+  (['asc', 'desc'] as const).map((orderDir) => ({ order, order_dir: orderDir })),
 );
 
 test.each(BOTH_WAYS)(
@@ -129,11 +136,11 @@ test.each(BOTH_WAYS)(
   async ({ order, order_dir }) => {
     await mixedLeads();
     const query = { order, order_dir };
-    const all = (await listed({ ...query, per_page: 100 })).leads.map(({ id }) => id);
+    const all = (await listLeads({ ...query, per_page: 100 })).leads.map(({ id }) => id);
     expect(all).toHaveLength(24);
     const paged: number[] = [];
     for (let cursor = -1; cursor !== 0;) {
-      const { leads, metadata } = await listed({ ...query, per_page: 5, cursor });
+      const { leads, metadata } = await listLeads({ ...query, per_page: 5, cursor });
       paged.push(...leads.map(({ id }) => id));
       cursor = metadata.next_cursor!;
     }
@@ -145,7 +152,7 @@ test.each(BOTH_WAYS)(
   'an index has the leads in the order of $order $order_dir, after a cursor too',
   async ({ order, order_dir }) => {
     await mixedLeads();
-    const { metadata } = await listed({ order, order_dir, per_page: 5 });
+    const { metadata } = await listLeads({ order, order_dir, per_page: 5 });
     const plans: string[] = [];
     const { prepared } = world.deps.database;
     const query = prepared.query.bind(prepared) as (bound: {
@@ -156,12 +163,12 @@ test.each(BOTH_WAYS)(
       text: string;
       values: unknown[];
     }) => {
-      if (bound.text.includes('FROM leads t')) plans.push(await planOf(bound));
+      if (bound.text.includes('FROM leads t')) plans.push(await explainPlan(bound));
       return query(bound);
     }) as never);
     try {
-      await listed({ order, order_dir, per_page: 5 });
-      await listed({ order, order_dir, per_page: 5, cursor: metadata.next_cursor });
+      await listLeads({ order, order_dir, per_page: 5 });
+      await listLeads({ order, order_dir, per_page: 5, cursor: metadata.next_cursor });
     } finally {
       spy.mockRestore();
     }
@@ -172,7 +179,7 @@ test.each(BOTH_WAYS)(
 );
 
 /** The plan that is chosen where sorting costs more than anything else. */
-async function planOf({ text, values }: { text: string; values: unknown[] }): Promise<string> {
+async function explainPlan({ text, values }: { text: string; values: unknown[] }): Promise<string> {
   await world.sql('SET enable_seqscan = off');
   await world.sql('SET enable_bitmapscan = off');
   await world.sql('SET enable_sort = off');
@@ -197,13 +204,14 @@ interface Node {
 
 /** Sorts directly of what a scan of leads returns. */
 function sortedRows(plan: string): string[] {
-  const found: string[] = [];
+  const sortedTables: string[] = [];
   const visit = (node: Node) => {
     const below = node.Plans ?? [];
     if (/Sort/.test(node['Node Type']))
-      for (const { 'Relation Name': table } of below) if (table === 'leads') found.push(table);
+      for (const { 'Relation Name': table } of below)
+        if (table === 'leads') sortedTables.push(table);
     below.forEach(visit);
   };
   visit((JSON.parse(plan) as { Plan: Node }[])[0]!.Plan);
-  return found;
+  return sortedTables;
 }

@@ -4,7 +4,7 @@ import {
   calls,
   dial,
   type Fields,
-  made,
+  createLead,
   open,
   openWorld,
   owners,
@@ -20,24 +20,27 @@ openWorld();
 
 describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
   let shop: Shop;
-  let lead_token: string;
-  const is_schedule = owner === 'schedule';
+  let leadToken: string;
+  const isSchedule = owner === 'schedule';
   beforeAll(async () => {
     shop = await open();
-    ({ lead_token } = shop[owner]);
+    ({ lead_token: leadToken } = shop[owner]);
   });
   const remove = ({ caller_id }: Fields) =>
-    api('post', `leads/${String(caller_id)}/caller_remove`, { auth: null, query: { lead_token } });
+    api('post', `leads/${String(caller_id)}/caller_remove`, {
+      auth: null,
+      query: { lead_token: leadToken },
+    });
 
   test(
     "blocked true | the lead cannot call any of the account's numbers and no " +
       'outbound actions are taken for it',
     async () => {
-      const elsewhere = await made((await open()).schedule.lead_token, {
+      const elsewhere = await createLead((await open()).schedule.lead_token, {
         next_action_at: '2027-01-12 18:00:00 +0000',
       });
       const { caller_id } = elsewhere;
-      const lead = await made(lead_token, {
+      const lead = await createLead(leadToken, {
         caller_id,
         schedule_callback_in_seconds: 60,
         blocked: true,
@@ -63,16 +66,19 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
     'PUT /api/v1/leads/:caller_id/caller_opt_out | lead_token given | lead is ' +
       'opted out; no more SMS, calls or emails',
     async () => {
-      const lead = await made(lead_token, { schedule_callback_in_seconds: 60 });
-      const other = await made((await open()).schedule.lead_token, {
+      const lead = await createLead(leadToken, { schedule_callback_in_seconds: 60 });
+      const otherLead = await createLead((await open()).schedule.lead_token, {
         caller_id: lead.caller_id,
         next_action_at: '2027-01-12 18:00:00 +0000',
       });
-      const elsewhere = await made((await open()).schedule.lead_token, {
+      const elsewhere = await createLead((await open()).schedule.lead_token, {
         caller_id: lead.caller_id,
       });
       const optOut = (more: Fields) =>
-        api('put', `leads/${lead.caller_id}/caller_opt_out`, { query: { lead_token }, ...more });
+        api('put', `leads/${lead.caller_id}/caller_opt_out`, {
+          query: { lead_token: leadToken },
+          ...more,
+        });
       const res = await optOut({ auth: null });
       expect([res.status, res.body.lead]).toMatchObject([
         200,
@@ -81,7 +87,7 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
           status: 'opt_out',
           opt_out: true,
           has_next_action: false,
-          is_live: !is_schedule,
+          is_live: !isSchedule,
         },
       ]);
       await runEngine(world);
@@ -90,22 +96,22 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
       await optOut({});
       await at('2027-01-14T17:00:00Z');
       expect(await texts(elsewhere)).toEqual(['first']);
-      for (const each of [lead, other])
-        expect([await texts(each), await calls(each), (await shown(each)).status]).toEqual([
-          [],
-          0,
-          'opt_out',
-        ]);
-      const again = await post(lead_token, {
+      for (const optedOutLead of [lead, otherLead])
+        expect([
+          await texts(optedOutLead),
+          await calls(optedOutLead),
+          (await shown(optedOutLead)).status,
+        ]).toEqual([[], 0, 'opt_out']);
+      const response = await post(leadToken, {
         caller_id: lead.caller_id,
-        ...(is_schedule && { restart_schedule: true }),
+        ...(isSchedule && { restart_schedule: true }),
       });
       // An opt-out has ended its schedule.
-      expect([again.status, again.body.lead.status, Object.keys(again.body.warnings)]).toEqual([
-        is_schedule ? 201 : 200,
-        'opt_out',
-        ['caller_id'],
-      ]);
+      expect([
+        response.status,
+        response.body.lead.status,
+        Object.keys(response.body.warnings),
+      ]).toEqual([isSchedule ? 201 : 200, 'opt_out', ['caller_id']]);
       await runEngine(world);
       expect([await texts(lead), await calls(lead)]).toEqual([[], 0]);
     },
@@ -115,7 +121,7 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
     '/api/v1/leads/:caller_id/caller_remove | lead_token given | lead is removed ' +
       'from the schedule or offer; no further actions are taken for it',
     async () => {
-      const lead = await made(lead_token, { schedule_callback_in_seconds: 60 });
+      const lead = await createLead(leadToken, { schedule_callback_in_seconds: 60 });
       const res = await remove(lead);
       expect([res.status, res.body.lead]).toMatchObject([
         200,
@@ -137,14 +143,16 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
     'PUT /api/v1/leads/:caller_id/caller_move_to_end_of_schedule | lead_token ' +
       'given | lead moves to the end of its schedule',
     async () => {
-      const lead = await made(lead_token, { schedule_callback_at: '2027-01-13 17:00:00 +0000' });
+      const lead = await createLead(leadToken, {
+        schedule_callback_at: '2027-01-13 17:00:00 +0000',
+      });
       const move = () =>
         api('put', `leads/${lead.caller_id}/caller_move_to_end_of_schedule`, {
           auth: null,
-          query: { lead_token },
+          query: { lead_token: leadToken },
         });
       const res = await move();
-      if (!is_schedule)
+      if (!isSchedule)
         return expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['lead_token']]);
       expect([res.status, res.body.lead]).toMatchObject([
         200,
@@ -157,8 +165,8 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
       ]);
       await runEngine(world);
       expect([await texts(lead), (await shown(lead)).is_live]).toEqual([['bye'], false]);
-      const again = await move();
-      expect([again.status, Object.keys(again.body.errors)]).toEqual([422, ['caller_id']]);
+      const response = await move();
+      expect([response.status, Object.keys(response.body.errors)]).toEqual([422, ['caller_id']]);
       await at('2027-01-14T17:00:00Z');
       expect([await texts(lead), await calls(lead)]).toEqual([['bye'], 0]);
     },
@@ -173,9 +181,9 @@ describe(
       ['of the schedule', { hours_to_expire: 2 }, {}],
       ['of the lead, which counts more', { hours_to_expire: 1 }, { hours_to_expire: 2 }],
       ['of the lead, in minutes', { hours_to_expire: 1 }, { hours_to_expire: 1, expires_in: 120 }],
-    ])('those %s', async (_, of_schedule, of_lead) => {
-      const { schedule } = await open(of_schedule);
-      const lead = await made(schedule.lead_token, of_lead);
+    ])('those %s', async (_, ofSchedule, ofLead) => {
+      const { schedule } = await open(ofSchedule);
+      const lead = await createLead(schedule.lead_token, ofLead);
       await runEngine(world);
       await at('2027-01-12T18:59:59Z');
       expect([await texts(lead), (await shown(lead)).is_live]).toEqual([['first'], true]);
@@ -187,9 +195,9 @@ describe(
     });
 
     test('a submission may move them while the lead waits', async () => {
-      const lead = await made((await open()).schedule.lead_token);
+      const lead = await createLead((await open()).schedule.lead_token);
       const { lead_token } = (await open({ hours_to_expire: 1 })).schedule;
-      const waiting = await made(lead_token);
+      const waiting = await createLead(lead_token);
       await runEngine(world);
       await post(lead_token, { caller_id: waiting.caller_id, hours_to_expire: 3 });
       await at('2027-01-12T19:00:00Z');
@@ -199,7 +207,7 @@ describe(
     });
 
     test('a lead of an offer is no longer picked up after expires_in minutes', async () => {
-      const lead = await made((await open()).offer.lead_token, { expires_in: 90 });
+      const lead = await createLead((await open()).offer.lead_token, { expires_in: 90 });
       await at('2027-01-12T18:29:59Z');
       expect(await shown(lead)).toMatchObject({ status: 'queue', is_live: true });
       await at('2027-01-12T18:30:00Z');
@@ -215,14 +223,14 @@ describe(
     test.each<[string, Fields, Fields]>([
       ['of the schedule', { max_contact_attempts: 2 }, {}],
       ['of the lead, which counts more', { max_contact_attempts: 1 }, { max_contact_attempts: 2 }],
-    ])('those %s', async (_, of_schedule, of_lead) => {
+    ])('those %s', async (_, ofSchedule, ofLead) => {
       const email = { action_type: 'email', subject: 'no attempt', body: 'Hi' };
       const { schedule } = await openShop(
         world,
         [sms('one'), email, dial, sms('two many'), email, sms('bye', { end: true })],
-        of_schedule,
+        ofSchedule,
       );
-      const lead = await made(schedule.lead_token, { email: 'ann@example.com', ...of_lead });
+      const lead = await createLead(schedule.lead_token, { email: 'ann@example.com', ...ofLead });
       await runEngine(world);
       expect([await texts(lead), await calls(lead), await shown(lead)]).toMatchObject([
         ['one', 'bye'],

@@ -2,7 +2,7 @@ import {
   api,
   type Fields,
   fresh,
-  made,
+  createLead,
   open,
   openWorld,
   shown,
@@ -22,22 +22,24 @@ describe.each([
   test(row, async () => {
     const list = (await api('post', 'buyer_suppressions', { body: { name: 'Do not call' } })).body
       .buyer_suppression;
-    const caller_ids = [fresh(), fresh()];
-    const [wanted, before] = verb === 'caller_block' ? [2, 0] : [0, 2];
+    const callerIds = [fresh(), fresh()];
+    const [expected, before] = verb === 'caller_block' ? [2, 0] : [0, 2];
     if (before)
-      await api('post', `buyer_suppressions/${list.id}/caller_block`, { body: { caller_ids } });
+      await api('post', `buyer_suppressions/${list.id}/caller_block`, {
+        body: { caller_ids: callerIds },
+      });
     const res = await api('post', `buyer_suppressions/${list.id}/${verb}`, {
-      body: { caller_ids },
+      body: { caller_ids: callerIds },
     });
     expect([
       res.status,
       res.body.added + res.body.removed,
       res.body.buyer_suppression.blocked,
-    ]).toEqual([200, 2, wanted]);
+    ]).toEqual([200, 2, expected]);
     const { schedule } = await open({ buyer_suppression_ids: [list.id] });
-    const lead = await made(schedule.lead_token, { caller_id: caller_ids[0] });
+    const lead = await createLead(schedule.lead_token, { caller_id: callerIds[0] });
     await runEngine(world);
-    expect(await texts(lead)).toEqual(wanted ? [] : ['first']);
+    expect(await texts(lead)).toEqual(expected ? [] : ['first']);
   });
 });
 
@@ -55,18 +57,23 @@ describe(
         user_email: 'ann@example.com',
       });
     const blocked = async (company = world.company) => {
-      const caller_id = fresh();
-      await company.api('post', 'contacts/caller_block', { body: { caller_ids: [caller_id] } });
-      return caller_id;
+      const callerId = fresh();
+      await company.api('post', 'contacts/caller_block', { body: { caller_ids: [callerId] } });
+      return callerId;
     };
-    const listed = async (caller_id: string, company = world.company) =>
-      (await company.api('get', 'contacts', { query: { caller_id, blocked: true } })).body.contacts
-        .length === 1;
-    const unblock = (caller_id: string, fields: Fields = {}, query: Fields = {}) =>
+    const listed = async (callerId: string, company = world.company) =>
+      (await company.api('get', 'contacts', { query: { caller_id: callerId, blocked: true } })).body
+        .contacts.length === 1;
+    const unblock = (callerId: string, fields: Fields = {}, query: Fields = {}) =>
       api('post', 'leads', {
         auth: null,
         query,
-        body: { lead_token: shop.schedule.lead_token, caller_id, unblock_contact: true, ...fields },
+        body: {
+          lead_token: shop.schedule.lead_token,
+          caller_id: callerId,
+          unblock_contact: true,
+          ...fields,
+        },
       });
 
     test.each<[string, () => Promise<Fields>]>([
@@ -83,29 +90,31 @@ describe(
       ],
       ['with an auth_token that is none', async () => ({ auth_token: 'ut_1' })],
     ])('%s is 403, and nothing changes', async (_, credentials) => {
-      const caller_id = await blocked();
-      const { status, body } = await unblock(caller_id, await credentials());
-      expect([status, Object.keys(body.errors), await listed(caller_id)]).toEqual([
+      const callerId = await blocked();
+      const { status, body } = await unblock(callerId, await credentials());
+      expect([status, Object.keys(body.errors), await listed(callerId)]).toEqual([
         403,
         ['unblock_contact'],
         true,
       ]);
-      expect((await api('get', 'leads', { query: { number: caller_id } })).body.leads).toEqual([]);
+      expect((await api('get', 'leads', { query: { number: callerId } })).body.leads).toEqual([]);
     });
 
     test(
       'with the auth_token of a user who may update leads takes the number off the ' +
         'blacklist, and keeps no token of it',
       async () => {
-        const auth_token = await token(world.company, ['leads:update']);
+        const authToken = await token(world.company, ['leads:update']);
         for (const [fields, query] of [
-          [{ auth_token }, {}],
-          [{}, { auth_token }],
-          [{ auth_token, data: { auth_token } }, {}],
+          [{ auth_token: authToken }, {}],
+          [{}, { auth_token: authToken }],
+          [{ auth_token: authToken, data: { auth_token: authToken } }, {}],
         ]) {
-          const caller_id = await blocked();
-          expect((await made(shop.schedule.lead_token, { caller_id })).status).toBe('blocked');
-          const { status, body } = await unblock(caller_id, fields, query);
+          const callerId = await blocked();
+          expect((await createLead(shop.schedule.lead_token, { caller_id: callerId })).status).toBe(
+            'blocked',
+          );
+          const { status, body } = await unblock(callerId, fields, query);
           expect([status, body.errors, body.warnings, body.lead.status, body.lead.data]).toEqual([
             200,
             {},
@@ -113,19 +122,19 @@ describe(
             'scheduled',
             {},
           ]);
-          expect(await listed(caller_id)).toBe(false);
+          expect(await listed(callerId)).toBe(false);
         }
       },
     );
 
     test('concerns the company of the lead token alone', async () => {
-      const caller_id = await blocked();
-      await theirs.api('post', 'contacts/caller_block', { body: { caller_ids: [caller_id] } });
+      const callerId = await blocked();
+      await theirs.api('post', 'contacts/caller_block', { body: { caller_ids: [callerId] } });
       expect(
-        (await unblock(caller_id, { auth_token: await token(world.company, ['leads:update']) }))
+        (await unblock(callerId, { auth_token: await token(world.company, ['leads:update']) }))
           .status,
       ).toBe(201);
-      expect([await listed(caller_id), await listed(caller_id, theirs)]).toEqual([false, true]);
+      expect([await listed(callerId), await listed(callerId, theirs)]).toEqual([false, true]);
     });
   },
 );
@@ -135,7 +144,7 @@ describe('the operations of one caller', () => {
   beforeAll(async () => {
     shop = await open();
   });
-  const ways: [Method, string][] = [
+  const routes: [Method, string][] = [
     ['put', 'caller_opt_out'],
     ['get', 'caller_opt_out'],
     ['post', 'caller_remove'],
@@ -144,13 +153,13 @@ describe('the operations of one caller', () => {
     ['put', 'caller_move_to_end_of_schedule'],
     ['post', 'caller_move_to_end_of_schedule'],
   ];
-  const ask = (method: Method, caller_id: string, verb: string, query: Fields = {}) =>
-    api(method, `leads/${caller_id}/${verb}`, {
+  const ask = (method: Method, callerId: string, verb: string, query: Fields = {}) =>
+    api(method, `leads/${callerId}/${verb}`, {
       auth: null,
       query: { lead_token: shop.schedule.lead_token, ...query },
     });
 
-  test.each(ways)(
+  test.each(routes)(
     '%s …/%s finds the lead in any spelling of its number, and returns it as it is now',
     async (method, verb) => {
       const spellings = ['', '+1', '1', '%2B1'].map(
@@ -160,7 +169,7 @@ describe('the operations of one caller', () => {
         encodeURIComponent(`(${number.slice(0, 3)}) ${number.slice(3, 6)}-${number.slice(6)}`);
       for (const spelled of [...spellings, punctuated]) {
         const number = fresh();
-        const lead = await made(shop.schedule.lead_token, { caller_id: number });
+        const lead = await createLead(shop.schedule.lead_token, { caller_id: number });
         const res = await ask(method, spelled(number), verb, { serializer: 'lead_grid' });
         expect([res.status, res.body.lead.id, res.headers.etag]).toEqual([
           200,
@@ -178,12 +187,12 @@ describe('the operations of one caller', () => {
     },
   );
 
-  test.each(ways)(
+  test.each(routes)(
     '%s …/%s knows nothing of other numbers, other owners and other companies',
     async (method, verb) => {
       // An opt-out is of the person, and needs no lead.
-      const without_lead = verb === 'caller_opt_out' ? 200 : 404;
-      expect((await ask(method, fresh(), verb)).status).toBe(without_lead);
+      const withoutLead = verb === 'caller_opt_out' ? 200 : 404;
+      expect((await ask(method, fresh(), verb)).status).toBe(withoutLead);
       for (const impossible of [
         '911',
         'anonymous',
@@ -195,16 +204,16 @@ describe('the operations of one caller', () => {
       ]) {
         const res = await ask(method, impossible, verb);
         expect([res.status === 404 || Object.keys(res.body.errors)]).toEqual([
-          (without_lead === 404 && impossible.length > 100) || ['caller_id'],
+          (withoutLead === 404 && impossible.length > 100) || ['caller_id'],
         ]);
       }
-      const lead = await made(shop.schedule.lead_token);
+      const lead = await createLead(shop.schedule.lead_token);
       const foreign = await openShop(world, [], {}, theirs);
       // An opt-out at its offer concerns it.
-      const at_offer = verb === 'caller_opt_out' ? [] : [shop.offer.lead_token];
-      for (const lead_token of [...at_offer, foreign.schedule.lead_token]) {
-        const res = await ask(method, lead.caller_id, verb, { lead_token });
-        expect([res.status, res.body.lead?.id ?? null]).toEqual([without_lead, null]);
+      const atOffer = verb === 'caller_opt_out' ? [] : [shop.offer.lead_token];
+      for (const leadToken of [...atOffer, foreign.schedule.lead_token]) {
+        const res = await ask(method, lead.caller_id, verb, { lead_token: leadToken });
+        expect([res.status, res.body.lead?.id ?? null]).toEqual([withoutLead, null]);
       }
       expect(await shown(lead)).toEqual(lead);
     },
@@ -215,7 +224,7 @@ describe('the operations of one caller', () => {
     ['caller_remove', 'POST, DELETE, GET'],
     ['caller_move_to_end_of_schedule', 'PUT, POST'],
   ])('HEAD …/%s changes nothing and is 405, as is every method but %s', async (verb, methods) => {
-    const lead = await made(shop.schedule.lead_token);
+    const lead = await createLead(shop.schedule.lead_token);
     for (const method of (['head', 'get', 'post', 'put', 'patch', 'delete'] as const).filter(
       (method) => !methods.includes(method.toUpperCase()),
     ))

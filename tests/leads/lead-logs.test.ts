@@ -1,7 +1,7 @@
 import {
   api,
   EMAIL,
-  leadOf,
+  submitLead,
   newNumber,
   records,
   setUp,
@@ -24,7 +24,7 @@ describe('lead logs and e-mails', () => {
     const { schedule } = await openShop(world, [sms('x'), EMAIL], {}, company);
     leads = [];
     for (const email of ['ann@example.com', 'bounce@example.com'])
-      leads.push(await leadOf(schedule.lead_token, newNumber(), { email, first_name: '<b>' }));
+      leads.push(await submitLead(schedule.lead_token, newNumber(), { email, first_name: '<b>' }));
     await runEngine(world);
   });
   const EVENTS = ['created', 'sms_sent', 'email_sent', 'left_schedule', 'ended'];
@@ -64,19 +64,19 @@ describe('lead logs and e-mails', () => {
     const all = (await records('lead_logs', { per_page: 1000 }, company)).map(
       ({ id }: { id: number }) => id,
     );
-    const seen: number[] = [];
+    const seenIds: number[] = [];
     let cursor: string | number = -1;
     for (let pages = 0; pages < 20 && String(cursor) !== '0'; pages++) {
       const { body } = await company.api('get', 'lead_logs', { query: { cursor, per_page: 3 } });
-      seen.push(...body.lead_logs.map(({ id }: { id: number }) => id));
+      seenIds.push(...body.lead_logs.map(({ id }: { id: number }) => id));
       cursor = body.metadata.next_cursor;
       if (pages === 1) await company.api('put', `leads/${leads[0]!.id}`, { body: { sub_id: 'x' } });
     }
-    expect([seen.slice(0, all.length), seen.length]).toEqual([all, all.length + 1]);
+    expect([seenIds.slice(0, all.length), seenIds.length]).toEqual([all, all.length + 1]);
   });
 
   test('e-mails are listed by lead and shown as they went out', async () => {
-    const [sent] = await records('emails', { lead_id: leads[0]!.uuid }, company);
+    const [email] = await records('emails', { lead_id: leads[0]!.uuid }, company);
     const expected = {
       status: 'sent',
       to_email: 'ann@example.com',
@@ -86,7 +86,7 @@ describe('lead logs and e-mails', () => {
       sandbox: true,
       error_code: null,
     };
-    const shown = await company.api('get', `emails/${sent.id}`);
+    const shown = await company.api('get', `emails/${email.id}`);
     expect(shown.body.email).toMatchObject({
       ...expected,
       lead_id: leads[0]!.id,
@@ -94,7 +94,7 @@ describe('lead logs and e-mails', () => {
     });
     expect(
       (
-        await company.api('get', `emails/${sent.uuid}`, {
+        await company.api('get', `emails/${email.uuid}`, {
           headers: { 'If-None-Match': shown.body.checksum },
         })
       ).status,
@@ -102,7 +102,7 @@ describe('lead logs and e-mails', () => {
     expect(await records('emails', { lead_id: leads[1]!.id }, company)).toMatchObject([
       { status: 'failed', error_code: 'rejected', sent_at: null },
     ]);
-    expect((await api('get', `emails/${sent.id}`)).status).toBe(404);
+    expect((await api('get', `emails/${email.id}`)).status).toBe(404);
     expect((await records('emails', {}, company)).length).toBe(2);
   });
 });

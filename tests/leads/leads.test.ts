@@ -14,22 +14,27 @@ import { type Company } from '../support/world';
 setUp();
 
 describe('a list of leads', () => {
-  let own: Company;
+  let ownCompany: Company;
   let names: Record<string, number | string>;
   beforeAll(async () => {
     time.set(NOON);
-    own = await world.addCompany('Lister');
-    await ownNumber(world, own, '12125550166');
-    const { schedule, offer } = await openShop(world, [{ action_type: 'sms', body: 'x' }], {}, own);
+    ownCompany = await world.addCompany('Lister');
+    await ownNumber(world, ownCompany, '12125550166');
+    const { schedule, offer } = await openShop(
+      world,
+      [{ action_type: 'sms', body: 'x' }],
+      {},
+      ownCompany,
+    );
     const record = async (path: string, body: Fields) =>
-      (await own.api('post', path, { body })).body[path.slice(0, -1)];
+      (await ownCompany.api('post', path, { body })).body[path.slice(0, -1)];
     const source = await record('traffic_sources', {
       name: 'Radio',
       user_traffic_source_id: 'radio',
     });
     const buyer = await record('buyers', { name: 'Buyer' });
     const uuid = async (path: string, id: number) =>
-      (await own.api('get', `${path}s/${id}`)).body[path].uuid;
+      (await ownCompany.api('get', `${path}s/${id}`)).body[path].uuid;
     names = {
       offer: offer.id,
       schedule: schedule.id,
@@ -40,10 +45,10 @@ describe('a list of leads', () => {
       offer_uuid: await uuid('offer', offer.id),
       schedule_uuid: await uuid('schedule', schedule.id),
     };
-    const add = async (name: string, lead_token: string, fields: Fields) => {
-      const res = await own.api('post', 'leads', {
+    const add = async (name: string, leadToken: string, fields: Fields) => {
+      const res = await ownCompany.api('post', 'leads', {
         auth: null,
-        body: { lead_token, sub_id: name, ...fields },
+        body: { lead_token: leadToken, sub_id: name, ...fields },
       });
       names[name] = res.body.id;
       names[`${name}_uuid`] = res.body.lead.uuid;
@@ -71,7 +76,7 @@ describe('a list of leads', () => {
     });
     time.set('2027-01-12T17:00:03Z');
     await add('d', schedule.lead_token, { caller_id: '3105557004', lead_priority: -2.5 });
-    await own.api('put', 'leads/3105557004/caller_opt_out', {
+    await ownCompany.api('put', 'leads/3105557004/caller_opt_out', {
       auth: null,
       query: { lead_token: schedule.lead_token },
     });
@@ -79,11 +84,11 @@ describe('a list of leads', () => {
     await world.sql(
       'UPDATE leads SET buyer_id = $2, buyer_converted = true WHERE company_id = ' +
         '$1 AND sub_id = $3',
-      [own.id, buyer.id, 'a'],
+      [ownCompany.id, buyer.id, 'a'],
     );
   });
-  const found = async (query: Fields | string) => {
-    const { status, body } = await own.api(
+  const listLeads = async (query: Fields | string) => {
+    const { status, body } = await ownCompany.api(
       'get',
       typeof query === 'string' ? `leads?${query}` : 'leads',
       typeof query === 'string' ? {} : { query },
@@ -134,9 +139,9 @@ describe('a list of leads', () => {
     ['fulltext=%25', ''],
     ['status=scheduled&email=cid@example.com&opt_out=0', 'c'],
   ])('filtered by %j has %j', async (query, expected) => {
-    expect(await found(query.replace(/\{(\w+)\}/g, (_, name: string) => String(names[name])))).toBe(
-      expected,
-    );
+    expect(
+      await listLeads(query.replace(/\{(\w+)\}/g, (_, name: string) => String(names[name]))),
+    ).toBe(expected);
   });
 
   test.each([
@@ -149,7 +154,7 @@ describe('a list of leads', () => {
     'order_dir=up',
     'per_page=0',
   ])('by %j is refused', async (query) => {
-    const { status, body } = await own.api('get', `leads?${query}`);
+    const { status, body } = await ownCompany.api('get', `leads?${query}`);
     expect([status, Object.keys(body.errors)]).toEqual([422, [query.split('=')[0]]]);
   });
 
@@ -166,38 +171,42 @@ describe('a list of leads', () => {
     'in the order of %s is complete and in order, page by page, by cursor and by ' +
       'number, up and down',
     async (order, ascending) => {
-      const all = async (order_dir: string) =>
-        (await own.api('get', 'leads', { query: { order, order_dir } })).body.leads.map(
-          ({ sub_id }: Fields) => sub_id,
-        );
+      const all = async (orderDir: string) =>
+        (
+          await ownCompany.api('get', 'leads', { query: { order, order_dir: orderDir } })
+        ).body.leads.map(({ sub_id }: Fields) => sub_id);
       const [up, down] = [await all('asc'), await all('desc')];
       expect(up.join('')).toBe(ascending);
       expect(down.toReversed()).toEqual(up);
-      for (const [order_dir, whole] of [
+      for (const [orderDir, whole] of [
         ['asc', up],
         ['desc', down],
       ]) {
-        const [by_cursor, by_page]: string[][] = [[], []];
+        const [byCursor, byPage]: string[][] = [[], []];
         for (let cursor: unknown = -1, n = 0; cursor !== 0 && n < 5; n++) {
           const { leads, metadata } = (
-            await own.api('get', 'leads', { query: { order, order_dir, per_page: 2, cursor } })
+            await ownCompany.api('get', 'leads', {
+              query: { order, order_dir: orderDir, per_page: 2, cursor },
+            })
           ).body;
-          by_cursor!.push(...leads.map(({ sub_id }: Fields) => sub_id));
+          byCursor!.push(...leads.map(({ sub_id }: Fields) => sub_id));
           cursor = metadata.next_cursor;
         }
         for (const page of [1, 2, 3])
-          by_page!.push(
+          byPage!.push(
             ...(
-              await own.api('get', 'leads', { query: { order, order_dir, per_page: 2, page } })
+              await ownCompany.api('get', 'leads', {
+                query: { order, order_dir: orderDir, per_page: 2, page },
+              })
             ).body.leads.map(({ sub_id }: Fields) => sub_id),
           );
-        expect([by_cursor, by_page]).toEqual([whole, whole]);
+        expect([byCursor, byPage]).toEqual([whole, whole]);
       }
     },
   );
 
   test('as CSV has a header, a line a lead, and no formula', async () => {
-    const { text, headers } = await own.api('get', 'leads.csv', {
+    const { text, headers } = await ownCompany.api('get', 'leads.csv', {
       query: { columns: 'id,caller_id,full_name,has_next_action,data', status: 'scheduled' },
     });
     expect([headers['content-type'], headers['content-disposition']]).toEqual([
@@ -211,7 +220,7 @@ describe('a list of leads', () => {
         `""\\""C\\"", D"", ""first_name"": ""=1+1""}"`,
     );
     expect(lines).toHaveLength(3);
-    const whole = (await own.api('get', 'leads', { query: { format: 'csv' } })).text
+    const whole = (await ownCompany.api('get', 'leads', { query: { format: 'csv' } })).text
       .trim()
       .split('\n');
     expect([whole.length, whole[0]!.split(',').slice(0, 3), whole[0]!.split(',').at(-1)]).toEqual([
@@ -223,7 +232,9 @@ describe('a list of leads', () => {
 
   test('has the columns that are asked for, of the serializer, and no more', async () => {
     const { leads, metadata } = (
-      await own.api('get', 'leads', { query: { columns: 'id,contact_id,nonsense', per_page: 1 } })
+      await ownCompany.api('get', 'leads', {
+        query: { columns: 'id,contact_id,nonsense', per_page: 1 },
+      })
     ).body;
     expect([leads, metadata.unknown_columns, metadata.total_count]).toEqual([
       [{ id: names.a, contact_id: null }],
@@ -231,7 +242,9 @@ describe('a list of leads', () => {
       5,
     ]);
     const keys = async (serializer: string) =>
-      Object.keys((await own.api('get', 'leads', { query: { serializer, root: false } })).body[0]);
+      Object.keys(
+        (await ownCompany.api('get', 'leads', { query: { serializer, root: false } })).body[0],
+      );
     const [usual, grid, external] = [
       await keys('lead'),
       await keys('lead_grid'),
@@ -243,13 +256,13 @@ describe('a list of leads', () => {
   });
 
   test('is of one company alone', async () => {
-    expect(await found({ number: '3105557001' })).toBe('a');
-    const by_offer = { query: { offer_id: names.offer_uuid } };
-    expect((await api('get', 'leads', by_offer)).status).toBe(422);
+    expect(await listLeads({ number: '3105557001' })).toBe('a');
+    const byOffer = { query: { offer_id: names.offer_uuid } };
+    expect((await api('get', 'leads', byOffer)).status).toBe(422);
     expect((await api('get', 'leads', { query: { ids: names.a } })).status).toBe(422);
     expect((await api('get', 'leads', { query: { number: '3105557001' } })).body.leads).toEqual([]);
     expect((await api('get', `leads/${names.a}`)).status).toBe(404);
-    expect((await own.api('get', `leads/${names.a_uuid}`)).body.lead.id).toBe(names.a);
+    expect((await ownCompany.api('get', `leads/${names.a_uuid}`)).body.lead.id).toBe(names.a);
   });
 });
 

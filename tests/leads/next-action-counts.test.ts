@@ -5,7 +5,7 @@ import { leadUpdate } from '../support/write-leads';
 
 let world: World;
 let company: Company;
-let lead_token: string;
+let leadToken: string;
 
 beforeAll(async () => {
   world = await createWorld();
@@ -13,7 +13,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   company = world.company = await world.addCompany();
   const shop = await openShop(world, [{ action_type: 'wait', wait_amount: 1, wait_unit: 'days' }]);
-  lead_token = shop.schedule.lead_token;
+  leadToken = shop.schedule.lead_token;
 });
 afterAll(() => world.close());
 
@@ -22,7 +22,7 @@ const START = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS;
 /** Minutes after the beginning of an hour. */
 const minute = (minutes: number) => new Date(START + minutes * 60_000).toISOString();
 
-const listed = async (query: Record<string, unknown>) => {
+const listLeads = async (query: Record<string, unknown>) => {
   const { status, body } = await company.api('get', 'leads', { query });
   expect([query, status]).toEqual([query, 200]);
   return body as {
@@ -38,7 +38,7 @@ const change = (set: string, where: string, values: unknown[] = []) =>
 
 async function addLeads(n: number): Promise<string[]> {
   const numbers = Array.from({ length: n }, (_, i) => `3105550${100 + i}`);
-  await Promise.all(numbers.map((caller_id) => submit(world, lead_token, { caller_id })));
+  await Promise.all(numbers.map((callerId) => submit(world, leadToken, { caller_id: callerId })));
   const rows = await world.sql<{ id: string }>(
     'SELECT id FROM leads WHERE company_id = $1 ORDER BY id',
     [company.id],
@@ -76,13 +76,13 @@ async function expectCounted(): Promise<void> {
         'next_action_at_to' in period ? period.next_action_at_to : null,
       ],
     );
-    const { leads, metadata } = await listed({ ...period, columns: 'id', per_page: 100 });
+    const { leads, metadata } = await listLeads({ ...period, columns: 'id', per_page: 100 });
     expect([period, metadata.total_count, leads.length]).toEqual([period, counted!.n, counted!.n]);
   }
 }
 
 /** Deterministic, so that a failure can be repeated. */
-function randomOf(seed: number): (below: number) => number {
+function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -99,7 +99,7 @@ const fold = () =>
 
 test('every period is counted exactly, after any concurrent changes of leads', async () => {
   const ids = await addLeads(30);
-  const random = randomOf(7);
+  const random = createRandom(7);
   const changeOne = async (id: string) => {
     const kind = random(6);
     if (kind < 3) return moveTo(id, ENDS[random(ENDS.length)]!);
@@ -130,12 +130,12 @@ test('a change that is rolled back, or not yet committed, is not counted', async
         leadUpdate('next_action_at = $2', 'l.company_id = $1 AND l.due_at IS NOT NULL'),
         [company.id, minute(130)],
       );
-      expect((await listed(period)).metadata.total_count).toBe(4);
+      expect((await listLeads(period)).metadata.total_count).toBe(4);
       await client.query(end);
     } finally {
       client.release();
     }
-    expect((await listed(period)).metadata.total_count).toBe(n);
+    expect((await listLeads(period)).metadata.total_count).toBe(n);
   }
 });
 
@@ -197,14 +197,14 @@ test('a period of many leads has the same pages as one of few', async () => {
   for (const [n, id] of ids.entries()) await moveTo(id, (n * 7) % 12);
   const period = { next_action_at_from: minute(2), next_action_at_to: minute(9), per_page: 3 };
   const pages = async () => {
-    const found: number[][] = [];
-    for (const order_dir of ['asc', 'desc'])
+    const pageIds: number[][] = [];
+    for (const orderDir of ['asc', 'desc'])
       for (let cursor = -1; cursor !== 0;) {
-        const { leads, metadata } = await listed({ ...period, order_dir, cursor });
-        found.push(leads.map(({ id }) => id));
+        const { leads, metadata } = await listLeads({ ...period, order_dir: orderDir, cursor });
+        pageIds.push(leads.map(({ id }) => id));
         cursor = metadata.next_cursor;
       }
-    return found;
+    return pageIds;
   };
   const few = await pages();
   expect(few.flat()).toHaveLength(16);
@@ -218,5 +218,5 @@ test('a period of many leads has the same pages as one of few', async () => {
     minute(0),
   ]);
   expect(await pages()).toEqual(few);
-  expect((await listed(period)).metadata.total_count).toBe(60_008);
+  expect((await listLeads(period)).metadata.total_count).toBe(60_008);
 });

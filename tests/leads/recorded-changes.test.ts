@@ -15,9 +15,9 @@ beforeEach(async () => {
   company = world.company = await world.addCompany();
   shop = await openShop(world, [{ action_type: 'wait', wait_amount: 1, wait_unit: 'days' }]);
   const kinds = ['new_lead_created', 'lead_changed', 'contact_fields_changed', 'lead_opted_out'];
-  for (const trigger_type of kinds)
+  for (const triggerType of kinds)
     await company.api('post', 'outgoing_webhooks', {
-      body: { name: trigger_type, trigger_type, url: 'https://example.com/hook' },
+      body: { name: triggerType, trigger_type: triggerType, url: 'https://example.com/hook' },
     });
 });
 afterAll(() => world.close());
@@ -38,7 +38,7 @@ const events = async () =>
     )
   ).map(({ kind, record_id, lead }) => ({ kind, id: Number(record_id), lead }));
 const kinds = async () => (await events()).map(({ kind }) => kind);
-const counted = async () =>
+const loadCount = async () =>
   (
     await world.sql<{ n: number }>(
       'SELECT coalesce(sum(n), 0)::int AS n FROM next_action_counts WHERE company_id = $1',
@@ -73,29 +73,31 @@ test('a submission that waits for a lead that is being made changes it, and says
     client.release();
   }
   expect(await kinds()).toEqual(['new_lead_created', 'lead_changed', 'contact_fields_changed']);
-  expect(await counted()).toBe(1);
+  expect(await loadCount()).toBe(1);
 });
 
 test('parallel first submissions of numbers make one lead of each, and count it once', async () => {
   const numbers = Array.from({ length: 12 }, (_, n) => `3105550${100 + n}`);
   const all = [...numbers, ...numbers.toReversed(), ...numbers];
   const answers = await Promise.all(
-    all.flatMap((caller_id, n) => [
-      submit(world, shop.schedule.lead_token, { caller_id, sub_id: `a${n}` }),
+    all.flatMap((callerId, n) => [
+      submit(world, shop.schedule.lead_token, { caller_id: callerId, sub_id: `a${n}` }),
       // Not batched: a statement of its own for each.
       submit(world, shop.schedule.lead_token, {
-        caller_id,
+        caller_id: callerId,
         sub_id: `b${n}`,
         next_action_at: '2030-01-01T10:00:00Z',
       }),
     ]),
   );
-  const made = answers.filter(({ status }) => status === 201);
-  expect([made.length, answers.filter(({ status }) => status === 200).length]).toEqual([12, 60]);
-  const found = await kinds();
-  expect(found.filter((kind) => kind === 'new_lead_created')).toHaveLength(12);
-  expect(found.filter((kind) => kind === 'lead_changed')).toHaveLength(60);
-  expect(await counted()).toBe(12);
+  const createdAnswers = answers.filter(({ status }) => status === 201);
+  expect([createdAnswers.length, answers.filter(({ status }) => status === 200).length]).toEqual([
+    12, 60,
+  ]);
+  const eventKinds = await kinds();
+  expect(eventKinds.filter((kind) => kind === 'new_lead_created')).toHaveLength(12);
+  expect(eventKinds.filter((kind) => kind === 'lead_changed')).toHaveLength(60);
+  expect(await loadCount()).toBe(12);
 });
 
 test('the events of a transaction have each lead as it was written last', async () => {
@@ -103,8 +105,8 @@ test('the events of a transaction have each lead as it was written last', async 
   try {
     await client.query('BEGIN');
     const { rows } = await client.query(INSERT, [company.id, shop.schedule.id]);
-    const other = INSERT.replace('13105550123', '13105550124');
-    await client.query(other, [company.id, shop.schedule.id]);
+    const otherInsert = INSERT.replace('13105550123', '13105550124');
+    await client.query(otherInsert, [company.id, shop.schedule.id]);
     // The last change is of the engine's own state, which is no event by itself.
     for (const set of [`email = 'a@example.com'`, `status = 'running'`, 'step = 3'])
       await client.query(leadUpdate(set, 'l.company_id = $1 AND l.id = $2'), [
@@ -152,7 +154,7 @@ test('what is rolled back is not recorded', async () => {
   } finally {
     client.release();
   }
-  expect([await kinds(), await counted()]).toEqual([[], 0]);
+  expect([await kinds(), await loadCount()]).toEqual([[], 0]);
 });
 
 test('an opt-out by a token alone is one event, with and without a live lead', async () => {

@@ -1,6 +1,6 @@
-import { callsOf } from '../support/calls';
+import { createCallWriter } from '../support/calls';
 import { standingClock } from '../support/clock';
-import { makerOf, pick, report } from '../support/reports';
+import { bindCreate, pick, report } from '../support/reports';
 import { createWorld, type Company, type World } from '../support/world';
 
 const NOW = '2027-01-12T17:00:00.000Z';
@@ -16,7 +16,7 @@ describe('reports of leads', () => {
   let auto: number, home: number, schedule: number, search: number, acme: number;
   beforeAll(async () => {
     company = await world.addCompany();
-    const make = makerOf(company);
+    const make = bindCreate(company);
     [auto, home] = [
       await make('offers', 'offer', { name: 'Auto' }),
       await make('offers', 'offer', { name: 'Home' }),
@@ -32,7 +32,7 @@ describe('reports of leads', () => {
       await lead(3, { offer_id: home }),
       await lead(4, { offer_id: home }),
     ];
-    const { id: call } = await callsOf(world, company).call({ lead_id: leads[0] });
+    const { id: call } = await createCallWriter(world, company).call({ lead_id: leads[0] });
     await world.sql(
       `UPDATE leads SET contact_attempts = 2, connected_call_id = $2, ` +
         `buyer_converted = true, revenue = 12.5, payout = 2.25, buyer_id = $3, ` +

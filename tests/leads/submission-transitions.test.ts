@@ -4,8 +4,8 @@ import {
   count,
   type Fields,
   fresh,
-  gone,
-  made,
+  isGone,
+  createLead,
   open,
   openWorld,
   owners,
@@ -20,51 +20,58 @@ openWorld();
 
 describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
   let shop: Shop;
-  let lead_token: string;
-  const is_schedule = owner === 'schedule';
+  let leadToken: string;
+  const isSchedule = owner === 'schedule';
   beforeAll(async () => {
     shop = await open();
-    ({ lead_token } = shop[owner]);
+    ({ lead_token: leadToken } = shop[owner]);
   });
   const remove = ({ caller_id }: Fields) =>
-    api('post', `leads/${String(caller_id)}/caller_remove`, { auth: null, query: { lead_token } });
+    api('post', `leads/${String(caller_id)}/caller_remove`, {
+      auth: null,
+      query: { lead_token: leadToken },
+    });
 
   test(
     'no matching lead exists and update_only is not true | lead is created and ' +
       'enters the offer or schedule',
     async () => {
-      const lead = await made(lead_token, { update_only: false });
+      const lead = await createLead(leadToken, { update_only: false });
       expect(lead).toMatchObject({
         is_live: true,
         offer_id: shop.offer.id,
-        schedule_id: is_schedule ? shop.schedule.id : null,
-        status: is_schedule ? 'scheduled' : 'queue',
+        schedule_id: isSchedule ? shop.schedule.id : null,
+        status: isSchedule ? 'scheduled' : 'queue',
       });
       await runEngine(world);
-      expect(await texts(lead)).toEqual(is_schedule ? ['first'] : []);
-      const again = await post(lead_token, { caller_id: lead.caller_id, first_name: 'Ann' });
-      expect([again.status, again.body.id, again.body.lead.status]).toEqual([
+      expect(await texts(lead)).toEqual(isSchedule ? ['first'] : []);
+      const response = await post(leadToken, { caller_id: lead.caller_id, first_name: 'Ann' });
+      expect([response.status, response.body.id, response.body.lead.status]).toEqual([
         200,
         lead.id,
-        is_schedule ? 'waiting' : 'queue',
+        isSchedule ? 'waiting' : 'queue',
       ]);
       await remove(lead);
-      expect((await made(lead_token, { caller_id: lead.caller_id })).id).not.toBe(lead.id);
+      expect((await createLead(leadToken, { caller_id: lead.caller_id })).id).not.toBe(lead.id);
     },
   );
 
   test('however many come at once, one lead lives', async () => {
-    const caller_id = fresh();
+    const callerId = fresh();
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        post(lead_token, { caller_id, [`t${n}`]: n, ...(n % 2 && { assign_sms_number: true }) }),
+        post(leadToken, {
+          caller_id: callerId,
+          [`t${n}`]: n,
+          ...(n % 2 && { assign_sms_number: true }),
+        }),
       ),
     );
     expect(all.map(({ status }) => status).toSorted()).toEqual([
       ...Array.from({ length: 19 }, () => 200),
       201,
     ]);
-    const leads = (await api('get', 'leads', { query: { number: caller_id } })).body.leads;
+    const leads = (await api('get', 'leads', { query: { number: callerId } })).body.leads;
     expect([leads.length, Object.keys(leads[0].data).length]).toEqual([1, 20]);
   });
 
@@ -73,14 +80,14 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
       'leads that finished all actions are not updated',
     async () => {
       const before = await count();
-      const none = await post(lead_token, { caller_id: fresh(), update_only: true });
+      const none = await post(leadToken, { caller_id: fresh(), update_only: true });
       expect([none.status, Object.keys(none.body.errors), await count()]).toEqual([
         422,
         ['update_only'],
         before,
       ]);
-      const lead = await made(lead_token, { first_name: 'Ann' });
-      const updated = await post(lead_token, {
+      const lead = await createLead(leadToken, { first_name: 'Ann' });
+      const updated = await post(leadToken, {
         caller_id: lead.caller_id,
         update_only: 'yes',
         last_name: 'Lee',
@@ -93,10 +100,10 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
         updated.body.lead.sub_id,
       ]).toEqual([200, lead.id, { last_name: 'Lee' }, 's']);
       expect((await shown(lead)).data).toEqual({ first_name: 'Ann', last_name: 'Lee' });
-      if (is_schedule)
+      if (isSchedule)
         await api('put', `leads/${lead.caller_id}/caller_move_to_end_of_schedule`, {
           auth: null,
-          query: { lead_token },
+          query: { lead_token: leadToken },
         });
       else await remove(lead);
       await runEngine(world);
@@ -104,7 +111,7 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
       expect(finished.is_live).toBe(false);
       expect(
         (
-          await post(lead_token, {
+          await post(leadToken, {
             caller_id: lead.caller_id,
             update_only: true,
             first_name: 'Eve',
@@ -119,9 +126,9 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
     'expire_existing true | existing live schedule leads matching lead_token and ' +
       'caller_id are expired',
     async () => {
-      const [lead, other] = [await made(lead_token), await made(lead_token)];
-      const res = await post(lead_token, { caller_id: lead.caller_id, expire_existing: true });
-      if (is_schedule) {
+      const [lead, otherLead] = [await createLead(leadToken), await createLead(leadToken)];
+      const res = await post(leadToken, { caller_id: lead.caller_id, expire_existing: true });
+      if (isSchedule) {
         expect([res.status, await shown(lead)]).toMatchObject([
           201,
           {
@@ -139,39 +146,42 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
           lead.id,
           ['expire_existing'],
         ]);
-      expect((await shown(other)).is_live).toBe(true);
+      expect((await shown(otherLead)).is_live).toBe(true);
     },
   );
 
   test(
     'delete_existing true | existing leads matching lead_token and caller_id ' + 'are deleted',
     async () => {
-      const [ended, other] = [await made(lead_token), await made(lead_token)];
+      const [ended, otherLead] = [await createLead(leadToken), await createLead(leadToken)];
       await remove(ended);
-      const live = await made(lead_token, { caller_id: ended.caller_id, first_name: 'Ann' });
-      const elsewhere = await made(shop[is_schedule ? 'offer' : 'schedule'].lead_token, {
+      const live = await createLead(leadToken, { caller_id: ended.caller_id, first_name: 'Ann' });
+      const elsewhere = await createLead(shop[isSchedule ? 'offer' : 'schedule'].lead_token, {
         caller_id: ended.caller_id,
       });
       const before = await count();
-      const lead = await made(lead_token, { caller_id: ended.caller_id, delete_existing: true });
+      const lead = await createLead(leadToken, {
+        caller_id: ended.caller_id,
+        delete_existing: true,
+      });
       expect([
-        await gone(ended),
-        await gone(live),
-        await gone(other),
-        await gone(elsewhere),
+        await isGone(ended),
+        await isGone(live),
+        await isGone(otherLead),
+        await isGone(elsewhere),
         lead.data,
       ]).toEqual([true, true, false, false, {}]);
       expect(await count()).toBe(before - 1);
       await runEngine(world);
-      expect([await texts(live), await texts(lead)]).toEqual([[], is_schedule ? ['first'] : []]);
+      expect([await texts(live), await texts(lead)]).toEqual([[], isSchedule ? ['first'] : []]);
     },
   );
 
   test("restart_schedule true | the lead's schedule restarts from the beginning", async () => {
-    const lead = await made(lead_token, { first_name: 'Ann' });
+    const lead = await createLead(leadToken, { first_name: 'Ann' });
     await runEngine(world);
-    const restart = await post(lead_token, { caller_id: lead.caller_id, restart_schedule: true });
-    if (!is_schedule)
+    const restart = await post(leadToken, { caller_id: lead.caller_id, restart_schedule: true });
+    if (!isSchedule)
       return expect([restart.status, Object.keys(restart.body.warnings)]).toEqual([
         200,
         ['restart_schedule'],
@@ -195,14 +205,14 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
     'restart_schedule true | what the carrier could not take before is tried again,' +
       ' as often as anything else',
     async () => {
-      if (!is_schedule) return;
-      const lead = await made(lead_token, { caller_id: '3105550104' });
+      if (!isSchedule) return;
+      const lead = await createLead(leadToken, { caller_id: '3105550104' });
       const tries = async () =>
         (await world.sql<{ tries: number }>('SELECT tries FROM leads WHERE id = $1', [lead.id]))[0]!
           .tries;
       await runEngine(world);
       expect(await tries()).toBe(1);
-      await post(lead_token, { caller_id: lead.caller_id, restart_schedule: true });
+      await post(leadToken, { caller_id: lead.caller_id, restart_schedule: true });
       expect(await tries()).toBe(0);
     },
   );
@@ -210,13 +220,13 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
   test(
     'next_action_at given | the time of the next scheduled action changes to ' + 'that time',
     async () => {
-      const lead = await made(lead_token);
+      const lead = await createLead(leadToken);
       await runEngine(world);
-      const moved = await post(lead_token, {
+      const moved = await post(leadToken, {
         caller_id: lead.caller_id,
         next_action_at: '2027-01-12 19:00:00 +0000',
       });
-      if (!is_schedule)
+      if (!isSchedule)
         return expect([moved.status, Object.keys(moved.body.warnings)]).toEqual([
           200,
           ['next_action_at'],
@@ -226,7 +236,7 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
         next_action_at: '2027-01-12T19:00:00.000+00:00',
         has_next_action: true,
       });
-      const later = await made(lead_token, { next_action_at: '2027-01-13 19:00:00 +0000' });
+      const later = await createLead(leadToken, { next_action_at: '2027-01-13 19:00:00 +0000' });
       await at('2027-01-12T18:59:59Z');
       expect([await texts(lead), await texts(later)]).toEqual([['first'], []]);
       await at('2027-01-12T19:00:00Z');

@@ -1,11 +1,11 @@
 import {
   api,
-  bodies,
-  contactOf,
+  listBodies,
+  loadContact,
   DIAL,
   EMAIL,
   lead,
-  leadOf,
+  submitLead,
   newNumber,
   records,
   says,
@@ -28,7 +28,9 @@ describe('text messages', () => {
     shop = await openShop(world, [sms('Hi [first_name]{you}')]);
     for (const ending of ['0123', '0107']) {
       numbers.push(`+1213555${ending}`);
-      leads.push(await leadOf(shop.schedule.lead_token, numbers.at(-1)!, { first_name: 'Ann' }));
+      leads.push(
+        await submitLead(shop.schedule.lead_token, numbers.at(-1)!, { first_name: 'Ann' }),
+      );
     }
     await runEngine(world);
     await says(numbers[0]!, 'Yes');
@@ -39,17 +41,17 @@ describe('text messages', () => {
       (await records('text_messages', query)).map(
         ({ body, to_number }: { body: string; to_number: string }) => `${body} ${to_number}`,
       );
-    const [sent, lost, answer] = [
+    const [sentText, lost, answer] = [
       `Hi Ann ${numbers[0]}`,
       `Hi Ann ${numbers[1]}`,
       'Yes +12125550100',
     ];
-    expect(await listed({ lead_id: leads[0]!.id })).toEqual([sent, answer]);
-    expect(await listed({ lead_id: leads[0]!.uuid })).toEqual([sent, answer]);
+    expect(await listed({ lead_id: leads[0]!.id })).toEqual([sentText, answer]);
+    expect(await listed({ lead_id: leads[0]!.uuid })).toEqual([sentText, answer]);
     expect(await listed({ lead_id: leads[1]!.id, direction: 'inbound' })).toEqual([]);
     expect(await listed({ lead_id: leads[0]!.id, direction: 'inbound' })).toEqual([answer]);
     expect(await listed({ number: '(213) 555-0107' })).toEqual([lost]);
-    expect(await listed({ number: numbers[0], status: 'delivered' })).toEqual([sent]);
+    expect(await listed({ number: numbers[0], status: 'delivered' })).toEqual([sentText]);
     expect(await listed({ number: numbers[1], status: 'undelivered' })).toEqual([lost]);
     expect(
       await listed({
@@ -72,7 +74,7 @@ describe('text messages', () => {
     async () => {
       const [{ id, uuid }] = await records('text_messages', { lead_id: leads[0]!.id });
       const { body } = await api('get', `text_messages/${uuid}`);
-      const made = {
+      const expectedFields = {
         id,
         direction: 'outbound',
         from_number: '+12125550100',
@@ -82,7 +84,7 @@ describe('text messages', () => {
         sandbox: true,
       };
       expect(body.text_message).toMatchObject({
-        ...made,
+        ...expectedFields,
         lead_id: leads[0]!.id,
         schedule_id: shop.schedule.id,
         token_values: { first_name: 'Ann' },
@@ -113,7 +115,7 @@ describe('a text message that comes in', () => {
     ...['Please stop', 'Yes', 'START', 'Non stop', 'Do not cancel', '', '!', 'Ѕtop'].map(
       (body): [string, boolean] => [body, false],
     ),
-  ])('%j opts its sender out: %s', async (body, opt_out) => {
+  ])('%j opts its sender out: %s', async (body, optOut) => {
     const number = newNumber();
     const res = await says(number, body);
     const expected = {
@@ -125,7 +127,7 @@ describe('a text message that comes in', () => {
       lead_id: null,
     };
     expect([res.status, res.body.text_message]).toEqual([201, expect.objectContaining(expected)]);
-    expect((await contactOf(number))?.opt_out ?? false).toBe(opt_out);
+    expect((await loadContact(number))?.opt_out ?? false).toBe(optOut);
   });
 
   test.each([
@@ -133,7 +135,7 @@ describe('a text message that comes in', () => {
     ['of nothing but those', '🙂'.repeat(800)],
   ])('%s is kept whole', async (_name, body) => {
     const [{ schedule }, number] = [await openShop(world, []), newNumber()];
-    const { id } = await leadOf(schedule.lead_token, number);
+    const { id } = await submitLead(schedule.lead_token, number);
     expect((await says(number, body)).body.text_message).toMatchObject({ body, lead_id: id });
   });
 
@@ -154,7 +156,7 @@ describe('a text message that comes in', () => {
       ];
       const leads = await Promise.all(
         tokens.map((token) =>
-          leadOf(token, number, { email: 'ann@example.com', schedule_callback_in_seconds: 60 }),
+          submitLead(token, number, { email: 'ann@example.com', schedule_callback_in_seconds: 60 }),
         ),
       );
       const statuses = async () =>
@@ -163,7 +165,7 @@ describe('a text message that comes in', () => {
       await says(number, 'Stop it');
       expect(await statuses()).toEqual(['opt_out', 'opt_out', 'opt_out']);
       time.set('2027-01-12T19:00:00Z');
-      expect((await runEngine(world), await contactOf(number))).toMatchObject({
+      expect((await runEngine(world), await loadContact(number))).toMatchObject({
         calls_count: 0,
         sms_count: 0,
         emails_count: 0,
@@ -171,13 +173,13 @@ describe('a text message that comes in', () => {
       });
       await says(number, 'Start');
       await runEngine(world);
-      expect(await contactOf(number)).toMatchObject({
+      expect(await loadContact(number)).toMatchObject({
         opt_out: false,
         opted_in_at: expect.any(String),
       });
       time.set('2027-01-12T20:30:00Z');
       await runEngine(world);
-      expect((await bodies(number)).toSorted()).toEqual(['text 1', 'text 2']);
+      expect((await listBodies(number)).toSorted()).toEqual(['text 1', 'text 2']);
       expect((await statuses()).slice(0, 2)).toEqual([
         'completed_connected',
         'completed_connected',
@@ -189,7 +191,7 @@ describe('a text message that comes in', () => {
     'belongs to a living lead before one that ended, and to the one that was ' +
       'texted from that number',
     async () => {
-      const [number, number_id] = [
+      const [number, numberId] = [
         newNumber(),
         await ownNumber(world, world.company, '12125550177'),
       ];
@@ -199,12 +201,12 @@ describe('a text message that comes in', () => {
         await openShop(world, [wait(24)]),
       ];
       const [texted, latest] = [
-        await leadOf(long.schedule.lead_token, number),
-        await leadOf(longer.schedule.lead_token, number),
+        await submitLead(long.schedule.lead_token, number),
+        await submitLead(longer.schedule.lead_token, number),
       ];
-      await leadOf(short.schedule.lead_token, number);
+      await submitLead(short.schedule.lead_token, number);
       await runEngine(world);
-      await world.sql('UPDATE leads SET sms_number_id = $2 WHERE id = $1', [texted.id, number_id]);
+      await world.sql('UPDATE leads SET sms_number_id = $2 WHERE id = $1', [texted.id, numberId]);
       expect((await says(number, 'which?', '+12125550177')).body.text_message).toMatchObject({
         lead_id: texted.id,
         schedule_id: long.schedule.id,

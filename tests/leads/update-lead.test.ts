@@ -5,7 +5,7 @@ import {
   faults,
   type Fields,
   iso,
-  made,
+  createLead,
   post,
   remove,
   scheduled,
@@ -51,17 +51,21 @@ describe('a change of a lead', () => {
   });
 
   test('of traffic_source_id takes number, uuid and the company’s own identifier', async () => {
-    const [mine, other] = [
+    const [mine, otherSource] = [
       await api('post', 'traffic_sources', { body: { name: 'S', user_traffic_source_id: 'tv' } }),
       await theirs.api('post', 'traffic_sources', { body: { name: 'S' } }),
     ];
     const lead = await scheduled();
     const { id, uuid } = mine.body.traffic_source;
-    for (const traffic_source_id of [id, uuid, 'tv', String(id)])
-      expect((await change(lead, { traffic_source_id })).traffic_source_id).toBe(id);
+    for (const trafficSourceId of [id, uuid, 'tv', String(id)])
+      expect((await change(lead, { traffic_source_id: trafficSourceId })).traffic_source_id).toBe(
+        id,
+      );
     expect((await change(lead, { traffic_source_id: null })).traffic_source_id).toBe(null);
-    for (const traffic_source_id of [other.body.traffic_source.id, 'radio'])
-      expect(await faults(lead, { traffic_source_id })).toEqual(['traffic_source_id']);
+    for (const trafficSourceId of [otherSource.body.traffic_source.id, 'radio'])
+      expect(await faults(lead, { traffic_source_id: trafficSourceId })).toEqual([
+        'traffic_source_id',
+      ]);
   });
 
   test(
@@ -107,7 +111,7 @@ describe('a change of a lead', () => {
       // By default an opt-out ends the schedule.
       await api('put', `schedules/${shop.schedule.id}`, { body: { exit_on: [] } });
       const lead = await scheduled();
-      const other = await made(shop.offer.lead_token, {
+      const otherLead = await createLead(shop.offer.lead_token, {
         caller_id: lead.caller_id,
         expires_in: 600,
       });
@@ -117,7 +121,7 @@ describe('a change of a lead', () => {
         has_next_action: false,
         is_live: true,
       });
-      expect(await shown(other)).toMatchObject({ [name]: true, status });
+      expect(await shown(otherLead)).toMatchObject({ [name]: true, status });
       await runEngine(world);
       expect(await texts(lead)).toEqual([]);
       expect(await change(lead, { [name]: false })).toMatchObject({
@@ -125,7 +129,7 @@ describe('a change of a lead', () => {
         status: 'scheduled',
         has_next_action: true,
       });
-      expect(await shown(other)).toMatchObject({ [name]: false, status: 'queue' });
+      expect(await shown(otherLead)).toMatchObject({ [name]: false, status: 'queue' });
       await runEngine(world);
       expect(await texts(lead)).toEqual(['first']);
     },
@@ -151,8 +155,8 @@ describe('a change of a lead', () => {
         .body.buyer;
       await api('put', `offers/${shop.offer.id}`, { body: { buyer_ids: [buyer.id] } });
       const [called, canceled] = [
-        await made(shop[owner].lead_token),
-        await made(shop[owner].lead_token),
+        await createLead(shop[owner].lead_token),
+        await createLead(shop[owner].lead_token),
       ];
       for (const lead of [called, canceled])
         expect(
@@ -200,7 +204,7 @@ describe('a change of a lead', () => {
 
   test('is refused where it has no sense', async () => {
     const [offered, ended, live] = [
-      await made(shop.offer.lead_token),
+      await createLead(shop.offer.lead_token),
       await scheduled(),
       await scheduled(),
     ];
@@ -262,7 +266,7 @@ describe('a change of a lead', () => {
     const { schedule } = await openShop(world, [{ action_type: 'sms', body: 'first' }], {
       paused: true,
     });
-    const lead = await made(schedule.lead_token);
+    const lead = await createLead(schedule.lead_token);
     for (const fields of [
       { restart_schedule: true },
       { hours_to_expire: 5 },

@@ -6,15 +6,15 @@ const { delivered, open } = smtpServers();
 
 describe.each<MailerName>(['sandbox', 'smtp'])('%s', (name) => {
   test('says who it is, and takes a mail', async () => {
-    const one = mail();
+    const message = mail();
     const mailer = open(name);
     expect(mailer).toMatchObject({ name, instant: name === 'sandbox' });
-    const sent = await mailer.send(one);
-    expect(sent).toEqual({
+    const outcome = await mailer.send(message);
+    expect(outcome).toEqual({
       ok: true,
-      message_id: `<${one.key}@${name === 'smtp' ? 'acme.example' : 'sandbox'}>`,
+      message_id: `<${message.key}@${name === 'smtp' ? 'acme.example' : 'sandbox'}>`,
     });
-    expect(await mailer.send(one)).toEqual(sent);
+    expect(await mailer.send(message)).toEqual(outcome);
     expect(delivered.map(({ to }) => to)).toEqual(
       name === 'smtp' ? [['ann@example.com'], ['ann@example.com']] : [],
     );

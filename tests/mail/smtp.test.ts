@@ -8,8 +8,8 @@ const { delivered, server, listenRaw, open } = smtpServers();
 
 describe('smtp: what arrives', () => {
   test('one recipient, one Message-ID, the name and the subject as they were', async () => {
-    const one = mail({ html: '<p>Hello</p>' });
-    await open('smtp').send(one);
+    const message = mail({ html: '<p>Hello</p>' });
+    await open('smtp').send(message);
     const [{ from, to, text }] = delivered as [Delivered];
     expect([from, to]).toEqual(['leads@acme.example', ['ann@example.com']]);
     const headers = text.slice(0, text.indexOf('\r\n\r\n')).split('\r\n');
@@ -17,7 +17,7 @@ describe('smtp: what arrives', () => {
       expect.arrayContaining([
         'From: "Acme, Inc." <leads@acme.example>',
         'To: ann@example.com',
-        `Message-ID: <${one.key}@acme.example>`,
+        `Message-ID: <${message.key}@acme.example>`,
       ]),
     );
     expect(headers.find((header) => header.startsWith('Subject:'))).toMatch(/=\?UTF-8\?/);
@@ -34,9 +34,9 @@ describe('smtp: what arrives', () => {
   test('twenty at once each arrive once', async () => {
     const mailer = open('smtp');
     const mails = Array.from({ length: 20 }, (_, n) => mail({ to: `n${n}@example.com` }));
-    expect((await Promise.all(mails.map((one) => mailer.send(one)))).every(({ ok }) => ok)).toBe(
-      true,
-    );
+    expect(
+      (await Promise.all(mails.map((message) => mailer.send(message)))).every(({ ok }) => ok),
+    ).toBe(true);
     expect(delivered.flatMap(({ to }) => to).sort()).toEqual(mails.map(({ to }) => to).sort());
   });
 
@@ -58,14 +58,14 @@ describe('smtp: failures', () => {
   });
 
   test('a login that is refused is for the operator to mend', async () => {
-    const other = new SMTPServer({
+    const refusingServer = new SMTPServer({
       ...RULES,
       authOptional: false,
       allowInsecureAuth: true,
       onAuth: (_auth, _session, done) => done(new Error('No')),
     });
-    await new Promise<void>((done) => other.listen(0, '127.0.0.1', () => done()));
-    const { port } = other.server.address() as AddressInfo;
+    await new Promise<void>((done) => refusingServer.listen(0, '127.0.0.1', () => done()));
+    const { port } = refusingServer.server.address() as AddressInfo;
     for (const credentials of ['user:secret@', ''])
       expect(
         await open('smtp', { url: `smtp://${credentials}127.0.0.1:${port}` }).send(mail()),
@@ -74,7 +74,7 @@ describe('smtp: failures', () => {
         retryable: true,
         code: 'unauthorized',
       });
-    await new Promise<void>((done) => other.close(() => done()));
+    await new Promise<void>((done) => refusingServer.close(() => done()));
   });
 
   test('a greeting that is refused is about us, not about the mail', async () => {
@@ -122,14 +122,14 @@ describe('smtp: failures', () => {
   });
 
   test('a server that dies with the mail in its hands is not given it again', async () => {
-    let given = 0;
+    let deliveries = 0;
     const dying = await listenRaw((socket) => {
       let text = '';
       socket.write('220 dying\r\n');
       socket.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
         if (/\r\n\.\r\n$/.test(text)) {
-          given++;
+          deliveries++;
           return void socket.destroy();
         }
         const command = chunk.slice(0, 4).toUpperCase();
@@ -142,7 +142,7 @@ describe('smtp: failures', () => {
       retryable: true,
       code: 'unavailable',
     });
-    expect(given).toBe(1);
+    expect(deliveries).toBe(1);
   });
 
   test('a connection that the server has closed meanwhile costs no mail', async () => {

@@ -1,11 +1,15 @@
-import { fieldsOf } from '../../src/migration/fields';
+import { buildFieldReader } from '../../src/migration/fields';
 
-const read = (recording_url: string) => {
+const read = (recordingUrl: string) => {
   const notes: string[] = [];
-  const context = { read: () => null, known: new Map(), now: new Date() };
-  const fields = fieldsOf({ recording_url } as never, context as never, (field, why) => {
-    notes.push(`${field} ${why}`);
-  });
+  const context = { read: () => null, existingIds: new Map(), now: new Date() };
+  const fields = buildFieldReader(
+    { recording_url: recordingUrl } as never,
+    context as never,
+    (field, why) => {
+      notes.push(`${field} ${why}`);
+    },
+  );
   return [fields.url('recording_url'), notes] as const;
 };
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { comparable, environmentOf, fillAccount, MOVED, serve } from '../support/move-in';
+import { loadComparable, buildEnvironment, fillAccount, MOVED, serve } from '../support/move-in';
 import { patient } from '../support/patience';
 import { TYPESCRIPT } from '../support/process';
 import { repetitions } from '../support/repetitions';
@@ -34,14 +34,14 @@ let server: Server;
 let url: string;
 let key: string;
 /** Paths of the requests of a run, and what is done with one of them. */
-let asked: string[] = [];
+let requestedPaths: string[] = [];
 let onRequest: (path: string) => void = () => undefined;
 const folder = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'migration-'));
 
 beforeAll(async () => {
   [from, to] = [await createWorld(), await createWorld()];
   ({ server, url } = await serve(from.app, (req) => {
-    asked.push(req.url!);
+    requestedPaths.push(req.url!);
     onRequest(req.url!);
     return false;
   }));
@@ -77,7 +77,7 @@ const start = (): ChildProcess =>
     {
       cwd: ROOT,
       env: {
-        ...environmentOf(to),
+        ...buildEnvironment(to),
         PATH: process.env.PATH,
         MIGRATE_KEY: key,
       } as NodeJS.ProcessEnv,
@@ -86,19 +86,19 @@ const start = (): ChildProcess =>
   );
 
 /** Runs it to its end, or kills it; returns the exit code, null for a killed one. */
-async function run(kill_at?: (typeof POINTS)[number]): Promise<number | null> {
-  asked = [];
+async function run(killAt?: (typeof POINTS)[number]): Promise<number | null> {
+  requestedPaths = [];
   const child = start();
   let errors = '';
   child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   const ended = new Promise<number | null>((done) => child.once('exit', done));
-  const [list, nth, ms] = kill_at ?? [];
+  const [list, nth, ms] = killAt ?? [];
   onRequest = (path) => {
-    const n = asked.filter((each) => each.includes(`/${list}`)).length;
+    const n = requestedPaths.filter((requestedPath) => requestedPath.includes(`/${list}`)).length;
     if (path.includes(`/${list}`) && n === nth) setTimeout(() => child.kill('SIGKILL'), ms);
   };
   const code = await ended;
-  if (!kill_at && code !== 0) throw new Error(errors);
+  if (!killAt && code !== 0) throw new Error(errors);
   return code;
 }
 
@@ -108,11 +108,11 @@ test(
     for (const point of CHOSEN) expect([point, await run(point)]).toEqual([point, null]);
     expect(await run()).toBe(0);
     // It went on with the history, and did not read it again.
-    expect(asked.filter((path) => /\/leads\?.*cursor=-1/.test(path))).toEqual([]);
+    expect(requestedPaths.filter((path) => /\/leads\?.*cursor=-1/.test(path))).toEqual([]);
     for (const resource of MOVED)
-      expect([resource, await comparable(to, resource)]).toEqual([
+      expect([resource, await loadComparable(to, resource)]).toEqual([
         resource,
-        await comparable(from, resource),
+        await loadComparable(from, resource),
       ]);
     for (const resource of ['leads', 'calls', 'contacts'])
       expect([resource, await total(to, resource)]).toEqual([

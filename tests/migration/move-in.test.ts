@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { runCommand } from '../support/cli';
-import { comparable, environmentOf, fillAccount, MOVED, serve } from '../support/move-in';
+import { loadComparable, buildEnvironment, fillAccount, MOVED, serve } from '../support/move-in';
 import { patient } from '../support/patience';
 import { createWorld, type World } from '../support/world';
 
@@ -42,9 +42,9 @@ const run = (...more: string[]) =>
     ['migrate', '--from', url, '--key', key, '--rate', '1000', '--report', report, '--json'].concat(
       more,
     ),
-    environmentOf(to),
+    buildEnvironment(to),
   );
-const resourcesOf = (output: string) =>
+const parseResources = (output: string) =>
   (JSON.parse(output) as { resources: Record<string, object> }).resources;
 /** The lines of the report about records. */
 const lines = () =>
@@ -58,11 +58,11 @@ const shown = async (path: string) =>
 
 test('a dry run says what would happen, and writes nothing', async () => {
   const { output, errors } = await run('--dry-run');
-  expect({ errors, counts: resourcesOf(output) }).toMatchObject({
+  expect({ errors, counts: parseResources(output) }).toMatchObject({
     counts: { buyers: { read: 1, moved: 1 }, leads: { read: 3, moved: 3 }, calls: { moved: 2 } },
   });
   for (const resource of MOVED)
-    expect([resource, await comparable(to, resource)]).toEqual([resource, []]);
+    expect([resource, await loadComparable(to, resource)]).toEqual([resource, []]);
 });
 
 test('every record is found under its old id, equal to what it was, also over a bad line', async () => {
@@ -70,9 +70,9 @@ test('every record is found under its old id, equal to what it was, also over a 
   const { code, errors } = await run();
   expect({ code, errors, lines: lines() }).toMatchObject({ code: 0, lines: [] });
   for (const resource of MOVED) {
-    const there = await comparable(from, resource);
+    const there = await loadComparable(from, resource);
     expect([resource, there.length > 0]).toEqual([resource, true]);
-    expect([resource, await comparable(to, resource)]).toEqual([resource, there]);
+    expect([resource, await loadComparable(to, resource)]).toEqual([resource, there]);
   }
   const numbers = await to.company.api('get', 'buyer_suppressions/70/caller_ids');
   expect(numbers.body.caller_ids).toEqual(['+12125550101', '+12125550102']);
@@ -138,7 +138,7 @@ test('a second run leaves what is here as it is, and adds what is new', async ()
   const newer = await make('leads/capture', { caller_id: '+13105550206', offer_id: 90 });
   const { code, output } = await run();
   expect({ code, lines: lines() }).toEqual({ code: 0, lines: [] });
-  expect(resourcesOf(output)).toMatchObject({
+  expect(parseResources(output)).toMatchObject({
     buyers: { read: 1, moved: 0, here: 1 },
     leads: { read: 4, moved: 1, here: 3 },
     calls: { read: 2, moved: 0, here: 2 },
@@ -159,7 +159,7 @@ test('an opt-out at the other service since then is one here', async () => {
 test('only leads and calls since a day are moved where that is asked for', async () => {
   await make('leads/capture', { caller_id: '+13105550207', offer_id: 90 });
   const { output } = await run('--since', '2100-01-01');
-  expect(resourcesOf(output)).toMatchObject({ leads: { read: 0 }, calls: { read: 0 } });
+  expect(parseResources(output)).toMatchObject({ leads: { read: 0 }, calls: { read: 0 } });
 });
 
 test('a record in the way is named, and stays', async () => {
@@ -190,6 +190,6 @@ test('an opt-out comes also where another contact has its id', async () => {
 test('credentials and numbers that are wrong are refused before anything is done', async () => {
   const wrong = await run('--key', 'pk_no:private_no');
   expect([wrong.code, wrong.errors]).toEqual([1, expect.stringContaining('answers 401')]);
-  const neither = await runCommand(['migrate', '--from', url], environmentOf(to));
+  const neither = await runCommand(['migrate', '--from', url], buildEnvironment(to));
   expect(neither.errors).toContain('--key PUBLIC:PRIVATE or --token');
 });

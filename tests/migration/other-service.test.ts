@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'papaparse';
 import { runCommand } from '../support/cli';
-import { environmentOf } from '../support/move-in';
+import { buildEnvironment } from '../support/move-in';
 import { otherService } from '../support/other-service';
 import { patient } from '../support/patience';
 import { createWorld, type World } from '../support/world';
@@ -11,32 +11,32 @@ import { createWorld, type World } from '../support/world';
 // report says of the rest.
 
 let world: World;
-let other: Awaited<ReturnType<typeof otherService>>;
+let service: Awaited<ReturnType<typeof otherService>>;
 const report = join(
   mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'migration-')),
   'report.csv',
 );
 
 beforeAll(async () => {
-  [world, other] = [await createWorld(), await otherService()];
+  [world, service] = [await createWorld(), await otherService()];
 }, patient(10_000));
 afterAll(async () => {
-  other?.server.close();
+  service?.server.close();
   await world?.close();
 });
 
 const run = () =>
   runCommand(
-    ['migrate', '--from', `${other.url}/`, '--key', 'pub:priv', '--rate', '1000'].concat(
+    ['migrate', '--from', `${service.url}/`, '--key', 'pub:priv', '--rate', '1000'].concat(
       ...['--report', report, '--json'],
     ),
-    environmentOf(world),
+    buildEnvironment(world),
   );
 const rows = () =>
   parse<Record<string, string>>(readFileSync(report, 'utf8').trim(), { header: true }).data;
-const said = (resource: string, old_id = '') =>
+const findReported = (resource: string, oldId = '') =>
   rows()
-    .filter((row) => row.resource === resource && row.old_id === old_id)
+    .filter((row) => row.resource === resource && row.old_id === oldId)
     .map(({ field, done }) => `${field}: ${done}`);
 const show = async (path: string) => {
   const { status, body } = await world.company.api('get', path);
@@ -65,23 +65,25 @@ test('everything that it offers comes over its pages, 429s and cut connections',
 });
 
 test('what landing pages and scripts have built in works: ids, lead tokens and user ids', async () => {
-  for (const lead_token of ['old-lead-token-of-auto', 'old-lead-token-of-spring']) {
+  for (const leadToken of ['old-lead-token-of-auto', 'old-lead-token-of-spring']) {
     const res = await world.company.api('post', 'leads', {
-      body: { lead_token, caller_id: '+13105550299' },
+      body: { lead_token: leadToken, caller_id: '+13105550299' },
       auth: null,
     });
-    expect([lead_token, res.status]).toEqual([lead_token, 201]);
+    expect([leadToken, res.status]).toEqual([leadToken, 201]);
   }
   expect(await show('buyers/b5/by_user_buyer_id')).toMatchObject({ id: 1_005, legacy_id: 1_005 });
 });
 
 test('fields that are unknown, and values that are refused, are left out and reported', async () => {
-  expect(said('buyers', '1003')).toEqual(['shadow_score: left out: there is no such field here']);
-  expect(said('buyers', '1001')).toEqual([
+  expect(findReported('buyers', '1003')).toEqual([
+    'shadow_score: left out: there is no such field here',
+  ]);
+  expect(findReported('buyers', '1001')).toEqual([
     expect.stringMatching(/^timeout_seconds: left out: .*12/),
   ]);
   expect(await show('buyers/1001')).toMatchObject({ timeout_seconds: 120 });
-  expect(said('users', '71')).toEqual([
+  expect(findReported('users', '71')).toEqual([
     expect.stringMatching(/^email: left out: /),
     'email: record not moved: must be given',
   ]);
@@ -89,28 +91,28 @@ test('fields that are unknown, and values that are refused, are left out and rep
 
 test('resources that it does not offer are reported, with what else was not moved', async () => {
   for (const resource of ['phone_numbers', 'value_lists', 'contacts', 'calls', 'agents'])
-    expect([resource, said(resource)[0]]).toEqual([
+    expect([resource, findReported(resource)[0]]).toEqual([
       resource,
       ': not moved: the other service answers 404',
     ]);
-  expect(said('buyer_suppressions', '30')).toEqual([
+  expect(findReported('buyer_suppressions', '30')).toEqual([
     'caller_ids: not moved: the other service answers 404; import them as a file',
   ]);
 });
 
 test('a lead is moved as far as it can be, and the report says why it is not', async () => {
   expect(await show('leads/80')).toMatchObject({ status: 'scheduled', next_action_at: null });
-  expect(said('leads', '80')).toEqual([expect.stringMatching(/restart_schedule$/)]);
+  expect(findReported('leads', '80')).toEqual([expect.stringMatching(/restart_schedule$/)]);
   expect(await show('leads/81')).toMatchObject({ status: 'opt_out', opt_out: true });
   expect(await show('leads/82')).toMatchObject({ caller_id: '+13105550203', status: 'completed' });
-  expect(said('leads', '82')).toEqual([
+  expect(findReported('leads', '82')).toEqual([
     'status: changed to completed: "archived" is no status of leads',
   ]);
-  expect(said('leads', '83').at(-1)).toBe('caller_id: not moved: has no number');
-  expect(said('leads', '84').at(-1)).toBe(
+  expect(findReported('leads', '83').at(-1)).toBe('caller_id: not moved: has no number');
+  expect(findReported('leads', '84').at(-1)).toBe(
     'offer_id: not moved: neither its offer nor its schedule is here',
   );
-  expect(said('leads', '85')).toEqual([
+  expect(findReported('leads', '85')).toEqual([
     expect.stringMatching(/^sub_id: changed: .* were replaced \(record 6 of http.*\/leads\?.*\)$/),
   ]);
   expect(await show('leads/85')).toMatchObject({ sub_id: 'odd\u{fffd}' });

@@ -85,7 +85,7 @@ test.each<[string, OddPage, string]>([
   expect(error.message).toContain(fault);
   expect(error.message).not.toContain('secret');
   expect(error).not.toBeInstanceOf(NotOffered);
-  expect(service.asked).toHaveLength(1);
+  expect(service.requestedPaths).toHaveLength(1);
 });
 
 test('a page that is too large is not read on, packed or not', async () => {
@@ -118,7 +118,7 @@ test('a page that trickles for ever is given up after its time as a whole', asyn
     `${address()} could not be read in 2 tries (it took longer than 1 s)`,
   );
   timers.forEach(clearInterval);
-  expect(service.asked).toHaveLength(2);
+  expect(service.requestedPaths).toHaveLength(2);
 });
 
 test('cursors that lead back end it at the page that has the cursor', async () => {
@@ -140,10 +140,10 @@ test('a list of ever new records, or of ever more empty pages, is ended', async 
   const fill = (n: number) => Array.from({ length: 5_000 }, (_, i) => record(n * 5_000 + i));
   service.lists.buyers = (_, n) => pageWith('buyers', fill(n), { next_cursor: n, total_count: 3 });
   await expect(readAll()).rejects.toThrow('is in a list of 3 records, as it says, of which 15000');
-  service.asked.length = 0;
+  service.requestedPaths.length = 0;
   service.lists.buyers = (_, n) => pageWith('buyers', fill(n), { next_cursor: n });
   await expect(readAll({}, { maxItems: 9_000 })).rejects.toThrow('not ended after 9000 records');
-  service.asked.length = 0;
+  service.requestedPaths.length = 0;
   service.lists.buyers = (_, n) => pageWith('buyers', [], { next_cursor: n });
   await expect(readAll({ emptyPages: 5 })).rejects.toThrow('is page 6 in a row without records');
 });
@@ -153,7 +153,7 @@ test('a list that ends before its total says how much it lacks', async () => {
   expect((await readAll()).map(({ short }) => short)).toEqual(['1 of 5000']);
   // Read from the middle, or while records were added or deleted.
   expect((await readAll({}, { from: 'cursor=7' }))[0]!.short).toBeUndefined();
-  service.asked.length = 0;
+  service.requestedPaths.length = 0;
   buyers(
     pageWith('buyers', [record(1)], { total_count: 2, next_cursor: 1 }),
     pageWith('buyers', [record(2)], { total_count: 3 }),
@@ -165,7 +165,7 @@ test('a redirect is not followed, and the credentials go nowhere else', async ()
   const elsewhere = await startOddService();
   buyers((res) => res.writeHead(302, { Location: `${elsewhere.url}/buyers` }).end());
   await expect(readAll()).rejects.toThrow(`${address()} answers 302, which leads to another`);
-  expect(elsewhere.asked).toEqual([]);
+  expect(elsewhere.requestedPaths).toEqual([]);
   elsewhere.close();
 });
 
@@ -178,7 +178,7 @@ test.each([
   await expect(readAll()).rejects.toThrow(
     `${address()} answers 429 and asks to be left alone for longer than 5 minutes`,
   );
-  expect(service.asked).toHaveLength(1);
+  expect(service.requestedPaths).toHaveLength(1);
 });
 
 test('a page in the middle that is not there is no end of the list', async () => {
@@ -194,10 +194,10 @@ test('a page in the middle that is not there is no end of the list', async () =>
 test('numbers of pages are kept with the size of those pages', async () => {
   const read = async (perPage: number, from?: string) => {
     const next: (string | undefined)[] = [];
-    service.asked.length = 0;
+    service.requestedPaths.length = 0;
     for await (const page of open({}, { perPage }).pages('buyers', 'buyers', { from }))
       next.push(page.next);
-    return { next, asked: service.asked.map((path) => /[^&]*$/.exec(path)![0]) };
+    return { next, requests: service.requestedPaths.map((path) => /[^&]*$/.exec(path)![0]) };
   };
   service.lists.buyers = (position) => {
     const n = Number(/^page=(\d+)/.exec(position)?.[1] ?? 1);
@@ -205,8 +205,8 @@ test('numbers of pages are kept with the size of those pages', async () => {
   };
   expect((await read(100)).next).toEqual(['page=2', undefined]);
   expect((await read(10)).next).toEqual(['page=2&per_page=10', undefined]);
-  expect((await read(10, 'page=2&per_page=10')).asked).toEqual(['page=2']);
-  expect((await read(10, 'page=2')).asked).toEqual(['cursor=-1', 'page=2']);
+  expect((await read(10, 'page=2&per_page=10')).requests).toEqual(['page=2']);
+  expect((await read(10, 'page=2')).requests).toEqual(['cursor=-1', 'page=2']);
 });
 
 test.each([

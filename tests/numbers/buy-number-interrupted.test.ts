@@ -1,12 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { signatureOf } from '../../src/carriers/signature';
-import { interrupted, purchases } from '../../src/cli/doctor';
+import { computeSignature } from '../../src/carriers/signature';
+import { listInterruptedPurchases, reportPurchases } from '../../src/cli/doctor';
 import { addNumber } from '../../src/numbers/add-number';
 import { openTwilio } from '../carriers/requests';
-import { api, bought, buy, lookups, market, other, search, setUp, show } from '../support/market';
+import {
+  api,
+  bought,
+  buy,
+  lookups,
+  market,
+  otherApi,
+  search,
+  setUp,
+  show,
+} from '../support/market';
 import { DOWN, GONE } from '../support/numbers';
 import { startTwilio, type Trouble, type TwilioServer } from '../support/twilio-server';
-import { appOf, caller, TWILIO_TOKEN, type Api } from '../support/world';
+import { buildApp, caller, TWILIO_TOKEN, type Api } from '../support/world';
 import { patient } from '../support/patience';
 
 setUp();
@@ -22,14 +32,14 @@ describe('a purchase that is cut short', () => {
   };
 
   test('between the sale and the record is finished by the next request of its key', async () => {
-    const requested_number = '+12125550150';
+    const requestedNumber = '+12125550150';
     market.carrier.trouble.afterSale = loseConnections;
-    expect((await buy({ requested_number })).status).toBe(503);
+    expect((await buy({ requested_number: requestedNumber })).status).toBe(503);
     expect([
-      market.carrier.sold.has(requested_number),
-      await show(requested_number).then(({ status }) => status),
+      market.carrier.sold.has(requestedNumber),
+      await show(requestedNumber).then(({ status }) => status),
     ]).toEqual([true, 404]);
-    expect(await lookups(requested_number)).toMatchObject([
+    expect(await lookups(requestedNumber)).toMatchObject([
       { number_id: null, company_id: String(market.world.company.id) },
     ]);
     market.carrier.trouble.afterSale = undefined;
@@ -37,17 +47,19 @@ describe('a purchase that is cut short', () => {
       `UPDATE number_lookups SET purchase_tried_at = purchase_tried_at - interval '2 minutes'
         WHERE number_id IS NULL`,
     );
-    const begun = purchases(await interrupted(market.world.deps.database.sql));
-    const number = await bought({ requested_number, name: 'at last' });
+    const startedPurchase = reportPurchases(
+      await listInterruptedPurchases(market.world.deps.database.sql),
+    );
+    const number = await bought({ requested_number: requestedNumber, name: 'at last' });
     expect(number).toMatchObject({
       name: 'at last',
-      carrier_number_id: market.carrier.sold.get(requested_number)!.id,
+      carrier_number_id: market.carrier.sold.get(requestedNumber)!.id,
     });
-    const [first, second] = market.carrier.asked.buy;
-    expect(begun).toMatchObject({
+    const [first, second] = market.carrier.requests.buy;
+    expect(startedPurchase).toMatchObject({
       check: 'numbers',
       ok: false,
-      finding: expect.stringContaining(`${requested_number} (company ${market.world.company.id})`),
+      finding: expect.stringContaining(`${requestedNumber} (company ${market.world.company.id})`),
     });
     expect([second!.key, first!.tried_at, second!.tried_at]).toEqual([
       first!.key,
@@ -57,55 +69,57 @@ describe('a purchase that is cut short', () => {
   });
 
   test('is finished by another company too, when that asks for the number', async () => {
-    const requested_number = '+12125550151';
+    const requestedNumber = '+12125550151';
     market.carrier.trouble.afterSale = async () => ({ ...DOWN, maybe_sent: true });
-    const res = await buy({ requested_number });
+    const res = await buy({ requested_number: requestedNumber });
     expect([res.status, res.body.detail]).toEqual([
       503,
       expect.stringContaining('It is not known'),
     ]);
     market.carrier.quiet();
-    expect(await bought({ requested_number }, other)).toMatchObject({
+    expect(await bought({ requested_number: requestedNumber }, otherApi)).toMatchObject({
       company_id: Number(market.theirs.id),
     });
-    expect((await buy({ requested_number })).body.errors).toEqual({
+    expect((await buy({ requested_number: requestedNumber })).body.errors).toEqual({
       requested_number: [expect.stringContaining('is not for sale')],
     });
-    expect(market.carrier.asked.buy).toHaveLength(1);
+    expect(market.carrier.requests.buy).toHaveLength(1);
   });
 
   test('without a requested number is finished before another number is bought', async () => {
     const headers = { 'Idempotency-Key': randomUUID() };
     market.carrier.trouble.afterSale = loseConnections;
     expect((await buy({ prefix: '512' }, api, headers)).status).toBe(503);
-    const [{ phone_number }] = market.carrier.asked.buy as [{ phone_number: string }];
+    const [{ phone_number }] = market.carrier.requests.buy as [{ phone_number: string }];
     market.carrier.quiet();
     const numbers = await Promise.all([
       search({ prefix: '512' }),
-      search({ prefix: '512' }, other),
+      search({ prefix: '512' }, otherApi),
     ]);
-    for (const found of numbers) expect(found).not.toContain(phone_number);
+    for (const offeredNumbers of numbers) expect(offeredNumbers).not.toContain(phone_number);
     const res = await buy({ prefix: '512' }, api, headers);
     expect([res.status, res.body.number.phone_number]).toEqual([201, phone_number]);
-    expect(market.carrier.asked.buy).toMatchObject([{ phone_number, tried_at: expect.any(Date) }]);
+    expect(market.carrier.requests.buy).toMatchObject([
+      { phone_number, tried_at: expect.any(Date) },
+    ]);
   });
 
   test('and that the carrier refuses when it is taken up is given back', async () => {
-    const requested_number = '+12125550152';
+    const requestedNumber = '+12125550152';
     market.carrier.trouble.buy = { ...DOWN, maybe_sent: true };
-    expect((await buy({ requested_number })).status).toBe(503);
-    expect(await lookups(requested_number)).toHaveLength(1);
+    expect((await buy({ requested_number: requestedNumber })).status).toBe(503);
+    expect(await lookups(requestedNumber)).toHaveLength(1);
     market.carrier.trouble.buy = GONE;
-    expect((await buy({ requested_number })).status).toBe(422);
-    expect(await lookups(requested_number)).toEqual([]);
+    expect((await buy({ requested_number: requestedNumber })).status).toBe(422);
+    expect(await lookups(requestedNumber)).toEqual([]);
   });
 
   test('is also finished by adding the number', async () => {
-    const requested_number = '+12125550154';
+    const requestedNumber = '+12125550154';
     market.carrier.trouble.buy = { ...DOWN, maybe_sent: true };
-    await buy({ requested_number });
+    await buy({ requested_number: requestedNumber });
     const number = {
-      phone_number: requested_number,
+      phone_number: requestedNumber,
       country: 'US',
       toll_free: false,
       carrier: 'sandbox',
@@ -116,24 +130,28 @@ describe('a purchase that is cut short', () => {
         .of(market.theirs.id)
         .transaction((tx) => addNumber(tx, number, new Date()));
     const id = await add();
-    expect(await lookups(requested_number)).toMatchObject([
+    expect(await lookups(requestedNumber)).toMatchObject([
       { number_id: String(id), company_id: String(market.theirs.id), purchase_key: null },
     ]);
     await expect(add()).rejects.toThrow('phone_number already belongs to a company');
   });
 
   test('gives the number no owner: calls to it belong to no company', async () => {
-    const requested_number = '+12125550153';
+    const requestedNumber = '+12125550153';
     market.carrier.trouble.buy = { ...DOWN, maybe_sent: true };
-    await buy({ requested_number });
+    await buy({ requested_number: requestedNumber });
     const at = '/api/v1/telephony/sms';
     const params = {
       MessageSid: `SM${'1'.repeat(32)}`,
       From: '+13105550123',
-      To: requested_number,
+      To: requestedNumber,
       Body: 'hi',
     };
-    const signature = signatureOf(TWILIO_TOKEN, market.world.deps.config.public_url + at, params);
+    const signature = computeSignature(
+      TWILIO_TOKEN,
+      market.world.deps.config.public_url + at,
+      params,
+    );
     const headers = {
       'Content-Type': 'application/x-www-form-urlencoded',
       'X-Twilio-Signature': signature,
@@ -143,7 +161,7 @@ describe('a purchase that is cut short', () => {
         .status,
     ).toBe(404);
     market.carrier.quiet();
-    await bought({ requested_number });
+    await bought({ requested_number: requestedNumber });
     expect(
       (await api('post', at, { auth: null, headers, body: new URLSearchParams(params).toString() }))
         .status,
@@ -157,7 +175,7 @@ describe('at a carrier outside', () => {
   beforeAll(async () => {
     twilio = await startTwilio(['+16175550110', '+16175550111']);
     by = caller(
-      appOf({ ...market.world.deps, carrier: openTwilio(twilio, { timeout_ms: patient(500) }) }),
+      buildApp({ ...market.world.deps, carrier: openTwilio(twilio, { timeout_ms: patient(500) }) }),
       market.world.company.auth,
     );
   });

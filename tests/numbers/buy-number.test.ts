@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { api, bought, buy, lookups, made, market, other, setUp } from '../support/market';
+import {
+  api,
+  bought,
+  buy,
+  lookups,
+  createRecord,
+  market,
+  otherApi,
+  setUp,
+} from '../support/market';
 import { DOWN, GONE } from '../support/numbers';
 
 setUp();
@@ -7,8 +16,8 @@ setUp();
 describe('a purchase', () => {
   test('of a requested number, by query or body, with all that belongs to it', async () => {
     const [offer, source] = [
-      await made('offers', { name: 'Roofs' }),
-      await made('traffic_sources', { name: 'Radio' }),
+      await createRecord('offers', { name: 'Roofs' }),
+      await createRecord('traffic_sources', { name: 'Radio' }),
     ];
     const query = {
       requested_number: '+12125550110',
@@ -59,7 +68,7 @@ describe('a purchase', () => {
       phone_number: expect.stringMatching(pattern),
       country: (body as { country?: string }).country ?? 'US',
     });
-    expect(market.carrier.asked.buy).toHaveLength(1);
+    expect(market.carrier.requests.buy).toHaveLength(1);
   });
 
   test.each([
@@ -76,11 +85,11 @@ describe('a purchase', () => {
   ])('of %p is refused on %s, and the carrier is not asked to sell', async (body, field) => {
     const res = await buy(body);
     expect([res.status, Object.keys(res.body.errors)]).toEqual([422, [field]]);
-    expect(market.carrier.asked.buy).toEqual([]);
+    expect(market.carrier.requests.buy).toEqual([]);
   });
 
   test('that goes to a buyer needs one of the company', async () => {
-    const buyer = await made('buyers', { number: '+13105550111' });
+    const buyer = await createRecord('buyers', { number: '+13105550111' });
     const number = await bought({ forward_type: 'buyer_id', buyer_id: buyer.id });
     expect(number).toMatchObject({
       forward_type: 'buyer_id',
@@ -88,27 +97,27 @@ describe('a purchase', () => {
       buyer: '+13105550111',
     });
     expect(
-      (await buy({ forward_type: 'buyer_id', buyer_id: buyer.id }, other)).body.errors,
+      (await buy({ forward_type: 'buyer_id', buyer_id: buyer.id }, otherApi)).body.errors,
     ).toEqual({ buyer_id: [expect.any(String)] });
   });
 
   test('of what has an owner, or is sold elsewhere, is refused by its number', async () => {
-    const requested_number = '+12125550120';
-    await bought({ requested_number });
+    const requestedNumber = '+12125550120';
+    await bought({ requested_number: requestedNumber });
     for (const [by, words] of [
       [api, 'is already a number of yours'],
-      [other, 'is not for sale'],
+      [otherApi, 'is not for sale'],
     ] as const) {
-      const res = await buy({ requested_number }, by);
+      const res = await buy({ requested_number: requestedNumber }, by);
       expect([res.status, res.body.errors]).toEqual([
         422,
-        { requested_number: [`${words}: ${requested_number}; search for others`] },
+        { requested_number: [`${words}: ${requestedNumber}; search for others`] },
       ]);
     }
-    expect(market.carrier.asked.buy).toHaveLength(1);
+    expect(market.carrier.requests.buy).toHaveLength(1);
     market.carrier.trouble.buy = GONE;
-    const gone = await buy({ requested_number: '+12125550121' });
-    expect([gone.status, gone.body.errors.requested_number[0]]).toEqual([
+    const response = await buy({ requested_number: '+12125550121' });
+    expect([response.status, response.body.errors.requested_number[0]]).toEqual([
       422,
       expect.stringContaining('is no longer for sale: +12125550121'),
     ]);
@@ -124,15 +133,20 @@ describe('a purchase', () => {
       Array.from({ length: 5 }, () => buy({ prefix: '303' }, api, headers)),
     );
     expect(all.map(({ status }) => status).filter((status) => status !== 409)).toContain(201);
-    const again = await buy({ prefix: '303' }, api, headers);
-    expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, 'true']);
-    expect(market.carrier.asked.buy).toHaveLength(1);
+    const repeatedResponse = await buy({ prefix: '303' }, api, headers);
+    expect([repeatedResponse.status, repeatedResponse.headers['idempotent-replayed']]).toEqual([
+      201,
+      'true',
+    ]);
+    expect(market.carrier.requests.buy).toHaveLength(1);
   });
 
   test('of one number, 20 at once by two companies, has one owner and asks once', async () => {
-    const requested_number = '+12125550130';
+    const requestedNumber = '+12125550130';
     const all = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => buy({ requested_number }, n % 2 ? api : other)),
+      Array.from({ length: 20 }, (_, n) =>
+        buy({ requested_number: requestedNumber }, n % 2 ? api : otherApi),
+      ),
     );
     expect(all.map(({ status }) => status).toSorted()).toEqual([
       201,
@@ -141,23 +155,23 @@ describe('a purchase', () => {
     for (const { status, body } of all)
       if (status === 422)
         expect(body.errors).toEqual({
-          requested_number: [expect.stringContaining(requested_number)],
+          requested_number: [expect.stringContaining(requestedNumber)],
         });
-    expect(market.carrier.asked.buy).toHaveLength(1);
+    expect(market.carrier.requests.buy).toHaveLength(1);
     expect(
       await market.world.sql('SELECT FROM numbers WHERE phone_number = 12125550130'),
     ).toHaveLength(1);
-    expect(await lookups(requested_number)).toMatchObject([
+    expect(await lookups(requestedNumber)).toMatchObject([
       { number_id: expect.any(String), purchase_key: null, purchase_tried_at: null },
     ]);
   });
 
   test('of any number, twelve at once, are twelve numbers, each asked for once', async () => {
     const all = await Promise.all(
-      Array.from({ length: 12 }, (_, n) => buy({ prefix: '404' }, n % 2 ? api : other)),
+      Array.from({ length: 12 }, (_, n) => buy({ prefix: '404' }, n % 2 ? api : otherApi)),
     );
     expect(new Set(all.map(({ body }) => body.number?.phone_number)).size).toBe(12);
-    expect(market.carrier.asked.buy).toHaveLength(12);
+    expect(market.carrier.requests.buy).toHaveLength(12);
   });
 
   test('from a carrier that is down is 503 and leaves nothing', async () => {

@@ -1,4 +1,4 @@
-import { api, bought, made, market, other, setUp, show } from '../support/market';
+import { api, bought, createRecord, market, otherApi, setUp, show } from '../support/market';
 import type { Api, Company } from '../support/world';
 
 setUp();
@@ -18,9 +18,9 @@ describe('a number', () => {
       const res = await show(name);
       expect([name, res.status, res.body.number?.id]).toEqual([name, 200, number.id]);
       const foreign = [
-        await show(name, other),
-        await other('put', `phone_numbers/${name}`, { body: {} }),
-        await other('delete', `phone_numbers/${name}`),
+        await show(name, otherApi),
+        await otherApi('put', `phone_numbers/${name}`, { body: {} }),
+        await otherApi('delete', `phone_numbers/${name}`),
       ];
       expect(foreign.map(({ status }) => status)).toEqual([404, 404, 404]);
     }
@@ -34,9 +34,9 @@ describe('a number', () => {
 
   test('is changed, and its blank fields cleared', async () => {
     const [offer, buyer, source] = [
-      await made('offers', { name: 'O' }),
-      await made('buyers', { name: 'B' }),
-      await made('traffic_sources', { name: 'S' }),
+      await createRecord('offers', { name: 'O' }),
+      await createRecord('buyers', { name: 'B' }),
+      await createRecord('traffic_sources', { name: 'S' }),
     ];
     const { id } = await bought({ requested_number: '+12125550162', name: 'old' });
     const put = (body: object, more: object = {}) =>
@@ -87,9 +87,9 @@ describe('a number', () => {
 
   test('loses its offer, buyer or traffic source when that is deleted', async () => {
     const [offer, buyer, source] = [
-      await made('offers', { name: 'O' }),
-      await made('buyers', { name: 'B' }),
-      await made('traffic_sources', { name: 'S' }),
+      await createRecord('offers', { name: 'O' }),
+      await createRecord('buyers', { name: 'B' }),
+      await createRecord('traffic_sources', { name: 'S' }),
     ];
     const { id } = await bought({
       forward_type: 'buyer_id',
@@ -117,23 +117,22 @@ describe('a number', () => {
   test('cannot get a buyer or an offer that is deleted at the same time', async () => {
     for (let n = 0; n < 5; n++) {
       const [offer, buyer] = [
-        await made('offers', { name: 'O' }),
-        await made('buyers', { name: 'B' }),
+        await createRecord('offers', { name: 'O' }),
+        await createRecord('buyers', { name: 'B' }),
       ];
       const { id } = await bought();
       const put = api('put', `phone_numbers/${id}`, {
         body: { offer_id: offer.id, buyer_id: buyer.id, forward_type: 'buyer_id' },
       });
-      const [changed, ...gone] = await Promise.all([
+      const [changed, ...deletions] = await Promise.all([
         put,
         api('delete', `buyers/${buyer.id}`),
         api('delete', `offers/${offer.id}`),
       ]);
-      expect([[200, 422].includes(changed.status), ...gone.map(({ status }) => status)]).toEqual([
-        true,
-        200,
-        200,
-      ]);
+      expect([
+        [200, 422].includes(changed.status),
+        ...deletions.map(({ status }) => status),
+      ]).toEqual([true, 200, 200]);
       expect((await show(id)).body.number).toMatchObject({
         forward_type: 'offer_id',
         buyer_id: null,
@@ -158,30 +157,30 @@ describe('a number', () => {
 
 describe('a list', () => {
   let listed: Company;
-  let own: Api;
+  let ownApi: Api;
   let ids: number[];
   let offer: { id: number; uuid: string };
   let buyer: { id: number };
   let source: { id: number };
   beforeAll(async () => {
     listed = await market.world.addCompany('Listed');
-    own = market.apiOf(listed);
+    ownApi = market.buildApi(listed);
     [offer, buyer, source] = [
-      await made('offers', { name: 'O' }, own),
-      await made('buyers', { name: 'B' }, own),
-      await made('traffic_sources', { name: 'S' }, own),
+      await createRecord('offers', { name: 'O' }, ownApi),
+      await createRecord('buyers', { name: 'B' }, ownApi),
+      await createRecord('traffic_sources', { name: 'S' }, ownApi),
     ];
-    const wanted = [
+    const requests = [
       { requested_number: '+12125550180', name: 'c', offer_id: offer.id },
       { requested_number: '+18445550177', name: '=b', buyer_id: buyer.id },
       { requested_number: '+442079460180', name: 'a', traffic_source_id: source.id },
     ];
     ids = [];
-    for (const body of wanted) ids.push((await bought(body, own)).id);
+    for (const body of requests) ids.push((await bought(body, ownApi)).id);
   });
 
-  const idsOf = async (query: object) => {
-    const { body } = await own('get', 'phone_numbers', { query });
+  const listIndexes = async (query: object) => {
+    const { body } = await ownApi('get', 'phone_numbers', { query });
     expect(body.metadata).toMatchObject({ root: 'numbers', total_count: body.numbers.length });
     return body.numbers.map(({ id }: { id: number }) => ids.indexOf(id));
   };
@@ -200,7 +199,7 @@ describe('a list', () => {
       [{ fulltext: '946018' }, [2]],
     ];
     for (const [query, expected] of cases)
-      expect([query, await idsOf(query)]).toEqual([query, expected]);
+      expect([query, await listIndexes(query)]).toEqual([query, expected]);
   });
 
   test('has orders, and pages by cursor in each', async () => {
@@ -211,21 +210,21 @@ describe('a list', () => {
       country: [2, 0, 1],
       name: [1, 2, 0],
     })) {
-      expect([order, await idsOf({ order })]).toEqual([order, expected]);
-      const seen: number[] = [];
+      expect([order, await listIndexes({ order })]).toEqual([order, expected]);
+      const seenIndexes: number[] = [];
       for (let cursor: string | number = '-1'; cursor !== 0;) {
-        const { body } = await own('get', 'phone_numbers', {
+        const { body } = await ownApi('get', 'phone_numbers', {
           query: { order, cursor, per_page: 1 },
         });
-        seen.push(...body.numbers.map(({ id }: { id: number }) => ids.indexOf(id)));
+        seenIndexes.push(...body.numbers.map(({ id }: { id: number }) => ids.indexOf(id)));
         cursor = body.metadata.next_cursor;
       }
-      expect([order, seen]).toEqual([order, expected]);
+      expect([order, seenIndexes]).toEqual([order, expected]);
     }
   });
 
   test('comes as CSV, safe for spreadsheets', async () => {
-    const { text } = await own('get', 'phone_numbers.csv', {
+    const { text } = await ownApi('get', 'phone_numbers.csv', {
       query: { columns: 'name,phone_number,offer,toll_free' },
     });
     expect(text).toBe(

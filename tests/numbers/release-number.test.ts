@@ -1,5 +1,15 @@
 import { ownNumber } from '../support/leads';
-import { api, bought, lookups, made, market, other, search, setUp, show } from '../support/market';
+import {
+  api,
+  bought,
+  lookups,
+  createRecord,
+  market,
+  otherApi,
+  search,
+  setUp,
+  show,
+} from '../support/market';
 import { DOWN } from '../support/numbers';
 
 setUp();
@@ -13,14 +23,14 @@ describe('a release', () => {
     const before = (await api('get', 'phone_numbers')).body.metadata.total_count;
     const res = await release('+12125550170');
     expect([res.status, res.body.number.deleted_at]).toEqual([200, expect.any(String)]);
-    expect([market.carrier.asked.release, market.carrier.sold.has('+12125550170')]).toEqual([
+    expect([market.carrier.requests.release, market.carrier.sold.has('+12125550170')]).toEqual([
       [{ id: number.carrier_number_id }],
       false,
     ]);
     expect([(await show(number.id)).status, (await release(number.id)).status]).toEqual([404, 404]);
     expect((await api('get', 'phone_numbers')).body.metadata.total_count).toBe(before - 1);
-    expect(await search({ query: '+12125550170' }, other)).toEqual(['+12125550170']);
-    expect((await bought({ requested_number: '+12125550170' }, other)).id).not.toBe(number.id);
+    expect(await search({ query: '+12125550170' }, otherApi)).toEqual(['+12125550170']);
+    expect((await bought({ requested_number: '+12125550170' }, otherApi)).id).not.toBe(number.id);
   });
 
   test('while the carrier is down, or in spite of a change, changes nothing', async () => {
@@ -28,7 +38,7 @@ describe('a release', () => {
     expect(
       (await release(number.id, { 'If-Match': '"00000000000000000000000000000000"' })).status,
     ).toBe(412);
-    expect(market.carrier.asked.release).toEqual([]);
+    expect(market.carrier.requests.release).toEqual([]);
     market.carrier.trouble.release = DOWN;
     const before = (await show(number.id)).text;
     const res = await release(number.id);
@@ -49,13 +59,13 @@ describe('a release', () => {
     const number = await bought({ requested_number: '+12125550172' });
     const both = await Promise.all([release(number.id), release(number.id)]);
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 404]);
-    expect(market.carrier.asked.release).toHaveLength(1);
+    expect(market.carrier.requests.release).toHaveLength(1);
   });
 
   test('of a number that was only added does not ask the carrier', async () => {
     const id = await ownNumber(market.world, market.world.company, '12125550173');
     expect((await release(id)).status).toBe(200);
-    expect(market.carrier.asked.release).toEqual([]);
+    expect(market.carrier.requests.release).toEqual([]);
     const foreign = await ownNumber(market.world, market.world.company, '12125550174');
     await market.world.sql(
       `UPDATE numbers SET carrier = 'twilio', carrier_number_id = 'PN9' WHERE id = $1`,
@@ -68,12 +78,12 @@ describe('a release', () => {
 
   test('takes the number from the leads that had it; they get another', async () => {
     const company = await market.world.addCompany('Leads');
-    const by = market.apiOf(company);
+    const by = market.buildApi(company);
     const [first, second] = [
       await bought({ requested_number: '+12125550175' }, by),
       await bought({ requested_number: '+13105550175' }, by),
     ];
-    const offer = await made('offers', { name: 'O' }, by);
+    const offer = await createRecord('offers', { name: 'O' }, by);
     const submit = () =>
       by('post', 'leads', {
         auth: null,

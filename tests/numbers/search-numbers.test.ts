@@ -1,4 +1,4 @@
-import { api, bought, market, other, search, setUp } from '../support/market';
+import { api, bought, market, otherApi, search, setUp } from '../support/market';
 import { DOWN } from '../support/numbers';
 
 setUp();
@@ -77,7 +77,7 @@ describe('a search', () => {
   });
 
   test('omits numbers that a company owns, and is 503 while the carrier is down', async () => {
-    const { phone_number } = await bought({ prefix: '808' }, other);
+    const { phone_number } = await bought({ prefix: '808' }, otherApi);
     expect(await search({ prefix: '808' })).not.toContain(phone_number);
     expect(await search({ prefix: '808' })).toHaveLength(89);
     market.carrier.trouble.search = DOWN;

@@ -7,13 +7,13 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const api = (...args: Parameters<World['company']['api']>) => world.company.api(...args);
-const made = async (plural: string, body: object) => {
+const createRecord = async (plural: string, body: object) => {
   const res = await api('post', plural, { body });
   expect([res.status, res.body.errors]).toEqual([201, {}]);
   return res.body[res.body.metadata.root];
 };
-const offer = (body: object = {}) => made('offers', { name: 'Offer', ...body });
-const schedule = (body: object = {}) => made('schedules', { name: 'Schedule', ...body });
+const offer = (body: object = {}) => createRecord('offers', { name: 'Offer', ...body });
+const schedule = (body: object = {}) => createRecord('schedules', { name: 'Schedule', ...body });
 const tokens = () =>
   world
     .sql<{ token: string }>('SELECT token FROM lead_tokens')
@@ -23,7 +23,7 @@ describe.each([
   ['offers', offer],
   ['schedules', schedule],
 ])('the lead token of %s', (plural, make) => {
-  const one = plural.slice(0, -1);
+  const singular = plural.slice(0, -1);
   test('is 32 hexadecimal characters, of its own, and there as long as the record is', async () => {
     const [first, second] = [await make(), await make()];
     expect(first.lead_token).toMatch(/^[0-9a-f]{32}$/);
@@ -36,7 +36,7 @@ describe.each([
   test('is replaced by reset_lead_token, and the one before is gone', async () => {
     const before = await make();
     const after = (await api('put', `${plural}/${before.id}`, { body: { reset_lead_token: true } }))
-      .body[one];
+      .body[singular];
     expect(after.lead_token).not.toBe(before.lead_token);
     expect(await tokens()).toContain(after.lead_token);
     expect(await tokens()).not.toContain(before.lead_token);
@@ -45,7 +45,7 @@ describe.each([
         await api('put', `${plural}/${before.id}`, {
           body: { reset_lead_token: false, description: 'x' },
         })
-      ).body[one].lead_token,
+      ).body[singular].lead_token,
     ).toBe(after.lead_token);
   });
 
@@ -56,9 +56,9 @@ describe.each([
         api('put', `${plural}/${id}`, { body: { reset_lead_token: true } }),
       ),
     );
-    const { lead_token } = (await api('get', `${plural}/${id}`)).body[one];
+    const { lead_token } = (await api('get', `${plural}/${id}`)).body[singular];
     const rows = await world.sql<{ token: string }>(
-      `SELECT token FROM lead_tokens WHERE ${one}_id = $1`,
+      `SELECT token FROM lead_tokens WHERE ${singular}_id = $1`,
       [id],
     );
     expect(rows).toEqual([{ token: lead_token }]);
@@ -66,13 +66,17 @@ describe.each([
 
   test('belongs to a record that says when it was paused and unpaused', async () => {
     const { id } = await make();
-    const paused = (await api('put', `${plural}/${id}`, { body: { paused: 'yes' } })).body[one];
+    const paused = (await api('put', `${plural}/${id}`, { body: { paused: 'yes' } })).body[
+      singular
+    ];
     expect([paused.paused, paused.paused_at, paused.unpaused_at]).toEqual([
       true,
       expect.any(String),
       null,
     ]);
-    const unpaused = (await api('put', `${plural}/${id}`, { body: { paused: 'no' } })).body[one];
+    const unpaused = (await api('put', `${plural}/${id}`, { body: { paused: 'no' } })).body[
+      singular
+    ];
     expect([unpaused.paused, unpaused.unpaused_at]).toEqual([false, expect.any(String)]);
   });
 
@@ -80,7 +84,7 @@ describe.each([
     'belongs to a record whose own identifier is unique among the living, and may ' +
       'be used again',
     async () => {
-      const field = `user_${one}_id`;
+      const field = `user_${singular}_id`;
       const { id } = await make({ [field]: 'mine' });
       expect(
         (await api('post', plural, { body: { name: 'x', [field]: 'mine' } })).body.errors,
@@ -92,28 +96,29 @@ describe.each([
 
   test('belongs to a record that suppression lists attach to, from either side', async () => {
     const lists = [
-      await made('buyer_suppressions', { name: 'a' }),
-      await made('buyer_suppressions', { name: 'b' }),
+      await createRecord('buyer_suppressions', { name: 'a' }),
+      await createRecord('buyer_suppressions', { name: 'b' }),
     ].map(({ id }) => id);
     const { id } = await make({ buyer_suppression_ids: lists });
     const shown = async (list: number) =>
-      (await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression[`${one}_ids`];
+      (await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression[`${singular}_ids`];
     expect(await shown(lists[0]!)).toEqual([id]);
-    await api('put', `buyer_suppressions/${lists[0]}`, { body: { [`${one}_ids`]: [] } });
-    expect((await api('get', `${plural}/${id}`)).body[one].buyer_suppression_ids).toEqual([
+    await api('put', `buyer_suppressions/${lists[0]}`, { body: { [`${singular}_ids`]: [] } });
+    expect((await api('get', `${plural}/${id}`)).body[singular].buyer_suppression_ids).toEqual([
       lists[1],
     ]);
     await api('delete', `buyer_suppressions/${lists[1]}`);
-    expect((await api('get', `${plural}/${id}`)).body[one].buyer_suppression_ids).toEqual([]);
+    expect((await api('get', `${plural}/${id}`)).body[singular].buyer_suppression_ids).toEqual([]);
   });
 });
 
 describe('an offer', () => {
   test('has buyers and groups, and loses those that are deleted', async () => {
-    const buyers = [await made('buyers', { user_buyer_id: 'b1' }), await made('buyers', {})].map(
-      ({ id }) => id,
-    );
-    const group = await made('buyer_groups', { name: 'g' });
+    const buyers = [
+      await createRecord('buyers', { user_buyer_id: 'b1' }),
+      await createRecord('buyers', {}),
+    ].map(({ id }) => id);
+    const group = await createRecord('buyer_groups', { name: 'g' });
     const { id } = await offer({
       buyer_ids: [buyers[1]],
       add_user_buyer_ids: 'b1',
@@ -129,7 +134,7 @@ describe('an offer', () => {
   test('fifty simultaneous additions of a buyer each lose none', async () => {
     const { id } = await offer();
     const buyers = await Promise.all(
-      Array.from({ length: 50 }, async () => (await made('buyers', {})).id as number),
+      Array.from({ length: 50 }, async () => (await createRecord('buyers', {})).id as number),
     );
     const changes = buyers.map((buyer) =>
       api('put', `offers/${id}`, { body: { add_buyer_ids: [buyer] } }),
@@ -142,10 +147,10 @@ describe('an offer', () => {
 
   test('that is deleted leaves its schedules without it', async () => {
     const { id } = await offer();
-    const own = await schedule({ offer_id: id });
-    expect((await api('get', `offers/${id}`)).body.offer.schedule_ids).toEqual([own.id]);
+    const ownSchedule = await schedule({ offer_id: id });
+    expect((await api('get', `offers/${id}`)).body.offer.schedule_ids).toEqual([ownSchedule.id]);
     await api('delete', `offers/${id}`);
-    expect((await api('get', `schedules/${own.id}`)).body.schedule.offer_id).toBe(null);
+    expect((await api('get', `schedules/${ownSchedule.id}`)).body.schedule.offer_id).toBe(null);
     expect(
       (await api('post', 'schedules', { body: { name: 'x', offer_id: id } })).body.errors,
     ).toEqual({ offer_id: [expect.any(String)] });
@@ -153,13 +158,16 @@ describe('an offer', () => {
 });
 
 describe('an action of a schedule', () => {
-  let schedule_id: number;
+  let scheduleId: number;
   beforeEach(async () => {
-    schedule_id = (await schedule()).id;
+    scheduleId = (await schedule()).id;
   });
-  const action = (body: object) => made('schedule_actions', { schedule_id, ...body });
+  const action = (body: object) =>
+    createRecord('schedule_actions', { schedule_id: scheduleId, ...body });
   const refused = async (body: object) => {
-    const res = await api('post', 'schedule_actions', { body: { schedule_id, ...body } });
+    const res = await api('post', 'schedule_actions', {
+      body: { schedule_id: scheduleId, ...body },
+    });
     expect(res.status).toBe(422);
     return Object.keys(res.body.errors).toSorted();
   };
@@ -172,11 +180,11 @@ describe('an action of a schedule', () => {
       const first = await action({ action_type: 'exit', position: 0.5 });
       const end = await action({ action_type: 'sms', body: 'bye', end_of_schedule: true });
       expect([sms.position, wait.position, end.position]).toEqual([1, 2, 1]);
-      const listed = (await api('get', `schedules/${schedule_id}`)).body.schedule
+      const listed = (await api('get', `schedules/${scheduleId}`)).body.schedule
         .schedule_action_ids;
       expect(listed).toEqual([first.id, sms.id, wait.id, end.id]);
       expect(
-        (await api('get', `schedule_actions?schedule_id=${schedule_id}&order=position`)).body
+        (await api('get', `schedule_actions?schedule_id=${scheduleId}&order=position`)).body
           .metadata.total_count,
       ).toBe(4);
       expect(await refused({ action_type: 'exit', position: 1 })).toEqual(['position']);
@@ -210,8 +218,8 @@ describe('an action of a schedule', () => {
     ['restart', { end_of_schedule: true }, ['end_of_schedule']],
     ['move_to_schedule', {}, ['to_schedule_id']],
     ['exit', { token_filter_list: ['age:>=old'] }, ['token_filter_list.0']],
-  ])('of type %s with %j is refused on %j', async (action_type, fields, fault) => {
-    expect(await refused({ action_type, ...fields })).toEqual(fault);
+  ])('of type %s with %j is refused on %j', async (actionType, fields, fault) => {
+    expect(await refused({ action_type: actionType, ...fields })).toEqual(fault);
   });
 
   test('of another type leaves behind what only the type before had', async () => {
@@ -227,7 +235,7 @@ describe('an action of a schedule', () => {
   test('twenty made at once have twenty places', async () => {
     const results = await Promise.all(
       Array.from({ length: 20 }, () =>
-        api('post', 'schedule_actions', { body: { schedule_id, action_type: 'exit' } }),
+        api('post', 'schedule_actions', { body: { schedule_id: scheduleId, action_type: 'exit' } }),
       ),
     );
     expect(results.map(({ status }) => status)).toEqual(results.map(() => 201));

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { contract } from '../../src/contract';
-import { builtProduct } from '../support/build';
+import { buildProduct } from '../support/build';
 import { runCommand } from '../support/cli';
 import { runProgram, type Ended } from '../support/process';
 import { emptyDatabase, freshDatabase, PEPPER_OF_TESTS } from '../support/world';
@@ -16,7 +16,7 @@ const elsewhere = newFolder();
 let program: string;
 let folder: string;
 beforeAll(async () => {
-  folder = await builtProduct();
+  folder = await buildProduct();
   program = join(folder, 'dist/cli/index.js');
 }, 600_000);
 
@@ -148,10 +148,11 @@ test('every command that a message names works in production', () => {
       const code = readFileSync(join(ROOT, path), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
       return [...code.matchAll(/(?:npm (?:run )?|npx )[^\n'"`]*/g)].map(([text]) => text);
     });
-  const named = messages('src');
-  expect(named.length).toBeGreaterThan(5);
-  for (const text of named) expect(text).toMatch(/^(npm start$|npm run worker|npx trunkline )/);
-  const commands = named
+  const namedCommands = messages('src');
+  expect(namedCommands.length).toBeGreaterThan(5);
+  for (const text of namedCommands)
+    expect(text).toMatch(/^(npm start$|npm run worker|npx trunkline )/);
+  const commands = namedCommands
     // Commands of the examples are checked by tests/cli/program.test.ts.
     .filter((text) => text.startsWith('npx') && !text.includes('${'))
     .map((text) => {

@@ -9,10 +9,10 @@ const ROOT = join(__dirname, '../..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 const { schemas } = contract.document.components;
-const valuesOf = (name: string) => (schemas[name]!.enum as (string | null)[]).filter(Boolean);
+const listValues = (name: string) => (schemas[name]!.enum as (string | null)[]).filter(Boolean);
 
 /** The names in backticks that stand in the first column of the table with this heading. */
-function firstColumn(file: string, heading: string): string[] {
+function readFirstColumn(file: string, heading: string): string[] {
   const [, table] = new RegExp(`^\\| ${heading} .*\\n\\|[ -|:]+\\n((?:\\|.*\\n)+)`, 'm').exec(
     read(file),
   )!;
@@ -24,31 +24,31 @@ function firstColumn(file: string, heading: string): string[] {
 }
 
 test('every reason for passing over a buyer is explained, in the order in which they count', () => {
-  expect(firstColumn('docs/routing.md', 'reason ')).toEqual(valuesOf('SkipReason'));
-  expect([...REASONS]).toEqual(valuesOf('SkipReason'));
+  expect(readFirstColumn('docs/routing.md', 'reason ')).toEqual(listValues('SkipReason'));
+  expect([...REASONS]).toEqual(listValues('SkipReason'));
 });
 
-const property = (schema: string, name: string) =>
+const listPropertyValues = (schema: string, name: string) =>
   (schemas[schema]!.properties as Record<string, { enum: (string | null)[] }>)[name]!.enum.filter(
     Boolean,
   );
 
 test.each([
-  ['docs/routing.md', 'status ', () => valuesOf('PingStatus')],
-  ['docs/routing.md', 'answer', () => property('CallInstruction', 'action')],
-  ['docs/routing.md', '`route_by_type`', () => valuesOf('RouteByType')],
-  ['docs/leads.md', 'status ', () => valuesOf('LeadStatus')],
-  ['docs/leads.md', 'action ', () => valuesOf('ActionType')],
-  ['docs/leads.md', '`blocked_by`', () => property('TimelineStep', 'blocked_by')],
-  ['docs/webhooks.md', '`trigger_type`', () => valuesOf('WebhookTriggerType')],
+  ['docs/routing.md', 'status ', () => listValues('PingStatus')],
+  ['docs/routing.md', 'answer', () => listPropertyValues('CallInstruction', 'action')],
+  ['docs/routing.md', '`route_by_type`', () => listValues('RouteByType')],
+  ['docs/leads.md', 'status ', () => listValues('LeadStatus')],
+  ['docs/leads.md', 'action ', () => listValues('ActionType')],
+  ['docs/leads.md', '`blocked_by`', () => listPropertyValues('TimelineStep', 'blocked_by')],
+  ['docs/webhooks.md', '`trigger_type`', () => listValues('WebhookTriggerType')],
 ])('%s explains every value of its table "%s"', (file, heading, values) => {
-  expect(firstColumn(file, heading).toSorted()).toEqual(values().toSorted());
+  expect(readFirstColumn(file, heading).toSorted()).toEqual(values().toSorted());
 });
 
 test('every variable of the configuration is explained, with its default', () => {
   const declared = [...read('.env.example').matchAll(/^([A-Z\d_]+)='?(.*?)'?$/gm)];
   const names = declared.map(([, name]) => name!);
-  expect(firstColumn('docs/configure.md', 'variable').toSorted()).toEqual(names.toSorted());
+  expect(readFirstColumn('docs/configure.md', 'variable').toSorted()).toEqual(names.toSorted());
   for (const [, name, value] of declared.filter(([, , value]) => value)) {
     const row = new RegExp(`^\\| [^|]*\`${name}\`.*$`, 'm').exec(read('docs/configure.md'))![0];
     expect(row.split('|')[2]).toContain(`\`${value}\``);
@@ -61,7 +61,7 @@ test('every command of the terminal is explained', () => {
     .map((name) => read(`src/cli/${name}`))
     .join('\n');
   const declared = [...source.matchAll(/^\s*(\w+)?\s*\.command\('([\w-]+)'\)/gm)];
-  const shown = firstColumn('docs/monitor.md', 'command').join(' ');
+  const shown = readFirstColumn('docs/monitor.md', 'command').join(' ');
   expect(declared.length).toBeGreaterThan(5);
   for (const [, , name] of declared) expect(shown).toContain(name);
 });

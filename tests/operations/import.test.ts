@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { finished, numberAt, numbersOf } from '../support/imports';
+import { finished, numberAt, loadNumbers } from '../support/imports';
 import {
   pgCtl,
   postmasterOptions,
@@ -14,11 +14,11 @@ import { patient } from '../support/patience';
 
 // Imports with the command, against a server that may be killed and a database that may restart.
 
-const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'import-data');
-const environment = { DATA_DIR: data_dir, LOG_LEVEL: 'error' };
-mkdirSync(data_dir);
+const dataDir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'import-data');
+const environment = { DATA_DIR: dataDir, LOG_LEVEL: 'error' };
+mkdirSync(dataDir);
 const ROWS = 80_000;
-const csv = join(data_dir, 'numbers.csv');
+const csv = join(dataDir, 'numbers.csv');
 const rows = Array.from({ length: ROWS }, (_, i) => `${numberAt(i)},Person ${i}`);
 writeFileSync(csv, `phone,name\n${rows.join('\n')}\n`);
 
@@ -77,7 +77,7 @@ async function expectComplete(list: number, file: number): Promise<void> {
 
 test('the import command uploads a file, shows the progress, and prints the result', async () => {
   const list = await createList();
-  const small = join(data_dir, 'small.csv');
+  const small = join(dataDir, 'small.csv');
   writeFileSync(small, 'phone\n3105550123\nnone\n');
   const { code, output, errors } = cli('import', String(list), small);
   expect([code, errors]).toEqual([
@@ -87,7 +87,7 @@ test('the import command uploads a file, shows the progress, and prints the resu
   expect(output).toMatch(
     /status +succeeded\ntotal_count +2\nimport_count +1\nrejected_count +1\nadded_count +1/,
   );
-  expect(await numbersOf(api, list)).toEqual(['+13105550123']);
+  expect(await loadNumbers(api, list)).toEqual(['+13105550123']);
   expect(
     JSON.parse(cli('import', String(list), small, '--unblock', '--json', '--key', auth).output),
   ).toMatchObject({ status: 'succeeded', removed_count: 1 });
@@ -112,7 +112,7 @@ test('the import command explains what failed', async () => {
     code: 1,
     errors: expect.stringContaining('No service answers at http://127.0.0.1:1'),
   });
-  expect(cli('import', String(list), join(data_dir, 'nothing.csv'))).toMatchObject({
+  expect(cli('import', String(list), join(dataDir, 'nothing.csv'))).toMatchObject({
     code: 1,
     errors: expect.stringContaining('nothing.csv'),
   });
@@ -120,9 +120,9 @@ test('the import command explains what failed', async () => {
 
 test('an import continues by itself after a restart of the database, and is complete', async () => {
   const { list, file } = await startImport();
-  const options = postmasterOptions(data_dir);
-  pgCtl(data_dir, 'stop', '-m', 'immediate');
-  pgCtl(data_dir, 'start', '-o', options);
+  const options = postmasterOptions(dataDir);
+  pgCtl(dataDir, 'stop', '-m', 'immediate');
+  pgCtl(dataDir, 'start', '-o', options);
   await expectComplete(list, file);
 });
 

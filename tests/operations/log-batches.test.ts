@@ -4,7 +4,7 @@ import { join } from 'node:path';
 // Lines of the log are written in batches. None is lost when the process ends, however it ends.
 
 const ROOT = join(__dirname, '../..');
-const linesOf = (end: string): string[] =>
+const readLines = (end: string): string[] =>
   execFileSync(
     process.execPath,
     [
@@ -24,6 +24,6 @@ test.each([
   ['after a fatal error', "log.fatal('the last'); process.exit(0)"],
   ['after some of it was written', "setTimeout(() => { log.info('more'); process.exit(0); }, 50)"],
 ])('a process that ends %s has written every line, in order', (_, end) => {
-  const numbers = linesOf(end).flatMap((line) => (JSON.parse(line) as { n?: number }).n ?? []);
-  expect(numbers).toEqual(Array.from({ length: 500 }, (__, n) => n));
+  const numbers = readLines(end).flatMap((line) => (JSON.parse(line) as { n?: number }).n ?? []);
+  expect(numbers).toEqual(Array.from({ length: 500 }, (_, n) => n));
 });

@@ -21,7 +21,7 @@ const NUMBER = '+14155550133';
 const TRACES = /quux|ann\b|annabel|415.?555.?0133|5550133/i;
 
 /** The logged form of the error that the work throws. */
-async function loggedOf(work: () => unknown): Promise<Record<string, unknown>> {
+async function readLoggedError(work: () => unknown): Promise<Record<string, unknown>> {
   captured.clear();
   try {
     await work();
@@ -43,7 +43,7 @@ describe('of an error', () => {
         [world.company.id, 'annabel@example.com', NAME],
       );
     await insert();
-    expect(await loggedOf(insert)).toMatchObject({
+    expect(await readLoggedError(insert)).toMatchObject({
       type: 'DatabaseError',
       code: '23505',
       table: 'users',
@@ -51,7 +51,7 @@ describe('of an error', () => {
       stack: expect.stringContaining('log.test.ts'),
     });
     expect(
-      await loggedOf(() =>
+      await readLoggedError(() =>
         world.sql('INSERT INTO users (company_id, email, name) VALUES (NULL, $1, $2)', [
           NUMBER,
           NAME,
@@ -73,7 +73,7 @@ describe('of an error', () => {
     [`SELECT '${NUMBER}' || "${NUMBER}"`, []],
     [`DO $$ BEGIN RAISE 'no number ${NUMBER}' USING DETAIL = 'Quux', HINT = 'Quux'; END $$`, []],
   ])('of PostgreSQL in %s: no value', async (text, values) => {
-    expect(await loggedOf(() => world.sql(text, values))).toMatchObject({
+    expect(await readLoggedError(() => world.sql(text, values))).toMatchObject({
       code: expect.stringMatching(/^\w{5}$/),
       severity: 'ERROR',
     });
@@ -82,12 +82,12 @@ describe('of an error', () => {
   test('of Prisma: what is wrong, but not the arguments', async () => {
     const data = { uuid: '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001', email: 'quux@example.com' };
     const create = (more: object) => prisma().user.create({ data: { ...data, ...more } as never });
-    expect(await loggedOf(() => create({ name: { first: NAME } }))).toMatchObject({
+    expect(await readLoggedError(() => create({ name: { first: NAME } }))).toMatchObject({
       type: 'PrismaClientValidationError',
       message: expect.stringContaining('Argument `name`'),
     });
     await create({ name: NAME });
-    expect(await loggedOf(() => create({ name: NAME }))).toMatchObject({
+    expect(await readLoggedError(() => create({ name: NAME }))).toMatchObject({
       type: 'PrismaClientKnownRequestError',
       code: 'P2002',
       message: expect.stringContaining('Unique constraint failed'),
@@ -96,19 +96,21 @@ describe('of an error', () => {
 
   test('of Node.js: code, call and address', async () => {
     const away = new Client({ host: '127.0.0.1', port: 1 });
-    expect(await loggedOf(() => away.connect())).toMatchObject({
+    expect(await readLoggedError(() => away.connect())).toMatchObject({
       code: 'ECONNREFUSED',
       syscall: 'connect',
       address: '127.0.0.1',
       port: 1,
     });
-    expect(await loggedOf(() => (undefined as never as { email: string }).email)).toMatchObject({
+    expect(
+      await readLoggedError(() => (undefined as never as { email: string }).email),
+    ).toMatchObject({
       type: 'TypeError',
       message: 'Cannot read properties of undefined (reading email)',
     });
-    await loggedOf(() => JSON.parse(`{"name": ${NAME}`));
-    await loggedOf(() => new URL(`http://${NAME}`));
-    await loggedOf(() => decodeURIComponent('%'));
+    await readLoggedError(() => JSON.parse(`{"name": ${NAME}`));
+    await readLoggedError(() => new URL(`http://${NAME}`));
+    await readLoggedError(() => decodeURIComponent('%'));
   });
 
   test('its causes, as deep as they go, and nothing of what is not an error', async () => {
@@ -122,16 +124,18 @@ describe('of an error', () => {
     const { message } = inner;
     inner.message = message.replace('Quux ', '');
     inner.stack = inner.stack!.replace(message, inner.message);
-    expect(await loggedOf(() => Promise.reject(both))).toMatchObject({
+    expect(await readLoggedError(() => Promise.reject(both))).toMatchObject({
       type: 'AggregateError',
       message: 'both failed',
       causes: [{ code: 'E_INNER' }, { code: 'E_INNER' }, { message: '***' }],
     });
     for (const thrown of [NUMBER, { phone: NUMBER, name: NAME }, null, 4_155_550_133, [NAME]])
-      expect(await loggedOf(() => Promise.reject(thrown as never))).toBeDefined();
+      expect(await readLoggedError(() => Promise.reject(thrown as never))).toBeDefined();
     const circular = new Error('round');
     circular.cause = circular;
-    expect(await loggedOf(() => Promise.reject(circular))).toMatchObject({ message: 'round' });
+    expect(await readLoggedError(() => Promise.reject(circular))).toMatchObject({
+      message: 'round',
+    });
   });
 });
 

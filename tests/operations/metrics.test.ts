@@ -29,10 +29,10 @@ async function traffic(): Promise<void> {
   const { api } = world.company;
   const offer = await api('post', 'offers', { body: { name: 'Offer' } });
   const buyer = { name: 'Paused', number: '+13105550101', paused: true };
-  const { id: buyer_id } = (await api('post', 'buyers', { body: buyer })).body.buyer as Id;
-  const { id: offer_id } = offer.body.offer as Id;
-  await api('put', `offers/${offer_id}`, { body: { buyer_ids: [buyer_id] } });
-  const call = { offer_id, caller_number: '+13105550177' };
+  const { id: buyerId } = (await api('post', 'buyers', { body: buyer })).body.buyer as Id;
+  const { id: offerId } = offer.body.offer as Id;
+  await api('put', `offers/${offerId}`, { body: { buyer_ids: [buyerId] } });
+  const call = { offer_id: offerId, caller_number: '+13105550177' };
   expect((await api('post', 'call_sessions', { body: call })).status).toBe(201);
   await api('get', 'buyers/0');
 }
@@ -42,7 +42,7 @@ interface Id {
 }
 
 /** The value of a sample; 0 if the page has none. */
-const valueOf = (text: string, sample: RegExp): number =>
+const readValue = (text: string, sample: RegExp): number =>
   Number(new RegExp(`${sample.source} (\\S+)`).exec(text)?.[1] ?? 0);
 
 interface Metric {
@@ -51,50 +51,52 @@ interface Metric {
 }
 
 /** The metrics of a page, each with the labels of its samples; undefined if it has none. */
-function metricsOf(text: string): Map<string, Metric> {
-  const found = new Map<string, Metric>();
+function parseMetrics(text: string): Map<string, Metric> {
+  const metrics = new Map<string, Metric>();
   for (const [, name, type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm))
-    found.set(name!, { type: type!, labels: undefined });
+    metrics.set(name!, { type: type!, labels: undefined });
   for (const [, name, labels = ''] of text.matchAll(/^([a-z]\w*)(?:\{(.*)\})? \S+$/gm)) {
-    const metric = found.get(name!) ?? found.get(name!.replace(/_(bucket|count|sum)$/, ''));
+    const metric = metrics.get(name!) ?? metrics.get(name!.replace(/_(bucket|count|sum)$/, ''));
     metric!.labels ??= new Set();
     for (const [, label] of labels.matchAll(/(\w+)="/g))
       if (label !== 'le') metric!.labels.add(label!);
   }
-  return found;
+  return metrics;
 }
 
-const ours = () => [...metricsOf(page)].filter(([name]) => name.startsWith('trunkline_'));
+const listOwnMetrics = () =>
+  [...parseMetrics(page)].filter(([name]) => name.startsWith('trunkline_'));
 
 /** The rows of the table in docs/monitor.md. */
-function documented(): Map<string, { type: string; labels: string[] }> {
+function readDocumented(): Map<string, { type: string; labels: string[] }> {
   const text = readFileSync(join(__dirname, '../../docs/monitor.md'), 'utf8');
   const [, table] = /^\| metric .*\n\|[ -|:]+\n((?:\|.*\n)+)/m.exec(text)!;
   const rows = table!.trim().split('\n');
   return new Map(
     rows.map((row) => {
       const [, name, type, labels] = row.split('|').map((cell) => cell.trim());
-      const in_ticks = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, one]) => one!);
-      return [in_ticks(name!)[0]!, { type: type!, labels: in_ticks(labels!) }];
+      const inTicks = (cell: string) =>
+        [...cell.matchAll(/`([^`]+)`/g)].map(([, content]) => content!);
+      return [inTicks(name!)[0]!, { type: type!, labels: inTicks(labels!) }];
     }),
   );
 }
 
 test('the table has every metric with its type and labels, and no other', () => {
-  const rows = documented();
+  const rows = readDocumented();
   const names = [...rows.keys()].filter((name) => !name.endsWith('*'));
   expect(names.toSorted()).toEqual(
-    ours()
+    listOwnMetrics()
       .map(([name]) => name)
       .toSorted(),
   );
-  for (const [name, { type, labels }] of ours()) {
+  for (const [name, { type, labels }] of listOwnMetrics()) {
     expect([name, rows.get(name)!.type]).toEqual([name, type]);
     if (labels) expect([name, [...labels].sort()]).toEqual([name, rows.get(name)!.labels.sort()]);
   }
   // Metrics of Node.js and the system are listed by groups.
   const groups = [...rows.keys()].filter((name) => name.endsWith('*'));
-  for (const name of metricsOf(page).keys())
+  for (const name of parseMetrics(page).keys())
     if (!name.startsWith('trunkline_'))
       expect(groups.some((group) => name.startsWith(group.slice(0, -1)))).toBe(true);
 });
@@ -110,32 +112,35 @@ const dashboard = JSON.parse(readFileSync(join(__dirname, '../../docs/grafana.js
   panels: Panel[];
 };
 const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
-const namesIn = (text: string) => text.match(/\b(trunkline|nodejs|process)_\w+/g) ?? [];
+const findNames = (text: string) => text.match(/\b(trunkline|nodejs|process)_\w+/g) ?? [];
 
 test('the dashboard shows every metric of ours, and asks for none that does not exist', () => {
-  const found = metricsOf(page);
+  const metrics = parseMetrics(page);
   const shown = new Set<string>();
-  for (const name of expressions.flatMap(namesIn)) {
+  for (const name of expressions.flatMap(findNames)) {
     const base = name.replace(/_(bucket|count|sum)$/, '');
-    const is_histogram = found.get(base)?.type === 'histogram';
-    expect([name, is_histogram ? base !== name : found.has(name)]).toEqual([name, true]);
-    shown.add(is_histogram ? base : name);
+    const isHistogram = metrics.get(base)?.type === 'histogram';
+    expect([name, isHistogram ? base !== name : metrics.has(name)]).toEqual([name, true]);
+    shown.add(isHistogram ? base : name);
   }
-  for (const [name] of ours()) expect(shown).toContain(name);
+  for (const [name] of listOwnMetrics()) expect(shown).toContain(name);
 });
 
 test('the dashboard groups and filters by labels that the metrics have', () => {
-  const rows = documented();
-  const of_prometheus = ['le', 'job', 'instance'];
+  const rows = readDocumented();
+  const ofPrometheus = ['le', 'job', 'instance'];
   for (const expr of expressions) {
-    const names = namesIn(expr).map((name) => name.replace(/_(bucket|count|sum)$/, ''));
-    const known = names.flatMap((name) => rows.get(name)?.labels ?? []);
+    const names = findNames(expr).map((name) => name.replace(/_(bucket|count|sum)$/, ''));
+    const declaredLabels = names.flatMap((name) => rows.get(name)?.labels ?? []);
     const grouped = [...expr.matchAll(/by \(([\w, ]+)\)/g)].flatMap(([, list]) =>
       list!.split(', '),
     );
     const filtered = [...expr.matchAll(/(\w+)(?:=|!=|=~)"/g)].map(([, label]) => label!);
     for (const label of [...grouped, ...filtered])
-      expect([expr, [...known, ...of_prometheus]]).toEqual([expr, expect.arrayContaining([label])]);
+      expect([expr, [...declaredLabels, ...ofPrometheus]]).toEqual([
+        expr,
+        expect.arrayContaining([label]),
+      ]);
   }
 });
 
@@ -151,7 +156,7 @@ test('every panel reads from the data source that is chosen', () => {
 });
 
 test('requests and decisions are counted by operation, class and reason', () => {
-  const counted = (sample: RegExp) => valueOf(page, sample) - valueOf(before, sample);
+  const counted = (sample: RegExp) => readValue(page, sample) - readValue(before, sample);
   expect([
     counted(/_count\{operation="createCallSession",method="POST",status_class="2xx"\}/),
     counted(/_count\{operation="showBuyer",method="GET",status_class="4xx"\}/),
@@ -195,7 +200,7 @@ test(
     expect((await get('another')).status).toBe(401);
     const answer = await get(METRICS_TOKEN);
     expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect([...metricsOf(answer.text).keys()]).toEqual([...metricsOf(page).keys()]);
+    expect([...parseMetrics(answer.text).keys()]).toEqual([...parseMetrics(page).keys()]);
   },
   patient(10_000),
 );

@@ -8,10 +8,10 @@ import { basic } from '../support/world';
 
 // WEB_CONCURRENCY: one server of several processes.
 
-const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'processes-data');
-mkdirSync(data_dir);
+const dataDir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'processes-data');
+mkdirSync(dataDir);
 const METRICS_TOKEN = 'a-token-of-the-metrics';
-const environment = { DATA_DIR: data_dir, WEB_CONCURRENCY: '2', METRICS_TOKEN };
+const environment = { DATA_DIR: dataDir, WEB_CONCURRENCY: '2', METRICS_TOKEN };
 let server: Running;
 let auth: string;
 
@@ -23,18 +23,18 @@ const send = (path: string, { headers = {}, ...more }: RequestInit = {}) =>
   });
 
 /** None while all have died: then ps fails. */
-const childrenOf = (pid: number): number[] =>
+const listChildren = (pid: number): number[] =>
   spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
     .stdout.split('\n')
     .flatMap((line) => (line.trim() ? Number(line) : []));
 const processes = () =>
-  childrenOf(server.child.pid!).filter((pid) =>
+  listChildren(server.child.pid!).filter((pid) =>
     readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('processes/child'),
   );
-const niceOf = (pid: number) =>
+const readNiceness = (pid: number) =>
   Number(execFileSync('ps', ['-o', 'ni=', '-p', String(pid)], { encoding: 'utf8' }));
 const isRunning = (pid: number) => existsSync(`/proc/${pid}/cmdline`);
-const postmaster = join(data_dir, 'postgres/postmaster.pid');
+const postmaster = join(dataDir, 'postgres/postmaster.pid');
 
 async function metrics(): Promise<string> {
   const headers = { Authorization: `Bearer ${METRICS_TOKEN}` };
@@ -42,18 +42,18 @@ async function metrics(): Promise<string> {
 }
 
 /** How many lists of buyers were answered, as this page of metrics says. */
-async function counted(): Promise<number> {
+async function countLists(): Promise<number> {
   const page = await metrics();
-  const of_lists = /count\{operation="listBuyers",method="GET",status_class="2xx"\} (\d+)/;
-  return Number(of_lists.exec(page)?.[1] ?? 0);
+  const ofLists = /count\{operation="listBuyers",method="GET",status_class="2xx"\} (\d+)/;
+  return Number(ofLists.exec(page)?.[1] ?? 0);
 }
 
 /** Lists the buyers so often, and waits until each answer is counted. */
 async function list(times: number): Promise<void> {
-  const before = await counted();
+  const before = await countLists();
   for (let n = 0; n < times; n++)
     expect((await send('/api/v1/buyers?per_page=1')).status).toBe(200);
-  await eventually(async () => (await counted()) === before + times, 50);
+  await eventually(async () => (await countLists()) === before + times, 50);
 }
 
 beforeAll(async () => {
@@ -68,7 +68,7 @@ test('it starts once: one greeting, one demo company, two processes and that of 
   expect(text.match(/Trunkline is up/g)).toHaveLength(1);
   expect(text).toContain('Processes that answer requests: 2\n');
   expect(text.match(/A demo company was made/g)).toHaveLength(1);
-  const priorities = processes().map(niceOf);
+  const priorities = processes().map(readNiceness);
   expect(priorities).toHaveLength(3);
   // Only the process of the jobs gives way.
   expect(priorities.filter((nice) => nice >= 10)).toHaveLength(1);
@@ -76,7 +76,7 @@ test('it starts once: one greeting, one demo company, two processes and that of 
 
 test('/metrics is the sum over the processes, whichever is asked', async () => {
   await list(20);
-  const pages = await Promise.all(Array.from({ length: 8 }, counted));
+  const pages = await Promise.all(Array.from({ length: 8 }, countLists));
   expect(new Set(pages)).toEqual(new Set([20]));
 });
 
@@ -89,38 +89,43 @@ test('gauges add up over the processes, except those of the database, which all 
 });
 
 test('a process that is killed is started again; counts do not go back', async () => {
-  const before = await counted();
+  const before = await countLists();
   const noticed = () => server.output().match(/a process has ended and is started again/g)?.length;
   const killed = processes();
-  const [first, ...others] = killed;
+  const [first, ...rest] = killed;
   process.kill(first!, 'SIGKILL');
   await eventually(() => noticed() === 1);
   await list(5);
-  for (const pid of others) process.kill(pid, 'SIGKILL');
+  for (const pid of rest) process.kill(pid, 'SIGKILL');
   await eventually(() => noticed() === 3);
   await eventually(() => send('/livez').then(Boolean, () => false), 50);
   await list(5);
-  expect(await counted()).toBe(before + 10);
+  expect(await countLists()).toBe(before + 10);
   await eventually(() => processes().length === 3);
   expect(processes().filter((pid) => killed.includes(pid))).toEqual([]);
 });
 
 test('jobs are run: also those that were added while their process was dead', async () => {
   const headers = { 'Content-Type': 'application/json' };
-  const made = await send('/api/v1/buyer_suppressions', {
+  const listResponse = await send('/api/v1/buyer_suppressions', {
     method: 'POST',
     headers,
     body: '{"name":"List"}',
   });
-  const { buyer_suppression } = (await made.json()) as { buyer_suppression: { id: number } };
-  const jobs = processes().find((pid) => niceOf(pid) >= 10)!;
+  const { buyer_suppression } = (await listResponse.json()) as {
+    buyer_suppression: { id: number };
+  };
+  const jobs = processes().find((pid) => readNiceness(pid) >= 10)!;
   process.kill(jobs, 'SIGKILL');
   const form = new FormData();
   form.set('buyer_suppression_id', String(buyer_suppression.id));
   form.set('import_file', new Blob(['3105550101\n3105550102\n']), 'numbers.csv');
-  const sent = await send('/api/v1/buyer_suppression_files', { method: 'POST', body: form });
-  expect(sent.status).toBe(201);
-  const { buyer_suppression_file: file } = (await sent.json()) as {
+  const fileResponse = await send('/api/v1/buyer_suppression_files', {
+    method: 'POST',
+    body: form,
+  });
+  expect(fileResponse.status).toBe(201);
+  const { buyer_suppression_file: file } = (await fileResponse.json()) as {
     buyer_suppression_file: { id: number };
   };
   await eventually(async () => {
@@ -185,7 +190,7 @@ test('RUN_JOBS=false: there is no process for jobs', async () => {
 
 test('one line: more connections than its own PostgreSQL allows', () => {
   const { code, output, errors } = runScript('src/server.ts', [], {
-    DATA_DIR: join(data_dir, 'none'),
+    DATA_DIR: join(dataDir, 'none'),
     WEB_CONCURRENCY: '40',
     DATABASE_POOL_SIZE: '50',
   });
@@ -193,12 +198,12 @@ test('one line: more connections than its own PostgreSQL allows', () => {
   expect(errors).toMatch(
     /^WEB_CONCURRENCY=40: with DATABASE_POOL_SIZE=50, .* 5286 connections, .* 2000 at most, .*\n$/,
   );
-  expect(existsSync(join(data_dir, 'none'))).toBe(false);
+  expect(existsSync(join(dataDir, 'none'))).toBe(false);
 });
 
 test('one line: its own PostgreSQL was started by another process, for fewer', async () => {
   const { code, output, errors } = runScript('src/server.ts', [], {
-    DATA_DIR: data_dir,
+    DATA_DIR: dataDir,
     PORT: '14812',
     WEB_CONCURRENCY: '8',
   });

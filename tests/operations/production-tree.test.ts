@@ -2,7 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chownSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import { builtProduct } from '../support/build';
+import { buildProduct } from '../support/build';
 import { eventually } from '../support/engine-process';
 import { patient } from '../support/patience';
 import { freePort } from '../support/process';
@@ -14,16 +14,16 @@ import { basic, freshDatabase, PEPPER_OF_TESTS } from '../support/world';
 const ROOT = join(__dirname, '../..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const dockerfile = read('Dockerfile');
-const [, command_text] = /^CMD (\[.*\])$/m.exec(dockerfile)!;
-const command = JSON.parse(command_text!) as string[];
-const [, health_text] = /^HEALTHCHECK [^]*?CMD (\[.*\])$/m.exec(dockerfile)!;
-const healthCheck = JSON.parse(health_text!) as string[];
+const [, commandText] = /^CMD (\[.*\])$/m.exec(dockerfile)!;
+const command = JSON.parse(commandText!) as string[];
+const [, healthText] = /^HEALTHCHECK [^]*?CMD (\[.*\])$/m.exec(dockerfile)!;
+const healthCheck = JSON.parse(healthText!) as string[];
 
-const is_root = process.getuid?.() === 0;
+const isRoot = process.getuid?.() === 0;
 const NOBODY = { uid: 65_534, gid: 65_534 };
 let folder: string;
 beforeAll(async () => {
-  folder = await builtProduct();
+  folder = await buildProduct();
 }, 600_000);
 
 interface Started {
@@ -37,7 +37,7 @@ interface Started {
 /** Runs the command of the image in the tree, and waits until it serves. */
 async function start(more: Record<string, string>, wrapper: string[] = []): Promise<Started> {
   const DATA_DIR = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'image-data-'));
-  if (is_root) chownSync(DATA_DIR, NOBODY.uid, NOBODY.gid);
+  if (isRoot) chownSync(DATA_DIR, NOBODY.uid, NOBODY.gid);
   const port = String(await freePort());
   const environment = {
     PATH: process.env.PATH,
@@ -46,7 +46,7 @@ async function start(more: Record<string, string>, wrapper: string[] = []): Prom
     ...more,
   };
   const [program, ...args] = [...wrapper, ...command];
-  const account = is_root && wrapper.length === 0 ? NOBODY : {};
+  const account = isRoot && wrapper.length === 0 ? NOBODY : {};
   const child = spawn(program!, args, { cwd: folder, env: environment, ...account });
   let output = '';
   for (const stream of [child.stdout!, child.stderr!])
@@ -68,7 +68,7 @@ const contents = () =>
     }),
   );
 
-const keyOf = (output: string) => /curl -s -u (\S+)/.exec(output)![1]!;
+const readKey = (output: string) => /curl -s -u (\S+)/.exec(output)![1]!;
 
 test(
   'it serves, checks its health and stops with 0, and writes to the data folder alone',
@@ -80,12 +80,12 @@ test(
     expect(await status('/livez')).toBe(200);
     expect(await status('/readyz')).toBe(200);
     expect(await status('/api/docs/')).toBe(200);
-    const authorization = basic(keyOf(output()));
+    const authorization = basic(readKey(output()));
     expect(await status('/api/v1/me', { authorization })).toBe(200);
     expect(await status('/api/v1/me')).toBe(401);
     const [program, ...args] = healthCheck;
     execFileSync(program!, args, { env: environment });
-    if (is_root) {
+    if (isRoot) {
       const uids = /^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'));
       expect(uids![1]).toBe(String(NOBODY.uid));
     }
@@ -102,16 +102,16 @@ const canUnshare = () => {
     execFileSync('unshare', ['--pid', '--fork', '--mount-proc', 'setpriv', '--version'], {
       stdio: 'ignore',
     });
-    return is_root;
+    return isRoot;
   } catch {
     return false;
   }
 };
 
 /** Processes in the namespace of a process, by their ids outside. */
-const childrenOf = (pid: number): number[] =>
+const listChildren = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
-const stateOf = (pid: number) =>
+const readState = (pid: number) =>
   /^State:\t(\w)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1];
 
 (canUnshare() ? test : test.skip)(
@@ -124,18 +124,18 @@ const stateOf = (pid: number) =>
       ...['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--'],
     ]);
     const { child, url, output, exited } = started;
-    const [first] = childrenOf(child.pid!);
+    const [first] = listChildren(child.pid!);
     expect(readFileSync(`/proc/${first}/status`, 'utf8')).toMatch(/^NSpid:\t\d+\t1$/m);
-    const before = childrenOf(first!);
+    const before = listChildren(first!);
     expect(before).toHaveLength(3);
     for (const pid of before) process.kill(pid, 'SIGKILL');
     const isReplaced = () => {
-      const now = childrenOf(first!);
+      const now = listChildren(first!);
       return now.length === 3 && now.every((pid) => !before.includes(pid));
     };
     // None of those that died is left as a zombie.
     await eventually(isReplaced, 100);
-    expect(childrenOf(first!).map(stateOf)).not.toContain('Z');
+    expect(listChildren(first!).map(readState)).not.toContain('Z');
     await eventually(
       () =>
         fetch(`${url}/readyz`).then(
@@ -144,7 +144,7 @@ const stateOf = (pid: number) =>
         ),
       100,
     );
-    const headers = { authorization: basic(keyOf(output())) };
+    const headers = { authorization: basic(readKey(output())) };
     expect((await fetch(`${url}/api/v1/me`, { headers })).status).toBe(200);
     process.kill(first!, 'SIGTERM');
     expect(await exited).toBe(0);
@@ -157,11 +157,11 @@ test('the image and the unit start node with the options of npm start, the worke
   const [, settings, options] = /exec env (.*) node (.*) dist\/server\.js$/.exec(scripts.start!)!;
   expect(command).toEqual(['node', ...options!.split(' '), 'dist/server.js']);
   for (const setting of settings!.split(' ')) expect(dockerfile).toContain(setting);
-  const [, of_unit] = /^ExecStart=\/usr\/bin\/(.*)$/m.exec(read('docs/install.md'))!;
-  expect(of_unit!.split(' ')).toEqual(command);
-  const [, of_worker] = / (node .* dist\/worker\.js)$/.exec(scripts.worker!)!;
+  const [, ofUnit] = /^ExecStart=\/usr\/bin\/(.*)$/m.exec(read('docs/install.md'))!;
+  expect(ofUnit!.split(' ')).toEqual(command);
+  const [, ofWorker] = / (node .* dist\/worker\.js)$/.exec(scripts.worker!)!;
   const { services } = load(read('compose.yaml')) as Compose;
-  expect(services.worker!.command!.join(' ')).toBe(of_worker);
+  expect(services.worker!.command!.join(' ')).toBe(ofWorker);
 });
 
 interface Service {
@@ -174,23 +174,25 @@ interface Compose {
 }
 
 /** The environment of a service, or that of the service that it is merged from. */
-const environmentOf = (service: Service): Record<string, string> =>
-  service.environment ?? environmentOf(service['<<']!);
+const readEnvironment = (service: Service): Record<string, string> =>
+  service.environment ?? readEnvironment(service['<<']!);
 
 test('compose.yaml sets only variables that there are, and the same for all processes', () => {
-  const known = [...read('.env.example').matchAll(/^([A-Z\d_]+)=/gm)].map(([, name]) => name);
+  const declaredNames = [...read('.env.example').matchAll(/^([A-Z\d_]+)=/gm)].map(
+    ([, name]) => name,
+  );
   const { services } = load(read('compose.yaml')) as Compose;
-  const environments = ['api-1', 'api-2', 'worker'].map((name) => environmentOf(services[name]!));
-  expect(known).toEqual(expect.arrayContaining(Object.keys(environments[0]!)));
-  for (const each of environments) expect(each).toEqual(environments[0]);
+  const environments = ['api-1', 'api-2', 'worker'].map((name) => readEnvironment(services[name]!));
+  expect(declaredNames).toEqual(expect.arrayContaining(Object.keys(environments[0]!)));
+  for (const environment of environments) expect(environment).toEqual(environments[0]);
 });
 
 test('the image has what the program reads: everything else stays out', () => {
-  const wanted = read('.dockerignore')
+  const includedPaths = read('.dockerignore')
     .match(/^!(\S+)$/gm)!
     .map((line) => line.slice(1));
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) =>
     names!.split(' '),
   );
-  expect(wanted.toSorted()).toEqual([...new Set(copied)].toSorted());
+  expect(includedPaths.toSorted()).toEqual([...new Set(copied)].toSorted());
 });

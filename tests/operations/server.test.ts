@@ -7,9 +7,9 @@ import { eventually } from '../support/engine-process';
 import { freePort, runScript, startServer, type Running } from '../support/process';
 import { patient } from '../support/patience';
 
-const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'server-data');
-const environment = { DATA_DIR: data_dir, DATABASE_TIMEOUT_SECONDS: '2', LOG_LEVEL: 'info' };
-mkdirSync(data_dir);
+const dataDir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'server-data');
+const environment = { DATA_DIR: dataDir, DATABASE_TIMEOUT_SECONDS: '2', LOG_LEVEL: 'info' };
+mkdirSync(dataDir);
 let server: Running;
 let auth: string;
 
@@ -20,16 +20,16 @@ const get = (path: string) =>
     signal: AbortSignal.timeout(patient(15_000)),
   });
 const postmaster = () =>
-  Number(readFileSync(join(data_dir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
+  Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
 
 function connection(): Client {
-  const port = readFileSync(join(data_dir, 'postgres/postmaster.pid'), 'utf8').split('\n')[3];
+  const port = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[3];
   return new Client({
     host: '127.0.0.1',
     port: Number(port),
     user: 'trunkline',
     database: 'postgres',
-    password: readFileSync(join(data_dir, 'postgres.password'), 'utf8').trim(),
+    password: readFileSync(join(dataDir, 'postgres.password'), 'utf8').trim(),
   });
 }
 
@@ -48,14 +48,14 @@ test('the first start makes a demo company and prints a curl line that works', a
 
 test('the log has one line a request, without values of parameters', async () => {
   await get('/api/v1/buyers?number=%2B13105550111&auth_token=ut_secret');
-  const linesOf = (url: string) =>
+  const findLines = (url: string) =>
     server
       .output()
       .split('\n')
       .filter((line) => line.includes(`"${url}"`));
   // Lines are written in batches.
-  await eventually(() => linesOf('/api/v1/buyers?number=***&***').length > 0);
-  const lines = linesOf('/api/v1/buyers?number=***&***');
+  await eventually(() => findLines('/api/v1/buyers?number=***&***').length > 0);
+  const lines = findLines('/api/v1/buyers?number=***&***');
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0]!)).toMatchObject({
     method: 'GET',
@@ -136,7 +136,7 @@ test('a port that is taken is said plainly, and the database of the other is lef
     1,
     expect.stringMatching(/Port \d+ is used by another program/),
   ]);
-  expect(existsSync(join(data_dir, 'postgres/postmaster.pid'))).toBe(true);
+  expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(true);
 });
 
 /** Waits until the service answers 200 again, and checks that this did not take long. */
@@ -238,7 +238,7 @@ test('SIGTERM: requests in flight are answered, streams end, all stops in 10 s',
   expect([res.status, await res.json()]).toMatchObject([200, { buyer: { tier: 3 } }]);
   // A server that needs longer than ten seconds exits with 1.
   expect(await ended).toBe(0);
-  expect(existsSync(join(data_dir, 'postgres/postmaster.pid'))).toBe(false);
+  expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
 });
 
 test('a second start finds its data and says so; the credentials are as before', async () => {

@@ -18,24 +18,24 @@ mkdirSync(folder);
 const file = join(folder, 'file');
 writeFileSync(file, '');
 const DATA_DIR = join(folder, 'data');
-const server_url = process.env.TRUNKLINE_TEST_DATABASE!;
+const serverUrl = process.env.TRUNKLINE_TEST_DATABASE!;
 
 type Environment = Record<string, string>;
 
 /** The URL of the database server of tests, with another part. */
 function databaseUrl(change: (url: URL) => void): string {
-  const url = new URL(server_url);
+  const url = new URL(serverUrl);
   change(url);
   return url.href;
 }
 
 async function occupy(port: number): Promise<Server> {
-  const other = createServer();
-  await new Promise<void>((done) => other.listen(port, '127.0.0.1', done));
-  return other;
+  const occupant = createServer();
+  await new Promise<void>((done) => occupant.listen(port, '127.0.0.1', done));
+  return occupant;
 }
 
-const companiesOf = async (url: string) => {
+const loadCompanies = async (url: string) => {
   const client = new Client({ connectionString: url });
   await client.connect();
   const { rows } = await client.query('SELECT name, demo FROM companies');
@@ -47,21 +47,21 @@ test('a busy port costs nothing: the next start makes the demo and prints its ke
   const url = await freshDatabase();
   const port = await freePort();
   const environment = { DATABASE_URL: url, DATA_DIR, PORT: String(port) };
-  const other = await occupy(port);
+  const occupant = await occupy(port);
   const failed = runScript('src/server.ts', [], environment);
-  await new Promise((done) => other.close(done));
+  await new Promise((done) => occupant.close(done));
   expect(failed).toEqual({
     code: 1,
     output: '',
     errors: `Port ${port} is used by another program. Stop it, or set PORT to another port.\n`,
   });
-  expect(await companiesOf(url)).toEqual([]);
+  expect(await loadCompanies(url)).toEqual([]);
   expect(existsSync(DATA_DIR)).toBe(false);
   const server = await startServer(environment);
   const [, key] = /curl -s -u (\S+)/.exec(server.output())!;
   const authorization = `Basic ${Buffer.from(key!).toString('base64')}`;
   const me = await fetch(`${server.url}/api/v1/me`, { headers: { authorization } });
-  expect([me.status, await companiesOf(url)]).toEqual([
+  expect([me.status, await loadCompanies(url)]).toEqual([
     200,
     [{ name: 'Demo Company', demo: true }],
   ]);
@@ -72,20 +72,20 @@ test('a busy port costs nothing: the next start makes the demo and prints its ke
 test('DEMO=false: no company is made, and the start says how to make one', async () => {
   const url = await freshDatabase();
   const STORAGE_DIR = join(folder, 'storage of no demo');
-  const given = { DATABASE_URL: url, DATA_DIR, STORAGE_DIR, KEY_PEPPER: PEPPER_OF_TESTS };
-  const environment = { ...given, DEMO: 'false' };
+  const settings = { DATABASE_URL: url, DATA_DIR, STORAGE_DIR, KEY_PEPPER: PEPPER_OF_TESTS };
+  const environment = { ...settings, DEMO: 'false' };
   const server = await startServer(environment);
   expect(server.output()).toContain('npx trunkline company create --name NAME');
   expect(server.output()).not.toMatch(/private key|Found its data/);
   expect(await server.end('SIGTERM')).toBe(0);
-  expect(await companiesOf(url)).toEqual([]);
+  expect(await loadCompanies(url)).toEqual([]);
 });
 
 test('the start names its version and its database, without the password', async () => {
   const url = await freshDatabase();
   const STORAGE_DIR = join(folder, 'storage of the named');
-  const given = { DATABASE_URL: url, DATA_DIR, STORAGE_DIR, KEY_PEPPER: PEPPER_OF_TESTS };
-  const server = await startServer(given);
+  const environment = { DATABASE_URL: url, DATA_DIR, STORAGE_DIR, KEY_PEPPER: PEPPER_OF_TESTS };
+  const server = await startServer(environment);
   const { pathname, password, port } = new URL(url);
   expect(server.output()).toContain(`Version: ${contract.document.info.version}\n`);
   expect(server.output()).toContain(
@@ -139,9 +139,9 @@ describe.each(['src/server.ts', 'src/worker.ts'])('one line, no stack: %s with',
     ],
   ])('%s', async (_, faulty, line) => {
     const PORT = String(await freePort());
-    const given: Environment = { DATA_DIR, KEY_PEPPER: PEPPER_OF_TESTS, PORT, ...faulty };
-    if (given.STORAGE_DIR) given.DATABASE_URL = await freshDatabase();
-    const { code, output, errors } = runScript(program, [], given);
+    const environment: Environment = { DATA_DIR, KEY_PEPPER: PEPPER_OF_TESTS, PORT, ...faulty };
+    if (environment.STORAGE_DIR) environment.DATABASE_URL = await freshDatabase();
+    const { code, output, errors } = runScript(program, [], environment);
     expect([code, output, errors.trimEnd().split('\n')]).toEqual([
       1,
       '',
@@ -187,23 +187,23 @@ describe('a user without rights', () => {
   test.each<[string, () => Environment, RegExp]>([
     [
       'may not make DATA_DIR',
-      () => ({ DATA_DIR: join(closedFolder('closed'), 'data') }),
+      () => ({ DATA_DIR: join(createClosedFolder('closed'), 'data') }),
       /^DATA_DIR: the folder .* cannot be used, because this user has no right .*\(EACCES\)/,
     ],
     [
       'may not write in STORAGE_DIR',
-      () => ({ STORAGE_DIR: closedFolder('storage') }),
+      () => ({ STORAGE_DIR: createClosedFolder('storage') }),
       /^STORAGE_DIR: the folder .* cannot be used, because this user has no right .*\(EACCES\)/,
     ],
   ])('%s', async (_, faulty, line) => {
-    const given: Environment = {
+    const environment: Environment = {
       KEY_PEPPER: PEPPER_OF_TESTS,
       PORT: String(await freePort()),
       DATA_DIR: join(file, 'data'),
       ...faulty(),
     };
-    if (given.STORAGE_DIR) given.DATABASE_URL = await freshDatabase();
-    const { code, output, errors } = runScript('src/server.ts', [], given, account);
+    if (environment.STORAGE_DIR) environment.DATABASE_URL = await freshDatabase();
+    const { code, output, errors } = runScript('src/server.ts', [], environment, account);
     expect([code, output, errors.trimEnd().split('\n')]).toEqual([
       1,
       '',
@@ -217,8 +217,8 @@ const NEEDS_RIGHTS =
 
 /** Some systems, containers above all, let everybody listen on port 80. */
 const UNPRIVILEGED = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
-const is_guarded = existsSync(UNPRIVILEGED) && Number(readFileSync(UNPRIVILEGED, 'utf8')) > 80;
-(is_guarded ? test : test.skip)('one line, no stack: port 80 without rights', () => {
+const isGuarded = existsSync(UNPRIVILEGED) && Number(readFileSync(UNPRIVILEGED, 'utf8')) > 80;
+(isGuarded ? test : test.skip)('one line, no stack: port 80 without rights', () => {
   runScript('src/server.ts', [], { PORT: 'x' });
   const environment = { PORT: '80', DATA_DIR: join(file, 'data') };
   const { code, output, errors } = runScript('src/server.ts', [], environment, account);
@@ -236,13 +236,13 @@ test('a port that needs rights is named, like any other reason not to listen', (
 });
 
 /** A folder that all users may read and only root may write. */
-function closedFolder(name: string): string {
+function createClosedFolder(name: string): string {
   chmodSync(process.env.TRUNKLINE_TEST_FOLDER!, 0o711);
   chmodSync(folder, 0o755);
   const path = join(folder, name);
   mkdirSync(join(path, 'incoming'), { recursive: true });
   mkdirSync(join(path, 'files'), { recursive: true });
-  for (const each of ['files', 'incoming', '.']) chmodSync(join(path, each), 0o555);
+  for (const subfolder of ['files', 'incoming', '.']) chmodSync(join(path, subfolder), 0o555);
   return path;
 }
 

@@ -3,15 +3,15 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
-  blocksOf,
-  comparable,
+  parseBlocks,
+  maskBoth,
   isLook,
   openShell,
-  withOutput,
+  replaceOutput,
   type Block,
   type Shell,
 } from '../support/documents';
-import { builtProduct } from '../support/build';
+import { buildProduct } from '../support/build';
 import { freePort, startServer, type Running } from '../support/process';
 import { FAR_MS } from '../support/patience';
 
@@ -47,7 +47,7 @@ beforeAll(async () => {
   }
   mkdirSync(folder);
   // Commands run next to the compiled program, so that files they write do not stay with it.
-  const built = await builtProduct();
+  const built = await buildProduct();
   for (const name of ['package.json', 'node_modules', 'dist'])
     symlinkSync(join(built, name), join(folder, name));
   port = String(await freePort());
@@ -65,7 +65,7 @@ afterAll(async () => {
 });
 
 /** A reader puts in the keys that `npm start` printed. */
-const typed = ({ commands }: Block) =>
+const fillKeys = ({ commands }: Block) =>
   commands
     .replace(/pk_…:…/g, key)
     .replace(/(127\.0\.0\.1|localhost):3000/g, () => `127.0.0.1:${port}`);
@@ -73,19 +73,19 @@ const typed = ({ commands }: Block) =>
 async function check(block: Block): Promise<void> {
   const deadline = Date.now() + LOOK_AGAIN_MS;
   for (;;) {
-    const { output, errors, failed } = await shell.run(typed(block));
+    const { output, errors, failed } = await shell.run(fillKeys(block));
     const { actual, shown } = block.output
-      ? comparable(output, block.output)
+      ? maskBoth(output, block.output)
       : { actual: null, shown: null };
-    const is_same = !failed && isDeepStrictEqual(actual, shown);
-    if (!is_same && isLook(block) && Date.now() < deadline) {
+    const isSame = !failed && isDeepStrictEqual(actual, shown);
+    if (!isSame && isLook(block) && Date.now() < deadline) {
       await new Promise((done) => setTimeout(done, 200));
       continue;
     }
-    if (!is_same && process.env.UPDATE_DOCUMENTS) return update(block, output);
-    const { place } = block;
-    expect({ place, failed: failed && (errors || output), output: actual }).toEqual({
-      place,
+    if (!isSame && process.env.UPDATE_DOCUMENTS) return update(block, output);
+    const { location } = block;
+    expect({ location, failed: failed && (errors || output), output: actual }).toEqual({
+      location,
       failed: false,
       output: shown,
     });
@@ -94,21 +94,21 @@ async function check(block: Block): Promise<void> {
 }
 
 function update(block: Block, output: string): void {
-  const document = block.place.split(':')[0]!;
-  writeFileSync(join(ROOT, document), withOutput(read(document), block, output));
+  const document = block.location.split(':')[0]!;
+  writeFileSync(join(ROOT, document), replaceOutput(read(document), block, output));
 }
 
 test.each(DOCUMENTS)(
   'every command block of %s runs, and prints what is shown',
   async (document) => {
-    const blocks = blocksOf(document, read(document));
+    const blocks = parseBlocks(document, read(document));
     expect(blocks.length).toBeGreaterThan(0);
     for (const block of blocks) if (!INSTALL.test(block.commands)) await check(block);
   },
 );
 
 test('the README shows five requests with output, and every block of the tour is run', () => {
-  const requests = blocksOf('README.md', read('README.md')).filter(({ commands }) =>
+  const requests = parseBlocks('README.md', read('README.md')).filter(({ commands }) =>
     /\bcurl\b/.test(commands),
   );
   expect(requests).toHaveLength(5);

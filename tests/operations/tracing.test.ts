@@ -19,12 +19,12 @@ interface OtlpSpan {
 }
 
 const received: OtlpSpan[] = [];
-const asked: IncomingHttpHeaders[] = [];
+const webhookHeaders: IncomingHttpHeaders[] = [];
 let receiver: Server;
 let world: World;
 const lines: string[] = [];
 
-const portOf = (server: Server) => (server.address() as AddressInfo).port;
+const readPort = (server: Server) => (server.address() as AddressInfo).port;
 
 /** Takes spans at the path of OTLP, and webhooks at any other. */
 const listen = () =>
@@ -33,8 +33,8 @@ const listen = () =>
       let body = '';
       req.on('data', (chunk: Buffer) => (body += chunk.toString()));
       req.on('end', () => {
-        if (req.url !== '/v1/traces') asked.push(req.headers);
-        else received.push(...spansOf(JSON.parse(body)));
+        if (req.url !== '/v1/traces') webhookHeaders.push(req.headers);
+        else received.push(...listSpans(JSON.parse(body)));
         res.end('{}');
       });
     }).listen(0, '127.0.0.1', () => done(server));
@@ -43,7 +43,7 @@ const listen = () =>
 interface Export {
   resourceSpans: { scopeSpans: { spans: OtlpSpan[] }[] }[];
 }
-const spansOf = ({ resourceSpans }: Export) =>
+const listSpans = ({ resourceSpans }: Export) =>
   resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
 
 const start = (endpoint: string) => startTracing({ endpoint, ratio: 1, version: 'test' });
@@ -60,12 +60,12 @@ afterAll(async () => {
 });
 
 /** Sends what was recorded; nothing is lost by a stop. */
-async function flushed(): Promise<OtlpSpan[]> {
+async function flush(): Promise<OtlpSpan[]> {
   await stopTracing();
   return received.splice(0);
 }
 
-const attributesOf = ({ attributes }: OtlpSpan) =>
+const toAttributes = ({ attributes }: OtlpSpan) =>
   Object.fromEntries(
     attributes.map(({ key, value }) => [key, Object.values(value)[0] as string | number]),
   );
@@ -75,7 +75,7 @@ const CALLER = '+13105550177';
 test('a call is one trace: its request, the decision, the statements by their names', async () => {
   const { api } = world.company;
   const { body } = await api('post', 'offers', { body: { name: 'Confidential' } });
-  start(`http://127.0.0.1:${portOf(receiver)}`);
+  start(`http://127.0.0.1:${readPort(receiver)}`);
   const trace = 'a'.repeat(32);
   const traceparent = `00-${trace}-${'b'.repeat(16)}-01`;
   await api('post', 'call_sessions', {
@@ -84,20 +84,20 @@ test('a call is one trace: its request, the decision, the statements by their na
   });
   // The span ends with the last byte of the answer, which the client may have before.
   await eventually(async () => lines.some((line) => line.includes(trace)), 20);
-  const spans = await flushed();
+  const spans = await flush();
   const request = spans.find(({ kind }) => kind === 2)!;
   expect(request).toMatchObject({
     name: 'POST /api/v1/call_sessions',
     traceId: trace,
     parentSpanId: 'b'.repeat(16),
   });
-  expect(attributesOf(request)).toMatchObject({
+  expect(toAttributes(request)).toMatchObject({
     'trunkline.operation_id': 'createCallSession',
     'http.route': '/api/v1/call_sessions',
     'http.response.status_code': 201,
   });
   const decision = spans.find(({ name }) => name === 'routing decision')!;
-  expect(attributesOf(decision)).toMatchObject({ 'trunkline.action': 'hang_up' });
+  expect(toAttributes(decision)).toMatchObject({ 'trunkline.action': 'hang_up' });
   expect(spans.map(({ name }) => name)).toContain('calls.begin_calls');
   const ids = new Set(spans.map(({ spanId }) => spanId));
   for (const span of spans) {
@@ -111,11 +111,11 @@ test('a call is one trace: its request, the decision, the statements by their na
 });
 
 test('the path of a request is named by its template, whatever its values', async () => {
-  start(`http://127.0.0.1:${portOf(receiver)}`);
+  start(`http://127.0.0.1:${readPort(receiver)}`);
   const before = lines.length;
   await world.company.api('get', 'buyers/987654?q=Secretive');
   await eventually(async () => lines.length > before, 20);
-  const spans = await flushed();
+  const spans = await flush();
   expect(spans.map(({ name }) => name)).toContain('GET /api/v1/buyers/{id}');
   expect(JSON.stringify(spans)).not.toMatch(/987654|Secretive/);
 });
@@ -123,9 +123,9 @@ test('the path of a request is named by its template, whatever its values', asyn
 test(
   'a request to others carries the trace on; a job is a trace',
   async () => {
-    start(`http://127.0.0.1:${portOf(receiver)}`);
+    start(`http://127.0.0.1:${readPort(receiver)}`);
     await world.deps.request({
-      url: `http://127.0.0.1:${portOf(receiver)}/hook?token=Confidential`,
+      url: `http://127.0.0.1:${readPort(receiver)}/hook?token=Confidential`,
       method: 'POST',
       headers: {},
       body: 'Confidential',
@@ -143,9 +143,11 @@ test(
         .length === 1;
     await eventually(isDone, 50);
     await workers.stop();
-    const spans = await flushed();
-    const sent = spans.find(({ name }) => name === 'request of a webhook')!;
-    expect(asked.at(-1)!.traceparent).toBe(`00-${sent.traceId}-${sent.spanId}-01`);
+    const spans = await flush();
+    const requestSpan = spans.find(({ name }) => name === 'request of a webhook')!;
+    expect(webhookHeaders.at(-1)!.traceparent).toBe(
+      `00-${requestSpan.traceId}-${requestSpan.spanId}-01`,
+    );
     expect(spans.map(({ name }) => name)).toContain('job forget_number');
     expect(JSON.stringify(spans)).not.toContain('Confidential');
   },
@@ -157,13 +159,13 @@ test('without an endpoint nothing is recorded, and no line of the log names a tr
   const before = lines.length;
   await world.company.api('get', 'me', { headers });
   await eventually(async () => lines.length > before, 20);
-  expect(await flushed()).toEqual([]);
+  expect(await flush()).toEqual([]);
   expect(lines.at(-1)).not.toContain('trace_id');
 });
 
 test('while the receiver is away, requests are answered and a stop is not held up', async () => {
   const away = await listen();
-  const port = portOf(away);
+  const port = readPort(away);
   await new Promise((done) => away.close(done));
   start(`http://127.0.0.1:${port}`);
   for (let n = 0; n < 20; n++) expect((await world.company.api('get', 'me')).status).toBe(200);
@@ -175,7 +177,7 @@ test('a receiver that never answers does not hold up a stop either', async () =>
   const sockets = new Set<Socket>();
   const silent = createServer(() => undefined).on('connection', (socket) => sockets.add(socket));
   await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
-  start(`http://127.0.0.1:${portOf(silent)}`);
+  start(`http://127.0.0.1:${readPort(silent)}`);
   expect((await world.company.api('get', 'me')).status).toBe(200);
   await stopTracing();
   for (const socket of sockets) socket.destroy();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { contract, facets } from '../../src/contract';
 import { openDirectory } from '../../src/storage/directory';
 import { deleteOrphanedUploads } from '../../src/background/delete-orphaned-uploads';
-import { appOf, basic, caller, createWorld, type World } from '../support/world';
+import { buildApp, basic, caller, createWorld, type World } from '../support/world';
 import { toStorageKey } from '../support/storage-keys';
 import { eventually } from '../support/engine-process';
 
@@ -18,15 +18,15 @@ afterAll(() => world.close());
 
 const folder = (name: 'incoming' | 'files') => join(world.deps.config.storage_dir, name);
 const incoming = () => readdirSync(folder('incoming'));
-const stored = () => readdirSync(folder('files'));
+const listStoredFiles = () => readdirSync(folder('files'));
 const CSV = Buffer.from('phone\n3105550123\n');
 const ZIPS = Buffer.from('zip\n90001\n');
-const fileOf = (id: string) => (id.endsWith('ZipList') ? ZIPS : CSV);
+const pickFile = (id: string) => (id.endsWith('ZipList') ? ZIPS : CSV);
 const uploads = contract.operations
   .filter(({ multipart }) => multipart && 'import_file' in facets(multipart).properties)
   .map((operation) => [operation.id, operation] as const);
 let lists = 0;
-const fieldsOf = (id: string): Record<string, string> => {
+const buildFields = (id: string): Record<string, string> => {
   if (/^create(Value|Zip)List$/.test(id)) return { name: `list ${(lists += 1)}` };
   return id === 'createBuyerSuppression' ? { name: 'x' } : {};
 };
@@ -34,7 +34,7 @@ const fieldsOf = (id: string): Record<string, string> => {
 const isKept = (id: string) => !/(Value|Zip)List$/.test(id);
 
 /** The record that an operation changes with its file. */
-function ownerOf(id: string): { resource: string; body: object } {
+function pickOwner(id: string): { resource: string; body: object } {
   if (isKept(id)) return { resource: 'buyer_suppression_files', body: {} };
   return id.endsWith('ZipList')
     ? { resource: 'zip_lists', body: { name: id, values: ['90002'] } }
@@ -60,19 +60,19 @@ test('eleven operations take a file', () => {
 describe.each(uploads)('an upload to %s', (id, operation) => {
   let path: string;
   beforeAll(async () => {
-    const { resource, body } = ownerOf(id);
-    const made = await world.company.api('post', resource, { body });
-    const record = made.body[made.body.metadata.root] as { id: number };
+    const { resource, body } = pickOwner(id);
+    const response = await world.company.api('post', resource, { body });
+    const record = response.body[response.body.metadata.root] as { id: number };
     path = operation.path.replace('{id}', String(record.id));
   });
-  const send = (import_file: Buffer, more: object = {}, api = world.company.api) =>
-    api(operation.method, path, { form: { ...fieldsOf(id), import_file }, ...more });
+  const send = (importFile: Buffer, more: object = {}, api = world.company.api) =>
+    api(operation.method, path, { form: { ...buildFields(id), import_file: importFile }, ...more });
 
   test('is stored once if it is kept, and nothing stays in the folder for incoming files', async () => {
-    const before = stored().length;
-    expect((await send(fileOf(id))).status).toBe(operation.status);
+    const before = listStoredFiles().length;
+    expect((await send(pickFile(id))).status).toBe(operation.status);
     await eventually(() => incoming().length === 0);
-    expect(stored()).toHaveLength(before + (isKept(id) ? 1 : 0));
+    expect(listStoredFiles()).toHaveLength(before + (isKept(id) ? 1 : 0));
   });
 
   test.each<[string, number, () => Promise<{ status: number; text: string }>]>([
@@ -85,22 +85,22 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
     [
       'with a field there is not',
       422,
-      () => send(CSV, { form: { ...fieldsOf(id), nonsense: '1', import_file: CSV } }),
+      () => send(CSV, { form: { ...buildFields(id), nonsense: '1', import_file: CSV } }),
     ],
     [
       'with a list whose index is huge',
       413,
-      () => send(CSV, { form: { ...fieldsOf(id), 'headers[99999999]': 'x', import_file: CSV } }),
+      () => send(CSV, { form: { ...buildFields(id), 'headers[99999999]': 'x', import_file: CSV } }),
     ],
     [
       'as a text instead of a file',
       422,
-      () => send(CSV, { form: { ...fieldsOf(id), import_file: 'phone' } }),
+      () => send(CSV, { form: { ...buildFields(id), import_file: 'phone' } }),
     ],
     [
       'with a second file',
       422,
-      () => send(CSV, { form: { ...fieldsOf(id), import_file: CSV, other: CSV } }),
+      () => send(CSV, { form: { ...buildFields(id), import_file: CSV, second: CSV } }),
     ],
     ['that is empty', 422, () => send(Buffer.alloc(0))],
     [
@@ -140,7 +140,7 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
           CSV,
           {},
           caller(
-            appOf({
+            buildApp({
               ...world.deps,
               storage: openDirectory({
                 folder: world.deps.config.storage_dir,
@@ -152,9 +152,9 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
         ),
     ],
   ])('%s is refused with %i, and leaves no file', async (_, status, attempt) => {
-    const before = stored().length;
+    const before = listStoredFiles().length;
     const res = await attempt();
-    expect([res.status, incoming(), stored().length]).toEqual([status, [], before]);
+    expect([res.status, incoming(), listStoredFiles().length]).toEqual([status, [], before]);
     if (status === 422) expect(Object.keys(JSON.parse(res.text).errors)).toHaveLength(1);
   });
 
@@ -164,7 +164,8 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
     };
     const tenants = { of: fail, ofRequest: fail };
     expect(
-      (await send(CSV, {}, caller(appOf({ ...world.deps, tenants }), world.company.auth))).status,
+      (await send(CSV, {}, caller(buildApp({ ...world.deps, tenants }), world.company.auth)))
+        .status,
     ).toBe(500);
     expect(incoming()).toEqual([]);
   });
@@ -193,29 +194,29 @@ test('a form without a chosen file, as browsers send it, is accepted', async () 
 });
 
 test('a repeated upload has one effect; another file with its key is refused', async () => {
-  const send = (import_file: Buffer) =>
+  const send = (importFile: Buffer) =>
     world.company.api('post', 'buyer_suppression_files', {
-      form: { import_file },
+      form: { import_file: importFile },
       headers: { 'Idempotency-Key': 'upload' },
     });
-  const before = stored().length;
-  const [first, again, other] = [
+  const before = listStoredFiles().length;
+  const [first, second, third] = [
     await send(CSV),
     await send(CSV),
     await send(Buffer.from('phone\n2125550145\n')),
   ];
-  expect([again.status, again.headers['idempotent-replayed'], again.body]).toEqual([
+  expect([second.status, second.headers['idempotent-replayed'], second.body]).toEqual([
     201,
     'true',
     first.body,
   ]);
-  expect([other.status, Object.keys(other.body.errors)]).toEqual([422, ['Idempotency-Key']]);
+  expect([third.status, Object.keys(third.body.errors)]).toEqual([422, ['Idempotency-Key']]);
   await eventually(() => incoming().length === 0);
-  expect(stored()).toHaveLength(before + 1);
+  expect(listStoredFiles()).toHaveLength(before + 1);
 });
 
 test('an upload that the client aborts leaves nothing', async () => {
-  const server = appOf(world.deps).listen(0) as Server;
+  const server = buildApp(world.deps).listen(0) as Server;
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.write(
     [
@@ -247,9 +248,9 @@ test('housekeeping removes the files that no record refers to, and no others', a
   writeFileSync(join(folder('files'), orphan), 'x');
   writeFileSync(join(folder('incoming'), 'left'), 'x');
   await deleteOrphanedUploads(world.deps);
-  expect([stored().includes(orphan), incoming()]).toEqual([true, ['left']]);
+  expect([listStoredFiles().includes(orphan), incoming()]).toEqual([true, ['left']]);
   await deleteOrphanedUploads(world.deps, -1_000);
-  expect([stored().includes(orphan), incoming()]).toEqual([false, []]);
+  expect([listStoredFiles().includes(orphan), incoming()]).toEqual([false, []]);
   expect(
     (await world.company.api('get', res.body.buyer_suppression_file.import_file_url)).text ?? '',
   ).toBeDefined();
@@ -275,7 +276,7 @@ afterAll(() => void (mounted && spawnSync('umount', [SMALL_DISK])));
       ...openDirectory({ folder: SMALL_DISK, reserve_bytes: 0 }),
       hasRoomFor: () => Promise.resolve(true),
     };
-    const full = caller(appOf({ ...world.deps, storage }), world.company.auth);
+    const full = caller(buildApp({ ...world.deps, storage }), world.company.auth);
     for (let round = 0; round < 3; round++) {
       const res = await full('post', 'buyer_suppression_files', {
         form: { import_file: Buffer.alloc(1_000_000, 'x') },

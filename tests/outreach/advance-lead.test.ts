@@ -2,7 +2,7 @@ import {
   DIAL,
   EMAIL,
   fillSchedule,
-  leadRow,
+  loadLeadRow,
   NOON,
   openShop,
   runEngine,
@@ -15,7 +15,7 @@ import { outreachAtNoon } from '../support/outreach-at-noon';
 type Fields = Record<string, unknown>;
 
 const env = outreachAtNoon();
-const { ok, begun, hours, texts, events, status } = env;
+const { ok, startLead, hours, texts, events, status } = env;
 
 describe('a lead', () => {
   test.each<[string, Fields[], Fields, Fields, string[]]>([
@@ -56,8 +56,8 @@ describe('a lead', () => {
     ],
   ])(
     'is left when %s, for the actions of its end',
-    async (_, actions, fields, schedule, told_last) => {
-      const { lead } = await begun(
+    async (_, actions, fields, schedule, toldLast) => {
+      const { lead } = await startLead(
         [...actions, { ...EMAIL, end: true }],
         { email: 'ann@example.com', ...fields },
         schedule,
@@ -66,9 +66,9 @@ describe('a lead', () => {
       await hours(1);
       await hours(2);
       expect((await events(lead)).slice(-3)).toEqual([
-        told_last[0],
+        toldLast[0],
         'email_sent: sent',
-        told_last[1],
+        toldLast[1],
       ]);
     },
   );
@@ -86,11 +86,11 @@ describe('a lead', () => {
     ['failure', [EMAIL], { email: 'bounce@example.com' }],
     ['failure', [EMAIL], { email: undefined }],
   ])('leaves a lead %s after %j', async (final, actions, { then, ...fields }) => {
-    const { lead } = await begun([...actions, ...(then ? [then as Fields] : [])], {
+    const { lead } = await startLead([...actions, ...(then ? [then as Fields] : [])], {
       email: 'ann@example.com',
       ...fields,
     });
-    expect(await leadRow(env.world, lead)).toMatchObject({
+    expect(await loadLeadRow(env.world, lead)).toMatchObject({
       status: final,
       is_live: false,
       due_at: null,
@@ -99,7 +99,7 @@ describe('a lead', () => {
   });
 
   test('leaves a lead that has converted completed_converted', async () => {
-    const { lead } = await begun([DIAL, wait(1)]);
+    const { lead } = await startLead([DIAL, wait(1)]);
     await env.world.sql('UPDATE leads SET buyer_converted = true WHERE id = $1', [lead]);
     await hours(1);
     expect(await status(lead)).toBe('completed_converted');
@@ -108,7 +108,7 @@ describe('a lead', () => {
 
 describe('the instructions of a schedule', () => {
   test('restart begins again after a minute, until the attempts are used up', async () => {
-    const { lead } = await begun(
+    const { lead } = await startLead(
       [SMS, { action_type: 'restart' }],
       {},
       { max_contact_attempts: 3 },
@@ -122,7 +122,7 @@ describe('the instructions of a schedule', () => {
   });
 
   test('exit leads to the end', async () => {
-    const { lead } = await begun([
+    const { lead } = await startLead([
       { action_type: 'exit' },
       SMS,
       { ...SMS, body: 'Bye', end: true },
@@ -138,21 +138,21 @@ describe('the instructions of a schedule', () => {
     ['block', 'blocked', 'blocked', []],
   ])(
     '%s stops all leads of the number, before anything else is sent',
-    async (action_type, stopped, event, ended) => {
-      const other = await begun([wait(1), SMS]);
-      const { lead } = await begun([SMS, { action_type }, SMS]);
+    async (actionType, stopped, event, ended) => {
+      const second = await startLead([wait(1), SMS]);
+      const { lead } = await startLead([SMS, { action_type: actionType }, SMS]);
       await hours(1);
       expect([
         await texts(lead),
-        await texts(other.lead),
+        await texts(second.lead),
         await status(lead),
-        await status(other.lead),
+        await status(second.lead),
       ]).toEqual([['Hello'], [], stopped, stopped]);
       const { contacts } = await ok('get', 'contacts?caller_id=3105550123');
       expect(contacts).toMatchObject([{ [stopped]: true }]);
       const logged = [`${event}: by its schedule`, ...ended];
       expect(await events(lead)).toEqual(['sms_sent: delivered', ...logged]);
-      expect(await events(other.lead)).toContain(
+      expect(await events(second.lead)).toContain(
         `${event}: by the schedule of a lead of this number`,
       );
     },
@@ -165,7 +165,7 @@ describe('the instructions of a schedule', () => {
       { name: 'Target' },
       env.here.company,
     );
-    const { lead } = await begun([
+    const { lead } = await startLead([
       SMS,
       { action_type: 'move_to_schedule', to_schedule_id: target.schedule.id },
     ]);
@@ -179,7 +179,7 @@ describe('the instructions of a schedule', () => {
       'left_schedule: completed',
       'ended: completed',
     ]);
-    expect(await leadRow(env.world, lead)).toMatchObject({
+    expect(await loadLeadRow(env.world, lead)).toMatchObject({
       schedule_id: String(target.schedule.id),
       offer_id: String(target.offer.id),
     });
@@ -198,7 +198,7 @@ describe('the instructions of a schedule', () => {
     ],
   ])('a move into a schedule that %s ends the lead, and says so', async (_, change, why) => {
     const target = await openShop(env.here, [wait(9)], {}, env.here.company);
-    const { lead } = await begun([
+    const { lead } = await startLead([
       DIAL,
       wait(1),
       { action_type: 'move_to_schedule', to_schedule_id: target.schedule.id },
@@ -206,7 +206,7 @@ describe('the instructions of a schedule', () => {
     await change(target.schedule);
     await hours(1);
     expect((await events(lead)).at(-1)).toBe(`ended: completed_connected: ${why}`);
-    expect(await leadRow(env.world, lead)).toMatchObject({
+    expect(await loadLeadRow(env.world, lead)).toMatchObject({
       status: 'completed_connected',
       is_live: false,
       due_at: null,
@@ -247,7 +247,7 @@ describe('the instructions of a schedule', () => {
         FROM (SELECT coalesce(max(id), 1) AS m FROM lead_logs) x
       ))`,
     );
-    const { lead } = await begun([
+    const { lead } = await startLead([
       SMS,
       { action_type: 'webhook', url: 'https://hooks.example/x' },
       { action_type: 'webhook', url: 'https://hooks.example/y' },

@@ -1,6 +1,14 @@
 import { standingClock } from '../support/clock';
 import { NOON, openShop, runEngine, type Shop } from '../support/leads';
-import { DIAL, EMAIL, HOOK, hours, SMS, shortened, timelinesOf } from '../support/timeline';
+import {
+  DIAL,
+  EMAIL,
+  HOOK,
+  hours,
+  SMS,
+  formatStep,
+  buildTimelineHelpers,
+} from '../support/timeline';
 import { createWorld, type World } from '../support/world';
 
 let world: World;
@@ -11,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => time.set(NOON));
 
-const { api, timeline, future, submitted, newLead } = timelinesOf(() => world);
+const { api, timeline, future, submitted, newLead } = buildTimelineHelpers(() => world);
 
 describe('a step that is put off says until when and why', () => {
   const DARK = '2027-01-13T06:00:00Z';
@@ -237,7 +245,7 @@ describe('what limits a lead is foreseen', () => {
   test('a schedule that restarts itself is forecast for up to two hundred steps', async () => {
     const { id } = await newLead([SMS, hours(1), { action_type: 'restart' }]);
     const { future: steps } = await timeline(id);
-    expect([steps.length, steps.slice(2, 5).map(shortened)]).toEqual([
+    expect([steps.length, steps.slice(2, 5).map(formatStep)]).toEqual([
       200,
       ['01-12T18:00 restart', '01-12T18:01 sms', '01-12T18:01 wait'],
     ]);

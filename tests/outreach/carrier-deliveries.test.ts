@@ -1,28 +1,28 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Carrier } from '../../src/carriers/carrier';
 import type { Deps } from '../../src/deps';
-import { contactDueLeads } from '../../src/outreach/contact-due-leads';
+import { processDueLeads } from '../../src/outreach/contact-due-leads';
 import { startOutreach } from '../../src/background/outreach-loop';
-import { eventually, gate, type Meanwhile } from '../support/engine-process';
-import { DIAL, EMAIL, leadRow, sentTo, SMS, story, submit, wait } from '../support/leads';
+import { eventually, createGate, type Meanwhile } from '../support/engine-process';
+import { DIAL, EMAIL, loadLeadRow, loadSent, SMS, loadStory, submit, wait } from '../support/leads';
 import { outreachServers } from '../support/outreach-servers';
 
 const env = outreachServers();
-const { twilio, worker, run, settleAll, shopOf, submitted, bodies, watched } = env;
+const { twilio, worker, run, settleAll, createShop, submitted, bodies, watched } = env;
 
 describe('what goes out', () => {
   test('is written down, for all to see, before it is sent', async () => {
     const lead = await submitted([SMS, DIAL]);
-    const seen: unknown[] = [];
+    const statuses: unknown[] = [];
     const look: Meanwhile = async (phase) => {
       if (phase === 'before')
         for (const table of ['text_messages', 'calls'] as const)
-          seen.push(
-            ...(await sentTo(env.world, table, lead)).map(({ status }) => `${table} ${status}`),
+          statuses.push(
+            ...(await loadSent(env.world, table, lead)).map(({ status }) => `${table} ${status}`),
           );
     };
     await run(worker({ carrier: watched(look) }));
-    expect(seen).toEqual(['text_messages sending', 'text_messages queued', 'calls sending']);
+    expect(statuses).toEqual(['text_messages sending', 'text_messages queued', 'calls sending']);
   });
 
   test('goes out at once and once each, several things to a lead in a row', async () => {
@@ -36,33 +36,33 @@ describe('what goes out', () => {
       SMS,
     ]);
     await run(worker());
-    expect([bodies(), env.server.calls.length, env.mail.taken.length]).toEqual([
+    expect([bodies(), env.server.calls.length, env.mail.received.length]).toEqual([
       ['Hello', 'And'],
       1,
       2,
     ]);
-    expect((await story(env.world, lead)).slice(1, -1)).toEqual([
+    expect((await loadStory(env.world, lead)).slice(1, -1)).toEqual([
       'sms_sent: queued',
       'email_sent: sent',
       'call_placed: queued',
       'sms_sent: queued',
       'email_sent: sent',
     ]);
-    expect(env.server.asked.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST']);
+    expect(env.server.requests.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST']);
     expect(await env.server.settle()).toEqual([200, 200, 200]);
     expect(
-      (await sentTo(env.world, 'text_messages', lead)).map(({ status, carrier_message_id }) => [
+      (await loadSent(env.world, 'text_messages', lead)).map(({ status, carrier_message_id }) => [
         status,
         carrier_message_id,
       ]),
     ).toEqual(env.server.messages.map(({ sid }) => ['delivered', sid]).toReversed());
-    expect(await sentTo(env.world, 'calls', lead)).toMatchObject([
+    expect(await loadSent(env.world, 'calls', lead)).toMatchObject([
       { status: 'completed', carrier_call_id: env.server.calls[0]!.sid },
     ]);
   });
 
   test('goes once to each of 40 leads from two workers whose leases end early', async () => {
-    const { schedule } = await shopOf([SMS, EMAIL]);
+    const { schedule } = await createShop([SMS, EMAIL]);
     for (let n = 0; n < 40; n++)
       await submit(env.here, schedule.lead_token, {
         caller_id: `31020000${10 + n}`,
@@ -77,12 +77,12 @@ describe('what goes out', () => {
         ])
       ).length === 0;
     const loop = (deps: Deps) =>
-      eventually(async () => (await contactDueLeads(deps, { lease_ms: 150 })) === 0 && none(), 20);
+      eventually(async () => (await processDueLeads(deps, { lease_ms: 150 })) === 0 && none(), 20);
     await Promise.all([loop(a), loop(b)]);
     expect([
       env.server.messages.length,
       new Set(env.server.messages.map(({ to }) => to)).size,
-      env.mail.taken.length,
+      env.mail.received.length,
     ]).toEqual([40, 40, 40]);
     expect(
       await env.world.sql(
@@ -107,14 +107,14 @@ describe('while a carrier is at work', () => {
     };
     await run(worker({ carrier: watched(report) }));
     expect((await Promise.all(reports)).flat()).toEqual([200, 200]);
-    expect(await sentTo(env.world, 'text_messages', leads[0]!)).toMatchObject([
+    expect(await loadSent(env.world, 'text_messages', leads[0]!)).toMatchObject([
       { status: 'delivered', carrier_message_id: env.server.messages[0]!.sid },
     ]);
-    expect(await sentTo(env.world, 'calls', leads[1]!)).toMatchObject([
+    expect(await loadSent(env.world, 'calls', leads[1]!)).toMatchObject([
       { status: 'completed', carrier_call_id: env.server.calls[0]!.sid },
     ]);
     for (const lead of leads)
-      expect(await leadRow(env.world, lead)).toMatchObject({
+      expect(await loadLeadRow(env.world, lead)).toMatchObject({
         is_live: true,
         claim_id: null,
         contact_attempts: 1,
@@ -122,9 +122,10 @@ describe('while a carrier is at work', () => {
   });
 
   test('forty leads opt out: each is texted before that was answered, or never', async () => {
-    const { schedule } = await shopOf([SMS, { ...SMS, body: 'Two' }]);
+    const { schedule } = await createShop([SMS, { ...SMS, body: 'Two' }]);
     const numbers = Array.from({ length: 40 }, (_, n) => `31020000${10 + n}`);
-    for (const caller_id of numbers) await submit(env.here, schedule.lead_token, { caller_id });
+    for (const callerId of numbers)
+      await submit(env.here, schedule.lead_token, { caller_id: callerId });
     const inner = twilio();
     const began: { to: string; at: number }[] = [];
     const sendSms: Carrier['sendSms'] = async (request) => {
@@ -154,22 +155,22 @@ describe('while a carrier is at work', () => {
 
   test('requests for the lead that is being contacted wait; other requests do not', async () => {
     const lead = await submitted([SMS]);
-    const other = await submitted([wait(9)], { caller_id: '3102000002' });
-    const [begun, held] = [gate(), gate()];
+    const otherLead = await submitted([wait(9)], { caller_id: '3102000002' });
+    const [startGate, held] = [createGate(), createGate()];
     const working = run(
       worker({
         carrier: watched(async () => {
-          begun.open();
+          startGate.open();
           await held.opened;
         }),
       }),
     );
-    await begun.opened;
+    await startGate.opened;
     const put = (id: number) =>
       env.here.company.api('put', `leads/${id}`, { body: { data: { a: 1 } } });
     let waits = true;
-    const of_it = put(lead).finally(() => (waits = false));
-    const others = [await put(other)];
+    const ofIt = put(lead).finally(() => (waits = false));
+    const responses = [await put(otherLead)];
     for (const path of [
       `leads/${lead}`,
       `leads/${lead}/timeline`,
@@ -177,8 +178,8 @@ describe('while a carrier is at work', () => {
       'text_messages',
       'contacts',
     ])
-      others.push(await env.here.company.api('get', path));
-    expect([waits, ...others.map(({ status }) => status)]).toEqual([
+      responses.push(await env.here.company.api('get', path));
+    expect([waits, ...responses.map(({ status }) => status)]).toEqual([
       true,
       200,
       200,
@@ -189,25 +190,25 @@ describe('while a carrier is at work', () => {
     ]);
     held.open();
     await working;
-    expect((await of_it).status).toBe(200);
+    expect((await ofIt).status).toBe(200);
   });
 
   test('a stop waits for deliveries in progress and releases the other leads', async () => {
-    const { schedule } = await shopOf([SMS]);
+    const { schedule } = await createShop([SMS]);
     for (let n = 0; n < 30; n++)
       await submit(env.here, schedule.lead_token, { caller_id: `31020000${10 + n}` });
     const engine = startOutreach(worker({ carrier: watched(() => setTimeout(100)) }));
     await eventually(() => env.server.messages.length >= 4);
     await engine.stop();
-    const sent = env.server.messages.length;
-    expect(sent).toBeLessThan(30);
+    const sentCount = env.server.messages.length;
+    expect(sentCount).toBeLessThan(30);
     expect(
       await env.world.sql(
         `SELECT count(*)::int FROM leads
           WHERE company_id = $1 AND is_live AND claim_id IS NULL AND due_at <= now()`,
         [env.here.company.id],
       ),
-    ).toEqual([{ count: 30 - sent }]);
+    ).toEqual([{ count: 30 - sentCount }]);
     await run(worker());
     expect([
       env.server.messages.length,

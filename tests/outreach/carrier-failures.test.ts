@@ -1,4 +1,4 @@
-import { DIAL, EMAIL, leadRow, sentTo, SMS } from '../support/leads';
+import { DIAL, EMAIL, loadLeadRow, loadSent, SMS } from '../support/leads';
 import { outreachServers } from '../support/outreach-servers';
 import { freePort } from '../support/process';
 import type { Trouble } from '../support/twilio-server';
@@ -20,14 +20,17 @@ describe('a carrier that fails', () => {
     env.server.trouble([trouble, trouble]);
     await run(worker());
     for (const lead of leads)
-      expect(await leadRow(env.world, lead)).toMatchObject({ delay_reason: 'carrier', tries: 1 });
+      expect(await loadLeadRow(env.world, lead)).toMatchObject({
+        delay_reason: 'carrier',
+        tries: 1,
+      });
     await hurry();
     await run(worker());
     expect([env.server.messages.length, env.server.calls.length]).toEqual([1, 1]);
-    expect(await sentTo(env.world, 'text_messages', leads[0]!)).toMatchObject([
+    expect(await loadSent(env.world, 'text_messages', leads[0]!)).toMatchObject([
       { carrier_message_id: env.server.messages[0]!.sid },
     ]);
-    expect(await sentTo(env.world, 'calls', leads[1]!)).toMatchObject([
+    expect(await loadSent(env.world, 'calls', leads[1]!)).toMatchObject([
       { carrier_call_id: env.server.calls[0]!.sid },
     ]);
   });
@@ -35,14 +38,14 @@ describe('a carrier that fails', () => {
   test('a mail server that is away is tried again later', async () => {
     const lead = await submitted([EMAIL]);
     await run(worker({ mailer: smtp(`smtp://127.0.0.1:${await freePort()}`) }));
-    expect(await sentTo(env.world, 'emails', lead)).toMatchObject([
+    expect(await loadSent(env.world, 'emails', lead)).toMatchObject([
       { status: 'sending', error_code: 'unavailable' },
     ]);
     await hurry();
     await run(worker());
-    expect([env.mail.taken.length, (await sentTo(env.world, 'emails', lead))[0]!.status]).toEqual([
-      1,
-      'sent',
-    ]);
+    expect([
+      env.mail.received.length,
+      (await loadSent(env.world, 'emails', lead))[0]!.status,
+    ]).toEqual([1, 'sent']);
   });
 });

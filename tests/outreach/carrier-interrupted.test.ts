@@ -5,9 +5,9 @@ import {
   DIAL,
   EMAIL,
   fillSchedule,
-  leadRow,
+  loadLeadRow,
   ownNumber,
-  sentTo,
+  loadSent,
   SMS,
   submit,
   wait,
@@ -22,7 +22,7 @@ const {
   run,
   settleAll,
   hurry,
-  shopOf,
+  createShop,
   submitted,
   bodies,
   watched,
@@ -46,12 +46,12 @@ describe('a process that is killed while something is on its way', () => {
     const held = await env.world.deps.database.streams.connect();
     if (troubles.length === 0) await held.query('BEGIN; LOCK TABLE lead_logs IN SHARE MODE');
     env.server.trouble(troubles);
-    const made: number[] = [];
+    const leadIds: number[] = [];
     // Both in one batch.
     const soon = new Date(Date.now() + 2_000);
     for (const [n, action] of [SMS, DIAL].entries()) {
-      const { schedule } = await shopOf([action, wait(9)]);
-      made.push(
+      const { schedule } = await createShop([action, wait(9)]);
+      leadIds.push(
         ...(await fillSchedule(env.here, schedule.id, {
           first: 13_102_000_001 + n,
           count: 1,
@@ -66,14 +66,14 @@ describe('a process that is killed while something is on its way', () => {
     held.release();
     await settleAll();
     expect([env.server.messages.length, env.server.calls.length]).toEqual([1, 1]);
-    expect(await sentTo(env.world, 'text_messages', made[0]!)).toMatchObject([
+    expect(await loadSent(env.world, 'text_messages', leadIds[0]!)).toMatchObject([
       { status: 'delivered', carrier_message_id: env.server.messages[0]!.sid },
     ]);
-    expect(await sentTo(env.world, 'calls', made[1]!)).toMatchObject([
+    expect(await loadSent(env.world, 'calls', leadIds[1]!)).toMatchObject([
       { status: 'completed', carrier_call_id: env.server.calls[0]!.sid },
     ]);
-    for (const lead of made)
-      expect(await leadRow(env.world, lead)).toMatchObject({
+    for (const lead of leadIds)
+      expect(await loadLeadRow(env.world, lead)).toMatchObject({
         status: 'waiting',
         contact_attempts: 1,
         claim_id: null,
@@ -92,17 +92,16 @@ describe('a process that is killed while something is on its way', () => {
     const lead = await submitted([SMS, { ...SMS, body: 'Next' }]);
     env.server.trouble([{ status: 429, code: 20429 }]);
     await run(worker());
-    expect([env.server.messages.length, (await leadRow(env.world, lead)).delay_reason]).toEqual([
-      0,
-      'carrier',
-    ]);
+    expect([env.server.messages.length, (await loadLeadRow(env.world, lead)).delay_reason]).toEqual(
+      [0, 'carrier'],
+    );
     await hurry();
     await run(worker({ carrier: dying() }));
     expect(bodies()).toEqual(['Hello']);
     await settleAll();
     expect(bodies()).toEqual(['Hello', 'Next']);
     expect(
-      (await sentTo(env.world, 'text_messages', lead)).map(
+      (await loadSent(env.world, 'text_messages', lead)).map(
         ({ carrier_message_id }) => carrier_message_id,
       ),
     ).toEqual(env.server.messages.map(({ sid }) => sid).toReversed());
@@ -110,9 +109,9 @@ describe('a process that is killed while something is on its way', () => {
 
   test('after numbers, data and action changed: the message is found as sent', async () => {
     await ownNumber(env.here, env.here.company, String(14_155_550_110 + env.companies));
-    const { schedule } = await shopOf([{ ...SMS, body: 'Hi {{first_name}}' }]);
-    const to = async (caller_id: string) =>
-      (await submit(env.here, schedule.lead_token, { caller_id, first_name: 'Ann' })).body
+    const { schedule } = await createShop([{ ...SMS, body: 'Hi {{first_name}}' }]);
+    const to = async (callerId: string) =>
+      (await submit(env.here, schedule.lead_token, { caller_id: callerId, first_name: 'Ann' })).body
         .id as number;
     const lead = await to('6172000001');
     await run(worker({ carrier: dying() }));
@@ -127,14 +126,14 @@ describe('a process that is killed while something is on its way', () => {
     );
     await settleAll();
     expect(env.server.messages).toHaveLength(1);
-    expect(await sentTo(env.world, 'text_messages', lead)).toMatchObject([
+    expect(await loadSent(env.world, 'text_messages', lead)).toMatchObject([
       { body: 'Hi Ann', carrier_message_id: sid, from_number: used },
     ]);
-    const [own] = await env.world.sql<{ id: string }>(
+    const [numberRow] = await env.world.sql<{ id: string }>(
       'SELECT id FROM numbers WHERE company_id = $1 AND phone_number = $2',
       [env.here.company.id, used],
     );
-    expect((await leadRow(env.world, lead)).sms_number_id).toBe(own!.id);
+    expect((await loadLeadRow(env.world, lead)).sms_number_id).toBe(numberRow!.id);
   });
 
   test('after the carrier has reported: it is not asked, and the report is recorded', async () => {
@@ -145,26 +144,26 @@ describe('a process that is killed while something is on its way', () => {
     // Both are on their way before either dies.
     const both = watched(async (phase) => {
       if (phase !== 'after') return;
-      await eventually(() => env.server.asked.length === 2);
+      await eventually(() => env.server.requests.length === 2);
       await breakWorkers();
     });
     await run(worker({ carrier: both }));
     expect(await env.server.settle()).toEqual([200, 200]);
-    const asked = env.server.asked.length;
+    const requestCount = env.server.requests.length;
     await settleAll();
-    expect([env.server.messages.length, env.server.calls.length, env.server.asked.length]).toEqual([
-      1,
-      1,
-      asked,
-    ]);
-    expect(await sentTo(env.world, 'text_messages', leads[0]!)).toMatchObject([
+    expect([
+      env.server.messages.length,
+      env.server.calls.length,
+      env.server.requests.length,
+    ]).toEqual([1, 1, requestCount]);
+    expect(await loadSent(env.world, 'text_messages', leads[0]!)).toMatchObject([
       { status: 'delivered', carrier_message_id: env.server.messages[0]!.sid },
     ]);
-    expect(await sentTo(env.world, 'calls', leads[1]!)).toMatchObject([
+    expect(await loadSent(env.world, 'calls', leads[1]!)).toMatchObject([
       { status: 'completed', carrier_call_id: env.server.calls[0]!.sid },
     ]);
     for (const lead of leads)
-      expect(await leadRow(env.world, lead)).toMatchObject({
+      expect(await loadLeadRow(env.world, lead)).toMatchObject({
         status: 'waiting',
         contact_attempts: 1,
       });
@@ -176,11 +175,11 @@ describe('a process that is killed while something is on its way', () => {
     const send: Mailer['send'] = async (mail) => inner.send(mail).finally(breakWorkers);
     await run(worker({ mailer: { ...inner, send } }));
     await settleAll();
-    expect(env.mail.taken.map((text) => /^Subject: (.*)\r$/m.exec(text)![1])).toEqual([
+    expect(env.mail.received.map((text) => /^Subject: (.*)\r$/m.exec(text)![1])).toEqual([
       'News',
       'Next',
     ]);
-    expect((await sentTo(env.world, 'emails', lead)).map(({ status }) => status)).toEqual([
+    expect((await loadSent(env.world, 'emails', lead)).map(({ status }) => status)).toEqual([
       'unknown',
       'sent',
     ]);

@@ -1,12 +1,12 @@
 import {
   DIAL,
   EMAIL,
-  leadRow,
+  loadLeadRow,
   openShop,
   runEngine,
-  sentTo,
+  loadSent,
   SMS,
-  story,
+  loadStory,
   submit,
   wait,
 } from '../support/leads';
@@ -15,7 +15,7 @@ import { outreachAtNoon } from '../support/outreach-at-noon';
 type Fields = Record<string, unknown>;
 
 const env = outreachAtNoon();
-const { ok, begun, until, hours, texts, events, status } = env;
+const { ok, startLead, until, hours, texts, events, status } = env;
 
 describe('a schedule', () => {
   test('is done in order, each step once; what is sent is stored, counted and logged', async () => {
@@ -27,7 +27,7 @@ describe('a schedule', () => {
       { ...SMS, body: 'Again' },
       { ...EMAIL, subject: 'Bye', end: true },
     ];
-    const { lead, schedule, offer } = await begun(actions, {
+    const { lead, schedule, offer } = await startLead(actions, {
       first_name: 'Ann',
       email: 'ann@example.com',
     });
@@ -36,7 +36,7 @@ describe('a schedule', () => {
     expect(await status(lead)).toBe('waiting');
     await until('2027-01-12T18:00:00Z');
     await hours(48);
-    expect(await story(env.world, lead)).toEqual([
+    expect(await loadStory(env.world, lead)).toEqual([
       'created',
       'sms_sent: delivered',
       'email_sent: sent',
@@ -72,7 +72,7 @@ describe('a schedule', () => {
         to_email: 'ann@example.com',
         lead_id: lead,
       });
-    const [call] = await sentTo(env.world, 'calls', lead);
+    const [call] = await loadSent(env.world, 'calls', lead);
     expect(call).toMatchObject({
       connect_to: '+13105550199',
       carrier: 'sandbox',
@@ -114,11 +114,11 @@ describe('a schedule', () => {
       city: '<i>"Ö" & co</i>',
       car: 'a {{city}}',
     };
-    const { lead } = await begun([{ ...SMS, body: sms }, email, plain], fields);
+    const { lead } = await startLead([{ ...SMS, body: sms }, email, plain], fields);
     expect(await texts(lead)).toEqual([
       'Ann of <i>"Ö" & co</i>, a {{city}} your pet +13105550123 Auto insurance +12125550100',
     ]);
-    expect(await sentTo(env.world, 'emails', lead)).toMatchObject([
+    expect(await loadSent(env.world, 'emails', lead)).toMatchObject([
       {
         subject: 'For Ann Bcc: eve@example.net <i>"Ö" & co</i>',
         body: '<p>&lt;i&gt;&quot;Ö&quot; &amp; co&lt;/i&gt; & <b></p>',
@@ -129,8 +129,11 @@ describe('a schedule', () => {
   });
 
   test('includes its own earlier calls in the tokens of later texts', async () => {
-    const { lead } = await begun([DIAL, { ...SMS, body: '{{calls_last_1_days}} {{call_uuid}}' }]);
-    const [call] = await sentTo(env.world, 'calls', lead);
+    const { lead } = await startLead([
+      DIAL,
+      { ...SMS, body: '{{calls_last_1_days}} {{call_uuid}}' },
+    ]);
+    const [call] = await loadSent(env.world, 'calls', lead);
     expect(await texts(lead)).toEqual([`1 ${call!.uuid}`]);
   });
 
@@ -147,7 +150,7 @@ describe('a schedule', () => {
     });
     await runEngine(env.here);
     expect(body.service_number_plain).toBe('12125550100');
-    expect(await sentTo(env.world, 'emails', body.id)).toMatchObject([
+    expect(await loadSent(env.world, 'emails', body.id)).toMatchObject([
       { body: 'Call +12125550100' },
     ]);
   });
@@ -155,27 +158,27 @@ describe('a schedule', () => {
   test('sends e-mails from the sender of the action, the schedule or the default', async () => {
     const actions = [EMAIL, { ...EMAIL, from_email: 'Ann <ann@desk.example>' }];
     const from = async (lead: number) =>
-      (await sentTo(env.world, 'emails', lead)).map(({ from_email }) => from_email);
-    const one = await begun(
+      (await loadSent(env.world, 'emails', lead)).map(({ from_email }) => from_email);
+    const first = await startLead(
       actions,
       { email: 'ann@example.com' },
       { from_email: 'desk@desk.example' },
     );
-    const other = await begun(actions, { email: 'ann@example.com' });
-    expect(await from(one.lead)).toEqual(['desk@desk.example', 'Ann <ann@desk.example>']);
-    expect(await from(other.lead)).toEqual([
+    const second = await startLead(actions, { email: 'ann@example.com' });
+    expect(await from(first.lead)).toEqual(['desk@desk.example', 'Ann <ann@desk.example>']);
+    expect(await from(second.lead)).toEqual([
       'Trunkline <no-reply@trunkline.example>',
       'Ann <ann@desk.example>',
     ]);
   });
 
   test('skips actions whose filters the lead’s current tokens do not meet', async () => {
-    const only = (body: string, ...token_filter_list: string[]) => ({
+    const only = (body: string, ...tokenFilterList: string[]) => ({
       ...SMS,
       body,
-      token_filter_list,
+      token_filter_list: tokenFilterList,
     });
-    const { lead } = await begun(
+    const { lead } = await startLead(
       [
         only('young', 'age:<18'),
         only('grown', 'age:>=18'),
@@ -204,7 +207,7 @@ describe('a schedule', () => {
 
 describe('a schedule that changes', () => {
   test('is done as it is by the time the lead comes to it', async () => {
-    const { lead, schedule } = await begun([
+    const { lead, schedule } = await startLead([
       SMS,
       wait(1),
       { ...SMS, body: 'Two' },
@@ -236,7 +239,7 @@ describe('a schedule that changes', () => {
   });
 
   test('and is deleted contacts no lead any more', async () => {
-    const { lead, schedule } = await begun([
+    const { lead, schedule } = await startLead([
       SMS,
       wait(1),
       { ...SMS, body: 'Two' },
@@ -245,7 +248,7 @@ describe('a schedule that changes', () => {
     await ok('delete', `schedules/${schedule}`);
     await hours(1);
     expect(await texts(lead)).toEqual(['Hello']);
-    expect(await leadRow(env.world, lead)).toMatchObject({
+    expect(await loadLeadRow(env.world, lead)).toMatchObject({
       status: 'disabled',
       is_live: false,
       due_at: null,

@@ -1,13 +1,13 @@
-import { leadRow, SMS, wait } from '../support/leads';
+import { loadLeadRow, SMS, wait } from '../support/leads';
 import { outreachAtNoon } from '../support/outreach-at-noon';
 
 const env = outreachAtNoon();
-const { time, begun, until, hours, texts, events } = env;
+const { time, startLead, until, hours, texts, events } = env;
 
 describe('the hours of a lead', () => {
   test('are daylight in every zone of area code and ZIP', async () => {
     time.set('2027-01-12T15:00:00Z');
-    const { lead } = await begun(
+    const { lead } = await startLead(
       [
         SMS,
         wait(599, 'minutes'),
@@ -17,7 +17,7 @@ describe('the hours of a lead', () => {
       ],
       { caller_id: '2125550177', zip: '90012' },
     );
-    expect((await leadRow(env.world, lead)).zones).toEqual([
+    expect((await loadLeadRow(env.world, lead)).zones).toEqual([
       'America/Los_Angeles',
       'America/New_York',
     ]);
@@ -44,7 +44,7 @@ describe('the hours of a lead', () => {
     'begin at 08:00 of the changed clock after the night of %s, and not earlier',
     async (_, night, morning) => {
       time.set(night);
-      const { lead } = await begun([SMS], { caller_id: '2125550177' });
+      const { lead } = await startLead([SMS], { caller_id: '2125550177' });
       await until(new Date(Date.parse(morning) - 3_600_000).toISOString());
       await until(new Date(Date.parse(morning) - 1).toISOString());
       expect(await texts(lead)).toEqual([]);
@@ -60,7 +60,7 @@ describe('the hours of a lead', () => {
         { day: 3, times: ['07:00..08:29'] },
       ],
     };
-    const { lead } = await begun(
+    const { lead } = await startLead(
       [SMS, wait(2), { ...SMS, body: 'Tomorrow' }],
       { caller_id: '2125550177' },
       schedule,

@@ -1,19 +1,19 @@
-import { DIAL, leadRow, openShop, sentTo, SMS, submit, wait } from '../support/leads';
+import { DIAL, loadLeadRow, openShop, loadSent, SMS, submit, wait } from '../support/leads';
 import { outreachAtNoon } from '../support/outreach-at-noon';
 
 type Fields = Record<string, unknown>;
 
 const env = outreachAtNoon();
-const { ok, begun, until, hours, texts, events, status } = env;
+const { ok, startLead, until, hours, texts, events, status } = env;
 
 describe('a callback', () => {
   test('of a lead in a schedule is connected like its dial action; the wait goes on', async () => {
-    const { lead, token } = await begun([SMS, wait(9), { ...SMS, body: 'Again' }, DIAL]);
+    const { lead, token } = await startLead([SMS, wait(9), { ...SMS, body: 'Again' }, DIAL]);
     await submit(env.here, token, { schedule_callback_in_seconds: 3600 });
     await hours(0.99);
-    expect(await sentTo(env.world, 'calls', lead)).toEqual([]);
+    expect(await loadSent(env.world, 'calls', lead)).toEqual([]);
     await hours(1);
-    expect(await sentTo(env.world, 'calls', lead)).toMatchObject([
+    expect(await loadSent(env.world, 'calls', lead)).toMatchObject([
       { connect_to: '+13105550199', schedule_action_id: null },
     ]);
     await hours(8.99);
@@ -54,10 +54,10 @@ describe('a callback', () => {
       buyers.push((await ok('post', 'buyers', { name: 'B', ...fields })).buyer.id);
     await ok('put', `offers/${offer}`, { buyer_ids: buyers });
     await hours(0.1);
-    expect(await sentTo(env.world, 'calls', lead)).toMatchObject([
+    expect(await loadSent(env.world, 'calls', lead)).toMatchObject([
       { connect_to: null, status: 'ringing', offer_id: String(offer) },
     ]);
-    expect(await leadRow(env.world, lead)).toMatchObject({
+    expect(await loadLeadRow(env.world, lead)).toMatchObject({
       status: 'queue',
       is_live: true,
       due_at: null,
@@ -71,7 +71,7 @@ describe('a callback', () => {
     expect((await events(lead)).slice(-1)).toEqual([
       'delayed: no_buyer until 2027-01-12T17:16:00.000Z: the offer has no buyers',
     ]);
-    expect(await leadRow(env.world, lead)).toMatchObject({
+    expect(await loadLeadRow(env.world, lead)).toMatchObject({
       status: 'scheduled',
       due_at: new Date('2027-01-12T17:16:00Z'),
       callback_at: new Date('2027-01-12T17:01:00Z'),
@@ -88,7 +88,7 @@ describe('a callback', () => {
     for (const verb of ['block', 'unblock'])
       await ok('post', `contacts/caller_${verb}`, { caller_ids: ['3105550123'] });
     await hours(0.1);
-    expect(await sentTo(env.world, 'calls', lead)).toHaveLength(1);
+    expect(await loadSent(env.world, 'calls', lead)).toHaveLength(1);
   });
 
   test('keeps to daylight', async () => {

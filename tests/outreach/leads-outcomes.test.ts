@@ -1,10 +1,10 @@
-import { DIAL, EMAIL, leadRow, runEngine, sentTo, SMS } from '../support/leads';
+import { DIAL, EMAIL, loadLeadRow, runEngine, loadSent, SMS } from '../support/leads';
 import { outreachAtNoon } from '../support/outreach-at-noon';
 
 type Fields = Record<string, unknown>;
 
 const env = outreachAtNoon();
-const { ok, submitted, begun, until, hours, events, status } = env;
+const { ok, submitted, startLead, until, hours, events, status } = env;
 
 describe('what the carrier and the mailer say', () => {
   test.each<[string, Fields, Fields, string[]]>([
@@ -64,7 +64,7 @@ describe('what the carrier and the mailer say', () => {
       ],
     ],
   ])('%s is logged, and the schedule goes on', async (_, action, fields, words) => {
-    const { lead } = await begun(
+    const { lead } = await startLead(
       [action, { action_type: 'webhook', url: 'https://hooks.example' }],
       fields,
     );
@@ -83,17 +83,17 @@ describe('what the carrier and the mailer say', () => {
   ])(
     'a %s that is down (%s) is tried eight times with growing delays, then skipped',
     async (_, table, action, fields) => {
-      const { lead } = await begun(
+      const { lead } = await startLead(
         [action, { action_type: 'webhook', url: 'https://hooks.example' }],
         { email: 'ann@example.com', ...fields },
       );
       const due: number[] = [];
       for (
-        let row = await leadRow(env.world, lead);
+        let row = await loadLeadRow(env.world, lead);
         row.due_at;
-        row = await leadRow(env.world, lead)
+        row = await loadLeadRow(env.world, lead)
       ) {
-        expect([row.delay_reason, (await sentTo(env.world, table, lead))[0]!.status]).toEqual([
+        expect([row.delay_reason, (await loadSent(env.world, table, lead))[0]!.status]).toEqual([
           'carrier',
           'sending',
         ]);
@@ -101,7 +101,7 @@ describe('what the carrier and the mailer say', () => {
         await until(row.due_at.toISOString());
       }
       expect(due).toEqual([15, 30, 60, 120, 240, 480, 960]);
-      expect((await sentTo(env.world, table, lead))[0]).toMatchObject({
+      expect((await loadSent(env.world, table, lead))[0]).toMatchObject({
         status: 'failed',
         error_code: 'unavailable',
       });
@@ -110,22 +110,22 @@ describe('what the carrier and the mailer say', () => {
   );
 
   test('a delivery in retry is given up when the lead leaves its schedule', async () => {
-    const { lead } = await begun([SMS], { caller_id: '2125550104', expires_in: 1 });
+    const { lead } = await startLead([SMS], { caller_id: '2125550104', expires_in: 1 });
     await hours(1);
     expect([
       await status(lead),
-      (await sentTo(env.world, 'text_messages', lead))[0]!.status,
+      (await loadSent(env.world, 'text_messages', lead))[0]!.status,
     ]).toEqual(['expired', 'failed']);
   });
 
   test('a retry uses the data that the lead has by then', async () => {
-    const { lead } = await begun([{ ...SMS, body: 'Hi {{first_name}}' }], {
+    const { lead } = await startLead([{ ...SMS, body: 'Hi {{first_name}}' }], {
       caller_id: '2125550104',
       first_name: 'Ann',
     });
     await ok('put', `leads/${lead}`, { data: { first_name: 'Zoë' } });
     await hours(1);
-    expect(await sentTo(env.world, 'text_messages', lead)).toMatchObject([
+    expect(await loadSent(env.world, 'text_messages', lead)).toMatchObject([
       { body: 'Hi Zoë', status: 'sending' },
     ]);
   });

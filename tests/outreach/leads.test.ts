@@ -1,15 +1,15 @@
-import { contactDueLeads } from '../../src/outreach/contact-due-leads';
+import { processDueLeads } from '../../src/outreach/contact-due-leads';
 import { eventually } from '../support/engine-process';
 import {
   DIAL,
   EMAIL,
   fillSchedule,
-  leadRow,
+  loadLeadRow,
   NOON,
   openShop,
   ownNumber,
   runEngine,
-  sentTo,
+  loadSent,
   SMS,
   submit,
   wait,
@@ -17,7 +17,7 @@ import {
 import { outreachAtNoon } from '../support/outreach-at-noon';
 
 const env = outreachAtNoon();
-const { ok, submitted, begun, hours, texts, events, status } = env;
+const { ok, submitted, startLead, hours, texts, events, status } = env;
 
 describe('what stops a lead', () => {
   const listed = async (more: object): Promise<number> => {
@@ -38,7 +38,7 @@ describe('what stops a lead', () => {
   test.each(['schedules', 'offers'] as const)(
     'a suppression list that %s get after the lead came is seen in the moment of sending',
     async (owners) => {
-      const { lead, schedule, offer } = await begun(
+      const { lead, schedule, offer } = await startLead(
         [wait(1), SMS, EMAIL, DIAL, wait(1), { ...SMS, body: 'Later' }],
         { email: 'ann@example.com' },
       );
@@ -68,11 +68,11 @@ describe('what stops a lead', () => {
     ['an answered STOP', 'opt_out', () => answer('Stop it'), 'START', () => answer('START')],
   ])(
     '%s stops it, and its schedule goes on where it stood after %#',
-    async (_, stopped, stop, __, resume) => {
-      const again = [wait(1), { ...SMS, body: 'Again' }, wait(3), { ...SMS, body: 'Third' }];
-      const { lead } = await begun([SMS, ...again], {}, { exit_on: ['converted'] });
+    async (_, stopped, stop, _name, resume) => {
+      const laterActions = [wait(1), { ...SMS, body: 'Again' }, wait(3), { ...SMS, body: 'Third' }];
+      const { lead } = await startLead([SMS, ...laterActions], {}, { exit_on: ['converted'] });
       await stop();
-      expect(await leadRow(env.world, lead)).toMatchObject({ status: stopped, due_at: null });
+      expect(await loadLeadRow(env.world, lead)).toMatchObject({ status: stopped, due_at: null });
       await hours(2);
       expect(await texts(lead)).toEqual(['Hello']);
       await resume();
@@ -109,7 +109,7 @@ describe('what stops a lead', () => {
     'a pause of its %s stops it, and it goes on when that is over',
     async (owners) => {
       await env.world.work();
-      const { lead, schedule, offer } = await begun([SMS, wait(1), { ...SMS, body: 'Again' }]);
+      const { lead, schedule, offer } = await startLead([SMS, wait(1), { ...SMS, body: 'Again' }]);
       const owner = `${owners}/${owners === 'schedules' ? schedule : offer}`;
       await ok('put', owner, { paused: true });
       await hours(2);
@@ -130,7 +130,7 @@ describe('what stops a lead', () => {
     });
     await env.world.sql(`UPDATE leads SET zones = '{Nowhere/Land}' WHERE id = $1`, [leads[20]]);
     const broken = await openShop(env.here, [SMS], {}, env.here.company);
-    const [other] = await fillSchedule(env.here, broken.schedule.id, {
+    const [brokenLead] = await fillSchedule(env.here, broken.schedule.id, {
       first: 13_105_550_199,
       count: 1,
       now: new Date(NOON),
@@ -144,8 +144,8 @@ describe('what stops a lead', () => {
       [env.here.company.id],
     );
     expect(ended.map(({ id }) => Number(id))).toEqual(leads.filter((id) => id !== leads[20]));
-    for (const id of [leads[20]!, other!])
-      expect(await leadRow(env.world, id)).toMatchObject({
+    for (const id of [leads[20]!, brokenLead!])
+      expect(await loadLeadRow(env.world, id)).toMatchObject({
         is_live: true,
         status: 'scheduled',
         due_at: new Date('2027-01-12T17:10:00Z'),
@@ -155,7 +155,10 @@ describe('what stops a lead', () => {
       broken.schedule.id,
     ]);
     await hours(0.5);
-    expect([await status(leads[20]!), await status(other!)]).toEqual(['completed', 'completed']);
+    expect([await status(leads[20]!), await status(brokenLead!)]).toEqual([
+      'completed',
+      'completed',
+    ]);
   });
 });
 
@@ -180,7 +183,7 @@ describe('the order and the numbers of leads', () => {
         WHERE company_id = $1 AND lead_priority IS NULL`,
       [env.here.company.id, plain.at(-1)],
     );
-    expect(await contactDueLeads(env.here.deps)).toBe(400);
+    expect(await processDueLeads(env.here.deps)).toBe(400);
     const texted = await env.world.sql<{ lead_id: string }>(
       'SELECT lead_id FROM text_messages WHERE company_id = $1 ORDER BY id',
       [env.here.company.id],
@@ -193,26 +196,28 @@ describe('the order and the numbers of leads', () => {
 
   test('a lead keeps a number: of its offer, of its area, else assigned longest ago', async () => {
     const shop = await openShop(env.here, [SMS, wait(1), SMS, DIAL], {}, env.here.company);
-    const other = await ok('post', 'offers', { name: 'Other' });
-    const own = [
+    const otherOffer = await ok('post', 'offers', { name: 'Other' });
+    const ownNumbers = [
       await ownNumber(env.here, env.here.company, '14155550100', shop.offer.id),
       await ownNumber(env.here, env.here.company, '14155550111', shop.offer.id),
     ];
-    await ownNumber(env.here, env.here.company, '13105550111', other.offer.id);
+    await ownNumber(env.here, env.here.company, '13105550111', otherOffer.offer.id);
     const fallback = await openShop(
       env.here,
       [SMS],
-      { offer_id: other.offer.id },
+      { offer_id: otherOffer.offer.id },
       env.here.company,
     );
     const from = async (lead: number) =>
       [
-        ...(await sentTo(env.world, 'text_messages', lead)),
-        ...(await sentTo(env.world, 'calls', lead)),
+        ...(await loadSent(env.world, 'text_messages', lead)),
+        ...(await loadSent(env.world, 'calls', lead)),
       ].map(({ from_number }) => from_number);
     const leads: number[] = [];
-    for (const caller_id of ['3102000001', '3102000002', '3102000003'])
-      leads.push((await submit(env.here, shop.schedule.lead_token, { caller_id })).body.id);
+    for (const callerId of ['3102000001', '3102000002', '3102000003'])
+      leads.push(
+        (await submit(env.here, shop.schedule.lead_token, { caller_id: callerId })).body.id,
+      );
     const there = [
       (await submit(env.here, fallback.schedule.lead_token, { caller_id: '3102000009' })).body.id,
       (await submit(env.here, fallback.schedule.lead_token, { caller_id: '2122000009' })).body.id,
@@ -223,7 +228,7 @@ describe('the order and the numbers of leads', () => {
     expect([a[0], b[0]].toSorted()).toEqual(['14155550100', '14155550111']);
     for (const numbers of [a, b, c]) expect(numbers[1]).toBe(numbers[0]);
     for (const lead of leads)
-      expect(own).toContain(Number((await leadRow(env.world, lead)).dial_number_id));
+      expect(ownNumbers).toContain(Number((await loadLeadRow(env.world, lead)).dial_number_id));
     expect([await from(there[0]), await from(there[1])]).toEqual([
       ['13105550111'],
       ['13105550111'],

@@ -4,8 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import { openCarrier } from '../../src/carriers';
 import type { Carrier } from '../../src/carriers/carrier';
 import type { Deps } from '../../src/deps';
-import { contactDueLeads } from '../../src/outreach/contact-due-leads';
-import { eventually, startEngineProcess, workersOf } from '../support/engine-process';
+import { processDueLeads } from '../../src/outreach/contact-due-leads';
+import { eventually, startEngineProcess, buildWorkers } from '../support/engine-process';
 import { kill } from '../support/job-process';
 import {
   DIAL,
@@ -19,12 +19,12 @@ import {
   type Shop,
 } from '../support/leads';
 import { repetitions } from '../support/repetitions';
-import { appOf, caller, createWorld, type World } from '../support/world';
+import { buildApp, caller, createWorld, type World } from '../support/world';
 
 let world: World;
 /** The world as a company of the test's own sees it. */
 let here: World;
-const workers = workersOf(() => world);
+const workers = buildWorkers(() => world);
 const servers: Server[] = [];
 beforeAll(async () => {
   world = await createWorld({ environment: { DATABASE_POOL_SIZE: '20' } });
@@ -41,22 +41,22 @@ afterAll(() => world.close());
 const ANY_TIME = { daylight_hours: '00:00..23:59' };
 /** Dependencies as a process of its own would have them. */
 const worker = (carrier?: Carrier): Deps => workers.open(carrier && { carrier });
-async function listening(deps: Deps): Promise<string> {
-  const server = createServer(appOf(deps));
+async function startListening(deps: Deps): Promise<string> {
+  const server = createServer(buildApp(deps));
   servers.push(server);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
-const shopOf = (actions: object[], fields: object = {}): Promise<Shop> =>
+const createShop = (actions: object[], fields: object = {}): Promise<Shop> =>
   openShop(here, actions as never, { ...ANY_TIME, ...fields }, here.company);
 const count = async (text: string, ...values: unknown[]): Promise<number> =>
   Number((await world.sql<{ n: string }>(text, [here.company.id, ...values]))[0]!.n);
 
 test('twenty simultaneous submissions of one number, over two servers, make one lead', async () => {
-  const shop = await shopOf([wait(1), SMS]);
-  const urls = await Promise.all([listening(world.deps), listening(worker())]);
-  for (const lead_token of [shop.schedule.lead_token, shop.offer.lead_token]) {
-    const query = { lead_token, caller_id: '3105550123', first_name: 'Ann' };
+  const shop = await createShop([wait(1), SMS]);
+  const urls = await Promise.all([startListening(world.deps), startListening(worker())]);
+  for (const leadToken of [shop.schedule.lead_token, shop.offer.lead_token]) {
+    const query = { lead_token: leadToken, caller_id: '3105550123', first_name: 'Ann' };
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, n) => caller(urls[n % 2]!, null)('post', 'leads', { query })),
     );
@@ -80,7 +80,7 @@ const distinctSteps = (table: string) =>
 
 test('four workers on many leads do every step of each once', async () => {
   const leads = repetitions(300, 10_000);
-  const shop = await shopOf([SMS, { ...SMS, body: 'And' }, EMAIL, { action_type: 'exit' }]);
+  const shop = await createShop([SMS, { ...SMS, body: 'And' }, EMAIL, { action_type: 'exit' }]);
   await fillSchedule(here, shop.schedule.id, {
     first: 12_122_000_000,
     count: leads,
@@ -110,28 +110,28 @@ test('four workers on many leads do every step of each once', async () => {
   expect(await rows('contacts', 'sms_count = 2 AND emails_count = 1')).toBe(leads);
   const resources = ['text_messages', 'emails', 'contacts'];
   for (const table of resources) {
-    const kept = await rows(table);
+    const rowCount = await rows(table);
     expect([
       table,
       await count(
         'SELECT sum(n) AS n FROM record_counts WHERE company_id = $1 AND resource = $2',
         table,
       ),
-    ]).toEqual([table, kept]);
+    ]).toEqual([table, rowCount]);
   }
 });
 
 describe('nothing is sent to a number once it has been answered that it', () => {
   /** Notes when it begins to send to which number, and takes its time. */
   const noting = (instant: boolean) => {
-    const sent: { key: string; to: string; at: number }[] = [];
+    const sentTexts: { key: string; to: string; at: number }[] = [];
     const inner = openCarrier('sandbox');
     const sendSms: Carrier['sendSms'] = async (request) => {
-      sent.push({ key: request.key, to: request.to, at: performance.now() });
+      sentTexts.push({ key: request.key, to: request.to, at: performance.now() });
       if (!instant) await setTimeout(Math.random() * 4);
       return inner.sendSms(request);
     };
-    return { sent, carrier: { ...inner, instant, sendSms } };
+    return { sentTexts, carrier: { ...inner, instant, sendSms } };
   };
 
   type Stop = (number: string, shop: Shop) => Promise<{ status: number }>;
@@ -156,7 +156,7 @@ describe('nothing is sent to a number once it has been answered that it', () => 
     ['was blocked', repetitions(15, 100), false, block],
     ['has answered STOP', repetitions(15, 100), false, answer],
   ])('%s (%i times, sent to by a carrier that is instant: %s)', async (_, times, instant, stop) => {
-    const shop = await shopOf([
+    const shop = await createShop([
       SMS,
       { ...SMS, body: 'Two' },
       wait(0, 'seconds'),
@@ -164,23 +164,26 @@ describe('nothing is sent to a number once it has been answered that it', () => 
       wait(1, 'seconds'),
       { ...SMS, body: 'Four' },
     ]);
-    const { sent, carrier } = noting(instant);
+    const { sentTexts, carrier } = noting(instant);
     here = {
       ...here,
-      company: { ...here.company, api: caller(await listening(world.deps), here.company.auth) },
+      company: {
+        ...here.company,
+        api: caller(await startListening(world.deps), here.company.auth),
+      },
     };
     let over = false;
     const engines = [worker(carrier), worker(carrier)].map(async (deps) => {
       // The next batch follows one that the database rejected, like in a separate process.
-      while (!over) if ((await contactDueLeads(deps).catch(() => 0)) === 0) await setTimeout(10);
+      while (!over) if ((await processDueLeads(deps).catch(() => 0)) === 0) await setTimeout(10);
     });
     const stopped = new Map<string, number>();
     const numbers = Array.from(
       { length: times },
-      (__, n) => `+1310200${String(n).padStart(4, '0')}`,
+      (_, n) => `+1310200${String(n).padStart(4, '0')}`,
     );
-    const lane = async (own: string[]) => {
-      for (const number of own) {
+    const lane = async (laneNumbers: string[]) => {
+      for (const number of laneNumbers) {
         const { status } = await submit(here, shop.schedule.lead_token, { caller_id: number });
         await setTimeout(Math.random() * (instant ? 30 : 200));
         expect([status, Math.floor((await stop(number, shop)).status / 100)]).toEqual([201, 2]);
@@ -193,17 +196,19 @@ describe('nothing is sent to a number once it has been answered that it', () => 
     stopped.set(untouched, Infinity);
     await submit(here, shop.schedule.lead_token, { caller_id: untouched });
     await Promise.all(
-      Array.from({ length: 10 }, (__, n) => lane(numbers.filter((___, place) => place % 10 === n))),
+      Array.from({ length: 10 }, (_, n) => lane(numbers.filter((_, index) => index % 10 === n))),
     );
-    while (!sent.some(({ to }) => to === untouched)) await setTimeout(50);
+    while (!sentTexts.some(({ to }) => to === untouched)) await setTimeout(50);
     await setTimeout(1_500);
     over = true;
     await Promise.all(engines);
-    expect(sent.filter(({ to, at }) => at > stopped.get(to)!)).toEqual([]);
-    expect(sent.length).toBeGreaterThan(0);
+    expect(sentTexts.filter(({ to, at }) => at > stopped.get(to)!)).toEqual([]);
+    expect(sentTexts.length).toBeGreaterThan(0);
     // Sent texts are recorded, and nothing else.
     const delivered = "direction = 'outbound' AND status = 'delivered' AND in_reply_to_id IS NULL";
-    expect(await rows('text_messages', delivered)).toBe(new Set(sent.map(({ key }) => key)).size);
+    expect(await rows('text_messages', delivered)).toBe(
+      new Set(sentTexts.map(({ key }) => key)).size,
+    );
     expect(await rows('leads', 'due_at IS NOT NULL')).toBe(0);
   });
 });
@@ -211,7 +216,9 @@ describe('nothing is sent to a number once it has been answered that it', () => 
 test('four workers contact all leads of one number; its contact counts each message', async () => {
   const shops = [];
   for (let n = 0; n < 5; n++)
-    shops.push(await shopOf([{ ...SMS, body: `From ${n}` }, DIAL, { ...SMS, body: `And ${n}` }]));
+    shops.push(
+      await createShop([{ ...SMS, body: `From ${n}` }, DIAL, { ...SMS, body: `And ${n}` }]),
+    );
   const now = new Date();
   for (const { schedule } of shops)
     await fillSchedule(here, schedule.id, { first: 12_122_000_000, count: 300, now });
@@ -232,7 +239,9 @@ test('no lead of a number is contacted after one of its schedules opts it out', 
   const shops = [];
   for (let n = 0; n < 4; n++)
     shops.push(
-      await shopOf(n === 2 ? [{ action_type: 'opt_out' }, SMS] : [SMS, { ...SMS, body: 'Two' }]),
+      await createShop(
+        n === 2 ? [{ action_type: 'opt_out' }, SMS] : [SMS, { ...SMS, body: 'Two' }],
+      ),
     );
   for (const { schedule } of shops)
     await fillSchedule(here, schedule.id, { first: 12_122_000_000, count: 250, now: new Date() });
@@ -262,17 +271,17 @@ test('no lead of a number is contacted after one of its schedules opts it out', 
 });
 
 test('leads of a killed worker are taken over, and nothing is done twice', async () => {
-  const shop = await shopOf([SMS, wait(1, 'seconds'), { ...SMS, body: 'Two' }, DIAL]);
+  const shop = await createShop([SMS, wait(1, 'seconds'), { ...SMS, body: 'Two' }, DIAL]);
   const child = await startEngineProcess(here, 1_500);
   await fillSchedule(here, shop.schedule.id, {
     first: 12_122_000_000,
     count: 3_000,
     now: new Date(),
   });
-  const sent = () => rows('text_messages');
-  await eventually(async () => (await sent()) >= 500);
+  const countSent = () => rows('text_messages');
+  await eventually(async () => (await countSent()) >= 500);
   await kill(child);
-  const before = await sent();
+  const before = await countSent();
   expect(before).toBeLessThan(6_000);
   const survivor = worker();
   const left = () => rows('leads', 'is_live');
@@ -280,7 +289,7 @@ test('leads of a killed worker are taken over, and nothing is done twice', async
     async () => (await runEngine({ deps: survivor })) === 0 && (await left()) === 0,
     100,
   );
-  expect([await sent(), await distinctSteps('text_messages')]).toEqual([6_000, 6_000]);
+  expect([await countSent(), await distinctSteps('text_messages')]).toEqual([6_000, 6_000]);
   expect(await rows('calls')).toBe(3_000);
   expect(await rows('contacts', 'sms_count = 2 AND calls_count = 1')).toBe(3_000);
 });

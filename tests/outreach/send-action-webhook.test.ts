@@ -1,14 +1,14 @@
 import { createDeps } from '../../src/deps';
 import {
   newPath,
-  outcomes,
-  queued,
+  loadOutcomes,
+  queueWebhook,
   type Received,
   receiver,
   run,
   setUp,
   startReceiver,
-  to,
+  listReceived,
   world,
 } from '../support/action-webhooks';
 import { testConfig } from '../support/world';
@@ -18,9 +18,9 @@ setUp();
 describe('the webhook of an action', () => {
   test('has the lead as JSON, unless the action has a body', async () => {
     const path = newPath();
-    const job = await queued(path, {}, { first_name: 'Ann', age: 40 });
+    const job = await queueWebhook(path, {}, { first_name: 'Ann', age: 40 });
     await run(job);
-    const [{ method, headers, body }] = to(path) as [Received];
+    const [{ method, headers, body }] = listReceived(path) as [Received];
     const { lead } = (await world.company.api('get', `leads/${job.lead_id}`)).body;
     const { id, uuid, caller_id, email, offer_id, schedule_id } = lead;
     expect([method, headers['content-type'], headers['webhook-id']]).toEqual([
@@ -38,8 +38,8 @@ describe('the webhook of an action', () => {
       status: lead.status,
       data: { first_name: 'Ann', age: 40 },
     });
-    const [{ event, details, schedule_action_id }] = (await outcomes(job)) as [
-      Awaited<ReturnType<typeof outcomes>>[0],
+    const [{ event, details, schedule_action_id }] = (await loadOutcomes(job)) as [
+      Awaited<ReturnType<typeof loadOutcomes>>[0],
     ];
     expect([event, schedule_action_id]).toEqual(['webhook_delivered', job.schedule_action_id]);
     expect(details).toMatchObject({
@@ -111,54 +111,54 @@ describe('the webhook of an action', () => {
     ['PUT has one', { method: 'put', body: 'x' }, { method: 'PUT', body: 'x' }],
   ])('%s', async (_name, action, expected) => {
     const path = newPath();
-    await run(await queued(path, action, { name: nasty, age: 40 }));
-    expect(to(path)).toMatchObject([expected]);
+    await run(await queueWebhook(path, action, { name: nasty, age: 40 }));
+    expect(listReceived(path)).toMatchObject([expected]);
     if (['GET', 'DELETE'].includes((expected as Received).method))
-      expect(to(path)[0]!.headers).not.toHaveProperty('content-type');
+      expect(listReceived(path)[0]!.headers).not.toHaveProperty('content-type');
   });
 
   test('its URL has tokens encoded, wherever they stand', async () => {
     const path = newPath();
     await run(
-      await queued(
+      await queueWebhook(
         `${path}/{{name}}/x?name={{name}}&city=[city]{none}`,
         { method: 'get' },
         { name: '../a b&c=d#e' },
       ),
     );
     const encoded = encodeURIComponent('../a b&c=d#e');
-    expect(to(path).map((one) => one.path)).toEqual([
+    expect(listReceived(path).map((request) => request.path)).toEqual([
       `${path}/${encoded}/x?name=${encoded}&city=none`,
     ]);
   });
 
   test('is delivered whatever the answer is', async () => {
-    const job = await queued('/odd/1');
+    const job = await queueWebhook('/odd/1');
     await run(job);
-    expect(await outcomes(job)).toMatchObject([
+    expect(await loadOutcomes(job)).toMatchObject([
       { event: 'webhook_delivered', details: { response_body: `\ufffd${'x'.repeat(998)}🙂` } },
     ]);
   });
 
   test('a redirect is not followed, and is no delivery', async () => {
-    const job = await queued('/moved/1');
+    const job = await queueWebhook('/moved/1');
     await expect(run(job)).rejects.toThrow('answered 302');
-    expect([to('/elsewhere'), await outcomes(job)]).toEqual([[], []]);
+    expect([listReceived('/elsewhere'), await loadOutcomes(job)]).toEqual([[], []]);
   });
 });
 
 describe('what is not delivered', () => {
   test('because nothing listens is tried again too', async () => {
-    const job = await queued(newPath());
-    const gone = await startReceiver();
-    await gone.close();
+    const job = await queueWebhook(newPath());
+    const closedReceiver = await startReceiver();
+    await closedReceiver.close();
     await world.sql('UPDATE schedule_actions SET url = $2 WHERE id = $1', [
       job.schedule_action_id,
-      `http://127.0.0.1:${gone.port}/`,
+      `http://127.0.0.1:${closedReceiver.port}/`,
     ]);
     for (let tries = 1; tries < 5; tries++) await expect(run(job)).rejects.toThrow();
     await run(job);
-    expect(await outcomes(job)).toMatchObject([
+    expect(await loadOutcomes(job)).toMatchObject([
       { event: 'webhook_failed', details: { tries: 5, reason: 'connection refused' } },
     ]);
   });
@@ -171,7 +171,7 @@ describe('what is not delivered', () => {
     '10.255.255.1',
     '169.254.169.254',
   ])('to %s, which is not allowed, is given up at once without a connection', async (host) => {
-    const job = await queued(newPath());
+    const job = await queueWebhook(newPath());
     await world.sql('UPDATE schedule_actions SET url = $2 WHERE id = $1', [
       job.schedule_action_id,
       `http://${host}:${receiver.port}/`,
@@ -179,17 +179,17 @@ describe('what is not delivered', () => {
     const before = receiver.state.connections;
     await run(job);
     expect(receiver.state.connections).toBe(before);
-    expect(await outcomes(job)).toMatchObject([
+    expect(await loadOutcomes(job)).toMatchObject([
       { event: 'webhook_failed', message: 'refused_address', details: { tries: 1 } },
     ]);
   });
 
   test('because its network is allowed no more, is given up', async () => {
     const strict = createDeps({ config: testConfig(), database_url: world.url });
-    const job = await queued(newPath());
+    const job = await queueWebhook(newPath());
     await run(job, { deps: strict });
     await strict.database.close();
-    expect(await outcomes(job)).toMatchObject([
+    expect(await loadOutcomes(job)).toMatchObject([
       { event: 'webhook_failed', message: 'refused_address' },
     ]);
   });

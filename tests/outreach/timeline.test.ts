@@ -1,6 +1,14 @@
 import { standingClock } from '../support/clock';
 import { NOON, runEngine, type Shop } from '../support/leads';
-import { DIAL, EMAIL, HOOK, hours, SMS, shortened, timelinesOf } from '../support/timeline';
+import {
+  DIAL,
+  EMAIL,
+  HOOK,
+  hours,
+  SMS,
+  formatStep,
+  buildTimelineHelpers,
+} from '../support/timeline';
 import { createWorld, type World } from '../support/world';
 
 let world: World;
@@ -11,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => time.set(NOON));
 
-const { api, timeline, newLead } = timelinesOf(() => world);
+const { api, timeline, newLead } = buildTimelineHelpers(() => world);
 
 describe('the timeline of a lead', () => {
   test('shows what will be done, when, and with which text', async () => {
@@ -20,7 +28,7 @@ describe('the timeline of a lead', () => {
       { first_name: 'Ann' },
     );
     const { future: steps } = await timeline(id);
-    const shown = steps.map((step) => [shortened(step), step.text ?? step.message]);
+    const shown = steps.map((step) => [formatStep(step), step.text ?? step.message]);
     expect(shown).toEqual([
       ['01-12T17:00 sms', 'Hi Ann'],
       ['01-12T17:00 wait', 'until 2027-01-12T19:00:00.000+00:00'],
@@ -63,7 +71,7 @@ describe('the timeline of a lead', () => {
       ['waiting', expect.stringContaining('19:00')],
     ]);
     expect(half.past.map(({ at }) => at)).toEqual(Array(3).fill('2027-01-12T17:00:00.000+00:00'));
-    expect(half.future.map(shortened)).toEqual([
+    expect(half.future.map(formatStep)).toEqual([
       '01-12T19:00 dial',
       '01-12T19:00 leave_schedule',
       '01-12T19:00 end',
@@ -128,8 +136,8 @@ describe('the timeline of a lead', () => {
 
   test('has its times in the zone that is asked for', async () => {
     const { id } = await newLead([hours(1), SMS]);
-    const steps = async (time_zone?: string) =>
-      (await timeline(id, { time_zone })).future.map(({ at, message }) => at ?? message);
+    const steps = async (timeZone?: string) =>
+      (await timeline(id, { time_zone: timeZone })).future.map(({ at, message }) => at ?? message);
     expect((await steps()).slice(0, 2)).toEqual([
       '2027-01-12T17:00:00.000+00:00',
       '2027-01-12T18:00:00.000+00:00',
@@ -169,8 +177,8 @@ describe('whether a buyer is there for a lead', () => {
   const buyer = async (body: object) =>
     (await api('post', 'buyers', { body: { number: '+13105550144', ...body } })).body.buyer
       .id as number;
-  const asked = async (lead_id: number) => {
-    const { status, body } = await api('get', `leads/${lead_id}/buyer_is_available`);
+  const loadAvailability = async (leadId: number) => {
+    const { status, body } = await api('get', `leads/${leadId}/buyer_is_available`);
     expect(status).toBe(200);
     return body as {
       buyer_is_available: boolean;
@@ -178,11 +186,11 @@ describe('whether a buyer is there for a lead', () => {
       buyers: { buyer_id: number; available: boolean; reason: string; message: string }[];
     };
   };
-  const offering = async (buyer_ids: number[]) => {
+  const offering = async (buyerIds: number[]) => {
     const lead = await newLead([hours(1)], { state: 'NV' });
-    expect((await api('put', `offers/${lead.shop.offer.id}`, { body: { buyer_ids } })).status).toBe(
-      200,
-    );
+    expect(
+      (await api('put', `offers/${lead.shop.offer.id}`, { body: { buyer_ids: buyerIds } })).status,
+    ).toBe(200);
     return lead;
   };
 
@@ -198,9 +206,11 @@ describe('whether a buyer is there for a lead', () => {
       await buyer(closed),
     ];
     const { id } = await offering(ids);
-    const { buyer_is_available, reason, buyers } = await asked(id);
+    const { buyer_is_available, reason, buyers } = await loadAvailability(id);
     expect([buyer_is_available, reason]).toEqual([true, null]);
-    expect(buyers.map((one) => [one.buyer_id, one.available, one.reason])).toEqual([
+    expect(
+      buyers.map((candidate) => [candidate.buyer_id, candidate.available, candidate.reason]),
+    ).toEqual([
       [ids[0], true, null],
       [ids[1], false, 'paused'],
       [ids[2], false, 'filter_unmet'],
@@ -212,7 +222,7 @@ describe('whether a buyer is there for a lead', () => {
 
   test('none is when each has a reason of its own', async () => {
     const { id } = await offering([await buyer({ paused: true })]);
-    expect(await asked(id)).toMatchObject({
+    expect(await loadAvailability(id)).toMatchObject({
       buyer_is_available: false,
       reason: null,
       buyers: [{ available: false, reason: 'paused' }],
@@ -244,9 +254,9 @@ describe('whether a buyer is there for a lead', () => {
     ],
   ])('none is when %s', async (_name, reason, change) => {
     const lead = await offering([await buyer({})]);
-    expect((await asked(lead.id)).buyer_is_available).toBe(true);
+    expect((await loadAvailability(lead.id)).buyer_is_available).toBe(true);
     expect((await change(lead)).status).toBe(200);
-    expect(await asked(lead.id)).toMatchObject({
+    expect(await loadAvailability(lead.id)).toMatchObject({
       buyer_is_available: false,
       reason: expect.stringMatching(reason),
     });
@@ -254,7 +264,7 @@ describe('whether a buyer is there for a lead', () => {
 
   test('none is for a lead without offer, nor for one of another company', async () => {
     const { id } = await newLead([hours(1)], { schedule: { offer_id: null } });
-    expect(await asked(id)).toMatchObject({
+    expect(await loadAvailability(id)).toMatchObject({
       buyer_is_available: false,
       reason: 'the lead belongs to no offer',
       buyers: [],

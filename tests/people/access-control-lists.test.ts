@@ -1,5 +1,5 @@
 import { createMailWorld, type MailWorld } from '../support/sent-mail';
-import { member, withToken } from '../support/teams';
+import { createMember, withToken } from '../support/teams';
 import type { World } from '../support/world';
 
 let opened: MailWorld;
@@ -21,7 +21,9 @@ const team = async (id: number) =>
 describe('teams', () => {
   test('a change applies to the next request', async () => {
     const { buyer } = await post('buyers', { name: 'Felt' });
-    const bob = await member(world.company, 'bob@example.com', { permissions: ['buyers:read'] });
+    const bob = await createMember(world.company, 'bob@example.com', {
+      permissions: ['buyers:read'],
+    });
     expect((await bob.api('get', 'buyers')).body.metadata.total_count).toBe(0);
     await put(`access_control_lists/${bob.team}`, {
       buyer_ids: [buyer.id],
@@ -49,8 +51,8 @@ describe('teams', () => {
   });
 
   test('callers cannot gain rights through the teams or the tokens of others', async () => {
-    const boss = await member(world.company, 'the-boss@example.com', { superuser: true });
-    const [{ id: user_id }] = (await world.sql<{ id: string }>(
+    const boss = await createMember(world.company, 'the-boss@example.com', { superuser: true });
+    const [{ id: userId }] = (await world.sql<{ id: string }>(
       'SELECT id FROM users WHERE email = $1',
       [boss.email],
     )) as [{ id: string }];
@@ -80,8 +82,8 @@ describe('teams', () => {
       await send('put', `access_control_lists/${boss.team}`, {
         users_emails: ['mallory@example.com'],
       }),
-      await send('put', `users/${user_id}`, { email: 'mallory@example.com' }),
-      await send('post', `users/${user_id}/invite`, {}),
+      await send('put', `users/${userId}`, { email: 'mallory@example.com' }),
+      await send('post', `users/${userId}/invite`, {}),
       await send('put', `buyers/${buyer.id}`, { team_users_emails: ['mallory@example.com'] }),
     ];
     expect(tries.map(({ status }) => status)).toEqual([422, 422, 422, 422, 422, 422]);
@@ -100,7 +102,7 @@ describe('teams', () => {
   });
 
   test('a superuser team sees everything; a token narrows the rights of its user', async () => {
-    const { api } = await member(world.company, 'boss@example.com', { superuser: true });
+    const { api } = await createMember(world.company, 'boss@example.com', { superuser: true });
     expect((await api('get', 'buyers')).body.metadata.total_count).toBe(
       (await world.company.api('get', 'buyers')).body.metadata.total_count,
     );
@@ -171,7 +173,7 @@ describe('the teams of buyers and groups', () => {
   test('team_ids gives a group its teams; offers are granted to them and revoked', async () => {
     const { offer } = await post('offers', { name: 'Shared' });
     const { buyer } = await post('buyers', { name: 'In the group' });
-    const cara = await member(world.company, 'cara@example.com', {
+    const cara = await createMember(world.company, 'cara@example.com', {
       permissions: ['buyers:read', 'offers:read'],
     });
     const { buyer_group: group } = await post('buyer_groups', {

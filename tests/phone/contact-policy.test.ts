@@ -2,7 +2,7 @@ import { contactRefusal } from '../../src/phone/contact-policy';
 
 const US = { country: 'US', contact_countries: null, contact_prefixes: [] };
 const PREMIUM = 'is of a satellite, or at a premium rate';
-const in_country = (country: string) =>
+const inCountry = (country: string) =>
   `is in the country ${country}, where the company contacts nobody`;
 const NOWHERE = 'is in no country where the company contacts people';
 
@@ -10,10 +10,10 @@ test.each([
   ['a number of the own country', 13105550123, undefined],
   ['one that is toll free', 18005550123, undefined],
   ['one whose area code is not assigned', 19995550123, undefined],
-  ['Canada, which has the same country code', 14165550123, in_country('CA')],
-  ['the Caribbean', 18765550123, in_country('JM')],
-  ['a territory', 17875550123, in_country('PR')],
-  ['another continent', 442079460123, in_country('GB')],
+  ['Canada, which has the same country code', 14165550123, inCountry('CA')],
+  ['the Caribbean', 18765550123, inCountry('JM')],
+  ['a territory', 17875550123, inCountry('PR')],
+  ['another continent', 442079460123, inCountry('GB')],
   ['area code 900', 19005550123, PREMIUM],
   ['an invalid number of it', 19001234567, PREMIUM],
   ['the exchange 976 of any area code', 13109761234, PREMIUM],
@@ -41,12 +41,12 @@ test('premium rates are refused in countries that are allowed', () => {
     expect(contactRefusal(number, policy)).toBe('is at a premium rate');
   expect(contactRefusal(447400123456, policy)).toBe(undefined);
   expect(contactRefusal(442079460123, policy)).toBe(undefined);
-  expect(contactRefusal(13105550123, policy)).toBe(in_country('US'));
+  expect(contactRefusal(13105550123, policy)).toBe(inCountry('US'));
   expect(contactRefusal(19995550123, policy)).toBe(NOWHERE);
 });
 
 test('a list replaces the own country; an empty one is nobody', () => {
-  expect(contactRefusal(13105550123, { ...US, contact_countries: [] })).toBe(in_country('US'));
+  expect(contactRefusal(13105550123, { ...US, contact_countries: [] })).toBe(inCountry('US'));
 });
 
 test.each(['1900', '979123', '44909', '882'])('the prefix %s opens its numbers alone', (prefix) => {

@@ -25,11 +25,11 @@ describe('a telephone number', () => {
     (country) => {
       const read = numberReader(country);
       const slow = (text: string) => {
-        const found = parsePhoneNumberFromString(text.trim().replace(/^'/, ''), {
+        const phoneNumber = parsePhoneNumberFromString(text.trim().replace(/^'/, ''), {
           defaultCountry: country as CountryCode,
           extract: false,
         });
-        return found?.isPossible() ? Number(found.number.slice(1)) : undefined;
+        return phoneNumber?.isPossible() ? Number(phoneNumber.number.slice(1)) : undefined;
       };
       fc.assert(
         fc.property(fc.oneof(spelled, jumbled), (text) => {

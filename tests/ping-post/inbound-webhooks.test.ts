@@ -8,10 +8,10 @@ const { record, offer, endpoint, send } = here;
 
 describe('an endpoint', () => {
   test('has its paths and defaults, is listed, changed and deleted', async () => {
-    const offer_id = await offer();
+    const offerId = await offer();
     const source = await record('traffic_sources', { name: 'Partner' });
     const { inbound_webhook, auth_token } = await endpoint({
-      offer_id,
+      offer_id: offerId,
       traffic_source_id: source.id,
       vanity_uri: 'a_b-3',
     });
@@ -20,7 +20,7 @@ describe('an endpoint', () => {
       type: 'InboundWebhook',
       name: 'Partner',
       vanity_uri: 'a_b-3',
-      offer_id,
+      offer_id: offerId,
       offer: 'Auto',
       traffic_source: 'Partner',
       hold_seconds: 60,
@@ -54,12 +54,12 @@ describe('an endpoint', () => {
   });
 
   test('has an address that is unique in the installation', async () => {
-    const other = await here.world.addCompany();
-    const theirs = await other.api('post', 'offers', { body: { name: 'Theirs' } });
+    const otherCompany = await here.world.addCompany();
+    const theirs = await otherCompany.api('post', 'offers', { body: { name: 'Theirs' } });
     const body = { name: 'Theirs', vanity_uri: 'taken', offer_id: theirs.body.offer.id };
     const answers = await Promise.all([
       endpoint({ vanity_uri: 'taken' }),
-      other.api('post', 'inbound_webhooks', { body }).then((res) => res.body),
+      otherCompany.api('post', 'inbound_webhooks', { body }).then((res) => res.body),
     ]);
     const refused = answers.find(({ status }) => status === 422);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 422]);
@@ -92,34 +92,35 @@ describe('an endpoint', () => {
         await here.world.sql('SELECT row_to_json(w)::text AS row FROM inbound_webhooks w'),
       ),
     ).not.toContain(auth_token);
-    const asked = (sent: Fields, headers = {}) =>
-      send('ping', vanity_uri, { caller_id: CALLER, ...sent }, { headers }).then(
+    const sendPing = (fields: Fields, headers = {}) =>
+      send('ping', vanity_uri, { caller_id: CALLER, ...fields }, { headers }).then(
         ({ status }) => status,
       );
-    expect(await asked({})).toBe(401);
-    expect(await asked({ auth_token: 'wrong' })).toBe(401);
-    expect(await asked({ auth_token })).toBe(200);
-    expect(await asked({}, { Authorization: `Token ${auth_token}` })).toBe(200);
+    expect(await sendPing({})).toBe(401);
+    expect(await sendPing({ auth_token: 'wrong' })).toBe(401);
+    expect(await sendPing({ auth_token })).toBe(200);
+    expect(await sendPing({}, { Authorization: `Token ${auth_token}` })).toBe(200);
     const reset = (
       await here.world.company.api('put', `inbound_webhooks/${id}`, {
         body: { reset_auth_token: true },
       })
     ).body;
-    expect([await asked({ auth_token }), await asked({ auth_token: reset.auth_token })]).toEqual([
-      401, 200,
-    ]);
+    expect([
+      await sendPing({ auth_token }),
+      await sendPing({ auth_token: reset.auth_token }),
+    ]).toEqual([401, 200]);
     const same = (
       await here.world.company.api('put', `inbound_webhooks/${id}`, {
         body: { has_auth_token: true },
       })
     ).body;
-    expect([same.auth_token, await asked({ auth_token: reset.auth_token })]).toEqual([
+    expect([same.auth_token, await sendPing({ auth_token: reset.auth_token })]).toEqual([
       undefined,
       200,
     ]);
     await here.world.company.api('put', `inbound_webhooks/${id}`, {
       body: { has_auth_token: false },
     });
-    expect(await asked({})).toBe(200);
+    expect(await sendPing({})).toBe(200);
   });
 });

@@ -14,14 +14,17 @@ describe('a ping', () => {
     });
     const second = await buyer({ tier: 2, name: 'B', ...conversions(40, 90) });
     const first = await buyer({ tier: 1, name: 'A', user_buyer_id: 'a', ...conversions(25.5, 60) });
-    const { id: traffic_source_id } = await record('traffic_sources', { name: 'Search' });
-    const payouts = [{ traffic_source_id, payout_type: 'percentage', amount: 50 }];
-    const buyer_ids = [second, first, await buyer({ paused: true })];
-    const sells = { offer_id: await offer({ buyer_ids, payouts }), traffic_source_id };
+    const { id: trafficSourceId } = await record('traffic_sources', { name: 'Search' });
+    const payouts = [{ traffic_source_id: trafficSourceId, payout_type: 'percentage', amount: 50 }];
+    const buyerIds = [second, first, await buyer({ paused: true })];
+    const sells = {
+      offer_id: await offer({ buyer_ids: buyerIds, payouts }),
+      traffic_source_id: trafficSourceId,
+    };
     const { inbound_webhook } = await endpoint({ ...sells, show_buyer_names: true });
     const pinged = await ping(inbound_webhook.vanity_uri);
     const uuid = pinged.try_all_buyers_ping_id;
-    const expires_at = '2026-06-01T12:31:00.000Z';
+    const expiresAt = '2026-06-01T12:31:00.000Z';
     expect(pinged).toEqual({
       success: true,
       status: 'accepted',
@@ -35,7 +38,7 @@ describe('a ping', () => {
           bid_price: 12.75,
           bid_duration: 60,
           held: true,
-          expires_at,
+          expires_at: expiresAt,
         },
         {
           ping_id: `${uuid}-${second}`,
@@ -45,12 +48,12 @@ describe('a ping', () => {
           bid_price: 20,
           bid_duration: 90,
           held: false,
-          expires_at,
+          expires_at: expiresAt,
         },
       ],
       try_all_buyers_ping_id: uuid,
       bid_price: 20,
-      expires_at,
+      expires_at: expiresAt,
       metadata: { root: 'buyers' },
     });
   });
@@ -162,10 +165,12 @@ describe('a ping', () => {
 describe('a post', () => {
   test('without a ping chooses and reserves, and full returns both', async () => {
     const id = await buyer({ attempt_total_limit: 2 });
-    const offer_id = await offer({ buyer_ids: [id] });
-    const at = (await endpoint({ offer_id })).inbound_webhook.vanity_uri;
+    const offerId = await offer({ buyer_ids: [id] });
+    const at = (await endpoint({ offer_id: offerId })).inbound_webhook.vanity_uri;
     const { number } = (
-      await here.world.company.api('post', 'phone_numbers', { body: { prefix: '212', offer_id } })
+      await here.world.company.api('post', 'phone_numbers', {
+        body: { prefix: '212', offer_id: offerId },
+      })
     ).body;
     const posted = (await send('post', at, { caller_id: CALLER })).body;
     expect(posted).toMatchObject({
@@ -195,17 +200,17 @@ describe('a post', () => {
     ).body;
     const posted = (await send('full', at, { caller_id: CALLER })).body;
     expect(posted.forwarding_number).toBe(number.number);
-    const begun = await here.world.company.api('post', 'call_sessions', {
+    const callResponse = await here.world.company.api('post', 'call_sessions', {
       body: { number_called: number.number, caller_number: CALLER },
     });
-    expect(begun.body.call_session).toMatchObject({
+    expect(callResponse.body.call_session).toMatchObject({
       offer_id: await offerAt(at),
       instruction: { action: 'dial', dial: [{ buyer_id: id }] },
     });
-    const other = await here.world.company.api('post', 'call_sessions', {
+    const otherResponse = await here.world.company.api('post', 'call_sessions', {
       body: { number_called: number.number, caller_number: '+13105550101' },
     });
-    expect(other.status).toBe(422);
+    expect(otherResponse.status).toBe(422);
   });
 
   test('does not offer a buyer that cannot receive forwarded calls', async () => {
@@ -216,8 +221,8 @@ describe('a post', () => {
 
   test.each(['nonsense', '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001', '7'])(
     'with the ping_id %s refuses it by name',
-    async (ping_id) => {
-      const res = await send('post', await shop([]), { ping_id });
+    async (pingId) => {
+      const res = await send('post', await shop([]), { ping_id: pingId });
       expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['ping_id']]);
     },
   );

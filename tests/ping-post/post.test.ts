@@ -2,7 +2,7 @@ import { expireReservations } from '../../src/routing/expire-reservations';
 import { all, sellers } from '../support/sellers';
 
 const here = sellers();
-const { time, later, buyer, shop, ping, post, call, sweep, used, holds, numberOf } = here;
+const { time, later, buyer, shop, ping, post, call, sweep, used, holds, buyNumber } = here;
 
 describe('a post', () => {
   test('in time gets its reservation, although other calls have reached the cap', async () => {
@@ -12,8 +12,8 @@ describe('a post', () => {
     await call(at, '+13105550101');
     expect((await ping(at, { caller_id: '+13105550102' })).status).toBe('no_buyer_available');
     later(59);
-    for (const ping_id of [pinged.buyers[0].ping_id, pinged.try_all_buyers_ping_id]) {
-      expect(await post(at, { ping_id })).toMatchObject({
+    for (const pingId of [pinged.buyers[0].ping_id, pinged.try_all_buyers_ping_id]) {
+      expect(await post(at, { ping_id: pingId })).toMatchObject({
         success: true,
         status: 'accepted',
         late: false,
@@ -27,14 +27,14 @@ describe('a post', () => {
   test('reserves for the same time again, and no longer', async () => {
     const id = await buyer({ attempt_total_limit: 1 });
     const at = await shop([id]);
-    await numberOf(at);
-    const { try_all_buyers_ping_id: ping_id } = await ping(at);
+    await buyNumber(at);
+    const { try_all_buyers_ping_id: pingId } = await ping(at);
     later(59);
-    const answer = await post(at, { ping_id });
+    const answer = await post(at, { ping_id: pingId });
     expect(answer.expires_at).toBe('2026-06-01T12:31:59.000Z');
     later(59);
     expect(await sweep()).toBe(0);
-    expect(await post(at, { ping_id })).toEqual(answer);
+    expect(await post(at, { ping_id: pingId })).toEqual(answer);
     later(1);
     expect(await sweep()).toBe(1);
     expect(await used(id)).toEqual(all(0));

@@ -1,11 +1,11 @@
-import { buyersOf } from '../support/buyers';
+import { buildBuyerRequests } from '../support/buyers';
 import { softswitch } from '../support/softswitch';
 
 // Forms send every field, also those that were not filled in: blank fields create nothing.
 
 const here = softswitch('2026-06-01T16:00:00Z'); // Monday
 const { ok, begin, offer } = here;
-const { create, made, put, shown } = buyersOf(() => here.world);
+const { create, createRecord, put, shown } = buildBuyerRequests(() => here.world);
 
 const BLANK = {
   current_conversion_name: '',
@@ -42,13 +42,13 @@ test.each([
     buyer_conversions_schedule: [],
   };
   expect(res.body.buyer).toMatchObject(none);
-  const { id } = await made({});
+  const { id } = await createRecord({});
   expect((await put(id, fields)).status).toBe(200);
   expect(await shown(id)).toMatchObject(none);
 });
 
 test('a call that a buyer with blank conversion fields does not answer is not converted', async () => {
-  const { id } = await made({ number: '+12125550101', ...BLANK });
+  const { id } = await createRecord({ number: '+12125550101', ...BLANK });
   const call = await begin(await offer({ buyer_ids: [id] }));
   expect((await ok('get', `calls/${call.id}`)).call).toMatchObject({
     buyer_id: id,
@@ -58,7 +58,7 @@ test('a call that a buyer with blank conversion fields does not answer is not co
 });
 
 test('blank fields leave the amounts of a conversion as they are', async () => {
-  const { id } = await made({
+  const { id } = await createRecord({
     current_conversion_revenue: 20,
     current_conversion_duration: 90,
     current_conversion_duplicate_timeframe: 60,
@@ -83,14 +83,17 @@ test.each([
 ])('%s without a duration bills no call: 422 names the duration', async (field, fields) => {
   const expected = { [field]: [expect.stringContaining(DURATION[0]!)] };
   expect((await create(fields)).body.errors).toEqual(expected);
-  const { id } = await made({});
+  const { id } = await createRecord({});
   const res = await put(id, fields);
   expect([res.status, res.body.errors]).toEqual([422, expected]);
   expect((await shown(id)).buyer_conversions_schedule).toEqual([]);
 });
 
 test('a revenue with a duration is a conversion, and is changed alone afterwards', async () => {
-  const { id } = await made({ current_conversion_revenue: 25, current_conversion_duration: 0 });
+  const { id } = await createRecord({
+    current_conversion_revenue: 25,
+    current_conversion_duration: 0,
+  });
   expect((await put(id, { current_conversion_revenue: 30 })).body.buyer).toMatchObject({
     current_conversion_revenue: 30,
     current_conversion_duration: 0,
@@ -102,8 +105,10 @@ test('a revenue in a time frame needs a duration too, unless the buyer reports i
     buyer_conversions_schedule: [{ schedule: [], buyer_conversions_attributes: [conversion] }],
   });
   const at = 'buyer_conversions_schedule.0.buyer_conversions_attributes.0';
-  for (const conversion_type of [undefined, 'duration'])
-    expect((await create(framed({ conversion_type, revenue: 25 }))).body.errors).toEqual({
+  for (const conversionType of [undefined, 'duration'])
+    expect(
+      (await create(framed({ conversion_type: conversionType, revenue: 25 }))).body.errors,
+    ).toEqual({
       [`${at}.revenue`]: [expect.stringContaining(`needs ${at}.duration`)],
     });
   const sale = await create(framed({ conversion_type: 'postback', revenue: 25 }));
@@ -113,7 +118,7 @@ test('a revenue in a time frame needs a duration too, unless the buyer reports i
 test('a blank entry of business hours does not open a buyer at all hours', async () => {
   const monday = { schedule: [{ day: 1, times: ['09:00..17:00'] }] };
   const blank = { schedule: [], attempt_hourly_limit: null };
-  const { id, business_hours_schedule } = await made({
+  const { id, business_hours_schedule } = await createRecord({
     business_hours_schedule: [blank, monday, blank],
   });
   expect(business_hours_schedule).toEqual([monday]);
@@ -126,10 +131,13 @@ test('a blank entry of business hours does not open a buyer at all hours', async
 
 test.each(['buyers', 'buyer_groups'])('blank fields of teams make no team of %s', async (path) => {
   const body = { name: 'Blank', team_users_emails: '', team_offer_ids: '' };
-  const made = await here.world.company.api('post', path, { body });
-  expect([made.status, made.body.errors]).toEqual([201, {}]);
+  const created = await here.world.company.api('post', path, { body });
+  expect([created.status, created.body.errors]).toEqual([201, {}]);
   const root = path.slice(0, -1);
-  await ok('put', `${path}/${made.body[root].id}`, { team_users_emails: [], team_offer_ids: null });
+  await ok('put', `${path}/${created.body[root].id}`, {
+    team_users_emails: [],
+    team_offer_ids: null,
+  });
   const { access_control_lists: teams } = await ok('get', 'access_control_lists?per_page=1000');
   expect(teams.filter(({ name }: { name: string }) => name === 'Blank team')).toEqual([]);
 });

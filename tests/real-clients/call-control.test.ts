@@ -3,7 +3,7 @@ import { patient } from '../support/patience';
 import { switchboard } from '../support/switchboard';
 import { server, setUp, time, world } from '../support/twilio-calls';
 import { readTwiml } from '../support/twiml-caller';
-import { appOf, caller, type Api } from '../support/world';
+import { buildApp, caller, type Api } from '../support/world';
 
 // Keys and hang-ups in calls that are connected through the carrier.
 
@@ -12,35 +12,35 @@ let api: Api;
 setUp();
 beforeEach(() => {
   const carrier = openTwilio(server, { timeout_ms: patient(300) });
-  api = caller(appOf({ ...world.deps, carrier }), world.company.auth);
+  api = caller(buildApp({ ...world.deps, carrier }), world.company.auth);
 });
 
 /** A call that the carrier has connected to a buyer. */
-async function connected(fields: object = {}) {
+async function createConnectedCall(fields: object = {}) {
   const board = switchboard(world, time);
   await board.offer([await board.buyer({ record_calls: true, ...fields })]);
   const sid = `CA${world.company.id}`;
-  const from_caller = { CallSid: sid, From: FROM, To: board.own };
-  const twiml = await board.twiml(board.hook('voice'), { ...from_caller, CallStatus: 'ringing' });
+  const fromCaller = { CallSid: sid, From: FROM, To: board.companyNumber };
+  const twiml = await board.twiml(board.hook('voice'), { ...fromCaller, CallStatus: 'ringing' });
   const dial = twiml.children.find(({ name }) => name === 'Dial')!;
   const leg = `${sid}-leg`;
   const report = (CallStatus: string) =>
     board.post(dial.children[0]!.attributes.statusCallback!, { CallSid: leg, CallStatus });
   await report('ringing');
   await report('in-progress');
-  const { id, uuid } = await board.callOf({ sid });
+  const { id, uuid } = await board.loadCall({ sid });
   server.calls.push({ sid, status: 'in-progress' }, { sid: leg, status: 'in-progress' });
   /** The carrier's report that the caller's <Dial> has ended, and its next instruction. */
   const dialEnded = async (action: string, params: Record<string, string> = {}) => {
-    const end = { ...from_caller, CallStatus: 'in-progress', DialCallStatus: 'completed' };
+    const end = { ...fromCaller, CallStatus: 'in-progress', DialCallStatus: 'completed' };
     return board.twiml(action, { ...end, ...params });
   };
   const press = (digits: string) =>
     api('post', 'calls/send_key_press', { body: { id, digits, data: { menu: digits } } });
   const shown = async () => (await api('get', `calls/${id}`)).body.call;
   const twimlOfLeg = () => {
-    const found = server.calls.find((each) => each.sid === leg)!;
-    return readTwiml(String(found.twiml));
+    const legCall = server.calls.find((candidate) => candidate.sid === leg)!;
+    return readTwiml(String(legCall.twiml));
   };
   const action = dial.attributes.action!;
   return { board, id, uuid, sid, leg, report, action, dialEnded, press, shown, twimlOfLeg };
@@ -49,7 +49,7 @@ async function connected(fields: object = {}) {
 const HANG_UP = { children: [{ name: 'Hangup' }] };
 
 test('the carrier plays keys to the buyer, and both meet again in a conference', async () => {
-  const call = await connected();
+  const call = await createConnectedCall();
   const pressed = await call.press('1w2#');
   expect([pressed.status, pressed.body.call.token_values]).toEqual([200, { menu: '1w2#' }]);
   const [play, dial] = call.twimlOfLeg().children;
@@ -82,7 +82,7 @@ test('the carrier plays keys to the buyer, and both meet again in a conference',
 });
 
 test('keys are played again and again, each time in a new conference', async () => {
-  const call = await connected();
+  const call = await createConnectedCall();
   await call.press('1');
   const first = (await call.dialEnded(call.action)).children[0]!;
   await call.press('2');
@@ -96,12 +96,12 @@ test('keys are played again and again, each time in a new conference', async () 
 });
 
 test('the report of the broken connection waits until the carrier has answered', async () => {
-  const call = await connected();
+  const call = await createConnectedCall();
   server.trouble([]);
   const [pressed, next] = await Promise.all([
     call.press('5'),
     new Promise((done) => setImmediate(done)).then(async () => {
-      while (!server.asked.some(({ path }) => path === `Calls/${call.leg}`))
+      while (!server.requests.some(({ path }) => path === `Calls/${call.leg}`))
         await new Promise((done) => setTimeout(done, 1));
       return call.dialEnded(call.action);
     }),
@@ -111,26 +111,26 @@ test('the report of the broken connection waits until the carrier has answered',
 });
 
 test('a caller or a buyer who leaves meanwhile ends the call', async () => {
-  const left = await connected();
+  const left = await createConnectedCall();
   await left.press('1');
   await left.dialEnded(left.action, { CallStatus: 'completed' });
   expect((await left.shown()).status).toBe('completed');
   world.company = await world.addCompany();
   api = caller(
-    appOf({ ...world.deps, carrier: openTwilio(server, { timeout_ms: patient(300) }) }),
+    buildApp({ ...world.deps, carrier: openTwilio(server, { timeout_ms: patient(300) }) }),
     world.company.auth,
   );
-  const gone = await connected();
-  await gone.press('1');
-  await gone.report('completed');
-  expect((await gone.shown()).status).toBe('completed');
-  expect(await gone.dialEnded(gone.action)).toMatchObject(HANG_UP);
+  const buyerLeft = await createConnectedCall();
+  await buyerLeft.press('1');
+  await buyerLeft.report('completed');
+  expect((await buyerLeft.shown()).status).toBe('completed');
+  expect(await buyerLeft.dialEnded(buyerLeft.action)).toMatchObject(HANG_UP);
 });
 
 test('what the carrier cannot do is 409 with the reason, and changes nothing', async () => {
-  const call = await connected();
-  const refused = async (sent = call.press('1')) => {
-    const { status, body } = await sent;
+  const call = await createConnectedCall();
+  const refused = async (request = call.press('1')) => {
+    const { status, body } = await request;
     expect((await call.shown()).token_values).toEqual({});
     return [status, body.code, body.errors.id?.[0]];
   };
@@ -171,21 +171,26 @@ test('keys in a call that the carrier has connected by itself are 409 with the r
 });
 
 test('hang_up ends a connected call at the carrier, also during a conference', async () => {
-  const call = await connected();
+  const call = await createConnectedCall();
   await call.press('1');
   await call.dialEnded(call.action);
   const res = await api('post', `calls/${call.id}`, { body: { hang_up: true } });
   expect(res.status).toBe(200);
   expect(server.calls.find(({ sid }) => sid === call.sid)!.status).toBe('completed');
-  const end = { CallSid: call.sid, From: FROM, To: call.board.own, CallStatus: 'completed' };
+  const end = {
+    CallSid: call.sid,
+    From: FROM,
+    To: call.board.companyNumber,
+    CallStatus: 'completed',
+  };
   await call.board.post(call.board.hook('voice_status'), end);
   expect((await call.shown()).status).toBe('completed');
-  const other = await world.company.api('post', `calls/${call.id}`, { body: { hang_up: true } });
-  expect(other.status).toBe(200);
+  const response = await world.company.api('post', `calls/${call.id}`, { body: { hang_up: true } });
+  expect(response.status).toBe(200);
 });
 
 test('a hang-up that the carrier refuses is 409 with the reason', async () => {
-  const call = await connected();
+  const call = await createConnectedCall();
   server.trouble([{ status: 400, code: 21210 }]);
   const refused = await api('post', `calls/${call.id}`, { body: { hang_up: true } });
   expect([refused.status, refused.body.errors]).toEqual([

@@ -3,7 +3,7 @@ import { lookUpCosts, WAITS } from '../../src/calls/look-up-costs';
 import { patient } from '../support/patience';
 import { switchboard } from '../support/switchboard';
 import { server, setUp, time, world } from '../support/twilio-calls';
-import { recorded } from '../support/recorded-calls';
+import { addRecording } from '../support/recorded-calls';
 
 // Costs of calls: charges of the carrier for all legs, and the price of the service per minute.
 
@@ -18,23 +18,23 @@ const later = (minutes: number) =>
   time.set(new Date(time.read().getTime() + minutes * 60_000).toISOString());
 const lookUp = () =>
   lookUpCosts({ ...world.deps, carrier: openTwilio(server, { timeout_ms: patient(500) }) });
-const costOf = async (id: string) =>
+const loadCost = async (id: string) =>
   (await world.company.api('get', `calls/${id}`)).body.call.provider_cost as number | null;
-const looks = () => world.sql<{ tries: number; due_at: Date }>('SELECT * FROM call_cost_looks');
+const loadLooks = () => world.sql<{ tries: number; due_at: Date }>('SELECT * FROM call_cost_looks');
 
 /** An ended call through the carrier that two buyers were dialed for, and its legs there. */
-async function endedCall(prices: (string | null)[], unit = 'USD') {
+async function createEndedCall(prices: (string | null)[], unit = 'USD') {
   const board = switchboard(world, time);
   const buyers = [await board.buyer({ tier: 1 }), await board.buyer({ tier: 2 })] as const;
   await board.offer([...buyers]);
-  const played = await board.place({
-    to: board.own,
+  const played = await board.placeCall({
+    to: board.companyNumber,
     buyers: {
       [buyers[0].number]: { does: 'busy' },
       [buyers[1].number]: { does: 'answer', talks: 30 },
     },
   });
-  const { id, ended_at } = await board.callOf(played);
+  const { id, ended_at } = await board.loadCall(played);
   const statuses = ['completed', 'busy', 'completed'];
   server.calls.push(
     ...prices.map((price, n) => ({
@@ -47,92 +47,106 @@ async function endedCall(prices: (string | null)[], unit = 'USD') {
   );
   return { id, sid: played.sid, ended_at: ended_at as Date, board };
 }
-const nowKnown = (sid: string, n: number, price: string) => {
+const setPrice = (sid: string, n: number, price: string) => {
   const leg = server.calls.find((call) => call.sid === (n === 0 ? sid : `${sid}-${n}`))!;
   leg.price = price;
 };
 
 test('the prices of all legs add up; the carrier is asked a minute after the end', async () => {
-  const { id } = await endedCall(['-0.0085', null, '-0.0140']);
+  const { id } = await createEndedCall(['-0.0085', null, '-0.0140']);
   expect(await lookUp()).toBe(0);
-  expect(await costOf(id)).toBeNull();
+  expect(await loadCost(id)).toBeNull();
   later(1);
   expect(await lookUp()).toBe(1);
-  expect(await costOf(id)).toBe(0.0225);
-  expect(await looks()).toEqual([]);
+  expect(await loadCost(id)).toBe(0.0225);
+  expect(await loadLooks()).toEqual([]);
 });
 
 test('a price that is absent at once is asked for again, with growing waits', async () => {
-  const { id, sid } = await endedCall(['-0.0085', null, null]);
+  const { id, sid } = await createEndedCall(['-0.0085', null, null]);
   later(1);
   for (const [n, wait] of WAITS.entries()) {
     expect(await lookUp()).toBe(1);
-    const [look] = await looks();
+    const [look] = await loadLooks();
     expect([look!.tries, look!.due_at]).toEqual([
       n + 1,
       new Date(time.read().getTime() + wait * 60_000),
     ]);
-    expect(await costOf(id)).toBeNull();
+    expect(await loadCost(id)).toBeNull();
     later(wait);
   }
   expect(WAITS).toEqual(WAITS.toSorted((a, b) => a - b));
-  nowKnown(sid, 2, '-0.014');
+  setPrice(sid, 2, '-0.014');
   await lookUp();
-  expect(await costOf(id)).toBe(0.0225);
+  expect(await loadCost(id)).toBe(0.0225);
 });
 
 test('it is given up after two days, and a price that is told then still counts', async () => {
-  const { id, sid, board } = await endedCall(['-0.0085', null, null]);
+  const { id, sid, board } = await createEndedCall(['-0.0085', null, null]);
   for (let n = 0; n <= WAITS.length; n++) {
     later(WAITS[n - 1] ?? 1);
     await lookUp();
   }
-  expect(await looks()).toEqual([]);
-  const attempt = { call: (await board.callOf({ sid })).uuid };
+  expect(await loadLooks()).toEqual([]);
+  const attempt = { call: (await board.loadCall({ sid })).uuid };
   const [{ uuid }] = (await world.sql(
     'SELECT uuid FROM call_attempts WHERE call_id = $1 ORDER BY id DESC',
     [id],
   )) as [{ uuid: string }];
-  const query = new URLSearchParams({ ...attempt, attempt: uuid, number: board.own.slice(1) });
-  const told = { CallStatus: 'completed', CallSid: `${sid}-2`, Price: '-0.014', PriceUnit: 'USD' };
-  await board.post(`${board.hook('attempt_status')}?${query.toString()}`, told);
+  const query = new URLSearchParams({
+    ...attempt,
+    attempt: uuid,
+    number: board.companyNumber.slice(1),
+  });
+  const callback = {
+    CallStatus: 'completed',
+    CallSid: `${sid}-2`,
+    Price: '-0.014',
+    PriceUnit: 'USD',
+  };
+  await board.post(`${board.hook('attempt_status')}?${query.toString()}`, callback);
   await lookUp();
-  expect(await costOf(id)).toBe(0.0225);
+  expect(await loadCost(id)).toBe(0.0225);
 });
 
 test('the price that a status callback tells is taken where the carrier tells none', async () => {
-  const { id, sid, board } = await endedCall([null, null, '-0.0140']);
-  const end = { CallSid: sid, To: board.own, From: '+13105550188', CallStatus: 'completed' };
+  const { id, sid, board } = await createEndedCall([null, null, '-0.0140']);
+  const end = {
+    CallSid: sid,
+    To: board.companyNumber,
+    From: '+13105550188',
+    CallStatus: 'completed',
+  };
   const prices: Record<string, string>[] = [
     {},
     { Price: 'unknown' },
     { Price: '-0.0085' },
     { Price: '-0.0085', PriceUnit: 'usd' },
   ];
-  for (const told of prices) {
-    const answer = await board.post(board.hook('voice_status'), { ...end, ...told });
+  for (const price of prices) {
+    const answer = await board.post(board.hook('voice_status'), { ...end, ...price });
     expect(answer.status).toBe(200);
   }
   // It is known at once, without a wait for the next look.
   expect(await lookUp()).toBe(1);
-  expect(await costOf(id)).toBe(0.0225);
+  expect(await loadCost(id)).toBe(0.0225);
 });
 
 test('is written exactly once, however many processes ask at the same time', async () => {
-  const { id, sid } = await endedCall(['-0.01', null, '-0.02']);
+  const { id, sid } = await createEndedCall(['-0.01', null, '-0.02']);
   const hook = { owner_type: 'Company', trigger_type: 'call_changed', url: 'https://example.com/' };
-  const made = await world.company.api('post', 'outgoing_webhooks', {
+  const created = await world.company.api('post', 'outgoing_webhooks', {
     body: { name: 'Changes', ...hook },
   });
-  expect(made.status).toBe(201);
+  expect(created.status).toBe(201);
   later(1);
-  const asked = await Promise.all([lookUp(), lookUp(), lookUp(), lookUp()]);
-  expect(asked.reduce((sum, n) => sum + n)).toBe(1);
-  expect(await costOf(id)).toBe(0.03);
-  nowKnown(sid, 0, '-9');
+  const counts = await Promise.all([lookUp(), lookUp(), lookUp(), lookUp()]);
+  expect(counts.reduce((sum, n) => sum + n)).toBe(1);
+  expect(await loadCost(id)).toBe(0.03);
+  setPrice(sid, 0, '-9');
   later(60);
   await lookUp();
-  expect(await costOf(id)).toBe(0.03);
+  expect(await loadCost(id)).toBe(0.03);
   const events = await world.sql('SELECT kind FROM webhook_events WHERE company_id = $1', [
     world.company.id,
   ]);
@@ -140,77 +154,93 @@ test('is written exactly once, however many processes ask at the same time', asy
 });
 
 test('a carrier that does not answer, or refuses, is asked again', async () => {
-  const { id } = await endedCall(['-0.01', null, '-0.02']);
+  const { id } = await createEndedCall(['-0.01', null, '-0.02']);
   later(1);
   server.trouble([{ status: 503 }]);
   await lookUp();
   later(WAITS[0]!);
   server.trouble(['break']);
   await lookUp();
-  expect([await costOf(id), (await looks()).length]).toEqual([null, 1]);
+  expect([await loadCost(id), (await loadLooks()).length]).toEqual([null, 1]);
   later(WAITS[1]!);
   await lookUp();
-  expect(await costOf(id)).toBe(0.03);
+  expect(await loadCost(id)).toBe(0.03);
 });
 
 test('a price in another currency is not shown as dollars', async () => {
-  const { id } = await endedCall(['-0.01', null, '-0.02'], 'EUR');
+  const { id } = await createEndedCall(['-0.01', null, '-0.02'], 'EUR');
   later(1);
   await lookUp();
-  expect([await costOf(id), await looks()]).toEqual([null, []]);
+  expect([await loadCost(id), await loadLooks()]).toEqual([null, []]);
 });
 
 test('an outbound call costs what its own leg and the one it was connected to cost', async () => {
-  const made = await world.sql<{ id: string; uuid: string }>(
-    recorded(`INSERT INTO calls (company_id, direction, status, carrier, carrier_call_id, from_number,
+  const rows = await world.sql<{ id: string; uuid: string }>(
+    addRecording(`INSERT INTO calls (company_id, direction, status, carrier, carrier_call_id, from_number,
        to_number, caller_number, uuid)
      VALUES ($1, 'outbound', 'in_progress', 'twilio', $2, 12025550199, 13105550188, 13105550188,
        gen_random_uuid())
      RETURNING id, uuid`),
     [world.company.id, `CAcost${world.company.id}`],
   );
-  const [{ id, uuid }] = made as [{ id: string; uuid: string }];
+  const [{ id, uuid }] = rows as [{ id: string; uuid: string }];
   const sid = `CAcost${world.company.id}`;
   const board = switchboard(world, time);
   await board.offer([]);
-  const form = { CallSid: sid, From: board.own, CallStatus: 'completed', CallDuration: '61' };
-  const told = { ...form, Price: '-0.013', PriceUnit: 'usd' };
-  await board.post(`${board.hook('call_status')}?key=${uuid}`, told);
+  const form = {
+    CallSid: sid,
+    From: board.companyNumber,
+    CallStatus: 'completed',
+    CallDuration: '61',
+  };
+  const callback = { ...form, Price: '-0.013', PriceUnit: 'usd' };
+  await board.post(`${board.hook('call_status')}?key=${uuid}`, callback);
   server.calls.push(
     { sid, status: 'completed', price: null, price_unit: 'USD' },
     { sid: `${sid}-1`, parent_call_sid: sid, status: 'completed', price: '-0.02', price_unit: '' },
   );
   await lookUp();
-  expect(await costOf(id)).toBe(0.033);
+  expect(await loadCost(id)).toBe(0.033);
 });
 
 test('without an account at the carrier, what its callbacks tell of every leg is the cost', async () => {
-  const { id, sid, board } = await endedCall([]);
-  const end = { CallSid: sid, To: board.own, From: '+13105550188', CallStatus: 'completed' };
+  const { id, sid, board } = await createEndedCall([]);
+  const end = {
+    CallSid: sid,
+    To: board.companyNumber,
+    From: '+13105550188',
+    CallStatus: 'completed',
+  };
   await board.post(board.hook('voice_status'), { ...end, Price: '-0.0085' });
   // The prices of the legs to the buyers are still unknown.
   await lookUpCosts(world.deps);
-  expect(await costOf(id)).toBeNull();
+  expect(await loadCost(id)).toBeNull();
   const legs = await world.sql<{ attempt: string; leg_sid: string }>(
     `SELECT DISTINCT details->>'attempt' AS attempt, details->>'leg_sid' AS leg_sid
      FROM call_events WHERE call_id = $1 AND details->>'leg_sid' IS NOT NULL`,
     [id],
   );
   expect(legs.length).toBeGreaterThan(0);
-  const { uuid } = await board.callOf({ sid });
+  const { uuid } = await board.loadCall({ sid });
   for (const { attempt, leg_sid } of legs) {
-    const query = new URLSearchParams({ call: uuid, attempt, number: board.own.slice(1) });
-    const told = { CallStatus: 'completed', CallSid: leg_sid, Price: '-0.01' };
-    await board.post(`${board.hook('attempt_status')}?${query.toString()}`, told);
+    const query = new URLSearchParams({
+      call: uuid,
+      attempt,
+      number: board.companyNumber.slice(1),
+    });
+    const callback = { CallStatus: 'completed', CallSid: leg_sid, Price: '-0.01' };
+    await board.post(`${board.hook('attempt_status')}?${query.toString()}`, callback);
   }
   await lookUpCosts(world.deps);
-  expect(await costOf(id)).toBeCloseTo(0.0085 + 0.01 * legs.length, 10);
+  expect(await loadCost(id)).toBeCloseTo(0.0085 + 0.01 * legs.length, 10);
 });
 
 describe('service_cost', () => {
-  const rate = (service_cost_per_minute: number) =>
-    world.company.api('put', 'company', { body: { service_cost_per_minute } });
-  const ended = async (seconds: number) => {
+  const rate = (serviceCostPerMinute: number) =>
+    world.company.api('put', 'company', {
+      body: { service_cost_per_minute: serviceCostPerMinute },
+    });
+  const endCall = async (seconds: number) => {
     const { offer } = (await world.company.api('post', 'offers', { body: { name: 'Auto' } })).body;
     const { buyer } = (
       await world.company.api('post', 'buyers', { body: { number: '+12125550177' } })
@@ -233,13 +263,13 @@ describe('service_cost', () => {
     expect((await world.company.api('get', 'company')).body.company).toMatchObject({
       service_cost_per_minute: 0,
     });
-    const free = await ended(61);
+    const free = await endCall(61);
     await rate(0.0125);
-    const two = await ended(61);
+    const two = await endCall(61);
     expect([two.before, await two.shown(), await free.shown()]).toEqual([0, 0.025, 0]);
-    const one = await ended(60);
+    const oneMinute = await endCall(60);
     await rate(1);
-    expect([await one.shown(), await two.shown()]).toEqual([0.0125, 0.025]);
+    expect([await oneMinute.shown(), await two.shown()]).toEqual([0.0125, 0.025]);
     // The price is read as it was written.
     expect((await rate(0.5)).body.company.service_cost_per_minute).toBe(0.5);
     expect((await rate(-1)).status).toBe(422);
@@ -247,10 +277,10 @@ describe('service_cost', () => {
 
   test('is of the duration that the carrier tells after the end', async () => {
     await rate(0.1);
-    const { shown } = await ended(61);
+    const { shown } = await endCall(61);
     expect(await shown()).toBe(0.2);
     await world.sql(
-      recorded(
+      addRecording(
         `UPDATE calls
         SET total_duration = 30, service_cost = service_cost_after(c, 30, c.ended_at)
         WHERE ended_at IS NOT NULL`,

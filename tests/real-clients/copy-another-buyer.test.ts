@@ -22,17 +22,21 @@ const refusal = async (body: object) => {
 describe('copy_another_buyer is a flag', () => {
   test.each([false, 'false', 0, '0', '', null, 'no', 'Off'])(
     '%p copies nothing',
-    async (copy_another_buyer) => {
-      const res = await create({ copy_another_buyer, name: 'Own' });
+    async (copyAnotherBuyer) => {
+      const res = await create({ copy_another_buyer: copyAnotherBuyer, name: 'Own' });
       expect([res.status, res.body.buyer?.timeout_seconds]).toEqual([201, 120]);
     },
   );
 
   test.each([true, 'true', 1, '1', 'YES', 'on'])(
     '%p copies the buyer of copy_buyer_id, or of buyer_id',
-    async (copy_another_buyer) => {
+    async (copyAnotherBuyer) => {
       for (const field of ['copy_buyer_id', 'buyer_id']) {
-        const res = await create({ copy_another_buyer, [field]: source.id, name: 'Copy' });
+        const res = await create({
+          copy_another_buyer: copyAnotherBuyer,
+          [field]: source.id,
+          name: 'Copy',
+        });
         expect([res.status, res.body.buyer?.timeout_seconds, res.body.buyer?.name]).toEqual([
           201,
           33,
@@ -43,8 +47,8 @@ describe('copy_another_buyer is a flag', () => {
   );
 
   test('in a form too', async () => {
-    const sent = `copy_another_buyer=true&buyer_id=${source.id}`;
-    expect((await create(sent, FORM)).body.buyer.timeout_seconds).toBe(33);
+    const form = `copy_another_buyer=true&buyer_id=${source.id}`;
+    expect((await create(form, FORM)).body.buyer.timeout_seconds).toBe(33);
     expect((await create('copy_another_buyer=&name=Own', FORM)).body.buyer.timeout_seconds).toBe(
       120,
     );
@@ -80,13 +84,13 @@ test('asks for the permissions of what it copies only where it copies', async ()
 });
 
 test('a bare id, uuid or user id still names the buyer to copy', async () => {
-  for (const copy_another_buyer of [
+  for (const copyAnotherBuyer of [
     source.id,
     String(source.id),
     source.uuid,
     source.user_buyer_id,
   ]) {
-    const res = await create({ copy_another_buyer });
+    const res = await create({ copy_another_buyer: copyAnotherBuyer });
     expect([res.status, res.body.buyer?.timeout_seconds]).toEqual([201, 33]);
   }
   expect(await refusal({ copy_another_buyer: 'nobody' })).toEqual([422, ['copy_another_buyer']]);

@@ -3,24 +3,24 @@ import { CALLER, softswitch } from '../support/softswitch';
 // Descriptions of calls: dispositions, reviews, and the agent who took the call.
 
 const here = softswitch('2026-06-01T16:00:00Z');
-const { time, ok, errors, buyer, offer, begin, eventsOf } = here;
+const { time, ok, errors, buyer, offer, begin, loadEvents } = here;
 const api: typeof here.world.company.api = (...args) => here.world.company.api(...args);
 
 type Fields = Record<string, unknown>;
 
 /** A call that is connected to a buyer; with agents of the buyer, by whether they are online. */
-const connected = async (agents: Record<string, boolean> = {}, event: Fields = {}) => {
+const createConnectedCall = async (agents: Record<string, boolean> = {}, event: Fields = {}) => {
   const to = await buyer({ name: 'Ada', number: '+12125550101' });
   const ids: Record<string, number> = {};
   const { agent_statuses } = await ok('get', 'agent_statuses');
-  const statusOf = (key: string) =>
+  const findStatus = (key: string) =>
     agent_statuses.find((status: Fields) => status.key === key).id as number;
   for (const [name, online] of Object.entries(agents))
     ids[name] = (
       await ok('post', 'agents', {
         user_email: `${name}@example.com`,
         buyer_ids: [to],
-        agent_status_id: statusOf(online ? 'available' : 'offline'),
+        agent_status_id: findStatus(online ? 'available' : 'offline'),
       })
     ).agent.id;
   const call = await begin(await offer({ buyer_ids: [to] }));
@@ -52,7 +52,7 @@ describe('dispositions', () => {
 
   test('are given to a call by key, with notes, and taken away by a blank', async () => {
     await ok('post', 'dispositions', { key: 'sold', name: 'Sold' });
-    const { path } = await connected();
+    const { path } = await createConnectedCall();
     const { call } = await ok('post', path, {
       disposition_key: 'SOLD',
       disposition_notes: 'two policies',
@@ -77,7 +77,7 @@ describe('dispositions', () => {
   });
 
   test('that the company does not have are refused with the list, and change nothing', async () => {
-    const { path } = await connected();
+    const { path } = await createConnectedCall();
     expect((await errors(path, { disposition_key: 'sold' }))[1]).toEqual({
       disposition_key: [expect.stringContaining('POST /dispositions')],
     });
@@ -95,7 +95,7 @@ describe('dispositions', () => {
 });
 
 test('a reviewer is kept by name, and is the buyer of that kind with the name', async () => {
-  const { path } = await connected();
+  const { path } = await createConnectedCall();
   const { call } = await ok('post', path, { quality_assurance_name: ' Ann B. ' });
   expect(call).toMatchObject({
     quality_assurance_name: 'Ann B.',
@@ -119,7 +119,7 @@ test('a reviewer is kept by name, and is the buyer of that kind with the name', 
 
 describe('the agent of a call', () => {
   test('is the only one of the buyer, online or not, and its talking is measured', async () => {
-    const { path, id, ids } = await connected({ ann: false });
+    const { path, id, ids } = await createConnectedCall({ ann: false });
     expect(await shown(path)).toMatchObject({ agent_id: ids.ann, agent_duration: 0 });
     time.set('2026-06-01T16:00:45Z');
     expect((await shown(path)).agent_duration).toBe(45);
@@ -128,12 +128,12 @@ describe('the agent of a call', () => {
   });
 
   test('is the only one who is online, of several', async () => {
-    const { path, ids } = await connected({ ann: false, bob: true, cho: false });
+    const { path, ids } = await createConnectedCall({ ann: false, bob: true, cho: false });
     expect((await shown(path)).agent_id).toBe(ids.bob);
   });
 
   test('is not known if it may be one of several, until somebody says who', async () => {
-    const { path, id, ids } = await connected({ ann: true, bob: true });
+    const { path, id, ids } = await createConnectedCall({ ann: true, bob: true });
     time.set('2026-06-01T16:00:30Z');
     expect(await shown(path)).toMatchObject({ agent_id: null, agent_duration: 0 });
     await ok('post', `call_sessions/${id}/events`, { event: 'duration', agent_id: ids.bob });
@@ -144,11 +144,14 @@ describe('the agent of a call', () => {
   });
 
   test('is named by the event of the answer, and must be one of the company', async () => {
-    const { path, id } = await connected({ ann: true });
-    const other = await ok('post', 'agents', { user_email: 'dan@example.com' });
-    expect((await shown(path)).agent_id).not.toBe(other.agent.id);
-    const { path: second } = await connected({}, { agent_id: String(other.agent.uuid) });
-    expect((await shown(second)).agent_id).toBe(other.agent.id);
+    const { path, id } = await createConnectedCall({ ann: true });
+    const otherAgent = await ok('post', 'agents', { user_email: 'dan@example.com' });
+    expect((await shown(path)).agent_id).not.toBe(otherAgent.agent.id);
+    const { path: second } = await createConnectedCall(
+      {},
+      { agent_id: String(otherAgent.agent.uuid) },
+    );
+    expect((await shown(second)).agent_id).toBe(otherAgent.agent.id);
     const event = await errors(`call_sessions/${id}/events`, { event: 'duration', agent_id: 999 });
     expect(event).toEqual([422, { agent_id: [expect.stringContaining('no record of yours')] }]);
     expect((await errors(path, { agent_id: 999 }))[0]).toBe(422);
@@ -157,10 +160,12 @@ describe('the agent of a call', () => {
 
 test('what was said of a call is in its events, once for each change', async () => {
   await ok('post', 'dispositions', { key: 'sold', name: 'Sold' });
-  const { path, id } = await connected();
+  const { path, id } = await createConnectedCall();
   for (let n = 0; n < 2; n++) await ok('post', path, { disposition_key: 'sold' });
   await ok('post', `call_sessions/${id}/events`, { event: 'completed' });
-  expect((await eventsOf({ id })).filter((event: string) => event === 'described')).toHaveLength(1);
+  expect((await loadEvents({ id })).filter((event: string) => event === 'described')).toHaveLength(
+    1,
+  );
   const { calls } = await ok('get', `calls?caller_number=${encodeURIComponent(CALLER)}`);
   expect(calls[0].disposition_key).toBe('sold');
 });

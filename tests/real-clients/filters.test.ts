@@ -36,8 +36,10 @@ test.each([
 test('a schedule action refuses them too, and takes every spelling', async () => {
   const { schedule } = await on.ok('post', 'schedules', { name: 'S' });
   const action = { schedule_id: schedule.id, action_type: 'exit' };
-  const send = (token_filter_list: string[]) =>
-    world.company.api('post', 'schedule_actions', { body: { ...action, token_filter_list } });
+  const send = (tokenFilterList: string[]) =>
+    world.company.api('post', 'schedule_actions', {
+      body: { ...action, token_filter_list: tokenFilterList },
+    });
   expect((await send(['age:=>18'])).status).toBe(422);
   expect((await send(['age:==18', 'state:In [CA,NV]'])).status).toBe(201);
 });
@@ -86,21 +88,23 @@ describe('the facts of a call', () => {
   });
 
   test('what the carrier says comes before the area code, and the lead before both', async () => {
-    const one = await on.buyer({ record_token_filter_list: ['geo_state:NV', 'geo_zip:89101'] });
+    const first = await on.buyer({ record_token_filter_list: ['geo_state:NV', 'geo_zip:89101'] });
     const two = await on.buyer({ tier: 2, record_token_filter_list: ['geo_city:=~(?i)^reno$'] });
     const three = await on.buyer({ tier: 3, record_token_filter_list: ['geo_state:CA'] });
-    const offer_id = await on.offer([one, two, three]);
+    const offerId = await on.offer([first, two, three]);
     const rung = async (more: Record<string, string>) =>
-      (await on.place({ to: on.own, gives_up: 2, more })).rung[0];
+      (await on.placeCall({ to: on.companyNumber, gives_up: 2, more })).rung[0];
     const vegas = { CallerCity: 'LAS VEGAS', CallerState: 'NV', CallerZip: '89101' };
-    expect(await rung(vegas)).toEqual([one.number]);
+    expect(await rung(vegas)).toEqual([first.number]);
     const reno = { FromCity: 'RENO', FromState: 'NV', FromZip: '89501' };
     expect(await rung(reno)).toEqual([two.number]);
     expect(await rung({})).toEqual([three.number]);
-    const call = await on.callOf(await on.place({ to: on.own, gives_up: 2, more: vegas }));
+    const call = await on.loadCall(
+      await on.placeCall({ to: on.companyNumber, gives_up: 2, more: vegas }),
+    );
     const shown = (await on.ok('get', `calls/${call.id}`)).call;
     expect(shown).toMatchObject({ caller_state: 'NV', caller_zip: '89101' });
-    const { offer } = await on.ok('get', `offers/${offer_id}`);
+    const { offer } = await on.ok('get', `offers/${offerId}`);
     await on.ok('post', 'leads', {
       lead_token: offer.lead_token,
       caller_id: CALLER,
@@ -114,21 +118,21 @@ describe('the facts of a call', () => {
     const first = await on.buyer({ tier: 1 });
     const second = await on.buyer({
       tier: 2,
-      record_token_filter_list: ['geo_zip:89101', 'number_called:==' + on.own.slice(2)],
-      current_conversion_token_values: ['geo_state:==NV', 'number_called:in ' + on.own],
+      record_token_filter_list: ['geo_zip:89101', 'number_called:==' + on.companyNumber.slice(2)],
+      current_conversion_token_values: ['geo_state:==NV', 'number_called:in ' + on.companyNumber],
     });
     const third = await on.buyer({
       tier: 3,
       record_token_filter_list: ['geo_zip:!=89101'],
     });
     await on.offer([first, second, third]);
-    const played = await on.place({
-      to: on.own,
+    const played = await on.placeCall({
+      to: on.companyNumber,
       buyers: { [second.number]: { does: 'answer', after: 3, talks: 30 } },
       more: { CallerState: 'NV', CallerZip: '89101' },
     });
     expect(played.connected).toBe(second.number);
-    expect(await on.callOf(played)).toMatchObject({ buyer_converted: true, revenue: '10.00' });
+    expect(await on.loadCall(played)).toMatchObject({ buyer_converted: true, revenue: '10.00' });
   });
 
   test('an explanation takes the facts, and says which filter does not hold', async () => {
@@ -136,32 +140,39 @@ describe('the facts of a call', () => {
       name: 'Ads',
       user_traffic_source_id: 'ads-2',
     });
-    const one = await on.buyer({ record_token_filter_list: ['user_traffic_source_id:==ads-2'] });
+    const first = await on.buyer({ record_token_filter_list: ['user_traffic_source_id:==ads-2'] });
     const two = await on.buyer({ record_token_filter_list: ['sub_id:in [blue]'] });
-    const offer_id = await on.offer([one, two]);
+    const offerId = await on.offer([first, two]);
     const ask = async (more: Fields) =>
-      (await on.ok('post', 'routing/explain', { offer_id, caller_number: CALLER, ...more }))
-        .decision.candidates as { buyer_id: number; details: Fields | null }[];
+      (
+        await on.ok('post', 'routing/explain', {
+          offer_id: offerId,
+          caller_number: CALLER,
+          ...more,
+        })
+      ).decision.candidates as { buyer_id: number; details: Fields | null }[];
     const unmet = (candidates: { buyer_id: number; details: Fields | null }[]) =>
-      Object.fromEntries(candidates.map((each) => [each.buyer_id, each.details?.filter ?? null]));
+      Object.fromEntries(
+        candidates.map((candidate) => [candidate.buyer_id, candidate.details?.filter ?? null]),
+      );
     expect(unmet(await ask({}))).toEqual({
-      [one.id]: 'user_traffic_source_id:==ads-2',
+      [first.id]: 'user_traffic_source_id:==ads-2',
       [two.id]: 'sub_id:in [blue]',
     });
     const facts = { traffic_source_id: traffic_source.uuid, sub_id: 'blue' };
-    expect(unmet(await ask(facts))).toEqual({ [one.id]: null, [two.id]: null });
+    expect(unmet(await ask(facts))).toEqual({ [first.id]: null, [two.id]: null });
   });
 
   test('a simulation of real calls judges them by the same facts', async () => {
-    const one = await on.buyer({ record_token_filter_list: ['geo_zip:89101'] });
-    const offer_id = await on.offer([one]);
+    const buyer = await on.buyer({ record_token_filter_list: ['geo_zip:89101'] });
+    const offerId = await on.offer([buyer]);
     for (const CallerZip of ['89101', '89102'])
-      await on.place({ to: on.own, gives_up: 2, more: { CallerZip } });
+      await on.placeCall({ to: on.companyNumber, gives_up: 2, more: { CallerZip } });
     const { simulation } = await on.ok('post', 'routing/simulate', {
-      offer_id,
+      offer_id: offerId,
       from: '2026-06-01T00:00:00Z',
       to: '2026-06-02T00:00:00Z',
-      changes: [{ buyer_id: one.id, weight: 2 }],
+      changes: [{ buyer_id: buyer.id, weight: 2 }],
     });
     expect(simulation.buyers[0].as_configured).toMatchObject({
       attempts: 1,

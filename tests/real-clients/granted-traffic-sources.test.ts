@@ -1,4 +1,4 @@
-import { soldCall, type Margin } from '../support/margin';
+import { createSoldCall, type Margin } from '../support/margin';
 import { softswitch } from '../support/softswitch';
 import type { Member } from '../support/teams';
 
@@ -7,7 +7,7 @@ import type { Member } from '../support/teams';
 const here = softswitch('2026-06-01T16:30:00Z');
 let margin: Margin;
 beforeEach(async () => {
-  margin = await soldCall(here);
+  margin = await createSoldCall(here);
 });
 
 describe('a user of several grants', () => {
@@ -34,9 +34,9 @@ describe('a user of several grants', () => {
       buyer_ids: [margin.ids.buyers],
       traffic_source_ids: [margin.ids.traffic_sources],
     });
-    const other = (await ok('post', 'traffic_sources', { name: 'Other' })).traffic_source.id;
+    const otherSource = (await ok('post', 'traffic_sources', { name: 'Other' })).traffic_source.id;
     const foreign = await begin(margin.ids.offers!, {
-      traffic_source_id: other,
+      traffic_source_id: otherSource,
       caller_number: '+13105550189',
     });
     await report(foreign, 'answered');
@@ -53,7 +53,7 @@ describe('a user of several grants', () => {
       margin.call.id,
       foreign.id,
     ]);
-    const filtered = await user.api('get', 'calls', { query: { traffic_source_id: other } });
+    const filtered = await user.api('get', 'calls', { query: { traffic_source_id: otherSource } });
     expect([filtered.status, Object.keys(filtered.body.errors)]).toEqual([
       422,
       ['traffic_source_id'],

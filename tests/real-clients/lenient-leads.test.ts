@@ -1,18 +1,27 @@
 import { contract, facets, type Schema } from '../../src/contract';
-import { api, complete, fresh, made, post, setUp, shop, theirs } from '../support/submissions';
+import {
+  api,
+  complete,
+  fresh,
+  createLead,
+  post,
+  setUp,
+  shop,
+  theirs,
+} from '../support/submissions';
 import type { Fields } from '../support/submissions';
 
 setUp();
 
-const logOf = async (id: number) =>
+const loadLog = async (id: number) =>
   (await api('get', 'lead_logs', { query: { lead_id: id } })).body.lead_logs[0];
 
 /** Submits a lead that is only partly usable; returns the answer with the lead and its log. */
-async function taken(fields: Fields) {
+async function submitLenient(fields: Fields) {
   const { status, body } = await post(fields);
   expect([status, body.errors]).toEqual([201, {}]);
   const { lead } = (await api('get', `leads/${body.id}`)).body;
-  return { ...body, lead, log: await logOf(body.id) };
+  return { ...body, lead, log: await loadLog(body.id) };
 }
 
 describe('a lead is taken although', () => {
@@ -34,7 +43,7 @@ describe('a lead is taken although', () => {
     ['a boolean is none', { update_only: 'maybe' }, 'update_only', {}],
     ['data is none', { data: 'x' }, 'data', {}],
   ])('%s', async (_, fields, name, columns) => {
-    const { lead, warnings, warning_codes, log } = await taken(fields);
+    const { lead, warnings, warning_codes, log } = await submitLenient(fields);
     expect(lead).toMatchObject({ ...columns, data: { [name]: fields[name] } });
     expect([Object.keys(warnings), Object.keys(warning_codes)]).toEqual([[name], [name]]);
     expect(warnings[name][0]).toContain(`kept as the token ${name}`);
@@ -45,7 +54,7 @@ describe('a lead is taken although', () => {
   });
 
   test('restart_schedule and next_action_at come with the token of an offer', async () => {
-    const { lead, warnings } = await taken({
+    const { lead, warnings } = await submitLenient({
       lead_token: shop.offer.lead_token,
       restart_schedule: 'yes',
       next_action_at: '2027-02-01',
@@ -56,23 +65,30 @@ describe('a lead is taken although', () => {
 
   test.each(['', ' '])('a boolean is blank: %j', async (blank) => {
     const booleans = ['restart_schedule', 'update_only', 'blocked', 'assign_sms_number'];
-    const { lead } = await taken(Object.fromEntries(booleans.map((name) => [name, blank])));
+    const { lead } = await submitLenient(Object.fromEntries(booleans.map((name) => [name, blank])));
     expect([lead.blocked, lead.sms_number_id]).toEqual([false, null]);
   });
 
   test('the key of a token is in other letters, or too long', async () => {
-    const { lead, warnings } = await taken({ имя: 'Anna', 名前: 'Ann', ['Long '.repeat(40)]: 1 });
+    const { lead, warnings } = await submitLenient({
+      имя: 'Anna',
+      名前: 'Ann',
+      ['Long '.repeat(40)]: 1,
+    });
     const long = 'long_'.repeat(40).slice(0, 100);
     expect(lead.data).toEqual({ token_1: 'Anna', token_2: 'Ann', [long]: 1 });
     expect(Object.keys(warnings)).toEqual(['имя', '名前', 'Long '.repeat(20)]);
   });
 
   test('a token has the name that a value would be kept under', async () => {
-    const { lead, warnings } = await taken({ email: 'ann@', data: { email_raw: 'x', data: 'y' } });
+    const { lead, warnings } = await submitLenient({
+      email: 'ann@',
+      data: { email_raw: 'x', data: 'y' },
+    });
     expect(lead.data).toEqual({ email: 'ann@', email_raw: 'x', data: 'y' });
-    const nested = await taken({ data: { name: 'Ann' }, time_zone: 'Mars' });
+    const nested = await submitLenient({ data: { name: 'Ann' }, time_zone: 'Mars' });
     expect(nested.lead.data).toEqual({ name: 'Ann', time_zone: 'Mars' });
-    const both = await taken({
+    const both = await submitLenient({
       auto_format_nested_fields: true,
       contact: { sub_id: 'a' },
       sub_id: [],
@@ -82,7 +98,7 @@ describe('a lead is taken although', () => {
   });
 
   test('fields contradict each other: the safer one counts', async () => {
-    const { lead, warnings } = await taken({ blocked: true, unblock_contact: true });
+    const { lead, warnings } = await submitLenient({ blocked: true, unblock_contact: true });
     expect([lead.blocked, Object.keys(warnings)]).toEqual([
       true,
       expect.arrayContaining(['unblock_contact']),
@@ -90,7 +106,7 @@ describe('a lead is taken although', () => {
   });
 
   test('everything is wrong at once', async () => {
-    const { lead, warnings } = await taken({
+    const { lead, warnings } = await submitLenient({
       email: 1,
       sub_id: {},
       time_zone: [],
@@ -105,32 +121,36 @@ describe('a lead is taken although', () => {
 
   test('a text has characters that cannot be stored', async () => {
     for (const text of ['x\0y', 'x\ud800y']) {
-      const { lead, warnings } = await taken({ sub_id: text, data: { a: text } });
+      const { lead, warnings } = await submitLenient({ sub_id: text, data: { a: text } });
       expect([lead.sub_id, lead.data]).toEqual(['x\ufffdy', { a: 'x\ufffdy' }]);
       expect(Object.keys(warnings).toSorted()).toEqual(['data', 'sub_id']);
     }
   });
 
   test('its sub_id is a number, or its email has blanks around it: nothing is wrong', async () => {
-    const { warnings, lead } = await made({ sub_id: 12_345, email: ' ann@example.com ' });
+    const { warnings, lead } = await createLead({ sub_id: 12_345, email: ' ann@example.com ' });
     expect([warnings, lead.sub_id, lead.email]).toEqual([{}, '12345', 'ann@example.com']);
   });
 
   test('it was submitted before: the live lead keeps what it has', async () => {
-    const { lead } = await made({ email: 'ann@example.com', sub_id: 'a' });
-    const again = await post({ caller_id: lead.caller_id, email: 'ann@', sub_id: [] });
-    expect([again.status, Object.keys(again.body.warnings)]).toEqual([200, ['email', 'sub_id']]);
-    const now = (await api('get', `leads/${again.body.id}`)).body.lead;
+    const { lead } = await createLead({ email: 'ann@example.com', sub_id: 'a' });
+    const repeated = await post({ caller_id: lead.caller_id, email: 'ann@', sub_id: [] });
+    expect([repeated.status, Object.keys(repeated.body.warnings)]).toEqual([
+      200,
+      ['email', 'sub_id'],
+    ]);
+    const now = (await api('get', `leads/${repeated.body.id}`)).body.lead;
     expect([now.email, now.sub_id]).toEqual(['ann@example.com', 'a']);
   });
 
   test('it comes by query string, form or multipart', async () => {
-    const own = () => complete({ email: 'ann@', hours_to_expire: 'x' }) as Record<string, string>;
+    const buildFields = () =>
+      complete({ email: 'ann@', hours_to_expire: 'x' }) as Record<string, string>;
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
     for (const request of [
-      { query: own() },
-      { body: new URLSearchParams(own()).toString(), headers: form },
-      { form: own() },
+      { query: buildFields() },
+      { body: new URLSearchParams(buildFields()).toString(), headers: form },
+      { form: buildFields() },
     ]) {
       const { status, body } = await api('post', 'leads', { auth: null, ...request });
       expect([status, Object.keys(body.warnings)]).toEqual([201, ['email', 'hours_to_expire']]);
@@ -145,8 +165,8 @@ describe('a lead is taken although', () => {
   });
 
   test("its traffic source is another company's", async () => {
-    const other = await theirs.api('post', 'traffic_sources', { body: { name: 'Theirs' } });
-    const { uuid } = other.body.traffic_source;
+    const otherSource = await theirs.api('post', 'traffic_sources', { body: { name: 'Theirs' } });
+    const { uuid } = otherSource.body.traffic_source;
     const body = { schedule_id: shop.schedule.id, caller_id: fresh(), traffic_source_id: uuid };
     const res = await api('post', 'leads/capture', { body });
     expect([res.status, res.body.lead.traffic_source_id, res.body.lead.data]).toEqual([
@@ -178,7 +198,7 @@ describe.each([
   ['submitLead', 'leads', (): Fields => ({ lead_token: shop.schedule.lead_token })],
   ['captureLead', 'leads/capture', (): Fields => ({ schedule_id: shop.schedule.id })],
 ])('%s is lenient', (id, path, owner) => {
-  const operation = contract.operations.find((each) => each.id === id)!;
+  const operation = contract.operations.find((candidate) => candidate.id === id)!;
   const credentials = ['lead_token', 'offer_lead_token', 'schedule_lead_token', 'auth_token'];
   const cases = Object.entries(facets(operation.body!).properties)
     .filter(([name]) => !operation.lenient!.has(name) && !credentials.includes(name))
@@ -216,11 +236,15 @@ describe('a lead is refused', () => {
   test.each([
     ...['0000000000', '1111111111', '1234567890', '+10000000000', '9999999999', '5551234567'],
     ...['', 'anonymous', '+999123456789', '911'],
-  ])('for the number %j, whatever else is wrong', async (caller_id) => {
-    const { status, body } = await post({ caller_id, email: 'ann@', update_only: 'maybe' });
+  ])('for the number %j, whatever else is wrong', async (callerId) => {
+    const { status, body } = await post({
+      caller_id: callerId,
+      email: 'ann@',
+      update_only: 'maybe',
+    });
     expect([status, Object.keys(body.errors)]).toEqual([422, ['caller_id']]);
     const captured = await api('post', 'leads/capture', {
-      body: { schedule_id: shop.schedule.id, caller_id },
+      body: { schedule_id: shop.schedule.id, caller_id: callerId },
     });
     expect([captured.status, Object.keys(captured.body.errors)]).toEqual([422, ['caller_id']]);
   });
@@ -244,7 +268,7 @@ describe('a lead is refused', () => {
 
 test.each(['(555) 555-0123', '+13105550199', '310-555-0100', '+447700900123'])(
   'the number %j of fiction is taken',
-  async (caller_id) => expect((await post({ caller_id })).status).toBe(201),
+  async (callerId) => expect((await post({ caller_id: callerId })).status).toBe(201),
 );
 
 describe('elsewhere', () => {

@@ -8,13 +8,13 @@ import { createWorld, type World } from '../support/world';
 const CALLS = 4_000;
 
 let world: World;
-let offer_id: number;
+let offerId: number;
 
 beforeAll(async () => {
   world = await createWorld();
   const { id } = world.company;
-  const made = await world.company.api('post', 'offers', { body: { name: 'Insurance' } });
-  offer_id = made.body.offer.id;
+  const created = await world.company.api('post', 'offers', { body: { name: 'Insurance' } });
+  offerId = created.body.offer.id;
   // Ids of other companies are between: the calls are in ten chunks.
   await world.sql(
     `INSERT INTO calls (company_id, id, uuid, created_at, ended_at, direction, status, carrier,
@@ -23,14 +23,16 @@ beforeAll(async () => {
       'inbound', CASE WHEN n % 2 = 0 THEN 'no_answer' ELSE 'completed' END, 'sandbox', $2,
       n % 4 = 0, jsonb_build_object('state', 'S' || n % 4)
     FROM generate_series(1, $3::int) n`,
-    [id, offer_id, CALLS],
+    [id, offerId, CALLS],
   );
   await world.sql('VACUUM ANALYZE calls');
 });
 afterAll(() => world.close());
 
 /** The total, and how many calls the search of a page has read. */
-async function readBy(query: Record<string, unknown>): Promise<{ total: number; rows: number }> {
+async function measureRead(
+  query: Record<string, unknown>,
+): Promise<{ total: number; rows: number }> {
   const { searches } = world.deps.database;
   const run = searches.query.bind(searches) as (bound: BoundStatement) => Promise<QueryResult>;
   let rows = 0;
@@ -39,7 +41,7 @@ async function readBy(query: Record<string, unknown>): Promise<{ total: number; 
       `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${bound.text}`,
       bound.values,
     );
-    rows += rowsRead(plan!['QUERY PLAN'][0].Plan);
+    rows += countRowsRead(plan!['QUERY PLAN'][0].Plan);
     return run(bound);
   }) as never);
   try {
@@ -58,10 +60,10 @@ interface Node {
   Plans?: Node[];
 }
 
-function rowsRead(node: Node): number {
-  const own = node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0);
-  const here = node['Relation Name'] === 'calls' ? own * node['Actual Loops'] : 0;
-  return (node.Plans ?? []).reduce((sum, below) => sum + rowsRead(below), here);
+function countRowsRead(node: Node): number {
+  const ownRows = node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0);
+  const here = node['Relation Name'] === 'calls' ? ownRows * node['Actual Loops'] : 0;
+  return (node.Plans ?? []).reduce((sum, below) => sum + countRowsRead(below), here);
 }
 
 test.each([
@@ -69,10 +71,10 @@ test.each([
   ['an offer and conversions', { buyer_converted: true }, 1_000],
   ['a token', { token_key: 'state', token_value: 'S3' }, 1_000],
 ])('the count of %s reads few of the calls that it has counted', async (_, filter, total) => {
-  const query = { ...filter, offer_id, per_page: 1 };
-  const first = await readBy(query);
-  const again = await readBy(query);
-  expect([first.total, again.total]).toEqual([total, total]);
+  const query = { ...filter, offer_id: offerId, per_page: 1 };
+  const first = await measureRead(query);
+  const second = await measureRead(query);
+  expect([first.total, second.total]).toEqual([total, total]);
   expect(first.rows).toBeGreaterThanOrEqual(total);
-  expect(again.rows).toBeLessThan(total / 2);
+  expect(second.rows).toBeLessThan(total / 2);
 });

@@ -1,6 +1,6 @@
 import { contract, type Operation } from '../../src/contract';
-import type { Schema, Side } from '../../src/contract-document';
-import { SECRETS, soldCall, type Margin } from '../support/margin';
+import type { Schema, MoneyVisibility } from '../../src/contract-document';
+import { SECRETS, createSoldCall, type Margin } from '../support/margin';
 import { softswitch } from '../support/softswitch';
 import type { Member } from '../support/teams';
 
@@ -10,7 +10,7 @@ import type { Member } from '../support/teams';
 const here = softswitch('2026-06-01T16:30:00Z');
 let margin: Margin;
 beforeEach(async () => {
-  margin = await soldCall(here);
+  margin = await createSoldCall(here);
 });
 
 const schemas = contract.document.components.schemas;
@@ -21,10 +21,10 @@ const columns = Object.entries(schemas).flatMap(([schema, { properties = {} }]) 
     side: property['x-side'],
   })),
 );
-const hiddenFrom = (side: Side) =>
+const listHidden = (side: MoneyVisibility) =>
   new Set(columns.flatMap((column) => (column.side && column.side !== side ? column.name : [])));
 /** Columns that each kind of user never reads. */
-const TABLES = { buyers: hiddenFrom('sale'), sources: hiddenFrom('purchase') };
+const TABLES = { buyers: listHidden('sale'), sources: listHidden('purchase') };
 /** Grants of each kind of user, and texts that must not be in any answer to it. */
 const USERS = {
   buyers: {
@@ -42,12 +42,12 @@ const USERS = {
 };
 type Kind = keyof typeof USERS;
 const KINDS = Object.keys(USERS) as Kind[];
-const tableOf = (kind: Kind) => TABLES[kind === 'sources' ? 'sources' : 'buyers'];
+const selectHidden = (kind: Kind) => TABLES[kind === 'sources' ? 'sources' : 'buyers'];
 
 const reading = contract.operations.filter(
   ({ method, credentials, effect }) => method === 'get' && credentials === 'account' && !effect,
 );
-const pathOf = ({ path }: Operation) => {
+const buildPath = ({ path }: Operation) => {
   const table = path.split('/')[3]!;
   return path
     .replace('{id}', String(margin.ids[table] ?? 1))
@@ -57,11 +57,11 @@ const pathOf = ({ path }: Operation) => {
 };
 
 /** The hidden columns that have a value somewhere in an answer. */
-function found(value: unknown, hidden: ReadonlySet<string>): string[] {
-  if (Array.isArray(value)) return value.flatMap((each) => found(each, hidden));
+function findHidden(value: unknown, hidden: ReadonlySet<string>): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => findHidden(item, hidden));
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) =>
-    hidden.has(name) && typeof inner !== 'object' ? [name] : found(inner, hidden),
+    hidden.has(name) && typeof inner !== 'object' ? [name] : findHidden(inner, hidden),
   );
 }
 
@@ -78,7 +78,7 @@ test('the tables of columns have what tells a margin', () => {
   expect(TABLES.sources.has('payout')).toBe(false);
 });
 
-const TELLING = {
+const TELLING_COLUMNS = {
   purchase:
     /^(payouts?|traffic_source|traffic_source_(id|payout|converted)|user_traffic_source_id)$/,
   both: /^(profit|earned_revenue_\w+)$/,
@@ -86,7 +86,7 @@ const TELLING = {
   sale: /^(revenue|buyer|buyer_(id|converted|revenue|repeat_caller)|user_buyer_id|epc)$/,
 };
 /** Answers that belong to the company alone, or that show a side to those who own it. */
-const OWN: Record<string, RegExp> = {
+const EXEMPT_SCHEMAS: Record<string, RegExp> = {
   // Payouts of an offer are hidden as a whole, and caps of all but visible buyers. Accounts and
   // tokens are seen by those who are granted their buyer or their source, alert rules by no limited
   // user.
@@ -98,20 +98,23 @@ const OWN: Record<string, RegExp> = {
   sale: /^(Buyer|BuyerGroup|BuyerReply|ConversionAttributes|CallEvent|CallAttempt|WebhookLog|ConsideredBuyer|DecidedBid|AvailableBuyer|CapStanding|DialBuyer|AlertRule|AccountEntry|Statement|Told\w+|Ping\w+|PostReply|FullReply)$/,
 };
 
-test.each(Object.keys(TELLING) as Side[])(
+test.each(Object.keys(TELLING_COLUMNS) as MoneyVisibility[])(
   'every column that tells of the %s is marked in the contract',
   (side) => {
-    const records = new Set(reading.flatMap((operation) => [...schemasOf(operation)]));
+    const records = new Set(reading.flatMap((operation) => [...collectSchemas(operation)]));
     const unmarked = columns.filter(
       ({ schema, name, side: marked }) =>
-        records.has(schema) && TELLING[side].test(name) && !marked && !OWN[side]!.test(schema),
+        records.has(schema) &&
+        TELLING_COLUMNS[side].test(name) &&
+        !marked &&
+        !EXEMPT_SCHEMAS[side]!.test(schema),
     );
     expect(unmarked).toEqual([]);
   },
 );
 
 /** The names of all schemas in the answers of an operation. */
-function schemasOf(operation: Operation): Set<string> {
+function collectSchemas(operation: Operation): Set<string> {
   const names = new Set<string>();
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
@@ -134,14 +137,14 @@ test.each(KINDS)('what is hidden from a user of %s is in no answer of any read',
   for (const operation of reading) {
     // A stream would go on for an hour.
     const query = operation.id.startsWith('stream') ? { wait_seconds: 0 } : {};
-    const paths = [pathOf(operation), ...(operation.csv ? [`${pathOf(operation)}.csv`] : [])];
+    const paths = [buildPath(operation), ...(operation.csv ? [`${buildPath(operation)}.csv`] : [])];
     for (const path of paths) {
       const res = await user.api('get', path, { query });
       // A refusal repeats the path.
       if (res.status !== 200) continue;
-      const told = secrets.filter((secret) => res.text.includes(secret));
-      const filled = path.endsWith('.csv') ? [] : found(res.body, tableOf(kind));
-      expect([path, told, filled]).toEqual([path, [], []]);
+      const leakedSecrets = secrets.filter((secret) => res.text.includes(secret));
+      const filled = path.endsWith('.csv') ? [] : findHidden(res.body, selectHidden(kind));
+      expect([path, leakedSecrets, filled]).toEqual([path, [], []]);
       answered.push(operation.id);
     }
   }
@@ -176,24 +179,24 @@ test('a user of a whole offer reads both sides, and not what the call costs the 
     service_cost: null,
     provider_cost: null,
   });
-  const own = (await margin.company('get', `calls/${margin.ids.calls}`)).body.call;
-  expect(own).toMatchObject({ service_cost: 4.44, provider_cost: 5.55 });
+  const companyCall = (await margin.company('get', `calls/${margin.ids.calls}`)).body.call;
+  expect(companyCall).toMatchObject({ service_cost: 4.44, provider_cost: 5.55 });
 });
 
 test('an explanation does not tell the source of a lead by a filter of an own buyer', async () => {
   const filter = `traffic_source_id: == ${margin.ids.traffic_sources}`;
   const body = { record_token_filter_list: [filter] };
   expect((await margin.company('put', `buyers/${margin.ids.buyers}`, { body })).status).toBe(200);
-  const explained = async (api: Member['api']) => {
-    const asked = { offer_id: margin.ids.offers, caller_number: '+13105550188' };
-    const res = await api('post', 'routing/explain', { body: asked });
+  const explain = async (api: Member['api']) => {
+    const question = { offer_id: margin.ids.offers, caller_number: '+13105550188' };
+    const res = await api('post', 'routing/explain', { body: question });
     return [res.status, res.body.decision.action];
   };
   // The offer of others too, of which such a team sees what its buyers paid for.
   const grants = { buyer_ids: [margin.ids.buyers], offer_ids: [margin.ids.offers] };
   const buyers = await margin.user('buyers', grants);
-  expect(await explained(margin.company)).toEqual([200, 'dial']);
-  expect(await explained(buyers.api)).toEqual([200, 'hang_up']);
+  expect(await explain(margin.company)).toEqual([200, 'dial']);
+  expect(await explain(buyers.api)).toEqual([200, 'hang_up']);
 });
 
 const lists = reading.filter(({ parameters }) => parameters.some(({ name }) => name === 'root'));
@@ -203,15 +206,17 @@ const uses = lists.flatMap((operation) =>
   operation.parameters.flatMap((parameter) => {
     const { schema, name } = parameter;
     const plain = contract.resolve(schema);
-    const sides: [string, Side][] = Object.entries(parameter['x-side-by'] ?? {});
+    const sides: [string, MoneyVisibility][] = Object.entries(parameter['x-side-by'] ?? {});
     if (parameter['x-side']) sides.push([VALUES[String(plain.type)] ?? '1', parameter['x-side']]);
     if (name === 'order')
       for (const value of (plain.enum ?? []) as string[]) {
         const column = value.replace(/^call_limits\./, '');
-        const rows = [...schemasOf(operation)].filter((each) => !/Page|Metadata/.test(each));
+        const rows = [...collectSchemas(operation)].filter(
+          (schemaName) => !/Page|Metadata/.test(schemaName),
+        );
         const side = rows
-          .map((each) => schemas[each]?.properties?.[column]?.['x-side'])
-          .find((each) => each !== undefined);
+          .map((schemaName) => schemas[schemaName]?.properties?.[column]?.['x-side'])
+          .find((candidate) => candidate !== undefined);
         if (side) sides.push([value, side]);
       }
     const table = plain['x-reference'] as keyof typeof margin.ids | undefined;
@@ -221,16 +226,18 @@ const uses = lists.flatMap((operation) =>
 
 test.each(KINDS)('a user of %s finds and sorts nothing by what is hidden', async (kind) => {
   const user = await margin.user(kind, USERS[kind].grants());
-  const own: Side = kind === 'sources' ? 'purchase' : 'sale';
+  const ownSide: MoneyVisibility = kind === 'sources' ? 'purchase' : 'sale';
   expect(uses.length).toBeGreaterThan(20);
   for (const { operation, name, side, table, ...use } of uses) {
     // A filter names a record that the user sees.
     const value = table ? margin.ids[table] : use.value;
-    const { status, body } = await user.api('get', pathOf(operation), { query: { [name]: value } });
+    const { status, body } = await user.api('get', buildPath(operation), {
+      query: { [name]: value },
+    });
     // The record of the path is of the other side.
     if (operation.path.includes('{id}') && status === 404) continue;
     const what = [operation.id, name, value];
-    if (side === own) expect([...what, status]).toEqual([...what, 200]);
+    if (side === ownSide) expect([...what, status]).toEqual([...what, 200]);
     else expect([...what, status, Object.keys(body.errors)]).toEqual([...what, 422, [name]]);
   }
 });
@@ -251,7 +258,7 @@ describe('writes', () => {
     const answers = await write(user);
     for (const { text, body } of answers) {
       expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
-      expect(found(body, tableOf(kind))).toEqual([]);
+      expect(findHidden(body, selectHidden(kind))).toEqual([]);
     }
     expect(answers[0]!.status).toBe(200);
   });
@@ -264,11 +271,17 @@ test.each([
   ['sources', { revenue: 1 }, { payout: 8 }],
   ['sources', { add_revenue: -100 }, { add_payout: 1 }],
   ['sources', { buyer_converted: false }, { offer_converted: false }],
-] as const)('a user of %s writes nothing of the other side: %j', async (kind, other, own) => {
-  const user = await margin.user(kind, USERS[kind].grants(), ['calls:update', 'calls:money']);
-  const send = (body: object) =>
-    user.api('post', `calls/update_call/${margin.call.uuid}`, { body });
-  const refused = await send(other);
-  expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, Object.keys(other)]);
-  expect((await send(own)).body.errors).toEqual({});
-});
+] as const)(
+  'a user of %s writes nothing of the other side: %j',
+  async (kind, otherFields, ownFields) => {
+    const user = await margin.user(kind, USERS[kind].grants(), ['calls:update', 'calls:money']);
+    const send = (body: object) =>
+      user.api('post', `calls/update_call/${margin.call.uuid}`, { body });
+    const refused = await send(otherFields);
+    expect([refused.status, Object.keys(refused.body.errors)]).toEqual([
+      422,
+      Object.keys(otherFields),
+    ]);
+    expect((await send(ownFields)).body.errors).toEqual({});
+  },
+);

@@ -2,23 +2,24 @@ import { carrierRequests } from '../support/carrier-requests';
 import { openShop } from '../support/leads';
 
 const here = carrierRequests();
-const { hook, text, messagesOf, optedOut, newLead } = here;
+const { hook, text, listMessages, optedOut, newLead } = here;
 
 const api: typeof here.world.company.api = (...args) => here.world.company.api(...args);
 let numbers = 0;
 const newNumber = () => `+1310779${String(1000 + numbers++)}`;
 
 /** The contact of an opt-out, as the API shows it. */
-const contactOf = async (number: string) =>
+const loadContact = async (number: string) =>
   (await api('get', 'contacts', { query: { caller_id: number } })).body.contacts[0];
-const submit = async (lead_token: string, caller_id: string) =>
-  (await api('post', 'leads', { auth: null, body: { lead_token, caller_id } })).body;
+const submit = async (leadToken: string, callerId: string) =>
+  (await api('post', 'leads', { auth: null, body: { lead_token: leadToken, caller_id: callerId } }))
+    .body;
 
 describe.each(['get', 'put', 'post'] as const)(
   '%s caller_opt_out of a number without a lead',
   (method) => {
-    const optOut = (lead_token: string, number: string, auth: string | null) =>
-      api(method, `leads/${number}/caller_opt_out`, { auth, query: { lead_token } });
+    const optOut = (leadToken: string, number: string, auth: string | null) =>
+      api(method, `leads/${number}/caller_opt_out`, { auth, query: { lead_token: leadToken } });
 
     test('answers 200 with a lead that is not stored, opted out', async () => {
       const number = newNumber();
@@ -31,33 +32,36 @@ describe.each(['get', 'put', 'post'] as const)(
     });
 
     test('with a lead token alone holds where the token is, also for a lead that comes later', async () => {
-      const [number, other] = [newNumber(), await openShop(here.world, [])];
+      const [number, otherShop] = [newNumber(), await openShop(here.world, [])];
       await optOut(here.shop.schedule.lead_token, number, null);
-      expect((await contactOf(number)).opt_out).toBe(false);
+      expect((await loadContact(number)).opt_out).toBe(false);
       expect((await submit(here.shop.schedule.lead_token, number)).lead).toMatchObject({
         status: 'opt_out',
         opt_out: true,
       });
-      expect((await submit(other.schedule.lead_token, number)).lead.status).toBe('scheduled');
+      expect((await submit(otherShop.schedule.lead_token, number)).lead.status).toBe('scheduled');
     });
 
     if (method !== 'get')
       test('takes the lead token as a field of the body', async () => {
         const { lead_token } = here.shop.schedule;
-        for (const sent of [{ body: { lead_token } }, { form: { lead_token } }]) {
+        for (const request of [{ body: { lead_token } }, { form: { lead_token } }]) {
           const number = newNumber();
-          const res = await api(method, `leads/${number}/caller_opt_out`, { auth: null, ...sent });
+          const res = await api(method, `leads/${number}/caller_opt_out`, {
+            auth: null,
+            ...request,
+          });
           expect([res.status, res.body.errors]).toEqual([200, {}]);
           expect((await submit(lead_token, number)).lead.status).toBe('opt_out');
         }
       });
 
     test('with credentials holds for the whole company', async () => {
-      const [number, other] = [newNumber(), await openShop(here.world, [])];
+      const [number, otherShop] = [newNumber(), await openShop(here.world, [])];
       const { auth } = here.world.company;
       expect((await optOut(here.shop.schedule.lead_token, number, auth)).status).toBe(200);
-      expect((await contactOf(number)).opt_out).toBe(true);
-      expect((await submit(other.schedule.lead_token, number)).lead.status).toBe('opt_out');
+      expect((await loadContact(number)).opt_out).toBe(true);
+      expect((await submit(otherShop.schedule.lead_token, number)).lead.status).toBe('opt_out');
     });
 
     test('is in the change log, with the lead token that asked for it', async () => {
@@ -82,7 +86,7 @@ describe('a text', () => {
   const says = (From: string, Body: string, more: Record<string, string> = {}) =>
     hook('telephony/sms', text(Body, { From, ...more }));
   const answers = async (number: string) =>
-    (await messagesOf(number)).filter(({ direction }) => direction === 'outbound');
+    (await listMessages(number)).filter(({ direction }) => direction === 'outbound');
 
   test.each([
     ...['STOP', 'STOPALL', 'UNSUBSCRIBE', 'CANCEL', 'END', 'QUIT', 'REVOKE', 'OPTOUT', 'OPT OUT'],
@@ -132,8 +136,8 @@ describe('a text', () => {
   test('that is delivered again gets the same answer, which is stored once', async () => {
     const stop = text('STOP', { From: newNumber() });
     const first = await hook('telephony/sms', stop);
-    const again = await Promise.all([1, 2, 3].map(() => hook('telephony/sms', stop)));
-    expect(again.map((res) => res.text)).toEqual(again.map(() => first.text));
+    const repeated = await Promise.all([1, 2, 3].map(() => hook('telephony/sms', stop)));
+    expect(repeated.map((res) => res.text)).toEqual(repeated.map(() => first.text));
     expect((await answers(stop.From!)).length).toBe(1);
   });
 

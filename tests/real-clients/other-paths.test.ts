@@ -34,11 +34,11 @@ test.each(answered.map(({ id, method, path }) => [id, method, path] as const))(
 );
 
 test('records are created, read, changed and deleted under paths with .json', async () => {
-  const made = await send('post', 'buyers.json', { body: { name: 'Ada' } });
-  expect([made.status, made.body.buyer.name]).toEqual([201, 'Ada']);
-  const path = `buyers/${made.body.buyer.id}.json`;
+  const created = await send('post', 'buyers.json', { body: { name: 'Ada' } });
+  expect([created.status, created.body.buyer.name]).toEqual([201, 'Ada']);
+  const path = `buyers/${created.body.buyer.id}.json`;
   expect((await send('get', `${path}?columns=id,name`)).body.buyer).toEqual({
-    id: made.body.buyer.id,
+    id: created.body.buyer.id,
     name: 'Ada',
   });
   expect((await send('put', path, { body: { name: 'Bob' } })).body.buyer.name).toBe('Bob');
@@ -83,20 +83,23 @@ test('/numbers is /phone_numbers: the list, its formats, and one number', async 
 test('calls are narrowed by id_from and id_to, alone and together, also in CSV', async () => {
   const { offer } = (await send('post', 'offers', { body: { name: 'Home' } })).body;
   const ids: number[] = [];
-  for (const caller_number of ['+13105550141', '+13105550142', '+13105550143'])
+  for (const callerNumber of ['+13105550141', '+13105550142', '+13105550143'])
     ids.push(
-      (await send('post', 'call_sessions', { body: { offer_id: offer.id, caller_number } })).body
-        .call_session.id,
+      (
+        await send('post', 'call_sessions', {
+          body: { offer_id: offer.id, caller_number: callerNumber },
+        })
+      ).body.call_session.id,
     );
-  const found = async (query: object) => {
+  const listIds = async (query: object) => {
     const { calls, metadata } = (await send('get', 'calls.json', { query })).body;
     expect(metadata.total_count).toBe(calls.length);
     return calls.map(({ id }: { id: number }) => id);
   };
-  expect(await found({ id_from: ids[1] })).toEqual(ids.slice(1));
-  expect(await found({ id_to: ids[1] })).toEqual(ids.slice(0, 2));
-  expect(await found({ id_from: ids[1], id_to: ids[1] })).toEqual([ids[1]]);
-  expect(await found({ id_from: ids[2]! + 1 })).toEqual([]);
+  expect(await listIds({ id_from: ids[1] })).toEqual(ids.slice(1));
+  expect(await listIds({ id_to: ids[1] })).toEqual(ids.slice(0, 2));
+  expect(await listIds({ id_from: ids[1], id_to: ids[1] })).toEqual([ids[1]]);
+  expect(await listIds({ id_from: ids[2]! + 1 })).toEqual([]);
   const csv = await send('get', 'calls.csv', { query: { id_from: ids[2], columns: 'id' } });
   expect(csv.text).toBe(`id\n${ids[2]}\n`);
   expect((await send('get', 'calls?id_from=first')).body.errors).toHaveProperty('id_from');
@@ -105,16 +108,16 @@ test('calls are narrowed by id_from and id_to, alone and together, also in CSV',
 test('contacts are ordered by each of their orders, in both directions', async () => {
   const numbers = ['+13105550163', '+13105550161', '+13105550162'];
   await send('post', 'contacts/caller_block', { body: { caller_ids: numbers } });
-  const listed = async (query: object) =>
+  const listNumbers = async (query: object) =>
     (await send('get', 'contacts', { query })).body.contacts.map(
       ({ caller_id }: { caller_id: string }) => caller_id,
     );
-  const named = (await listed({ order: 'caller_id' })).filter((each: string) =>
-    numbers.includes(each),
+  const orderedNumbers = (await listNumbers({ order: 'caller_id' })).filter((number: string) =>
+    numbers.includes(number),
   );
-  expect(named).toEqual(numbers.toSorted());
+  expect(orderedNumbers).toEqual(numbers.toSorted());
   for (const order of ['id', 'caller_id', 'created_at'])
-    expect(await listed({ order, order_dir: 'desc' })).toEqual(
-      (await listed({ order, order_dir: 'asc' })).toReversed(),
+    expect(await listNumbers({ order, order_dir: 'desc' })).toEqual(
+      (await listNumbers({ order, order_dir: 'asc' })).toReversed(),
     );
 });

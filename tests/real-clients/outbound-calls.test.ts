@@ -15,7 +15,7 @@ describe('a dial without connect_to is sold like an incoming call', () => {
     const first = await buyer({ number: BUSY, tier: 1, ...PAYS });
     const second = await buyer({ tier: 2, ...PAYS });
     const source = (await ok('post', 'traffic_sources', { name: 'Ads' })).traffic_source.id;
-    const made = await shop([first, second], {
+    const setup = await shop([first, second], {
       actions: [ROUTED, wait(1)],
       offer: {
         payouts: [{ payout_type: 'fixed', amount: 15, paid_for: 'duration', duration: 60 }],
@@ -23,17 +23,17 @@ describe('a dial without connect_to is sold like an incoming call', () => {
       lead: { traffic_source_id: source, first_name: 'Ann' },
     });
     await runEngine(env.here);
-    expect((await lead(made.lead)).status).toBe('running');
+    expect((await lead(setup.lead)).status).toBe('running');
     await play();
-    const [call, ...others] = await calls(made.lead);
-    expect(others).toEqual([]);
+    const [call, ...otherCalls] = await calls(setup.lead);
+    expect(otherCalls).toEqual([]);
     expect(call).toMatchObject({
       category: 'outbound',
       status: 'completed',
       answered_by: 'human',
       abandoned: false,
-      offer_id: made.offer,
-      schedule_id: made.schedule.id,
+      offer_id: setup.offer,
+      schedule_id: setup.schedule.id,
       buyer_id: second,
       connected_to: '+12125550122',
       buyer_converted: true,
@@ -57,7 +57,7 @@ describe('a dial without connect_to is sold like an incoming call', () => {
     expect(await usage(second, 'concurrency_cap_used')).toBe(0);
     const [row] = await env.world.sql(
       'SELECT revenue, payout, buyer_converted, connected_call_id FROM leads WHERE id = $1',
-      [made.lead],
+      [setup.lead],
     );
     expect(row).toEqual({
       revenue: '40.00',
@@ -65,18 +65,18 @@ describe('a dial without connect_to is sold like an incoming call', () => {
       buyer_converted: true,
       connected_call_id: String(call!.id),
     });
-    expect((await lead(made.lead)).status).toBe('scheduled');
-    expect(await story(made.lead)).toEqual(
+    expect((await lead(setup.lead)).status).toBe('scheduled');
+    expect(await story(setup.lead)).toEqual(
       expect.arrayContaining(['call_placed: ringing', 'call_changed: completed: was connected']),
     );
   });
 
   test('a job that runs again dials nobody a second time', async () => {
     const acme = await buyer(PAYS);
-    const made = await shop([acme]);
+    const setup = await shop([acme]);
     await runEngine(env.here);
     await play(3);
-    const [call] = await calls(made.lead);
+    const [call] = await calls(setup.lead);
     expect(await attempts(call!)).toEqual([[acme, 'completed']]);
     expect(await usage(acme, 'attempt_total_used')).toBe(1);
     expect(call).toMatchObject({ revenue: 40 });
@@ -84,9 +84,9 @@ describe('a dial without connect_to is sold like an incoming call', () => {
 
   test('a buyer who must press 1 does, and the greeting for callers is not in the way', async () => {
     const acme = await buyer({ press_one_to_accept: true });
-    const made = await shop([acme]);
+    const setup = await shop([acme]);
     await run();
-    const [call] = await calls(made.lead);
+    const [call] = await calls(setup.lead);
     expect(await attempts(call!)).toEqual([[acme, 'completed']]);
     const { call_events } = await ok('get', `calls/${String(call!.id)}/events`);
     expect((call_events as { event: string }[]).map(({ event }) => event)).toEqual(
@@ -101,13 +101,13 @@ describe('before a lead is dialed', () => {
       time_zone: 'UTC',
       business_hours_schedule: [{ schedule: [{ day: 2, times: ['19:00..20:00'] }] }],
     });
-    const made = await shop([acme]);
+    const setup = await shop([acme]);
     await run();
-    expect(await calls(made.lead)).toEqual([]);
-    expect(await lead(made.lead)).toMatchObject({ status: 'scheduled', delay_reason: 'no_buyer' });
-    const due = (await lead(made.lead)).due_at!;
+    expect(await calls(setup.lead)).toEqual([]);
+    expect(await lead(setup.lead)).toMatchObject({ status: 'scheduled', delay_reason: 'no_buyer' });
+    const due = (await lead(setup.lead)).due_at!;
     expect(due).toEqual(new Date('2027-01-12T17:10:00Z'));
-    const { timeline } = await ok('get', `leads/${made.lead}/timeline`);
+    const { timeline } = await ok('get', `leads/${setup.lead}/timeline`);
     expect(timeline.future[0]).toMatchObject({
       action: 'dial',
       buyer_available: false,
@@ -117,23 +117,23 @@ describe('before a lead is dialed', () => {
       env.time.set(new Date(at).toISOString());
       await run();
     }
-    expect((await story(made.lead)).filter((line) => line.startsWith('delayed'))).toEqual([
+    expect((await story(setup.lead)).filter((line) => line.startsWith('delayed'))).toEqual([
       'delayed: no_buyer until 2027-01-12T17:10:00.000Z: ' +
         'no buyer of the offer would take the call: closed (1)',
     ]);
-    expect(await calls(made.lead)).toEqual([]);
-    expect((await lead(made.lead)).due_at).toEqual(new Date('2027-01-12T19:00:00Z'));
+    expect(await calls(setup.lead)).toEqual([]);
+    expect((await lead(setup.lead)).due_at).toEqual(new Date('2027-01-12T19:00:00Z'));
     env.time.set('2027-01-12T19:00:00Z');
     await run();
-    expect(await calls(made.lead)).toMatchObject([{ buyer_id: acme, status: 'completed' }]);
+    expect(await calls(setup.lead)).toMatchObject([{ buyer_id: acme, status: 'completed' }]);
   });
 
   test('the timeline says that a buyer would take the call', async () => {
-    const made = await shop([await buyer()]);
-    const { timeline } = await ok('get', `leads/${made.lead}/timeline`);
+    const setup = await shop([await buyer()]);
+    const { timeline } = await ok('get', `leads/${setup.lead}/timeline`);
     expect(timeline.future[0]).toMatchObject({
       action: 'dial',
-      text: `connects to a buyer of the offer ${made.offer}`,
+      text: `connects to a buyer of the offer ${setup.offer}`,
       buyer_available: true,
       message: null,
     });
@@ -141,30 +141,30 @@ describe('before a lead is dialed', () => {
 
   test('no cap is taken by the look', async () => {
     const acme = await buyer({ attempt_total_limit: 5 });
-    const made = await shop([acme], { actions: [ROUTED] });
-    await ok('get', `leads/${made.lead}/timeline`);
+    const setup = await shop([acme], { actions: [ROUTED] });
+    await ok('get', `leads/${setup.lead}/timeline`);
     expect(await usage(acme, 'attempt_total_used')).toBe(0);
   });
 
   test('opt-outs and suppressions that came while it waited are heeded', async () => {
     const acme = await buyer({ paused: true });
-    const made = await shop([acme]);
+    const setup = await shop([acme]);
     await run();
-    expect(await lead(made.lead)).toMatchObject({ delay_reason: 'no_buyer' });
+    expect(await lead(setup.lead)).toMatchObject({ delay_reason: 'no_buyer' });
     await ok('put', `buyers/${acme}`, { paused: false });
     await ok('post', 'contacts/caller_block', { caller_ids: ['3105550123'] });
     await env.hours(1);
     await play();
-    expect(await calls(made.lead)).toEqual([]);
-    expect((await lead(made.lead)).status).toBe('blocked');
+    expect(await calls(setup.lead)).toEqual([]);
+    expect((await lead(setup.lead)).status).toBe('blocked');
   });
 
   test('a lead whose schedule expires meanwhile leaves it', async () => {
-    const made = await shop([await buyer({ paused: true })], { lead: { expires_in: 5 } });
+    const setup = await shop([await buyer({ paused: true })], { lead: { expires_in: 5 } });
     await run();
-    expect((await lead(made.lead)).due_at).toEqual(new Date('2027-01-12T17:05:00Z'));
+    expect((await lead(setup.lead)).due_at).toEqual(new Date('2027-01-12T17:05:00Z'));
     await env.hours(0.1);
-    expect((await lead(made.lead)).status).toMatch(/expired|completed/);
+    expect((await lead(setup.lead)).status).toMatch(/expired|completed/);
   });
 });
 
@@ -176,9 +176,9 @@ describe('an answered call without a buyer', () => {
     });
 
   test('is abandoned after its message, counted and reported', async () => {
-    const made = await abandonable();
+    const setup = await abandonable();
     await run();
-    const [call] = await calls(made.lead);
+    const [call] = await calls(setup.lead);
     expect(call).toMatchObject({
       status: 'completed',
       abandoned: true,
@@ -186,16 +186,16 @@ describe('an answered call without a buyer', () => {
       answered_by: 'human',
       hangup_cause: 'no_buyers',
     });
-    expect(await story(made.lead)).toContain(
+    expect(await story(setup.lead)).toContain(
       'call_changed: abandoned: answered, and no buyer was found',
     );
-    const other = await buyer();
-    await ok('put', `offers/${made.offer}`, { buyer_ids: [other] });
+    const otherBuyer = await buyer();
+    await ok('put', `offers/${setup.offer}`, { buyer_ids: [otherBuyer] });
     for (const category of ['schedule', 'offer']) {
       const { rows, totals } = await ok('get', `calls/reports?category=${category}`);
       expect(rows).toMatchObject([
         {
-          key: String(category === 'offer' ? made.offer : made.schedule.id),
+          key: String(category === 'offer' ? setup.offer : setup.schedule.id),
           calls: 1,
           answered_by_person: 1,
           abandoned: 1,
@@ -210,21 +210,21 @@ describe('an answered call without a buyer', () => {
 
   test('is abandoned too when all buyers that were dialed are busy', async () => {
     const busy = await buyer({ number: BUSY });
-    const made = await shop([busy]);
+    const setup = await shop([busy]);
     await run();
-    const [call] = await calls(made.lead);
+    const [call] = await calls(setup.lead);
     expect(call).toMatchObject({ status: 'completed', abandoned: true, attempts_count: 1 });
     expect(await usage(busy, 'concurrency_cap_used')).toBe(0);
-    expect((await lead(made.lead)).status).toBe('completed_attempted');
+    expect((await lead(setup.lead)).status).toBe('completed_attempted');
   });
 });
 
 describe('an answering machine', () => {
   test('is hung up on, and no cap is taken', async () => {
     const acme = await buyer();
-    const made = await shop([acme], { lead: { caller_id: MACHINE } });
+    const setup = await shop([acme], { lead: { caller_id: MACHINE } });
     await run();
-    const [call] = await calls(made.lead);
+    const [call] = await calls(setup.lead);
     expect(call).toMatchObject({
       status: 'completed',
       answered_by: 'machine',
@@ -235,11 +235,11 @@ describe('an answering machine', () => {
       buyer_id: null,
     });
     expect(await usage(acme, 'attempt_total_used')).toBe(0);
-    expect(await lead(made.lead)).toMatchObject({
+    expect(await lead(setup.lead)).toMatchObject({
       status: 'completed_attempted',
       contact_attempts: 1,
     });
-    expect(await story(made.lead)).toContain('call_changed: completed: answered by a machine');
+    expect(await story(setup.lead)).toContain('call_changed: completed: answered by a machine');
     const { totals } = await ok('get', 'calls/reports');
     expect(totals).toMatchObject({ answered_by_person: 0, abandoned: 0 });
   });
@@ -251,28 +251,30 @@ describe('an answering machine', () => {
       machine_action: 'leave_message',
       machine_message: 'Hello {{first_name}}',
     };
-    const one = await shop([acme], {
+    const messageSetup = await shop([acme], {
       actions: [leave],
       lead: { caller_id: MACHINE, first_name: 'Ann' },
     });
-    const other = await shop([acme], {
+    const connectSetup = await shop([acme], {
       actions: [{ ...ROUTED, machine_action: 'connect' }],
       lead: { caller_id: MACHINE },
     });
     await run();
-    expect(await calls(one.lead)).toMatchObject([
+    expect(await calls(messageSetup.lead)).toMatchObject([
       { answered_by: 'machine', machine_message: 'Hello Ann', attempts_count: 0 },
     ]);
-    expect(await calls(other.lead)).toMatchObject([{ answered_by: 'machine', buyer_id: acme }]);
+    expect(await calls(connectSetup.lead)).toMatchObject([
+      { answered_by: 'machine', buyer_id: acme },
+    ]);
   });
 
   test('for which no buyer is found is not an abandoned person', async () => {
-    const made = await shop([await buyer({ number: BUSY })], {
+    const setup = await shop([await buyer({ number: BUSY })], {
       actions: [{ ...ROUTED, machine_action: 'connect' }],
       lead: { caller_id: MACHINE },
     });
     await run();
-    expect(await calls(made.lead)).toMatchObject([
+    expect(await calls(setup.lead)).toMatchObject([
       { status: 'completed', answered_by: 'machine', abandoned: false, attempts_count: 1 },
     ]);
   });
@@ -288,7 +290,7 @@ describe('an answering machine', () => {
     expect(await calls(person.lead)).toMatchObject([{ ...was, answered_by: 'human' }]);
     expect(await calls(plain.lead)).toMatchObject([{ ...was, answered_by: null }]);
     const statuses = [];
-    for (const made of [machine, person, plain]) statuses.push((await lead(made.lead)).status);
+    for (const setup of [machine, person, plain]) statuses.push((await lead(setup.lead)).status);
     expect(statuses).toEqual(['completed_attempted', 'completed_connected', 'completed_connected']);
   });
 });

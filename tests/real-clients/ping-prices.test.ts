@@ -11,11 +11,15 @@ const BUYER = { name: 'Secret Buyer', user_buyer_id: 'secret-buyer' };
 const PAYS = { current_conversion_revenue: 40, current_conversion_duration: 90 };
 
 /** An endpoint whose calls are paid by these terms, if there are some. */
-async function market(terms: Fields | undefined, fields: Fields = {}) {
-  const { id: traffic_source_id } = await record('traffic_sources', { name: 'Seller' });
-  const payouts = terms ? [{ traffic_source_id, ...terms }] : [];
-  const offer_id = await offer({ buyer_ids: [await buyer({ ...BUYER, ...PAYS })], payouts });
-  const { inbound_webhook } = await endpoint({ offer_id, traffic_source_id, ...fields });
+async function createMarket(terms: Fields | undefined, fields: Fields = {}) {
+  const { id: trafficSourceId } = await record('traffic_sources', { name: 'Seller' });
+  const payouts = terms ? [{ traffic_source_id: trafficSourceId, ...terms }] : [];
+  const offerId = await offer({ buyer_ids: [await buyer({ ...BUYER, ...PAYS })], payouts });
+  const { inbound_webhook } = await endpoint({
+    offer_id: offerId,
+    traffic_source_id: trafficSourceId,
+    ...fields,
+  });
   return inbound_webhook.vanity_uri as string;
 }
 
@@ -26,7 +30,7 @@ test.each([
   ['a payout by duration', { ...FIXED, paid_for: 'duration', duration: 30 }, 11.5, 30],
   ['no payout', undefined, 0, null],
 ])('under %s, ping and post tell that and no more', async (_, terms, price, duration) => {
-  const at = await market(terms);
+  const at = await createMarket(terms);
   const pinged = await ping(at);
   expect(pinged).toMatchObject({ status: 'accepted', bid_price: price });
   expect(pinged.buyers).toMatchObject([
@@ -38,18 +42,20 @@ test.each([
     expect(body).toMatchObject({ status: 'accepted', bid_price: price, bid_duration: duration });
     expect(body).toMatchObject({ name: null, user_buyer_id: null });
   }
-  const told = JSON.stringify([pinged, posted.body, full.body]);
-  expect(['Secret', 'secret-buyer', ':40'].filter((each) => told.includes(each))).toEqual([]);
+  const answers = JSON.stringify([pinged, posted.body, full.body]);
+  expect(['Secret', 'secret-buyer', ':40'].filter((secret) => answers.includes(secret))).toEqual(
+    [],
+  );
 });
 
 test('the source that the request names decides what is paid', async () => {
-  const at = await market(FIXED);
+  const at = await createMarket(FIXED);
   const { id } = await record('traffic_sources', { name: 'Unpaid' });
   expect(await ping(at, { traffic_source_id: id })).toMatchObject({ bid_price: 0 });
 });
 
 test('names of buyers are shown where the endpoint says so', async () => {
-  const at = await market(FIXED, { show_buyer_names: true });
+  const at = await createMarket(FIXED, { show_buyer_names: true });
   const pinged = await ping(at);
   expect(pinged.buyers).toMatchObject([{ ...BUYER, bid_price: 11.5 }]);
   const posted = await send('post', at, { ping_id: pinged.try_all_buyers_ping_id });
@@ -59,10 +65,13 @@ test('names of buyers are shown where the endpoint says so', async () => {
 test.each([
   [false, "the caller's number is on a suppression list of the offer"],
   [true, expect.stringMatching(/^the caller's number is on a suppression list of the offer: "/)],
-])('names of lists too (%s)', async (show_buyer_names, message) => {
-  const offer_id = await offer({ buyer_ids: [await buyer()] });
-  await suppressed({ offer_ids: [offer_id] });
-  const { inbound_webhook } = await endpoint({ offer_id, show_buyer_names });
+])('names of lists too (%s)', async (showBuyerNames, message) => {
+  const offerId = await offer({ buyer_ids: [await buyer()] });
+  await suppressed({ offer_ids: [offerId] });
+  const { inbound_webhook } = await endpoint({
+    offer_id: offerId,
+    show_buyer_names: showBuyerNames,
+  });
   const res = await ping(inbound_webhook.vanity_uri);
   expect(res).toMatchObject({ status: 'caller_number_suppressed', errors: [message] });
 });

@@ -5,7 +5,7 @@ import { PAYS, soldCalls } from '../support/sold-calls';
 
 const here = softswitch('2026-06-01T16:30:00Z'); // Monday 12:30 in New York
 const { ok, offer, begin } = here;
-const { sold, eventsOf } = soldCalls(here);
+const { sold, loadEvents } = soldCalls(here);
 
 describe('a postback', () => {
   test('takes unknown keys as tokens, from the query string and the body', async () => {
@@ -25,7 +25,7 @@ describe('a postback', () => {
         nested: { a: 1 },
       },
     });
-    expect((await eventsOf(call)).at(-1)).toMatchObject({
+    expect((await loadEvents(call)).at(-1)).toMatchObject({
       event: 'note',
       message: 'sold by phone',
     });
@@ -58,7 +58,7 @@ describe('a postback', () => {
     const { call, shown, change } = await sold();
     await change({ add_payout: '2.50', adjustment_reason: 'bonus' });
     expect((await shown()).payout).toBe(9.5);
-    expect((await eventsOf(call)).at(-1)).toMatchObject({
+    expect((await loadEvents(call)).at(-1)).toMatchObject({
       event: 'payout_changed',
       details: { from: 7, to: 9.5, adjustment_reason: 'bonus' },
     });
@@ -69,7 +69,10 @@ describe('a postback', () => {
       add_payout: [expect.stringContaining('$0.00 or above')],
     });
     await change({ adjustment_reason: 'looked at it' });
-    expect((await eventsOf(call)).at(-1)).toMatchObject({ event: 'note', message: 'looked at it' });
+    expect((await loadEvents(call)).at(-1)).toMatchObject({
+      event: 'note',
+      message: 'looked at it',
+    });
   });
 
   test('says what stands in the way of a payout, and takes the rest', async () => {
@@ -81,9 +84,11 @@ describe('a postback', () => {
       call: { buyer_converted: true, traffic_source_converted: false },
       warnings: { offer_converted: [expect.stringContaining('no traffic source')] },
     });
-    const { id: traffic_source_id } = (await ok('post', 'traffic_sources', { name: 'X' }))
+    const { id: trafficSourceId } = (await ok('post', 'traffic_sources', { name: 'X' }))
       .traffic_source;
-    const unpaid = await begin(await offer({ buyer_ids: [buyer] }), { traffic_source_id });
+    const unpaid = await begin(await offer({ buyer_ids: [buyer] }), {
+      traffic_source_id: trafficSourceId,
+    });
     const marked = await ok('post', `calls/update_call/${unpaid.uuid}`, both);
     expect(marked).toMatchObject({
       call: { buyer_converted: true, traffic_source_converted: true, payout: 0 },

@@ -1,7 +1,7 @@
 import { contract, type Operation } from '../../src/contract';
 import { isRemoval, OWN_KEYS, type Table } from '../../src/db/references';
 import { createFixture, type Fixture } from '../support/example';
-import { referencesOf } from '../support/references';
+import { listReferences } from '../support/references';
 import { createWorld, type Company, type World } from '../support/world';
 
 // A record is named by its id, its uuid or the customer's own identifier, in filters and in bodies
@@ -10,32 +10,32 @@ import { createWorld, type Company, type World } from '../support/world';
 let world: World;
 let fixture: Fixture;
 let theirs: Company;
-let their_fixture: Fixture;
+let theirFixture: Fixture;
 beforeAll(async () => {
   world = await createWorld();
   fixture = await createFixture(world);
   theirs = await world.addCompany();
-  their_fixture = await createFixture(world, theirs);
+  theirFixture = await createFixture(world, theirs);
   for (const [table, key] of Object.entries(OWN_KEYS))
     await world.sql(`UPDATE ${table} SET ${key} = $1 || id WHERE true`, [`own-${table}-`]);
 });
 afterAll(() => world.close());
 
-const ownKeyOf = (table: string) => `own-${table}-${fixture.ids[table]}`;
+const buildOwnKey = (table: string) => `own-${table}-${fixture.ids[table]}`;
 const hasOwnKey = (table: string) => OWN_KEYS[table as Table] !== undefined;
 
-async function uuidOf(table: string, id: number): Promise<string> {
+async function loadUuid(table: string, id: number): Promise<string> {
   const [row] = await world.sql<{ uuid: string }>(`SELECT uuid FROM ${table} WHERE id = $1`, [id]);
   return row!.uuid;
 }
 
 const account = contract.operations.filter(({ credentials }) => credentials === 'account');
-const queryOf = ({ parameters }: Operation) =>
-  parameters.filter(({ in: place }) => place === 'query');
+const listQueryParameters = ({ parameters }: Operation) =>
+  parameters.filter(({ in: location }) => location === 'query');
 const filters = account.flatMap((operation) =>
   operation.method !== 'get'
     ? []
-    : queryOf(operation).flatMap(({ name, schema }) => {
+    : listQueryParameters(operation).flatMap(({ name, schema }) => {
         const table = contract.resolve(schema)['x-reference'];
         return table ? [[`${operation.id}?${name}`, operation, name, table] as const] : [];
       }),
@@ -43,9 +43,9 @@ const filters = account.flatMap((operation) =>
 
 test('every filter that takes an id or a uuid says of which table', () => {
   const unmarked = account.flatMap((operation) =>
-    queryOf(operation).flatMap(({ name, schema }) => {
-      const is_id = /^(.*_)?id$/.test(name) && schema.$ref?.endsWith('/RecordId');
-      return is_id && !schema['x-reference'] ? [`${operation.id}?${name}`] : [];
+    listQueryParameters(operation).flatMap(({ name, schema }) => {
+      const isId = /^(.*_)?id$/.test(name) && schema.$ref?.endsWith('/RecordId');
+      return isId && !schema['x-reference'] ? [`${operation.id}?${name}`] : [];
     }),
   );
   expect(unmarked).toEqual([]);
@@ -58,19 +58,19 @@ describe.each(filters)('%s', (_, operation, name, table) => {
 
   test('finds the same by id, uuid and own identifier', async () => {
     const id = fixture.ids[table]!;
-    const by_id = await ask(id);
-    expect(by_id.status).toBe(200);
-    const names = [await uuidOf(table, id), ...(hasOwnKey(table) ? [ownKeyOf(table)] : [])];
-    for (const named of names) expect((await ask(named)).body).toEqual(by_id.body);
+    const byId = await ask(id);
+    expect(byId.status).toBe(200);
+    const names = [await loadUuid(table, id), ...(hasOwnKey(table) ? [buildOwnKey(table)] : [])];
+    for (const reference of names) expect((await ask(reference)).body).toEqual(byId.body);
   });
 
   test('refuses what names nothing, and what is of another company, on its field', async () => {
-    const foreign = their_fixture.ids[table]!;
+    const foreign = theirFixture.ids[table]!;
     for (const none of [
       '999999999',
       '00000000-0000-4000-8000-000000000000',
       foreign,
-      await uuidOf(table, foreign),
+      await loadUuid(table, foreign),
       ...(hasOwnKey(table) ? ['nobody', `own-${table}-${foreign}`] : []),
     ]) {
       const res = await ask(none);
@@ -84,10 +84,13 @@ describe.each(filters)('%s', (_, operation, name, table) => {
   });
 });
 
-const in_bodies = contract.operations
-  .flatMap(referencesOf)
+const inBodies = contract.operations
+  .flatMap(listReferences)
   .filter(({ target }) => hasOwnKey(target))
-  .map((each) => [`${each.operation.id}.${each.field} (${each.target})`, each] as const);
+  .map(
+    (reference) =>
+      [`${reference.operation.id}.${reference.field} (${reference.target})`, reference] as const,
+  );
 
 /** Bodies in which a field has a meaning that it has not in the contract's example. */
 const BODIES: Record<string, object> = {
@@ -98,7 +101,7 @@ const BODIES: Record<string, object> = {
 const NO_OWNER = { buyer_id: null, buyer_group_id: null, traffic_source_id: null, offer_id: null };
 const NO_CALLS = { ...NO_OWNER, kind: 'no_calls', minutes: 5, percent: null };
 /** Bodies by operation, where a field stands in place of another. */
-const INSTEAD: Record<string, object> = {
+const REPLACED_FIELDS: Record<string, object> = {
   'createAccountEntry.traffic_source_id': { buyer_id: null, kind: 'payment', amount: -1 },
   'createStatement.traffic_source_id': { buyer_id: null },
   'createTrafficSourceToken.schedule_id': { offer_id: null },
@@ -114,7 +117,7 @@ const INSTEAD: Record<string, object> = {
   ),
 };
 
-describe.each(in_bodies)('%s', (_, { operation, field, target, list, along }) => {
+describe.each(inBodies)('%s', (_, { operation, field, target, list, along }) => {
   const send = (name: string) => {
     const body = fixture.body(operation) ?? {};
     // Unique values are taken already, by the record of the fixture.
@@ -123,7 +126,7 @@ describe.each(in_bodies)('%s', (_, { operation, field, target, list, along }) =>
       body: {
         ...Object.fromEntries(fields),
         ...BODIES[field],
-        ...INSTEAD[`${operation.id}.${field}`],
+        ...REPLACED_FIELDS[`${operation.id}.${field}`],
         ...along,
         [field]: list ? [name] : name,
       },
@@ -131,7 +134,7 @@ describe.each(in_bodies)('%s', (_, { operation, field, target, list, along }) =>
   };
 
   test('takes the own identifier for the record', async () => {
-    const res = await send(ownKeyOf(target));
+    const res = await send(buildOwnKey(target));
     expect(Object.keys(res.body.errors ?? {})).not.toContain(field);
     const record = res.body[res.body.metadata?.root] ?? {};
     if (!(field in record) || res.status >= 300) return;
@@ -140,8 +143,8 @@ describe.each(in_bodies)('%s', (_, { operation, field, target, list, along }) =>
   });
 
   // A missing record need not be removed, and a lenient operation warns.
-  const is_refused = !isRemoval(field) && !operation.lenient;
-  if (operation.credentials === 'account' && is_refused)
+  const isRefused = !isRemoval(field) && !operation.lenient;
+  if (operation.credentials === 'account' && isRefused)
     test('refuses an identifier that names nothing', async () => {
       const res = await send(`own-${target}-0`);
       expect([res.status, Object.keys(res.body.errors)]).toEqual([422, [field]]);
@@ -150,8 +153,8 @@ describe.each(in_bodies)('%s', (_, { operation, field, target, list, along }) =>
 
 describe('traffic_source_id=1000 of a client that knows only its own identifiers', () => {
   let source: { id: number };
-  const api = (...sent: Parameters<Company['api']>) => world.company.api(...sent);
-  const countOf = async (path: string, query: object) =>
+  const api = (...args: Parameters<Company['api']>) => world.company.api(...args);
+  const countRecords = async (path: string, query: object) =>
     (await api('get', path, { query })).body.metadata.total_count;
 
   beforeAll(async () => {
@@ -170,7 +173,7 @@ describe('traffic_source_id=1000 of a client that knows only its own identifiers
       },
     });
     expect([call.status, call.body.errors]).toEqual([201, {}]);
-    expect(await countOf('calls', { traffic_source_id: 1000 })).toBe(1);
+    expect(await countRecords('calls', { traffic_source_id: 1000 })).toBe(1);
     const listed = (await api('get', 'calls', { query: { traffic_source_id: '1000' } })).body.calls;
     expect(listed[0].traffic_source_id).toBe(source.id);
     const report = await api('get', 'calls/reports', {
@@ -183,19 +186,21 @@ describe('traffic_source_id=1000 of a client that knows only its own identifiers
     const path = `phone_numbers/${fixture.ids.numbers}`;
     const number = await api('put', path, { body: { traffic_source_id: 1000 } });
     expect(number.body.number.traffic_source_id).toBe(source.id);
-    expect(await countOf('phone_numbers', { traffic_source_id: 1000 })).toBe(1);
+    expect(await countRecords('phone_numbers', { traffic_source_id: 1000 })).toBe(1);
     const lead = await api('put', `leads/${fixture.ids.leads}`, {
       body: { traffic_source_id: 1000 },
     });
     expect(lead.body.lead.traffic_source_id).toBe(source.id);
-    expect(await countOf('leads', { traffic_source_id: 1000 })).toBe(1);
+    expect(await countRecords('leads', { traffic_source_id: 1000 })).toBe(1);
   });
 
   test('works in the payouts of an offer, whose answer has the id', async () => {
     const payout = { payout_type: 'fixed', amount: 5, paid_for: 'buyer_conversion' };
     const path = `offers/${fixture.ids.offers}`;
-    for (const traffic_source_id of [1000, '1000', await uuidOf('traffic_sources', source.id)]) {
-      const res = await api('put', path, { body: { payouts: [{ ...payout, traffic_source_id }] } });
+    for (const trafficSourceId of [1000, '1000', await loadUuid('traffic_sources', source.id)]) {
+      const res = await api('put', path, {
+        body: { payouts: [{ ...payout, traffic_source_id: trafficSourceId }] },
+      });
       expect([res.status, res.body.errors]).toEqual([200, {}]);
       expect(res.body.offer.payouts[0].traffic_source_id).toBe(source.id);
     }
@@ -213,7 +218,7 @@ describe('traffic_source_id=1000 of a client that knows only its own identifiers
       body: {
         name: 'By own identifiers',
         vanity_uri: 'by-own-identifiers',
-        offer_id: ownKeyOf('offers'),
+        offer_id: buildOwnKey('offers'),
         has_auth_token: false,
       },
     });
@@ -232,19 +237,19 @@ describe('traffic_source_id=1000 of a client that knows only its own identifiers
 
   test('means the id where it is the id of another source', async () => {
     await world.sql(`SELECT setval(pg_get_serial_sequence('traffic_sources', 'id'), 8000)`);
-    const named = async (user_traffic_source_id?: string) =>
+    const createSource = async (userTrafficSourceId?: string) =>
       (
         await api('post', 'traffic_sources', {
-          body: { name: 'Ambiguous', user_traffic_source_id },
+          body: { name: 'Ambiguous', user_traffic_source_id: userTrafficSourceId },
         })
       ).body.traffic_source;
-    const first = await named();
-    const second = await named(String(first.id));
+    const first = await createSource();
+    const second = await createSource(String(first.id));
     const path = `leads/${fixture.ids.leads}`;
     const lead = await api('put', path, { body: { traffic_source_id: first.id } });
     expect(lead.body.lead.traffic_source_id).toBe(first.id);
-    expect(await countOf('leads', { traffic_source_id: first.id })).toBe(1);
-    expect(await countOf('leads', { traffic_source_id: second.uuid })).toBe(0);
+    expect(await countRecords('leads', { traffic_source_id: first.id })).toBe(1);
+    expect(await countRecords('leads', { traffic_source_id: second.uuid })).toBe(0);
   });
 });
 
@@ -255,8 +260,8 @@ test('what a deleted record had is still found by its id', async () => {
   const path = `leads/${fixture.ids.leads}`;
   await world.company.api('put', path, { body: { traffic_source_id: id } });
   await world.company.api('delete', `traffic_sources/${id}`);
-  const found = await world.company.api('get', 'leads', { query: { traffic_source_id: id } });
-  expect([found.status, found.body.metadata.total_count]).toEqual([200, 1]);
+  const response = await world.company.api('get', 'leads', { query: { traffic_source_id: id } });
+  expect([response.status, response.body.metadata.total_count]).toEqual([200, 1]);
 });
 
 test('ids that name nothing are refused, one that names a record is enough', async () => {

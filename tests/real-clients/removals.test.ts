@@ -30,7 +30,7 @@ const NAMES: Record<string, string> = {
   buyer_suppressions: 'buyer_suppression',
   offers: 'offer',
 };
-let made = 0;
+let recordCount = 0;
 
 test('each field that removes something is covered', () => {
   expect(new Set(removals.map(({ path }) => path))).toEqual(new Set(Object.keys(NAMES)));
@@ -45,14 +45,16 @@ describe.each(removals)('$field of $path', ({ path, field, key }) => {
     return res.body;
   };
   const newBuyer = async () => {
-    const user_buyer_id = `removed-${made++}`;
-    const { buyer } = await ok('post', 'buyers', { user_buyer_id });
-    return { id: buyer.id as number, uuid: buyer.uuid as string, user_buyer_id };
+    const userBuyerId = `removed-${recordCount++}`;
+    const { buyer } = await ok('post', 'buyers', { user_buyer_id: userBuyerId });
+    return { id: buyer.id as number, uuid: buyer.uuid as string, user_buyer_id: userBuyerId };
   };
   /** A record with one buyer, and how its buyers are read. */
   const newRecord = async () => {
     const member = await newBuyer();
-    const { id } = (await ok('post', path, { name: `R ${made++}`, buyer_ids: [member.id] }))[root];
+    const { id } = (await ok('post', path, { name: `R ${recordCount++}`, buyer_ids: [member.id] }))[
+      root
+    ];
     const members = async (): Promise<number[]> =>
       (await world.company.api('get', `${path}/${id}`)).body[root].buyer_ids;
     return { member, members, to: `${path}/${id}` };
@@ -77,8 +79,10 @@ describe.each(removals)('$field of $path', ({ path, field, key }) => {
   test('takes nothing away that the caller cannot see', async () => {
     const { member, members, to } = await newRecord();
     const alone = await world.addCompany();
-    const other = await alone.api('post', 'buyers', { body: { user_buyer_id: `o-${made++}` } });
-    await ok('put', to, { [field]: [other.body.buyer[key]] });
+    const otherBuyer = await alone.api('post', 'buyers', {
+      body: { user_buyer_id: `o-${recordCount++}` },
+    });
+    await ok('put', to, { [field]: [otherBuyer.body.buyer[key]] });
     expect(await members()).toEqual([member.id]);
   });
 });

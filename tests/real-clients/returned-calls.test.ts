@@ -1,11 +1,11 @@
 import { softswitch } from '../support/softswitch';
-import { ALL, RETURNED, SOLD, soldCalls, usedOf, WINDOWS } from '../support/sold-calls';
+import { ALL, RETURNED, SOLD, soldCalls, readUsage, WINDOWS } from '../support/sold-calls';
 
 // Buyers return calls: what was counted for them is taken back, once.
 
 const here = softswitch('2026-06-01T16:30:00Z'); // Monday 12:30 in New York
 const { ok, begin, report, time } = here;
-const { sold, eventsOf } = soldCalls(here);
+const { sold, loadEvents } = soldCalls(here);
 
 test('buyer_converted=false takes the whole conversion back, and the events have the reason', async () => {
   const { call, shown, change, books } = await sold();
@@ -21,7 +21,7 @@ test('buyer_converted=false takes the whole conversion back, and the events have
     payout: 0,
   });
   expect(await books()).toMatchObject(RETURNED);
-  expect((await eventsOf(call)).slice(-2)).toMatchObject([
+  expect((await loadEvents(call)).slice(-2)).toMatchObject([
     {
       event: 'conversion_returned',
       message: 'the buyer no longer pays $20.00: wrong state',
@@ -38,10 +38,10 @@ test('buyer_converted=false takes the whole conversion back, and the events have
 test('the same return twice is one', async () => {
   const { call, change, books } = await sold();
   await change({ buyer_converted: false, adjustment_reason: 'twice' });
-  const events = await eventsOf(call);
-  const again = await change({ buyer_converted: false, adjustment_reason: 'twice' });
-  expect([again.status, again.body.warnings]).toEqual([200, {}]);
-  expect(await eventsOf(call)).toEqual(events);
+  const events = await loadEvents(call);
+  const repeated = await change({ buyer_converted: false, adjustment_reason: 'twice' });
+  expect([repeated.status, repeated.body.warnings]).toEqual([200, {}]);
+  expect(await loadEvents(call)).toEqual(events);
   expect(await books()).toMatchObject(RETURNED);
 });
 
@@ -78,22 +78,22 @@ test.each([
   ['day', '2026-06-02T04:00:00Z', { daily: [0, 0, 0], monthly: [0, 0, 0] }],
   ['month', '2026-07-01T04:00:00Z', { monthly: [0, 0, 0], total: [0, 0, 0] }],
 ])('a return in a later %s leaves what is used in the window of that time', async (_, at, none) => {
-  const { buyer, offer: offer_id, change, books } = await sold();
+  const { buyer, offer: offerId, change, books } = await sold();
   time.set(at);
-  const next = await begin(offer_id, { caller_number: '+13105550189' });
+  const next = await begin(offerId, { caller_number: '+13105550189' });
   await report(next, 'answered');
   here.later(10);
   await report(next, 'completed', { duration: 10 });
-  const before = usedOf((await ok('get', `buyers/${buyer}`)).buyer);
+  const before = readUsage((await ok('get', `buyers/${buyer}`)).buyer);
   await change({ buyer_converted: false });
   const after = (await books()).buyer;
   const ended = Object.keys(none)[0]!;
   for (const window of WINDOWS) {
-    const is_ended = WINDOWS.indexOf(window) <= WINDOWS.indexOf(ended);
+    const isEnded = WINDOWS.indexOf(window) <= WINDOWS.indexOf(ended);
     const [conversions, revenue] = before[window] as [number, number];
     expect([window, after[window]!.slice(0, 2)]).toEqual([
       window,
-      is_ended ? [1, 20] : [conversions - 1, revenue - 20],
+      isEnded ? [1, 20] : [conversions - 1, revenue - 20],
     ]);
   }
 });
@@ -117,14 +117,16 @@ test('counters that were reset after the conversion stay as they are', async () 
 });
 
 test('a returned call converts again when the buyer reports it, and the caller may be sold again', async () => {
-  const { shown, change, books, offer: offer_id, buyer } = await sold();
+  const { shown, change, books, offer: offerId, buyer } = await sold();
   await ok('put', `buyers/${buyer}`, { current_conversion_duplicate_timeframe: 86_400 });
   await change({ buyer_converted: false });
-  const again = await begin(offer_id);
-  await report(again, 'answered');
-  await report(again, 'completed', { duration: 10 });
-  expect((await ok('get', `calls/${again.id}`)).call.buyer_converted).toBe(true);
-  await here.world.company.api('post', `calls/${again.id}`, { body: { buyer_converted: false } });
+  const secondCall = await begin(offerId);
+  await report(secondCall, 'answered');
+  await report(secondCall, 'completed', { duration: 10 });
+  expect((await ok('get', `calls/${secondCall.id}`)).call.buyer_converted).toBe(true);
+  await here.world.company.api('post', `calls/${secondCall.id}`, {
+    body: { buyer_converted: false },
+  });
   await change({ buyer_converted: true, revenue: 15 });
   expect(await shown()).toMatchObject({ buyer_converted: true, revenue: 15, payout: 7 });
   expect((await books()).buyer).toEqual(ALL([1, 15, 8]));
@@ -133,9 +135,9 @@ test('a returned call converts again when the buyer reports it, and the caller m
 });
 
 test('a call in progress that was returned does not convert by its duration', async () => {
-  const { offer: offer_id, change, books } = await sold();
+  const { offer: offerId, change, books } = await sold();
   await change({ buyer_converted: false });
-  const call = await begin(offer_id, { caller_number: '+13105550190' });
+  const call = await begin(offerId, { caller_number: '+13105550190' });
   await report(call, 'answered');
   here.later(6);
   await report(call, 'duration', { duration: 6 });
@@ -153,8 +155,8 @@ test('a call in progress that was returned does not convert by its duration', as
 });
 
 test('a lead whose other call was paid for has still converted', async () => {
-  const { offer: offer_id, change, books, lead, traffic_source_id } = await sold();
-  const second = await begin(offer_id, { traffic_source_id });
+  const { offer: offerId, change, books, lead, traffic_source_id } = await sold();
+  const second = await begin(offerId, { traffic_source_id });
   await report(second, 'answered');
   await report(second, 'completed', { duration: 10 });
   expect((await books()).lead).toMatchObject({ id: lead, revenue: 40, payout: 14 });
@@ -175,22 +177,20 @@ describe('at the same moment', () => {
     );
     expect(all.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200));
     expect(await books()).toMatchObject(RETURNED);
-    const names = (await eventsOf(call)).map(({ event }) => event);
+    const names = (await loadEvents(call)).map(({ event }) => event);
     expect(names.filter((name) => name === 'conversion_returned')).toHaveLength(1);
   });
 
   test('returns of calls and conversions of others leave what the last of them says', async () => {
-    const { buyer, offer: offer_id, change, books, traffic_source_id } = await sold();
-    const others = await Promise.all(
-      [1, 2, 3].map((n) =>
-        begin(offer_id, { caller_number: `+1310555010${n}`, traffic_source_id }),
-      ),
+    const { buyer, offer: offerId, change, books, traffic_source_id } = await sold();
+    const otherCalls = await Promise.all(
+      [1, 2, 3].map((n) => begin(offerId, { caller_number: `+1310555010${n}`, traffic_source_id })),
     );
-    for (const other of others) await report(other, 'answered');
+    for (const otherCall of otherCalls) await report(otherCall, 'answered');
     here.later(10);
     await Promise.all([
       change({ buyer_converted: false }),
-      ...others.map((other) => report(other, 'completed', { duration: 10 })),
+      ...otherCalls.map((otherCall) => report(otherCall, 'completed', { duration: 10 })),
     ]);
     expect((await books()).buyer).toEqual(ALL([3, 60, 39]));
     expect((await ok('get', `calls?buyer_id=${buyer}&buyer_converted=true`)).calls).toHaveLength(3);

@@ -1,5 +1,5 @@
 import { contract, facets, type Operation, type Schema } from '../../src/contract';
-import { storedRecordOf, type StoredRecord } from '../../src/http/stored-fields';
+import { findStoredRecord, type StoredRecord } from '../../src/http/stored-fields';
 import { createFixture, type Fixture } from '../support/example';
 import { createWorld, type World } from '../support/world';
 
@@ -13,16 +13,16 @@ beforeAll(async () => {
   world = await createWorld();
   fixture = await createFixture(world);
   await fillIn();
-  for (const trigger_type of EVENTS)
+  for (const triggerType of EVENTS)
     await world.company.api('post', 'outgoing_webhooks', {
-      body: { name: trigger_type, trigger_type, url: 'https://example.com/hook' },
+      body: { name: triggerType, trigger_type: triggerType, url: 'https://example.com/hook' },
     });
 });
 afterAll(() => world.close());
 
 type Fields = Record<string, unknown>;
 const records = contract.operations.flatMap((operation) => {
-  const record = storedRecordOf(operation);
+  const record = findStoredRecord(operation);
   return record ? [[operation.id, operation, record] as const] : [];
 });
 
@@ -111,20 +111,20 @@ async function fillIn() {
   });
 }
 
-const pathOf = (operation: Operation) => fixture.path(operation);
+const buildPath = (operation: Operation) => fixture.path(operation);
 
 async function get(
   operation: Operation,
   { root, serializer }: StoredRecord,
   query: object = serializer ? { serializer } : {},
 ): Promise<Fields> {
-  const res = await world.company.api('get', pathOf(operation), { query });
+  const res = await world.company.api('get', buildPath(operation), { query });
   expect(res.status).toBe(200);
   return res.body[root];
 }
 
 /** Everything that a change leaves behind. */
-const traces = async () =>
+const countTraces = async () =>
   (
     await world.sql(
       `SELECT (SELECT count(*) FROM change_logs) AS changes,
@@ -134,9 +134,9 @@ const traces = async () =>
   )[0];
 
 const put = async (operation: Operation, body: unknown, more: object = {}) =>
-  world.company.api('put', pathOf(operation), { body, ...more });
+  world.company.api('put', buildPath(operation), { body, ...more });
 
-const serializersOf = ({ parameters }: Operation): (string | undefined)[] => {
+const listSerializers = ({ parameters }: Operation): (string | undefined)[] => {
   const serializer = parameters.find(({ name }) => name === 'serializer');
   const values = (serializer ? contract.resolve(serializer.schema).enum : []) as string[];
   return [undefined, ...values.filter((value) => value !== '')];
@@ -152,14 +152,14 @@ test('every record that can be written is among these', () => {
 
 describe.each(records)('%s', (_, operation, record) => {
   test('of a record as GET shows it changes nothing, with each serializer', async () => {
-    const queries = serializersOf(record.show).map((serializer) =>
+    const queries = listSerializers(record.show).map((serializer) =>
       serializer ? { serializer } : {},
     );
     for (const query of queries) {
-      const before = [await get(operation, record), await traces()];
+      const before = [await get(operation, record), await countTraces()];
       const res = await put(operation, await get(operation, record, query));
       expect([query, res.status, res.body.errors]).toEqual([query, 200, {}]);
-      expect([await get(operation, record), await traces()]).toEqual(before);
+      expect([await get(operation, record), await countTraces()]).toEqual(before);
     }
   });
 
@@ -169,22 +169,25 @@ describe.each(records)('%s', (_, operation, record) => {
     if (collection === operation.path) return; // The company is in no list.
     const zone = { ids: shown.id, time_zone: 'Asia/Kolkata' };
     const listed = await world.company.api('get', collection, { query: zone });
-    const [sent] = Object.values<Fields[]>(listed.body).find(Array.isArray)!;
-    expect(sent).toMatchObject({ id: shown.id, created_at: expect.stringMatching(/\+05:30$/) });
-    const before = await traces();
-    const res = await put(operation, sent);
+    const [listedRecord] = Object.values<Fields[]>(listed.body).find(Array.isArray)!;
+    expect(listedRecord).toMatchObject({
+      id: shown.id,
+      created_at: expect.stringMatching(/\+05:30$/),
+    });
+    const before = await countTraces();
+    const res = await put(operation, listedRecord);
     expect([res.status, res.body.errors]).toEqual([200, {}]);
-    expect([await get(operation, record), await traces()]).toEqual([shown, before]);
+    expect([await get(operation, record), await countTraces()]).toEqual([shown, before]);
   });
 
   test('without a field changes nothing', async () => {
-    const before = [await get(operation, record), await traces()];
+    const before = [await get(operation, record), await countTraces()];
     const res = await put(operation, {});
     expect([res.status, res.body[record.root].updated_at]).toEqual([
       200,
       (before[0] as Fields).updated_at,
     ]);
-    expect([await get(operation, record), await traces()]).toEqual(before);
+    expect([await get(operation, record), await countTraces()]).toEqual(before);
   });
 
   test('refuses each column that cannot be written when it is not what is stored', async () => {
@@ -193,12 +196,12 @@ describe.each(records)('%s', (_, operation, record) => {
       ([name, column]) => name in shown && !record.writable.has(name) && !column['x-moving'],
     );
     expect(fixed.length).toBeGreaterThan(3);
-    const before = [shown, await traces()];
+    const before = [shown, await countTraces()];
     for (const [name, column] of fixed) {
-      const res = await put(operation, { [name]: otherThan(shown[name], column) });
+      const res = await put(operation, { [name]: buildOtherValue(shown[name], column) });
       expect([name, res.status, Object.keys(res.body.errors)]).toEqual([name, 422, [name]]);
     }
-    expect([await get(operation, record), await traces()]).toEqual(before);
+    expect([await get(operation, record), await countTraces()]).toEqual(before);
   });
 
   test('ignores columns that move by themselves', async () => {
@@ -207,7 +210,7 @@ describe.each(records)('%s', (_, operation, record) => {
       ([name, column]) => name in shown && !record.writable.has(name) && column['x-moving'],
     );
     for (const [name, column] of moving) {
-      const res = await put(operation, { [name]: otherThan(shown[name], column) });
+      const res = await put(operation, { [name]: buildOtherValue(shown[name], column) });
       expect([name, res.status]).toEqual([name, 200]);
     }
     expect(await get(operation, record)).toEqual(shown);
@@ -226,7 +229,7 @@ describe.each(records)('%s', (_, operation, record) => {
 });
 
 /** A value that differs, of the type of its column. */
-function otherThan(value: unknown, schema: Schema): unknown {
+function buildOtherValue(value: unknown, schema: Schema): unknown {
   const { types, formats } = facets(schema);
   if (formats.has('date-time')) return '2001-02-03T04:05:06.000+00:00';
   if (typeof value === 'boolean' || types.has('boolean')) return !value;

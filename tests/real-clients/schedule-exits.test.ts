@@ -5,13 +5,13 @@ import {
   BYE,
   call,
   convert,
-  leadOf,
+  loadLead,
   NAG,
   report,
   schedules,
   settle,
   setUp,
-  sold,
+  addBuyer,
   text,
   time,
   world,
@@ -20,7 +20,7 @@ import { leadUpdate } from '../support/write-leads';
 
 setUp();
 
-const { ok, begun, hours, texts, events, status } = schedules;
+const { ok, startLead, hours, texts, events, status } = schedules;
 
 describe('exit_on', () => {
   test('is what a schedule has, by default conversions and opt-outs', async () => {
@@ -36,13 +36,13 @@ describe('exit_on', () => {
   /** Each makes happen what ends the schedule of a lead. */
   const happenings: Record<string, (offer: number) => Promise<unknown>> = {
     connected: async (offer) => {
-      await sold(offer);
+      await addBuyer(offer);
       await report((await call(offer)).id, 'answered');
     },
     inbound_call: (offer) => call(offer),
     replied: () => text('Who is this?'),
     converted: async (offer) => {
-      await sold(offer);
+      await addBuyer(offer);
       const { id, uuid } = await call(offer);
       await report(id, 'answered');
       await convert(uuid);
@@ -52,22 +52,23 @@ describe('exit_on', () => {
   const names = Object.keys(happenings);
 
   test.each(names)('%s ends the schedule, and nothing but the end is done', async (name) => {
-    const { lead, offer } = await begun([...NAG, BYE], {}, { exit_on: [name] });
+    const { lead, offer } = await startLead([...NAG, BYE], {}, { exit_on: [name] });
     await happenings[name]!(offer);
     await settle();
     await hours(2);
-    const is_silent = name === 'converted' || name === 'opted_out';
-    expect(await texts(lead)).toEqual(['Hello', ...(is_silent ? [] : ['Bye'])]);
+    const isSilent = name === 'converted' || name === 'opted_out';
+    expect(await texts(lead)).toEqual(['Hello', ...(isSilent ? [] : ['Bye'])]);
     expect(await events(lead)).toContain(`left_schedule: ${name}`);
-    expect((await leadOf(lead)).is_live).toBe(false);
+    expect((await loadLead(lead)).is_live).toBe(false);
   });
 
   test.each(names)('%s ends nothing where the schedule does not say so', async (name) => {
-    const exit_on = names.filter(
+    const exitOn = names.filter(
       // A conversion comes with a connected call that came in.
-      (other) => other !== name && !['connected', 'inbound_call', 'replied'].includes(other),
+      (candidate) =>
+        candidate !== name && !['connected', 'inbound_call', 'replied'].includes(candidate),
     );
-    const { lead, offer } = await begun([...NAG, BYE], {}, { exit_on });
+    const { lead, offer } = await startLead([...NAG, BYE], {}, { exit_on: exitOn });
     await happenings[name]!(offer);
     await settle();
     expect(await events(lead)).not.toContain(`left_schedule: ${name}`);
@@ -82,7 +83,7 @@ describe('exit_on', () => {
       method: 'post',
       end: true,
     };
-    const { lead, offer } = await begun([...NAG, HOOK, BYE, { ...DIAL, end: true }]);
+    const { lead, offer } = await startLead([...NAG, HOOK, BYE, { ...DIAL, end: true }]);
     await happenings.converted!(offer);
     await settle();
     await hours(5);
@@ -93,16 +94,16 @@ describe('exit_on', () => {
   });
 
   test('an opt-out ends it for good: who comes back is not in it any more', async () => {
-    const { lead } = await begun(NAG);
+    const { lead } = await startLead(NAG);
     await text('STOP');
     await text('START');
     await hours(2);
-    expect([await texts(lead), (await leadOf(lead)).status]).toEqual([['Hello'], 'opt_out']);
-    expect((await leadOf(lead)).is_live).toBe(false);
+    expect([await texts(lead), (await loadLead(lead)).status]).toEqual([['Hello'], 'opt_out']);
+    expect((await loadLead(lead)).is_live).toBe(false);
   });
 
   test('a callback that the lead has asked for is canceled with it', async () => {
-    const { lead, offer } = await begun([wait(1), DIAL], { schedule_callback_in_seconds: 60 });
+    const { lead, offer } = await startLead([wait(1), DIAL], { schedule_callback_in_seconds: 60 });
     await happenings.converted!(offer);
     await hours(3);
     const [callback] = await world.sql(
@@ -110,28 +111,28 @@ describe('exit_on', () => {
       [lead],
     );
     expect(callback).toEqual({ status: 'canceled' });
-    expect((await leadOf(lead)).last_action_at).toBe(null);
+    expect((await loadLead(lead)).last_action_at).toBe(null);
   });
 
-  const returned = (uuid: string) =>
+  const returnCall = (uuid: string) =>
     ok('post', `calls/update_call/${uuid}`, { buyer_converted: false });
 
   test('a lead that has left by a conversion stays out when it is returned', async () => {
-    const { lead, offer } = await begun(NAG);
-    await sold(offer);
+    const { lead, offer } = await startLead(NAG);
+    await addBuyer(offer);
     const { id, uuid } = await call(offer);
     await report(id, 'answered');
     await convert(uuid);
     await settle();
-    await returned(uuid);
+    await returnCall(uuid);
     await hours(2);
     expect(await texts(lead)).toEqual(['Hello']);
-    expect(await leadOf(lead)).toMatchObject({ is_live: false, buyer_converted: false });
+    expect(await loadLead(lead)).toMatchObject({ is_live: false, buyer_converted: false });
   });
 
   test('the return of one of two conversions is not taken for a conversion', async () => {
-    const { lead, offer, schedule } = await begun([...NAG, BYE], {}, { exit_on: [] });
-    await sold(offer);
+    const { lead, offer, schedule } = await startLead([...NAG, BYE], {}, { exit_on: [] });
+    await addBuyer(offer);
     const uuids = [];
     for (let n = 0; n < 2; n++) {
       const { id, uuid } = await call(offer);
@@ -141,16 +142,16 @@ describe('exit_on', () => {
       uuids.push(uuid);
     }
     await ok('put', `schedules/${schedule}`, { exit_on: ['converted'] });
-    await returned(uuids[0]!);
+    await returnCall(uuids[0]!);
     await settle();
     expect(await events(lead)).not.toContain('left_schedule: converted');
-    expect(await leadOf(lead)).toMatchObject({ is_live: true, buyer_converted: true });
-    await returned(uuids[1]!);
-    expect(await leadOf(lead)).toMatchObject({ is_live: true, buyer_converted: false });
+    expect(await loadLead(lead)).toMatchObject({ is_live: true, buyer_converted: true });
+    await returnCall(uuids[1]!);
+    expect(await loadLead(lead)).toMatchObject({ is_live: true, buyer_converted: false });
   });
 
   test('STOP, START and HELP are no replies', async () => {
-    const { lead } = await begun(NAG, {}, { exit_on: ['replied'] });
+    const { lead } = await startLead(NAG, {}, { exit_on: ['replied'] });
     await text('HELP');
     await hours(2);
     expect(await texts(lead)).toEqual(['Hello', 'Again']);
@@ -159,9 +160,9 @@ describe('exit_on', () => {
 
 describe('a conversion and a due step at the same moment', () => {
   /** A lead whose next text is due, on a call that is connected. */
-  async function due() {
-    const { lead, offer } = await begun([...NAG, wait(1), { ...SMS, body: 'Last' }]);
-    await sold(offer);
+  async function createDueLead() {
+    const { lead, offer } = await startLead([...NAG, wait(1), { ...SMS, body: 'Last' }]);
+    await addBuyer(offer);
     const { id, uuid } = await call(offer);
     await report(id, 'answered');
     await applyCalls(world.deps.database.pool, time.read());
@@ -170,7 +171,7 @@ describe('a conversion and a due step at the same moment', () => {
   }
 
   test('while the conversion is not committed the step waits, and then is not done', async () => {
-    const { lead } = await due();
+    const { lead } = await createDueLead();
     const client = await world.deps.database.pool.connect();
     try {
       await client.query('BEGIN');
@@ -190,7 +191,7 @@ describe('a conversion and a due step at the same moment', () => {
   });
 
   test('a worker that has claimed the lead finds its claim gone', async () => {
-    const { lead, uuid } = await due();
+    const { lead, uuid } = await createDueLead();
     await world.sql(
       `UPDATE leads SET claim_id = gen_random_uuid(), due_at = due_at + interval '20 s' WHERE id = $1`,
       [lead],
@@ -208,7 +209,7 @@ describe('a conversion and a due step at the same moment', () => {
     for (let n = 0; n < repetitions(8, 60); n++) {
       time.set(NOON);
       world.company = await world.addCompany();
-      const { lead, uuid } = await due();
+      const { lead, uuid } = await createDueLead();
       await Promise.all([runEngine(world), convert(uuid), runEngine(world)]);
       await runEngine(world);
       const rows = await world.sql<{ kind: string }>(

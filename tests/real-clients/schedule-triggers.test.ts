@@ -5,34 +5,34 @@ import {
   call,
   convert,
   type Fields,
-  leadsIn,
+  listLeads,
   NAG,
   report,
   schedules,
   settle,
   setUp,
-  sold,
+  addBuyer,
   text,
   time,
   world,
 } from '../support/schedule-events';
-import { recorded } from '../support/recorded-calls';
+import { addRecording } from '../support/recorded-calls';
 import { leadInsert } from '../support/write-leads';
 
 setUp();
 
-const { ok, submitted, begun, hours, texts } = schedules;
+const { ok, submitted, startLead, hours, texts } = schedules;
 
 describe('triggers', () => {
   /** A schedule that texts whom its triggers start. */
-  const triggered = async (offer_id: number | null, triggers: object[], more: Fields = {}) =>
-    (await ok('post', 'schedules', { name: 'Then', offer_id, triggers, ...more })).schedule
+  const createTriggered = async (offerId: number | null, triggers: object[], more: Fields = {}) =>
+    (await ok('post', 'schedules', { name: 'Then', offer_id: offerId, triggers, ...more })).schedule
       .id as number;
-  const act = (schedule_id: number, action: object) =>
-    ok('post', 'schedule_actions', { schedule_id, ...action });
+  const act = (scheduleId: number, action: object) =>
+    ok('post', 'schedule_actions', { schedule_id: scheduleId, ...action });
 
   test('are written, read and replaced with the schedule', async () => {
-    const id = await triggered(null, [{ on: 'call_missed' }]);
+    const id = await createTriggered(null, [{ on: 'call_missed' }]);
     const shown = async () => (await ok('get', `schedules/${id}`)).schedule.triggers;
     expect(await shown()).toEqual([{ on: 'call_missed', token_filter_list: [] }]);
     const triggers = [{ on: 'lead_created', token_filter_list: ['state:CA'] }];
@@ -49,17 +49,17 @@ describe('triggers', () => {
 
   test('lead_created starts it with the data of the lead, once', async () => {
     const { lead, offer, schedule } = await submitted([], { first_name: 'Ann', email: 'a@b.co' });
-    const id = await triggered(offer, [{ on: 'lead_created' }]);
+    const id = await createTriggered(offer, [{ on: 'lead_created' }]);
     await act(id, SMS);
     await settle();
-    expect(await leadsIn(id)).toEqual([]);
+    expect(await listLeads(id)).toEqual([]);
     await world.company.api('post', 'leads/capture', {
       body: { schedule_id: schedule, caller_id: '+13105550124', first_name: 'Bo', email: 'b@c.co' },
     });
     await Promise.all([1, 2, 3].map(() => startTriggered(world.deps)));
     await settle();
-    const [started, ...others] = await leadsIn(id);
-    expect([started, others]).toMatchObject([
+    const [started, ...otherLeads] = await listLeads(id);
+    expect([started, otherLeads]).toMatchObject([
       { caller_id: '+13105550124', data: { first_name: 'Bo' }, email: 'b@c.co', offer_id: offer },
       [],
     ]);
@@ -74,30 +74,32 @@ describe('triggers', () => {
 
   test('call_missed starts it for a caller without a lead, with the tokens of the call', async () => {
     const { offer } = await submitted([]);
-    const id = await triggered(offer, [{ on: 'call_missed' }]);
+    const id = await createTriggered(offer, [{ on: 'call_missed' }]);
     const body = { offer_id: offer, caller_number: '+13105550125', tokens: { state: 'CA' } };
     const { id: missed } = (await ok('post', 'call_sessions', body)).call_session;
     await report(missed, 'completed').catch(() => undefined);
     await settle();
-    expect(await leadsIn(id)).toMatchObject([{ caller_id: '+13105550125', data: { state: 'CA' } }]);
+    expect(await listLeads(id)).toMatchObject([
+      { caller_id: '+13105550125', data: { state: 'CA' } },
+    ]);
   });
 
   test('a call of a withheld or an impossible number starts nothing', async () => {
     const { offer } = await submitted([]);
-    const id = await triggered(offer, [{ on: 'call_missed' }]);
+    const id = await createTriggered(offer, [{ on: 'call_missed' }]);
     await call(offer, 'anonymous');
     await call(offer, '+10000000000');
     await settle();
-    expect(await leadsIn(id)).toEqual([]);
+    expect(await listLeads(id)).toEqual([]);
   });
 
   test('call_converted and call_not_converted tell calls apart that were connected', async () => {
     const { offer } = await submitted([]);
-    await sold(offer);
+    await addBuyer(offer);
     const [won, lost, missed] = [
-      await triggered(offer, [{ on: 'call_converted' }]),
-      await triggered(offer, [{ on: 'call_not_converted' }]),
-      await triggered(offer, [{ on: 'call_missed' }]),
+      await createTriggered(offer, [{ on: 'call_converted' }]),
+      await createTriggered(offer, [{ on: 'call_not_converted' }]),
+      await createTriggered(offer, [{ on: 'call_missed' }]),
     ];
     const first = await call(offer, '+13105550126');
     await report(first.id, 'answered');
@@ -107,7 +109,7 @@ describe('triggers', () => {
     await report(second.id, 'answered');
     await report(second.id, 'completed');
     await settle();
-    const numbers = async (id: number) => (await leadsIn(id)).map(({ caller_id }) => caller_id);
+    const numbers = async (id: number) => (await listLeads(id)).map(({ caller_id }) => caller_id);
     expect([await numbers(won), await numbers(lost), await numbers(missed)]).toEqual([
       ['+13105550126'],
       ['+13105550127'],
@@ -117,20 +119,20 @@ describe('triggers', () => {
 
   test('text_received starts it by a text, and not by STOP, START or HELP', async () => {
     await submitted([]);
-    const id = await triggered(null, [{ on: 'text_received' }]);
+    const id = await createTriggered(null, [{ on: 'text_received' }]);
     for (const word of ['HELP', 'STOP', 'Stop!', 'START']) await text(word, '+13105550128');
     await settle();
-    expect(await leadsIn(id)).toEqual([]);
+    expect(await listLeads(id)).toEqual([]);
     await text('Call me', '+13105550128');
     await text('Call me', '+13105550128');
     await settle();
-    expect(await leadsIn(id)).toMatchObject([{ caller_id: '+13105550128' }]);
+    expect(await listLeads(id)).toMatchObject([{ caller_id: '+13105550128' }]);
   });
 
   test('the tokens must match its filters', async () => {
     const { offer, schedule } = await submitted([]);
     const filters = ['state:in CA,NV', 'age:>=18'];
-    const id = await triggered(offer, [{ on: 'lead_created', token_filter_list: filters }]);
+    const id = await createTriggered(offer, [{ on: 'lead_created', token_filter_list: filters }]);
     for (const [n, data] of [
       { state: 'CA' },
       { state: 'ny', age: 20 },
@@ -142,83 +144,88 @@ describe('triggers', () => {
         data,
       });
     await settle();
-    expect((await leadsIn(id)).map(({ caller_id }) => caller_id)).toEqual(['+13105550132']);
+    expect((await listLeads(id)).map(({ caller_id }) => caller_id)).toEqual(['+13105550132']);
   });
 
   test('events of other offers and other companies start nothing', async () => {
     const { offer } = await submitted([]);
-    const id = await triggered(offer, [{ on: 'lead_created' }, { on: 'call_missed' }]);
-    const other = (await ok('post', 'offers', { name: 'Other' })).offer.id as number;
-    await ok('post', 'leads/capture', { offer_id: other, caller_id: '+13105550140' });
-    await call(other, '+13105550141');
+    const id = await createTriggered(offer, [{ on: 'lead_created' }, { on: 'call_missed' }]);
+    const otherOffer = (await ok('post', 'offers', { name: 'Other' })).offer.id as number;
+    await ok('post', 'leads/capture', { offer_id: otherOffer, caller_id: '+13105550140' });
+    await call(otherOffer, '+13105550141');
     const mine = world.company;
     world.company = await world.addCompany();
     await submitted([], { caller_id: '+13105550142' });
     world.company = mine;
     await settle();
-    expect(await leadsIn(id)).toEqual([]);
+    expect(await listLeads(id)).toEqual([]);
   });
 
   test('a number that is in the schedule goes on as it is', async () => {
-    const { lead, offer, schedule } = await begun(NAG, { first_name: 'Ann' });
+    const { lead, offer, schedule } = await startLead(NAG, { first_name: 'Ann' });
     await ok('put', `schedules/${schedule}`, { triggers: [{ on: 'call_missed' }] });
     await call(offer);
     await settle();
-    expect((await leadsIn(schedule)).map(({ id }) => id)).toEqual([lead]);
+    expect((await listLeads(schedule)).map(({ id }) => id)).toEqual([lead]);
     await hours(2);
     expect(await texts(lead)).toEqual(['Hello', 'Again']);
   });
 
   test('schedules that start each other by leads they make come to an end', async () => {
     const { offer, schedule } = await submitted([]);
-    const each = { on: 'lead_created' };
-    const [first, second] = [await triggered(offer, [each]), await triggered(offer, [each])];
+    const trigger = { on: 'lead_created' };
+    const [first, second] = [
+      await createTriggered(offer, [trigger]),
+      await createTriggered(offer, [trigger]),
+    ];
     await ok('post', 'leads/capture', { schedule_id: schedule, caller_id: '+13105550150' });
     await settle();
-    expect([(await leadsIn(first)).length, (await leadsIn(second)).length]).toEqual([1, 1]);
+    expect([(await listLeads(first)).length, (await listLeads(second)).length]).toEqual([1, 1]);
   });
 
   test('a schedule is not started by the calls that it places, nor two by turns', async () => {
     const { offer } = await submitted([]);
     const on = [{ on: 'call_not_converted' }, { on: 'call_missed' }, { on: 'lead_created' }];
-    const [first, second] = [await triggered(offer, on), await triggered(offer, on)];
+    const [first, second] = [await createTriggered(offer, on), await createTriggered(offer, on)];
     for (const id of [first, second]) await act(id, DIAL);
     await ok('post', 'leads/capture', { offer_id: offer, caller_id: '+13105550151' });
     await settle();
     // A call that a schedule has placed ends without a buyer.
     for (let n = 0; n < 6; n++) {
       await world.sql(
-        recorded('UPDATE calls SET ended_at = NULL WHERE company_id = $1 AND connected_at IS NULL'),
+        addRecording(
+          'UPDATE calls SET ended_at = NULL WHERE company_id = $1 AND connected_at IS NULL',
+        ),
         [world.company.id],
       );
       await world.sql(
-        recorded(`UPDATE calls SET ended_at = $2, connected_at = $2, updated_at = $2
+        addRecording(`UPDATE calls SET ended_at = $2, connected_at = $2, updated_at = $2
           WHERE company_id = $1 AND ended_at IS NULL`),
         [world.company.id, time.read()],
       );
       await settle();
     }
     // By the lead, and once by the call of the other.
-    expect([(await leadsIn(first)).length, (await leadsIn(second)).length]).toEqual([2, 2]);
+    expect([(await listLeads(first)).length, (await listLeads(second)).length]).toEqual([2, 2]);
   });
 
   test('a number that calls again and again starts it five times a day at most', async () => {
     const { offer } = await submitted([]);
-    const id = await triggered(offer, [{ on: 'call_missed' }]);
+    const id = await createTriggered(offer, [{ on: 'call_missed' }]);
     for (let n = 0; n < 7; n++) {
       await call(offer, '+13105550152');
       await settle();
     }
-    expect((await leadsIn(id)).length).toBe(5);
+    expect((await listLeads(id)).length).toBe(5);
     await hours(25);
     await call(offer, '+13105550152');
     await settle();
-    expect((await leadsIn(id)).length).toBe(6);
+    expect((await listLeads(id)).length).toBe(6);
   });
 
   test('thousands of leads at once start it once each, by four processes', async () => {
     const { offer, schedule } = await submitted([]);
-    const id = await triggered(offer, [{ on: 'lead_created' }]);
+    const id = await createTriggered(offer, [{ on: 'lead_created' }]);
     const count = repetitions(300, 3_000);
     await world.sql(
       leadInsert(`INSERT INTO leads (company_id, uuid, caller_number, offer_id, schedule_id, status, entered_at)
@@ -239,9 +246,9 @@ describe('triggers', () => {
 
   test('a paused schedule keeps whom it starts until it is resumed', async () => {
     const { offer } = await submitted([]);
-    const id = await triggered(offer, [{ on: 'call_missed' }], { paused: true });
+    const id = await createTriggered(offer, [{ on: 'call_missed' }], { paused: true });
     await call(offer, '+13105550153');
     await settle();
-    expect(await leadsIn(id)).toMatchObject([{ status: 'disabled' }]);
+    expect(await listLeads(id)).toMatchObject([{ status: 'disabled' }]);
   });
 });

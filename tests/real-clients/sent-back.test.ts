@@ -9,13 +9,13 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 type Fields = Record<string, unknown>;
-const api = (...sent: Parameters<World['company']['api']>) => world.company.api(...sent);
-const made = async (path: string, root: string, body: object) => {
+const api = (...args: Parameters<World['company']['api']>) => world.company.api(...args);
+const create = async (path: string, root: string, body: object) => {
   const res = await api('post', path, { body });
   expect([res.status, res.body.errors]).toEqual([201, {}]);
   return res.body[root] as Fields & { id: number; checksum: string };
 };
-const buyer = (fields: object) => made('buyers', 'buyer', fields);
+const buyer = (fields: object) => create('buyers', 'buyer', fields);
 
 test('what was changed is written, and nothing else', async () => {
   const shown = await buyer({ name: 'Before', tier: 3, record_token_filter_list: ['state:CA'] });
@@ -45,14 +45,17 @@ test('lists that are read as arrays are written as arrays, under the names that 
   };
   const res = await api('put', `buyers/${shown.id}`, { body: { ...shown, ...lists } });
   expect([res.status, res.body.buyer]).toEqual([200, expect.objectContaining(lists)]);
-  const one = await api('put', `buyers/${shown.id}`, {
+  const updated = await api('put', `buyers/${shown.id}`, {
     body: { record_token_additional_list: ['kind:y'] },
   });
-  expect(one.body.buyer.record_token_additional_data).toEqual(['kind:y']);
+  expect(updated.body.buyer.record_token_additional_data).toEqual(['kind:y']);
 });
 
 test('a group takes its limit of concurrency by either name', async () => {
-  const group = await made('buyer_groups', 'buyer_group', { name: 'g', concurrency_cap_limit: 4 });
+  const group = await create('buyer_groups', 'buyer_group', {
+    name: 'g',
+    concurrency_cap_limit: 4,
+  });
   expect(group.concurrency_cap_limit).toBe(4);
   const limitAfter = async (body: object) =>
     (await api('put', `buyer_groups/${group.id}`, { body })).body.buyer_group.concurrency_cap_limit;
@@ -96,7 +99,7 @@ test('every column that is refused is named at once, and nothing is written', as
 });
 
 test('long texts that differ are not taken for equal', async () => {
-  const shown = await made('traffic_sources', 'traffic_source', {
+  const shown = await create('traffic_sources', 'traffic_source', {
     name: 'Long',
     description: 'a'.repeat(4_000),
   });
@@ -106,10 +109,10 @@ test('long texts that differ are not taken for equal', async () => {
 });
 
 test('what a limited user cannot see is not cleared by sending the record back', async () => {
-  const [own, other] = [await buyer({ name: 'Own' }), await buyer({ name: 'Other' })];
-  const group = await made('buyer_groups', 'buyer_group', {
+  const [ownBuyer, otherBuyer] = [await buyer({ name: 'Own' }), await buyer({ name: 'Other' })];
+  const group = await create('buyer_groups', 'buyer_group', {
     name: 'g',
-    buyer_ids: [own.id, other.id],
+    buyer_ids: [ownBuyer.id, otherBuyer.id],
   });
   const email = 'limited@example.com';
   await api('post', 'access_control_lists', {
@@ -117,7 +120,7 @@ test('what a limited user cannot see is not cleared by sending the record back',
       name: 'Limited',
       users_emails: [email],
       permissions: ['buyer_groups:read', 'buyer_groups:update', 'buyers:read'],
-      buyer_ids: [own.id],
+      buyer_ids: [ownBuyer.id],
       buyer_group_ids: [group.id],
     },
   });

@@ -57,28 +57,34 @@ let calls = 0;
 async function ring(buyers: Bought[]): Promise<Ringing> {
   await on.atOnce(buyers);
   const sid = `CA${world.company.id}x${++calls}`;
-  const caller = { CallSid: sid, From: '+13105550188', To: on.own, CallStatus: 'ringing' };
+  const caller = {
+    CallSid: sid,
+    From: '+13105550188',
+    To: on.companyNumber,
+    CallStatus: 'ringing',
+  };
   const response = await on.twiml(on.hook('voice'), caller);
   const dial = response.children.find(({ name }) => name === 'Dial')!;
   const legs = new Map<string, Leg>();
   for (const [n, noun] of dial.children.entries()) {
-    const leg_sid = `${sid}-${n}`;
-    server.calls.push({ sid: leg_sid, status: 'ringing' });
+    const legSid = `${sid}-${n}`;
+    server.calls.push({ sid: legSid, status: 'ringing' });
     const report = (CallStatus: string) =>
-      on.twiml(noun.attributes.statusCallback!, { CallSid: leg_sid, CallStatus });
+      on.twiml(noun.attributes.statusCallback!, { CallSid: legSid, CallStatus });
     await report('initiated');
     await report('ringing');
-    legs.set(noun.text, { noun, sid: leg_sid, report });
+    legs.set(noun.text, { noun, sid: legSid, report });
   }
   return { sid, dial, legs };
 }
-const after = (seconds: number) =>
+const setTime = (seconds: number) =>
   time.set(new Date(Date.parse(MONDAY) + seconds * 1000).toISOString());
-const atCarrier = ({ sid }: Leg) => server.calls.find((each) => each.sid === sid)!;
-const statuses = async ({ sid }: Ringing) => on.attempts({ sid });
-const recordings = () => server.asked.filter(({ path }) => path.endsWith('/Recordings')).length;
-const eventsOf = async ({ sid }: Ringing): Promise<string[]> => {
-  const { id } = await on.callOf({ sid });
+const atCarrier = ({ sid }: Leg) => server.calls.find((call) => call.sid === sid)!;
+const listStatuses = async ({ sid }: Ringing) => on.attempts({ sid });
+const countRecordings = () =>
+  server.requests.filter(({ path }) => path.endsWith('/Recordings')).length;
+const loadEvents = async ({ sid }: Ringing): Promise<string[]> => {
+  const { id } = await on.loadCall({ sid });
   return (await on.ok('get', `calls/${id}/events`)).call_events.map(
     ({ event }: { event: string }) => event,
   );
@@ -92,18 +98,18 @@ describe('timeout_seconds', () => {
     ];
     const call = await ring([short, long]);
     expect(call.dial.attributes.timeout).toBe('40');
-    after(14);
+    setTime(14);
     expect(await stopLegs(world.deps)).toBe(0);
-    after(15);
+    setTime(15);
     expect(await stopLegs(world.deps)).toBe(1);
     expect(atCarrier(call.legs.get(short.number)!).status).toBe('canceled');
     expect(atCarrier(call.legs.get(long.number)!).status).toBe('ringing');
-    expect(await statuses(call)).toEqual(['no_answer', 'ringing']);
+    expect(await listStatuses(call)).toEqual(['no_answer', 'ringing']);
     expect([(await on.counts(short))[3], (await on.counts(long))[3]]).toEqual([0, 1]);
     await call.legs.get(short.number)!.report('canceled');
     expect(await stopLegs(world.deps)).toBe(0);
     await call.legs.get(long.number)!.report('in-progress');
-    expect(await statuses(call)).toEqual(['no_answer', 'connected']);
+    expect(await listStatuses(call)).toEqual(['no_answer', 'connected']);
   });
 
   test('a buyer who answers in the same moment keeps the call', async () => {
@@ -112,13 +118,13 @@ describe('timeout_seconds', () => {
       await on.buyer({ timeout_seconds: 40 }),
     ];
     const call = await ring([short, long]);
-    after(15);
+    setTime(15);
     const leg = call.legs.get(short.number)!;
     atCarrier(leg).status = 'in-progress';
     expect(await stopLegs(world.deps)).toBe(0);
     expect(atCarrier(leg).status).toBe('in-progress');
     await leg.report('in-progress');
-    expect(await statuses(call)).toEqual(['connected', 'released']);
+    expect(await listStatuses(call)).toEqual(['connected', 'released']);
   });
 
   test('a carrier that is down for a moment is asked again', async () => {
@@ -127,13 +133,13 @@ describe('timeout_seconds', () => {
       await on.buyer({ timeout_seconds: 40 }),
     ];
     const call = await ring([short, long]);
-    after(15);
+    setTime(15);
     server.trouble([{ status: 503 }]);
     expect(await stopLegs(world.deps)).toBe(0);
     expect(await stopLegs(world.deps)).toBe(0);
-    after(20);
+    setTime(20);
     expect(await stopLegs(world.deps)).toBe(1);
-    expect(await statuses(call)).toEqual(['no_answer', 'ringing']);
+    expect(await listStatuses(call)).toEqual(['no_answer', 'ringing']);
   });
 
   test('the background work of a server stops it', async () => {
@@ -142,11 +148,11 @@ describe('timeout_seconds', () => {
       await on.buyer({ timeout_seconds: 40 }),
     ];
     const call = await ring([short, long]);
-    after(15);
+    setTime(15);
     const jobs = await startJobs(world.deps);
-    while ((await statuses(call))[0] === 'ringing') await setTimeout(50);
+    while ((await listStatuses(call))[0] === 'ringing') await setTimeout(50);
     await jobs.stop();
-    expect(await statuses(call)).toEqual(['no_answer', 'ringing']);
+    expect(await listStatuses(call)).toEqual(['no_answer', 'ringing']);
   });
 
   test('two processes stop a leg once; buyers with one time need no stopping', async () => {
@@ -156,77 +162,77 @@ describe('timeout_seconds', () => {
       await on.buyer({ timeout_seconds: 12 }),
     ];
     const call = await ring(same);
-    after(30);
+    setTime(30);
     const stopped = await Promise.all([stopLegs(world.deps), stopLegs(world.deps)]);
     expect(stopped.toSorted()).toEqual([0, 1]);
-    expect(await statuses(call)).toEqual(['ringing', 'ringing', 'no_answer']);
+    expect(await listStatuses(call)).toEqual(['ringing', 'ringing', 'no_answer']);
   });
 });
 
 describe('record_calls', () => {
   test('is of the buyer that answers: it is recorded by its leg, once', async () => {
-    const [kept, other] = [await on.buyer({ record_calls: true }), await on.buyer()];
-    const call = await ring([kept, other]);
+    const [recordedBuyer, otherBuyer] = [await on.buyer({ record_calls: true }), await on.buyer()];
+    const call = await ring([recordedBuyer, otherBuyer]);
     expect(call.dial.attributes.record).toBeUndefined();
-    const before = recordings();
-    const leg = call.legs.get(kept.number)!;
+    const before = countRecordings();
+    const leg = call.legs.get(recordedBuyer.number)!;
     atCarrier(leg).status = 'in-progress';
     await leg.report('in-progress');
     await leg.report('in-progress');
-    expect(recordings() - before).toBe(1);
-    const asked = server.asked.at(-1)!;
-    expect(asked.path).toBe(`Calls/${leg.sid}/Recordings`);
-    await on.twiml(asked.form.get('RecordingStatusCallback')!, {
+    expect(countRecordings() - before).toBe(1);
+    const request = server.requests.at(-1)!;
+    expect(request.path).toBe(`Calls/${leg.sid}/Recordings`);
+    await on.twiml(request.form.get('RecordingStatusCallback')!, {
       RecordingUrl: 'https://api.twilio.com/recordings/RE1',
       RecordingStatus: 'completed',
       CallSid: leg.sid,
     });
-    expect(await on.callOf(call)).toMatchObject({
+    expect(await on.loadCall(call)).toMatchObject({
       recording_url: 'https://api.twilio.com/recordings/RE1',
     });
-    expect((await eventsOf(call)).filter((event) => event === 'recording')).toHaveLength(1);
+    expect((await loadEvents(call)).filter((event) => event === 'recording')).toHaveLength(1);
   });
 
   test('a buyer who does not want it is not recorded', async () => {
-    const [kept, other] = [await on.buyer({ record_calls: true }), await on.buyer()];
-    const call = await ring([kept, other]);
-    const before = recordings();
-    atCarrier(call.legs.get(other.number)!).status = 'in-progress';
-    await call.legs.get(other.number)!.report('in-progress');
-    expect(await statuses(call)).toEqual(['released', 'connected']);
-    expect(recordings()).toBe(before);
+    const [recordedBuyer, otherBuyer] = [await on.buyer({ record_calls: true }), await on.buyer()];
+    const call = await ring([recordedBuyer, otherBuyer]);
+    const before = countRecordings();
+    atCarrier(call.legs.get(otherBuyer.number)!).status = 'in-progress';
+    await call.legs.get(otherBuyer.number)!.report('in-progress');
+    expect(await listStatuses(call)).toEqual(['released', 'connected']);
+    expect(countRecordings()).toBe(before);
   });
 
   test('a buyer who must press 1 is recorded when it does', async () => {
-    const kept = await on.buyer({ record_calls: true, press_one_to_accept: true });
-    const other = await on.buyer({ press_one_to_accept: true });
-    const call = await ring([kept, other]);
-    const leg = call.legs.get(kept.number)!;
+    const recordedBuyer = await on.buyer({ record_calls: true, press_one_to_accept: true });
+    const otherBuyer = await on.buyer({ press_one_to_accept: true });
+    const call = await ring([recordedBuyer, otherBuyer]);
+    const leg = call.legs.get(recordedBuyer.number)!;
     atCarrier(leg).status = 'in-progress';
     await leg.report('in-progress');
-    const before = recordings();
-    const asked = await on.twiml(leg.noun.attributes.url!, { CallSid: leg.sid });
-    const gather = asked.children.find(({ name }) => name === 'Gather')!;
-    expect(recordings()).toBe(before);
+    const before = countRecordings();
+    const prompt = await on.twiml(leg.noun.attributes.url!, { CallSid: leg.sid });
+    const gather = prompt.children.find(({ name }) => name === 'Gather')!;
+    expect(countRecordings()).toBe(before);
     await on.twiml(gather.attributes.action!, { CallSid: leg.sid, Digits: '1' });
-    expect(recordings() - before).toBe(1);
+    expect(countRecordings() - before).toBe(1);
   });
 
   test('where all want it the carrier records the round; what it refuses is in the events', async () => {
     const both = [await on.buyer({ record_calls: true }), await on.buyer({ record_calls: true })];
     const call = await ring(both);
     expect(call.dial.attributes.record).toBe('record-from-answer');
-    const before = recordings();
+    const before = countRecordings();
     await call.legs.get(both[0]!.number)!.report('in-progress');
-    expect(recordings()).toBe(before);
+    expect(countRecordings()).toBe(before);
     world.company = await world.addCompany();
     on = switchboard(world, time);
-    const [kept, other] = [await on.buyer({ record_calls: true }), await on.buyer()];
-    const mixed = await ring([kept, other]);
+    const [recordedBuyer, otherBuyer] = [await on.buyer({ record_calls: true }), await on.buyer()];
+    const mixed = await ring([recordedBuyer, otherBuyer]);
     server.trouble([{ status: 400, code: 21219 }]);
-    await mixed.legs.get(kept.number)!.report('in-progress');
-    expect(await eventsOf(mixed)).toContain('recording_failed');
-    expect(await statuses(mixed)).toEqual(['connected', 'released']);
+    await mixed.legs.get(recordedBuyer.number)!.report('in-progress');
+    expect(await loadEvents(mixed)).toContain('recording_failed');
+    expect(await listStatuses(mixed)).toEqual(['connected', 'released']);
   });
 });
 
@@ -234,16 +240,20 @@ test('a ping reserves no more buyers than the carrier rings at once', async () =
   const buyers: Bought[] = [];
   for (let n = 0; n < 12; n++) buyers.push(await on.buyer());
   await on.atOnce(buyers);
-  const offer_id = (await on.ok('get', 'offers')).offers[0].id;
-  const endpoint = { name: 'P', vanity_uri: 'many', offer_id, has_auth_token: false };
+  const offerId = (await on.ok('get', 'offers')).offers[0].id;
+  const endpoint = { name: 'P', vanity_uri: 'many', offer_id: offerId, has_auth_token: false };
   await on.ok('post', 'inbound_webhooks', endpoint);
   const ping = await on.ok('post', 'inbound_webhooks/ping/many', { caller_id: '+13105550188' });
   expect(ping.buyers.filter(({ held }: { held: boolean }) => held)).toHaveLength(10);
-  const caller = { CallSid: `CAping${world.company.id}`, From: '+13105550188', To: on.own };
+  const caller = {
+    CallSid: `CAping${world.company.id}`,
+    From: '+13105550188',
+    To: on.companyNumber,
+  };
   const { children } = await on.twiml(on.hook('voice'), { ...caller, CallStatus: 'ringing' });
   expect(children.find(({ name }) => name === 'Dial')!.children).toHaveLength(10);
-  const used = await Promise.all(buyers.map(async (each) => (await on.counts(each))[3]));
-  expect(used.reduce((sum, one) => sum! + one!, 0)).toBe(10);
+  const used = await Promise.all(buyers.map(async (buyer) => (await on.counts(buyer))[3]));
+  expect(used.reduce((sum, count) => sum! + count!, 0)).toBe(10);
 });
 
 describe('dtmf_tones', () => {
@@ -256,7 +266,7 @@ describe('dtmf_tones', () => {
     expect([noun.name, noun.attributes.sendDigits]).toEqual(['Sip', undefined]);
     const [play, ...more] = (await on.twiml(noun.attributes.url!, { CallSid: sid })).children;
     expect([play?.name, play?.attributes.digits, more]).toEqual(['Play', 'ww1#', []]);
-    expect(await statuses(call)).toEqual(['connected']);
+    expect(await listStatuses(call)).toEqual(['connected']);
   });
 
   test('come before a SIP buyer is asked to press 1; without tones it hears none', async () => {

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { contract, facets, type Operation } from '../../src/contract';
 import { maskUrl } from '../../src/http/log-url';
-import { storedRecordOf } from '../../src/http/stored-fields';
+import { findStoredRecord } from '../../src/http/stored-fields';
 import { createFixture, type Fixture } from '../support/example';
 import { basic, createWorld, type World } from '../support/world';
 
@@ -16,12 +16,12 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
-const api = (...sent: Parameters<World['company']['api']>) => world.company.api(...sent);
+const api = (...args: Parameters<World['company']['api']>) => world.company.api(...args);
 const form = (path: string, body: string) => api('post', path, { body, headers: FORM });
 const buyer = async (fields: object) => (await api('post', 'buyers', { body: fields })).body.buyer;
 
 const updates = contract.operations.flatMap((operation) => {
-  const record = storedRecordOf(operation);
+  const record = findStoredRecord(operation);
   const field = record && 'external_record_id' in record.columns ? 'external_record_id' : 'name';
   return record ? [[operation.id, operation, record.root, field] as const] : [];
 });
@@ -59,8 +59,8 @@ describe('fields of a PUT in the query string', () => {
     const shown = { id, uuid, name, created_at, tier };
     const same = await api('put', `buyers/${id}`, { query: shown });
     expect([same.status, same.body.buyer.updated_at]).toEqual([200, created_at]);
-    const other = await api('put', `buyers/${id}`, { query: { ...shown, uuid: 'other' } });
-    expect([other.status, Object.keys(other.body.errors)]).toEqual([422, ['uuid']]);
+    const changed = await api('put', `buyers/${id}`, { query: { ...shown, uuid: 'other' } });
+    expect([changed.status, Object.keys(changed.body.errors)]).toEqual([422, ['uuid']]);
   });
 
   test('need the same permissions as in the body', async () => {
@@ -98,8 +98,8 @@ describe('multipart without a file', () => {
   });
 
   test.each(updates)('%s takes its fields from it', async (_, operation, root, field) => {
-    const sent = { form: { [field]: 'By multipart' } };
-    const res = await api('put', fixture.path(operation), sent);
+    const options = { form: { [field]: 'By multipart' } };
+    const res = await api('put', fixture.path(operation), options);
     expect([res.status, res.body.errors, res.body[root][field]]).toEqual([200, {}, 'By multipart']);
   });
 
@@ -110,10 +110,10 @@ describe('multipart without a file', () => {
       form: { name: 'g', buyer_ids: JSON.stringify([a.id, b.id]) },
     });
     expect(group.body.buyer_group.buyer_ids).toEqual([a.id, b.id]);
-    const made = await api('post', 'buyers', {
+    const created = await api('post', 'buyers', {
       form: { name: 'b', business_hours_schedule: JSON.stringify(hours) },
     });
-    expect(made.body.buyer.business_hours_schedule).toEqual(hours);
+    expect(created.body.buyer.business_hours_schedule).toEqual(hours);
   });
 
   test('with a file that the operation does not take is refused', async () => {
@@ -130,8 +130,8 @@ describe('multipart without a file', () => {
 describe('JSON in a field of a form', () => {
   test('is a list where the field is one', async () => {
     const [a, b] = [await buyer({}), await buyer({})];
-    const made = await form('buyer_groups', `name=g&buyer_ids=[${a.id}, "${b.uuid}"]`);
-    expect(made.body.buyer_group.buyer_ids).toEqual([a.id, b.id]);
+    const created = await form('buyer_groups', `name=g&buyer_ids=[${a.id}, "${b.uuid}"]`);
+    expect(created.body.buyer_group.buyer_ids).toEqual([a.id, b.id]);
     const listed = await api('get', `buyers?ids=[${a.id},${b.id}]`);
     expect(listed.body.buyers.map(({ id }: { id: number }) => id)).toEqual([a.id, b.id]);
     const columns = await api('get', `buyers?columns=["id","name"]&ids=${a.id}`);
@@ -140,12 +140,12 @@ describe('JSON in a field of a form', () => {
 
   test('is a list of texts, pairs and objects too', async () => {
     const hours = [{ schedule: [{ day: 1, times: ['09:00..17:00'] }] }];
-    const sent = new URLSearchParams({
+    const fields = new URLSearchParams({
       record_token_filter_list: '["state:in CA,NV","age:>=18"]',
       record_token_additional_list: '["source:a","kind:x"]',
       business_hours_schedule: JSON.stringify(hours),
     });
-    expect((await form('buyers', String(sent))).body.buyer).toMatchObject({
+    expect((await form('buyers', String(fields))).body.buyer).toMatchObject({
       record_token_filter_data: ['state:in CA,NV', 'age:>=18'],
       record_token_additional_data: ['source:a', 'kind:x'],
       business_hours_schedule: hours,
@@ -154,8 +154,8 @@ describe('JSON in a field of a form', () => {
 
   test('names a record once, however often it is there', async () => {
     const a = await buyer({});
-    const made = await form('buyer_groups', `name=g&buyer_ids=[${a.id},${a.id},"${a.uuid}"]`);
-    expect(made.body.buyer_group.buyer_ids).toEqual([a.id]);
+    const created = await form('buyer_groups', `name=g&buyer_ids=[${a.id},${a.id},"${a.uuid}"]`);
+    expect(created.body.buyer_group.buyer_ids).toEqual([a.id]);
   });
 
   const list = (count: number, item: string) => `[${Array<string>(count).fill(item).join(',')}]`;
@@ -177,25 +177,25 @@ describe('JSON in a field of a form', () => {
   });
 });
 
-const queryOf = ({ parameters }: Operation) =>
-  parameters.filter(({ in: place }) => place === 'query');
+const listQueryParameters = ({ parameters }: Operation) =>
+  parameters.filter(({ in: location }) => location === 'query');
 const reads = contract.operations.filter(
   ({ method, credentials, effect, id }) =>
     method === 'get' && credentials === 'account' && !effect && !id.startsWith('stream'),
 );
 
 /** Removes the times of a timeline, in which the next step is always due now. */
-const untimed = (body: object): object =>
+const removeTimes = (body: object): object =>
   JSON.parse(JSON.stringify(body, (name, value: unknown) => (name === 'at' ? 0 : value)));
 
 describe('blank filters', () => {
-  const lists = reads.filter((operation) => queryOf(operation).length > 0);
+  const lists = reads.filter((operation) => listQueryParameters(operation).length > 0);
   test.each(lists.map((operation) => [operation.id, operation] as const))(
     '%s is the same with all of them blank as without any',
     async (_, operation) => {
       const path = fixture.path(operation);
       const blank = Object.fromEntries(
-        queryOf(operation).flatMap(({ name, schema }): [string, string][] =>
+        listQueryParameters(operation).flatMap(({ name, schema }): [string, string][] =>
           facets(schema).types.has('array')
             ? ([
                 [name, ''],
@@ -205,7 +205,10 @@ describe('blank filters', () => {
         ),
       );
       const [without, all] = [await api('get', path), await api('get', path, { query: blank })];
-      expect([all.status, untimed(all.body)]).toEqual([without.status, untimed(without.body)]);
+      expect([all.status, removeTimes(all.body)]).toEqual([
+        without.status,
+        removeTimes(without.body),
+      ]);
     },
   );
 
@@ -235,7 +238,7 @@ describe('values of closed lists', () => {
   });
 
   const closed = reads.flatMap((operation) =>
-    queryOf(operation).flatMap(({ name, schema }) => {
+    listQueryParameters(operation).flatMap(({ name, schema }) => {
       const word = words(schema).find(([, value]) => value !== '' && value !== 'csv')?.[1];
       return word ? [[`${operation.id}?${name}`, operation, name, word] as const] : [];
     }),
@@ -249,12 +252,12 @@ describe('values of closed lists', () => {
   });
 
   test('are answered as the contract has them', async () => {
-    const made = await buyer({
+    const created = await buyer({
       route_by_type: 'EPC',
       buyer_type: 'Voice_Bot',
       time_zone: 'eastern time (us & canada)',
     });
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       route_by_type: 'epc',
       buyer_type: 'voice_bot',
       time_zone: 'Eastern Time (US & Canada)',

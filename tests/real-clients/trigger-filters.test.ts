@@ -1,7 +1,7 @@
 import { startJobs } from '../../src/background/start';
 import { startTriggered } from '../../src/leads/start-triggered';
 import { eventually } from '../support/engine-process';
-import { call, leadsIn, schedules, settle, setUp, world } from '../support/schedule-events';
+import { call, listLeads, schedules, settle, setUp, world } from '../support/schedule-events';
 import { leadInsert } from '../support/write-leads';
 
 setUp();
@@ -9,8 +9,9 @@ setUp();
 const { ok, submitted } = schedules;
 
 describe('triggers of schedules', () => {
-  const triggered = async (offer_id: number, triggers: object[]) =>
-    (await ok('post', 'schedules', { name: 'Then', offer_id, triggers })).schedule.id as number;
+  const createTriggered = async (offerId: number, triggers: object[]) =>
+    (await ok('post', 'schedules', { name: 'Then', offer_id: offerId, triggers })).schedule
+      .id as number;
 
   test('a filter may name a value list, which then is in use', async () => {
     const { offer, schedule } = await submitted([]);
@@ -18,8 +19,10 @@ describe('triggers of schedules', () => {
       name: 'West coast',
       values: ['90001'],
     });
-    const token_filter_list = ['zip:in_list west coast'];
-    const id = await triggered(offer, [{ on: 'lead_created', token_filter_list }]);
+    const tokenFilterList = ['zip:in_list west coast'];
+    const id = await createTriggered(offer, [
+      { on: 'lead_created', token_filter_list: tokenFilterList },
+    ]);
     for (const [n, zip] of ['90001-1234', '10001'].entries())
       await ok('post', 'leads/capture', {
         schedule_id: schedule,
@@ -27,7 +30,7 @@ describe('triggers of schedules', () => {
         data: { zip },
       });
     await settle();
-    expect((await leadsIn(id)).map(({ caller_id }) => caller_id)).toEqual(['+13105550160']);
+    expect((await listLeads(id)).map(({ caller_id }) => caller_id)).toEqual(['+13105550160']);
     expect((await ok('get', `value_lists/${list.id}`)).value_list.in_use).toBe(true);
     const refused = await world.company.api('delete', `value_lists/${list.id}`);
     expect([refused.status, refused.body.errors.name?.[0]]).toEqual([
@@ -50,32 +53,34 @@ describe('triggers of schedules', () => {
       user_traffic_source_id: 'p-1',
     });
     const facts = ['traffic_source_id:==' + source.id, 'user_traffic_source_id:p-1', 'sub_id:a'];
-    const token_filter_list = [...facts, 'area_code:310', 'geo_state:CA', 'geo_country:US'];
-    const id = await triggered(offer, [{ on: 'call_missed', token_filter_list }]);
-    for (const sub_id of ['a', 'b'])
+    const tokenFilterList = [...facts, 'area_code:310', 'geo_state:CA', 'geo_country:US'];
+    const id = await createTriggered(offer, [
+      { on: 'call_missed', token_filter_list: tokenFilterList },
+    ]);
+    for (const subId of ['a', 'b'])
       await ok('post', 'call_sessions', {
         offer_id: offer,
-        caller_number: sub_id === 'a' ? '+13105550161' : '+13105550162',
+        caller_number: subId === 'a' ? '+13105550161' : '+13105550162',
         traffic_source_id: source.id,
-        sub_id,
+        sub_id: subId,
       });
     await settle();
-    expect((await leadsIn(id)).map(({ caller_id }) => caller_id)).toEqual(['+13105550161']);
+    expect((await listLeads(id)).map(({ caller_id }) => caller_id)).toEqual(['+13105550161']);
   });
 
   test('start them in the background', async () => {
     const { offer } = await submitted([]);
-    const id = await triggered(offer, [{ on: 'call_missed' }]);
+    const id = await createTriggered(offer, [{ on: 'call_missed' }]);
     await call(offer, '+13105550157');
     const jobs = await startJobs(world.deps);
-    await eventually(async () => (await leadsIn(id)).length === 1);
+    await eventually(async () => (await listLeads(id)).length === 1);
     await jobs.stop();
   });
 
   test('events of one company, and those that fail, hold up no others', async () => {
     const { offer, schedule } = await submitted([]);
-    const bad = await triggered(offer, [{ on: 'lead_created' }]);
-    const good = await triggered(offer, [{ on: 'call_missed' }]);
+    const bad = await createTriggered(offer, [{ on: 'lead_created' }]);
+    const good = await createTriggered(offer, [{ on: 'call_missed' }]);
     await world.sql(
       `UPDATE schedules SET triggers = '[{ "on": "lead_created", "token_filter_list": null }]'
         WHERE id = $1`,
@@ -90,14 +95,14 @@ describe('triggers of schedules', () => {
     await call(offer, '+13105550154');
     const first = world.company;
     world.company = await world.addCompany();
-    const other = await submitted([]);
-    const of_other = await triggered(other.offer, [{ on: 'call_missed' }]);
-    await call(other.offer, '+13105550155');
+    const otherSetup = await submitted([]);
+    const ofOther = await createTriggered(otherSetup.offer, [{ on: 'call_missed' }]);
+    await call(otherSetup.offer, '+13105550155');
     await startTriggered(world.deps);
-    expect(await leadsIn(of_other)).toMatchObject([{ caller_id: '+13105550155' }]);
+    expect(await listLeads(ofOther)).toMatchObject([{ caller_id: '+13105550155' }]);
     world.company = first;
     await startTriggered(world.deps);
-    expect(await leadsIn(good)).toMatchObject([{ caller_id: '+13105550154' }]);
+    expect(await listLeads(good)).toMatchObject([{ caller_id: '+13105550154' }]);
     await world.sql('DELETE FROM schedule_events WHERE company_id = $1', [first.id]);
   });
 });

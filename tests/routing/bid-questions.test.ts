@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { ANSWERS } from '../support/bidders';
-import { bidding, dialed, reasonsOf } from '../support/bidding';
+import { bidding, dialed, toReasons } from '../support/bidding';
 import { CALLER } from '../support/sellers';
 
 // Requests to bidders, the meaning of their answers, and the share of sellers of calls in their
@@ -10,7 +10,7 @@ const here = bidding();
 const { ok, later, buyer, bidder, shop, ping, post, call, get, decided, event } = here;
 const { bid, declines } = ANSWERS;
 type Fields = Record<string, unknown>;
-const faultsOf = async (fields: Fields) =>
+const collectFaults = async (fields: Fields) =>
   (await here.world.company.api('post', 'buyers', { body: { name: 'B', ...fields } })).body.errors;
 
 test('whoever fails to answer as agreed is left out, with what was wrong', async () => {
@@ -39,11 +39,11 @@ test('whoever fails to answer as agreed is left out, with what was wrong', async
   expect(dialed(session)).toEqual(['sure']);
   const { candidates } = await decided(session.id);
   for (const name of names)
-    expect(candidates.find((one: Fields) => one.name === name)).toMatchObject({
+    expect(candidates.find((candidate: Fields) => candidate.name === name)).toMatchObject({
       reason: 'bid_failed',
       details: { fault: expect.stringContaining(wrong[name]![1]) },
     });
-  expect(here.bidders.asked()).toEqual(names.toSorted());
+  expect(here.bidders.listRequested()).toEqual(names.toSorted());
 });
 
 test('204, false and what is written for no decline', async () => {
@@ -56,7 +56,7 @@ test('204, false and what is written for no decline', async () => {
   const names = Object.keys(answers);
   const at = await shop(await Promise.all(names.map((name) => bidder(name))));
   here.bidders.answer(answers);
-  const reasons = reasonsOf(await decided((await call(at)).id));
+  const reasons = toReasons(await decided((await call(at)).id));
   expect(reasons).toEqual(Object.fromEntries(names.map((name) => [name, 'bid_declined'])));
 });
 
@@ -67,7 +67,7 @@ describe('a seller', () => {
     const at = await shop(ids, { traffic_source_id: source });
     const payouts = [{ payout_type: 'percentage', amount: 50 }];
     await ok(`offers/${at.offer}`, { payouts }, 'put');
-    await here.numberOf(at);
+    await here.buyNumber(at);
     here.bidders.answer({ seven: bid(70), nine: bid(90, { duration: 45 }) });
     const pinged = await ping(at);
     expect(pinged).toMatchObject({ status: 'accepted', bid_price: 45 });
@@ -84,7 +84,7 @@ describe('a seller', () => {
       { buyer_id: ids[1], bid: 90, net_bid: 45, kept: true },
       { buyer_id: ids[0] },
     ]);
-    expect(here.bidders.asked()).toEqual(['nine', 'seven']);
+    expect(here.bidders.listRequested()).toEqual(['nine', 'seven']);
     await event(session.id, { event: 'answered' });
     await event(session.id, { event: 'completed', duration: 50 });
     expect((await get(`calls/${session.id}`)).call).toMatchObject({ revenue: 90, payout: 45 });
@@ -93,17 +93,17 @@ describe('a seller', () => {
   test('is held a bidder no longer than its bid stands, and asks again after', async () => {
     const id = await bidder('brief');
     const at = await shop([id], { hold_seconds: 60 });
-    await here.numberOf(at);
+    await here.buyNumber(at);
     here.bidders.answer({ brief: bid(10, { expires_in: 20 }) });
-    const { expires_at, try_all_buyers_ping_id: ping_id } = await ping(at);
+    const { expires_at, try_all_buyers_ping_id: pingId } = await ping(at);
     expect(Date.parse(expires_at) - here.time.read().getTime()).toBe(20_000);
     later(5);
-    expect((await post(at, { ping_id })).expires_at).toBe(expires_at);
+    expect((await post(at, { ping_id: pingId })).expires_at).toBe(expires_at);
     later(16);
     await here.sweep();
     here.bidders.answer({ brief: bid(12, { expires_in: 20 }) });
-    expect(await post(at, { ping_id })).toMatchObject({ status: 'accepted', late: true });
-    expect(here.bidders.asked()).toEqual(['brief']);
+    expect(await post(at, { ping_id: pingId })).toMatchObject({ status: 'accepted', late: true });
+    expect(here.bidders.listRequested()).toEqual(['brief']);
     here.bidders.answer({ brief: declines });
     later(61);
     expect((await ping(at)).status).toBe('no_buyer_available');
@@ -113,7 +113,7 @@ describe('a seller', () => {
 test('the question is filled with tokens and signed; answers are read where they are said to be', async () => {
   const id = await bidder('templated', {
     bid_request: {
-      url: `${here.bidders.urlOf('templated')}?zip={{zip}}`,
+      url: `${here.bidders.buildUrl('templated')}?zip={{zip}}`,
       headers: { 'X-Api-Key': 'k-123', 'Content-Type': 'application/json' },
       body: '{"from":"{{caller_id}}","state":"{{state}}"}',
     },
@@ -132,18 +132,18 @@ test('the question is filled with tokens and signed; answers are read where they
   here.bidders.answer({ templated: ANSWERS.json({ ...said, note: 'pays after 75 seconds' }) });
   const body = { offer_id: at.offer, caller_number: CALLER, tokens: { zip: '90 0', state: '"CA' } };
   const session = (await ok('call_sessions', body)).call_session;
-  const [asked] = here.bidders.received;
-  expect(asked).toMatchObject({ path: '/templated?zip=90%200', method: 'POST' });
-  expect(asked!.headers['x-api-key']).toBe('k-123');
-  expect(JSON.parse(asked!.body)).toEqual({ from: CALLER, state: '"CA' });
-  const headers = asked!.headers as Record<string, string>;
+  const [request] = here.bidders.received;
+  expect(request).toMatchObject({ path: '/templated?zip=90%200', method: 'POST' });
+  expect(request!.headers['x-api-key']).toBe('k-123');
+  expect(JSON.parse(request!.body)).toEqual({ from: CALLER, state: '"CA' });
+  const headers = request!.headers as Record<string, string>;
   expect(headers['webhook-signature']!.split(' ')).toHaveLength(2);
   expect((await decided(session.id)).bids).toMatchObject([{ bid: 8.5, duration: 75 }]);
   const key = bid_secret as string;
-  const signed_at = new Date(Number(headers['webhook-timestamp']) * 1000);
-  jest.useFakeTimers({ now: signed_at, doNotFake: ['nextTick', 'setImmediate', 'setTimeout'] });
+  const signedAt = new Date(Number(headers['webhook-timestamp']) * 1000);
+  jest.useFakeTimers({ now: signedAt, doNotFake: ['nextTick', 'setImmediate', 'setTimeout'] });
   try {
-    new Webhook(key).verify(asked!.body, headers);
+    new Webhook(key).verify(request!.body, headers);
   } finally {
     jest.useRealTimers();
   }
@@ -153,7 +153,7 @@ test('the question is filled with tokens and signed; answers are read where they
 
 test('settings that cannot work are refused on their field', async () => {
   const url = 'https://bids.example.com/ask';
-  expect(await faultsOf({ buyer_type: 'rtb' })).toHaveProperty('bid_request');
+  expect(await collectFaults({ buyer_type: 'rtb' })).toHaveProperty('bid_request');
   const refused: [Fields, string][] = [
     [{ bid_request: { url: 'http://10.0.0.1/' } }, 'bid_request.url'],
     [{ bid_request: { url: 'https://{{host}}/' } }, 'bid_request.url'],
@@ -163,7 +163,8 @@ test('settings that cannot work are refused on their field', async () => {
     [{ ping_timeout_seconds: 0.1 }, 'ping_timeout_seconds'],
     [{ ping_timeout_seconds: 6 }, 'ping_timeout_seconds'],
   ];
-  for (const [fields, field] of refused) expect(await faultsOf(fields)).toHaveProperty([field]);
+  for (const [fields, field] of refused)
+    expect(await collectFaults(fields)).toHaveProperty([field]);
   const id = await buyer({ bid_request: { url }, ping_timeout_seconds: 0.25 });
   await ok(`buyers/${id}`, { buyer_type: 'rtb' }, 'put');
   const res = await here.world.company.api('put', `buyers/${id}`, { body: { bid_request: null } });

@@ -1,4 +1,4 @@
-import { bidding, dialed, reasonsOf } from '../support/bidding';
+import { bidding, dialed, toReasons } from '../support/bidding';
 import { ANSWERS } from '../support/bidders';
 
 // Dollar caps of traffic sources where bids come after the call: what calls may bring together
@@ -15,8 +15,8 @@ interface Session {
 }
 
 /** A source with a cap, and an offer with a sure buyer, then a bidder, then another buyer. */
-async function scene(source_limits: object) {
-  const { traffic_source } = await ok('traffic_sources', { name: 'Ads', ...source_limits });
+async function scene(sourceLimits: object) {
+  const { traffic_source } = await ok('traffic_sources', { name: 'Ads', ...sourceLimits });
   const { offer } = await shop([
     await buyer({ name: 'first', tier: 1, ...PAYS }),
     await bidder('bidder', { route_by_type: 'tier', tier: 2 }),
@@ -55,8 +55,8 @@ test('calls whose first buyer is busy hold no more of the cap than it has, howev
   // Three calls for 40 dollars and five for 5: a fourth for 40 would come to 180.
   expect(names).toEqual([...Array(3).fill('bidder'), ...Array(5).fill('last')]);
   expect(await limits()).toMatchObject({ pending: 145 });
-  const other = next.find((session) => dialed(session)[0] === 'last')!;
-  expect(reasonsOf(await decided(other.id))).toMatchObject({
+  const lastSession = next.find((session) => dialed(session)[0] === 'last')!;
+  expect(toReasons(await decided(lastSession.id))).toMatchObject({
     first: 'already_tried',
     bidder: 'traffic_source_cap_reached',
   });

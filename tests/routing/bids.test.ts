@@ -1,5 +1,5 @@
-import { ANSWERS, together } from '../support/bidders';
-import { bidding, dialed, reasonsOf } from '../support/bidding';
+import { ANSWERS, answerTogether } from '../support/bidders';
+import { bidding, dialed, toReasons } from '../support/bidding';
 import { CALLER } from '../support/sellers';
 
 // Buyers of type rtb are asked for a bid before they get a call, and pay what they have bid.
@@ -22,14 +22,14 @@ test('all bidders are asked at once, and the highest bid wins over what others p
     }),
   ];
   const at = await shop(ids);
-  const held = together(3);
+  const held = answerTogether(3);
   here.bidders.answer({
     low: held((res) => res.end('{"bid": 12}')),
     high: held((res) => res.end('{"bid": "$31.259", "number": "+12125550777", "duration": 30}')),
     out: held((res) => res.end('{"accept": "no", "bid": 90}')),
   });
   const session = await call(at);
-  expect(here.bidders.asked()).toEqual(['high', 'low', 'out']);
+  expect(here.bidders.listRequested()).toEqual(['high', 'low', 'out']);
   expect(session.instruction.dial).toMatchObject([{ buyer_id: ids[1], number: '+12125550777' }]);
   const decision = await decided(session.id);
   expect(decision.bids).toMatchObject([
@@ -49,7 +49,7 @@ test('all bidders are asked at once, and the highest bid wins over what others p
     ['low', 3],
     ['out', null],
   ]);
-  expect(reasonsOf(decision).out).toBe('bid_declined');
+  expect(toReasons(decision).out).toBe('bid_declined');
 });
 
 test('the bid is paid once, after its duration, even if it has expired by then', async () => {
@@ -87,9 +87,9 @@ test('without a duration the bid is paid as soon as the buyer takes the call, no
   const lost = await call(at, someone());
   await event(lost.id, { event: 'no_answer' });
   expect((await get(`calls/${lost.id}`)).call.revenue).toBe(0);
-  const taken = await call(at, someone());
-  await event(taken.id, { event: 'answered' });
-  expect((await get(`calls/${taken.id}`)).call.revenue).toBe(7);
+  const answeredCall = await call(at, someone());
+  await event(answeredCall.id, { event: 'answered' });
+  expect((await get(`calls/${answeredCall.id}`)).call.revenue).toBe(7);
 });
 
 test('a cap of dollars counts the bid while the call is under way', async () => {
@@ -99,27 +99,27 @@ test('a cap of dollars counts the bid while the call is under way', async () => 
   expect(dialed(await call(at, someone()))).toEqual(['capped']);
   const second = await call(at, someone());
   expect(second.instruction.action).toBe('hang_up');
-  expect(reasonsOf(await decided(second.id))).toEqual({ capped: 'cap_reached' });
+  expect(toReasons(await decided(second.id))).toEqual({ capped: 'cap_reached' });
 });
 
 test('a bid is kept for its caller and offer until it expires; an explanation asks nobody', async () => {
   const id = await bidder('kept');
-  const [at, other] = [await shop([id]), await shop([id])];
-  expect(reasonsOf(await explain(at))).toEqual({ kept: 'bid_not_asked' });
+  const [at, otherShop] = [await shop([id]), await shop([id])];
+  expect(toReasons(await explain(at))).toEqual({ kept: 'bid_not_asked' });
   here.bidders.answer({ kept: bid(11, { expires_in: 90 }) });
   await call(at);
   later(89);
   expect((await explain(at)).bids).toMatchObject([{ buyer_id: id, bid: 11, kept: true }]);
-  const again = await call(at);
-  expect((await decided(again.id)).bids).toMatchObject([{ bid: 11, kept: true }]);
-  expect(here.bidders.asked()).toEqual(['kept']);
-  await call(other);
+  const secondCall = await call(at);
+  expect((await decided(secondCall.id)).bids).toMatchObject([{ bid: 11, kept: true }]);
+  expect(here.bidders.listRequested()).toEqual(['kept']);
+  await call(otherShop);
   await call(at, someone());
-  expect(here.bidders.asked()).toHaveLength(3);
+  expect(here.bidders.listRequested()).toHaveLength(3);
   later(1);
-  expect(reasonsOf(await explain(at))).toEqual({ kept: 'bid_not_asked' });
+  expect(toReasons(await explain(at))).toEqual({ kept: 'bid_not_asked' });
   await call(at);
-  expect(here.bidders.asked()).toHaveLength(4);
+  expect(here.bidders.listRequested()).toHaveLength(4);
 });
 
 test('of callers who withhold their number no bid is kept', async () => {
@@ -128,7 +128,7 @@ test('of callers who withhold their number no bid is kept', async () => {
   for (const times of [1, 2]) {
     const body = { offer_id: at.offer, caller_number: 'anonymous' };
     expect(dialed((await ok('call_sessions', body)).call_session)).toEqual(['blind']);
-    expect(here.bidders.asked()).toHaveLength(times);
+    expect(here.bidders.listRequested()).toHaveLength(times);
   }
   expect(JSON.parse(here.bidders.received[0]!.body).data.call.caller_number).toBeNull();
 });
@@ -138,7 +138,7 @@ test('a bidder that fails five times within a minute is not asked for a minute',
   here.bidders.answer({ flaky: 500 });
   for (let n = 0; n < 5; n++) {
     later(10);
-    expect(reasonsOf(await decided((await call(at, someone())).id)).flaky).toBe('bid_failed');
+    expect(toReasons(await decided((await call(at, someone())).id)).flaky).toBe('bid_failed');
   }
   here.bidders.answer({ flaky: bid(9) });
   later(59);
@@ -147,7 +147,7 @@ test('a bidder that fails five times within a minute is not asked for a minute',
     reason: 'bidder_suspended',
     details: { resumes_at: '2026-06-01T12:31:50.000Z' },
   });
-  expect(here.bidders.asked()).toEqual([]);
+  expect(here.bidders.listRequested()).toEqual([]);
   later(1);
   expect(dialed(await call(at, someone()))).toEqual(['flaky']);
 });
@@ -163,8 +163,8 @@ test('only bidders that could come first are asked; the others once it is their 
   here.bidders.answer({ before: declines, beside: declines, behind: bid(4) });
   const session = await call(at);
   expect(dialed(session)).toEqual(['sure']);
-  expect(here.bidders.asked()).toEqual(['before', 'beside']);
-  expect(reasonsOf(await decided(session.id))).toMatchObject({
+  expect(here.bidders.listRequested()).toEqual(['before', 'beside']);
+  expect(toReasons(await decided(session.id))).toMatchObject({
     behind: 'bid_not_asked',
     closed: 'paused',
   });
@@ -174,26 +174,26 @@ test('only bidders that could come first are asked; the others once it is their 
 test('a request with an Idempotency-Key asks once', async () => {
   const at = await shop([await bidder('once')]);
   here.bidders.answer({ once: bid(5) });
-  const sent = {
+  const request = {
     body: { offer_id: at.offer, caller_number: CALLER },
     headers: { 'Idempotency-Key': 'bid-once' },
   };
-  const first = await here.world.company.api('post', 'call_sessions', sent);
-  const second = await here.world.company.api('post', 'call_sessions', sent);
+  const first = await here.world.company.api('post', 'call_sessions', request);
+  const second = await here.world.company.api('post', 'call_sessions', request);
   expect(dialed(first.body.call_session)).toEqual(['once']);
   expect(second.body).toEqual(first.body);
-  expect(here.bidders.asked()).toEqual(['once']);
+  expect(here.bidders.listRequested()).toEqual(['once']);
 });
 
 test('no lock and no connection is held while bidders think', async () => {
   const slow = await shop([await bidder('slow')]);
   const at = await shop([await buyer({ name: 'sure' })]);
   let answer!: () => void;
-  const asked = new Promise<void>((done) => {
+  const requestArrived = new Promise<void>((done) => {
     here.bidders.answer({ slow: (res) => (done(), (answer = () => void res.end('{"bid": 3}'))) });
   });
   const waiting = call(slow);
-  await asked;
+  await requestArrived;
   const open = await here.world.sql(
     `SELECT 1 FROM pg_stat_activity
      WHERE datname = current_database() AND state LIKE 'idle in transaction%'`,
@@ -206,8 +206,8 @@ test('no lock and no connection is held while bidders think', async () => {
 
 test('a simulation asks nobody: bidders pay what they really bid for the call, or take none', async () => {
   const id = await bidder('replayed', { concurrency_cap_limit: 1 });
-  const other = await bidder('lower');
-  const at = await shop([id, other]);
+  const lowerBidder = await bidder('lower');
+  const at = await shop([id, lowerBidder]);
   const from = here.time.read().toISOString();
   here.bidders.answer({ replayed: bid(20, { duration: 10 }), lower: bid(5, { duration: 10 }) });
   const session = await call(at);
@@ -219,14 +219,14 @@ test('a simulation asks nobody: bidders pay what they really bid for the call, o
   const changes = [{ buyer_id: id, paused: true }];
   const period = { offer_id: at.offer, from, to: here.time.read().toISOString() };
   const { simulation } = await ok('routing/simulate', { ...period, changes });
-  const revenueOf = (buyer_id: number) => {
-    const one = simulation.buyers.find((each: Fields) => each.buyer_id === buyer_id);
-    return [one.as_configured.revenue, one.as_changed.revenue];
+  const readRevenues = (buyerId: number) => {
+    const row = simulation.buyers.find((item: Fields) => item.buyer_id === buyerId);
+    return [row.as_configured.revenue, row.as_changed.revenue];
   };
-  expect([revenueOf(id), revenueOf(other)]).toEqual([
+  expect([readRevenues(id), readRevenues(lowerBidder)]).toEqual([
     [20, 0],
     [0, 5],
   ]);
   expect(simulation.assumptions.join()).toContain('Nobody is asked for a bid');
-  expect(here.bidders.asked()).toEqual([]);
+  expect(here.bidders.listRequested()).toEqual([]);
 });

@@ -3,41 +3,41 @@ import { recordUsage } from '../../src/buyers/record-usage';
 import type { Db } from '../../src/db/tenant';
 import type * as Candidates from '../../src/routing/candidates';
 import type { Candidate } from '../../src/routing/engine/candidate';
-import { candidatesOf } from '../../src/routing/load-candidates';
+import { loadCandidates } from '../../src/routing/load-candidates';
 import { CALLER, candidateWorld } from '../support/candidate-world';
 import { MONDAY, NEW_YORK } from '../support/candidates';
 import { repetitions } from '../support/repetitions';
 
 // Caps from the cache of a process equal those of a full read, whatever happened.
 
-let own: Awaited<ReturnType<typeof candidateWorld>>;
-beforeAll(async () => void (own = await candidateWorld()));
-afterAll(() => own.world.close());
-beforeEach(() => own.clock.set(MONDAY));
+let setup: Awaited<ReturnType<typeof candidateWorld>>;
+beforeAll(async () => void (setup = await candidateWorld()));
+afterAll(() => setup.world.close());
+beforeEach(() => setup.clock.set(MONDAY));
 
 const CACHES = ['candidates', 'offer-snapshot'].map((name) =>
   require.resolve(`../../src/routing/${name}`),
 );
 
 /** The modules as another process has them, with caches of its own. */
-function ofAnotherProcess(): typeof Candidates {
-  const kept = CACHES.map((path) => [path, require.cache[path]] as const);
+function loadInAnotherProcess(): typeof Candidates {
+  const cachedModules = CACHES.map((path) => [path, require.cache[path]] as const);
   for (const path of CACHES) Reflect.deleteProperty(require.cache, path);
   const loaded = createRequire(__filename)(CACHES[0]!) as typeof Candidates;
-  for (const [path, known] of kept) require.cache[path] = known;
+  for (const [path, cachedModule] of cachedModules) require.cache[path] = cachedModule;
   return loaded;
 }
 
 const DAY = 86_400_000;
 /** No spacing is longer than a day. */
-const shown = (candidates: readonly Candidate[], now: Date) =>
-  candidates.map(({ last_call_at, ...one }) => ({
-    ...one,
+const normalizeCandidates = (candidates: readonly Candidate[], now: Date) =>
+  candidates.map(({ last_call_at, ...rest }) => ({
+    ...rest,
     last_call_at:
       last_call_at && now.getTime() - last_call_at.getTime() < DAY ? last_call_at : null,
   }));
 
-function randomOf(seed: number) {
+function createRandom(seed: number) {
   let state = seed;
   const below = (n: number) => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -51,22 +51,22 @@ const ZONES = [NEW_YORK, 'Tokyo', 'London', 'Hawaii'];
 const MOVES = [0, 1_000, 20_000, 60_000, 600_000, 3_600_000, 12 * 3_600_000, DAY, 30 * DAY];
 
 /** Buyers and a group on two offers, and everything that may be done to them. */
-async function model(seed: number) {
-  const { below, of } = randomOf(seed);
-  own.world.company = await own.world.addCompany();
-  const { api } = own.world.company;
+async function runModel(seed: number) {
+  const { below, of } = createRandom(seed);
+  setup.world.company = await setup.world.addCompany();
+  const { api } = setup.world.company;
   const buyers: number[] = [];
   for (let n = 0; n < 5; n++)
-    buyers.push(await own.made('buyers', { name: `${n}`, time_zone: ZONES[n % 4] }));
-  const group = await own.made('buyer_groups', { buyer_ids: buyers.slice(2) });
-  const list = await own.made('buyer_suppressions', { buyer_ids: buyers.slice(1, 3) });
+    buyers.push(await setup.create('buyers', { name: `${n}`, time_zone: ZONES[n % 4] }));
+  const group = await setup.create('buyer_groups', { buyer_ids: buyers.slice(2) });
+  const list = await setup.create('buyer_suppressions', { buyer_ids: buyers.slice(1, 3) });
   const offers = [
-    await own.made('offers', { buyer_ids: buyers.slice(0, 3), buyer_group_ids: [group] }),
-    await own.made('offers', { buyer_ids: buyers }),
+    await setup.create('offers', { buyer_ids: buyers.slice(0, 3), buyer_group_ids: [group] }),
+    await setup.create('offers', { buyer_ids: buyers }),
   ];
-  const processes = [ofAnotherProcess(), ofAnotherProcess()];
-  const look = (db: Pick<Db, 'company_id' | 'key' | 'sql'> = own.db()) =>
-    of(processes).readCandidates(
+  const processes = [loadInAnotherProcess(), loadInAnotherProcess()];
+  const look = (db: Pick<Db, 'company_id' | 'key' | 'sql'> = setup.db()) =>
+    of(processes).loadCallCandidates(
       db,
       [
         {
@@ -75,7 +75,7 @@ async function model(seed: number) {
           traffic_source_id: null,
         },
       ],
-      own.clock.read(),
+      setup.clock.read(),
     );
   const put = async (path: string, body: object) => {
     const res = await api('put', path, { body });
@@ -91,7 +91,12 @@ async function model(seed: number) {
   ];
   type Owner = (typeof owners)[number];
   const count = (db: Db, owner: Owner) =>
-    recordUsage(db, { owner, usage: usage(), concurrency: of([1, 1, -1]), now: own.clock.read() });
+    recordUsage(db, {
+      owner,
+      usage: usage(),
+      concurrency: of([1, 1, -1]),
+      now: setup.clock.read(),
+    });
   /** Transactions that are open, by the owners whose rows they hold. */
   const open = new Map<Owner, (commits: boolean) => Promise<void>>();
   const free = (): Owner[] => owners.filter((owner) => !open.has(owner));
@@ -104,7 +109,7 @@ async function model(seed: number) {
     const ended = new Promise<boolean>((resolve) => (end = resolve));
     let held!: () => void;
     const holds = new Promise<void>((resolve) => (held = resolve));
-    const done = own
+    const done = setup
       .db()
       .transaction(async (tx) => {
         if (below(2) === 0) await look(tx);
@@ -147,11 +152,12 @@ async function model(seed: number) {
     ]),
   });
   const steps: Record<string, () => Promise<unknown>> = {
-    use: () => count(own.db(), of(free())),
-    'use again': () => count(own.db(), of(free())),
+    use: () => count(setup.db(), of(free())),
+    'use again': () => count(setup.db(), of(free())),
     'use many at once': () =>
-      Promise.all(free().flatMap((owner) => [look(), count(own.db(), owner), look()])),
-    time: async () => own.clock.set(new Date(own.clock.read().getTime() + of(MOVES)).toISOString()),
+      Promise.all(free().flatMap((owner) => [look(), count(setup.db(), owner), look()])),
+    time: async () =>
+      setup.clock.set(new Date(setup.clock.read().getTime() + of(MOVES)).toISOString()),
     limits: () => put(`buyers/${freeBuyer()}`, limits()),
     concurrency: () => put(`buyers/${freeBuyer()}`, { concurrency_cap_limit: of([null, 0, 1, 2]) }),
     hours: () => put(`buyers/${freeBuyer()}`, { business_hours_schedule: hours() }),
@@ -174,7 +180,7 @@ async function model(seed: number) {
     },
     suppress: () =>
       of([
-        () => own.block(list, CALLER),
+        () => setup.block(list, CALLER),
         () => put(`buyer_suppressions/${list}`, { buyer_ids: [of(buyers)] }),
       ])(),
     offer: () => put(`offers/${of(offers)}`, { buyer_ids: buyers.filter(() => below(3) > 0) }),
@@ -190,8 +196,10 @@ async function model(seed: number) {
       // A call may take the caps of any owner.
       while (open.size > 0) await closeOne();
       const body = { offer_id: of(offers), caller_number: `+1${CALLER.slice(1)}` };
-      const begun = await Promise.all([1, 2, 3].map(() => api('post', 'call_sessions', { body })));
-      for (const { body: answer } of begun) {
+      const responses = await Promise.all(
+        [1, 2, 3].map(() => api('post', 'call_sessions', { body })),
+      );
+      for (const { body: answer } of responses) {
         const { id, instruction } = answer.call_session;
         if (instruction.action !== 'dial') continue;
         for (const event of of([['no_answer'], ['answered', 'completed'], ['answered'], []]))
@@ -202,18 +210,18 @@ async function model(seed: number) {
     },
   };
   const check = async () => {
-    const now = own.clock.read();
+    const now = setup.clock.read();
     for (const offer of offers) {
-      const full = shown(await candidatesOf(own.db(), offer, CALLER, now), now);
-      for (const { readCandidates } of processes) {
+      const full = normalizeCandidates(await loadCandidates(setup.db(), offer, CALLER, now), now);
+      for (const { loadCallCandidates: readCandidates } of processes) {
         if (below(4) === 0) continue;
         const call = {
           source: { offer_id: String(offer) },
           number: Number(CALLER),
           traffic_source_id: null,
         };
-        const [found] = await readCandidates(own.db(), [call], now);
-        expect(shown(found!.candidates, now)).toEqual(full);
+        const [result] = await readCandidates(setup.db(), [call], now);
+        expect(normalizeCandidates(result!.candidates, now)).toEqual(full);
       }
     }
   };
@@ -233,7 +241,7 @@ async function model(seed: number) {
 test.each(Array.from({ length: repetitions(6, 60) }, (_, n) => n + 1))(
   'what two processes know of caps is what the database says, after any sequence (%d)',
   async (seed) => {
-    const { step, check, end } = await model(seed);
+    const { step, check, end } = await runModel(seed);
     const done: string[] = [];
     try {
       for (let n = 0; n < 60; n++) {

@@ -36,19 +36,19 @@ const json =
 const buyer = async (name: string, tier: number) =>
   (await ok('post', 'buyers', { name, number: '+12125550199', tier, attempt_total_limit: 100 }))
     .buyer.id as number;
-const used = async (id: number) =>
+const loadUsage = async (id: number) =>
   (await ok('get', `buyers/${id}`)).buyer.attempt_total_used as number;
 let numbers = 2000;
-const begin = async (offer_id: number, headers: Record<string, string> = {}) =>
+const begin = async (offerId: number, headers: Record<string, string> = {}) =>
   (
     await ok(
       'post',
       'call_sessions',
-      { offer_id, caller_number: `+1310557${++numbers}`, tokens: { state: 'CA' } },
+      { offer_id: offerId, caller_number: `+1310557${++numbers}`, tokens: { state: 'CA' } },
       headers,
     )
   ).call_session;
-const decided = async (id: number) =>
+const loadDecision = async (id: number) =>
   (await ok('get', `calls/${id}/decision`)).decisions.at(-1).candidates as Record<
     string,
     unknown
@@ -58,7 +58,7 @@ const shop = async (fields: object = {}) => {
   const buyers = [await buyer('first', 1), await buyer('second', 2), await buyer('third', 3)];
   const { id: offer } = (await ok('post', 'offers', { name: 'Offer', buyer_ids: buyers })).offer;
   const owner = { owner_type: 'Offer', owner_id: offer };
-  const made = await ok('post', 'outgoing_webhooks', {
+  const createdWebhook = await ok('post', 'outgoing_webhooks', {
     name: 'Ask',
     trigger_type: 'before_buyer_dialled',
     url: receiver.url,
@@ -68,8 +68,8 @@ const shop = async (fields: object = {}) => {
   return {
     buyers,
     offer,
-    webhook: made.outgoing_webhook.id as number,
-    secret: made.secret as string,
+    webhook: createdWebhook.outgoing_webhook.id as number,
+    secret: createdWebhook.secret as string,
   };
 };
 const dialed = (session: { instruction: { dial?: { buyer_id: number }[] } }) =>
@@ -80,7 +80,7 @@ test('a vetoed buyer is not dialed; the decision has the reason; caps are unchan
   answers = { first: json({ accept: false, reason: 'credit line is used up' }), second: 403 };
   const call = await begin(offer);
   expect(dialed(call)).toEqual([buyers[2]]);
-  const candidates = await decided(call.id);
+  const candidates = await loadDecision(call.id);
   expect(candidates.filter(({ reason }) => reason === 'vetoed')).toMatchObject([
     {
       buyer_id: buyers[0],
@@ -89,7 +89,7 @@ test('a vetoed buyer is not dialed; the decision has the reason; caps are unchan
     },
     { buyer_id: buyers[1], details: { outgoing_webhook_id: webhook, veto: 'answered 403' } },
   ]);
-  expect(await Promise.all(buyers.map(used))).toEqual([0, 0, 1]);
+  expect(await Promise.all(buyers.map(loadUsage))).toEqual([0, 0, 1]);
   const { body, headers } = receiver.received[0]!;
   expect(checkPayload(body)).toMatchObject({
     data: { call: { uuid: call.uuid, token_values: { state: 'CA' } }, buyer: { id: buyers[0] } },
@@ -139,7 +139,7 @@ test('the next buyer is asked about too, after the first has not taken the call'
     'second',
     'third',
   ]);
-  expect(await Promise.all(buyers.map(used))).toEqual([1, 0, 1]);
+  expect(await Promise.all(buyers.map(loadUsage))).toEqual([1, 0, 1]);
 });
 
 test('a request with an Idempotency-Key asks once, and no buyer is dialed twice', async () => {
@@ -154,7 +154,7 @@ test('a request with an Idempotency-Key asks once, and no buyer is dialed twice'
     { 'Idempotency-Key': 'asked-next' },
   );
   expect(dialed(next.call_session)).toEqual([buyers[2]]);
-  expect(await Promise.all(buyers.map(used))).toEqual([0, 1, 1]);
+  expect(await Promise.all(buyers.map(loadUsage))).toEqual([0, 1, 1]);
 });
 
 test('no lock is held while webhooks are asked: other calls dial the same buyer', async () => {
@@ -163,14 +163,14 @@ test('no lock is held while webhooks are asked: other calls dial the same buyer'
     timeout_seconds: 3,
   });
   let answer!: () => void;
-  const asked = new Promise<void>((done) => {
+  const requestArrived = new Promise<void>((done) => {
     answers = { first: (res) => (done(), (answer = () => void res.writeHead(200).end())) };
   });
   const slow = world.company.api('post', 'call_sessions', {
     body: { offer_id: offer, caller_number: '+13105580001', tokens: { slow: '1' } },
   });
   const waiting = slow.then((res) => res.body.call_session);
-  await asked;
+  await requestArrived;
   expect(dialed(await begin(offer))).toEqual([buyers[0]]);
   answer();
   expect(dialed(await waiting)).toEqual([buyers[0]]);

@@ -11,7 +11,7 @@ import { createWorld, type World } from '../support/world';
 
 let world: World;
 let fixture: Fixture;
-const seen = new Map<string, Set<string>>();
+const writersByTable = new Map<string, Set<string>>();
 
 /** Which transactions write the tables, by the triggers of this test. */
 async function watchWrites(): Promise<void> {
@@ -33,7 +33,7 @@ async function watchWrites(): Promise<void> {
 }
 
 /** The tables that some work writes; fails where a transaction of it counts no change. */
-async function writtenBy(name: string, work: () => Promise<unknown>): Promise<string[]> {
+async function findWrittenTables(name: string, work: () => Promise<unknown>): Promise<string[]> {
   await world.sql('TRUNCATE seen_writes');
   await work();
   const transactions = await world.sql<{ written: string[]; counted: boolean }>(`
@@ -47,14 +47,15 @@ async function writtenBy(name: string, work: () => Promise<unknown>): Promise<st
     uncounted: [],
   });
   const tables = [...new Set(transactions.flatMap(({ written }) => written))].sort();
-  for (const table of tables) seen.set(table, (seen.get(table) ?? new Set()).add(name));
+  for (const table of tables)
+    writersByTable.set(table, (writersByTable.get(table) ?? new Set()).add(name));
   return tables;
 }
 
 beforeAll(async () => {
   world = await createWorld();
   await watchWrites();
-  await writtenBy('the fixture', async () => void (fixture = await createFixture(world)));
+  await findWrittenTables('the fixture', async () => void (fixture = await createFixture(world)));
 });
 afterAll(() => world.close());
 
@@ -69,9 +70,11 @@ describe('an operation of the contract counts what it changes', () => {
     async (id, operation: Operation) => {
       // An operation with an Idempotency-Key runs in a transaction.
       const keys = operation.credentials === 'carrier_signature' ? [] : [`key of ${id}`];
-      await writtenBy(id, () => fixture.send(operation));
+      await findWrittenTables(id, () => fixture.send(operation));
       for (const key of keys)
-        await writtenBy(id, () => fixture.send(operation, { headers: { 'Idempotency-Key': key } }));
+        await findWrittenTables(id, () =>
+          fixture.send(operation, { headers: { 'Idempotency-Key': key } }),
+        );
     },
   );
 });
@@ -196,20 +199,22 @@ describe('what the examples of the contract leave out', () => {
   ];
 
   test.each(STEPS)('%s', async (what, tables, work) => {
-    expect(await writtenBy(what, work)).toEqual(tables);
+    expect(await findWrittenTables(what, work)).toEqual(tables);
   });
 
   test('a demo company, and its removal', async () => {
     const everything = [...ROUTING_TABLES].filter((table) => table !== 'outgoing_webhooks').sort();
-    const made = await writtenBy('the demo', () => createDemo(world.deps, 'Demo'));
-    const removed = await writtenBy('its removal', () => removeDemo(world.deps, undefined));
-    expect([made, removed]).toEqual([expect.arrayContaining(['buyers']), expect.anything()]);
-    expect(everything).toEqual(expect.arrayContaining(made.filter((table) => table !== 'numbers')));
+    const demoTables = await findWrittenTables('the demo', () => createDemo(world.deps, 'Demo'));
+    const removed = await findWrittenTables('its removal', () => removeDemo(world.deps, undefined));
+    expect([demoTables, removed]).toEqual([expect.arrayContaining(['buyers']), expect.anything()]);
+    expect(everything).toEqual(
+      expect.arrayContaining(demoTables.filter((table) => table !== 'numbers')),
+    );
   });
 });
 
 test('all tables were written', () => {
-  expect([...seen.keys()].sort()).toEqual([...ROUTING_TABLES, 'numbers'].sort());
+  expect([...writersByTable.keys()].sort()).toEqual([...ROUTING_TABLES, 'numbers'].sort());
 });
 
 test('what is written to a number beside its telephone number counts nothing', async () => {

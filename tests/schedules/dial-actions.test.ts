@@ -1,17 +1,17 @@
 import { createWorld, type World } from '../support/world';
 
 let world: World;
-let schedule_id: number;
+let scheduleId: number;
 beforeAll(async () => {
   world = await createWorld();
   const { body } = await world.company.api('post', 'schedules', { body: { name: 'Calls' } });
-  schedule_id = body.schedule.id;
+  scheduleId = body.schedule.id;
 });
 afterAll(() => world.close());
 
 const post = (fields: object) =>
   world.company.api('post', 'schedule_actions', {
-    body: { schedule_id, action_type: 'dial', ...fields },
+    body: { schedule_id: scheduleId, action_type: 'dial', ...fields },
   });
 const put = (id: number, body: object) =>
   world.company.api('put', `schedule_actions/${id}`, { body });

@@ -50,8 +50,8 @@ describe('settings', () => {
 
   test('a bucket of another service', () => {
     const S3_ENDPOINT = 'https://s3.example.com/';
-    const given = { S3_BUCKET: 'bucket', S3_ENDPOINT, S3_PREFIX: 'apps/trunkline', ...KEYS };
-    expect(loadConfig(given).s3).toEqual({
+    const settings = { S3_BUCKET: 'bucket', S3_ENDPOINT, S3_PREFIX: 'apps/trunkline', ...KEYS };
+    expect(loadConfig(settings).s3).toEqual({
       bucket: 'bucket',
       prefix: 'apps/trunkline/',
       region: 'us-east-1',
@@ -59,7 +59,7 @@ describe('settings', () => {
       path_style: true,
       credentials: { id: 'id', secret: 'secret', session: undefined },
     });
-    expect(loadConfig({ ...given, S3_FORCE_PATH_STYLE: 'false' }).s3!.path_style).toBe(false);
+    expect(loadConfig({ ...settings, S3_FORCE_PATH_STYLE: 'false' }).s3!.path_style).toBe(false);
   });
 
   const faults: [Record<string, string>, string][] = [
@@ -100,27 +100,27 @@ describe('settings', () => {
 });
 
 describe('a start', () => {
-  type Change = (own: Record<string, string>) => Record<string, string>;
+  type Change = (environment: Record<string, string>) => Record<string, string>;
   const wrong: [string, string, Change, RegExp][] = [
     [
       'server with a bucket that there is not',
       'src/server.ts',
-      (own) => ({ ...own, S3_BUCKET: 'nowhere' }),
+      (environment) => ({ ...environment, S3_BUCKET: 'nowhere' }),
       /^S3_BUCKET: http:\S+ has no bucket "nowhere"; make it, or correct S3_BUCKET\.\n$/,
     ],
     [
       'worker with a service that is down',
       'src/worker.ts',
-      (own) => ({ ...own, S3_ENDPOINT: 'http://127.0.0.1:1' }),
+      (environment) => ({ ...environment, S3_ENDPOINT: 'http://127.0.0.1:1' }),
       /^S3_ENDPOINT: http:\/\/127\.0\.0\.1:1 does not answer \(ECONNREFUSED\); .*\.\n$/,
     ],
   ];
   test.each(wrong)('of the %s is refused in one line', async (_, program, change, line) => {
-    const given = { PORT: String(await freePort()), DATA_DIR: newFolder() };
-    const ended = await run(program, [], { ...given, ...change(s3.environment) });
+    const settings = { PORT: String(await freePort()), DATA_DIR: newFolder() };
+    const ended = await run(program, [], { ...settings, ...change(s3.environment) });
     expect(ended).toEqual({ code: 1, output: '', errors: expect.stringMatching(line) });
     // Nothing else was made: no database either.
-    expect(readdirSync(given.DATA_DIR)).toEqual(['storage']);
+    expect(readdirSync(settings.DATA_DIR)).toEqual(['storage']);
   });
 
   test('with a bucket that can be used serves, and leaves its mark in it', async () => {
@@ -153,17 +153,17 @@ describe('a start', () => {
 });
 
 describe('doctor', () => {
-  const storageOf = async (environment: Record<string, string>) => {
-    const given = { DATA_DIR: newFolder(), PORT: String(await freePort()) };
+  const readStorageCheck = async (environment: Record<string, string>) => {
+    const settings = { DATA_DIR: newFolder(), PORT: String(await freePort()) };
     const { output } = await run('src/cli/index.ts', ['doctor', '--json'], {
-      ...given,
+      ...settings,
       ...environment,
     });
     return (JSON.parse(output) as { check: string }[]).find(({ check }) => check === 'storage');
   };
 
   test('says that the bucket can be used', async () => {
-    expect(await storageOf(s3.environment)).toEqual({
+    expect(await readStorageCheck(s3.environment)).toEqual({
       check: 'storage',
       ok: true,
       finding: `s3://files-of-tests/live/ at ${s3.url} can be written`,
@@ -171,7 +171,7 @@ describe('doctor', () => {
   });
 
   test('says what is wrong', async () => {
-    expect(await storageOf({ ...s3.environment, S3_BUCKET: 'nowhere' })).toEqual({
+    expect(await readStorageCheck({ ...s3.environment, S3_BUCKET: 'nowhere' })).toEqual({
       check: 'storage',
       ok: false,
       finding: `S3_BUCKET: ${s3.url} has no bucket "nowhere"; make it, or correct S3_BUCKET.`,
@@ -182,7 +182,7 @@ describe('doctor', () => {
 describe('storage copy', () => {
   const STORAGE_DIR = newFolder();
   const files = join(STORAGE_DIR, 'files');
-  const configOf = (folder = STORAGE_DIR, environment = s3.environment) =>
+  const buildConfig = (folder = STORAGE_DIR, environment = s3.environment) =>
     loadConfig({ STORAGE_DIR: folder, ...environment });
   const names = [1, 2, 3].map(toStorageKey);
   const fourth = toStorageKey(4);
@@ -208,10 +208,10 @@ describe('storage copy', () => {
     const copies = (await s3.objects()).filter((key) => key !== 'live/files/installation');
     expect(copies).toEqual(names.map((key) => `live/files/${key}`));
     writeFileSync(join(files, names[2]!), 'longer');
-    const again = { copied: 1, copied_bytes: 6, present: 2 };
-    expect(await copyToBucket(configOf())).toMatchObject(again);
+    const oneCopied = { copied: 1, copied_bytes: 6, present: 2 };
+    expect(await copyToBucket(buildConfig())).toMatchObject(oneCopied);
     const nothing = { copied: 0, copied_bytes: 0, present: 3 };
-    expect(await copyToBucket(configOf(newFolder()), STORAGE_DIR)).toMatchObject(nothing);
+    expect(await copyToBucket(buildConfig(newFolder()), STORAGE_DIR)).toMatchObject(nothing);
     expect(readdirSync(files).toSorted()).toEqual(names);
   });
 
@@ -223,7 +223,7 @@ describe('storage copy', () => {
       res.writeHead(200, { ETag: '"x"' }).end();
       return true;
     };
-    const copying = copyToBucket(configOf());
+    const copying = copyToBucket(buildConfig());
     await expect(copying).rejects.toThrow(
       `${fourth} has no bytes after it was copied, instead of 4.`,
     );
@@ -232,11 +232,11 @@ describe('storage copy', () => {
   });
 
   test('says what is missing', async () => {
-    await expect(copyToBucket(configOf(STORAGE_DIR, {}))).rejects.toThrow(
+    await expect(copyToBucket(buildConfig(STORAGE_DIR, {}))).rejects.toThrow(
       'S3_BUCKET: it must be given, to say where to copy to.',
     );
     const empty = newFolder();
-    await expect(copyToBucket(configOf(), empty)).rejects.toThrow(
+    await expect(copyToBucket(buildConfig(), empty)).rejects.toThrow(
       `--from: ${empty} is no folder of uploaded files: it has no folder "files".`,
     );
   });

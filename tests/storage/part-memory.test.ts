@@ -1,11 +1,11 @@
 import { PartMemory } from '../../src/storage/part-memory';
 import { StorageUnavailable } from '../../src/storage/storage';
-import { gate } from '../support/engine-process';
+import { createGate } from '../support/engine-process';
 
 test('uploads have no more in memory together than is allowed, and take turns in order', async () => {
   const memory = new PartMemory(10);
   const began: string[] = [];
-  const first = gate();
+  const first = createGate();
   const run = (name: string, bytes: number, until = Promise.resolve()) =>
     memory.with(bytes, 60_000, () => {
       began.push(name);
@@ -21,7 +21,7 @@ test('uploads have no more in memory together than is allowed, and take turns in
 
 test('an upload does not wait for ever, and gives its turn to the next; a failed one ends', async () => {
   const memory = new PartMemory(10);
-  const first = gate();
+  const first = createGate();
   const running = memory.with(6, 60_000, () => first.opened);
   const late = memory.with(8, 1, () => Promise.resolve());
   const small = memory.with(2, 60_000, () => Promise.resolve('small'));

@@ -50,8 +50,8 @@ describe('a download', () => {
   const content = randomBytes(3 * MEBIBYTE);
   let key: string;
   beforeAll(async () => {
-    const made = newFile(content);
-    await storage.keep(made.file, (key = made.key));
+    const createdFile = newFile(content);
+    await storage.keep(createdFile.file, (key = createdFile.key));
   });
 
   test.each(['cut', 'stall'] as const)(
@@ -82,14 +82,14 @@ describe('a download', () => {
   });
 
   test('ends as unavailable when the object is deleted meanwhile', async () => {
-    const { file, key: gone } = newFile(content);
-    await storage.keep(file, gone);
+    const { file, key: deletedKey } = newFile(content);
+    await storage.keep(file, deletedKey);
     s3.hook = (_req, res) => {
       breakAfter(500_000, res, 'cut');
       return false;
     };
-    const { stream } = (await impatient.open(gone))!;
-    await storage.remove(gone);
+    const { stream } = (await impatient.open(deletedKey))!;
+    await storage.remove(deletedKey);
     await expect(buffer(stream)).rejects.toThrow(StorageUnavailable);
   });
 });
@@ -117,7 +117,7 @@ describe('an upload', () => {
     };
     const { file, key } = newFile('content');
     await storage.keep(file, key);
-    expect([await storage.bytesOf(key), refused]).toEqual([7, 4]);
+    expect([await storage.readSize(key), refused]).toEqual([7, 4]);
   });
 
   test('of which a part is lost leaves no object, and takes its parts back', async () => {
@@ -145,7 +145,7 @@ describe('an upload', () => {
     };
     const { file, key } = newFile(randomBytes(9 * MEBIBYTE));
     await storage.keep(file, key);
-    expect([completions, await storage.bytesOf(key)]).toEqual([2, 9 * MEBIBYTE]);
+    expect([completions, await storage.readSize(key)]).toEqual([2, 9 * MEBIBYTE]);
   });
 });
 
@@ -175,7 +175,7 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
       () => impatient.keep(newFile(randomBytes(9 * MEBIBYTE)).file, toStorageKey(0)),
     ],
     ['remove', () => impatient.remove(toStorageKey(0))],
-    ['bytesOf', () => impatient.bytesOf(toStorageKey(0))],
+    ['bytesOf', () => impatient.readSize(toStorageKey(0))],
     ['keysOlderThan', () => impatient.keysOlderThan(0)[Symbol.asyncIterator]().next()],
   ])('makes %s unavailable, after a limited time', async (_name, work) => {
     await expect(work()).rejects.toThrow(StorageUnavailable);

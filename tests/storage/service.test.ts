@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { deleteOrphanedUploads } from '../../src/background/delete-orphaned-uploads';
 import { eventually } from '../support/engine-process';
-import { finished, numberAt, numbersOf, suppressionOf } from '../support/imports';
+import { finished, numberAt, loadNumbers, buildSuppressionRequests } from '../support/imports';
 import { repetitions } from '../support/repetitions';
 import { breakAfter, startS3, type S3Server } from '../support/s3-server';
 import { createWorld, type World } from '../support/world';
@@ -24,9 +24,9 @@ afterAll(async () => {
   await s3.close();
 });
 
-const { api, create, upload } = suppressionOf(() => world);
+const { api, create, upload } = buildSuppressionRequests(() => world);
 const CSV = 'phone\n3105550123\n2125550145\n';
-const csvOf = (rows: number) =>
+const buildCsv = (rows: number) =>
   `phone\n${Array.from({ length: rows }, (_, n) => numberAt(n)).join('\n')}\n`;
 const incoming = () => readdirSync(join(world.deps.config.storage_dir, 'incoming'));
 const newFile = async (content: string, list?: number) => {
@@ -36,7 +36,7 @@ const newFile = async (content: string, list?: number) => {
   return res.body.buyer_suppression_file as { id: number; import_file_url: string };
 };
 const path = (file: { id: number }) => `buyer_suppression_files/${file.id}`;
-const rowOf = async ({ id }: { id: number }) =>
+const loadRow = async ({ id }: { id: number }) =>
   (
     await world.sql<{ attempts: number; run_id: string | null; status: string }>(
       'SELECT attempts, run_id, status FROM buyer_suppression_files WHERE id = $1',
@@ -72,7 +72,7 @@ test('a file is uploaded, downloaded, imported, replaced, and gone with its list
   expect([head.status, head.headers['content-length']]).toEqual([200, String(CSV.length)]);
   const working = await world.work();
   expect(await finished(api, path(file))).toMatchObject({ status: 'succeeded', added_count: 2 });
-  expect(await numbersOf(api, list.id)).toHaveLength(2);
+  expect(await loadNumbers(api, list.id)).toHaveLength(2);
 
   const replaced = await api('put', path(file), {
     form: { import_file: Buffer.from('phone\n6175550144\n') },
@@ -107,8 +107,8 @@ test('a request that is refused, or was answered before, leaves nothing in the b
       form: { import_file: Buffer.from(CSV) },
       headers: { 'Idempotency-Key': 'one' },
     });
-  const [first, again] = [await send(), await send()];
-  expect([first.status, again.headers['idempotent-replayed']]).toEqual([201, 'true']);
+  const [first, second] = [await send(), await send()];
+  expect([first.status, second.headers['idempotent-replayed']]).toEqual([201, 'true']);
   await eventually(async () => (await s3.objects()).length === before.length + 2);
 });
 
@@ -168,10 +168,10 @@ test('an import that finds the bucket down waits for it, however often it was tr
   await s3.stop();
   const working = await world.work();
   await eventually(async () => {
-    const { run_id, attempts } = await rowOf(file);
+    const { run_id, attempts } = await loadRow(file);
     return run_id !== null && attempts === 19;
   });
-  expect(await rowOf(file)).toMatchObject({ status: 'running' });
+  expect(await loadRow(file)).toMatchObject({ status: 'running' });
   await s3.start();
   expect(await finished(api, path(file))).toMatchObject({ status: 'succeeded', added_count: 2 });
   await working.stop();
@@ -180,7 +180,7 @@ test('an import that finds the bucket down waits for it, however often it was tr
 test('an import goes on where it was when the bucket is away in the middle of it', async () => {
   const list = await create();
   const rows = repetitions(60_000, 600_000);
-  const file = await newFile(csvOf(rows), list.id);
+  const file = await newFile(buildCsv(rows), list.id);
   s3.forget();
   let broken = false;
   s3.hook = (req, res) => {

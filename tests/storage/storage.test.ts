@@ -31,12 +31,12 @@ describe.each(kinds)('%s', (kind, open) => {
     writeFileSync(file, content);
     return file;
   };
-  const keys = async (age_ms: number) => {
+  const keys = async (ageMs: number) => {
     const all: string[] = [];
-    for await (const some of storage.keysOlderThan(age_ms)) all.push(...some);
+    for await (const some of storage.keysOlderThan(ageMs)) all.push(...some);
     return all.toSorted();
   };
-  const contentOf = async (key: string) => {
+  const loadContent = async (key: string) => {
     const file = await storage.open(key);
     return file && { bytes: file.bytes, content: await buffer(file.stream) };
   };
@@ -52,9 +52,9 @@ describe.each(kinds)('%s', (kind, open) => {
       const content = randomBytes(bytes);
       const file = incoming(content);
       await storage.keep(file, toStorageKey(bytes));
-      const found = await contentOf(toStorageKey(bytes));
-      expect([found!.bytes, found!.content.equals(content)]).toEqual([bytes, true]);
-      expect(await storage.bytesOf(toStorageKey(bytes))).toBe(bytes);
+      const loadedFile = await loadContent(toStorageKey(bytes));
+      expect([loadedFile!.bytes, loadedFile!.content.equals(content)]).toEqual([bytes, true]);
+      expect(await storage.readSize(toStorageKey(bytes))).toBe(bytes);
       expect(existsSync(file)).toBe(true);
       await storage.remove(toStorageKey(bytes));
       expect(await storage.open(toStorageKey(bytes))).toBeUndefined();
@@ -63,14 +63,14 @@ describe.each(kinds)('%s', (kind, open) => {
 
   test('has no file under a key that none was stored under', async () => {
     expect(await storage.open(toStorageKey(404))).toBeUndefined();
-    expect(await storage.bytesOf(toStorageKey(404))).toBeUndefined();
+    expect(await storage.readSize(toStorageKey(404))).toBeUndefined();
     await storage.remove(toStorageKey(404));
   });
 
   test('stores nothing of a file that there is not', async () => {
     const file = join(storage.incoming, 'none');
     await expect(storage.keep(file, toStorageKey(405))).rejects.toThrow('ENOENT');
-    expect(await storage.bytesOf(toStorageKey(405))).toBeUndefined();
+    expect(await storage.readSize(toStorageKey(405))).toBeUndefined();
   });
 
   test('lets a reader leave before the end', async () => {

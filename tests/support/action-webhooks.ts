@@ -29,7 +29,7 @@ export async function startReceiver() {
       headers: req.headers,
       body: Buffer.concat(chunks).toString(),
     });
-    const tries = received.filter((one) => one.path === path).length;
+    const tries = received.filter((request) => request.path === path).length;
     const fails = path.startsWith('/down') || (path.startsWith('/flaky') && tries <= 3);
     const success = path.startsWith('/moved') ? 302 : 200;
     const status = fails ? 500 : success;
@@ -72,17 +72,22 @@ export function setUp(): void {
 let paths = 0;
 
 /** A lead whose schedule has queued a webhook to `path`. */
-export const queued = async (
+export const queueWebhook = async (
   path: string,
   action: object = {},
   tokens: object = {},
 ): Promise<Queued> => {
   const url = `http://127.0.0.1:${receiver.port}${path}`;
   const { schedule } = await openShop(world, [{ action_type: 'webhook', url, ...action }]);
-  const caller_id = `+1310777${1000 + ++paths}`;
+  const callerId = `+1310777${1000 + ++paths}`;
   const res = await world.company.api('post', 'leads', {
     auth: null,
-    body: { lead_token: schedule.lead_token, caller_id, email: 'ann@example.com', data: tokens },
+    body: {
+      lead_token: schedule.lead_token,
+      caller_id: callerId,
+      email: 'ann@example.com',
+      data: tokens,
+    },
   });
   expect(res.status).toBe(201);
   await runEngine(world);
@@ -108,8 +113,9 @@ export const run = (
     { job_id: 'x', signal },
     deps,
   );
-export const to = (path: string) => receiver.received.filter((one) => one.path.startsWith(path));
-export const outcomes = ({ lead_id }: Queued) =>
+export const listReceived = (path: string) =>
+  receiver.received.filter((request) => request.path.startsWith(path));
+export const loadOutcomes = ({ lead_id }: Queued) =>
   world.sql<{
     event: string;
     message: string;

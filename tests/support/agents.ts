@@ -6,17 +6,18 @@ export interface TestAgent {
   token: string;
 }
 
-let made = 0;
+let agentCount = 0;
 
 /** Creates an agent whose user token has all rights. */
 export async function makeAgent(world: World, body: object = {}): Promise<TestAgent> {
-  const user_email = `agent-${(made += 1)}@example.com`;
-  const { agent } = (await world.company.api('post', 'agents', { body: { user_email, ...body } }))
-    .body;
+  const userEmail = `agent-${(agentCount += 1)}@example.com`;
+  const { agent } = (
+    await world.company.api('post', 'agents', { body: { user_email: userEmail, ...body } })
+  ).body;
   const token = await world.credentials(world.company, [], {
     kind: 'user_token',
     superuser: true,
-    user_email,
+    user_email: userEmail,
   });
   return { id: agent.id, user_id: agent.user_id, token };
 }

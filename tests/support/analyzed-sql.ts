@@ -15,8 +15,8 @@ export const isNode = (value: Value | undefined): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A list of nodes; an empty one is written as no value. */
-export const nodesOf = (value: Value | undefined): Node[] =>
-  Array.isArray(value) ? value.flatMap((each) => (isNode(each) ? each : nodesOf(each))) : [];
+export const listNodes = (value: Value | undefined): Node[] =>
+  Array.isArray(value) ? value.flatMap((item) => (isNode(item) ? item : listNodes(item))) : [];
 
 /** Brackets, quoted names, and everything else up to a space. */
 const TOKEN = /[{}()]|"(?:[^"\\]|\\[\s\S])*"|(?:\\[\s\S]|[^\s{}()\\])+/g;
@@ -53,7 +53,7 @@ export function parseTree(text: string): Value {
 
 /** Visits a tree, but not what `enter` refuses. */
 export function walk(value: Value | undefined, enter: (node: Node) => boolean): void {
-  if (Array.isArray(value)) for (const each of value) walk(each, enter);
+  if (Array.isArray(value)) for (const item of value) walk(item, enter);
   else if (isNode(value) && enter(value))
     for (const field of Object.values(value)) if (typeof field === 'object') walk(field, enter);
 }
@@ -95,12 +95,12 @@ export async function analyzer(client: Client): Promise<AnalyzedSql> {
       );
       await client.query(`CREATE FUNCTION pg_temp.${name}(${rows[0]!.types}) RETURNS void
         LANGUAGE sql BEGIN ATOMIC ${text}; END`);
-      const { rows: made } = await client.query<{ body: string }>(
+      const { rows: definitions } = await client.query<{ body: string }>(
         'SELECT prosqlbody::text AS body FROM pg_proc WHERE proname = $1',
         [name],
       );
       await client.query(`DEALLOCATE ${name}`);
-      return nodesOf(parseTree(made[0]!.body))[0]!;
+      return listNodes(parseTree(definitions[0]!.body))[0]!;
     },
   };
 }

@@ -23,14 +23,14 @@ export async function readItems(file: string): Promise<Item[]> {
 /** Writes an archive without the code of the product, so that it may contain anything. */
 export async function writeItems(file: string, items: readonly Item[]): Promise<void> {
   const packed = pack();
-  const written = pipeline(packed, createGzip(), createWriteStream(file));
+  const finished = pipeline(packed, createGzip(), createWriteStream(file));
   for (const { name, content, header } of items)
     await new Promise<void>((done, fail) => {
-      const given = { name, ...header };
+      const entryHeader = { name, ...header };
       const end = (error?: Error | null) => (error ? fail(error) : done());
-      if (header?.type) packed.entry(given, end);
-      else packed.entry(given, content as string, end);
+      if (header?.type) packed.entry(entryHeader, end);
+      else packed.entry(entryHeader, content as string, end);
     });
   packed.finalize();
-  await written;
+  await finished;
 }

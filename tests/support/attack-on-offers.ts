@@ -5,7 +5,7 @@ import { NOON, ownNumber, runEngine } from './leads';
 import { SCOPES } from './partner';
 import { startReceiver } from './receiver';
 import { standingClock } from './clock';
-import { member, type Member } from './teams';
+import { createMember, type Member } from './teams';
 import { createWorld, type World } from './world';
 
 /** Permissions that a network may give a partner: all but those over the whole company. */
@@ -36,7 +36,7 @@ export async function attackOnOffers() {
   });
   const running = startWebhooks(world.deps);
   await ownNumber(world, world.company);
-  let made = 0;
+  let sequence = 0;
   const ok = async (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) => {
     const res = await world.company.api(method, path, body && { body });
     if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
@@ -47,17 +47,17 @@ export async function attackOnOffers() {
       await ok('post', 'buyers', {
         name,
         tier,
-        number: `+1212555${String(1000 + ++made)}`,
+        number: `+1212555${String(1000 + ++sequence)}`,
         current_conversion_revenue: 20,
         current_conversion_duration: 5,
       })
     ).buyer.id as number;
   /** A new path at the receiver, and the requests that it has got. */
   const endpoint = (kind = 'hook') => {
-    const path = `/${kind}${++made}`;
+    const path = `/${kind}${++sequence}`;
     return {
       url: `${receiver.url}${path}`,
-      got: () => receiver.received.filter((one) => one.path.startsWith(path)),
+      got: () => receiver.received.filter((request) => request.path.startsWith(path)),
     };
   };
 
@@ -65,23 +65,23 @@ export async function attackOnOffers() {
     const [rival, mine] = [await buyer('Rival', 1), await buyer('Mine', 2)];
     const { offer } = await ok('post', 'offers', { name: 'Shared', buyer_ids: [mine, rival] });
     const { schedule } = await ok('post', 'schedules', { name: 'Calls', offer_id: offer.id });
-    const partner = await member(world.company, `partner${++made}@example.com`, {
+    const partner = await createMember(world.company, `partner${++sequence}@example.com`, {
       permissions,
       buyer_ids: [mine],
       offer_ids: [offer.id],
       ...grants,
     });
     const { lead_token } = offer;
-    const schedule_token = schedule.lead_token;
+    const scheduleToken = schedule.lead_token;
     const ids = { offer: offer.id, schedule: schedule.id };
-    return { mine, rival, partner, lead_token, schedule_token, ...ids };
+    return { mine, rival, partner, lead_token, schedule_token: scheduleToken, ...ids };
   };
 
-  const begin = async (offer_id: number, caller_number = `+1310557${1000 + ++made}`) =>
+  const begin = async (offerId: number, callerNumber = `+1310557${1000 + ++sequence}`) =>
     (
       await ok('post', 'call_sessions', {
-        offer_id,
-        caller_number,
+        offer_id: offerId,
+        caller_number: callerNumber,
         tokens: { secret: 'of a caller' },
       })
     ).call_session;
@@ -112,9 +112,14 @@ export async function attackOnOffers() {
       )) as [{ n: string }];
       return n === '0';
     });
-  const submit = async (lead_token: string) => {
-    const caller_id = `+1310558${1000 + ++made}`;
-    const body = { lead_token, caller_id, email: 'ann@example.com', data: { secret: 'of a lead' } };
+  const submit = async (leadToken: string) => {
+    const callerId = `+1310558${1000 + ++sequence}`;
+    const body = {
+      lead_token: leadToken,
+      caller_id: callerId,
+      email: 'ann@example.com',
+      data: { secret: 'of a lead' },
+    };
     const res = await world.company.api('post', 'leads', { auth: null, body });
     return res.body.id as number;
   };

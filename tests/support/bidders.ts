@@ -38,7 +38,7 @@ export const ANSWERS = {
 /** Answers by the name of a bidder; a bidder without an answer declines. */
 export async function startBidders() {
   let answers: Record<string, Answer> = {};
-  const receiver = await startReceiver(({ path }) => answers[nameIn(path)] ?? ANSWERS.declines);
+  const receiver = await startReceiver(({ path }) => answers[parseName(path)] ?? ANSWERS.declines);
   return {
     ...receiver,
     /** Sets the answers, and forgets the requests so far. */
@@ -46,22 +46,22 @@ export async function startBidders() {
       answers = next;
       receiver.received.length = 0;
     },
-    asked: () => receiver.received.map(({ path }) => nameIn(path)).sort(),
-    urlOf: (name: string) => `${receiver.url}/${name}`,
+    listRequested: () => receiver.received.map(({ path }) => parseName(path)).sort(),
+    buildUrl: (name: string) => `${receiver.url}/${name}`,
   };
 }
 
-const nameIn = (path: string) => path.slice(1).split('?')[0]!;
+const parseName = (path: string) => path.slice(1).split('?')[0]!;
 
 /**
  * An answer that is held back until so many bidders were asked: if they were not asked at once,
  * none of them is answered in time.
  */
-export function together(count: number) {
+export function answerTogether(count: number) {
   const waiting: (() => void)[] = [];
   return (answer: (res: ServerResponse) => void): Answer =>
     (res) => {
       waiting.push(() => answer(res));
-      if (waiting.length === count) for (const each of waiting.splice(0)) each();
+      if (waiting.length === count) for (const respond of waiting.splice(0)) respond();
     };
 }

@@ -20,7 +20,7 @@ export function bidding() {
       buyer_type: 'rtb',
       route_by_type: 'revenue',
       ping_timeout_seconds: 5,
-      bid_request: { url: bidders.urlOf(name) },
+      bid_request: { url: bidders.buildUrl(name) },
       ...fields,
     });
   const get = async (path: string) => {
@@ -41,8 +41,8 @@ export function bidding() {
     get,
     /** The last decision about a call. */
     decided: async (id: number) => (await get(`calls/${id}/decision`)).decisions.at(-1),
-    explain: async ({ offer }: Shop, caller_number = CALLER) =>
-      (await ok('routing/explain', { offer_id: offer, caller_number })).decision,
+    explain: async ({ offer }: Shop, callerNumber = CALLER) =>
+      (await ok('routing/explain', { offer_id: offer, caller_number: callerNumber })).decision,
     event: async (id: number, fields: Fields) =>
       (await ok(`call_sessions/${id}/events`, fields)).call_session,
     someone: () => `+1310556${1000 + ++callers}`,
@@ -50,7 +50,7 @@ export function bidding() {
 }
 
 /** Why each buyer does not get the call, by its name. */
-export const reasonsOf = (decision: { candidates: Fields[] }) =>
+export const toReasons = (decision: { candidates: Fields[] }) =>
   Object.fromEntries(decision.candidates.map(({ name, reason }) => [name as string, reason]));
 
 export const dialed = ({ instruction }: { instruction: { dial: Fields[] } }) =>

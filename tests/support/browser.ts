@@ -29,7 +29,7 @@ export const PHONE = { width: 390, height: 844 };
 
 let browser: Promise<Browser> | undefined;
 /** One browser for the tests of a file; each page is a profile of its own. */
-function launched(): Promise<Browser> {
+function launchBrowser(): Promise<Browser> {
   browser ??= chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
   return browser;
 }
@@ -44,7 +44,7 @@ export async function withPage(
   /** The statuses that some of its requests may be answered with. */
   refusals: readonly number[] = [],
 ): Promise<void> {
-  const page = await (await launched()).newPage({ viewport });
+  const page = await (await launchBrowser()).newPage({ viewport });
   try {
     const { port } = server.address() as { port: number };
     const foreign: string[] = [];
@@ -75,5 +75,5 @@ export async function withPage(
 }
 
 /** How much wider than the screen a page is. */
-export const overflowOf = (page: Page): Promise<number> =>
+export const measureOverflow = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - window.innerWidth');

@@ -17,7 +17,7 @@ const SOURCES = ['package.json', 'openapi.yaml', 'assets', 'prisma', 'src', 'tsc
  * A folder with what an installation has after `npm ci` and `npm prune --omit=dev`: the compiled
  * program, and only the packages that it needs at run time. Made once in a test run.
  */
-export async function builtProduct(): Promise<string> {
+export async function buildProduct(): Promise<string> {
   const folder = join(process.env.TRUNKLINE_TEST_FOLDER!, 'built');
   const ready = join(folder, 'ready');
   try {

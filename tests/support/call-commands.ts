@@ -87,4 +87,4 @@ const isMoney = (cap: Cap) => cap.includes('revenue');
 export const amount = (cap: Cap, limit: number) => (isMoney(cap) ? limit * PAID : limit);
 export const limitName = (cap: Cap) =>
   cap === 'concurrency' ? 'concurrency_cap_limit' : `${cap}_limit`;
-export const callerOf = (n: number) => `+1310555010${n}`;
+export const toCallerNumber = (n: number) => `+1310555010${n}`;

@@ -1,6 +1,6 @@
 import { CAPS, INTERVALS, METRICS } from '../../src/buyers/caps';
 import { held, used, type ModelOwner } from './call-model';
-import { okOf, type State } from './call-model-company';
+import { bindOk, type State } from './call-model-company';
 import type { World } from './world';
 
 // Caps and balances that a company shows, compared with the model.
@@ -38,13 +38,13 @@ const HELD = `
 
 /** Counters, slots and what is pending agree with each other and with the model. */
 export async function checkCaps(world: World, state: State, now: Date): Promise<void> {
-  const ok = okOf(world);
+  const ok = bindOk(world);
   const rows = await world.sql<Fields & { name: string }>(HELD, [world.company.id]);
   const shown = async (path: string, root: string) =>
     (await ok('get', `${path}?per_page=100&columns=${COLUMNS}`))[root] as (Fields & {
       id: number;
     })[];
-  const seen = new Map([
+  const shownRows = new Map([
     ...(await shown('buyers', 'buyers')).map((row) => [`buyer ${row.id}`, row] as const),
     ...(state.groups.length > 0 ? await shown('buyer_groups', 'buyer_groups') : []).map(
       (row) => [`group ${row.id}`, row] as const,
@@ -64,11 +64,11 @@ export async function checkCaps(world: World, state: State, now: Date): Promise<
   for (const { id, balance } of state.buyers)
     expect([
       id,
-      seen.get(`buyer ${id}`)!.balance,
+      shownRows.get(`buyer ${id}`)!.balance,
       ledger.find(({ buyer_id }) => buyer_id === id)?.sum ?? null,
     ]).toEqual([id, balance, balance]);
-  for (const one of owners(state)) {
-    const { slots, connections, conversions, revenue } = held(one, state.calls);
+  for (const owner of owners(state)) {
+    const { slots, connections, conversions, revenue } = held(owner, state.calls);
     const sums = {
       used: slots,
       slots,
@@ -79,14 +79,14 @@ export async function checkCaps(world: World, state: State, now: Date): Promise<
       revenue,
       of_revenue: revenue,
     };
-    expect(rows.find(({ name }) => name === one.name)).toMatchObject({
-      name: one.name,
+    expect(rows.find(({ name }) => name === owner.name)).toMatchObject({
+      name: owner.name,
       ...sums,
       dead: 0,
     });
-    const counters = CAPS.map((cap) => [cap.used, used(one, cap, now)]);
-    expect({ name: one.name, ...seen.get(one.name) }).toMatchObject({
-      name: one.name,
+    const counters = CAPS.map((cap) => [cap.used, used(owner, cap, now)]);
+    expect({ name: owner.name, ...shownRows.get(owner.name) }).toMatchObject({
+      name: owner.name,
       ...Object.fromEntries(counters),
     });
   }

@@ -15,7 +15,7 @@ type Fields = Record<string, unknown>;
 const OPEN = [0, 1, 2, 3, 4, 5, 6];
 
 /** A request of the company of a world that must succeed. */
-export const okOf =
+export const bindOk =
   (world: World) => async (method: 'get' | 'post' | 'put', path: string, body?: Fields) => {
     const res = await world.company.api(method, path, body ? { body } : {});
     if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
@@ -25,63 +25,63 @@ export const okOf =
 /** A company as it is set up, and its model. */
 export async function setUp(
   world: World,
-  { groups, buyers, source: of_source }: Setup,
-  bidder_url: string,
+  { groups, buyers, source: ofSource }: Setup,
+  bidderUrl: string,
 ) {
-  const ok = okOf(world);
+  const ok = bindOk(world);
   world.company = await world.addCompany();
-  const modelOf = (
-    { tier, zone, limits: given }: Pick<Setup['buyers'][number], 'tier' | 'zone' | 'limits'>,
+  const buildModel = (
+    { tier, zone, limits: drawnLimits }: Pick<Setup['buyers'][number], 'tier' | 'zone' | 'limits'>,
     name: ModelOwner['name'],
   ): ModelOwner => ({
     name,
     zone,
     tier,
     paused: false,
-    limits: new Map(given.map(({ cap, limit }) => [cap, amount(cap, limit)])),
+    limits: new Map(drawnLimits.map(({ cap, limit }) => [cap, amount(cap, limit)])),
     uses: [],
   });
-  const fieldsOf = ({ limits: all, zone, tier }: ModelOwner) => ({
+  const toFields = ({ limits: all, zone, tier }: ModelOwner) => ({
     time_zone: zone,
     tier,
     ...Object.fromEntries([...all].map(([cap, limit]) => [limitName(cap), limit])),
   });
-  const made_groups: ModelGroup[] = [];
-  for (const each of groups) {
-    const { concurrency_cap_limit, ...fields } = fieldsOf(modelOf(each, 'group 0')) as Fields;
+  const madeGroups: ModelGroup[] = [];
+  for (const group of groups) {
+    const { concurrency_cap_limit, ...fields } = toFields(buildModel(group, 'group 0')) as Fields;
     const body = {
       name: 'Group',
-      dial_buyers_type: each.at_once ? 'simultaneously' : 'sequentially',
+      dial_buyers_type: group.at_once ? 'simultaneously' : 'sequentially',
       concurrency_cap: concurrency_cap_limit,
       ...fields,
     };
     const { id } = (await ok('post', 'buyer_groups', body)).buyer_group;
-    made_groups.push({ ...modelOf(each, `group ${id}`), at_once: each.at_once });
+    madeGroups.push({ ...buildModel(group, `group ${id}`), at_once: group.at_once });
   }
-  const made: ModelBuyer[] = [];
+  const modelBuyers: ModelBuyer[] = [];
   const lists: number[] = [];
-  for (const [n, { press_one, hours, direct, in_groups, ...each }] of buyers.entries()) {
+  for (const [n, { press_one, hours, direct, in_groups, ...owner }] of buyers.entries()) {
     // The first never bids, and bidders are in no groups: what a call may come to is known.
-    const is_bidder = each.is_bidder && n > 0;
-    const { prepaid } = each;
+    const isBidder = owner.is_bidder && n > 0;
+    const { prepaid } = owner;
     // A buyer's hourly limits belong to its hours, which are all day here or what is drawn.
-    const own = modelOf(each, 'buyer 0');
+    const model = buildModel(owner, 'buyer 0');
     const hourly = Object.fromEntries(
-      [...own.limits]
+      [...model.limits]
         .filter(([cap]) => cap.endsWith('_hourly'))
         .map(([cap, limit]) => [limitName(cap), limit]),
     );
     const fields = Object.fromEntries(
-      Object.entries(fieldsOf(own)).filter(([name]) => !name.endsWith('_hourly_limit')),
+      Object.entries(toFields(model)).filter(([name]) => !name.endsWith('_hourly_limit')),
     );
     const [from, to] = hours ?? [0, 24];
     const times = [`${String(from).padStart(2, '0')}:00..${String(to - 1).padStart(2, '0')}:59`];
     const list = (await ok('post', 'buyer_suppressions', { name: 'List' })).buyer_suppression.id;
-    const pays = is_bidder
+    const pays = isBidder
       ? {
           buyer_type: 'rtb',
           ping_timeout_seconds: 5,
-          bid_request: { url: bidder_url },
+          bid_request: { url: bidderUrl },
         }
       : { current_conversion_revenue: PAID, current_conversion_duration: PAID_AFTER };
     const account = prepaid && { prepaid: true, credit_limit: prepaid.credit * PAID };
@@ -100,13 +100,13 @@ export async function setUp(
         business_hours_schedule: [{ ...hourly, schedule: OPEN.map((day) => ({ day, times })) }],
       })
     ).buyer;
-    const paid_in = (prepaid?.calls ?? 0) * PAID;
-    if (paid_in > 0)
-      await ok('post', 'account_entries', { buyer_id: id, kind: 'deposit', amount: paid_in });
-    const through = is_bidder ? [] : in_groups.flatMap((place) => made_groups[place] ?? []);
+    const paidIn = (prepaid?.calls ?? 0) * PAID;
+    if (paidIn > 0)
+      await ok('post', 'account_entries', { buyer_id: id, kind: 'deposit', amount: paidIn });
+    const through = isBidder ? [] : in_groups.flatMap((index) => madeGroups[index] ?? []);
     lists.push(list);
-    made.push({
-      ...own,
+    modelBuyers.push({
+      ...model,
       name: `buyer ${id}`,
       id,
       press_one,
@@ -114,30 +114,37 @@ export async function setUp(
       suppressed: new Set(),
       direct: direct || through.length === 0,
       groups: through,
-      price: is_bidder ? BID : PAID,
-      balance: prepaid ? paid_in : null,
+      price: isBidder ? BID : PAID,
+      balance: prepaid ? paidIn : null,
       credit: (prepaid?.credit ?? 0) * PAID,
     });
   }
-  for (const group of made_groups)
+  for (const group of madeGroups)
     await ok('put', `buyer_groups/${group.name.split(' ')[1]}`, {
-      buyer_ids: made.filter((buyer) => buyer.groups.includes(group)).map(({ id }) => id),
+      buyer_ids: modelBuyers.filter((buyer) => buyer.groups.includes(group)).map(({ id }) => id),
     });
-  const source = await makeSource(modelOf(of_source, 'source 0'), ok);
-  const buyer_group_ids = made_groups.map(({ name }) => Number(name.split(' ')[1]));
-  const offer_id = (
+  const source = await makeSource(buildModel(ofSource, 'source 0'), ok);
+  const buyerGroupIds = madeGroups.map(({ name }) => Number(name.split(' ')[1]));
+  const offerId = (
     await ok('post', 'offers', {
       name: 'Auto',
-      buyer_ids: made.filter(({ direct }) => direct).map(({ id }) => id),
-      buyer_group_ids,
+      buyer_ids: modelBuyers.filter(({ direct }) => direct).map(({ id }) => id),
+      buyer_group_ids: buyerGroupIds,
     })
   ).offer.id;
-  return { source, buyers: made, groups: made_groups, lists, offer_id, calls: [] as ModelCall[] };
+  return {
+    source,
+    buyers: modelBuyers,
+    groups: madeGroups,
+    lists,
+    offer_id: offerId,
+    calls: [] as ModelCall[],
+  };
 }
 /** A limit that no call reaches: the caps of a source without any limit count nothing. */
 export const FAR = 1_000_000;
 
-async function makeSource(model: ModelOwner, ok: ReturnType<typeof okOf>): Promise<ModelOwner> {
+async function makeSource(model: ModelOwner, ok: ReturnType<typeof bindOk>): Promise<ModelOwner> {
   const limits = [...model.limits].map(([cap, limit]) => [limitName(cap), limit] as const);
   const { id } = (
     await ok('post', 'traffic_sources', {

@@ -81,7 +81,7 @@ function localParts(zone: string, at: Date): Record<string, string> {
 }
 
 /** Names the window that an instant is in. */
-function windowOf(interval: Interval, zone: string, at: Date): string {
+function nameWindow(interval: Interval, zone: string, at: Date): string {
   const { year, month, day, hour } = localParts(zone, at);
   return {
     total: '',
@@ -96,16 +96,18 @@ export function used(
   { metric, interval }: { metric: Metric; interval: Interval },
   now: Date,
 ): number {
-  const window = windowOf(interval, zone, now);
+  const window = nameWindow(interval, zone, now);
   return uses.reduce(
     (sum, use) =>
-      use.metric === metric && windowOf(interval, zone, use.at) === window ? sum + use.amount : sum,
+      use.metric === metric && nameWindow(interval, zone, use.at) === window
+        ? sum + use.amount
+        : sum,
     0,
   );
 }
 
 /** Reservations of calls at their source, whichever buyers they ring, until they end. */
-function heldOfSource(calls: readonly ModelCall[]) {
+function sumHeldBySource(calls: readonly ModelCall[]) {
   const open = calls.filter(({ ended }) => !ended);
   const connected = open.filter(({ attempts }) =>
     attempts.some(({ connected_at }) => connected_at),
@@ -120,7 +122,7 @@ function heldOfSource(calls: readonly ModelCall[]) {
 
 /** Reservations of open calls at an owner: a slot each, and the most it may still use. */
 export function held(owner: ModelOwner, calls: readonly ModelCall[]) {
-  if (owner.name.startsWith('source')) return heldOfSource(calls);
+  if (owner.name.startsWith('source')) return sumHeldBySource(calls);
   const sums = { slots: 0, connections: 0, conversions: 0, revenue: 0 };
   for (const { attempts } of calls) {
     const open = attempts.filter(
@@ -140,8 +142,8 @@ export function held(owner: ModelOwner, calls: readonly ModelCall[]) {
 /** True if a prepaid buyer can pay for one more call. */
 const canPay = (buyer: ModelBuyer, calls: readonly ModelCall[]): boolean => {
   if (buyer.balance === null) return true;
-  const [available, taken] = [buyer.balance + buyer.credit, held(buyer, calls).revenue];
-  return taken < available && taken + buyer.price <= available;
+  const [available, reserved] = [buyer.balance + buyer.credit, held(buyer, calls).revenue];
+  return reserved < available && reserved + buyer.price <= available;
 };
 
 /** True if all caps of an owner have room for one more call, at the most it may come to. */
@@ -158,7 +160,7 @@ export function hasRoom(
     revenue,
     earned_revenue: revenue,
   };
-  const one: Record<Metric, number> = {
+  const singleCall: Record<Metric, number> = {
     attempt: 1,
     connection: 1,
     buyer_conversion: 1,
@@ -167,10 +169,10 @@ export function hasRoom(
   };
   return [...owner.limits].every(([cap, limit]) => {
     if (cap === 'concurrency') return slots + 1 <= limit;
-    const metric = METRICS.find((each) => cap.startsWith(`${each}_`))!;
+    const metric = METRICS.find((candidate) => cap.startsWith(`${candidate}_`))!;
     const interval = cap.slice(metric.length + 1) as Interval;
-    const taken = used(owner, { metric, interval }, now) + pending[metric];
-    return taken < limit && taken + one[metric] <= limit;
+    const usage = used(owner, { metric, interval }, now) + pending[metric];
+    return usage < limit && usage + singleCall[metric] <= limit;
   });
 }
 
@@ -180,7 +182,7 @@ function isOpen({ hours, zone }: ModelBuyer, now: Date): boolean {
 }
 
 /** The tier by which a buyer may have a call now; undefined when it may not. */
-export function tierFor(
+export function findTier(
   buyer: ModelBuyer,
   call: Pick<ModelCall, 'caller' | 'attempts'>,
   { calls, now }: { calls: readonly ModelCall[]; now: Date },
@@ -197,8 +199,8 @@ export function tierFor(
   const through = buyer.groups
     .filter((group) => !group.paused && hasRoom(group, calls, { now }))
     .map((group) => (group.at_once ? group.tier : buyer.tier));
-  const ways = buyer.direct ? [buyer.tier, ...through] : through;
-  return ways.length > 0 ? Math.min(...ways) : undefined;
+  const tiers = buyer.direct ? [buyer.tier, ...through] : through;
+  return tiers.length > 0 ? Math.min(...tiers) : undefined;
 }
 
 /** Adds to the use of the buyer of an attempt, of its group on the way, and of the source. */
@@ -207,7 +209,7 @@ export function use(
   amounts: Partial<Record<Metric, number>>,
   at: Date,
 ): ModelAttempt['returnable'] {
-  const made = [buyer, group, source].flatMap((owner) =>
+  const uses = [buyer, group, source].flatMap((owner) =>
     owner
       ? (Object.entries(amounts) as [Metric, number][]).map(([metric, amount]) => ({
           owner,
@@ -215,24 +217,28 @@ export function use(
         }))
       : [],
   );
-  for (const { owner, use: one } of made) owner.uses.push(one);
-  return made;
+  for (const { owner, use: entry } of uses) owner.uses.push(entry);
+  return uses;
 }
 
 /** The buyer of an attempt pays what it pays for a call. */
 function convert(attempt: ModelAttempt, at: Date): void {
   const { buyer } = attempt;
   const revenue = buyer.price;
-  const earned_revenue = revenue - PAYOUT;
-  attempt.returnable = use(attempt, { buyer_conversion: 1, revenue, earned_revenue }, at);
+  const earnedRevenue = revenue - PAYOUT;
+  attempt.returnable = use(
+    attempt,
+    { buyer_conversion: 1, revenue, earned_revenue: earnedRevenue },
+    at,
+  );
   if (buyer.balance !== null) buyer.balance -= revenue;
 }
 
 /** Takes back what was counted for the conversion of an attempt, and gives the buyer its money. */
 export function giveBack(attempt: ModelAttempt): void {
   const { buyer, returnable } = attempt;
-  for (const { owner, use: one } of returnable)
-    owner.uses = owner.uses.filter((each) => each !== one);
+  for (const { owner, use: entry } of returnable)
+    owner.uses = owner.uses.filter((candidate) => candidate !== entry);
   if (returnable.length > 0 && buyer.balance !== null) buyer.balance += buyer.price;
   attempt.returnable = [];
 }
@@ -243,17 +249,20 @@ export function applyEvent(
   attempt: ModelAttempt,
   event: string,
   now: Date,
-): 'again' | undefined {
+): 'next_round' | undefined {
   const open = () => call.attempts.filter(({ status }) => status !== 'over');
-  const end = (one: ModelAttempt) => void (one.status = 'over');
+  const end = (openAttempt: ModelAttempt) => void (openAttempt.status = 'over');
   if (
     event === 'completed' ||
     (attempt.status === 'connected' && ['no_answer', 'busy'].includes(event))
   ) {
-    for (const one of open()) {
-      if (one.connected_at && now.getTime() - one.connected_at.getTime() >= PAID_AFTER * 1000)
-        convert(one, now);
-      end(one);
+    for (const openAttempt of open()) {
+      if (
+        openAttempt.connected_at &&
+        now.getTime() - openAttempt.connected_at.getTime() >= PAID_AFTER * 1000
+      )
+        convert(openAttempt, now);
+      end(openAttempt);
     }
     call.ended = true;
     return undefined;
@@ -263,7 +272,7 @@ export function applyEvent(
     (attempt.status === 'answered' && event === 'press');
   if (takes) {
     open()
-      .filter((one) => one !== attempt)
+      .filter((openAttempt) => openAttempt !== attempt)
       .forEach(end);
     Object.assign(attempt, { status: 'connected', connected_at: now });
     use(attempt, { connection: 1 }, now);
@@ -273,7 +282,7 @@ export function applyEvent(
     (attempt.status === 'answered' && ['decline', 'no_answer', 'busy'].includes(event))
   ) {
     end(attempt);
-    return open().length === 0 ? 'again' : undefined;
+    return open().length === 0 ? 'next_round' : undefined;
   }
   return undefined;
 }

@@ -1,13 +1,13 @@
 import { uuidv7 } from '../../src/db/uuid';
-import { recorded } from './recorded-calls';
+import { addRecording } from './recorded-calls';
 import type { Company, World } from './world';
 
 export type CallFields = Record<string, unknown>;
 
 /** Inserts calls and what belongs to them: only callers make some through the API. */
-export function callsOf(
+export function createCallWriter(
   { sql }: Pick<World, 'sql'>,
-  { id: company_id }: Company,
+  { id: companyId }: Company,
   /** Inserts calls without recording them. */
   { unseen = false } = {},
 ) {
@@ -17,15 +17,15 @@ export function callsOf(
     const text = `INSERT INTO ${table} (company_id, ${names.join(', ')})
       VALUES (${values.join(', ')}) RETURNING *`;
     const [row] = await sql<{ id: string; uuid: string }>(
-      table === 'calls' && !unseen ? recorded(text) : text,
-      [company_id, ...Object.values(fields)],
+      table === 'calls' && !unseen ? addRecording(text) : text,
+      [companyId, ...Object.values(fields)],
     );
     return { id: Number(row!.id), uuid: row!.uuid };
   };
   return {
     /** An inbound call that has ended, unless the fields say otherwise. */
     call: async (fields: CallFields = {}) => {
-      const made = await insert('calls', {
+      const insertedCall = await insert('calls', {
         uuid: uuidv7(Date.now()),
         direction: 'inbound',
         from_number: fields.caller_number ?? 13105550199,
@@ -39,16 +39,16 @@ export function callsOf(
       await sql(
         `INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'calls', 0, $2)
         ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`,
-        [company_id, count],
+        [companyId, count],
       );
-      return made;
+      return insertedCall;
     },
-    attempt: (call_id: number, buyer_id: number, fields: CallFields = {}) =>
+    attempt: (callId: number, buyerId: number, fields: CallFields = {}) =>
       insert('call_attempts', {
         uuid: uuidv7(Date.now()),
-        call_id,
+        call_id: callId,
         round: 1,
-        buyer_id,
+        buyer_id: buyerId,
         connect_to: '+13105550111',
         status: 'no_answer',
         timeout_seconds: 30,
@@ -56,22 +56,22 @@ export function callsOf(
         dial: '{}',
         ...fields,
       }),
-    event: (call_id: number, event: string, buyer_id?: number) =>
-      insert('call_events', { call_id, event, buyer_id: buyer_id ?? null, details: '{}' }),
+    event: (callId: number, event: string, buyerId?: number) =>
+      insert('call_events', { call_id: callId, event, buyer_id: buyerId ?? null, details: '{}' }),
     /** A decision with the reason for each buyer; null for those that could take the call. */
     decision: (
-      call_id: number,
+      callId: number,
       round: number,
       reasons: readonly [buyer_id: number, reason: string | null][],
     ) => {
-      const columnsOf = (ids: number[]) => ({
+      const buildColumns = (ids: number[]) => ({
         tiers: [[1, ids.length]],
         weights: [[1, ids.length]],
         by: [['tier', ids.length]],
       });
-      const of = (wanted: string | null) =>
+      const of = (target: string | null) =>
         reasons
-          .flatMap(([buyer_id, reason]) => (reason === wanted ? [buyer_id] : []))
+          .flatMap(([buyerId, reason]) => (reason === target ? [buyerId] : []))
           .toSorted((a, b) => a - b);
       const faults = [...new Set(reasons.map(([, reason]) => reason))]
         .filter((reason) => reason !== null)
@@ -80,12 +80,12 @@ export function callsOf(
           message: null,
           details: null,
           ids: of(reason),
-          ...columnsOf(of(reason)),
+          ...buildColumns(of(reason)),
         }));
       const steps = of(null).map((id, n, ids) => [id - (ids[n - 1] ?? 0), 1]);
       const open = {
         steps,
-        ...columnsOf(of(null)),
+        ...buildColumns(of(null)),
         group_ids: [[null, of(null).length]],
         at_once: [],
         first: null,
@@ -101,7 +101,7 @@ export function callsOf(
       return sql(
         `INSERT INTO call_decisions (company_id, call_id, round, created_at, decision)
         VALUES ($1, $2, $3, now(), $4)`,
-        [company_id, call_id, round, decision],
+        [companyId, callId, round, decision],
       );
     },
   };

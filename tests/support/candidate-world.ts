@@ -1,7 +1,7 @@
 import { recordUsage } from '../../src/buyers/record-usage';
-import { readCandidates } from '../../src/routing/candidates';
-import { candidatesOf } from '../../src/routing/load-candidates';
-import { asked, MONDAY } from './candidates';
+import { loadCallCandidates } from '../../src/routing/candidates';
+import { loadCandidates } from '../../src/routing/load-candidates';
+import { evaluateCandidate, MONDAY } from './candidates';
 import { standingClock } from './clock';
 import { createWorld, type Company } from './world';
 
@@ -12,7 +12,7 @@ export async function candidateWorld() {
   const clock = standingClock(MONDAY);
   const world = await createWorld({ clock: clock.read });
   const db = () => world.deps.tenants.of(world.company.id);
-  const made = async (
+  const create = async (
     plural: string,
     body: object = {},
     company: Company = world.company,
@@ -27,7 +27,7 @@ export async function candidateWorld() {
     world.company.api('post', `buyer_suppressions/${list}/caller_block`, {
       body: { caller_ids: numbers.map((number) => `+${number}`) },
     });
-  const offerOf = (...buyer_ids: number[]) => made('offers', { buyer_ids });
+  const createOffer = (...buyerIds: number[]) => create('offers', { buyer_ids: buyerIds });
   /** Reads the candidates for calls, from the cache and what changed, and compares a full read. */
   const load = async (offer: number) => {
     const call = {
@@ -35,18 +35,21 @@ export async function candidateWorld() {
       number: Number(CALLER),
       traffic_source_id: null,
     };
-    const [found] = await readCandidates(db(), [call], clock.read());
-    const routed = found!.candidates;
-    expect(routed).toEqual(await candidatesOf(db(), offer, CALLER, clock.read()));
+    const [context] = await loadCallCandidates(db(), [call], clock.read());
+    const routed = context!.candidates;
+    expect(routed).toEqual(await loadCandidates(db(), offer, CALLER, clock.read()));
     return routed;
   };
   const used = async (offer: number) => (await load(offer))[0]!.used_up;
   const reasons = async (offer: number) =>
     Object.fromEntries(
-      (await load(offer)).map((one) => [one.name, asked(one, clock.read().toISOString()).reason]),
+      (await load(offer)).map((candidate) => [
+        candidate.name,
+        evaluateCandidate(candidate, clock.read().toISOString()).reason,
+      ]),
     );
   const at = (now: string, offer: number) => (clock.set(now), reasons(offer));
   const use = (id: number, usage: object, concurrency = 0) =>
     recordUsage(db(), { owner: { buyer_id: BigInt(id) }, usage, concurrency, now: clock.read() });
-  return { world, clock, db, made, block, offerOf, load, used, reasons, at, use };
+  return { world, clock, db, create, block, createOffer, load, used, reasons, at, use };
 }

@@ -1,5 +1,5 @@
 import type { Candidate, CandidateGroup, UsedUpCap } from '../../src/routing/engine/candidate';
-import { eligibility } from '../../src/routing/engine/eligibility';
+import { evaluateEligibility } from '../../src/routing/engine/eligibility';
 import { ownTokens } from '../../src/tokens/substitute';
 
 export const NEW_YORK = 'America/New_York';
@@ -50,15 +50,15 @@ export const MONDAY = '2026-06-01T12:30:00Z';
 export const tokens = ownTokens({ state: 'TX', age: '40' });
 
 /** The eligibility of a buyer for a call with these tokens. */
-export const asked = (candidate: Candidate, now = MONDAY) =>
-  eligibility(candidate, { now: new Date(now), tokens });
+export const evaluateCandidate = (candidate: Candidate, now = MONDAY) =>
+  evaluateEligibility(candidate, { now: new Date(now), tokens });
 
 /** A cap that is used up. */
 export const cap = (
   name: UsedUpCap['cap'],
   used: number,
   limit: number,
-  resets_at?: string,
+  resetsAt?: string,
 ): { used_up: UsedUpCap } => ({
-  used_up: { cap: name, used, limit, resets_at: resets_at ? new Date(resets_at) : null },
+  used_up: { cap: name, used, limit, resets_at: resetsAt ? new Date(resetsAt) : null },
 });

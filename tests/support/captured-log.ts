@@ -10,15 +10,15 @@ export interface CapturedLog {
 
 /** The log of the process, as it is written, but kept in memory. */
 export function captureLog(level = 'trace'): CapturedLog {
-  let written = '';
+  let output = '';
   return {
-    log: createLog(level, { write: (line) => void (written += line) }),
-    text: () => written,
+    log: createLog(level, { write: (line) => void (output += line) }),
+    text: () => output,
     lines: () =>
-      written
+      output
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line) as Record<string, unknown>),
-    clear: () => void (written = ''),
+    clear: () => void (output = ''),
   };
 }

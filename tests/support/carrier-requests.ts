@@ -1,4 +1,4 @@
-import { signatureOf } from '../../src/carriers/signature';
+import { computeSignature } from '../../src/carriers/signature';
 import { standingClock } from './clock';
 import { NOON, openShop, type Shop } from './leads';
 import { createWorld, TWILIO_TOKEN, type World } from './world';
@@ -34,9 +34,9 @@ export function carrierRequests() {
   afterAll(() => world.close());
   beforeEach(() => time.set(NOON));
 
-  let sent = 0;
-  const sid = (kind = 'SM') => `${kind}${String(++sent).padStart(32, '0')}`;
-  const newNumber = () => `+1310777${1000 + ++sent}`;
+  let sequence = 0;
+  const sid = (kind = 'SM') => `${kind}${String(++sequence).padStart(32, '0')}`;
+  const newNumber = () => `+1310777${1000 + ++sequence}`;
 
   /** Sends a request as the carrier does, with its signature. */
   function hook(
@@ -50,19 +50,19 @@ export function carrierRequests() {
       to = world,
     }: Signed = {},
   ) {
-    const signature = signatureOf(
+    const signature = computeSignature(
       token,
       `${url.startsWith('http') ? '' : `${PUBLIC_URL}/api/v1/`}${url}`,
       signed,
     );
-    const own = {
+    const ownHeaders = {
       'Content-Type': 'application/x-www-form-urlencoded',
       'X-Twilio-Signature': signature,
-      'X-Forwarded-For': `10.1.${++sent % 250}.1`,
+      'X-Forwarded-For': `10.1.${++sequence % 250}.1`,
     };
     return to.company.api('post', at, {
       auth: null,
-      headers: { ...own, ...headers },
+      headers: { ...ownHeaders, ...headers },
       body: new URLSearchParams(params).toString(),
     });
   }
@@ -73,18 +73,18 @@ export function carrierRequests() {
     Body,
     ...more,
   });
-  const messagesOf = (number: string) =>
+  const listMessages = (number: string) =>
     world.sql('SELECT * FROM text_messages WHERE from_number = $1 OR to_number = $1 ORDER BY id', [
       number.slice(1),
     ]);
   const optedOut = async (number: string) =>
     (await world.sql('SELECT opt_out FROM contacts WHERE caller_number = $1', [number.slice(1)]))[0]
       ?.opt_out;
-  const logsOf = async (lead_id: number, event: string) =>
+  const loadLogs = async (leadId: number, event: string) =>
     (
       await world.sql<{ message: string }>(
         'SELECT message FROM lead_logs WHERE lead_id = $1 AND event = $2 ORDER BY id',
-        [lead_id, event],
+        [leadId, event],
       )
     ).map(({ message }) => message);
 
@@ -99,7 +99,7 @@ export function carrierRequests() {
 
   async function sentMessage(
     status: string,
-    lead_id: number | null = null,
+    leadId: number | null = null,
     direction = 'outbound',
   ): Promise<Row> {
     const [row] = await world.sql<Row>(
@@ -108,18 +108,18 @@ export function carrierRequests() {
     )
     VALUES ($1, gen_random_uuid(), $4, 12125550100, 13105550123, 'x', $2, 'twilio', $3)
     RETURNING id, uuid`,
-      [world.company.id, status, lead_id, direction],
+      [world.company.id, status, leadId, direction],
     );
     return row!;
   }
-  async function placedCall(status: string, lead_id: number | null = null): Promise<Row> {
+  async function placedCall(status: string, leadId: number | null = null): Promise<Row> {
     const [row] = await world.sql<Row>(
       `INSERT INTO calls (
       company_id, uuid, direction, from_number, to_number, connect_to, status, carrier, lead_id
     )
     VALUES ($1, gen_random_uuid(), 'outbound', 12125550100, 13105550123, '+1', $2, 'twilio', $3)
     RETURNING id, uuid`,
-      [world.company.id, status, lead_id],
+      [world.company.id, status, leadId],
     );
     return row!;
   }
@@ -137,7 +137,7 @@ export function carrierRequests() {
       From: US,
       ...more,
     });
-  const rowOf = async (table: string, { id }: { id: string }) =>
+  const loadRow = async (table: string, { id }: { id: string }) =>
     (await world.sql(`SELECT * FROM ${table} WHERE id = $1`, [id]))[0]!;
 
   return {
@@ -150,16 +150,16 @@ export function carrierRequests() {
     time,
     hook,
     text,
-    messagesOf,
+    listMessages,
     optedOut,
-    logsOf,
+    loadLogs,
     newLead,
     sentMessage,
     placedCall,
     messageStatus,
     callStatus,
-    rowOf,
+    loadRow,
     /** A sender address of its own for each request. */
-    newAddress: () => `10.2.${++sent % 250}.1`,
+    newAddress: () => `10.2.${++sequence % 250}.1`,
   };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client, type QueryResultRow } from 'pg';
-import { urlOfNode, withSettings, type Node } from '../../src/cells/address';
+import { buildNodeUrl, withSettings, type Node } from '../../src/cells/address';
 import { distribute } from '../../src/cells/distribute';
 import { openDeps } from '../../src/cells/open-deps';
 import { migrate } from '../../src/db/migrate';
@@ -66,21 +66,21 @@ export const readNodes = (): Promise<Node[]> =>
 /** Runs statements in the maintenance database of every node. */
 async function onAllNodes(...statements: string[]): Promise<void> {
   const url = coordinatorUrl('postgres');
-  await Promise.all((await readNodes()).map((node) => run(urlOfNode(url, node), ...statements)));
+  await Promise.all((await readNodes()).map((node) => run(buildNodeUrl(url, node), ...statements)));
 }
 
 /** Makes an empty database on all nodes, which know each other. Returns the coordinator's URL. */
 export async function makeClusterDatabase(name: string): Promise<string> {
   await onAllNodes(`CREATE DATABASE ${name}`);
   const url = coordinatorUrl(name);
-  const [coordinator, ...others] = await readNodes();
-  for (const node of [coordinator!, ...others])
-    await run(urlOfNode(url, node), 'CREATE EXTENSION citus');
-  const place = ({ host, port }: Node) => `'${host}', ${port}`;
+  const [coordinator, ...otherNodes] = await readNodes();
+  for (const node of [coordinator!, ...otherNodes])
+    await run(buildNodeUrl(url, node), 'CREATE EXTENSION citus');
+  const formatAddress = ({ host, port }: Node) => `'${host}', ${port}`;
   await run(
     url,
-    `SELECT citus_set_coordinator_host(${place(coordinator!)})`,
-    ...others.map((node) => `SELECT citus_add_node(${place(node)})`),
+    `SELECT citus_set_coordinator_host(${formatAddress(coordinator!)})`,
+    ...otherNodes.map((node) => `SELECT citus_add_node(${formatAddress(node)})`),
   );
   return url;
 }
@@ -129,11 +129,11 @@ const dropDatabase = (name: string): Promise<void> =>
   onAllNodes(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 
 export async function dropDatabasesOfRun(): Promise<void> {
-  const found = await run<{ datname: string }>(
+  const databases = await run<{ datname: string }>(
     process.env.CITUS_URL!,
     `SELECT datname FROM pg_database WHERE starts_with(datname, '${prefix()}')`,
   );
-  for (const { datname } of found) await dropDatabase(datname);
+  for (const { datname } of databases) await dropDatabase(datname);
 }
 
 /**
@@ -153,17 +153,17 @@ async function distributedDatabase(prepare: Prepare): Promise<WorldDatabase> {
 function openCells(deps: Deps): OpenDatabase {
   return {
     deps,
-    placeOf: async (company_id) => {
-      const { streams } = deps.tenants.of(company_id);
+    locateCompany: async (companyId) => {
+      const { streams } = deps.tenants.of(companyId);
       const { database } = deps.parts().find((part) => part.database.streams === streams)!;
       const { rows } = await streams.query<{ schemas: string[] }>(
         'SELECT current_schemas(false)::text[] AS schemas',
       );
-      const search_path = rows[0]!.schemas.join();
+      const searchPath = rows[0]!.schemas.join();
       return {
         // Work without a request runs for each cell, with the database of that cell.
         deps: { ...deps, database },
-        url: withSettings(database.session_url, { search_path }),
+        url: withSettings(database.session_url, { search_path: searchPath }),
       };
     },
     close: async () => {

@@ -1,4 +1,4 @@
-import { callsOf, type CallFields } from './calls';
+import { createCallWriter, type CallFields } from './calls';
 import { standingClock } from './clock';
 import { ownNumber } from './leads';
 import { createWorld, type Company, type World } from './world';
@@ -12,21 +12,22 @@ export function companyWithCalls() {
   let company: Company;
   const time = standingClock(NOW);
   const ids: Record<string, number> = {};
-  const made: Record<string, { id: number; uuid: string }> = {};
+  const createdCalls: Record<string, { id: number; uuid: string }> = {};
 
   const api = (path: string, query: object = {}, by = company) => by.api('get', path, { query });
   const insert = async (name: string, fields: CallFields) =>
-    (made[name] = await callsOf(world, company).call(fields));
-  const nameOf = (id: number) => Object.entries(made).find(([, call]) => call.id === id)?.[0];
+    (createdCalls[name] = await createCallWriter(world, company).call(fields));
+  const findName = (id: number) =>
+    Object.entries(createdCalls).find(([, call]) => call.id === id)?.[0];
   /** The names of the calls that a query selects, in its order; the total must be the same. */
   async function listed(query: object): Promise<string> {
     const res = await api('calls', { ...query, columns: 'id' });
     expect([query, res.status]).toEqual([query, 200]);
     expect(res.body.metadata.total_count).toBe(res.body.calls.length);
-    return res.body.calls.map(({ id }: { id: number }) => nameOf(id)).join(' ');
+    return res.body.calls.map(({ id }: { id: number }) => findName(id)).join(' ');
   }
   const call = async (name: string, query: object = {}) =>
-    (await api(`calls/${made[name]!.id}`, query)).body.call;
+    (await api(`calls/${createdCalls[name]!.id}`, query)).body.call;
 
   beforeAll(async () => {
     world = await createWorld({ clock: time.read });
@@ -162,9 +163,9 @@ export function companyWithCalls() {
     },
     time,
     ids,
-    made,
+    createdCalls,
     api,
-    nameOf,
+    findName,
     listed,
     call,
   };

@@ -6,7 +6,7 @@ import { createDemo } from '../../src/installation/demo';
 import { withPage, DESKTOP } from './browser';
 import { eventually } from './engine-process';
 import { FAR_MS } from './patience';
-import { appOf, caller, createWorld, type Api, type World } from './world';
+import { buildApp, caller, createWorld, type Api, type World } from './world';
 
 const ROOT = join(__dirname, '../..');
 const LOADED = { timeout: FAR_MS };
@@ -27,20 +27,20 @@ export interface ConsoleWorld {
   close(): Promise<void>;
 }
 
-export async function consoleWorld(): Promise<ConsoleWorld> {
+export async function createConsoleWorld(): Promise<ConsoleWorld> {
   execFileSync('npm', ['run', '--silent', 'build:console'], { cwd: ROOT });
   const world = await createWorld();
   const { credentials } = await createDemo(world.deps, 'Demo');
   const auth = `${credentials.public_key}:${credentials.private_key}`;
   const api = caller(world.app, auth);
-  const made = await populate(api);
-  const server = appOf(world.deps).listen(0);
+  const records = await populate(api);
+  const server = buildApp(world.deps).listen(0);
   return {
     world,
     server,
     api,
     auth,
-    ...made,
+    ...records,
     close: async () => {
       server.closeAllConnections();
       server.close();
@@ -64,10 +64,10 @@ async function populate(api: Api) {
     weight: 1_000_000,
   });
   const [offer] = (await api('get', 'offers')).body.offers;
-  const begin = async (caller_number: string) => {
+  const begin = async (callerNumber: string) => {
     const { call_session } = await ok('post', 'call_sessions', {
       offer_id: offer.id,
-      caller_number,
+      caller_number: callerNumber,
       tokens: { state: 'CA' },
     });
     const [{ attempt, buyer_id }] = call_session.instruction.dial;

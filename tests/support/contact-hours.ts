@@ -8,26 +8,26 @@ export const [EASTERN, CENTRAL, MOUNTAIN, PACIFIC] = [
   'America/Los_Angeles',
 ] as const;
 export const DEFAULT = '08:00..20:59';
-export const hoursOf = (
+export const buildHours = (
   daylight: string,
   business: ScheduleEntry[] = [],
-  business_zone: string = EASTERN,
+  businessZone: string = EASTERN,
 ): ContactHours => ({
   daylight: parseRange(daylight)!,
   business_open: openMinutes(business),
-  business_zone,
+  business_zone: businessZone,
 });
 /**
  * When contact is allowed, as `at` and what shifted it; the date is left out where it is that of
  * `from`.
  */
 export const next = (hours: ContactHours, zones: string[], from: string) => {
-  const found = nextContact(hours, zones, new Date(from));
+  const contact = nextContact(hours, zones, new Date(from));
   return (
-    found &&
+    contact &&
     [
-      found.at.toISOString().replace(':00.000Z', 'Z'),
-      ...(found.shifted_by ? [found.shifted_by] : []),
+      contact.at.toISOString().replace(':00.000Z', 'Z'),
+      ...(contact.shifted_by ? [contact.shifted_by] : []),
     ].join(' ')
   );
 };

@@ -10,34 +10,34 @@ export const records = async (path: string, query: object = {}, company = world.
   expect([path, res.status]).toEqual([path, 200]);
   return res.body[path];
 };
-export let given = 0;
+export let numberCount = 0;
 /** A number in Los Angeles that no other test uses. */
-export const newNumber = () => `+1310777${String(1000 + given++)}`;
+export const newNumber = () => `+1310777${String(1000 + numberCount++)}`;
 /** Submits a lead with only its token. */
-export async function leadOf(lead_token: string, caller_id: string, fields: object = {}) {
+export async function submitLead(leadToken: string, callerId: string, fields: object = {}) {
   const res = await api('post', 'leads', {
     auth: null,
-    query: { lead_token, caller_id, ...fields },
+    query: { lead_token: leadToken, caller_id: callerId, ...fields },
   });
   expect(res.status).toBe(201);
   return res.body.lead as { id: number; uuid: string };
 }
 export const lead = async (id: number) => (await api('get', `leads/${id}`)).body.lead;
-export const contactOf = async (caller_id: string, company = world.company) =>
-  (await records('contacts', { caller_id }, company))[0];
+export const loadContact = async (callerId: string, company = world.company) =>
+  (await records('contacts', { caller_id: callerId }, company))[0];
 /** The texts of schedules to a number. */
-export const bodies = async (number: string) =>
+export const listBodies = async (number: string) =>
   (await records('text_messages', { number, direction: 'outbound' }))
     .filter(({ schedule_action_id }: { schedule_action_id: unknown }) => schedule_action_id)
     .map(({ body }: { body: string }) => body);
-export const block = (caller_ids: unknown[], company = world.company) =>
-  company.api('post', 'contacts/caller_block', { body: { caller_ids } });
-export const unblock = (caller_ids: unknown[], company = world.company) =>
-  company.api('post', 'contacts/caller_unblock', { body: { caller_ids } });
+export const block = (callerIds: unknown[], company = world.company) =>
+  company.api('post', 'contacts/caller_block', { body: { caller_ids: callerIds } });
+export const unblock = (callerIds: unknown[], company = world.company) =>
+  company.api('post', 'contacts/caller_unblock', { body: { caller_ids: callerIds } });
 export const sms = (body: string) => ({ action_type: 'sms', body });
-export const wait = (wait_amount: number) => ({
+export const wait = (waitAmount: number) => ({
   action_type: 'wait',
-  wait_amount,
+  wait_amount: waitAmount,
   wait_unit: 'hours',
 });
 export const DIAL = { action_type: 'dial', connect_to: '+13105550199' };

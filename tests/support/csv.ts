@@ -1,8 +1,8 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { Wanted } from '../../src/suppression/csv/layout';
-import { batchesOf, readNumbers, type RejectedRow } from '../../src/suppression/csv/reader';
+import type { ColumnHints } from '../../src/suppression/csv/layout';
+import { readBatches, readNumbers, type RejectedRow } from '../../src/suppression/csv/reader';
 import type { ThreadData } from '../../src/suppression/csv/thread';
 import { openDirectory } from '../../src/storage/directory';
 import { toStorageKey } from './storage-keys';
@@ -12,9 +12,13 @@ const storage = openDirectory({ folder, reserve_bytes: 0 });
 let files = 0;
 
 /** A client that has said nothing about the file. */
-export const NOTHING_WANTED = { caller_id_column_name: null, headers: [] };
+export const NO_HINTS = { caller_id_column_name: null, headers: [] };
 
-const mannerFor = (wanted: Wanted) => ({ country: 'US', scratch: folder, wanted });
+const buildReadOptions = (hints: ColumnHints) => ({
+  country: 'US',
+  scratch: folder,
+  columnHints: hints,
+});
 
 /** Data for the reading thread about a file with this content, with US numbers. */
 export function threadData(content: string | Buffer): ThreadData {
@@ -22,7 +26,7 @@ export function threadData(content: string | Buffer): ThreadData {
   writeFileSync(storage.path(key), content);
   return {
     source: { storage: storage.settings, key },
-    manner: mannerFor(NOTHING_WANTED),
+    readOptions: buildReadOptions(NO_HINTS),
     owner: [],
   };
 }
@@ -30,15 +34,15 @@ export function threadData(content: string | Buffer): ThreadData {
 /** Reads a file to its end, and its batches without the first `skip` rows. */
 export async function readAll(
   content: string | Buffer,
-  { skip = 0, size = 4, wanted = NOTHING_WANTED as Wanted } = {},
+  { skip = 0, size = 4, hints = NO_HINTS as ColumnHints } = {},
 ) {
   const rejected: RejectedRow[] = [];
   const bytes = [Buffer.from(content)];
-  const reading = await readNumbers(Readable.from(bytes), mannerFor(wanted), (row) =>
+  const reading = await readNumbers(Readable.from(bytes), buildReadOptions(hints), (row) =>
     rejected.push(row),
   );
-  const batches = Array.from(batchesOf(reading, { skip, size }), ({ taken, numbers }) => ({
-    taken,
+  const batches = Array.from(readBatches(reading, { skip, size }), ({ rowCount, numbers }) => ({
+    rowCount,
     numbers: [...numbers],
   }));
   reading.numbers.close();
@@ -47,6 +51,6 @@ export async function readAll(
     total: reading.total,
     numbers: batches.flatMap(({ numbers }) => numbers),
     rejected,
-    taken: batches.map((batch) => batch.taken),
+    rowCounts: batches.map((batch) => batch.rowCount),
   };
 }

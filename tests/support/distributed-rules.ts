@@ -1,4 +1,4 @@
-import { isNode, nodesOf, walk, type Names, type Node, type Value } from './analyzed-sql';
+import { isNode, listNodes, walk, type Names, type Node, type Value } from './analyzed-sql';
 
 // Checks of what a distributed PostgreSQL, whose rows are sharded by company_id, must know of a
 // statement to run it on one shard.
@@ -31,7 +31,7 @@ export interface Findings {
 const COMPANY = 'company';
 
 /** Tables that every node of a cluster has: they are found without knowing the company. */
-const OF_ALL_NODES = new Set([
+const REPLICATED_TABLES = new Set([
   'credential_lookups',
   'inbound_webhook_lookups',
   'lead_tokens',
@@ -57,36 +57,37 @@ interface Level {
 }
 
 /** Checks the tree of a statement; `parameters` are the names of $1, $2 and so on. */
-export function findingsOf(tree: Node, parameters: readonly string[], names: Names): Findings {
-  const found: Findings = { faults: [], writes: [], calls: new Set() };
+export function collectFindings(tree: Node, parameters: readonly string[], names: Names): Findings {
+  const findings: Findings = { faults: [], writes: [], calls: new Set() };
   let locks = false;
   walk(tree, (node) => {
-    if (node.type === 'FUNCEXPR') found.calls.add(names.functions.get(String(node.funcid))!.name);
+    if (node.type === 'FUNCEXPR')
+      findings.calls.add(names.functions.get(String(node.funcid))!.name);
     if (node.type === 'ROWMARKCLAUSE') locks = true;
-    if (node.type === 'QUERY' && node.commandType !== '1') inspectWrite(node, names, found);
+    if (node.type === 'QUERY' && node.commandType !== '1') inspectWrite(node, names, findings);
     return true;
   });
   const checker = new CompanyChecker(parameters, names);
-  checker.check(tree, undefined, (name) => found.faults.push({ rule: 'company', name }));
-  if (locks && found.faults.some(({ rule }) => rule === 'company'))
-    found.faults.push({ rule: 'locks', name: 'FOR UPDATE or SHARE' });
-  return found;
+  checker.check(tree, undefined, (name) => findings.faults.push({ rule: 'company', name }));
+  if (locks && findings.faults.some(({ rule }) => rule === 'company'))
+    findings.faults.push({ rule: 'locks', name: 'FOR UPDATE or SHARE' });
+  return findings;
 }
 
 /** The parts of a query, without the queries that it reads. */
-const ownParts = (query: Node): Value[] =>
+const listParts = (query: Node): Value[] =>
   Object.entries(query).flatMap(([name, value]) =>
     name === 'rtable' || name === 'cteList' ? [] : [value],
   );
 
 /** Records the writes of a query, and the functions that it calls where it may not. */
-function inspectWrite(query: Node, { tables, functions }: Names, found: Findings): void {
-  const range = nodesOf(query.rtable)[Number(query.resultRelation) - 1]!;
+function inspectWrite(query: Node, { tables, functions }: Names, findings: Findings): void {
+  const range = listNodes(query.rtable)[Number(query.resultRelation) - 1]!;
   const entries = [
-    ...nodesOf(query.targetList),
-    ...(isNode(query.onConflict) ? nodesOf(query.onConflict.onConflictSet) : []),
+    ...listNodes(query.targetList),
+    ...(isNode(query.onConflict) ? listNodes(query.onConflict.onConflictSet) : []),
   ];
-  found.writes.push({
+  findings.writes.push({
     // A temporary table has no name here.
     table: tables.get(String(range.relid))?.name ?? '',
     columns: entries.flatMap(({ resname }) => (typeof resname === 'string' ? resname : [])),
@@ -98,15 +99,15 @@ function inspectWrite(query: Node, { tables, functions }: Names, found: Findings
       if (called) report(called.name, called.volatility);
       return node.type !== 'QUERY';
     });
-  for (const value of ownParts(query)) {
+  for (const value of listParts(query)) {
     if (OPERATIONS[String(query.commandType)] !== 'insert')
       calledIn(value, (name, volatility) => {
-        if (volatility === 'volatile') found.faults.push({ rule: 'volatile', name });
+        if (volatility === 'volatile') findings.faults.push({ rule: 'volatile', name });
       });
     walk(value, (node) => {
       if (node.type === 'CASEEXPR' || node.type === 'COALESCEEXPR')
         calledIn(node, (name, volatility) => {
-          if (volatility !== 'immutable') found.faults.push({ rule: 'mutable', name });
+          if (volatility !== 'immutable') findings.faults.push({ rule: 'mutable', name });
         });
       return node.type !== 'QUERY';
     });
@@ -122,22 +123,22 @@ class CompanyChecker {
 
   /** Checks a query, and says of each column that it returns whether it is the company. */
   check(query: Node, outer: Level | undefined, report: (table: string) => void): Outputs {
-    const ranges = nodesOf(query.rtable);
+    const ranges = listNodes(query.rtable);
     const level: Level = { query, ranges, ctes: new Map(), outer, equal: new Map() };
-    for (const cte of nodesOf(query.cteList)) level.ctes.set(String(cte.ctename), 'all');
-    for (const cte of nodesOf(query.cteList))
+    for (const cte of listNodes(query.cteList)) level.ctes.set(String(cte.ctename), 'all');
+    for (const cte of listNodes(query.cteList))
       level.ctes.set(String(cte.ctename), this.check(cte.ctequery as Node, level, report));
     const joined = new Set<number>();
     this.readJoins(query.jointree, level, joined);
     this.readInserted(level);
     for (const [n, range] of ranges.entries())
-      for (const [column, is_company] of this.outputsOf(range, level).entries())
-        if (is_company) this.unite(level, `${n + 1}:${column + 1}`, COMPANY);
+      for (const [column, isCompany] of this.readOutputs(range, level).entries())
+        if (isCompany) this.unite(level, `${n + 1}:${column + 1}`, COMPANY);
     for (const [n, range] of ranges.entries()) {
       if (range.rtekind === KIND.subquery) this.check(range.subquery as Node, level, report);
       const table = this.names.tables.get(String(range.relid));
       if (range.rtekind !== KIND.relation || table?.company === undefined) continue;
-      if (OF_ALL_NODES.has(table.name)) continue;
+      if (REPLICATED_TABLES.has(table.name)) continue;
       // EXCLUDED of a conflict is no table that is read.
       if (!joined.has(n + 1) && Number(query.resultRelation) !== n + 1) continue;
       if (!this.isCompany(level, `${n + 1}:${table.company}`)) report(table.name);
@@ -148,7 +149,7 @@ class CompanyChecker {
 
   /** Collects the ranges that are joined, and which of their columns are equal. */
   private readJoins(tree: Value | undefined, level: Level, joined: Set<number>): void {
-    if (Array.isArray(tree)) for (const each of tree) this.readJoins(each, level, joined);
+    if (Array.isArray(tree)) for (const item of tree) this.readJoins(item, level, joined);
     if (!isNode(tree)) return;
     if (tree.type === 'RANGETBLREF') joined.add(Number(tree.rtindex));
     for (const part of [tree.fromlist, tree.larg, tree.rarg]) this.readJoins(part, level, joined);
@@ -159,8 +160,8 @@ class CompanyChecker {
   private readInserted(level: Level): void {
     const { commandType, resultRelation, targetList } = level.query;
     if (OPERATIONS[String(commandType)] !== 'insert') return;
-    for (const { expr, resno } of nodesOf(targetList)) {
-      const column = this.columnOf(expr as Node, level);
+    for (const { expr, resno } of listNodes(targetList)) {
+      const column = this.resolveColumn(expr as Node, level);
       if (column) this.unite(level, `${String(resultRelation)}:${String(resno)}`, column);
     }
   }
@@ -168,9 +169,9 @@ class CompanyChecker {
   private readConditions(condition: Value | undefined, level: Level): void {
     if (!isNode(condition)) return;
     if (condition.type === 'BOOLEXPR' && condition.boolop === 'and')
-      for (const each of nodesOf(condition.args)) this.readConditions(each, level);
+      for (const argument of listNodes(condition.args)) this.readConditions(argument, level);
     if (condition.type === 'OPEXPR' && this.names.equals.has(String(condition.opno))) {
-      const [a, b] = nodesOf(condition.args).map((side) => this.columnOf(side, level));
+      const [a, b] = listNodes(condition.args).map((side) => this.resolveColumn(side, level));
       if (a && b) this.unite(level, a, b);
     }
     if (condition.type === 'SUBLINK' && condition.subLinkType === ANY_SUBLINK)
@@ -182,8 +183,8 @@ class CompanyChecker {
     const outputs = this.check(subselect as Node, level, () => undefined);
     walk(testexpr, (node) => {
       if (node.type !== 'OPEXPR') return true;
-      const [side, returned] = nodesOf(node.args);
-      const column = side && this.columnOf(side, level);
+      const [side, returned] = listNodes(node.args);
+      const column = side && this.resolveColumn(side, level);
       if (column && outputs !== 'all' && outputs[Number(returned!.paramid) - 1])
         this.unite(level, column, COMPANY);
       return false;
@@ -191,32 +192,32 @@ class CompanyChecker {
   }
 
   /** The column that an expression is, or COMPANY. */
-  private columnOf(expression: Node, level: Level): string | undefined {
+  private resolveColumn(expression: Node, level: Level): string | undefined {
     const { type } = expression;
-    if (type === 'RELABELTYPE') return this.columnOf(expression.arg as Node, level);
+    if (type === 'RELABELTYPE') return this.resolveColumn(expression.arg as Node, level);
     if (type === 'PARAM')
       return this.parameters[Number(expression.paramid) - 1] === 'company_id' &&
         expression.paramkind === '0'
         ? COMPANY
         : undefined;
     if (type !== 'VAR') return undefined;
-    const levels_up = Number(expression.varlevelsup);
-    if (levels_up > 0) {
+    const levelsUp = Number(expression.varlevelsup);
+    if (levelsUp > 0) {
       let at: Level = level;
-      for (let up = 0; up < levels_up; up++) at = at.outer!;
-      const column = this.columnOf({ ...expression, varlevelsup: '0' }, at);
+      for (let up = 0; up < levelsUp; up++) at = at.outer!;
+      const column = this.resolveColumn({ ...expression, varlevelsup: '0' }, at);
       return column && this.isCompany(at, column) ? COMPANY : undefined;
     }
     const range = level.ranges[Number(expression.varno) - 1]!;
     const shown = { [KIND.join]: range.joinaliasvars, [KIND.group]: range.groupexprs };
-    const meant = itemsOf(shown[String(range.rtekind)])[Number(expression.varattno) - 1];
+    const meant = listItems(shown[String(range.rtekind)])[Number(expression.varattno) - 1];
     return isNode(meant)
-      ? this.columnOf(meant, level)
+      ? this.resolveColumn(meant, level)
       : `${String(expression.varno)}:${String(expression.varattno)}`;
   }
 
   /** For each column of a range that is no table: true if it is the company. */
-  private outputsOf(range: Node, level: Level): boolean[] {
+  private readOutputs(range: Node, level: Level): boolean[] {
     if (range.rtekind === KIND.subquery) {
       const outputs = this.check(range.subquery as Node, level, () => undefined);
       return outputs === 'all' ? [] : [...outputs];
@@ -226,11 +227,13 @@ class CompanyChecker {
       for (let up = 0; up < Number(range.ctelevelsup); up++) at = at.outer!;
       const outputs = at.ctes.get(String(range.ctename))!;
       // A query that is recursive is judged by its other part.
-      return outputs === 'all' ? itemsOf(range.coltypes).map(() => true) : [...outputs];
+      return outputs === 'all' ? listItems(range.coltypes).map(() => true) : [...outputs];
     }
     if (range.rtekind !== KIND.values) return [];
-    const rows = (range.values_lists as Value[]).map((row) => nodesOf(row));
-    return rows[0]!.map((_, n) => rows.every((row) => this.columnOf(row[n]!, level) === COMPANY));
+    const rows = (range.values_lists as Value[]).map((row) => listNodes(row));
+    return rows[0]!.map((_, n) =>
+      rows.every((row) => this.resolveColumn(row[n]!, level) === COMPANY),
+    );
   }
 
   /** Checks the subqueries of expressions. */
@@ -238,7 +241,7 @@ class CompanyChecker {
     const inside = level.ranges.filter(
       ({ rtekind }) => rtekind !== KIND.subquery && rtekind !== KIND.join,
     );
-    for (const value of [...ownParts(level.query), ...inside])
+    for (const value of [...listParts(level.query), ...inside])
       walk(value, (node) => {
         if (node.type === 'SUBLINK') this.check(node.subselect as Node, level, report);
         return node.type !== 'QUERY';
@@ -249,33 +252,33 @@ class CompanyChecker {
     const { query, ranges } = level;
     if (query.setOperations !== null) {
       const parts = ranges.filter(({ rtekind }) => rtekind === KIND.subquery);
-      const outputs = parts.map((part) => this.outputsOf(part, level));
-      return outputs[0]!.map((_, n) => outputs.every((each) => each[n]));
+      const outputs = parts.map((part) => this.readOutputs(part, level));
+      return outputs[0]!.map((_, n) => outputs.every((output) => output[n]));
     }
     const list = query.commandType === '1' ? query.targetList : query.returningList;
-    return nodesOf(list).map(({ expr }) => {
-      const column = this.columnOf(expr as Node, level);
+    return listNodes(list).map(({ expr }) => {
+      const column = this.resolveColumn(expr as Node, level);
       return column !== undefined && this.isCompany(level, column);
     });
   }
 
   private unite({ equal }: Level, a: string, b: string): void {
-    const [one, other] = [rootOf(equal, a), rootOf(equal, b)];
-    if (one === other) return;
-    if (one === COMPANY) equal.set(other, one);
-    else equal.set(one, other);
+    const [firstRoot, secondRoot] = [findRoot(equal, a), findRoot(equal, b)];
+    if (firstRoot === secondRoot) return;
+    if (firstRoot === COMPANY) equal.set(secondRoot, firstRoot);
+    else equal.set(firstRoot, secondRoot);
   }
 
   private isCompany({ equal }: Level, column: string): boolean {
-    return rootOf(equal, column) === COMPANY;
+    return findRoot(equal, column) === COMPANY;
   }
 }
 
-const rootOf = (equal: Map<string, string>, column: string): string => {
+const findRoot = (equal: Map<string, string>, column: string): string => {
   const next = equal.get(column);
-  return next === undefined ? column : rootOf(equal, next);
+  return next === undefined ? column : findRoot(equal, next);
 };
 
 /** The items of a list; one of numbers begins with a letter. */
-const itemsOf = (list: Value | undefined): Value[] =>
-  Array.isArray(list) ? list.filter((each) => each !== 'o' && each !== 'i') : [];
+const listItems = (list: Value | undefined): Value[] =>
+  Array.isArray(list) ? list.filter((item) => item !== 'o' && item !== 'i') : [];

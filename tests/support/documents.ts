@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** A command block of a document, and the output that the document shows for it. */
 export interface Block {
   /** File and line, for messages. */
-  place: string;
+  location: string;
   commands: string;
   /** Absent: the block must succeed, and its output is not compared. */
   output?: Output;
@@ -20,7 +20,7 @@ const FENCE = /^( *)```(\w*)\n([\s\S]*?)^ *```$/gm;
 const SHOWN = ['', 'json', 'jsonc', 'csv', 'text'];
 
 /** Command blocks are fenced as `bash`; a block of output directly after one is its output. */
-export function blocksOf(name: string, markdown: string): Block[] {
+export function parseBlocks(name: string, markdown: string): Block[] {
   const blocks: Block[] = [];
   let open: Block | undefined;
   for (const { 1: indent = '', 2: language = '', 3: body = '', index } of markdown.matchAll(
@@ -28,8 +28,8 @@ export function blocksOf(name: string, markdown: string): Block[] {
   )) {
     const text = body.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
     if (language === 'bash') {
-      const place = `${name}:${markdown.slice(0, index).split('\n').length}`;
-      open = { place, commands: text };
+      const location = `${name}:${markdown.slice(0, index).split('\n').length}`;
+      open = { location, commands: text };
       blocks.push(open);
     } else if (open && SHOWN.includes(language)) {
       open.output = { language, text };
@@ -54,18 +54,18 @@ const MASKS: [RegExp, string][] = [
   [/(\/api\/v1\/\w+)\/\d+/g, '$1/<id>'],
 ];
 
-const masked = (text: string): string =>
+const maskText = (text: string): string =>
   MASKS.reduce((result, [pattern, mask]) => result.replace(pattern, mask), text);
 
 const isId = (key: string): boolean => /^(\w+_)?ids?$/.test(key);
 
-function maskedValue(value: unknown, key = ''): unknown {
-  if (typeof value === 'string') return masked(value);
+function maskValue(value: unknown, key = ''): unknown {
+  if (typeof value === 'string') return maskText(value);
   if (typeof value === 'number') return isId(key) ? '<id>' : value;
-  if (Array.isArray(value)) return value.map((each) => maskedValue(each, key));
+  if (Array.isArray(value)) return value.map((item) => maskValue(item, key));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, maskedValue(each, name)]),
+    Object.entries(value).map(([name, member]) => [name, maskValue(member, name)]),
   );
 }
 
@@ -81,40 +81,41 @@ const parseShown = (text: string): unknown =>
   );
 
 /** Takes out of a value what the document does not show. */
-function shownPart(value: unknown, shown: unknown): unknown {
+function selectShown(value: unknown, shown: unknown): unknown {
   if (Array.isArray(value) && Array.isArray(shown)) {
-    return value.map((each, n) => shownPart(each, shown[n]));
+    return value.map((item, n) => selectShown(item, shown[n]));
   }
   if (!isRecord(value) || !isRecord(shown)) return value;
   const names = Object.keys(value).filter((name) => !(REST in shown) || name in shown);
   const rest = REST in shown ? { [REST]: 0 } : {};
   return {
     ...rest,
-    ...Object.fromEntries(names.map((name) => [name, shownPart(value[name], shown[name])])),
+    ...Object.fromEntries(names.map((name) => [name, selectShown(value[name], shown[name])])),
   };
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const linesOf = (text: string): string =>
-  masked(text)
+const normalizeLines = (text: string): string =>
+  maskText(text)
     .split('\n')
     .map((line) => line.replace(/[ ─]+/g, ' ').trim())
     .join('\n')
     .trim();
 
 /** The printed and the shown output, both with ids, times and keys masked. */
-export function comparable(
+export function maskBoth(
   printed: string,
   { language, text }: Output,
 ): { actual: unknown; shown: unknown } {
-  if (!language.startsWith('json')) return { actual: linesOf(printed), shown: linesOf(text) };
+  if (!language.startsWith('json'))
+    return { actual: normalizeLines(printed), shown: normalizeLines(text) };
   const shown = parseShown(text);
-  return { actual: maskedValue(shownPart(parsed(printed), shown)), shown: maskedValue(shown) };
+  return { actual: maskValue(selectShown(parseOutput(printed), shown)), shown: maskValue(shown) };
 }
 
-function parsed(text: string): unknown {
+function parseOutput(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -123,16 +124,21 @@ function parsed(text: string): unknown {
 }
 
 /** The document with the printed output of a block in place of the shown one; jsonc is left. */
-export function withOutput(markdown: string, { commands, output }: Block, printed: string): string {
+export function replaceOutput(
+  markdown: string,
+  { commands, output }: Block,
+  printed: string,
+): string {
   if (!output || output.language === 'jsonc') return markdown;
-  const value = output.language === 'json' ? JSON.stringify(parsed(printed), null, 2) : printed;
+  const value =
+    output.language === 'json' ? JSON.stringify(parseOutput(printed), null, 2) : printed;
   const shown = (text: string) => `\`\`\`${output.language}\n${text.trimEnd()}\n\`\`\``;
   const from = markdown.indexOf(commands);
   const rest = markdown.slice(from).replace(shown(output.text), () => shown(value));
   return markdown.slice(0, from) + rest;
 }
 
-export interface Ran {
+export interface BlockResult {
   output: string;
   errors: string;
   /** True if any command of the block failed, not only the last. */
@@ -140,7 +146,7 @@ export interface Ran {
 }
 
 export interface Shell {
-  run(commands: string): Promise<Ran>;
+  run(commands: string): Promise<BlockResult>;
   close(): void;
 }
 

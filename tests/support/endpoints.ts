@@ -10,7 +10,7 @@ const MONDAY = '2026-06-01T12:30:00Z';
 /** A company with endpoints for sellers: registers the hooks of a test file. */
 export function endpoints() {
   let world: World;
-  let made = 0;
+  let sequence = 0;
   const time = standingClock(MONDAY);
   beforeAll(async () => {
     world = await createWorld({ clock: time.read });
@@ -30,7 +30,7 @@ export function endpoints() {
     (
       await record('buyers', {
         name: 'Buyer',
-        number: `+1212555${String(1000 + made++).slice(-4)}`,
+        number: `+1212555${String(1000 + sequence++).slice(-4)}`,
         ...fields,
       })
     ).id;
@@ -39,7 +39,7 @@ export function endpoints() {
   const endpoint = async (fields: Fields = {}) => {
     const body = {
       name: 'Partner',
-      vanity_uri: `partner-${made++}`,
+      vanity_uri: `partner-${sequence++}`,
       offer_id: fields.offer_id ?? (await offer()),
       has_auth_token: false,
       ...fields,
@@ -47,27 +47,27 @@ export function endpoints() {
     return (await world.company.api('post', 'inbound_webhooks', { body })).body;
   };
   /** The address of an endpoint of an offer with these buyers. */
-  const shop = async (buyer_ids: number[], fields: Fields = {}): Promise<string> =>
-    (await endpoint({ offer_id: await offer({ buyer_ids, ...fields }) })).inbound_webhook
+  const shop = async (buyerIds: number[], fields: Fields = {}): Promise<string> =>
+    (await endpoint({ offer_id: await offer({ buyer_ids: buyerIds, ...fields }) })).inbound_webhook
       .vanity_uri;
-  const send = (kind: string, vanity_uri: string, sent: Fields, more: Fields = {}) =>
-    world.company.api('post', `inbound_webhooks/${kind}/${vanity_uri}`, {
+  const send = (kind: string, vanityUri: string, body: Fields, more: Fields = {}) =>
+    world.company.api('post', `inbound_webhooks/${kind}/${vanityUri}`, {
       auth: null,
-      body: sent,
+      body,
       ...more,
     });
-  const ping = async (vanity_uri: string, fields: Fields = {}) =>
-    (await send('ping', vanity_uri, { caller_id: CALLER, ...fields })).body;
+  const ping = async (vanityUri: string, fields: Fields = {}) =>
+    (await send('ping', vanityUri, { caller_id: CALLER, ...fields })).body;
 
-  const one = async (at: string) =>
+  const loadEndpoint = async (at: string) =>
     (
       await world.sql<{ id: string; offer_id: string }>(
         'SELECT id, offer_id FROM inbound_webhooks WHERE vanity_uri = $1',
         [at],
       )
     )[0]!;
-  const offerAt = async (at: string) => Number((await one(at)).offer_id);
-  const idAt = async (at: string) => Number((await one(at)).id);
+  const offerAt = async (at: string) => Number((await loadEndpoint(at)).offer_id);
+  const idAt = async (at: string) => Number((await loadEndpoint(at)).id);
   /** Puts the caller on a new suppression list. */
   const suppressed = async (fields: Fields) => {
     const { id } = await record('buyer_suppressions', { name: 'List', ...fields });

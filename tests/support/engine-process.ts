@@ -15,21 +15,21 @@ const ROOT = join(__dirname, '../..');
  */
 export async function startEngineProcess(
   world: World,
-  lease_ms: number,
+  leaseMs: number,
   environment: Record<string, string> = {},
 ): Promise<ChildProcess> {
   const { storage_dir, data_dir } = world.deps.config;
-  const own = {
+  const settings = {
     ...world.database,
     DATA_DIR: data_dir,
     STORAGE_DIR: storage_dir,
     LOG_LEVEL: 'silent',
     KEY_PEPPER: PEPPER_OF_TESTS,
-    LEASE_MS: String(lease_ms),
+    LEASE_MS: String(leaseMs),
   };
   const child = spawn('node', [...TYPESCRIPT, join(__dirname, 'engine-process.run.ts')], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...own, ...environment },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   world.processes.push(child);
@@ -41,19 +41,19 @@ export async function startEngineProcess(
 }
 
 /** Dependencies as other processes would have them, in this one. */
-export function workersOf(world: () => World) {
+export function buildWorkers(world: () => World) {
   const opened: Deps[] = [];
   return {
     open(edges: Partial<Pick<Deps, 'carrier' | 'mailer'>> = {}): Deps {
       const { url, deps } = world();
-      const own = createDeps({
+      const workerDeps = createDeps({
         config: testConfig({ PUBLIC_URL: deps.config.public_url }),
         database_url: url,
         log: deps.log,
         ...edges,
       });
-      opened.push(own);
-      return own;
+      opened.push(workerDeps);
+      return workerDeps;
     },
     closeAll: async () => {
       for (const { database, mailer } of opened.splice(0))
@@ -62,16 +62,16 @@ export function workersOf(world: () => World) {
   };
 }
 
-export async function eventually(isSo: () => unknown, pause_ms = 5): Promise<void> {
+export async function eventually(isSo: () => unknown, pauseMs = 5): Promise<void> {
   const deadline = Date.now() + FAR_MS;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`it never came to: ${isSo.toString()}`);
-    await setTimeout(pause_ms);
+    await setTimeout(pauseMs);
   }
 }
 
 /** A promise that resolves when `open` is called. */
-export function gate() {
+export function createGate() {
   let open!: () => void;
   const opened = new Promise<void>((done) => (open = done));
   return { open, opened };
@@ -80,7 +80,7 @@ export function gate() {
 /** Runs before a carrier is asked, and after its response while the caller still waits. */
 export type Meanwhile = (phase: 'before' | 'after') => Promise<unknown>;
 
-export function watchedCarrier(carrier: Carrier, meanwhile: Meanwhile): Carrier {
+export function watchCarrier(carrier: Carrier, meanwhile: Meanwhile): Carrier {
   const during = async <T>(send: () => Promise<T>): Promise<T> => {
     await meanwhile('before');
     const outcome = await send();

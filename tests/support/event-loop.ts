@@ -53,18 +53,18 @@ async function longestHold(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** Measured once a test file, and again when something seems to take longer. */
-let limit_ms = 0;
+let limitMs = 0;
 
 /**
  * Fails when `work` holds the event loop for longer than the limit, eight times in a row. What
  * comes again each time is of the work, unlike the garbage of the tests.
  */
 export async function expectNoHold(work: () => Promise<unknown>, name = 'work'): Promise<void> {
-  limit_ms ||= maxHoldMs();
+  limitMs ||= maxHoldMs();
   let least = Infinity;
-  for (let attempt = 0; attempt < 8 && least > limit_ms; attempt++) {
-    if (attempt > 0) limit_ms = Math.max(limit_ms, maxHoldMs());
+  for (let attempt = 0; attempt < 8 && least > limitMs; attempt++) {
+    if (attempt > 0) limitMs = Math.max(limitMs, maxHoldMs());
     least = Math.min(least, await longestHold(work));
   }
-  expect({ name, hold: Math.max(least, limit_ms) }).toEqual({ name, hold: limit_ms });
+  expect({ name, hold: Math.max(least, limitMs) }).toEqual({ name, hold: limitMs });
 }

@@ -24,9 +24,7 @@ export interface Reader {
 }
 
 /** A server with a port, for requests that supertest cannot make. */
-export async function listening(
-  app: World['app'],
-): Promise<{ url: string; close(): Promise<void> }> {
+export async function listen(app: World['app']): Promise<{ url: string; close(): Promise<void> }> {
   const server: Server = createServer(app as never);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
@@ -58,11 +56,11 @@ export async function openStream(
     headers,
     signal: leaving.signal,
   });
-  const is_stream = res.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const isStream = res.headers.get('content-type')?.startsWith('text/event-stream') === true;
   const waiting = new Set<() => void>();
   const reader: Reader = {
     status: res.status,
-    problem: is_stream ? undefined : ((await res.json()) as Reader['problem']),
+    problem: isStream ? undefined : ((await res.json()) as Reader['problem']),
     events: [],
     last_id: after ?? '',
     comments: 0,
@@ -73,7 +71,7 @@ export async function openStream(
     ended: Promise.resolve(true),
     leave: () => leaving.abort(),
   };
-  if (is_stream) reader.ended = read(res, reader, waiting);
+  if (isStream) reader.ended = read(res, reader, waiting);
   return reader;
 }
 

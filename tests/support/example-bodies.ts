@@ -3,7 +3,7 @@ import type { Company } from './world';
 
 // Bodies of requests: the contract's own examples, with references to records of a fixture.
 
-export const exampleOf = (name: string): Record<string, unknown> =>
+export const findExample = (name: string): Record<string, unknown> =>
   contract.document.components.examples[name]?.value as Record<string, unknown>;
 
 /** Resources whose table has another name. */
@@ -21,14 +21,14 @@ export const tableOf = (operation: Operation): string =>
   TABLES[resourceOf(operation)] ?? resourceOf(operation);
 
 /** The contract's example of an operation's body. */
-function bodyOf(operation: Operation): Record<string, unknown> | undefined {
+function buildBody(operation: Operation): Record<string, unknown> | undefined {
   const ref = operation.body?.$ref;
-  return ref ? structuredClone(exampleOf(ref.split('/').at(-1)!)) : undefined;
+  return ref ? structuredClone(findExample(ref.split('/').at(-1)!)) : undefined;
 }
 
 /** The contract's example of a body with a file; a list is created with the same file. */
-export function formOf(operation: Operation): Record<string, string | Buffer> {
-  const { import_file, ...fields } = exampleOf('BuyerSuppressionFileUpload') as Record<
+export function buildForm(operation: Operation): Record<string, string | Buffer> {
+  const { import_file, ...fields } = findExample('BuyerSuppressionFileUpload') as Record<
     string,
     string
   >;
@@ -54,7 +54,7 @@ export function exampleBody(
   ids: Record<string, number>,
   company: Company,
 ): Record<string, unknown> | undefined {
-  const body = bodyOf(operation);
+  const body = buildBody(operation);
   if (!body) return undefined;
   const properties = operation.body ? facets(operation.body).properties : {};
   for (const [field, schema] of Object.entries(properties)) {

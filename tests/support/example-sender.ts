@@ -1,13 +1,20 @@
-import { signatureOf } from '../../src/carriers/signature';
+import { computeSignature } from '../../src/carriers/signature';
 import type { CredentialKind, Operation } from '../../src/contract';
 import { confirmationToken } from '../../src/http/auth/confirmations';
 import { invitationToken } from '../../src/http/auth/invitations';
 import { numberOf } from './example-bodies';
-import { TWILIO_TOKEN, type Api, type Company, type Method, type Sent, type World } from './world';
+import {
+  TWILIO_TOKEN,
+  type Api,
+  type Company,
+  type Method,
+  type RequestOptions,
+  type World,
+} from './world';
 
 // Requests of the contract's examples, with the credentials that their operations ask for.
 
-export interface Shown extends Sent {
+export interface SendOptions extends RequestOptions {
   credentials?: 'own' | 'none' | 'wrong';
   method?: Method;
   path?: string;
@@ -30,12 +37,12 @@ interface Draft {
   path: string;
   query: Record<string, string | number>;
   credentials: 'own' | 'none' | 'wrong';
-  sent: Sent;
+  options: RequestOptions;
 }
 
 interface Signed {
   path?: string;
-  sent: Sent;
+  options: RequestOptions;
 }
 type Sign = (draft: Draft) => Signed | Promise<Signed>;
 
@@ -49,21 +56,21 @@ export interface Sender {
 export async function sendAs(
   sender: Sender,
   operation: Operation,
-  { path, body, more, by }: { path: string; body: unknown; more: Shown; by: Api },
+  { path, body, more, by }: { path: string; body: unknown; more: SendOptions; by: Api },
 ): ReturnType<Api> {
-  const { credentials = 'own', method = operation.method, query = {}, path: at, ...sent } = more;
+  const { credentials = 'own', method = operation.method, query = {}, path: at, ...options } = more;
   const draft: Draft = {
     operation,
     method,
     path: at ?? path,
     query,
     credentials,
-    sent: { ...sent, body: 'body' in sent ? sent.body : body },
+    options: { ...options, body: 'body' in options ? options.body : body },
   };
-  const is_agent = isStream(operation) && credentials === 'own' && sent.auth === undefined;
-  const sign = is_agent ? asAgent : SIGNATURES[operation.credentials];
+  const isAgent = isStream(operation) && credentials === 'own' && options.auth === undefined;
+  const sign = isAgent ? asAgent : SIGNATURES[operation.credentials];
   const signed = await sign(sender)(draft);
-  return by(method, signed.path ?? draft.path, signed.sent);
+  return by(method, signed.path ?? draft.path, signed.options);
 }
 
 /** A stream goes on until its client leaves: the test asks for what is there at once. */
@@ -72,62 +79,65 @@ const isStream = ({ id }: Operation): boolean =>
 
 const asAgent =
   ({ tokens }: Sender): Sign =>
-  ({ sent, query }) => ({
-    sent: {
-      ...sent,
+  ({ options, query }) => ({
+    options: {
+      ...options,
       query: { wait_seconds: 0, ...query },
       auth: null,
-      headers: { Authorization: `Token ${tokens.agent_token}`, ...sent.headers },
+      headers: { Authorization: `Token ${tokens.agent_token}`, ...options.headers },
     },
   });
 
 const asAccount =
   ({ company }: Sender): Sign =>
-  ({ sent, query, credentials }) => {
-    if (credentials === 'none') return { sent: { ...sent, query, auth: null } };
+  ({ options, query, credentials }) => {
+    if (credentials === 'none') return { options: { ...options, query, auth: null } };
     const wrong = `${company.auth.split(':')[0]}:wrong`;
-    const auth = credentials === 'wrong' ? wrong : sent.auth;
-    return { sent: { ...sent, query, ...(auth !== undefined && { auth }) } };
+    const auth = credentials === 'wrong' ? wrong : options.auth;
+    return { options: { ...options, query, ...(auth !== undefined && { auth }) } };
   };
 
 const WRONG_LEAD_TOKEN = 'f'.repeat(32);
 
 const asLeadOwner =
   ({ tokens }: Sender): Sign =>
-  ({ operation, path, sent, query, credentials }) => {
+  ({ operation, path, options, query, credentials }) => {
     if (operation.path.includes('{lead_token}')) {
       const wrong = path.replace(tokens.lead_token, WRONG_LEAD_TOKEN);
-      return { path: credentials === 'own' ? path : wrong, sent: { ...sent, auth: null, query } };
+      return {
+        path: credentials === 'own' ? path : wrong,
+        options: { ...options, auth: null, query },
+      };
     }
-    const lead_token = credentials === 'wrong' ? WRONG_LEAD_TOKEN : tokens.lead_token;
-    const shown = credentials === 'none' ? {} : { lead_token };
-    return { sent: { ...sent, auth: null, query: { ...query, ...shown } } };
+    const leadToken = credentials === 'wrong' ? WRONG_LEAD_TOKEN : tokens.lead_token;
+    const shown = credentials === 'none' ? {} : { lead_token: leadToken };
+    return { options: { ...options, auth: null, query: { ...query, ...shown } } };
   };
 
 const asInvited =
   (sender: Sender): Sign =>
-  async ({ sent, query, credentials }) => {
+  async ({ options, query, credentials }) => {
     const wrong = `inv-1-1-1-${'f'.repeat(64)}`;
-    const invitation_token = credentials === 'wrong' ? wrong : await openInvitation(sender);
-    const shown = credentials === 'none' ? {} : { invitation_token };
-    return { sent: { ...sent, auth: null, query: { ...query, ...shown } } };
+    const invitationToken = credentials === 'wrong' ? wrong : await openInvitation(sender);
+    const shown = credentials === 'none' ? {} : { invitation_token: invitationToken };
+    return { options: { ...options, auth: null, query: { ...query, ...shown } } };
   };
 
 /** The token of an invitation that the user can accept. */
 async function openInvitation({ world, company, tokens }: Sender): Promise<string> {
-  const { id: company_id } = company;
+  const { id: companyId } = company;
   await world.sql(
     `UPDATE users SET invitation_open = true, invited_at = now(), invitation_number = 1
     WHERE company_id = $1 AND id = $2`,
-    [company_id, tokens.user_id],
+    [companyId, tokens.user_id],
   );
-  const user_id = BigInt(tokens.user_id);
-  return invitationToken({ company_id, user_id, number: 1 }, world.deps.pepper);
+  const userId = BigInt(tokens.user_id);
+  return invitationToken({ company_id: companyId, user_id: userId, number: 1 }, world.deps.pepper);
 }
 
 const asConfirming =
   ({ world, company }: Sender): Sign =>
-  async ({ sent, query, credentials }) => {
+  async ({ options, query, credentials }) => {
     const wrong = `conf-1-1-1-${'f'.repeat(64)}`;
     const right = async () => {
       const [address] = await world.sql<{ id: string; number: number }>(
@@ -146,17 +156,17 @@ const asConfirming =
       const target = { company_id: company.id, id: BigInt(id), number };
       return confirmationToken(target, world.deps.pepper);
     };
-    const confirmation_token = credentials === 'wrong' ? wrong : await right();
-    const shown = credentials === 'none' ? {} : { confirmation_token };
-    return { sent: { ...sent, auth: null, query: { ...query, ...shown } } };
+    const token = credentials === 'wrong' ? wrong : await right();
+    const shown = credentials === 'none' ? {} : { confirmation_token: token };
+    return { options: { ...options, auth: null, query: { ...query, ...shown } } };
   };
 
 const asSeller =
   ({ tokens }: Sender): Sign =>
-  ({ sent, query, credentials }) => {
-    const auth_token = credentials === 'wrong' ? 'not the token' : tokens.webhook_token;
-    const shown = credentials === 'none' ? {} : { auth_token };
-    return { sent: { ...sent, auth: null, query: { ...query, ...shown } } };
+  ({ options, query, credentials }) => {
+    const authToken = credentials === 'wrong' ? 'not the token' : tokens.webhook_token;
+    const shown = credentials === 'none' ? {} : { auth_token: authToken };
+    return { options: { ...options, auth: null, query: { ...query, ...shown } } };
   };
 
 const NOWHERE = '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001';
@@ -170,31 +180,31 @@ const IN_URLS: Record<string, string> = {
 
 const asCarrier =
   ({ world, company }: Sender): Sign =>
-  ({ operation, method, path, sent, query, credentials }) => {
-    const given: Record<string, string> = { ...IN_URLS, number: numberOf(company) };
-    const named = operation.parameters.flatMap(({ name }) =>
-      name in given ? [[name, given[name]!] as const] : [],
+  ({ operation, method, path, options, query, credentials }) => {
+    const urlValues: Record<string, string> = { ...IN_URLS, number: numberOf(company) };
+    const urlEntries = operation.parameters.flatMap(({ name }) =>
+      name in urlValues ? [[name, urlValues[name]!] as const] : [],
     );
-    const parameters = { ...Object.fromEntries(named), ...query } as Record<string, string>;
+    const parameters = { ...Object.fromEntries(urlEntries), ...query } as Record<string, string>;
     const search = new URLSearchParams(parameters).toString();
     const url = search ? `${path}?${search}` : path;
-    const is_form = typeof sent.body === 'object' && sent.body !== null;
-    const form = new URLSearchParams(is_form ? (sent.body as Record<string, string>) : {});
-    const signature = signatureOf(
+    const isForm = typeof options.body === 'object' && options.body !== null;
+    const form = new URLSearchParams(isForm ? (options.body as Record<string, string>) : {});
+    const signature = computeSignature(
       credentials === 'wrong' ? 'another token' : TWILIO_TOKEN,
       world.deps.config.public_url + url,
       Object.fromEntries(form),
     );
-    const { body, ...rest } = sent;
+    const { body, ...rest } = options;
     const headers = {
       'Content-Type': 'application/x-www-form-urlencoded',
       ...(credentials !== 'none' && { 'X-Twilio-Signature': signature }),
-      ...sent.headers,
+      ...options.headers,
     };
-    const content = is_form ? form.toString() : body;
+    const content = isForm ? form.toString() : body;
     return {
       path: url,
-      sent: { ...rest, auth: null, headers, ...(method !== 'head' && { body: content }) },
+      options: { ...rest, auth: null, headers, ...(method !== 'head' && { body: content }) },
     };
   };
 

@@ -2,15 +2,15 @@ import { contract, type Operation } from '../../src/contract';
 import { addNumber } from '../../src/numbers/add-number';
 import {
   exampleBody,
-  exampleOf,
-  formOf,
+  findExample,
+  buildForm,
   hasFile,
   numberOf,
   resourceOf,
   tableOf,
   vanityUriOf,
 } from './example-bodies';
-import { sendAs, type Sender, type Shown } from './example-sender';
+import { sendAs, type Sender, type SendOptions } from './example-sender';
 import type { Api, Company, World } from './world';
 
 export { tableOf } from './example-bodies';
@@ -22,7 +22,7 @@ export interface Fixture {
   body(operation: Operation): Record<string, unknown> | undefined;
   path(operation: Operation): string;
   /** Sends the contract's example of an operation, with the credentials it asks for. */
-  send(operation: Operation, more?: Shown, api?: Api): ReturnType<Api>;
+  send(operation: Operation, more?: SendOptions, api?: Api): ReturnType<Api>;
 }
 
 const LEAD_NUMBER = '+13105550123';
@@ -65,12 +65,12 @@ async function createTokens(world: World, company: Company): Promise<Sender['tok
     RETURNING id`,
     [company.id],
   );
-  const agent_token = await world.credentials(company, [], {
+  const agentToken = await world.credentials(company, [], {
     kind: 'user_token',
     superuser: true,
     user_email: 'agent@example.com',
   });
-  return { lead_token: '', webhook_token: '', agent_token, user_id: Number(user!.id) };
+  return { lead_token: '', webhook_token: '', agent_token: agentToken, user_id: Number(user!.id) };
 }
 
 const pathValues = (
@@ -79,7 +79,7 @@ const pathValues = (
   { company, tokens }: Sender,
 ): Record<string, string> => ({
   id: String(ids[resourceOf(operation)] ?? ids[tableOf(operation)]),
-  user_buyer_id: String(exampleOf('BuyerCreate').user_buyer_id),
+  user_buyer_id: String(findExample('BuyerCreate').user_buyer_id),
   uuid: String(ids[tableOf(operation)]),
   collection: 'route_by_type',
   caller_id: LEAD_NUMBER,
@@ -103,7 +103,7 @@ async function createRecords(fixture: Fixture, { company, tokens }: Sender): Pro
     // The file has telephone numbers, which are no ZIP codes.
     const res =
       hasFile(operation) && table !== 'value_lists'
-        ? await company.api('post', operation.path, { form: formOf(operation) })
+        ? await company.api('post', operation.path, { form: buildForm(operation) })
         : await send(operation, query);
     const record = res.body[res.body.metadata?.root];
     if (!record) throw new Error(`${operation.id}: ${res.text}`);

@@ -1,12 +1,18 @@
 import { createDeps, type Deps } from '../../src/deps';
 import { createCompany } from '../../src/installation/create-company';
 import { startServer, startWorker, type Running } from './process';
-import { replicateSynchronously, startPrimary, startStandby, urlOf, type Server } from './standby';
+import {
+  replicateSynchronously,
+  startPrimary,
+  startStandby,
+  buildUrl,
+  type Server,
+} from './standby';
 import { basic, testConfig } from './world';
 
 type Fields = Record<string, unknown>;
 
-export interface Answered {
+export interface Answer {
   status: number;
   body: Fields;
   headers: Headers;
@@ -15,7 +21,7 @@ export interface Answered {
 }
 
 /** The answer to a request of a load, and the kind of the request. */
-export interface Sent extends Answered {
+export interface LoadAnswer extends Answer {
   kind: string;
 }
 
@@ -38,7 +44,7 @@ export async function startPair({
   const primary = await startPrimary();
   const standby = await startStandby(primary);
   if (is_synchronous) await replicateSynchronously(primary);
-  const url = urlOf([primary, standby], 'target_session_attrs=read-write&connect_timeout=2');
+  const url = buildUrl([primary, standby], 'target_session_attrs=read-write&connect_timeout=2');
   const config = testConfig({
     DATABASE_URL: url,
     DEMO: 'false',
@@ -64,7 +70,7 @@ export async function startPair({
   const { company_id, credentials } = await createCompany('Failover', deps);
   await deps.database.close();
   const auth = basic(`${credentials.public_key}:${credentials.private_key}`);
-  const send = async (method: string, path: string, body?: Fields): Promise<Answered> => {
+  const send = async (method: string, path: string, body?: Fields): Promise<Answer> => {
     const res = await fetch(`${server.url}/api/v1/${path}`, {
       method,
       headers: { Authorization: auth, 'Content-Type': 'application/json' },
@@ -78,7 +84,7 @@ export async function startPair({
       at: Date.now(),
     };
   };
-  const made = async (path: string, body: Fields): Promise<number> => {
+  const create = async (path: string, body: Fields): Promise<number> => {
     const res = await send('POST', path, body);
     const { root } = (res.body.metadata ?? {}) as { root?: string };
     if (res.status !== 201 || !root) throw new Error(JSON.stringify(res.body));
@@ -90,10 +96,10 @@ export async function startPair({
     server,
     company_id,
     send,
-    made,
+    create,
     close: async () => {
-      await Promise.all(running.map((each) => each.end('SIGTERM')));
-      for (const each of [primary, standby]) await each.database.stop().catch(() => undefined);
+      await Promise.all(running.map((program) => program.end('SIGTERM')));
+      for (const host of [primary, standby]) await host.database.stop().catch(() => undefined);
     },
   };
 }
@@ -102,36 +108,36 @@ export type Pair = Awaited<ReturnType<typeof startPair>>;
 
 /** Sends requests of each kind one after the other, until it is stopped. */
 export function startLoad(
-  kinds: Record<string, (n: number) => Promise<Answered>>,
-  clients_of_each = 2,
+  kinds: Record<string, (n: number) => Promise<Answer>>,
+  clientsOfEach = 2,
 ) {
-  const sent: Sent[] = [];
-  let is_running = true;
+  const answers: LoadAnswer[] = [];
+  let isRunning = true;
   let n = 0;
   const client = async (kind: string) => {
-    while (is_running) {
+    while (isRunning) {
       const answered = await kinds[kind]!(n++);
-      sent.push({ ...answered, kind });
+      answers.push({ ...answered, kind });
       // A client that waits for the time of Retry-After would see little of the failover.
       if (answered.status >= 500) await new Promise((done) => setTimeout(done, 50));
     }
   };
   const clients = Object.keys(kinds).flatMap((kind) =>
-    Array.from({ length: clients_of_each }, () => client(kind)),
+    Array.from({ length: clientsOfEach }, () => client(kind)),
   );
   return {
-    sent,
+    answers,
     /** How many requests of each kind have succeeded. */
     counts: () =>
       Object.fromEntries(
         Object.keys(kinds).map((kind) => [
           kind,
-          sent.filter((each) => each.kind === kind && each.status < 300).length,
+          answers.filter((answer) => answer.kind === kind && answer.status < 300).length,
         ]),
       ),
-    of: (kind: string) => sent.filter((each) => each.kind === kind),
+    of: (kind: string) => answers.filter((answer) => answer.kind === kind),
     stop: async () => {
-      is_running = false;
+      isRunning = false;
       await Promise.all(clients);
     },
   };

@@ -12,13 +12,13 @@ export interface MarkedField {
 /** The fields of an operation's body that need a permission of their own, at any depth. */
 export function markedFields({ scope, body, multipart }: Operation): MarkedField[] {
   const schema = body ?? multipart;
-  return schema && !scope?.endsWith(':read') ? marked(schema, scope, []) : [];
+  return schema && !scope?.endsWith(':read') ? listMarked(schema, scope, []) : [];
 }
 
-function marked(schema: Schema, scope: string | undefined, above: string[]): MarkedField[] {
+function listMarked(schema: Schema, scope: string | undefined, above: string[]): MarkedField[] {
   if (above.length > 6) return [];
   const { properties, items } = facets(schema);
-  const inner = items ? marked(items, scope, [...above, '0']) : [];
+  const inner = items ? listMarked(items, scope, [...above, '0']) : [];
   return Object.entries(properties)
     .flatMap(([name, property]) => {
       const path = [...above, name];
@@ -29,12 +29,12 @@ function marked(schema: Schema, scope: string | undefined, above: string[]): Mar
       } = contract.resolve(property);
       // Without a scope, a power of the lead token opens the field, for its offer alone.
       const needed = !scope && power ? [] : [permission ?? []].flat();
-      const own = needed.map((each) => ({
+      const ownFields = needed.map((fieldPermission) => ({
         path,
-        permission: permissionFor(scope, each),
+        permission: permissionFor(scope, fieldPermission),
         lowerable,
       }));
-      return [...own, ...marked(property, scope, path)];
+      return [...ownFields, ...listMarked(property, scope, path)];
     })
     .concat(inner);
 }

@@ -6,8 +6,8 @@ import { GUARANTEES, runSuites, type Guarantee } from './suites';
  * at the same time; only in `npm run test:long`.
  */
 export function againstFleet(guarantee: Guarantee): void {
-  const in_long = repetitions(0, 1) > 0;
-  if (!in_long) test.skip('only in npm run test:long', () => undefined);
+  const inLong = repetitions(0, 1) > 0;
+  if (!inLong) test.skip('only in npm run test:long', () => undefined);
   // Read by createWorld, in the hooks of the suites.
   else runSuites(GUARANTEES[guarantee], () => void (process.env.TEST_FLEET = 'yes'));
 }

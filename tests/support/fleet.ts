@@ -16,7 +16,7 @@ interface FleetOptions {
 
 const SERVERS = 3;
 
-const environmentOf = ({ url, storage_dir, data_dir, environment }: FleetOptions) => ({
+const buildEnvironment = ({ url, storage_dir, data_dir, environment }: FleetOptions) => ({
   KEY_PEPPER: PEPPER_OF_TESTS,
   LOG_LEVEL: 'silent',
   RUN_JOBS: 'false',
@@ -30,10 +30,10 @@ const environmentOf = ({ url, storage_dir, data_dir, environment }: FleetOptions
 
 /** Starts three servers that run no jobs. */
 export const startServers = (options: FleetOptions): Promise<Running[]> =>
-  Promise.all(Array.from({ length: SERVERS }, () => startServer(environmentOf(options))));
+  Promise.all(Array.from({ length: SERVERS }, () => startServer(buildEnvironment(options))));
 
 export const startWorkers = (options: FleetOptions, count: number): Promise<Running[]> =>
-  Promise.all(Array.from({ length: count }, () => startWorker(environmentOf(options))));
+  Promise.all(Array.from({ length: count }, () => startWorker(buildEnvironment(options))));
 
 export const endAll = (processes: Running[]): Promise<unknown> =>
   Promise.all(processes.map(({ end }) => end('SIGTERM')));
@@ -107,11 +107,15 @@ export async function startLoad(company: Company, urls: () => string[]): Promise
     Authorization: `Basic ${Buffer.from(company.auth).toString('base64')}`,
     'Content-Type': 'application/json',
   };
-  const numberOf = (n: number) => `+1213555${String(n % 10_000).padStart(4, '0')}`;
+  const toCallerNumber = (n: number) => `+1213555${String(n % 10_000).padStart(4, '0')}`;
   const requests = [
-    (n: number) => ['POST', 'call_sessions', { offer_id: offer.id, caller_number: numberOf(n) }],
+    (n: number) => [
+      'POST',
+      'call_sessions',
+      { offer_id: offer.id, caller_number: toCallerNumber(n) },
+    ],
     () => ['GET', 'buyers?per_page=20', undefined],
-    (n: number) => ['POST', 'leads', { lead_token, caller_id: numberOf(n) }],
+    (n: number) => ['POST', 'leads', { lead_token, caller_id: toCallerNumber(n) }],
     () => ['GET', 'calls?per_page=20', undefined],
   ] as ((n: number) => [string, string, object | undefined])[];
   const stopping = new AbortController();
@@ -120,8 +124,10 @@ export async function startLoad(company: Company, urls: () => string[]): Promise
     for (let n = first; !stopping.signal.aborted; n += CONNECTIONS) {
       const [method, path, body] = requests[n % requests.length]!(n);
       const all = urls();
-      const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-      const res = await fetch(`${all[n % all.length]}/api/v1/${path}`, sent).catch(() => undefined);
+      const options = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+      const res = await fetch(`${all[n % all.length]}/api/v1/${path}`, options).catch(
+        () => undefined,
+      );
       // A server that a test has killed does not answer.
       if (res) outcome.answered += 1;
       if (res && res.status >= 300)

@@ -1,31 +1,31 @@
-import { initialProgress, type Plan, type Progress } from '../../src/schedules/engine/cadence';
+import { buildInitialProgress, type Plan, type Progress } from '../../src/schedules/engine/cadence';
 import { forecast, type PlannedStep, type Situation } from '../../src/schedules/engine/forecast';
-import type { Standing } from '../../src/schedules/engine/next-step';
+import type { ContactConditions } from '../../src/schedules/engine/next-step';
 import { act, EASTERN, NOON, READY } from './schedule-plans';
 
 export * from './schedule-plans';
 
 export const pause = (position: number, ms: number) => act('wait', position, { wait: { ms } });
-export interface View extends Partial<Omit<Situation, 'now' | 'standing'>> {
+export interface View extends Partial<Omit<Situation, 'now' | 'conditions'>> {
   from?: string;
-  standing?: Partial<Standing>;
+  conditions?: Partial<ContactConditions>;
   progress?: Partial<Progress>;
 }
-export function forecastOf(
+export function buildForecast(
   plan: Plan,
-  { from = NOON, standing = {}, progress = {}, ...more }: View = {},
+  { from = NOON, conditions = {}, progress = {}, ...more }: View = {},
 ): PlannedStep[] {
   const now = new Date(from);
   const situation = {
     now,
     zones: [EASTERN],
-    standing: { ...READY, ...standing },
+    conditions: { ...READY, ...conditions },
     in_schedule: true,
     ...more,
   };
-  return forecast({ ...initialProgress(now), ...progress }, plan, situation);
+  return forecast({ ...buildInitialProgress(now), ...progress }, plan, situation);
 }
-export const shown = (at: Date | null) =>
+export const formatTime = (at: Date | null) =>
   at?.toISOString().slice(5).replace(':00.000Z', '') ?? 'never';
 export const describeStep = ({
   at,
@@ -36,7 +36,7 @@ export const describeStep = ({
   message,
 }: PlannedStep): string =>
   [
-    shown(at),
+    formatTime(at),
     kind,
     action && `#${action.id}`,
     message,
@@ -47,4 +47,4 @@ export const describeStep = ({
     .join(' ');
 /** All planned steps, in words. */
 export const words = (plan: Plan, view?: View) =>
-  forecastOf(plan, view).map(describeStep).join(', ');
+  buildForecast(plan, view).map(describeStep).join(', ');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { contract, type Operation } from '../../src/contract';
 import { createFixture, type Fixture } from './example';
-import { requestsOf, sendDraft } from './fuzz';
+import { buildRequests, sendDraft } from './fuzz';
 import { createWorld, type World } from './world';
 
 /**
@@ -25,7 +25,7 @@ export function fuzz(isMeant: (operation: Operation) => boolean, runs: number): 
     '%s',
     async (_, operation) => {
       await fc.assert(
-        fc.asyncProperty(requestsOf(operation), async (draft) => {
+        fc.asyncProperty(buildRequests(operation), async (draft) => {
           const res = await sendDraft(fixture, operation, draft);
           expect([res.status, res.status < 500 ? '' : res.text]).toEqual([expect.any(Number), '']);
           if (res.status === 422) expect(Object.keys(res.body.errors).length).toBeGreaterThan(0);

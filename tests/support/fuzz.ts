@@ -12,11 +12,11 @@ interface Draft {
   body: unknown;
 }
 
-const oddly = <T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T> =>
+const mixOdd = <T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T> =>
   fc.oneof({ arbitrary: usual, weight }, { arbitrary: odd, weight: 1 });
 
 /** Some of the names with values; sometimes a name that does not exist. */
-const some = <T>(
+const pickSome = <T>(
   values: Record<string, fc.Arbitrary<T>>,
   odd: fc.Arbitrary<T>,
 ): fc.Arbitrary<Record<string, T>> => {
@@ -32,7 +32,7 @@ const some = <T>(
         Object.fromEntries(
           chosen.map((name) => [
             name,
-            Object.hasOwn(values, name) ? oddly(values[name]!, odd, 2) : odd,
+            Object.hasOwn(values, name) ? mixOdd(values[name]!, odd, 2) : odd,
           ]),
         ),
       ),
@@ -53,27 +53,27 @@ const HEADERS: Record<string, fc.Arbitrary<string>> = {
 const WAITS = new Set(['wait_seconds']);
 
 /** Requests of an operation: what its schemas allow, and at every place also what they do not. */
-export function requestsOf({ parameters, body, path }: Operation): fc.Arbitrary<Draft> {
+export function buildRequests({ parameters, body, path }: Operation): fc.Arbitrary<Draft> {
   const query = Object.fromEntries(
     parameters
       .filter((parameter) => parameter.in === 'query' && !WAITS.has(parameter.name))
       .map(({ name, schema }) => [name, allowedBy(schema).map(asText)]),
   );
   const fields = body ? facets(body).properties : {};
-  const partly = some(
+  const partly = pickSome(
     Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, allowedBy(schema)])),
     junk,
   );
   return fc.record({
     id: path.includes('{')
-      ? oddly(
+      ? mixOdd(
           fc.constant(undefined),
           junkText.map((text) => text || '0'),
         )
       : fc.constant(undefined),
-    query: some(query, junkText),
-    headers: oddly(fc.constant({}), some(HEADERS, fc.stringMatching(/^[ -~]{0,20}$/))),
-    body: body ? fc.oneof(partly, allowedBy(body), oddly(partly, junk)) : fc.constant(undefined),
+    query: pickSome(query, junkText),
+    headers: mixOdd(fc.constant({}), pickSome(HEADERS, fc.stringMatching(/^[ -~]{0,20}$/))),
+    body: body ? fc.oneof(partly, allowedBy(body), mixOdd(partly, junk)) : fc.constant(undefined),
   });
 }
 
@@ -92,12 +92,12 @@ export function sendDraft(fixture: Fixture, operation: Operation, draft: Draft) 
       : {
           path: operation.path.replace(/\{\w+\}/, encodeURIComponent(id)).replace(/\{\w+\}/g, '1'),
         };
-  const is_json = operation.body && operation.media_types.includes('application/json');
+  const isJson = operation.body && operation.media_types.includes('application/json');
   const text = typeof body === 'object' || body === undefined ? body : JSON.stringify(body);
   return fixture.send(operation, {
     ...path,
     query,
-    headers: { ...headers, ...(is_json && { 'Content-Type': 'application/json' }) },
-    body: (is_json || isForm(body) ? text : undefined) as object | undefined,
+    headers: { ...headers, ...(isJson && { 'Content-Type': 'application/json' }) },
+    body: (isJson || isForm(body) ? text : undefined) as object | undefined,
   });
 }

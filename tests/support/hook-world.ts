@@ -1,7 +1,7 @@
 import { startWebhooks } from '../../src/background/webhook-loops';
 import { eventually } from './engine-process';
 import { checkPayload, startReceiver, type Received } from './receiver';
-import { webhooksOf } from './webhooks';
+import { buildWebhookHelpers } from './webhooks';
 import { createWorld, type World } from './world';
 
 type Payload = ReturnType<typeof checkPayload>;
@@ -20,9 +20,9 @@ export interface HookWorld {
   world: World;
   receiver: Awaited<ReturnType<typeof startReceiver>>;
   /** Creates a webhook with a path of its own at the receiver. */
-  hook(trigger_type: string, fields?: object): Promise<Hook>;
+  hook(triggerType: string, fields?: object): Promise<Hook>;
   /** Sends a request that must succeed, and returns the body of the response. */
-  ok: ReturnType<typeof webhooksOf>['ok'];
+  ok: ReturnType<typeof buildWebhookHelpers>['ok'];
   /** Another telephone number each time. */
   number(): string;
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export async function createHookWorld(): Promise<HookWorld> {
   const receiver = await startReceiver();
   const world = await createWorld({ environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' } });
   const running = startWebhooks(world.deps);
-  const { ok } = webhooksOf(world);
+  const { ok } = buildWebhookHelpers(world);
   let paths = 0;
   let numbers = 1000;
   return {
@@ -41,14 +41,18 @@ export async function createHookWorld(): Promise<HookWorld> {
     receiver,
     ok,
     number: () => `+1310556${++numbers}`,
-    hook: async (trigger_type, fields = {}) => {
+    hook: async (triggerType, fields = {}) => {
       const path = `/hook${++paths}`;
-      const body = { name: `Hook ${paths}`, trigger_type, url: `${receiver.url}${path}` };
-      const made = await ok('post', 'outgoing_webhooks', { ...body, ...fields });
-      const got = () => receiver.received.filter((one) => one.path.startsWith(path));
+      const body = {
+        name: `Hook ${paths}`,
+        trigger_type: triggerType,
+        url: `${receiver.url}${path}`,
+      };
+      const created = await ok('post', 'outgoing_webhooks', { ...body, ...fields });
+      const got = () => receiver.received.filter((request) => request.path.startsWith(path));
       return {
-        id: made.outgoing_webhook.id as number,
-        secret: made.secret as string,
+        id: created.outgoing_webhook.id as number,
+        secret: created.secret as string,
         path,
         got,
         payloads: async (count) => {

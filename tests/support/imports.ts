@@ -16,7 +16,7 @@ export async function finished(api: Api, path: string): Promise<Values> {
 }
 
 /** All numbers of a list, page by page. */
-export async function numbersOf(api: Api, list: number): Promise<string[]> {
+export async function loadNumbers(api: Api, list: number): Promise<string[]> {
   const numbers: string[] = [];
   let cursor: number | string = -1;
   do {
@@ -34,7 +34,7 @@ export const numberAt = (n: number): string =>
   String(2_002_000_000 + (n % 8_000) + Math.floor(n / 8_000) * 10_000_000);
 
 /** Requests about suppression, for a world's company; the world is used once a test begins. */
-export function suppressionOf(world: () => World) {
+export function buildSuppressionRequests(world: () => World) {
   const api = (...args: Parameters<Api>) => world().company.api(...args);
   return {
     api,

@@ -9,17 +9,17 @@ export const time = standingClock(NOON);
 export let numbers = 3_105_553_000;
 export const fresh = () => String(numbers++);
 export const api = (...args: Parameters<Company['api']>) => world.company.api(...args);
-export const post = (lead_token: string, fields: Fields) =>
-  api('post', 'leads', { auth: null, body: { lead_token, ...fields } });
+export const post = (leadToken: string, fields: Fields) =>
+  api('post', 'leads', { auth: null, body: { lead_token: leadToken, ...fields } });
 /** Submits a lead with credentials and the token; the answer shows all of the lead. */
-export const made = async (lead_token: string, fields: Fields = {}) => {
-  const body = { lead_token, caller_id: fresh(), ...fields };
+export const createLead = async (leadToken: string, fields: Fields = {}) => {
+  const body = { lead_token: leadToken, caller_id: fresh(), ...fields };
   const res = await api('post', 'leads', { body });
   expect([res.status, res.body.errors]).toEqual([201, {}]);
   return res.body.lead;
 };
 export const shown = async ({ id }: { id: number }) => (await api('get', `leads/${id}`)).body.lead;
-export const gone = async ({ id }: { id: number }) =>
+export const isGone = async ({ id }: { id: number }) =>
   (await api('get', `leads/${id}`)).status === 404;
 export const count = async () =>
   (await api('get', 'leads', { query: { per_page: 1 } })).body.metadata.total_count;
@@ -38,10 +38,10 @@ export const texts = async ({ id }: { id: number }) =>
 export const calls = async ({ id }: { id: number }) =>
   (await world.sql('SELECT FROM calls WHERE lead_id = $1', [id])).length;
 export const sms = (body: string, more: Fields = {}) => ({ action_type: 'sms', body, ...more });
-export const wait = (wait_amount: number, wait_unit: string) => ({
+export const wait = (waitAmount: number, waitUnit: string) => ({
   action_type: 'wait',
-  wait_amount,
-  wait_unit,
+  wait_amount: waitAmount,
+  wait_unit: waitUnit,
 });
 export const dial = { action_type: 'dial', connect_to: '+13105550199' };
 /** Texts at once, then a day later, and at its end. */

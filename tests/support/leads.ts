@@ -1,4 +1,4 @@
-import { contactDueLeads } from '../../src/outreach/contact-due-leads';
+import { processDueLeads } from '../../src/outreach/contact-due-leads';
 import type { standingClock } from './clock';
 import type { Company, Method, World } from './world';
 import { leadInsert } from './write-leads';
@@ -18,19 +18,19 @@ export interface Shop {
 export async function ownNumber(
   { sql, deps }: World,
   company: Company,
-  phone_number = '12125550100',
-  offer_id: number | null = null,
+  phoneNumber = '12125550100',
+  offerId: number | null = null,
 ): Promise<number> {
-  await deps.directory.claim('number', phone_number, company.id);
+  await deps.directory.claim('number', phoneNumber, company.id);
   const [row] = await sql<{ id: string }>(
     `INSERT INTO numbers (company_id, uuid, phone_number, country, carrier, ` +
       `offer_id) VALUES ($1, gen_random_uuid(), $2, 'US', 'sandbox', $3) RETURNING id`,
-    [company.id, phone_number, offer_id],
+    [company.id, phoneNumber, offerId],
   );
   await sql(
     'INSERT INTO number_lookups (phone_number, company_id, number_id) VALUES ($1,' +
       ' $2, $3) ON CONFLICT DO NOTHING',
-    [phone_number, company.id, row!.id],
+    [phoneNumber, company.id, row!.id],
   );
   return Number(row!.id);
 }
@@ -45,7 +45,7 @@ export async function openShop(
   fields: Fields = {},
   company = world.company,
 ): Promise<Shop> {
-  const made = async (path: string, body: Fields, root: string) => {
+  const create = async (path: string, body: Fields, root: string) => {
     const res = await company.api('post', path, { body });
     if (res.status !== 201) throw new Error(`${path}: ${JSON.stringify(res.body)}`);
     return res.body[root] as { id: number; lead_token: string };
@@ -55,14 +55,14 @@ export async function openShop(
     company.id,
   ]);
   if (!owned) await ownNumber(world, company, number);
-  const offer = await made('offers', { name: 'Auto insurance' }, 'offer');
-  const schedule = await made(
+  const offer = await create('offers', { name: 'Auto insurance' }, 'offer');
+  const schedule = await create(
     'schedules',
     { name: 'Follow up', offer_id: offer.id, ...fields },
     'schedule',
   );
   for (const { end, ...action } of actions)
-    await made(
+    await create(
       'schedule_actions',
       { schedule_id: schedule.id, end_of_schedule: end ?? false, ...action },
       'schedule_action',
@@ -74,21 +74,21 @@ export async function openShop(
 export async function runEngine({ deps }: Pick<World, 'deps'>): Promise<number> {
   let all = 0;
   for (const { database } of deps.parts())
-    for (let n = 1; n > 0; all += n) n = await contactDueLeads({ ...deps, database });
+    for (let n = 1; n > 0; all += n) n = await processDueLeads({ ...deps, database });
   return all;
 }
 
-export const submit = ({ company }: World, lead_token: string, fields: Fields = {}) =>
+export const submit = ({ company }: World, leadToken: string, fields: Fields = {}) =>
   company.api('post', 'leads', {
     auth: null,
-    query: { lead_token, caller_id: '3105550123', ...fields },
+    query: { lead_token: leadToken, caller_id: '3105550123', ...fields },
   });
 
 /** Events of a lead, in order, as `event: words`. */
-export async function story({ sql }: Pick<World, 'sql'>, lead_id: number): Promise<string[]> {
+export async function loadStory({ sql }: Pick<World, 'sql'>, leadId: number): Promise<string[]> {
   const rows = await sql<{ event: string; message: string | null }>(
     'SELECT event, message FROM lead_logs WHERE lead_id = $1 ORDER BY id',
-    [lead_id],
+    [leadId],
   );
   return rows.map(({ event, message }) => (message ? `${event}: ${message}` : event));
 }
@@ -114,15 +114,15 @@ export interface Contacted {
 }
 
 /** Messages or calls to a lead, oldest first. */
-export const sentTo = (
+export const loadSent = (
   { sql }: Pick<World, 'sql'>,
   table: 'text_messages' | 'emails' | 'calls',
-  lead_id: number,
+  leadId: number,
 ): Promise<Contacted[]> =>
   sql(
     `SELECT * FROM ${table} WHERE lead_id = $1 ` +
       `${table === 'emails' ? '' : "AND direction = 'outbound'"} ORDER BY id`,
-    [lead_id],
+    [leadId],
   );
 
 export interface LeadRow {
@@ -143,8 +143,8 @@ export interface LeadRow {
   dial_number_id: string | null;
 }
 
-export async function leadRow({ sql }: Pick<World, 'sql'>, lead_id: number): Promise<LeadRow> {
-  const [row] = await sql<LeadRow>('SELECT * FROM leads WHERE id = $1', [lead_id]);
+export async function loadLeadRow({ sql }: Pick<World, 'sql'>, leadId: number): Promise<LeadRow> {
+  const [row] = await sql<LeadRow>('SELECT * FROM leads WHERE id = $1', [leadId]);
   return row!;
 }
 
@@ -154,7 +154,7 @@ export async function leadRow({ sql }: Pick<World, 'sql'>, lead_id: number): Pro
  */
 export async function fillSchedule(
   world: World,
-  schedule_id: number,
+  scheduleId: number,
   { first, count, now, priority }: Filling,
 ): Promise<number[]> {
   const rows = await world.sql<{ id: string }>(
@@ -166,7 +166,7 @@ export async function fillSchedule(
         $1, gen_random_uuid(), $5::timestamptz, $3::bigint + n, $2, 'scheduled',
         ARRAY['America/New_York'], $5, $5, $5, ${priority ?? 'NULL'}
       FROM generate_series(0, $4::int - 1) AS x(n)`),
-    [world.company.id, schedule_id, first, count, now],
+    [world.company.id, scheduleId, first, count, now],
   );
   return rows.map(({ id }) => Number(id));
 }
@@ -183,13 +183,13 @@ export interface Filling {
 export const SMS = { action_type: 'sms', body: 'Hello' };
 export const EMAIL = { action_type: 'email', subject: 'News', body: 'Read' };
 export const DIAL = { action_type: 'dial', connect_to: '+13105550199' };
-export const wait = (wait_amount: number, wait_unit = 'hours') => ({
+export const wait = (waitAmount: number, waitUnit = 'hours') => ({
   action_type: 'wait',
-  wait_amount,
-  wait_unit,
+  wait_amount: waitAmount,
+  wait_unit: waitUnit,
 });
 
-export interface Begun {
+export interface StartedLead {
   lead: number;
   schedule: number;
   offer: number;
@@ -197,7 +197,7 @@ export interface Begun {
 }
 
 /** Helpers of tests of schedules, for the world of one company. */
-export function schedulesOf(here: () => World, time: ReturnType<typeof standingClock>) {
+export function buildScheduleHelpers(here: () => World, time: ReturnType<typeof standingClock>) {
   const ok = async (method: Method, path: string, body?: object) => {
     const res = await here().company.api(method, path, body && { body });
     if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
@@ -208,7 +208,7 @@ export function schedulesOf(here: () => World, time: ReturnType<typeof standingC
     actions: readonly Fields[],
     fields: Fields = {},
     schedule: Fields = {},
-  ): Promise<Begun> => {
+  ): Promise<StartedLead> => {
     const shop = await openShop(here(), actions, schedule, here().company);
     const res = await submit(here(), shop.schedule.lead_token, fields);
     if (res.status !== 201) throw new Error(res.text);
@@ -227,22 +227,22 @@ export function schedulesOf(here: () => World, time: ReturnType<typeof standingC
     ok,
     submitted,
     /** Submits a lead and runs the engine. */
-    begun: async (...args: Parameters<typeof submitted>): Promise<Begun> => {
-      const made = await submitted(...args);
+    startLead: async (...args: Parameters<typeof submitted>): Promise<StartedLead> => {
+      const started = await submitted(...args);
       await runEngine(here());
-      return made;
+      return started;
     },
     /** Sets the clock to a moment, and runs the engine. */
     until,
     /** Sets the clock to so many hours after noon, and runs the engine. */
     hours: (n: number) => until(new Date(Date.parse(NOON) + n * 3_600_000).toISOString()),
     texts: async (lead: number) =>
-      (await sentTo(here(), 'text_messages', lead))
+      (await loadSent(here(), 'text_messages', lead))
         // Without the answers to STOP, START and HELP.
         .filter(({ schedule_action_id }) => schedule_action_id !== null)
         .map(({ body }) => body),
     /** Events of a lead after its creation. */
-    events: async (lead: number) => (await story(here(), lead)).slice(1),
-    status: async (lead: number) => (await leadRow(here(), lead)).status,
+    events: async (lead: number) => (await loadStory(here(), lead)).slice(1),
+    status: async (lead: number) => (await loadLeadRow(here(), lead)).status,
   };
 }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { guardedRequest, type Outgoing } from '../../src/egress/guarded-request';
+import { createGuardedRequest, type OutgoingRequest } from '../../src/egress/guarded-request';
 import type { Lookup } from '../../src/egress/resolve-names';
 import { patient } from './patience';
 
@@ -38,10 +38,10 @@ export async function listenOnLoopback(
 }
 
 /** Sends requests through the guard. */
-export function guarded(allow_networks: string[] = [], lookup?: Lookup) {
-  const send = guardedRequest({ allow_networks, lookup });
+export function createGuardedClient(allowNetworks: string[] = [], lookup?: Lookup) {
+  const send = createGuardedRequest({ allow_networks: allowNetworks, lookup });
   opened.unshift(send.close);
-  return (url: string, more: Partial<Outgoing> = {}) =>
+  return (url: string, more: Partial<OutgoingRequest> = {}) =>
     send({ url, method: 'GET', headers: {}, timeout_ms: patient(2_000), ...more });
 }
 

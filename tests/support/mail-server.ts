@@ -4,13 +4,13 @@ import { SMTPServer } from 'smtp-server';
 export interface MailServer {
   url: string;
   /** Received mails as they came, oldest first. */
-  taken: string[];
+  received: string[];
   close(): Promise<void>;
 }
 
 /** A mail server on loopback that takes everything. */
 export async function startMailServer(): Promise<MailServer> {
-  const taken: string[] = [];
+  const received: string[] = [];
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -19,7 +19,7 @@ export async function startMailServer(): Promise<MailServer> {
       let text = '';
       stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       stream.once('end', () => {
-        taken.push(text);
+        received.push(text);
         done();
       });
     },
@@ -29,7 +29,7 @@ export async function startMailServer(): Promise<MailServer> {
   const { port } = server.server.address() as AddressInfo;
   return {
     url: `smtp://127.0.0.1:${port}`,
-    taken,
+    received,
     close: () => new Promise((done) => server.close(() => done())),
   };
 }

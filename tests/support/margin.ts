@@ -1,6 +1,6 @@
 import type { Api } from './world';
 import type { softswitch } from './softswitch';
-import { member, type Member } from './teams';
+import { createMember, type Member } from './teams';
 
 /** Dollars of a call, and the parties behind it: texts that stand nowhere else. */
 export const SECRETS = {
@@ -35,7 +35,7 @@ export interface Margin {
 }
 
 /** A call of a lead that a buyer pays for and whose source is paid, in a new company. */
-export async function soldCall(here: ReturnType<typeof softswitch>): Promise<Margin> {
+export async function createSoldCall(here: ReturnType<typeof softswitch>): Promise<Margin> {
   const { ok } = here;
   const { company } = here.world;
   const buyer = await here.buyer({
@@ -93,7 +93,7 @@ export async function soldCall(here: ReturnType<typeof softswitch>): Promise<Mar
     },
     call,
     user: (name, grants, permissions = []) =>
-      member(company, `${name}${++members}@example.com`, {
+      createMember(company, `${name}${++members}@example.com`, {
         ...grants,
         permissions: [...READS, ...permissions],
       }),

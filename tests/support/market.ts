@@ -13,10 +13,11 @@ export function setUp(): void {
 }
 
 export const api: Api = (...args) => market.api(...args);
-export const other: Api = (...args) => market.other(...args);
+export const otherApi: Api = (...args) => market.otherApi(...args);
 export const buy = (...args: Parameters<Market['buy']>) => market.buy(...args);
 export const bought = (...args: Parameters<Market['bought']>) => market.bought(...args);
-export const made = (...args: Parameters<Market['made']>) => market.made(...args);
+export const createRecord = (...args: Parameters<Market['createRecord']>) =>
+  market.createRecord(...args);
 export const search = (...args: Parameters<Market['search']>) => market.search(...args);
 export const lookups = (...args: Parameters<Market['lookups']>) => market.lookups(...args);
 export const show = (...args: Parameters<Market['show']>) => market.show(...args);

@@ -8,7 +8,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { HISTORY } from '../../src/migration/history';
 import { RESOURCES } from '../../src/migration/resources';
-import { callsOf } from './calls';
+import { createCallWriter } from './calls';
 import { leadUpdate } from './write-leads';
 import { PEPPER_OF_TESTS, type World } from './world';
 
@@ -29,7 +29,7 @@ export async function serve(
 }
 
 /** The environment of a command on the database of a world. */
-export const environmentOf = ({ database, deps }: World): Record<string, string> => ({
+export const buildEnvironment = ({ database, deps }: World): Record<string, string> => ({
   ...database,
   KEY_PEPPER: PEPPER_OF_TESTS,
   DATA_DIR: deps.config.data_dir,
@@ -93,8 +93,10 @@ async function fillSetup({ company }: World, make: Make) {
     legacy_id: 60,
   });
   await make('buyer_suppressions', { name: 'No', buyer_ids: [buyer], legacy_id: 70 });
-  const caller_ids = ['+12125550101', '+12125550102'];
-  await company.api('post', 'buyer_suppressions/70/caller_block', { body: { caller_ids } });
+  const callerIds = ['+12125550101', '+12125550102'];
+  await company.api('post', 'buyer_suppressions/70/caller_block', {
+    body: { caller_ids: callerIds },
+  });
   const source = await make('traffic_sources', {
     name: 'Ads',
     user_traffic_source_id: 'ads',
@@ -123,12 +125,12 @@ async function fillSetup({ company }: World, make: Make) {
     legacy_id: 45,
   });
   await make('users', { email: 'ann@example.com', team_ids: [team], invite: false, legacy_id: 40 });
-  const call_center = await make('call_centers', { name: 'Denver', legacy_id: 30 });
+  const callCenter = await make('call_centers', { name: 'Denver', legacy_id: 30 });
   await make('agent_statuses', { key: 'lunch', name: 'Lunch', legacy_id: 34 });
   const agent = await make('agents', {
     user_id: '40',
     name: 'Ann',
-    call_center_ids: [call_center],
+    call_center_ids: [callCenter],
     buyer_ids: [buyer],
     legacy_id: 33,
   });
@@ -150,7 +152,8 @@ async function fillSetup({ company }: World, make: Make) {
 
 async function fillHistory(world: World, make: Make, ids: Ids): Promise<void> {
   const { company, sql } = world;
-  const lead = (caller_id: string, body: object) => make('leads/capture', { caller_id, ...body });
+  const lead = (callerId: string, body: object) =>
+    make('leads/capture', { caller_id: callerId, ...body });
   await sql(`SELECT setval('leads_id_seq', 7000), setval('calls_id_seq', 8000),
     setval('contacts_id_seq', 9000)`);
   const waiting = await lead('+13105550201', {
@@ -184,7 +187,7 @@ async function fillHistory(world: World, make: Make, ids: Ids): Promise<void> {
     number_id: ids.number,
     token_values: { state: 'CA' },
   };
-  await callsOf(world, company).call({
+  await createCallWriter(world, company).call({
     ...call,
     caller_number: 13105550202,
     lead_id: sold,
@@ -206,20 +209,25 @@ async function fillHistory(world: World, make: Make, ids: Ids): Promise<void> {
     answered_duration: 115,
     routed: true,
   });
-  await callsOf(world, company).call({ ...call, caller_number: 13105550205, fallback: 'none' });
+  await createCallWriter(world, company).call({
+    ...call,
+    caller_number: 13105550205,
+    fallback: 'none',
+  });
 }
 
 /** The action that was done last, for `leadUpdate`. */
 const HELD = 'FROM held JOIN schedule_actions a ON a.company_id = held_company AND a.id = $2';
 
 /** Columns that differ between installations, or follow from when something was done. */
-const OWN = /^(company_id|user_updated_at|updated_at|paused|(un)?paused_at|cap_reset_at|.*_used)$/;
+const OWN_FIELDS =
+  /^(company_id|user_updated_at|updated_at|paused|(un)?paused_at|cap_reset_at|.*_used)$/;
 /** Ids of what belongs to a record, and counts of what is not moved. */
 const OWN_PARTS =
   /^(call_limit_id|buyer_conversion_ids|current_conversion_id|paused_by_user_id|record_token_\w+_id|attempts_count|status_changed_at|last_online_at|secret_rotated_at|carrier_number_id)$/;
 
 /** All records of a resource as they can be compared, by their ids. */
-export async function comparable({ company }: World, resource: string) {
+export async function loadComparable({ company }: World, resource: string) {
   const { body } = await company.api('get', resource, { query: { per_page: 100 } });
   const records = (body[body.metadata.root] as Record<string, unknown>[]).filter(
     (r) => !r.built_in,
@@ -227,7 +235,7 @@ export async function comparable({ company }: World, resource: string) {
   return records
     .map((record) =>
       Object.fromEntries(
-        Object.entries(record).filter(([name]) => !OWN.test(name) && !OWN_PARTS.test(name)),
+        Object.entries(record).filter(([name]) => !OWN_FIELDS.test(name) && !OWN_PARTS.test(name)),
       ),
     )
     .sort((a, b) => Number(a.id) - Number(b.id));

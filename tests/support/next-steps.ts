@@ -1,47 +1,51 @@
 import {
-  done,
-  initialProgress,
+  applyAction,
+  buildInitialProgress,
   type Action,
   type Plan,
   type Progress,
 } from '../../src/schedules/engine/cadence';
-import { nextStep, type Standing, type NextStep } from '../../src/schedules/engine/next-step';
+import {
+  decideNextStep,
+  type ContactConditions,
+  type NextStep,
+} from '../../src/schedules/engine/next-step';
 import { act, EASTERN, NOON, READY } from './schedule-plans';
 
 export * from './schedule-plans';
 
 export const pause = (position: number, wait: Action['wait']) => act('wait', position, { wait });
-export const facts = { now: new Date(NOON), zones: [EASTERN], standing: READY };
+export const facts = { now: new Date(NOON), zones: [EASTERN], conditions: READY };
 export interface Walk {
   from?: string;
   zones?: readonly string[];
-  standing?: Partial<Standing>;
+  conditions?: Partial<ContactConditions>;
   progress?: Partial<Progress>;
   steps?: number;
 }
 /** The progress of a lead after its verdict was carried out. */
-export function performed({ progress, verdict }: NextStep): Progress {
+export function performStep({ progress, verdict }: NextStep): Progress {
   if (verdict.kind !== 'contact') return progress;
   return verdict.action
-    ? done(progress, verdict.action)
+    ? applyAction(progress, verdict.action)
     : { ...progress, callback_at: null, contact_attempts: progress.contact_attempts + 1 };
 }
 /** Performs each step at its time until the lead ends, is parked or moves. */
 export function* walkSteps(
   plan: Plan,
-  { from = NOON, zones = [EASTERN], standing = {}, progress: start = {}, steps = 20 }: Walk = {},
+  { from = NOON, zones = [EASTERN], conditions = {}, progress: start = {}, steps = 20 }: Walk = {},
 ) {
   let [now, progress, stands] = [
     new Date(from),
-    { ...initialProgress(new Date(from)), ...start },
-    { ...READY, ...standing },
+    { ...buildInitialProgress(new Date(from)), ...start },
+    { ...READY, ...conditions },
   ];
   for (let n = 0; n < steps; n++) {
-    const one = nextStep(progress, plan, { now, zones, standing: stands });
-    yield { ...one, now, standing: stands };
-    const { verdict } = one;
+    const step = decideNextStep(progress, plan, { now, zones, conditions: stands });
+    yield { ...step, now, conditions: stands };
+    const { verdict } = step;
     if (verdict.kind === 'end' || verdict.kind === 'park' || verdict.kind === 'move') return;
-    progress = performed(one);
+    progress = performStep(step);
     if (verdict.kind === 'later') now = verdict.at;
     stands = {
       ...stands,

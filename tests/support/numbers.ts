@@ -1,6 +1,6 @@
 import { openCarrier } from '../../src/carriers';
 import type { Carrier, Failure } from '../../src/carriers/carrier';
-import { appOf, caller, createWorld, type Company, type World } from './world';
+import { buildApp, caller, createWorld, type Company, type World } from './world';
 
 export const DOWN: Failure = {
   ok: false,
@@ -15,7 +15,7 @@ export const GONE: Failure = {
   message: 'It is sold.',
 };
 
-type Asked = Record<
+type CarrierRequests = Record<
   'search' | 'buy' | 'release',
   { key?: string; tried_at?: Date; phone_number?: string; id?: string }[]
 >;
@@ -24,25 +24,25 @@ type Asked = Record<
  * A carrier that counts its requests and sells each number once. First it does what a test has set
  * up.
  */
-export function ownCarrier() {
+export function openOwnCarrier() {
   const sandbox = openCarrier('sandbox');
   const sold = new Map<string, { id: string; key: string }>();
-  const asked: Asked = { search: [], buy: [], release: [] };
+  const requests: CarrierRequests = { search: [], buy: [], release: [] };
   const trouble: {
     search?: Failure;
     buy?: Failure;
     release?: Failure;
     afterSale?: () => Promise<Failure | undefined>;
   } = {};
-  const made: Carrier = {
+  const carrier: Carrier = {
     ...sandbox,
     instant: false,
     searchNumbers: async (search) => {
-      asked.search.push({});
+      requests.search.push({});
       return trouble.search ?? sandbox.searchNumbers(search);
     },
     buyNumber: async ({ key, phone_number, tried_at }) => {
-      asked.buy.push({ key, phone_number, tried_at });
+      requests.buy.push({ key, phone_number, tried_at });
       const before = sold.get(phone_number);
       if (trouble.buy) return trouble.buy;
       await new Promise((done) => setTimeout(done, 20));
@@ -54,9 +54,9 @@ export function ownCarrier() {
       return failed ?? { ok: true, carrier_id: sold.get(phone_number)!.id, status: 'bought' };
     },
     releaseNumber: async (id) => {
-      asked.release.push({ id });
+      requests.release.push({ id });
       if (trouble.release) return trouble.release;
-      for (const [phone_number, one] of sold) if (one.id === id) sold.delete(phone_number);
+      for (const [phoneNumber, sale] of sold) if (sale.id === id) sold.delete(phoneNumber);
       return { ok: true };
     },
   };
@@ -67,19 +67,19 @@ export function ownCarrier() {
       release: undefined,
       afterSale: undefined,
     });
-    for (const list of Object.values(asked)) list.length = 0;
+    for (const list of Object.values(requests)) list.length = 0;
   };
-  return { carrier: made, sold, asked, trouble, quiet };
+  return { carrier, sold, requests, trouble, quiet };
 }
 
 /** A world with two companies and a carrier of its own, and what is asked of it. */
 export async function openMarket() {
   const world: World = await createWorld();
   const theirs = await world.addCompany('Theirs');
-  const market = ownCarrier();
-  const app = appOf({ ...world.deps, carrier: market.carrier });
-  const apiOf = ({ auth }: Company) => caller(app, auth);
-  const [api, other] = [apiOf(world.company), apiOf(theirs)];
+  const market = openOwnCarrier();
+  const app = buildApp({ ...world.deps, carrier: market.carrier });
+  const buildApi = ({ auth }: Company) => caller(app, auth);
+  const [api, otherApi] = [buildApi(world.company), buildApi(theirs)];
   const buy = (body: object = {}, by = api, headers: Record<string, string> = {}) =>
     by('post', 'phone_numbers', { body, headers });
   const bought = async (body: object = {}, by = api) => {
@@ -87,7 +87,7 @@ export async function openMarket() {
     expect([res.status, res.body.errors]).toEqual([201, {}]);
     return res.body.number;
   };
-  const made = async (plural: string, body: object, by = api) => {
+  const createRecord = async (plural: string, body: object, by = api) => {
     const res = await by('post', plural, { body });
     expect([res.status, res.body.errors]).toEqual([201, {}]);
     return res.body[res.body.metadata.root];
@@ -99,19 +99,19 @@ export async function openMarket() {
       ({ phone_number }: { phone_number: string }) => phone_number,
     );
   };
-  const lookups = (phone_number: string) =>
-    world.sql('SELECT * FROM number_lookups WHERE phone_number = $1', [phone_number.slice(1)]);
+  const lookups = (phoneNumber: string) =>
+    world.sql('SELECT * FROM number_lookups WHERE phone_number = $1', [phoneNumber.slice(1)]);
   const show = (id: string | number, by = api) => by('get', `phone_numbers/${id}`);
   return {
     world,
     theirs,
     carrier: market,
-    apiOf,
+    buildApi,
     api,
-    other,
+    otherApi,
     buy,
     bought,
-    made,
+    createRecord,
     search,
     lookups,
     show,

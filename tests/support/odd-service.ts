@@ -9,7 +9,7 @@ export type OddPage = { json: unknown } | ((res: ServerResponse, req: IncomingMe
 export interface OddService {
   url: string;
   /** Paths after /api/v1/ that were asked for, with their queries. */
-  asked: string[];
+  requestedPaths: string[];
   /** Pages by list; every other list is empty, or missing. */
   lists: Record<string, (position: string, n: number) => OddPage>;
   /** Lists that `lists` does not name are there, and empty. */
@@ -23,8 +23,8 @@ export async function startOddService(): Promise<OddService> {
   const sockets = new Set<{ bytesWritten: number }>();
   const server: Server = createServer((req, res) => {
     const [path = '', query = ''] = req.url!.replace('/api/v1/', '').split('?');
-    service.asked.push(`${path}?${query}`);
-    const n = service.asked.filter((each) => each.startsWith(`${path}?`)).length;
+    service.requestedPaths.push(`${path}?${query}`);
+    const n = service.requestedPaths.filter((candidate) => candidate.startsWith(`${path}?`)).length;
     const position = /(?:cursor|page)=[^&]*$/.exec(query)?.[0] ?? '';
     const page = service.lists[path]?.(position, n) ?? (service.hasOthers ? empty(path) : missing);
     if (typeof page === 'function') page(res, req);
@@ -34,7 +34,7 @@ export async function startOddService(): Promise<OddService> {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const service: OddService = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`,
-    asked: [],
+    requestedPaths: [],
     lists: {},
     hasOthers: true,
     bytesWritten: () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, 0),

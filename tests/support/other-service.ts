@@ -70,8 +70,12 @@ const RESOURCES: Resources = {
 };
 
 /** Starts it; `requestedUrls` are those of the requests that it has answered. */
-export async function otherService(): Promise<{ server: Server; url: string; asked: string[] }> {
-  const asked: string[] = [];
+export async function otherService(): Promise<{
+  server: Server;
+  url: string;
+  requestedUrls: string[];
+}> {
+  const requestedUrls: string[] = [];
   let requests = 0;
   const server = createServer((req, res) => {
     const { pathname, searchParams } = new URL(req.url!, 'http://other');
@@ -85,21 +89,21 @@ export async function otherService(): Promise<{ server: Server; url: string; ask
     if (requests % 7 === 0) return json(429, { status: 429 }, { 'Retry-After': '0' });
     if (requests % 11 === 0) return req.socket.destroy();
     if (requests % 13 === 0) return json(502, { status: 502 });
-    asked.push(req.url!);
+    requestedUrls.push(req.url!);
     const resource = /^\/api\/v1\/(\w+)$/.exec(pathname)?.[1] ?? '';
     const records = RESOURCES[resource];
     if (!records) return json(404, { status: 404, success: false });
     if (searchParams.has('serializer')) return json(422, { status: 422, success: false });
-    const [page, per_page] = [Number(searchParams.get('page') ?? 1), 50];
+    const [page, perPage] = [Number(searchParams.get('page') ?? 1), 50];
     return json(200, {
       status: 200,
       success: true,
-      [resource]: records.slice((page - 1) * per_page, page * per_page),
+      [resource]: records.slice((page - 1) * perPage, page * perPage),
       metadata: {
         root: resource,
         page,
-        per_page,
-        total_pages: Math.ceil(records.length / per_page),
+        per_page: perPage,
+        total_pages: Math.ceil(records.length / perPage),
         total_count: records.length,
         next_cursor: null,
       },
@@ -108,7 +112,7 @@ export async function otherService(): Promise<{ server: Server; url: string; ask
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
     server,
-    asked,
+    requestedUrls,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`,
   };
 }

@@ -1,6 +1,6 @@
 import { applyCalls } from '../../src/leads/apply-calls';
 import { playSandboxCall } from '../../src/telephony/play-sandbox-call';
-import { leadRow, openShop, runEngine, story, submit } from './leads';
+import { loadLeadRow, openShop, runEngine, loadStory, submit } from './leads';
 import { outreachAtNoon } from './outreach-at-noon';
 
 type Fields = Record<string, unknown>;
@@ -27,10 +27,10 @@ export function outboundCalls() {
     buyers: readonly number[],
     { actions = [ROUTED], offer = {}, lead = {} }: Shopping = {},
   ) => {
-    const made = await openShop(env.here, actions, {}, env.here.company);
-    await ok('put', `offers/${made.offer.id}`, { buyer_ids: buyers, ...offer });
-    const res = await submit(env.here, made.schedule.lead_token, { caller_id: PERSON, ...lead });
-    return { ...made, offer: made.offer.id, lead: res.body.id as number };
+    const setup = await openShop(env.here, actions, {}, env.here.company);
+    await ok('put', `offers/${setup.offer.id}`, { buyer_ids: buyers, ...offer });
+    const res = await submit(env.here, setup.schedule.lead_token, { caller_id: PERSON, ...lead });
+    return { ...setup, offer: setup.offer.id, lead: res.body.id as number };
   };
 
   /** Runs the jobs that play calls, each `times` times, and then writes calls to their leads. */
@@ -53,10 +53,9 @@ export function outboundCalls() {
   };
 
   /** The outbound calls of a lead as the API shows them, oldest first. */
-  const calls = async (lead_id: number) =>
+  const calls = async (leadId: number) =>
     (
-      (await ok('get', `calls?lead_id=${lead_id}&category=outbound&order_dir=asc`))
-        .calls as Fields[]
+      (await ok('get', `calls?lead_id=${leadId}&category=outbound&order_dir=asc`)).calls as Fields[]
     ).toSorted((a, b) => Number(a.id) - Number(b.id));
   const attempts = async (call: Fields) =>
     (
@@ -68,8 +67,8 @@ export function outboundCalls() {
     )
       .toSorted((a, b) => a.id - b.id)
       .map(({ buyer_id, status }) => [buyer_id, status]);
-  const usage = async (buyer_id: number, metric: string) =>
-    (await env.world.sql(`SELECT ${metric} FROM call_limits WHERE buyer_id = $1`, [buyer_id]))[0]![
+  const usage = async (buyerId: number, metric: string) =>
+    (await env.world.sql(`SELECT ${metric} FROM call_limits WHERE buyer_id = $1`, [buyerId]))[0]![
       metric
     ];
 
@@ -83,8 +82,8 @@ export function outboundCalls() {
     calls,
     attempts,
     usage,
-    lead: (id: number) => leadRow(env.world, id),
-    story: async (id: number) => (await story(env.world, id)).slice(1),
+    lead: (id: number) => loadLeadRow(env.world, id),
+    story: async (id: number) => (await loadStory(env.world, id)).slice(1),
   };
 }
 

@@ -1,5 +1,5 @@
 import { standingClock } from './clock';
-import { NOON, schedulesOf } from './leads';
+import { NOON, buildScheduleHelpers } from './leads';
 import { createWorld, type World } from './world';
 
 /** Each test of the file gets a company of its own and starts at noon. */
@@ -17,7 +17,7 @@ export function outreachAtNoon() {
   afterAll(() => world.close());
   return {
     time,
-    ...schedulesOf(() => here, time),
+    ...buildScheduleHelpers(() => here, time),
     get world(): World {
       return world;
     },

@@ -3,8 +3,8 @@ import { openCarrier } from '../../src/carriers';
 import type { Carrier } from '../../src/carriers/carrier';
 import type { Deps } from '../../src/deps';
 import { openMailer } from '../../src/mail';
-import { contactDueLeads } from '../../src/outreach/contact-due-leads';
-import { eventually, watchedCarrier, workersOf, type Meanwhile } from './engine-process';
+import { processDueLeads } from '../../src/outreach/contact-due-leads';
+import { eventually, watchCarrier, buildWorkers, type Meanwhile } from './engine-process';
 import { openShop, ownNumber, submit, type Shop } from './leads';
 import { startMailServer, type MailServer } from './mail-server';
 import { freePort } from './process';
@@ -27,16 +27,16 @@ export function outreachServers() {
   let server: TwilioServer;
   let api: Server;
   let mail: MailServer;
-  const workers = workersOf(() => world);
+  const workers = buildWorkers(() => world);
   let companies = 0;
-  let public_url: string;
+  let publicUrl: string;
 
   beforeAll(async () => {
     server = await startTwilio();
     const port = await freePort();
-    public_url = `http://127.0.0.1:${port}`;
+    publicUrl = `http://127.0.0.1:${port}`;
     world = await createWorld({
-      environment: { PUBLIC_URL: public_url, TWILIO_AUTH_TOKEN: server.auth_token },
+      environment: { PUBLIC_URL: publicUrl, TWILIO_AUTH_TOKEN: server.auth_token },
     });
     api = createServer(world.app as never);
     await new Promise<void>((done) => api.listen(port, '127.0.0.1', done));
@@ -46,7 +46,8 @@ export function outreachServers() {
     here = { ...world, company: await world.addCompany() };
     await ownNumber(here, here.company, String(12_125_550_110 + companies++));
     server.trouble([]);
-    for (const list of [server.asked, server.messages, server.calls, mail.taken]) list.splice(0);
+    for (const list of [server.requests, server.messages, server.calls, mail.received])
+      list.splice(0);
     await server.settle().catch(() => undefined);
   });
   afterEach(() => workers.closeAll());
@@ -62,13 +63,13 @@ export function outreachServers() {
       account_sid: server.account_sid,
       auth_token: server.auth_token,
       base_url: server.url,
-      public_url,
+      public_url: publicUrl,
       timeout_ms: TIMEOUT_MS,
     });
   /** Dependencies of a process of its own. */
   const worker = (edges: Parameters<typeof workers.open>[0] = {}): Deps =>
     workers.open({ carrier: twilio(), mailer: smtp(), ...edges });
-  const run = (deps: Deps) => contactDueLeads(deps, { lease_ms: LEASE_MS });
+  const run = (deps: Deps) => processDueLeads(deps, { lease_ms: LEASE_MS });
   /** Runs all due steps, and those that are due once the leases of dead workers are over. */
   async function settleAll(deps = worker()): Promise<void> {
     const waiting = () =>
@@ -84,10 +85,10 @@ export function outreachServers() {
       [here.company.id],
     );
 
-  const shopOf = (actions: object[]): Promise<Shop> =>
+  const createShop = (actions: object[]): Promise<Shop> =>
     openShop(here, actions as never, { daylight_hours: '00:00..23:59' }, here.company);
   async function submitted(actions: object[], fields: object = {}): Promise<number> {
-    const { schedule } = await shopOf(actions);
+    const { schedule } = await createShop(actions);
     return (
       await submit(here, schedule.lead_token, {
         caller_id: '3102000001',
@@ -98,7 +99,7 @@ export function outreachServers() {
   }
   const bodies = () => server.messages.map(({ body }) => body).toReversed();
 
-  const watched = (meanwhile: Meanwhile): Carrier => watchedCarrier(twilio(), meanwhile);
+  const watched = (meanwhile: Meanwhile): Carrier => watchCarrier(twilio(), meanwhile);
   /** Breaks the connections of workers inside a transaction, as the end of a process would. */
   const breakWorkers = () =>
     world.sql(
@@ -114,7 +115,7 @@ export function outreachServers() {
     run,
     settleAll,
     hurry,
-    shopOf,
+    createShop,
     submitted,
     bodies,
     watched,
@@ -134,7 +135,7 @@ export function outreachServers() {
       return mail;
     },
     get public_url(): string {
-      return public_url;
+      return publicUrl;
     },
     get companies(): number {
       return companies;

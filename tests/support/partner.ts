@@ -1,5 +1,5 @@
 import { contract } from '../../src/contract';
-import { member, type Member } from './teams';
+import { createMember, type Member } from './teams';
 import type { World } from './world';
 
 export const SCOPES = contract.document.components.schemas.Scope!.enum as string[];
@@ -12,13 +12,13 @@ export interface Partner {
 }
 
 export async function createPartner({ company }: World): Promise<Partner> {
-  const made = await company.api('post', 'buyers', {
+  const created = await company.api('post', 'buyers', {
     body: { name: 'Granted', number: '+13105550777', user_buyer_id: 'granted' },
   });
-  const buyer = made.body.buyer.id as number;
+  const buyer = created.body.buyer.id as number;
   const offers = await company.api('post', 'offers', { body: { name: 'Granted too' } });
   const offer = offers.body.offer.id as number;
-  const partner = await member(company, 'partner@example.com', {
+  const partner = await createMember(company, 'partner@example.com', {
     permissions: SCOPES,
     buyer_ids: [buyer],
     offer_ids: [offer],

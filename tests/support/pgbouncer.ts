@@ -85,7 +85,7 @@ export async function startPgBouncer(settings: Record<string, string> = {}): Pro
     const { rows } = await client.query(command).finally(() => client.end());
     return rows as Row[];
   };
-  await untilUp(child, () => show('SHOW VERSION'));
+  await waitUntilUp(child, () => show('SHOW VERSION'));
   const add = async (url: string, lines: readonly string[]) => {
     databases.push(...lines);
     write();
@@ -97,20 +97,20 @@ export async function startPgBouncer(settings: Record<string, string> = {}): Pro
     show,
     serve: async (url, environment = {}) => {
       const { DATABASE_TIMEOUT_SECONDS = '10' } = environment;
-      const own = {
+      const variables = {
         DATABASE_URL: at(new URL(url).pathname.slice(1)),
         DATABASE_DIRECT_URL: url,
         DATABASE_TIMEOUT_SECONDS,
       };
-      const ini = pgbouncerIni(loadConfig(own)).split('\n');
+      const ini = pgbouncerIni(loadConfig(variables)).split('\n');
       await add(url, ini.slice(ini.indexOf('[databases]') + 1, ini.indexOf('')));
-      return own;
+      return variables;
     },
-    stop: () => ended(child),
+    stop: () => endProcess(child),
   };
 }
 
-async function untilUp(child: ChildProcess, ask: () => Promise<unknown>): Promise<void> {
+async function waitUntilUp(child: ChildProcess, ask: () => Promise<unknown>): Promise<void> {
   for (let time = 0; child.exitCode === null && time < 500; time++) {
     try {
       await ask();
@@ -122,7 +122,7 @@ async function untilUp(child: ChildProcess, ask: () => Promise<unknown>): Promis
   throw new Error(`PgBouncer does not answer; exit code: ${child.exitCode}`);
 }
 
-function ended(child: ChildProcess): Promise<void> {
+function endProcess(child: ChildProcess): Promise<void> {
   return new Promise((done) => {
     if (child.exitCode !== null) return done();
     child.once('exit', () => done());

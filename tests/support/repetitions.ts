@@ -9,5 +9,5 @@ export const repetitions = (few: number, all: number): number =>
  * Every n-th of what the contract has many of, such as its operations; with `npm run test:long` all
  * of them. Another `start` takes others.
  */
-export const sampleOf = <T>(all: readonly T[], nth: number, start = 0): T[] =>
-  all.filter((_, place) => place % repetitions(nth, 1) === start % repetitions(nth, 1));
+export const selectSample = <T>(all: readonly T[], nth: number, start = 0): T[] =>
+  all.filter((_, index) => index % repetitions(nth, 1) === start % repetitions(nth, 1));

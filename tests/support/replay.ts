@@ -1,4 +1,4 @@
-import { changed, type BuyerChange } from '../../src/routing/simulation/change';
+import { applyChanges, type BuyerChange } from '../../src/routing/simulation/change';
 import type { CapsOwner } from '../../src/routing/simulation/caps';
 import type {
   Configuration,
@@ -6,7 +6,7 @@ import type {
   ReplayedCall,
   SimulatedBuyer,
 } from '../../src/routing/simulation/model';
-import { expectationsOf, type Assumptions } from '../../src/routing/simulation/outcome';
+import { buildExpectations, type Assumptions } from '../../src/routing/simulation/outcome';
 import { replay } from '../../src/routing/simulation/replay';
 import { ownTokens } from '../../src/tokens/substitute';
 import { buyer, NEW_YORK } from './candidates';
@@ -22,7 +22,7 @@ export const caps = (changes: Partial<CapsOwner> = {}): CapsOwner => ({
   ...changes,
 });
 /** A conversion that pays for a call of a minute. */
-export const paying = (revenue: number) => [
+export const buildConversions = (revenue: number) => [
   {
     time_frame: 0,
     open: [],
@@ -34,14 +34,14 @@ export const paying = (revenue: number) => [
   },
 ];
 /** A buyer that pays 10 dollars for a call of a minute. */
-export const one = (
+export const buildBuyer = (
   id: number,
   changes: Partial<SimulatedBuyer['candidate']> = {},
   more: Partial<SimulatedBuyer> = {},
 ): SimulatedBuyer => ({
   candidate: buyer({ id, timeout_seconds: 30, ...changes }),
   caps: caps(),
-  conversions: paying(10),
+  conversions: buildConversions(10),
   ...more,
 });
 /** A call of 90 seconds whose caller is withheld. */
@@ -69,7 +69,7 @@ export const call = (id: number, at: Date, changes: Partial<ReplayedCall> = {}):
   ...changes,
 });
 /** Calls that come in every so many seconds. */
-export const every = (seconds: number, count: number, start = START) =>
+export const repeatCalls = (seconds: number, count: number, start = START) =>
   Array.from({ length: count }, (_, n) =>
     call(n + 1, new Date(start.getTime() + n * seconds * 1000)),
   );
@@ -80,7 +80,7 @@ interface ReplayOrder {
   sources?: Configuration['sources'];
   payouts?: Configuration['payouts'];
   seed?: string;
-  given?: Assumptions;
+  assumptions?: Assumptions;
   changes?: BuyerChange[];
   start?: Date;
 }
@@ -94,18 +94,18 @@ export function run(
     sources = new Map(),
     payouts = [],
     seed = 'seed',
-    given = { answer_rate: 1 },
+    assumptions = { answer_rate: 1 },
     changes = [],
     start = START,
   }: ReplayOrder,
 ) {
-  const expected = expectationsOf([], {
+  const expected = buildExpectations([], {
     buyer_ids: buyers.map(({ candidate }) => candidate.id),
     talked: [],
-    given,
+    assumptions,
   });
   const work = replay(
-    changed({ buyers, groups, sources, payouts }, { buyers: changes, groups: [] }),
+    applyChanges({ buyers, groups, sources, payouts }, { buyers: changes, groups: [] }),
     {
       calls,
       seed,

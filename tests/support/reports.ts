@@ -14,7 +14,7 @@ export const pick = (rows: ReportRow[], ...names: string[]) =>
   rows.map((row) => names.map((name) => row[name]));
 
 /** Makes a record of a company and answers its id. */
-export const makerOf =
+export const bindCreate =
   ({ api }: Company) =>
   async (path: string, root: string, body: object): Promise<number> =>
     (await api('post', path, { body })).body[root].id;

@@ -7,9 +7,9 @@ export function requests(company: () => Company) {
   const api = (method: Method, path: string, body?: Record<string, unknown>) =>
     company().api(method, path, body ? { body } : {});
   /** The body of an answer; any that is no success fails the test. */
-  const ok = async (...sent: Parameters<typeof api>) => {
-    const res = await api(...sent);
-    if (res.status >= 300) throw new Error(`${sent[1]}: ${res.text}`);
+  const ok = async (...args: Parameters<typeof api>) => {
+    const res = await api(...args);
+    if (res.status >= 300) throw new Error(`${args[1]}: ${res.text}`);
     return res.body;
   };
   return { api, ok };

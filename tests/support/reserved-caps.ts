@@ -1,4 +1,4 @@
-import type { CapOwner, Held } from '../../src/buyers/caps';
+import type { CapOwner, HeldUsage } from '../../src/buyers/caps';
 import type { Db } from '../../src/db/tenant';
 import { toUsagesJson } from '../../src/routing/cap-usage';
 import { TRY_RESERVE_CAPS } from '../../src/routing/queries/reserve-caps';
@@ -6,13 +6,13 @@ import { TRY_RESERVE_CAPS } from '../../src/routing/queries/reserve-caps';
 const NO_OWNER = { buyer_id: null, buyer_group_id: null, traffic_source_id: null };
 
 /** Usage of a call at the caps of one owner, in addition to its attempt. */
-type Taken = Partial<Held> & { slots?: 0 | 1; spacing?: number };
+type OwnerUsage = Partial<HeldUsage> & { slots?: 0 | 1; spacing?: number };
 
 /** Reserves a call's use of all caps of one owner; false where one has no room. */
 export async function reserveForOwner(
   db: Pick<Db, 'sql' | 'prisma'>,
   owner: CapOwner,
-  { slots = 0, spacing = 0, connections = 0, conversions = 0, revenue = 0 }: Taken,
+  { slots = 0, spacing = 0, connections = 0, conversions = 0, revenue = 0 }: OwnerUsage,
   now: Date,
 ): Promise<boolean> {
   const limit = await db.prisma.callLimit.findFirstOrThrow({ where: owner, select: { id: true } });

@@ -116,13 +116,13 @@ export async function startS3({ page = 1_000, prefix = '' } = {}): Promise<S3Ser
 /** Ends the connection of an answer after some bytes of its body, or only sends no more. */
 export function breakAfter(bytes: number, res: ServerResponse, how: 'cut' | 'stall'): void {
   const write = res.write.bind(res) as (chunk: Buffer, ...rest: unknown[]) => boolean;
-  let sent = 0;
+  let sentBytes = 0;
   res.write = ((chunk: Buffer, ...rest: unknown[]) => {
-    if (sent >= bytes) {
+    if (sentBytes >= bytes) {
       if (how === 'cut') res.socket?.destroy();
       return false;
     }
-    sent += chunk.length;
+    sentBytes += chunk.length;
     return write(chunk, ...rest);
   }) as typeof res.write;
 }

@@ -33,7 +33,7 @@ export function run(
   values: Record<string, string>,
 ): Promise<string> {
   const filled = Object.entries(values).reduce(
-    (text, [shown, own]) => text.replaceAll(shown, own),
+    (text, [shown, value]) => text.replaceAll(shown, value),
     source,
   );
   const folder = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'sample-'));

@@ -1,12 +1,12 @@
 import { applyCalls } from '../../src/leads/apply-calls';
 import { startTriggered } from '../../src/leads/start-triggered';
 import { standingClock } from './clock';
-import { NOON, runEngine, schedulesOf, SMS, wait } from './leads';
+import { NOON, runEngine, buildScheduleHelpers, SMS, wait } from './leads';
 import { createWorld, type World } from './world';
 
 export let world: World;
 export const time = standingClock(NOON);
-export const schedules = schedulesOf(() => world, time);
+export const schedules = buildScheduleHelpers(() => world, time);
 const { ok } = schedules;
 
 /** Opens the world of these tests before they run; each has a company of its own. */
@@ -25,12 +25,13 @@ export const ANN = '+13105550123';
 export type Fields = Record<string, unknown>;
 
 /** A buyer who answers the calls of an offer. */
-export async function sold(offer: number): Promise<void> {
+export async function addBuyer(offer: number): Promise<void> {
   const { buyer } = await ok('post', 'buyers', { number: '+12125550101' });
   await ok('put', `offers/${offer}`, { buyer_ids: [buyer.id] });
 }
-export const call = async (offer_id: number, caller_number = ANN) =>
-  (await ok('post', 'call_sessions', { offer_id, caller_number })).call_session as {
+export const call = async (offerId: number, callerNumber = ANN) =>
+  (await ok('post', 'call_sessions', { offer_id: offerId, caller_number: callerNumber }))
+    .call_session as {
     id: number;
     uuid: string;
   };
@@ -40,8 +41,8 @@ export const convert = (uuid: string) =>
   ok('post', `calls/update_call/${uuid}`, { buyer_converted: true });
 export const text = (body: string, from = ANN) =>
   ok('post', 'text_messages/receive', { from, to: '+12125550100', body });
-export const leadOf = async (id: number) => (await ok('get', `leads/${id}`)).lead;
-export const leadsIn = async (schedule: number) =>
+export const loadLead = async (id: number) => (await ok('get', `leads/${id}`)).lead;
+export const listLeads = async (schedule: number) =>
   (await world.company.api('get', 'leads', { query: { schedule_id: schedule } })).body.leads as {
     id: number;
     caller_id: string;

@@ -1,5 +1,5 @@
 import type { Action, ActionType, Plan } from '../../src/schedules/engine/cadence';
-import type { Standing } from '../../src/schedules/engine/next-step';
+import type { ContactConditions } from '../../src/schedules/engine/next-step';
 
 // Schedules and leads that tests of the engine look at.
 
@@ -31,14 +31,14 @@ export const DAYLIGHT = {
 /** Hours that never overlap on both coasts. */
 export const NEVER = { ...DAYLIGHT, daylight: [480, 659] } as const;
 export const UNLIMITED = { hours_to_expire: null, expires_in: null, max_contact_attempts: null };
-export const planOf = (actions: Action[], more: Partial<Plan> = {}): Plan => ({
+export const buildPlan = (actions: Action[], more: Partial<Plan> = {}): Plan => ({
   actions,
   end: [],
   hours: DAYLIGHT,
   ...UNLIMITED,
   ...more,
 });
-export const READY: Standing = {
+export const READY: ContactConditions = {
   blocked: false,
   opt_out: false,
   paused: false,

@@ -19,7 +19,7 @@ export const all = (n: number) => Array(5).fill(n) as number[];
 /** A company with sellers of calls: registers the hooks of a test file. */
 export function sellers(environment: Record<string, string> = {}) {
   let world: World;
-  let made = 0;
+  let sequence = 0;
   const time = standingClock(MONDAY);
   beforeAll(async () => {
     world = await createWorld({ clock: time.read, environment });
@@ -43,15 +43,15 @@ export function sellers(environment: Record<string, string> = {}) {
     (
       await ok('buyers', {
         name: 'Buyer',
-        number: `+1212555${String(1000 + made++).slice(-4)}`,
+        number: `+1212555${String(1000 + sequence++).slice(-4)}`,
         ...fields,
       })
     ).buyer.id;
 
   /** An offer of buyers with an endpoint for sellers. */
-  async function shop(buyer_ids: number[], fields: Fields = {}): Promise<Shop> {
-    const offer = (await ok('offers', { name: 'Auto', buyer_ids })).offer.id;
-    const at = `shop-${made++}`;
+  async function shop(buyerIds: number[], fields: Fields = {}): Promise<Shop> {
+    const offer = (await ok('offers', { name: 'Auto', buyer_ids: buyerIds })).offer.id;
+    const at = `shop-${sequence++}`;
     const open = { name: 'Partner', vanity_uri: at, offer_id: offer, has_auth_token: false };
     await ok('inbound_webhooks', { ...open, ...fields });
     return { offer, at };
@@ -67,19 +67,19 @@ export function sellers(environment: Record<string, string> = {}) {
   };
   const ping = (at: Shop, fields: Fields = {}) => ask('ping', at, { caller_id: CALLER, ...fields });
   const post = (at: Shop, fields: Fields) => ask('post', at, fields);
-  const call = async ({ offer }: Shop, caller_number = CALLER) =>
-    (await ok('call_sessions', { offer_id: offer, caller_number })).call_session;
+  const call = async ({ offer }: Shop, callerNumber = CALLER) =>
+    (await ok('call_sessions', { offer_id: offer, caller_number: callerNumber })).call_session;
   const sweep = () => expireReservations(world.deps.database.pool, time.read());
   /** Usage of the buyer's caps: attempts by interval, and concurrency. */
   const used = async (id: number) => {
-    const { buyer: found } = (await world.company.api('get', `buyers/${id}`)).body;
+    const { buyer: shownBuyer } = (await world.company.api('get', `buyers/${id}`)).body;
     const {
       attempt_total_used,
       attempt_monthly_used,
       attempt_daily_used,
       attempt_hourly_used,
       concurrency_cap_used,
-    } = found;
+    } = shownBuyer;
     return [
       attempt_total_used,
       attempt_monthly_used,
@@ -97,7 +97,7 @@ export function sellers(environment: Record<string, string> = {}) {
     )[0]!.n;
 
   /** A number of the offer, for calls to be forwarded to. */
-  async function numberOf({ offer }: Shop): Promise<void> {
+  async function buyNumber({ offer }: Shop): Promise<void> {
     await ok('phone_numbers', { prefix: '212', offer_id: offer });
   }
 
@@ -117,6 +117,6 @@ export function sellers(environment: Record<string, string> = {}) {
     sweep,
     used,
     holds,
-    numberOf,
+    buyNumber,
   };
 }

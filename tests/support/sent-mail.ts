@@ -39,14 +39,14 @@ export async function createMailWorld(
     mailTo: async (address, count = 1) => {
       const until = Date.now() + FAR_MS;
       while (Date.now() < until) {
-        const found = mails.filter(({ to }) => to === address);
-        if (found.length >= count) return found;
+        const addressedMails = mails.filter(({ to }) => to === address);
+        if (addressedMails.length >= count) return addressedMails;
         await setTimeout(50);
       }
       throw new Error(`no mail to ${address}`);
     },
     close: async () => {
-      await Promise.all(workers.map((each) => each.stop()));
+      await Promise.all(workers.map((worker) => worker.stop()));
       await world.close();
     },
   };

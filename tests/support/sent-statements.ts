@@ -18,14 +18,14 @@ const COMPANY = 7_000_001;
 const QUERIES = /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b/i;
 
 /** Runs work, and returns the statements that meanwhile were sent on any connection. */
-async function sentBy(work: () => Promise<unknown>): Promise<Map<string, unknown[]>> {
-  const sent = new Map<string, unknown[]>();
+async function collectStatements(work: () => Promise<unknown>): Promise<Map<string, unknown[]>> {
+  const statements = new Map<string, unknown[]>();
   const query = jest.spyOn(Client.prototype, 'query');
   query.mockImplementation(function (this: Client, ...args: unknown[]) {
     const { text, values } = args[0] as { text?: string; values?: unknown[] };
-    const written = typeof args[0] === 'string' ? args[0] : text;
+    const statement = typeof args[0] === 'string' ? args[0] : text;
     const parameters = values ?? (Array.isArray(args[1]) ? args[1] : []);
-    if (written && QUERIES.test(written)) sent.set(written, parameters);
+    if (statement && QUERIES.test(statement)) statements.set(statement, parameters);
     return (real as (...all: unknown[]) => never).apply(this, args);
   } as never);
   try {
@@ -33,21 +33,21 @@ async function sentBy(work: () => Promise<unknown>): Promise<Map<string, unknown
   } finally {
     query.mockRestore();
   }
-  return sent;
+  return statements;
 }
 
 const real = Client.prototype.query as unknown;
 
 /** Statements of the requests of one company: all operations, and lists in their orders. */
-export async function statementsOfRequests(world: World): Promise<SentStatement[]> {
+export async function listRequestStatements(world: World): Promise<SentStatement[]> {
   await world.sql(`ALTER SEQUENCE companies_id_seq RESTART WITH ${COMPANY}`);
   const company = await world.addCompany('Sender');
-  const sent = await sentBy(async () => {
+  const statements = await collectStatements(async () => {
     const fixture = await createFixture(world, company);
     await readAll(fixture, company);
     await writeAll(fixture);
   });
-  return [...sent].map(([text, values]) => ({
+  return [...statements].map(([text, values]) => ({
     text,
     parameters: values.map((value) => (String(value) === String(COMPANY) ? 'company_id' : 'other')),
   }));
@@ -63,7 +63,7 @@ async function readAll(fixture: Fixture, company: Company): Promise<void> {
       ...(orders.length > 0 ? [{ per_page: 1 }, { per_page: 1, page: 2 }, { fulltext: 'a' }] : []),
       ...orders
         .slice(0, repetitions(1, orders.length))
-        .map((order_by) => ({ order_by: String(order_by) })),
+        .map((orderBy) => ({ order_by: String(orderBy) })),
     ];
     for (const query of queries) await fixture.send(operation, { query }, company.api);
   }

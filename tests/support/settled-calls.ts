@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { callProjection } from '../../src/calls/columns';
-import type { SavedCount, SettledCounts } from '../../src/db/settled-counts';
+import type { SavedCount, CachedCounts } from '../../src/db/settled-counts';
 import { template } from '../../src/db/statement';
-import { callsOf } from './calls';
+import { createCallWriter } from './calls';
 import type { Company, World } from './world';
 
 /** The database divides calls into chunks of so many ids; tests give the ids. */
@@ -37,33 +37,33 @@ export function settledCalls(world: () => World, company: () => Company) {
   }
 
   const add = (id: number, age = AGED, fields: object = {}) =>
-    callsOf(world(), company()).call({ id, created_at: ago(age), ...fields });
+    createCallWriter(world(), company()).call({ id, created_at: ago(age), ...fields });
 
   /** Adds a call like those of before counts were remembered: nothing is recorded of it. */
   async function addUnseen(id: number, fields: object = {}): Promise<void> {
-    const { call } = callsOf(world(), company(), { unseen: true });
+    const { call } = createCallWriter(world(), company(), { unseen: true });
     await call({ id, created_at: ago(AGED), ...fields });
   }
 
   /** The count of a process that remembers `counts`, and the id from which it has read. */
   async function count(
-    counts: SettledCounts,
+    counts: CachedCounts,
     [condition, values]: Condition = COMPLETED,
     saved?: Saved,
   ) {
     const key = JSON.stringify([String(company().id), condition, values]);
-    const found = saved?.get(key);
-    await counts.recall(key, () =>
-      Promise.resolve(found === undefined ? found : (JSON.parse(found) as SavedCount)),
+    const savedJson = saved?.get(key);
+    await counts.loadOnce(key, () =>
+      Promise.resolve(savedJson === undefined ? savedJson : (JSON.parse(savedJson) as SavedCount)),
     );
-    const counted = counts.of(callProjection, [condition], key);
+    const counted = counts.prepare(callProjection, [condition], key);
     const { text, values: bound } = template(`SELECT (${counted.sql})::text AS answer`, {
       prepared: false,
     })({ company_id: company().id, ...values, ...counted.values });
     const [row] = await world().sql<{ answer: string }>(text, bound);
     const total = counted.read(row!.answer);
-    const to_save = counts.toSave(key);
-    if (to_save) saved?.set(key, JSON.stringify(to_save));
+    const toSave = counts.takeUnsaved(key);
+    if (toSave) saved?.set(key, JSON.stringify(toSave));
     return { total, from: counted.values.count_below as number };
   }
 

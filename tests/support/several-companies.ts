@@ -141,7 +141,7 @@ export const NO_QUERIES: readonly string[] = [
 ];
 
 /** Rooms whose statements are about the nodes of a cluster, not about companies. */
-export const OF_NODES: readonly string[] = ['cells.'];
+export const NODE_ROOMS: readonly string[] = ['cells.'];
 
 /** Statements that write what calls are routed by, whose callers count that. */
 export const COUNTED_BY_CALLERS: readonly string[] = [

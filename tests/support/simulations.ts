@@ -18,7 +18,7 @@ export interface Row {
   difference: Record<string, number>;
 }
 
-export const rowsOf = ({ buyers }: { buyers: Row[] }) =>
+export const indexRows = ({ buyers }: { buyers: Row[] }) =>
   new Map(buyers.map((row) => [row.buyer_id, row]));
 
 /** A company of its own for each test of the file, which makes calls and simulates them. */
@@ -57,11 +57,11 @@ export function simulations() {
   const report = async (call: { id: number }, event: string) =>
     (await ok('post', `call_sessions/${call.id}/events`, { event })).call_session.instruction;
   const simulate = async (body: Fields) => (await ok('post', 'routing/simulate', body)).simulation;
-  const errorsOf = async (body: Fields) => {
+  const collectErrors = async (body: Fields) => {
     const res = await world.company.api('post', 'routing/simulate', { body });
     return [res.status, res.body.errors];
   };
   const sql = (text: string, values: unknown[]) => world.sql(text, values);
-  const company_id = () => world.company.id;
-  return { ok, buyer, offer, later, report, simulate, errorsOf, sql, company_id };
+  const companyId = () => world.company.id;
+  return { ok, buyer, offer, later, report, simulate, collectErrors, sql, company_id: companyId };
 }

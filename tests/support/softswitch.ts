@@ -31,8 +31,9 @@ export function softswitch(start: string) {
     (await ok('post', 'offers', { name: 'Auto', ...fields })).offer.id;
   const group = async (fields: Fields): Promise<number> =>
     (await ok('post', 'buyer_groups', { name: 'Group', ...fields })).buyer_group.id;
-  const begin = async (offer_id: number, more: Fields = {}) =>
-    (await ok('post', 'call_sessions', { offer_id, caller_number: CALLER, ...more })).call_session;
+  const begin = async (offerId: number, more: Fields = {}) =>
+    (await ok('post', 'call_sessions', { offer_id: offerId, caller_number: CALLER, ...more }))
+      .call_session;
   /** Reports an event and returns the next instruction. */
   const report = async (call: { id: number }, event: string, more: Fields = {}) =>
     (await ok('post', `call_sessions/${call.id}/events`, { event, ...more })).call_session
@@ -42,7 +43,7 @@ export function softswitch(start: string) {
     return [res.status, res.body.errors];
   };
   /** The names of the events of a call. */
-  const eventsOf = async ({ id }: { id: number }): Promise<string[]> =>
+  const loadEvents = async ({ id }: { id: number }): Promise<string[]> =>
     (await ok('get', `calls/${id}/events`)).call_events.map(({ event }: Fields) => event);
   const later = (seconds: number) =>
     time.set(new Date(time.read().getTime() + seconds * 1000).toISOString());
@@ -59,7 +60,7 @@ export function softswitch(start: string) {
     begin,
     report,
     errors,
-    eventsOf,
+    loadEvents,
     later,
   };
 }

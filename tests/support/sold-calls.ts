@@ -5,7 +5,7 @@ export const PAYS = { current_conversion_revenue: 20, current_conversion_duratio
 const CAPS = ['buyer_conversion', 'revenue', 'earned_revenue'];
 export const WINDOWS = ['hourly', 'daily', 'monthly', 'total'];
 /** Usage of each cap, by window: conversions, revenue, earned revenue. */
-export const usedOf = (record: Fields) =>
+export const readUsage = (record: Fields) =>
   Object.fromEntries(
     WINDOWS.map((window) => [window, CAPS.map((cap) => record[`${cap}_${window}_used`])]),
   );
@@ -37,15 +37,20 @@ export function soldCalls(here: ReturnType<typeof softswitch>) {
     const buyer = await here.buyer(PAYS);
     const group = await here.group({ buyer_ids: [buyer] });
     const payouts = [{ traffic_source_id: null, payout_type: 'fixed', amount: 7 }];
-    const made = (await ok('post', 'offers', { name: 'Auto', buyer_group_ids: [group], payouts }))
-      .offer;
-    const { id: traffic_source_id } = (await ok('post', 'traffic_sources', { name: 'Search' }))
+    const createdOffer = (
+      await ok('post', 'offers', { name: 'Auto', buyer_group_ids: [group], payouts })
+    ).offer;
+    const { id: trafficSourceId } = (await ok('post', 'traffic_sources', { name: 'Search' }))
       .traffic_source;
     const lead = await here.world.company.api('post', 'leads', {
       auth: null,
-      query: { lead_token: made.lead_token, caller_id: CALLER, traffic_source_id },
+      query: {
+        lead_token: createdOffer.lead_token,
+        caller_id: CALLER,
+        traffic_source_id: trafficSourceId,
+      },
     });
-    const call = await begin(made.id, { traffic_source_id });
+    const call = await begin(createdOffer.id, { traffic_source_id: trafficSourceId });
     await report(call, 'answered');
     here.later(10);
     await report(call, 'completed', { duration: 10 });
@@ -53,8 +58,8 @@ export function soldCalls(here: ReturnType<typeof softswitch>) {
     const change = (fields: Fields, path = `calls/update_call/${call.uuid}`) =>
       here.world.company.api('post', path, { body: fields });
     const books = async () => ({
-      buyer: usedOf((await ok('get', `buyers/${buyer}`)).buyer),
-      group: usedOf((await ok('get', `buyer_groups/${group}`)).buyer_group),
+      buyer: readUsage((await ok('get', `buyers/${buyer}`)).buyer),
+      group: readUsage((await ok('get', `buyer_groups/${group}`)).buyer_group),
       lead: (await ok('get', `leads/${lead.body.id}`)).lead,
       report: (await ok('get', 'calls/reports')).totals,
       counted: (await ok('get', 'calls?buyer_converted=true')).metadata.total_count,
@@ -63,18 +68,18 @@ export function soldCalls(here: ReturnType<typeof softswitch>) {
     return {
       buyer,
       group,
-      offer: made.id,
+      offer: createdOffer.id,
       call,
       lead: lead.body.id,
       shown,
       change,
       books,
-      traffic_source_id,
+      traffic_source_id: trafficSourceId,
     };
   }
 
-  const eventsOf = async (call: { id: number }) =>
+  const loadEvents = async (call: { id: number }) =>
     (await ok('get', `calls/${call.id}/events`)).call_events as Fields[];
 
-  return { sold, eventsOf };
+  return { sold, loadEvents };
 }

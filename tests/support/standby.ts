@@ -22,7 +22,7 @@ export interface Server {
   folder: string;
   database: EmbeddedDatabase;
   /** host:port */
-  place: string;
+  host: string;
   sql<Row = Record<string, unknown>>(text: string): Promise<Row[]>;
 }
 
@@ -38,24 +38,24 @@ async function onServer(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-function serverOf(folder: string, database: EmbeddedDatabase): Server {
+function buildServer(folder: string, database: EmbeddedDatabase): Server {
   return {
     folder,
     database,
-    place: new URL(database.url).host,
+    host: new URL(database.url).host,
     sql: async <Row>(text: string) => (await onServer(database.url, text)) as Row[],
   };
 }
 
 export async function startPrimary(): Promise<Server> {
   const folder = newFolder('primary-');
-  return serverOf(folder, await startEmbedded({ dataDir: folder, settings: SETTINGS }));
+  return buildServer(folder, await startEmbedded({ dataDir: folder, settings: SETTINGS }));
 }
 
 /** Starts a standby of a server, which replicates under this name. */
 export async function startStandby(primary: Server, name = 'standby'): Promise<Server> {
   const folder = newFolder(`${name}-`);
-  const [from, to] = [primary.folder, folder].map((each) => join(each, 'postgres'));
+  const [from, to] = [primary.folder, folder].map((dataFolder) => join(dataFolder, 'postgres'));
   const backup = new Client({ connectionString: primary.database.url });
   await backup.connect();
   await backup.query(`SELECT pg_backup_start('${name}', true)`);
@@ -76,7 +76,7 @@ export async function startStandby(primary: Server, name = 'standby'): Promise<S
   const { uid, gid } = statSync(from!);
   giveTo(to!, uid, gid);
   cpSync(join(primary.folder, 'postgres.password'), join(folder, 'postgres.password'));
-  return serverOf(folder, await startEmbedded({ dataDir: folder, settings: SETTINGS }));
+  return buildServer(folder, await startEmbedded({ dataDir: folder, settings: SETTINGS }));
 }
 
 /** Files of this server alone, or made by it. */
@@ -99,18 +99,18 @@ export async function replicateSynchronously(primary: Server, name = 'standby'):
 
 /** Kills a server and all its sessions at once, as a loss of power does. */
 export function killServer({ folder }: Server): void {
-  const postmaster = postmasterOf(folder);
+  const postmaster = readPostmaster(folder);
   const children = readdirSync('/proc').filter(
-    (pid) => /^\d+$/.test(pid) && parentOf(pid) === postmaster,
+    (pid) => /^\d+$/.test(pid) && readParent(pid) === postmaster,
   );
   for (const pid of [postmaster, ...children.map(Number)]) signal(pid, 'SIGKILL');
 }
 
 /** Stops all processes of a server where they are: it does not answer, and closes nothing. */
 export function freezeServer({ folder }: Server): () => void {
-  const postmaster = postmasterOf(folder);
+  const postmaster = readPostmaster(folder);
   const pids = readdirSync('/proc')
-    .filter((pid) => /^\d+$/.test(pid) && parentOf(pid) === postmaster)
+    .filter((pid) => /^\d+$/.test(pid) && readParent(pid) === postmaster)
     .map(Number);
   for (const pid of [postmaster, ...pids]) signal(pid, 'SIGSTOP');
   return () => {
@@ -118,10 +118,10 @@ export function freezeServer({ folder }: Server): () => void {
   };
 }
 
-const postmasterOf = (folder: string): number =>
+const readPostmaster = (folder: string): number =>
   Number(readFileSync(join(folder, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
 
-function parentOf(pid: string): number {
+function readParent(pid: string): number {
   try {
     return Number(readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ')[1]);
   } catch {
@@ -142,8 +142,8 @@ export const promote = (standby: Server): Promise<unknown> =>
   standby.sql('SELECT pg_promote(true, 60)');
 
 /** One URL for all servers, as an operator writes it. */
-export function urlOf(servers: readonly Server[], attributes: string): string {
+export function buildUrl(servers: readonly Server[], attributes: string): string {
   const { username, password } = new URL(servers[0]!.database.url);
-  const places = servers.map(({ place }) => place).join(',');
-  return `postgresql://${username}:${password}@${places}/postgres?${attributes}`;
+  const hosts = servers.map(({ host }) => host).join(',');
+  return `postgresql://${username}:${password}@${hosts}/postgres?${attributes}`;
 }

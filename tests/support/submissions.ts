@@ -8,7 +8,7 @@ export let shop: Shop;
 /** Its schedule texts, mails and calls at once. */
 export let busy: Shop;
 export let theirs: Company;
-export let their_shop: Shop;
+export let theirShop: Shop;
 export const time = standingClock(NOON);
 export let numbers = 3_105_551_000;
 export const fresh = () => String(numbers++);
@@ -23,7 +23,7 @@ export const post = (
   headers: Record<string, string> = {},
   auth: string | null = null,
 ) => api('post', 'leads', { auth, body: complete(fields), headers });
-export const made = async (fields: Fields, auth: string | null = null) => {
+export const createLead = async (fields: Fields, auth: string | null = null) => {
   const res = await post(fields, {}, auth);
   expect([res.status, res.body.errors]).toEqual([201, {}]);
   return res.body;
@@ -34,11 +34,11 @@ export const faults = async (fields: Fields, auth: string | null = null) => {
   return Object.keys(res.body.errors);
 };
 /** The fields that a lead was taken without. */
-export const warned = async (fields: Fields, auth: string | null = null) =>
-  Object.keys((await made(fields, auth)).warnings);
-export const to_busy = (fields: Fields = {}) =>
-  made({ lead_token: busy.schedule.lead_token, ...fields });
-export const sent = (table: 'text_messages' | 'emails' | 'calls', { id }: { id: number }) =>
+export const listWarnings = async (fields: Fields, auth: string | null = null) =>
+  Object.keys((await createLead(fields, auth)).warnings);
+export const createBusyLead = (fields: Fields = {}) =>
+  createLead({ lead_token: busy.schedule.lead_token, ...fields });
+export const listSent = (table: 'text_messages' | 'emails' | 'calls', { id }: { id: number }) =>
   world.sql<Record<string, string>>(`SELECT * FROM ${table} WHERE lead_id = $1 ORDER BY id`, [id]);
 export const instant = (text: string) => new Date(text).toISOString();
 
@@ -57,7 +57,7 @@ export function setUp(): void {
     ]);
     theirs = await world.addCompany('Theirs');
     await ownNumber(world, theirs, '12125550177');
-    their_shop = await openShop(world, [], {}, theirs);
+    theirShop = await openShop(world, [], {}, theirs);
   });
   afterEach(() => time.set(NOON));
   afterAll(() => world.close());

@@ -14,7 +14,7 @@ let next = 100;
 
 /** Buyers, offers and a number of the company, called through a carrier with TwiML. */
 export function switchboard(world: World, time: ReturnType<typeof standingClock>) {
-  const own = `+1212777${String(next++).padStart(4, '0')}`;
+  const companyNumber = `+1212777${String(next++).padStart(4, '0')}`;
   const ok = async (method: 'get' | 'post' | 'put', path: string, body?: Fields) => {
     const res = await world.company.api(method, path, body ? { body } : {});
     if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
@@ -38,23 +38,23 @@ export function switchboard(world: World, time: ReturnType<typeof standingClock>
     const { id } = (
       await ok('post', 'offers', {
         name: 'Auto',
-        buyer_ids: buyers.map((each) => each.id),
+        buyer_ids: buyers.map((boughtBuyer) => boughtBuyer.id),
         ...fields,
       })
     ).offer;
-    await ownNumber(world, world.company, own.slice(1), id);
+    await ownNumber(world, world.company, companyNumber.slice(1), id);
     return id;
   };
   /** An offer of a group that rings these buyers all at once. */
   const atOnce = async (buyers: Bought[]): Promise<void> => {
-    const made = await ok('post', 'buyer_groups', {
+    const group = await ok('post', 'buyer_groups', {
       name: 'All',
       dial_buyers_type: 'simultaneously',
       buyer_ids: buyers.map(({ id }) => id),
     });
-    await offer([], { buyer_group_ids: [made.buyer_group.id] });
+    await offer([], { buyer_group_ids: [group.buyer_group.id] });
   };
-  const callOf = async ({ sid }: Pick<Played, 'sid'>) => {
+  const loadCall = async ({ sid }: Pick<Played, 'sid'>) => {
     const text = 'SELECT * FROM calls WHERE company_id = $1 AND carrier_call_id = $2';
     return (
       await world.sql<Fields & { id: string; uuid: string }>(text, [world.company.id, sid])
@@ -63,29 +63,29 @@ export function switchboard(world: World, time: ReturnType<typeof standingClock>
   const attempts = async (played: Pick<Played, 'sid'>): Promise<string[]> => {
     const rows = await world.sql<{ status: string }>(
       'SELECT status FROM call_attempts WHERE call_id = $1 ORDER BY id',
-      [(await callOf(played)).id],
+      [(await loadCall(played)).id],
     );
     return rows.map(({ status }) => status);
   };
   /** Usage of a buyer's caps: attempts, connections, conversions, concurrency. */
   const counts = async ({ id }: Bought): Promise<number[]> => {
-    const { buyer: seen } = await ok('get', `buyers/${id}`);
+    const { buyer: shownBuyer } = await ok('get', `buyers/${id}`);
     return [
-      seen.attempt_total_used,
-      seen.connection_total_used,
-      seen.buyer_conversion_total_used,
-      seen.concurrency_cap_used,
+      shownBuyer.attempt_total_used,
+      shownBuyer.connection_total_used,
+      shownBuyer.buyer_conversion_total_used,
+      shownBuyer.concurrency_cap_used,
     ];
   };
   const slots = async () =>
     (await world.sql('SELECT FROM call_slots WHERE company_id = $1', [world.company.id])).length;
   return {
-    own,
+    companyNumber,
     ok,
     buyer,
     offer,
     atOnce,
-    callOf,
+    loadCall,
     attempts,
     counts,
     slots,

@@ -1,4 +1,4 @@
-import type { Api, Company, Sent } from './world';
+import type { Api, Company, RequestOptions } from './world';
 
 export interface Member {
   team: number;
@@ -8,15 +8,19 @@ export interface Member {
 }
 
 /** Creates a user with a token, in a new team of their own. */
-export async function member({ api }: Company, email: string, team: object = {}): Promise<Member> {
-  const made = await api('post', 'access_control_lists', {
+export async function createMember(
+  { api }: Company,
+  email: string,
+  team: object = {},
+): Promise<Member> {
+  const created = await api('post', 'access_control_lists', {
     body: { name: email, users_emails: [email], ...team },
   });
   const { body } = await api('post', 'access_tokens', {
     body: { name: email, kind: 'user_token', user_email: email },
   });
   return {
-    team: made.body.access_control_list.id,
+    team: created.body.access_control_list.id,
     email,
     token: body.token,
     api: withToken(api, body.token),
@@ -25,9 +29,9 @@ export async function member({ api }: Company, email: string, team: object = {})
 
 export const withToken =
   (api: Api, token: string): Api =>
-  (method, path, sent: Sent = {}) =>
+  (method, path, options: RequestOptions = {}) =>
     api(method, path, {
-      ...sent,
+      ...options,
       auth: null,
-      headers: { ...sent.headers, Authorization: `Token ${token}` },
+      headers: { ...options.headers, Authorization: `Token ${token}` },
     });

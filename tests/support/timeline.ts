@@ -18,14 +18,14 @@ export const SMS = { action_type: 'sms', body: 'Hi [first_name]{you}' };
 export const EMAIL = { action_type: 'email', subject: 'About {{offer_name}}', body: 'x' };
 export const DIAL = { action_type: 'dial', connect_to: '+13105550199' };
 export const HOOK = { action_type: 'webhook', url: 'https://example.com/hook' };
-export const hours = (wait_amount: number) => ({
+export const hours = (waitAmount: number) => ({
   action_type: 'wait',
-  wait_amount,
+  wait_amount: waitAmount,
   wait_unit: 'hours',
 });
 
 /** A step in short: its time and action, and why it is delayed or blocked. */
-export const shortened = ({ at, action, delayed_by, blocked_by }: TimelineStep) =>
+export const formatStep = ({ at, action, delayed_by, blocked_by }: TimelineStep) =>
   [
     at?.slice(5, 16) ?? 'never',
     action,
@@ -36,31 +36,31 @@ export const shortened = ({ at, action, delayed_by, blocked_by }: TimelineStep) 
     .join(' ');
 
 /** Leads of a company and their timelines. */
-export function timelinesOf(world: () => World) {
+export function buildTimelineHelpers(world: () => World) {
   const api = (...args: Parameters<World['company']['api']>) => world().company.api(...args);
-  let given = 0;
+  let numberCount = 0;
   /** A number in Los Angeles that no other lead of the test file has. */
-  const newNumber = () => `+1310777${String(1000 + given++)}`;
+  const newNumber = () => `+1310777${String(1000 + numberCount++)}`;
 
   const timeline = async (
-    lead_id: number | string,
+    leadId: number | string,
     query: object = {},
   ): Promise<{ past: Record<string, unknown>[]; future: TimelineStep[] }> => {
-    const res = await api('get', `leads/${lead_id}/timeline`, { query });
+    const res = await api('get', `leads/${leadId}/timeline`, { query });
     expect(res.status).toBe(200);
     return res.body.timeline;
   };
-  const future = async (lead_id: number, query?: object) =>
-    (await timeline(lead_id, query)).future.map(shortened).join(', ');
+  const future = async (leadId: number, query?: object) =>
+    (await timeline(leadId, query)).future.map(formatStep).join(', ');
 
   const submitted = async (
-    lead_token: string,
+    leadToken: string,
     fields: object,
   ): Promise<{ id: number; number: string }> => {
     const number = newNumber();
     const res = await api('post', 'leads', {
       auth: null,
-      query: { lead_token, caller_id: number, ...fields },
+      query: { lead_token: leadToken, caller_id: number, ...fields },
     });
     expect([res.status, res.body.errors]).toEqual([201, {}]);
     return { id: res.body.id, number };
@@ -76,8 +76,8 @@ export function timelinesOf(world: () => World) {
       actions as Record<string, unknown>[],
       schedule as Record<string, unknown>,
     );
-    const made = await submitted(shop.schedule.lead_token, { email: 'ann@example.com', ...fields });
-    return { shop, ...made };
+    const lead = await submitted(shop.schedule.lead_token, { email: 'ann@example.com', ...fields });
+    return { shop, ...lead };
   };
 
   return { api, newNumber, timeline, future, submitted, newLead };

@@ -17,7 +17,7 @@ export function setUp(): void {
   beforeEach(async () => {
     time.set(NOON);
     server.trouble([]);
-    server.asked.length = 0;
+    server.requests.length = 0;
     world.company = await world.addCompany();
   });
   afterAll(async () => {

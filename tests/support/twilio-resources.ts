@@ -1,8 +1,8 @@
 import {
   NOT_FOUND,
   refusal,
-  sidOf,
-  type Asked,
+  buildSid,
+  type TwilioRequest,
   type Reply,
   type Resource,
   type State,
@@ -42,7 +42,7 @@ const CALL_ENDS: Record<string, string> = { '0105': 'busy', '0106': 'no-answer',
 const ending = (number: string): string => number.slice(-4);
 
 /** Carries out a request and returns the reply to it. */
-export function answer(state: State, { method, path, query, form }: Asked): Reply {
+export function answer(state: State, { method, path, query, form }: TwilioRequest): Reply {
   const [collection, country, kind] = path.split('/') as [string, string?, string?];
   if (method === 'GET' && collection === 'AvailablePhoneNumbers')
     return available(state, country!, kind!, query);
@@ -65,7 +65,7 @@ export function answer(state: State, { method, path, query, form }: Asked): Repl
 const common = (state: State, prefix: string) => {
   const now = new Date().toUTCString().replace('GMT', '+0000');
   return {
-    sid: sidOf(prefix),
+    sid: buildSid(prefix),
     account_sid: state.account_sid,
     date_created: now,
     date_updated: now,
@@ -79,7 +79,7 @@ function createMessage(state: State, form: URLSearchParams): Reply {
     string,
     string,
   ];
-  const made = {
+  const message = {
     ...common(state, 'SM'),
     to,
     from,
@@ -91,24 +91,24 @@ function createMessage(state: State, form: URLSearchParams): Reply {
   };
   const end = MESSAGE_ENDS[ending(to)] ?? { status: 'delivered' };
   state.messages.unshift({
-    ...made,
+    ...message,
     status: end.status,
     error_code: end.error_code ?? null,
   } as Resource);
   const params = {
-    MessageSid: made.sid,
+    MessageSid: message.sid,
     MessageStatus: end.status,
     To: to,
     From: from,
     ...(end.error_code && { ErrorCode: String(end.error_code) }),
   };
   if (form.has('StatusCallback')) state.pending.push({ url: form.get('StatusCallback')!, params });
-  return { status: 201, body: made };
+  return { status: 201, body: message };
 }
 
 function createCall(state: State, form: URLSearchParams): Reply {
   const [to, from] = ['To', 'From'].map((name) => form.get(name)) as [string, string];
-  const made = {
+  const call = {
     ...common(state, 'CA'),
     to,
     from,
@@ -118,23 +118,23 @@ function createCall(state: State, form: URLSearchParams): Reply {
     end_time: null,
   };
   const status = CALL_ENDS[ending(to)] ?? 'completed';
-  state.calls.unshift({ ...made, status } as Resource);
+  state.calls.unshift({ ...call, status } as Resource);
   if (form.has('StatusCallback'))
     state.pending.push({
       url: form.get('StatusCallback')!,
-      params: { CallSid: made.sid, CallStatus: status, To: to, From: from, CallDuration: '0' },
+      params: { CallSid: call.sid, CallStatus: status, To: to, From: from, CallDuration: '0' },
     });
-  return { status: 201, body: made };
+  return { status: 201, body: call };
 }
 
 const showCall = (state: State, sid: string): Reply => {
-  const call = state.calls.find((each) => each.sid === sid);
+  const call = state.calls.find((candidate) => candidate.sid === sid);
   return call ? { status: 200, body: call } : refusal(NOT_FOUND);
 };
 
 /** Ends or redirects a call in progress; calls that are over cannot be changed. */
 function changeCall(state: State, sid: string, form: URLSearchParams): Reply {
-  const call = state.calls.find((each) => each.sid === sid);
+  const call = state.calls.find((candidate) => candidate.sid === sid);
   if (!call) return refusal(NOT_FOUND);
   if (!['queued', 'ringing', 'in-progress'].includes(String(call.status)))
     return refusal({
@@ -143,46 +143,46 @@ function changeCall(state: State, sid: string, form: URLSearchParams): Reply {
       message: 'Call is not in-progress. Cannot redirect.',
     });
   // Canceling changes nothing about a call that was answered.
-  const is_late = form.get('Status') === 'canceled' && call.status === 'in-progress';
-  if (form.has('Status') && !is_late) call.status = form.get('Status');
+  const isLate = form.get('Status') === 'canceled' && call.status === 'in-progress';
+  if (form.has('Status') && !isLate) call.status = form.get('Status');
   if (form.has('Twiml')) call.twiml = form.get('Twiml');
   return { status: 200, body: call };
 }
 
 /** A recording is reported when the call is over. */
 function recordCall(state: State, sid: string, form: URLSearchParams): Reply {
-  const call = state.calls.find((each) => each.sid === sid);
+  const call = state.calls.find((candidate) => candidate.sid === sid);
   if (!call) return refusal(NOT_FOUND);
   if (call.status !== 'in-progress')
     return refusal({ status: 400, code: 21220, message: 'Call is not in-progress.' });
-  const made = { ...common(state, 'RE'), call_sid: sid };
+  const recording = { ...common(state, 'RE'), call_sid: sid };
   state.pending.push({
     url: form.get('RecordingStatusCallback')!,
     params: {
-      RecordingSid: made.sid,
-      RecordingUrl: `https://api.twilio.com/recordings/${made.sid}`,
+      RecordingSid: recording.sid,
+      RecordingUrl: `https://api.twilio.com/recordings/${recording.sid}`,
       RecordingStatus: 'completed',
       RecordingDuration: '12',
       CallSid: sid,
     },
   });
-  return { status: 201, body: made };
+  return { status: 201, body: recording };
 }
 
 function createNumber(state: State, form: URLSearchParams): Reply {
-  const phone_number = form.get('PhoneNumber')!;
-  if (!forSale(state).includes(phone_number))
-    return refusal({ status: 400, code: 21422, message: `${phone_number} is not available.` });
-  const made = {
+  const phoneNumber = form.get('PhoneNumber')!;
+  if (!forSale(state).includes(phoneNumber))
+    return refusal({ status: 400, code: 21422, message: `${phoneNumber} is not available.` });
+  const number = {
     ...common(state, 'PN'),
-    phone_number,
-    friendly_name: phone_number,
+    phone_number: phoneNumber,
+    friendly_name: phoneNumber,
     sms_url: form.get('SmsUrl'),
     voice_url: form.get('VoiceUrl'),
     status_callback: form.get('StatusCallback'),
   };
-  state.numbers.unshift(made as Resource);
-  return { status: 201, body: made };
+  state.numbers.unshift(number as Resource);
+  return { status: 201, body: number };
 }
 
 function deleteNumber(state: State, sid: string): Reply {
@@ -207,7 +207,7 @@ function list(state: State, collection: string, query: URLSearchParams): Reply {
   if (!name) return refusal(NOT_FOUND);
   const is = (record: Resource, field: string, filter: string) =>
     !query.has(filter) || record[field] === query.get(filter);
-  const found = records
+  const matches = records
     .filter(
       (record) =>
         is(record, 'to', 'To') &&
@@ -219,7 +219,7 @@ function list(state: State, collection: string, query: URLSearchParams): Reply {
   return {
     status: 200,
     body: {
-      [name]: found,
+      [name]: matches,
       page: 0,
       page_size: Number(query.get('PageSize') ?? 50),
       next_page_uri: null,
@@ -235,7 +235,7 @@ function available(state: State, country: string, kind: string, query: URLSearch
   const code = COUNTRY_CODES[country];
   if (!code || !['Local', 'TollFree'].includes(kind)) return refusal(NOT_FOUND);
   const contains = new RegExp((query.get('Contains') ?? '').replaceAll('*', '\\d'));
-  const found = forSale(state)
+  const matches = forSale(state)
     .filter(
       (number) =>
         number.startsWith(code) && (code !== '+1' || CANADIAN.test(number) === (country === 'CA')),
@@ -247,16 +247,16 @@ function available(state: State, country: string, kind: string, query: URLSearch
         contains.test(number),
     )
     .slice(0, Number(query.get('PageSize') ?? 50))
-    .map((phone_number) => ({
-      phone_number,
-      friendly_name: phone_number,
+    .map((phoneNumber) => ({
+      phone_number: phoneNumber,
+      friendly_name: phoneNumber,
       iso_country: country,
       capabilities: { voice: true, SMS: true, MMS: false },
     }));
   return {
     status: 200,
     body: {
-      available_phone_numbers: found,
+      available_phone_numbers: matches,
       uri:
         `/2010-04-01/Accounts/${state.account_sid}/AvailablePhoneNumbers/` +
         `${country}/${kind}.json`,

@@ -4,22 +4,22 @@ import type { AddressInfo } from 'node:net';
 import { answer } from './twilio-resources';
 import {
   refusal,
-  sidOf,
+  buildSid,
   type Reply,
   type State,
   type Trouble,
   type TwilioServer,
 } from './twilio-state';
 
-export type { Asked, Resource, Trouble, TwilioServer } from './twilio-state';
+export type { TwilioRequest, Resource, Trouble, TwilioServer } from './twilio-state';
 
 /** A service on loopback with the part of Twilio's API that we use; it stores its requests. */
 export async function startTwilio(stock: string[] = []): Promise<TwilioServer> {
   const state: State = {
     url: '',
-    account_sid: sidOf('AC'),
+    account_sid: buildSid('AC'),
     auth_token: randomBytes(16).toString('hex'),
-    asked: [],
+    requests: [],
     messages: [],
     calls: [],
     numbers: [],
@@ -61,19 +61,19 @@ async function serve(state: State, req: IncomingMessage, res: ServerResponse): P
   const path = pathname
     .replace(`/2010-04-01/Accounts/${state.account_sid}/`, '')
     .replace(/\.json$/, '');
-  const asked = {
+  const received = {
     method: req.method!,
     path,
     query,
     form: new URLSearchParams(Buffer.concat(chunks).toString()),
     headers: req.headers,
   };
-  state.asked.push(asked);
+  state.requests.push(received);
   const trouble = state.only && state.only !== req.method ? undefined : state.troubles.shift();
   if (trouble === 'hang') return;
   if (trouble === 'break') return void req.socket.destroy();
   if (typeof trouble === 'object') return fail(res, trouble);
-  const reply = answer(state, asked);
+  const reply = answer(state, received);
   if (trouble === 'hang after accepting') return;
   if (trouble === 'break after accepting') return void req.socket.destroy();
   send(res, reply);
@@ -95,14 +95,14 @@ function send(res: ServerResponse, { status, body }: Reply): void {
 }
 
 function sendHook(
-  auth_token: string,
+  authToken: string,
   url: string,
   params: Record<string, string>,
 ): Promise<{ status: number; text: string }> {
   const pairs = Object.keys(params)
     .sort()
     .map((key) => key + params[key]);
-  const signature = createHmac('sha1', auth_token)
+  const signature = createHmac('sha1', authToken)
     .update(url + pairs.join(''))
     .digest('base64');
   const headers = {
@@ -110,11 +110,11 @@ function sendHook(
     'x-twilio-signature': signature,
   };
   return new Promise((done, failed) => {
-    const sent = request(url, { method: 'POST', headers }, (res) => {
+    const httpRequest = request(url, { method: 'POST', headers }, (res) => {
       let text = '';
       res.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       res.once('end', () => done({ status: res.statusCode!, text }));
     });
-    sent.once('error', failed).end(new URLSearchParams(params).toString());
+    httpRequest.once('error', failed).end(new URLSearchParams(params).toString());
   });
 }

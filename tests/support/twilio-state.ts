@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 
 export type Resource = Record<string, string | null | object> & { sid: string };
 
-export interface Asked {
+export interface TwilioRequest {
   method: string;
   /** Behind /2010-04-01/Accounts/{sid}/. */
   path: string;
@@ -28,7 +28,7 @@ export interface TwilioServer {
   account_sid: string;
   auth_token: string;
   /** Everything that came with the right credentials, oldest first. */
-  asked: Asked[];
+  requests: TwilioRequest[];
   messages: Resource[];
   calls: Resource[];
   numbers: Resource[];
@@ -67,4 +67,4 @@ export const NOT_FOUND: Refused = {
   message: 'The requested resource was not found',
 };
 
-export const sidOf = (prefix: string): string => prefix + randomBytes(16).toString('hex');
+export const buildSid = (prefix: string): string => prefix + randomBytes(16).toString('hex');

@@ -1,4 +1,4 @@
-import { signatureOf } from '../../src/carriers/signature';
+import { computeSignature } from '../../src/carriers/signature';
 import type { standingClock } from './clock';
 import { TWILIO_TOKEN, type World } from './world';
 import { parseXml, type Element } from './xml';
@@ -14,7 +14,7 @@ export interface Script {
   talks?: number;
 }
 
-export interface Placed {
+export interface PlacedCall {
   from?: string;
   to: string;
   buyers?: Record<string, Script>;
@@ -31,7 +31,7 @@ export interface Played {
   sid: string;
   heard: string[];
   /** Prompts to buyers who were asked for a key. */
-  asked: string[];
+  prompts: string[];
   /** Numbers that were rung, those at the same time together. */
   rung: string[][];
   dials: Element[];
@@ -43,7 +43,7 @@ export interface Played {
 }
 
 /** Attributes as Twilio documents them: anything else is a mistake. */
-const KNOWN: Record<string, readonly string[]> = {
+const ALLOWED_ATTRIBUTES: Record<string, readonly string[]> = {
   Response: [],
   Say: [],
   Hangup: [],
@@ -67,9 +67,9 @@ const KNOWN: Record<string, readonly string[]> = {
 export function readTwiml(xml: string): Element {
   const check = ({ name, attributes, children }: Element) => {
     const unknown = Object.keys(attributes).filter(
-      (attribute) => !KNOWN[name]?.includes(attribute),
+      (attribute) => !ALLOWED_ATTRIBUTES[name]?.includes(attribute),
     );
-    if (!KNOWN[name] || unknown.length > 0)
+    if (!ALLOWED_ATTRIBUTES[name] || unknown.length > 0)
       throw new Error(`<${name}> has no ${unknown.join(', ')}`);
     children.forEach(check);
   };
@@ -85,14 +85,14 @@ type Time = ReturnType<typeof standingClock>;
 
 /** Plays the carrier and everybody on the line, from the first ring to the end. */
 export function twimlCaller(world: World, time: Time) {
-  const public_url = world.deps.config.public_url;
+  const publicUrl = world.deps.config.public_url;
 
   const post = async (url: string, params: Record<string, string>, token = TWILIO_TOKEN) => {
     const headers = {
       'Content-Type': 'application/x-www-form-urlencoded',
-      'X-Twilio-Signature': signatureOf(token, url, params),
+      'X-Twilio-Signature': computeSignature(token, url, params),
     };
-    return world.company.api('post', url.slice(public_url.length), {
+    return world.company.api('post', url.slice(publicUrl.length), {
       auth: null,
       headers,
       body: new URLSearchParams(params).toString(),
@@ -103,9 +103,9 @@ export function twimlCaller(world: World, time: Time) {
     if (res.status !== 200) throw new Error(`${url}: ${res.text}`);
     return readTwiml(res.text);
   };
-  const hook = (name: string) => `${public_url}/api/v1/telephony/${name}`;
+  const hook = (name: string) => `${publicUrl}/api/v1/telephony/${name}`;
 
-  const place = async ({
+  const placeCall = async ({
     from = '+13105550188',
     to,
     buyers = {},
@@ -113,12 +113,12 @@ export function twimlCaller(world: World, time: Time) {
     twice = false,
     late = false,
     more = {},
-  }: Placed): Promise<Played> => {
+  }: PlacedCall): Promise<Played> => {
     const sid = `CA${String(++calls).padStart(32, '0')}`;
     const played: Played = {
       sid,
       heard: [],
-      asked: [],
+      prompts: [],
       rung: [],
       dials: [],
       connected: null,
@@ -215,7 +215,7 @@ export function twimlCaller(world: World, time: Time) {
             (leg.ended = leg.script.does === 'answer' ? 'no-answer' : leg.script.does),
           );
       }
-      for (const leg of legs.filter((each) => each !== winner && !each.ended))
+      for (const leg of legs.filter((candidate) => candidate !== winner && !candidate.ended))
         await leg.report((leg.ended = 'canceled'));
       if (winner) played.connected = winner.noun.text;
       const talked = winner ? (winner.script.talks ?? 60) : 0;
@@ -255,7 +255,7 @@ export function twimlCaller(world: World, time: Time) {
       // Tones are played before anything else.
       const [gather] = heard.children.filter(({ name }) => name !== 'Play');
       if (gather?.name !== 'Gather') return !gather;
-      played.asked.push(...gather.children.map(({ text }) => text));
+      played.prompts.push(...gather.children.map(({ text }) => text));
       if (script.key === null && gather.attributes.actionOnEmptyResult !== 'true') return false;
       const answer = await send(gather.attributes.action!, { ...base, Digits: script.key ?? '' });
       return answer.children.length === 0;
@@ -271,5 +271,5 @@ export function twimlCaller(world: World, time: Time) {
     return played;
   };
 
-  return { place, post, twiml, hook };
+  return { placeCall, post, twiml, hook };
 }

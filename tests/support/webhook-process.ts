@@ -9,7 +9,7 @@ export async function startWebhookProcess(
   { lease_ms, delays }: { lease_ms: number; delays: readonly number[] },
 ): Promise<ChildProcess> {
   const { storage_dir, data_dir } = world.deps.config;
-  const own = {
+  const settings = {
     ...world.database,
     DATA_DIR: data_dir,
     STORAGE_DIR: storage_dir,
@@ -22,7 +22,7 @@ export async function startWebhookProcess(
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
-      ...own,
+      ...settings,
       LEASE_MS: String(lease_ms),
       DELAYS_MS: delays.join(),
     },

@@ -1,8 +1,8 @@
 import type { World } from './world';
-import { recorded } from './recorded-calls';
+import { addRecording } from './recorded-calls';
 
 /** Requests and queries of tests of webhooks. */
-export function webhooksOf({ company, sql }: World) {
+export function buildWebhookHelpers({ company, sql }: World) {
   const ok = async (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) => {
     const res = await company.api(method, path, body && { body });
     if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
@@ -25,7 +25,7 @@ export function webhooksOf({ company, sql }: World) {
       const ids: number[] = [];
       for (let n = 0; n < count; n++) {
         const [row] = await sql<{ id: string }>(
-          recorded(`INSERT INTO calls (company_id, uuid, direction, status, carrier, caller_number)
+          addRecording(`INSERT INTO calls (company_id, uuid, direction, status, carrier, caller_number)
           VALUES ($1, gen_random_uuid(), 'inbound', 'ringing', 'sandbox', 13105550100)
           RETURNING id`),
           [company.id],
@@ -34,18 +34,18 @@ export function webhooksOf({ company, sql }: World) {
       }
       return ids;
     },
-    logs: async (outgoing_webhook_id: number) =>
-      (await ok('get', `webhook_logs?outgoing_webhook_id=${outgoing_webhook_id}&per_page=1000`))
+    logs: async (outgoingWebhookId: number) =>
+      (await ok('get', `webhook_logs?outgoing_webhook_id=${outgoingWebhookId}&per_page=1000`))
         .webhook_logs,
     shown: async (id: number) => (await ok('get', `outgoing_webhooks/${id}`)).outgoing_webhook,
-    statuses: async (outgoing_webhook_id: number) =>
+    statuses: async (outgoingWebhookId: number) =>
       (
         await sql<{ status: string }>(
           'SELECT status FROM webhook_deliveries WHERE outgoing_webhook_id = $1 ORDER BY id',
-          [outgoing_webhook_id],
+          [outgoingWebhookId],
         )
       ).map(({ status }) => status),
   };
 }
 
-export const callOf = (body: string): number => JSON.parse(body).data.call.id as number;
+export const parseCallId = (body: string): number => JSON.parse(body).data.call.id as number;

@@ -20,11 +20,11 @@ export interface OpenDatabase {
   /** Dependencies of the service. */
   deps: Deps;
   /** Where the tables of a company are. */
-  placeOf(company_id: bigint): Promise<Place>;
+  locateCompany(companyId: bigint): Promise<CompanyDatabase>;
   close(): Promise<void>;
 }
 
-export interface Place {
+export interface CompanyDatabase {
   /** Dependencies of work without a request there. */
   deps: Deps;
   /** Tables are found there by their names. */
@@ -53,15 +53,15 @@ async function onServer(statement: string): Promise<void> {
 
 type Through = (url: string, environment: Environment) => Promise<Environment>;
 
-async function oneDatabase(own: Environment, through: Through): Promise<WorldDatabase> {
+async function oneDatabase(environment: Environment, through: Through): Promise<WorldDatabase> {
   const url = await freshDatabase();
   return {
-    environment: await through(url, own),
+    environment: await through(url, environment),
     open: async (options) => {
       const deps = createDeps(options);
       return {
         deps,
-        placeOf: async () => ({ deps, url }),
+        locateCompany: async () => ({ deps, url }),
         close: async () => {
           deps.live.close();
           await deps.database.close();
@@ -74,23 +74,23 @@ async function oneDatabase(own: Environment, through: Through): Promise<WorldDat
 }
 
 type Make = (environment: Environment) => Promise<WorldDatabase>;
-let make: Make = (own) => oneDatabase(own, async (url) => ({ DATABASE_URL: url }));
+let make: Make = (environment) => oneDatabase(environment, async (url) => ({ DATABASE_URL: url }));
 
 /** The database of a new world, which has these settings. */
-export const worldDatabase: Make = (own) => make(own);
+export const worldDatabase: Make = (environment) => make(environment);
 
 /** Sets how worlds get their databases from now on. */
-export const makeDatabases = (given: Make): void => void (make = given);
+export const makeDatabases = (replacement: Make): void => void (make = replacement);
 
 /** From now on worlds reach their databases in this way, such as through a pooler. */
 export const reachDatabases = (through: Through): void =>
-  makeDatabases((own) => oneDatabase(own, through));
+  makeDatabases((environment) => oneDatabase(environment, through));
 
 /**
  * Runs statements of tests, without any of our code between. A statement that names one of the
  * companies runs where that company is, any other where the first is.
  */
-export function rawSql({ placeOf }: OpenDatabase, companies: readonly bigint[]) {
+export function rawSql({ locateCompany }: OpenDatabase, companies: readonly bigint[]) {
   const clients = new Map<string, Promise<Client>>();
   const connected = async (url: string) => {
     const client = new Client({ connectionString: withSettings(url, { timezone: 'UTC' }) });
@@ -101,7 +101,9 @@ export function rawSql({ placeOf }: OpenDatabase, companies: readonly bigint[]) 
   };
   return {
     sql: async <Row>(text: string, values: unknown[] = []): Promise<Row[]> => {
-      const { url } = await placeOf(companies.find((id) => values.includes(id)) ?? companies[0]!);
+      const { url } = await locateCompany(
+        companies.find((id) => values.includes(id)) ?? companies[0]!,
+      );
       const client = clients.get(url) ?? connected(url);
       clients.set(url, client);
       return (await (await client).query(text, values)).rows as Row[];

@@ -24,7 +24,7 @@ export { emptyDatabase, freshDatabase, reachDatabases } from './world-database';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
 
-export interface Sent {
+export interface RequestOptions {
   body?: unknown;
   headers?: Record<string, string>;
   /** Basic credentials as "public:private"; null for none. */
@@ -36,7 +36,11 @@ export interface Sent {
 }
 
 /** A caller of the API. Every answer is held against the contract. */
-export type Api = (method: Method, path: string, sent?: Sent) => Promise<request.Response>;
+export type Api = (
+  method: Method,
+  path: string,
+  options?: RequestOptions,
+) => Promise<request.Response>;
 
 export interface Company {
   id: bigint;
@@ -94,7 +98,8 @@ export const testConfig = (environment: Record<string, string> = {}) =>
   loadConfig(testEnvironment(environment));
 
 /** The application on these dependencies, with the validator of this worker. */
-export const appOf = (deps: Deps, handlers?: Handlers) => createApp(deps, handlers, { validate });
+export const buildApp = (deps: Deps, handlers?: Handlers) =>
+  createApp(deps, handlers, { validate });
 
 const startJobs = (deps: Deps): Promise<Workers> =>
   startWorkers({ database: deps.database, log: deps.log, runners: createRunners(deps) });
@@ -105,13 +110,13 @@ export async function createWorld({
   environment,
   handlers,
   rate_window_seconds,
-  log: given_log,
+  log: givenLog,
 }: WorldOptions = {}): Promise<World> {
-  const log = given_log ?? pino({ level: 'silent' });
-  const own = testEnvironment(environment);
-  const database = await worldDatabase(own);
+  const log = givenLog ?? pino({ level: 'silent' });
+  const settings = testEnvironment(environment);
+  const database = await worldDatabase(settings);
   const opened = await database.open({
-    config: loadConfig({ ...own, ...database.environment }),
+    config: loadConfig({ ...settings, ...database.environment }),
     database_url: database.environment.DATABASE_URL!,
     clock,
     log,
@@ -120,10 +125,10 @@ export async function createWorld({
   const { deps: all } = opened;
   // A suite may be run against processes of their own (tests/fleet), if it needs none of this one.
   const fleet =
-    process.env.TEST_FLEET === 'yes' && !clock && !handlers && !rate_window_seconds && !given_log
+    process.env.TEST_FLEET === 'yes' && !clock && !handlers && !rate_window_seconds && !givenLog
       ? await openFleet({ url: database.environment.DATABASE_URL!, deps: all, environment })
       : undefined;
-  const app = fleet?.balancer ?? appOf(all, handlers?.(all));
+  const app = fleet?.balancer ?? buildApp(all, handlers?.(all));
   const working: Workers[] = [];
   const processes: ChildProcess[] = [];
   const companies: bigint[] = [];
@@ -135,7 +140,7 @@ export async function createWorld({
   };
   const company = await addCompany();
   await fleet?.load(await addCompany('Load'));
-  const { url, deps } = await opened.placeOf(company.id);
+  const { url, deps } = await opened.locateCompany(company.id);
   const { sql, end } = rawSql(opened, companies);
   return {
     url,
@@ -147,8 +152,8 @@ export async function createWorld({
     processes,
     credentials: async (company, permissions, more = {}) => {
       if (more.kind === 'user_token' && !more.superuser)
-        await everything(deps.tenants.of(company.id), more.user_email!);
-      const wanted = {
+        await createSuperuserTeam(deps.tenants.of(company.id), more.user_email!);
+      const newCredentials = {
         name: 'test',
         kind: 'key_pair' as const,
         permissions,
@@ -158,7 +163,7 @@ export async function createWorld({
       const issued = await deps.tenants
         .of(company.id)
         .transaction((db) =>
-          issueCredentials(db, wanted, { pepper: deps.pepper, now: deps.clock() }),
+          issueCredentials(db, newCredentials, { pepper: deps.pepper, now: deps.clock() }),
         );
       return issued.token ?? `${issued.public_key}:${issued.private_key}`;
     },
@@ -166,7 +171,7 @@ export async function createWorld({
       if (fleet) return fleet.work();
       const started = await Promise.all(all.parts().map(startJobs));
       const workers = {
-        stop: async () => void (await Promise.all(started.map((each) => each.stop()))),
+        stop: async () => void (await Promise.all(started.map((worker) => worker.stop()))),
       };
       working.push(workers);
       return workers;
@@ -184,7 +189,7 @@ export async function createWorld({
 }
 
 /** A team without restrictions for this user: only the token limits what the user may do. */
-const everything = (db: Db, email: string) =>
+const createSuperuserTeam = (db: Db, email: string) =>
   db.transaction(async (tx) => {
     const team = await tx.prisma.accessControlList.create({
       data: { company_id: db.company_id, name: 'Everything', superuser: true },
@@ -199,18 +204,18 @@ const everything = (db: Db, email: string) =>
 export const basic = (auth: string): string => `Basic ${Buffer.from(auth).toString('base64')}`;
 
 export function caller(app: World['app'] | string, auth: string | null): Api {
-  return async (method, path, sent = {}) => {
+  return async (method, path, options = {}) => {
     const url = path.startsWith('/') ? path : `/api/v1/${path}`;
-    const with_auth = sent.auth === undefined ? auth : sent.auth;
+    const withAuth = options.auth === undefined ? auth : options.auth;
     let req = request(app)
       [method](url)
-      .set(sent.headers ?? {});
-    if (with_auth !== null) req = req.set('Authorization', basic(with_auth));
-    if (sent.query) req = req.query(sent.query);
-    if (sent.body !== undefined) req = req.send(sent.body as object);
-    for (const [name, value] of Object.entries(sent.form ?? {})) {
+      .set(options.headers ?? {});
+    if (withAuth !== null) req = req.set('Authorization', basic(withAuth));
+    if (options.query) req = req.query(options.query);
+    if (options.body !== undefined) req = req.send(options.body as object);
+    for (const [name, value] of Object.entries(options.form ?? {})) {
       req = Buffer.isBuffer(value)
-        ? req.attach(name, value, sent.file_name ?? 'numbers.csv')
+        ? req.attach(name, value, options.file_name ?? 'numbers.csv')
         : req.field(name, value);
     }
     const res = await req.ok(() => true);

@@ -10,9 +10,9 @@ export interface Shape {
 }
 
 /** Bytes of a body with credentials in the header, and without. */
-const BODY_BYTES = { known: 1_048_576, unknown: 65_536 };
+const BODY_BYTES = { authenticated: 1_048_576, anonymous: 65_536 };
 const bytesFor = ({ credentials }: Operation): number =>
-  credentials === 'account' ? BODY_BYTES.known : BODY_BYTES.unknown;
+  credentials === 'account' ? BODY_BYTES.authenticated : BODY_BYTES.anonymous;
 
 const isForm = ({ media_types }: Operation): boolean => !media_types.includes('application/json');
 
@@ -34,30 +34,33 @@ const NASTY = [
   '"',
 ];
 
-const textOf = (schema: Schema, piece: string): string => {
+const buildText = (schema: Schema, piece: string): string => {
   const length = facets(schema).max.length ?? 255;
   return piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
 };
 
 /** A long value of a schema, of text alone: every field of it is there. */
-function longest(schema: Schema, piece: string, depth = 0): unknown {
+function buildLongest(schema: Schema, piece: string, depth = 0): unknown {
   const { types, items, properties, max } = facets(schema);
   if (types.has('array')) {
-    const item = items ? longest(items, piece, depth + 1) : piece;
+    const item = items ? buildLongest(items, piece, depth + 1) : piece;
     const most = depth === 0 ? 100 : 5;
     return Array.from({ length: Math.min(max.items ?? most, most) }, () => item);
   }
-  if (!types.has('object') || depth > 4) return textOf(schema, piece);
+  if (!types.has('object') || depth > 4) return buildText(schema, piece);
   return Object.fromEntries(
-    Object.entries(properties).map(([name, field]) => [name, longest(field, piece, depth + 1)]),
+    Object.entries(properties).map(([name, field]) => [
+      name,
+      buildLongest(field, piece, depth + 1),
+    ]),
   );
 }
 
-const schemasOf = ({ body }: Operation): [string, Schema][] =>
+const listSchemas = ({ body }: Operation): [string, Schema][] =>
   Object.entries(body ? facets(body).properties : {});
 
 /** As many of the fields as fit into the body. */
-function fitting(fields: [string, unknown][], bytes: number): string {
+function fitFields(fields: [string, unknown][], bytes: number): string {
   let left = bytes - 2;
   const parts = fields.flatMap(([name, value]) => {
     const part = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
@@ -68,18 +71,20 @@ function fitting(fields: [string, unknown][], bytes: number): string {
   return `{${parts.join(',')}}`;
 }
 
-const listsOf = (operation: Operation): string[] =>
-  schemasOf(operation).flatMap(([name, schema]) => (facets(schema).types.has('array') ? name : []));
+const listArrayFields = (operation: Operation): string[] =>
+  listSchemas(operation).flatMap(([name, schema]) =>
+    facets(schema).types.has('array') ? name : [],
+  );
 
 /** A list of as many values as fit into a body. */
-const listOf = (name: string, value: string, bytes: number): string => {
+const buildList = (name: string, value: string, bytes: number): string => {
   const head = `{${JSON.stringify(name)}:[${value}`;
   const count = Math.floor((bytes - head.length - 2) / (value.length + 1));
   return `${head}${`,${value}`.repeat(count)}]}`;
 };
 
 /** The example, with every list as long as it may be. */
-function stretched(example: Record<string, unknown>, operation: Operation): [string, unknown][] {
+function stretchLists(example: Record<string, unknown>, operation: Operation): [string, unknown][] {
   const properties = operation.body ? facets(operation.body).properties : {};
   return Object.entries(example).map(([name, value]) => {
     const limit = properties[name] && facets(properties[name]).max.items;
@@ -90,7 +95,7 @@ function stretched(example: Record<string, unknown>, operation: Operation): [str
 
 /** Telephone numbers that take longest to read. */
 const foreignNumbers = (operation: Operation): Shape[] =>
-  schemasOf(operation).flatMap(([name, schema]) => {
+  listSchemas(operation).flatMap(([name, schema]) => {
     const { items, max } = facets(schema);
     if (!items || !facets(items).formats.has('telephone')) return [];
     const texts = ['+44 20 7946 0', '0'.repeat(80), '\uff11'.repeat(30), 'call me '];
@@ -105,8 +110,8 @@ const foreignNumbers = (operation: Operation): Shape[] =>
 /** The worst JSON bodies of an operation. */
 function jsonShapes(operation: Operation, example: Record<string, unknown>): Shape[] {
   const bytes = bytesFor(operation);
-  const schemas = schemasOf(operation);
-  const lists = listsOf(operation);
+  const schemas = listSchemas(operation);
+  const lists = listArrayFields(operation);
   const deep = (name: string, levels: number) => {
     const inside = '{"a":'.repeat(levels);
     return `{${JSON.stringify(name)}:${inside}1${'}'.repeat(levels)}}`;
@@ -117,15 +122,15 @@ function jsonShapes(operation: Operation, example: Record<string, unknown>): Sha
   return [
     ...NASTY.map((piece) => ({
       name: `the longest texts of ${JSON.stringify(piece)}`,
-      body: fitting(
-        schemas.map(([field, schema]) => [field, longest(schema, piece)]),
+      body: fitFields(
+        schemas.map(([field, schema]) => [field, buildLongest(schema, piece)]),
         bytes,
       ),
     })),
     ...['""', '1', 'null', '{}', '[]', '"x y"'].flatMap((value) =>
       [lists[0] ?? 'nonsense'].map((list) => ({
         name: `a list of ${value}`,
-        body: listOf(list, value, bytes),
+        body: buildList(list, value, bytes),
       })),
     ),
     ...lists.slice(0, 3).map((list) => ({
@@ -133,12 +138,12 @@ function jsonShapes(operation: Operation, example: Record<string, unknown>): Sha
       body: JSON.stringify({ [list]: ','.repeat(bytes - list.length - 8) }),
     })),
     ...foreignNumbers(operation),
-    { name: 'the longest lists', body: fitting(stretched(example, operation), bytes) },
+    { name: 'the longest lists', body: fitFields(stretchLists(example, operation), bytes) },
     { name: 'unknown fields', body: keys(Math.floor(bytes / 12)) },
     { name: 'as many values as are read', body: keys(Math.min(49_000, Math.floor(bytes / 12))) },
     {
       name: 'as many objects as are read',
-      body: listOf(lists[0] ?? 'nonsense', '{"a":1}', Math.min(bytes, 190_000)),
+      body: buildList(lists[0] ?? 'nonsense', '{"a":1}', Math.min(bytes, 190_000)),
     },
     { name: 'as many unknown fields as are read', body: keys(1_000) },
     { name: 'deep objects', body: deep(name, Math.floor(bytes / 7)) },
@@ -149,14 +154,14 @@ function jsonShapes(operation: Operation, example: Record<string, unknown>): Sha
 
 /** The worst query strings: as long as a server reads. */
 function queryShapes({ parameters, merged, body }: Operation): Shape[] {
-  const in_query = parameters.filter((parameter) => parameter.in === 'query');
-  const names = in_query.map(({ name }) => name);
+  const inQuery = parameters.filter((parameter) => parameter.in === 'query');
+  const names = inQuery.map(({ name }) => name);
   if (merged && body) names.push(...Object.keys(facets(body).properties).slice(0, 3));
   const [first = 'nonsense'] = names;
   return [
-    ...in_query.map(({ name, schema }) => ({
+    ...inQuery.map(({ name, schema }) => ({
       name: `a long ${name}`,
-      query: `${name}=${encodeURIComponent(textOf(schema, '12:34 ')).slice(0, 12_000)}`,
+      query: `${name}=${encodeURIComponent(buildText(schema, '12:34 ')).slice(0, 12_000)}`,
     })),
     ...names.map((name) => ({ name: `${name} of commas`, query: `${name}=${','.repeat(12_000)}` })),
     { name: 'repeated keys', query: `${first}=&`.repeat(1_000).slice(0, 12_000) },
@@ -170,7 +175,7 @@ const formShapes = (operation: Operation): Shape[] =>
   NASTY.map((piece) => ({
     name: `the longest texts of ${JSON.stringify(piece)}`,
     body: Object.fromEntries(
-      schemasOf(operation).map(([name, schema]) => [name, textOf(schema, piece)]),
+      listSchemas(operation).map(([name, schema]) => [name, buildText(schema, piece)]),
     ),
   }));
 

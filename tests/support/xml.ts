@@ -15,17 +15,17 @@ export function parseXml(xml: string): Element {
   const token = /<(\/?)([A-Za-z]+)((?:\s+[A-Za-z]+="[^"<]*")*)\s*(\/?)>|([^<]+)/gy;
   for (let at = 0; at < body.length; at = token.lastIndex) {
     token.lastIndex = at;
-    const found = token.exec(body);
-    if (!found) throw new Error(`no XML at ${at}: ${body.slice(at, at + 60)}`);
-    const [, closing, name, attributes, empty, text] = found;
+    const match = token.exec(body);
+    if (!match) throw new Error(`no XML at ${at}: ${body.slice(at, at + 60)}`);
+    const [, closing, name, attributes, empty, text] = match;
     const parent = open.at(-1)!;
-    if (text !== undefined) parent.text += decoded(text);
+    if (text !== undefined) parent.text += decodeEntities(text);
     else if (closing) {
       if (open.pop()!.name !== name) throw new Error(`</${name}> closes <${parent.name}>`);
     } else {
       const pairs = [...attributes!.matchAll(/([A-Za-z]+)="([^"]*)"/g)].map(([, key, value]) => [
         key!,
-        decoded(value!),
+        decodeEntities(value!),
       ]);
       const element = {
         name: name!,
@@ -44,7 +44,7 @@ export function parseXml(xml: string): Element {
 
 const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-function decoded(text: string): string {
+function decodeEntities(text: string): string {
   return text.replace(/&(#\d+|\w+)?(;?)/g, (_, entity: string | undefined, end: string) => {
     const character = entity?.startsWith('#')
       ? String.fromCodePoint(Number(entity.slice(1)))

@@ -1,8 +1,8 @@
-import { finished, suppressionOf } from '../support/imports';
+import { finished, buildSuppressionRequests } from '../support/imports';
 import { createWorld, type World } from '../support/world';
 
 let world: World;
-const { api, create, upload } = suppressionOf(() => world);
+const { api, create, upload } = buildSuppressionRequests(() => world);
 beforeAll(async () => {
   world = await createWorld();
   await world.work();
@@ -22,10 +22,10 @@ describe('a suppression file', () => {
       buyer_suppression_id: null,
       import_file_url: null,
     });
-    const with_list = await api('put', `buyer_suppression_files/${draft.id}`, {
+    const withList = await api('put', `buyer_suppression_files/${draft.id}`, {
       body: { buyer_suppression_id: list.uuid },
     });
-    expect(with_list.body.buyer_suppression_file).toMatchObject({
+    expect(withList.body.buyer_suppression_file).toMatchObject({
       status: 'pending',
       buyer_suppression_id: list.id,
     });
@@ -52,8 +52,8 @@ describe('a suppression file', () => {
       error_message: expect.stringContaining('caller_id_column_name'),
       import_count: 0,
     });
-    const again = await api('put', path, { body: { caller_id_column_name: 'b' } });
-    expect(again.body.buyer_suppression_file).toMatchObject({
+    const response = await api('put', path, { body: { caller_id_column_name: 'b' } });
+    expect(response.body.buyer_suppression_file).toMatchObject({
       status: 'pending',
       error_message: null,
       failed_at: null,
@@ -156,21 +156,23 @@ describe('a suppression file', () => {
       status: 'succeeded',
       caller_id_column_name: 'home',
     });
-    const other = (
+    const otherFile = (
       await upload('buyer_suppression_files', 'tel\n3105550123\n', {
         buyer_suppression_id: String(list.id),
       })
     ).body.buyer_suppression_file;
-    expect(await finished(world.company.api, `buyer_suppression_files/${other.id}`)).toMatchObject({
+    expect(
+      await finished(world.company.api, `buyer_suppression_files/${otherFile.id}`),
+    ).toMatchObject({
       status: 'succeeded',
       caller_id_column_name: 'tel',
     });
   });
 
   test('can move between lists while another moves in the opposite direction', async () => {
-    const [one, two] = [await create(), await create()];
+    const [firstList, secondList] = [await create(), await create()];
     const files = await Promise.all(
-      [one, two].map(
+      [firstList, secondList].map(
         async (list) =>
           (
             await upload('buyer_suppression_files', 'a,b\nx,y\n', {
@@ -183,7 +185,7 @@ describe('a suppression file', () => {
     const moves = await Promise.all(
       files.map((id, n) =>
         api('put', `buyer_suppression_files/${id}`, {
-          body: { buyer_suppression_id: n ? one.id : two.id },
+          body: { buyer_suppression_id: n ? firstList.id : secondList.id },
         }),
       ),
     );

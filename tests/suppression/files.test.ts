@@ -1,13 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { contract } from '../../src/contract';
-import { finished, numbersOf, suppressionOf } from '../support/imports';
+import { finished, loadNumbers, buildSuppressionRequests } from '../support/imports';
 import { createWorld, type World } from '../support/world';
 import { eventually } from '../support/engine-process';
 
 let world: World;
 let buyers: number[];
-const { api, create, createBuyers, upload } = suppressionOf(() => world);
+const { api, create, createBuyers, upload } = buildSuppressionRequests(() => world);
 beforeAll(async () => {
   world = await createWorld();
   await world.work();
@@ -49,7 +49,7 @@ describe('a suppression file', () => {
     expect(Date.parse(String(list.succeeded_at))).toBeGreaterThanOrEqual(
       Date.parse(String(list.started_at)),
     );
-    expect(await numbersOf(world.company.api, list.id as never)).toEqual([
+    expect(await loadNumbers(world.company.api, list.id as never)).toEqual([
       '+12125550145',
       '+13105550123',
     ]);
@@ -133,8 +133,8 @@ describe('a suppression file', () => {
     expect(file.headers['content-disposition']).toContain(
       "filename*=UTF-8''Nov%C3%A9mber%20%221%22.csv",
     );
-    const other = await world.addCompany();
-    expect((await other.api('get', import_file_url)).status).toBe(404);
+    const otherCompany = await world.addCompany();
+    expect((await otherCompany.api('get', import_file_url)).status).toBe(404);
     const without = (await api('post', 'buyer_suppression_files', { body: {} })).body
       .buyer_suppression_file;
     expect(without.import_file_url).toBeNull();

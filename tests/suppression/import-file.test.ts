@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { finished, numberAt, numbersOf } from '../support/imports';
+import { finished, numberAt, loadNumbers } from '../support/imports';
 import { kill, startJobProcess } from '../support/job-process';
 import { repetitions } from '../support/repetitions';
 import { createWorld, type World } from '../support/world';
@@ -18,14 +18,15 @@ const api = (...args: Parameters<World['company']['api']>) => world.company.api(
 const createList = async (name = 'List'): Promise<number> =>
   (await api('post', 'buyer_suppressions', { body: { name } })).body.buyer_suppression.id;
 
-const statusOf = async (file: number): Promise<string> =>
+const loadStatus = async (file: number): Promise<string> =>
   (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file.status;
 
 /** Waits until the import of a file has ended, and returns the file. */
-const ended = (file: number) => finished(world.company.api, `buyer_suppression_files/${file}`);
+const waitUntilEnded = (file: number) =>
+  finished(world.company.api, `buyer_suppression_files/${file}`);
 
 /** The count of numbers that a list shows. */
-const blockedOn = async (list: number): Promise<number> =>
+const countBlocked = async (list: number): Promise<number> =>
   (await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked;
 
 async function upload(
@@ -33,15 +34,15 @@ async function upload(
   rows: string[],
   fields: Record<string, string> = {},
 ): Promise<number> {
-  const import_file = Buffer.from(`phone\n${rows.join('\n')}\n`);
+  const importFile = Buffer.from(`phone\n${rows.join('\n')}\n`);
   const res = await api('post', 'buyer_suppression_files', {
-    form: { buyer_suppression_id: String(list), ...fields, import_file },
+    form: { buyer_suppression_id: String(list), ...fields, import_file: importFile },
   });
   return res.body.buyer_suppression_file.id;
 }
 
 /** Rows with one in fifty bad, and one in fifty twice. */
-const rowsOf = (n: number) =>
+const buildRows = (n: number) =>
   Array.from({ length: n }, (_, i) => {
     if (i % 50 === 7) return `bad ${i}`;
     return numberAt(i % 50 === 9 ? i - 1 : i);
@@ -52,7 +53,7 @@ const distinct = (rows: string[]) =>
 async function expectExact(list: number, file: number, rows: string[]): Promise<void> {
   const bad = rows.filter((row) => row.startsWith('bad')).length;
   const numbers = distinct(rows);
-  expect(await ended(file)).toMatchObject({
+  expect(await waitUntilEnded(file)).toMatchObject({
     status: 'succeeded',
     total_count: rows.length,
     import_count: rows.length - bad,
@@ -60,7 +61,7 @@ async function expectExact(list: number, file: number, rows: string[]): Promise<
     added_count: numbers.length,
     import_percent: 100,
   });
-  expect(await blockedOn(list)).toBe(numbers.length);
+  expect(await countBlocked(list)).toBe(numbers.length);
   const [row] = await world.sql<{ n: string; rejected: string }>(
     `SELECT
       (SELECT count(*) FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1) AS n,
@@ -68,11 +69,11 @@ async function expectExact(list: number, file: number, rows: string[]): Promise<
     [list, file],
   );
   expect([row!.n, row!.rejected]).toEqual([String(numbers.length), String(bad)]);
-  expect(await numbersOf(world.company.api, list)).toEqual(numbers);
+  expect(await loadNumbers(world.company.api, list)).toEqual(numbers);
 }
 
 test('killing the process at random points loses nothing and duplicates nothing', async () => {
-  const rows = rowsOf(repetitions(100_000, 250_000));
+  const rows = buildRows(repetitions(100_000, 250_000));
   const delays = fc.sample(fc.integer({ min: 50, max: 1_500 }), {
     numRuns: repetitions(1, 10),
     seed: Number(process.env.FUZZ_SEED ?? 20_261_121),
@@ -106,7 +107,7 @@ test('killing the process at random points loses nothing and duplicates nothing'
 });
 
 test('a suspended worker whose import was taken over writes nothing later', async () => {
-  const rows = rowsOf(120_000);
+  const rows = buildRows(120_000);
   const list = await createList();
   const file = await upload(list, rows);
   const next = await upload(list, [numberAt(999_999)]);
@@ -119,30 +120,33 @@ test('a suspended worker whose import was taken over writes nothing later', asyn
       `SELECT retry_count FROM jobs.job WHERE state = 'active'`,
     );
     if (runs.some(({ retry_count }) => retry_count > 0)) break;
-    if (tries > 500 || (await statusOf(file)) === 'succeeded') break;
+    if (tries > 500 || (await loadStatus(file)) === 'succeeded') break;
     await new Promise((done) => setTimeout(done, 20));
   }
   suspended.kill('SIGCONT');
-  expect((await ended(file)).status).toBe('succeeded');
-  expect((await ended(next)).status).toBe('succeeded');
+  expect((await waitUntilEnded(file)).status).toBe('succeeded');
+  expect((await waitUntilEnded(next)).status).toBe('succeeded');
   const [row] = await world.sql<{ n: string }>(
     'SELECT count(*) AS n FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1',
     [list],
   );
-  expect(await blockedOn(list)).toBe(distinct(rows).length + 1);
+  expect(await countBlocked(list)).toBe(distinct(rows).length + 1);
   expect(Number(row!.n)).toBe(distinct(rows).length + 1);
   await Promise.all([kill(suspended), kill(running)]);
 });
 
 test('when one of two workers is killed, the other takes over', async () => {
-  const rows = rowsOf(60_000);
+  const rows = buildRows(60_000);
   const lists = [await createList('a'), await createList('b'), await createList('c')];
   const files = await Promise.all(lists.map((list) => upload(list, rows)));
-  const [one, two] = await Promise.all([startJobProcess(world), startJobProcess(world)]);
+  const [firstWorker, secondWorker] = await Promise.all([
+    startJobProcess(world),
+    startJobProcess(world),
+  ]);
   await new Promise((done) => setTimeout(done, 700));
-  await kill(one);
+  await kill(firstWorker);
   for (const [n, list] of lists.entries()) await expectExact(list, files[n]!, rows);
-  await kill(two);
+  await kill(secondWorker);
 });
 
 test('any number of workers import the files of a list once each, in their order', async () => {
@@ -150,15 +154,15 @@ test('any number of workers import the files of a list once each, in their order
   const lists = await Promise.all(Array.from({ length: 6 }, (_, n) => createList(String(n))));
   const files: number[] = [];
   for (const list of lists) {
-    files.push(await upload(list, rowsOf(500)));
-    files.push(await upload(list, rowsOf(400), { apply_block_or_unblock: 'unblock' }));
-    files.push(await upload(list, rowsOf(100)));
+    files.push(await upload(list, buildRows(500)));
+    files.push(await upload(list, buildRows(400), { apply_block_or_unblock: 'unblock' }));
+    files.push(await upload(list, buildRows(100)));
   }
-  for (const file of files) expect((await ended(file)).status).toBe('succeeded');
+  for (const file of files) expect((await waitUntilEnded(file)).status).toBe('succeeded');
   const expected = [
-    ...new Set([...distinct(rowsOf(500).slice(400)), ...distinct(rowsOf(100))]),
+    ...new Set([...distinct(buildRows(500).slice(400)), ...distinct(buildRows(100))]),
   ].sort();
-  for (const list of lists) expect(await numbersOf(world.company.api, list)).toEqual(expected);
+  for (const list of lists) expect(await loadNumbers(world.company.api, list)).toEqual(expected);
   for (const list of lists) {
     const times = await world.sql<{ started: string; done: string }>(
       `SELECT started_at::text AS started, succeeded_at::text AS done
@@ -181,13 +185,13 @@ test('of parallel uploads to one list all are imported', async () => {
   const files = await Promise.all(
     Array.from({ length: 12 }, (_, n) => upload(list, [numberAt(n)])),
   );
-  for (const file of files) expect((await ended(file)).status).toBe('succeeded');
-  expect(await blockedOn(list)).toBe(12);
+  for (const file of files) expect((await waitUntilEnded(file)).status).toBe('succeeded');
+  expect(await countBlocked(list)).toBe(12);
 });
 
 test('numbers that are blocked and unblocked during an import are counted exactly', async () => {
   await world.work();
-  const rows = rowsOf(60_000);
+  const rows = buildRows(60_000);
   const list = await createList();
   const file = await upload(list, rows);
   const send = (verb: string, from: number) =>
@@ -206,26 +210,26 @@ test('numbers that are blocked and unblocked during an import are counted exactl
       [[200], [200], [200]].map(([ok]) => [ok, undefined]),
     );
   }
-  await ended(file);
+  await waitUntilEnded(file);
   const [row] = await world.sql<{ n: string }>(
     'SELECT count(*) AS n FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1',
     [list],
   );
-  expect(await blockedOn(list)).toBe(Number(row!.n));
+  expect(await countBlocked(list)).toBe(Number(row!.n));
 });
 
 test('progress is visible; a stop ends the import and starts the next file', async () => {
-  const rows = rowsOf(400_000);
+  const rows = buildRows(400_000);
   const list = await createList();
   const file = await upload(list, rows);
   const next = await upload(list, [numberAt(999_999)]);
   await world.work();
-  const seen = new Set<number>();
+  const percents = new Set<number>();
   for (;;) {
     const { body } = await api('get', `buyer_suppression_files/${file}`);
     const { import_percent, import_count, rejected_count, total_count } =
       body.buyer_suppression_file;
-    seen.add(import_percent);
+    percents.add(import_percent);
     if (total_count !== null)
       expect(import_percent).toBe(
         Math.round((1000 * (import_count + rejected_count)) / total_count) / 10,
@@ -233,22 +237,22 @@ test('progress is visible; a stop ends the import and starts the next file', asy
     if (import_percent > 30) break;
     await new Promise((done) => setTimeout(done, 10));
   }
-  expect(seen.size).toBeGreaterThan(2);
+  expect(percents.size).toBeGreaterThan(2);
   const stopped = (await api('post', `buyer_suppression_files/${file}/stop`)).body
     .buyer_suppression_file;
   expect(stopped).toMatchObject({ status: 'stopped', total_count: rows.length });
-  expect((await ended(next)).status).toBe('succeeded');
+  expect((await waitUntilEnded(next)).status).toBe('succeeded');
   const after = (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file;
   expect([after.import_count, after.status]).toEqual([stopped.import_count, 'stopped']);
-  expect(await blockedOn(list)).toBe(after.added_count + 1);
+  expect(await countBlocked(list)).toBe(after.added_count + 1);
   expect(after.import_count).toBeLessThan(rows.length * 0.98);
 });
 
 test('what a running import depends on cannot be changed; deleting its list ends it', async () => {
   const list = await createList();
-  const file = await upload(list, rowsOf(400_000));
+  const file = await upload(list, buildRows(400_000));
   await world.work();
-  while ((await statusOf(file)) === 'pending') await new Promise((done) => setTimeout(done, 5));
+  while ((await loadStatus(file)) === 'pending') await new Promise((done) => setTimeout(done, 5));
   const refused = await api('put', `buyer_suppression_files/${file}`, {
     body: { apply_block_or_unblock: 'unblock' },
   });

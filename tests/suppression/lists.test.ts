@@ -1,10 +1,10 @@
-import { suppressedBuyers } from '../../src/suppression/suppressed-buyers';
-import { numberAt, numbersOf, suppressionOf } from '../support/imports';
+import { findSuppressedBuyers } from '../../src/suppression/suppressed-buyers';
+import { numberAt, loadNumbers, buildSuppressionRequests } from '../support/imports';
 import { createWorld, type World } from '../support/world';
 
 let world: World;
 let buyers: number[];
-const { api, create, createBuyers, upload } = suppressionOf(() => world);
+const { api, create, createBuyers, upload } = buildSuppressionRequests(() => world);
 beforeAll(async () => {
   world = await createWorld();
   await world.work();
@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const block = (id: number, caller_ids: unknown, verb = 'block') =>
-  api('post', `buyer_suppressions/${id}/caller_${verb}`, { body: { caller_ids } });
+const block = (id: number, callerIds: unknown, verb = 'block') =>
+  api('post', `buyer_suppressions/${id}/caller_${verb}`, { body: { caller_ids: callerIds } });
 describe('a suppression list', () => {
   test('without a file has no import, and blocks nothing', async () => {
     expect(await create()).toMatchObject({
@@ -95,27 +95,30 @@ describe('a suppression list', () => {
   });
 
   test('is a column and a field of the buyer, and leaves a buyer that is deleted', async () => {
-    const [one, two] = [await create(), await create()];
+    const [firstList, secondList] = [await create(), await create()];
     const { buyer } = (
       await api('post', 'buyers', {
-        body: { name: 'x', buyer_suppression_ids: [one.id, two.uuid] },
+        body: { name: 'x', buyer_suppression_ids: [firstList.id, secondList.uuid] },
       })
     ).body;
-    expect(buyer.buyer_suppression_ids).toEqual([one.id, two.id]);
+    expect(buyer.buyer_suppression_ids).toEqual([firstList.id, secondList.id]);
     expect(
-      (await api('get', `buyer_suppressions/${one.id}`)).body.buyer_suppression.buyer_ids,
+      (await api('get', `buyer_suppressions/${firstList.id}`)).body.buyer_suppression.buyer_ids,
     ).toEqual([buyer.id]);
     expect(
-      (await api('put', `buyers/${buyer.id}`, { body: { buyer_suppression_ids: `${two.id}` } }))
-        .body.buyer.buyer_suppression_ids,
-    ).toEqual([two.id]);
+      (
+        await api('put', `buyers/${buyer.id}`, {
+          body: { buyer_suppression_ids: `${secondList.id}` },
+        })
+      ).body.buyer.buyer_suppression_ids,
+    ).toEqual([secondList.id]);
     const { body: copy } = await api('post', 'buyers', { body: { copy_another_buyer: buyer.id } });
-    expect(copy.buyer.buyer_suppression_ids).toEqual([two.id]);
+    expect(copy.buyer.buyer_suppression_ids).toEqual([secondList.id]);
     await api('delete', `buyers/${buyer.id}`);
     expect(
-      (await api('get', `buyer_suppressions/${two.id}`)).body.buyer_suppression.buyer_ids,
+      (await api('get', `buyer_suppressions/${secondList.id}`)).body.buyer_suppression.buyer_ids,
     ).toEqual([copy.buyer.id]);
-    await api('delete', `buyer_suppressions/${two.id}`);
+    await api('delete', `buyer_suppressions/${secondList.id}`);
     expect((await api('get', `buyers/${copy.buyer.id}`)).body.buyer.buyer_suppression_ids).toEqual(
       [],
     );
@@ -168,15 +171,15 @@ describe('numbers of a list', () => {
       added: 1,
       buyer_suppression: { blocked: 5 },
     });
-    const gone = await block(id, ['+13105550123', '9995550000'], 'unblock');
-    expect(gone.body).toMatchObject({
+    const response = await block(id, ['+13105550123', '9995550000'], 'unblock');
+    expect(response.body).toMatchObject({
       accepted: 2,
       added: 0,
       removed: 1,
       rejected: [],
       buyer_suppression: { blocked: 4 },
     });
-    expect(await numbersOf(world.company.api, id)).toEqual([
+    expect(await loadNumbers(world.company.api, id)).toEqual([
       '+12125550145',
       '+12125550177',
       '+13105550166',
@@ -191,7 +194,7 @@ describe('numbers of a list', () => {
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     });
     expect(res.body).toMatchObject({ accepted: 3, added: 3, rejected: [] });
-    expect(await numbersOf(world.company.api, id)).toEqual([
+    expect(await loadNumbers(world.company.api, id)).toEqual([
       '+13105550123',
       '+13105550166',
       '+442079460958',
@@ -261,32 +264,34 @@ describe('numbers of a list', () => {
     await british.api('post', `buyer_suppressions/${id}/caller_block`, {
       body: { caller_ids: ['020 7946 0958'] },
     });
-    expect(await numbersOf(british.api, id)).toEqual(['+442079460958']);
+    expect(await loadNumbers(british.api, id)).toEqual(['+442079460958']);
   });
 });
 
 test('the lookup tells which buyers are suppressed, and by which of their lists', async () => {
-  const [mine, other, unattached] = [
+  const [mine, otherList, unattached] = [
     await create({ buyer_ids: [buyers[0], buyers[1]] }),
     await create({ buyer_ids: [buyers[1]] }),
     await create(),
   ];
-  for (const { id } of [mine, other, unattached]) await block(id, ['3105550123']);
+  for (const { id } of [mine, otherList, unattached]) await block(id, ['3105550123']);
   await block(mine.id, ['2125550145']);
   const db = world.deps.tenants.of(world.company.id);
-  expect(await suppressedBuyers(db, 13105550123, buyers)).toEqual([
+  expect(await findSuppressedBuyers(db, 13105550123, buyers)).toEqual([
     { buyer_id: buyers[0], buyer_suppression_id: mine.id },
     { buyer_id: buyers[1], buyer_suppression_id: mine.id },
-    { buyer_id: buyers[1], buyer_suppression_id: other.id },
+    { buyer_id: buyers[1], buyer_suppression_id: otherList.id },
   ]);
-  expect(await suppressedBuyers(db, 12125550145, [buyers[1]!])).toEqual([
+  expect(await findSuppressedBuyers(db, 12125550145, [buyers[1]!])).toEqual([
     { buyer_id: buyers[1], buyer_suppression_id: mine.id },
   ]);
-  expect(await suppressedBuyers(db, 12125550145, [buyers[2]!])).toEqual([]);
+  expect(await findSuppressedBuyers(db, 12125550145, [buyers[2]!])).toEqual([]);
   const theirs = await world.addCompany();
-  expect(await suppressedBuyers(world.deps.tenants.of(theirs.id), 13105550123, buyers)).toEqual([]);
+  expect(await findSuppressedBuyers(world.deps.tenants.of(theirs.id), 13105550123, buyers)).toEqual(
+    [],
+  );
   await api('delete', `buyer_suppressions/${mine.id}`);
-  expect(await suppressedBuyers(db, 13105550123, buyers)).toEqual([
-    { buyer_id: buyers[1], buyer_suppression_id: other.id },
+  expect(await findSuppressedBuyers(db, 13105550123, buyers)).toEqual([
+    { buyer_id: buyers[1], buyer_suppression_id: otherList.id },
   ]);
 });

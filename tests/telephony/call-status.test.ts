@@ -3,7 +3,7 @@ import { carrierRequests } from '../support/carrier-requests';
 import { NOON, ownNumber } from '../support/leads';
 
 const here = carrierRequests();
-const { time, logsOf, newLead, rowOf } = here;
+const { time, loadLogs, newLead, loadRow } = here;
 const { sentMessage, messageStatus, placedCall, callStatus } = here;
 
 describe('the status of an outbound call', () => {
@@ -35,11 +35,11 @@ describe('the status of an outbound call', () => {
       answered_at: new Date(NOON),
       ended_at: new Date('2027-01-12T17:00:42Z'),
     };
-    expect(await rowOf('calls', call)).toMatchObject({
+    expect(await loadRow('calls', call)).toMatchObject({
       ...ended,
       carrier_call_id: `CA-${call.uuid}`,
     });
-    expect(await logsOf(id, 'call_changed')).toEqual(['in_progress', 'completed after 42 s']);
+    expect(await loadLogs(id, 'call_changed')).toEqual(['in_progress', 'completed after 42 s']);
   });
 
   test('that reports an answer only at the end takes its time from the duration', async () => {
@@ -49,7 +49,7 @@ describe('the status of an outbound call', () => {
       status: 'completed_connected',
       connected_call_id: call.id,
     });
-    expect(await rowOf('calls', call)).toMatchObject({
+    expect(await loadRow('calls', call)).toMatchObject({
       answered_at: new Date('2027-01-12T16:59:30Z'),
       ended_at: new Date(NOON),
     });
@@ -69,13 +69,13 @@ describe('the status of an outbound call', () => {
       const { id, call } = await calling(before);
       await callStatus(call, reported, { CallDuration: '0' });
       const over = !['initiated', 'on-hold'].includes(reported);
-      expect(await rowOf('calls', call)).toMatchObject({
+      expect(await loadRow('calls', call)).toMatchObject({
         status,
         answered_at: null,
         total_duration: over ? 0 : null,
       });
       expect(await lead(id)).toMatchObject({ status: after, connected_call_id: null });
-      expect(await logsOf(id, 'call_changed')).toEqual(over ? [`${status} after 0 s`] : []);
+      expect(await loadLogs(id, 'call_changed')).toEqual(over ? [`${status} after 0 s`] : []);
     },
   );
 
@@ -83,19 +83,19 @@ describe('the status of an outbound call', () => {
     const { id, call } = await calling('running');
     for (const status of ['completed', 'completed', 'in-progress', 'ringing', 'busy'])
       await callStatus(call, status, { CallDuration: '7' });
-    expect(await rowOf('calls', call)).toMatchObject({ status: 'completed', total_duration: 7 });
-    expect(await logsOf(id, 'call_changed')).toEqual(['completed after 7 s']);
+    expect(await loadRow('calls', call)).toMatchObject({ status: 'completed', total_duration: 7 });
+    expect(await loadLogs(id, 'call_changed')).toEqual(['completed after 7 s']);
   });
 
   test('changes no call of another company', async () => {
-    const other = await here.world.addCompany();
-    await ownNumber(here.world, other, '12125550168');
+    const otherCompany = await here.world.addCompany();
+    await ownNumber(here.world, otherCompany, '12125550168');
     const { id, call } = await calling('running');
     expect((await callStatus(call, 'completed', { From: '+12125550168' })).status).toBe(200);
     expect(
       (await callStatus({ uuid: '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001' }, 'completed')).status,
     ).toBe(200);
-    expect([(await rowOf('calls', call)).status, (await lead(id)).status]).toEqual([
+    expect([(await loadRow('calls', call)).status, (await lead(id)).status]).toEqual([
       'queued',
       'running',
     ]);
@@ -123,7 +123,7 @@ describe('the status of an outbound call', () => {
         await setTimeout(50);
       await here.world.sql(`UPDATE ${table} SET status = 'queued' WHERE id = $1`, [row.id]);
       await here.world.sql('COMMIT');
-      expect([(await reported).status, (await rowOf(table, row)).status]).toEqual([200, status]);
+      expect([(await reported).status, (await loadRow(table, row)).status]).toEqual([200, status]);
     },
   );
 });

@@ -6,18 +6,18 @@ import { readTwiml } from '../support/twiml-caller';
 setUp();
 
 describe('reports of a carrier', () => {
-  const scripts = (one: Bought, two: Bought) =>
+  const scripts = (firstBuyer: Bought, secondBuyer: Bought) =>
     ({
-      [one.number]: { does: 'answer', key: '2' },
-      [two.number]: { does: 'answer', key: '1', talks: 30 },
+      [firstBuyer.number]: { does: 'answer', key: '2' },
+      [secondBuyer.number]: { does: 'answer', key: '1', talks: 30 },
     }) as const;
   const shop = async () => {
-    const [one, two] = [
+    const [firstBuyer, secondBuyer] = [
       await on.buyer({ tier: 1, press_one_to_accept: true }),
       await on.buyer({ tier: 2 }),
     ];
-    await on.offer([one, two], { greeting_message: 'Welcome.' });
-    return [one, two] as const;
+    await on.offer([firstBuyer, secondBuyer], { greeting_message: 'Welcome.' });
+    return [firstBuyer, secondBuyer] as const;
   };
   const right = [
     [1, 0, 0, 0],
@@ -25,70 +25,88 @@ describe('reports of a carrier', () => {
   ];
 
   test('twice counts once', async () => {
-    const [one, two] = await shop();
-    const played = await on.place({ to: on.own, buyers: scripts(one, two), twice: true });
+    const [firstBuyer, secondBuyer] = await shop();
+    const played = await on.placeCall({
+      to: on.companyNumber,
+      buyers: scripts(firstBuyer, secondBuyer),
+      twice: true,
+    });
     expect([played.connected, await on.attempts(played)]).toEqual([
-      two.number,
+      secondBuyer.number,
       ['declined', 'completed'],
     ]);
-    expect([await on.counts(one), await on.counts(two)]).toEqual(right);
+    expect([await on.counts(firstBuyer), await on.counts(secondBuyer)]).toEqual(right);
   });
 
   test('about legs after the end, in the wrong order, changes nothing', async () => {
-    const [one, two] = await shop();
-    const played = await on.place({ to: on.own, buyers: scripts(one, two), late: true });
+    const [firstBuyer, secondBuyer] = await shop();
+    const played = await on.placeCall({
+      to: on.companyNumber,
+      buyers: scripts(firstBuyer, secondBuyer),
+      late: true,
+    });
     expect([played.connected, await on.attempts(played)]).toEqual([
-      two.number,
+      secondBuyer.number,
       ['declined', 'completed'],
     ]);
     expect([
-      await on.counts(one),
-      await on.counts(two),
-      (await on.callOf(played)).answered_duration,
+      await on.counts(firstBuyer),
+      await on.counts(secondBuyer),
+      (await on.loadCall(played)).answered_duration,
     ]).toEqual([...right, 30]);
   });
 
   test('all over again, an hour later and backwards, changes nothing', async () => {
-    const [one, two] = await shop();
-    const played = await on.place({ to: on.own, buyers: scripts(one, two) });
-    const before = await on.callOf(played);
+    const [firstBuyer, secondBuyer] = await shop();
+    const played = await on.placeCall({
+      to: on.companyNumber,
+      buyers: scripts(firstBuyer, secondBuyer),
+    });
+    const before = await on.loadCall(played);
     time.set('2026-06-01T13:40:00Z');
     for (const { url, params } of played.posts.toReversed()) await on.twiml(url, params);
-    expect(await on.callOf(played)).toEqual(before);
-    expect([await on.counts(one), await on.counts(two), await on.slots()]).toEqual([...right, 0]);
+    expect(await on.loadCall(played)).toEqual(before);
+    expect([await on.counts(firstBuyer), await on.counts(secondBuyer), await on.slots()]).toEqual([
+      ...right,
+      0,
+    ]);
   });
 
   test('ten times at the same time count once', async () => {
-    const [one, two] = [await on.buyer({ tier: 1 }), await on.buyer({ tier: 2 })];
-    await on.offer([one, two]);
+    const [firstBuyer, secondBuyer] = [await on.buyer({ tier: 1 }), await on.buyer({ tier: 2 })];
+    await on.offer([firstBuyer, secondBuyer]);
     const ten = async (url: string, params: Record<string, string>) => {
       const answers = await Promise.all(Array.from({ length: 10 }, () => on.twiml(url, params)));
       expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
       return answers[0]!;
     };
-    const [first] = (await ten(on.hook('voice'), { CallSid: 'CA-ten', From: CALLER, To: on.own }))
-      .children;
+    const [first] = (
+      await ten(on.hook('voice'), { CallSid: 'CA-ten', From: CALLER, To: on.companyNumber })
+    ).children;
     const [second] = (
       await ten(first!.attributes.action!, {
         DialCallStatus: 'no-answer',
         CallStatus: 'in-progress',
       })
     ).children;
-    expect(second!.children[0]!.text).toBe(two.number);
+    expect(second!.children[0]!.text).toBe(secondBuyer.number);
     const end = await ten(second!.attributes.action!, {
       DialCallStatus: 'completed',
       DialCallDuration: '7',
       CallStatus: 'in-progress',
     });
     expect(end.children.map(({ name }) => name)).toEqual(['Hangup']);
-    expect([await on.counts(one), await on.counts(two), await on.slots()]).toEqual([...right, 0]);
+    expect([await on.counts(firstBuyer), await on.counts(secondBuyer), await on.slots()]).toEqual([
+      ...right,
+      0,
+    ]);
   });
 
   test('the leg identifies the buyer that took the call if no answer was reported', async () => {
     const members = [await on.buyer(), await on.buyer()];
     await on.atOnce(members);
     const [dial] = (
-      await on.twiml(on.hook('voice'), { CallSid: 'CA-leg', From: CALLER, To: on.own })
+      await on.twiml(on.hook('voice'), { CallSid: 'CA-leg', From: CALLER, To: on.companyNumber })
     ).children;
     for (const [n, noun] of dial!.children.entries())
       await on.twiml(noun.attributes.statusCallback!, {
@@ -102,7 +120,7 @@ describe('reports of a carrier', () => {
       CallStatus: 'completed',
     });
     const winner = members.find(({ number }) => number === dial!.children[1]!.text)!;
-    expect(await on.callOf({ sid: 'CA-leg' })).toMatchObject({
+    expect(await on.loadCall({ sid: 'CA-leg' })).toMatchObject({
       status: 'completed',
       buyer_id: String(winner.id),
       answered_duration: 42,
@@ -114,8 +132,8 @@ describe('reports of a carrier', () => {
     const members = [await on.buyer(), await on.buyer()];
     await on.atOnce(members);
     const script = { does: 'answer', talks: 30 } as const;
-    const played = await on.place({
-      to: on.own,
+    const played = await on.placeCall({
+      to: on.companyNumber,
       buyers: { [members[0]!.number]: script, [members[1]!.number]: { ...script, after: 9 } },
       late: true,
     });
@@ -130,7 +148,11 @@ describe('reports of a carrier', () => {
     const members = [await on.buyer({ press_one_to_accept: true }), await on.buyer()];
     await on.atOnce(members);
     const [dial] = (
-      await on.twiml(on.hook('voice'), { CallSid: 'CA-screened', From: CALLER, To: on.own })
+      await on.twiml(on.hook('voice'), {
+        CallSid: 'CA-screened',
+        From: CALLER,
+        To: on.companyNumber,
+      })
     ).children;
     const screened = dial!.children.find(({ text }) => text === members[0]!.number)!;
     await on.twiml(screened.attributes.statusCallback!, {
@@ -154,11 +176,11 @@ describe('reports of a carrier', () => {
     const members = [await on.buyer({ press_one_to_accept: true }), await on.buyer()];
     await on.atOnce(members);
     const [dial] = (
-      await on.twiml(on.hook('voice'), { CallSid: 'CA-hung', From: CALLER, To: on.own })
+      await on.twiml(on.hook('voice'), { CallSid: 'CA-hung', From: CALLER, To: on.companyNumber })
     ).children;
-    const asked = dial!.children.find(({ text }) => text === members[0]!.number)!;
-    await on.twiml(asked.attributes.url!, {});
-    await on.twiml(asked.attributes.statusCallback!, {
+    const numberElement = dial!.children.find(({ text }) => text === members[0]!.number)!;
+    await on.twiml(numberElement.attributes.url!, {});
+    await on.twiml(numberElement.attributes.statusCallback!, {
       CallStatus: 'completed',
       CallDuration: '3',
     });
@@ -180,7 +202,7 @@ describe('reports of a carrier', () => {
     ];
     await on.atOnce(members);
     const [dial] = (
-      await on.twiml(on.hook('voice'), { CallSid: 'CA-key', From: CALLER, To: on.own })
+      await on.twiml(on.hook('voice'), { CallSid: 'CA-key', From: CALLER, To: on.companyNumber })
     ).children;
     const keys = [];
     for (const noun of dial!.children)
@@ -198,10 +220,10 @@ describe('reports of a carrier', () => {
   });
 
   test('is rejected without its signature, for another URL, or an unknown call', async () => {
-    const one = await on.buyer();
-    await on.offer([one]);
+    const buyer = await on.buyer();
+    await on.offer([buyer]);
     const [dial] = (
-      await on.twiml(on.hook('voice'), { CallSid: 'CA-signed', From: CALLER, To: on.own })
+      await on.twiml(on.hook('voice'), { CallSid: 'CA-signed', From: CALLER, To: on.companyNumber })
     ).children;
     const urls = [
       on.hook('voice'),
@@ -213,18 +235,26 @@ describe('reports of a carrier', () => {
         (
           await on.post(
             url,
-            { CallSid: 'CA-x', To: on.own, DialCallStatus: 'completed', CallStatus: 'completed' },
+            {
+              CallSid: 'CA-x',
+              To: on.companyNumber,
+              DialCallStatus: 'completed',
+              CallStatus: 'completed',
+            },
             'another token',
           )
         ).status,
       ).toBe(401);
-    expect((await on.callOf({ sid: 'CA-signed' })).status).toBe('ringing');
-    const { uuid } = await on.callOf({ sid: 'CA-signed' });
-    const gone = dial!.attributes.action!.replace(uuid, '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001');
-    expect((await on.post(gone, { DialCallStatus: 'completed' })).status).toBe(404);
+    expect((await on.loadCall({ sid: 'CA-signed' })).status).toBe('ringing');
+    const { uuid } = await on.loadCall({ sid: 'CA-signed' });
+    const unknownUrl = dial!.attributes.action!.replace(
+      uuid,
+      '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001',
+    );
+    expect((await on.post(unknownUrl, { DialCallStatus: 'completed' })).status).toBe(404);
     expect(
       (
-        await on.post(dial!.attributes.action!.replace(on.own.slice(1), '13105559999'), {
+        await on.post(dial!.attributes.action!.replace(on.companyNumber.slice(1), '13105559999'), {
           DialCallStatus: 'completed',
         })
       ).status,
@@ -239,22 +269,26 @@ describe('reports of a carrier', () => {
   });
 
   test('for a call of another company is rejected as unknown', async () => {
-    const one = await on.buyer();
-    await on.offer([one]);
+    const buyer = await on.buyer();
+    await on.offer([buyer]);
     const [dial] = (
-      await on.twiml(on.hook('voice'), { CallSid: 'CA-own', From: CALLER, To: on.own })
+      await on.twiml(on.hook('voice'), { CallSid: 'CA-own', From: CALLER, To: on.companyNumber })
     ).children;
     const theirs = await world.addCompany();
     await ownNumber(world, theirs, '12127779999');
-    const url = dial!.attributes.action!.replace(on.own.slice(1), '12127779999');
+    const url = dial!.attributes.action!.replace(on.companyNumber.slice(1), '12127779999');
     expect((await on.post(url, { DialCallStatus: 'completed' })).status).toBe(404);
-    expect((await on.callOf({ sid: 'CA-own' })).status).toBe('ringing');
+    expect((await on.loadCall({ sid: 'CA-own' })).status).toBe('ringing');
   });
 
   test('configured texts are escaped in TwiML', async () => {
-    const one = await on.buyer({ name: '<Say>"&' });
-    await on.offer([one], { greeting_message: '</Say><Hangup/><Say>"&\u2028🙂' });
-    const res = await on.post(on.hook('voice'), { CallSid: 'CA-xml', From: CALLER, To: on.own });
+    const buyer = await on.buyer({ name: '<Say>"&' });
+    await on.offer([buyer], { greeting_message: '</Say><Hangup/><Say>"&\u2028🙂' });
+    const res = await on.post(on.hook('voice'), {
+      CallSid: 'CA-xml',
+      From: CALLER,
+      To: on.companyNumber,
+    });
     expect([res.status, res.headers['content-type']]).toEqual([
       200,
       expect.stringMatching(/^text\/xml/),

@@ -1,7 +1,7 @@
 import { startHousekeeping } from '../../src/background/housekeeping-loop';
 import { startOutreach } from '../../src/background/outreach-loop';
 import { eventually } from '../support/engine-process';
-import { leadRow, openShop, submit, wait } from '../support/leads';
+import { loadLeadRow, openShop, submit, wait } from '../support/leads';
 import { createWorld, type World } from '../support/world';
 
 let world: World;
@@ -35,6 +35,6 @@ test('the loops of a server call a lead in the sandbox, sell the call and go on'
     attempts_count: 2,
     answered_duration: 120,
   });
-  await eventually(async () => (await leadRow(world, lead)).status === 'scheduled');
+  await eventually(async () => (await loadLeadRow(world, lead)).status === 'scheduled');
   for (const loop of loops) await loop.stop();
 });

@@ -1,10 +1,10 @@
-import { signatureOf } from '../../src/carriers/signature';
+import { computeSignature } from '../../src/carriers/signature';
 import { carrierRequests, PUBLIC_URL, US, type Signed } from '../support/carrier-requests';
 import { ownNumber } from '../support/leads';
 import { createWorld, TWILIO_TOKEN } from '../support/world';
 
 const here = carrierRequests();
-const { hook, text, messagesOf, newAddress } = here;
+const { hook, text, listMessages, newAddress } = here;
 
 describe('a request of a carrier', () => {
   test('is accepted with its signature and answered with an empty text/xml response', async () => {
@@ -26,7 +26,7 @@ describe('a request of a carrier', () => {
       'with only the beginning of a signature',
       {
         headers: {
-          'X-Twilio-Signature': signatureOf(
+          'X-Twilio-Signature': computeSignature(
             TWILIO_TOKEN,
             `${PUBLIC_URL}/api/v1/telephony/sms`,
             message,
@@ -50,8 +50,8 @@ describe('a request of a carrier', () => {
     const res = await hook('telephony/sms', message, signed);
     expect([
       res.status,
-      await messagesOf('+13107770001'),
-      await messagesOf('+13107770002'),
+      await listMessages('+13107770001'),
+      await listMessages('+13107770002'),
     ]).toEqual([401, [], []]);
   });
 
@@ -102,8 +102,8 @@ describe('a request of a carrier', () => {
     const statuses = [];
     for (const token of [TWILIO_TOKEN, '', 'undefined'])
       statuses.push((await hook('telephony/sms', text('STOP'), { token, to: bare })).status);
-    const stored = await bare.sql('SELECT FROM text_messages');
+    const messages = await bare.sql('SELECT FROM text_messages');
     await bare.close();
-    expect([statuses, stored]).toEqual([[401, 401, 401], []]);
+    expect([statuses, messages]).toEqual([[401, 401, 401], []]);
   });
 });

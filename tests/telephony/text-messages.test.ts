@@ -2,19 +2,19 @@ import { carrierRequests, US } from '../support/carrier-requests';
 import { NOON, ownNumber } from '../support/leads';
 
 const here = carrierRequests();
-const { time, hook, text, messagesOf, optedOut, logsOf, newLead } = here;
-const { sentMessage, messageStatus, rowOf } = here;
+const { time, hook, text, listMessages, optedOut, loadLogs, newLead } = here;
+const { sentMessage, messageStatus, loadRow } = here;
 
 /** Messages without the replies to them. */
-const inboundOf = async (number: string) =>
-  (await messagesOf(number)).filter(({ direction }) => direction === 'inbound');
+const loadInbound = async (number: string) =>
+  (await listMessages(number)).filter(({ direction }) => direction === 'inbound');
 
 describe('a text message from a carrier', () => {
   test('is stored with the lead of its sender, and STOP and START have their effect', async () => {
     const { id, number } = await newLead();
     await hook('telephony/sms', text('Stop!', { From: number }));
-    const [stored] = await messagesOf(number);
-    expect(stored).toMatchObject({
+    const [message] = await listMessages(number);
+    expect(message).toMatchObject({
       direction: 'inbound',
       status: 'received',
       body: 'Stop!',
@@ -24,8 +24,8 @@ describe('a text message from a carrier', () => {
     });
     expect([
       await optedOut(number),
-      await logsOf(id, 'sms_received'),
-      (await logsOf(id, 'opted_out')).length,
+      await loadLogs(id, 'sms_received'),
+      (await loadLogs(id, 'opted_out')).length,
     ]).toEqual([true, ['Stop!'], 1]);
     await hook('telephony/sms', text('START', { From: number }));
     expect(await optedOut(number)).toBe(false);
@@ -38,9 +38,9 @@ describe('a text message from a carrier', () => {
     await hook('telephony/sms', text('START', { From: number }));
     expect((await hook('telephony/sms', stop)).status).toBe(200);
     expect([
-      (await inboundOf(number)).length,
+      (await loadInbound(number)).length,
       await optedOut(number),
-      await logsOf(id, 'sms_received'),
+      await loadLogs(id, 'sms_received'),
     ]).toEqual([2, false, ['STOP', 'START']]);
   });
 
@@ -52,9 +52,9 @@ describe('a text message from a carrier', () => {
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect([
-      (await inboundOf(number)).length,
-      (await logsOf(id, 'sms_received')).length,
-      (await logsOf(id, 'opted_out')).length,
+      (await loadInbound(number)).length,
+      (await loadLogs(id, 'sms_received')).length,
+      (await loadLogs(id, 'opted_out')).length,
     ]).toEqual([1, 1, 1]);
   });
 
@@ -62,22 +62,24 @@ describe('a text message from a carrier', () => {
     const picture = text('', { NumMedia: '1' });
     delete picture.Body;
     expect((await hook('telephony/sms', picture)).status).toBe(200);
-    expect(await messagesOf(picture.From!)).toMatchObject([{ body: '' }]);
+    expect(await listMessages(picture.From!)).toMatchObject([{ body: '' }]);
   });
 
   test('belongs to the company of the number it came to, else to none', async () => {
-    const other = await here.world.addCompany();
-    await ownNumber(here.world, other, '12125550166');
+    const otherCompany = await here.world.addCompany();
+    await ownNumber(here.world, otherCompany, '12125550166');
     const message = text('STOP', { To: '+12125550166' });
     await hook('telephony/sms', message);
-    expect(await inboundOf(message.From!)).toMatchObject([{ company_id: String(other.id) }]);
+    expect(await loadInbound(message.From!)).toMatchObject([
+      { company_id: String(otherCompany.id) },
+    ]);
     expect(
       (await here.world.company.api('get', 'contacts', { query: { caller_id: message.From } })).body
         .contacts,
     ).toEqual([]);
     // Both companies may receive a message with this id.
     expect((await hook('telephony/sms', { ...message, To: US })).status).toBe(200);
-    expect((await inboundOf(message.From!)).length).toBe(2);
+    expect((await loadInbound(message.From!)).length).toBe(2);
     expect((await hook('telephony/sms', text('STOP', { To: '+12125559999' }))).status).toBe(404);
   });
 });
@@ -97,8 +99,8 @@ describe('the status of a text message', () => {
     const message = await sentMessage(first, id);
     for (const status of reports) expect((await messageStatus(message, status)).status).toBe(200);
     expect([
-      (await rowOf('text_messages', message)).status,
-      await logsOf(id, 'sms_changed'),
+      (await loadRow('text_messages', message)).status,
+      await loadLogs(id, 'sms_changed'),
     ]).toEqual([last, logs]);
   });
 
@@ -112,20 +114,20 @@ describe('the status of a text message', () => {
     time.set('2027-01-12T17:00:05Z');
     await messageStatus(good, 'delivered');
     const times = { sent_at: new Date(NOON), delivered_at: new Date('2027-01-12T17:00:05Z') };
-    expect(await rowOf('text_messages', good)).toMatchObject({
+    expect(await loadRow('text_messages', good)).toMatchObject({
       carrier_message_id: `SM-${good.uuid}`,
       error_code: null,
       error_message: null,
       ...times,
     });
     await messageStatus(bad, 'undelivered', { ErrorCode: '30003' });
-    expect(await rowOf('text_messages', bad)).toMatchObject({
+    expect(await loadRow('text_messages', bad)).toMatchObject({
       error_code: 'unreachable',
       error_message: expect.stringContaining('out of range'),
       delivered_at: null,
     });
     await messageStatus(odd, 'failed', { ErrorCode: '30410' });
-    expect(await rowOf('text_messages', odd)).toMatchObject({
+    expect(await loadRow('text_messages', odd)).toMatchObject({
       error_code: 'twilio_30410',
       error_message: expect.stringContaining('30410'),
       sent_at: null,
@@ -133,8 +135,8 @@ describe('the status of a text message', () => {
   });
 
   test('changes no message of another company, and no inbound one', async () => {
-    const other = await here.world.addCompany();
-    await ownNumber(here.world, other, '12125550167');
+    const otherCompany = await here.world.addCompany();
+    await ownNumber(here.world, otherCompany, '12125550167');
     const [mine, received] = [
       await sentMessage('queued'),
       await sentMessage('received', null, 'inbound'),
@@ -145,8 +147,8 @@ describe('the status of a text message', () => {
       (await messageStatus({ uuid: '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001' }, 'failed')).status,
     ).toBe(200);
     expect([
-      await rowOf('text_messages', mine),
-      await rowOf('text_messages', received),
+      await loadRow('text_messages', mine),
+      await loadRow('text_messages', received),
     ]).toMatchObject([{ status: 'queued' }, { status: 'received' }]);
     expect((await messageStatus(mine, 'delivered', { From: '+12125559999' })).status).toBe(404);
   });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { twimlOf, whisperTwiml, type DialedLeg } from '../../src/telephony/twiml';
+import { buildTwiml, whisperTwiml, type DialedLeg } from '../../src/telephony/twiml';
 import type { Instruction } from '../../src/routing/engine/instruction';
 import { readTwiml } from '../support/twiml-caller';
 
@@ -37,7 +37,7 @@ const context = {
 };
 const dialing = (...dial: DialedLeg[]) => ({ ...none, action: 'dial' as const, dial });
 const read = (instruction: Instruction<DialedLeg>, more: Partial<typeof context> = {}) =>
-  readTwiml(twimlOf(instruction, { ...context, ...more }));
+  readTwiml(buildTwiml(instruction, { ...context, ...more }));
 
 test('a dial has the attributes that carriers know, and complete URLs', () => {
   expect(
@@ -98,7 +98,8 @@ test.each([
 
 test('it rings for the longest ring time, within what carriers accept', () => {
   const attributes = (...seconds: number[]) =>
-    read(dialing(...seconds.map((timeout_seconds) => leg({ timeout_seconds })))).children[0]!;
+    read(dialing(...seconds.map((timeoutSeconds) => leg({ timeout_seconds: timeoutSeconds }))))
+      .children[0]!;
   expect([
     attributes(20, 40).attributes.timeout,
     attributes(1).attributes.timeout,
@@ -134,29 +135,29 @@ const shape = (xml: string) => {
 
 test('any configured text leaves exactly the intended elements', () => {
   fc.assert(
-    fc.property(anything, anything, anything, anything, (words, number, caller_id, tones) => {
+    fc.property(anything, anything, anything, anything, (words, number, callerId, tones) => {
       const about = {
         ...context,
         greeting: `x${words}`,
-        number_called: caller_id,
+        number_called: callerId,
         urls: { ...urls, dial_status: words },
       };
-      const dialed = leg({ attempt: words, number, caller_id, dtmf_tones: tones });
+      const dialed = leg({ attempt: words, number, caller_id: callerId, dtmf_tones: tones });
       const noun = /^sips?:/i.test(number) ? 'Sip' : 'Number';
-      expect(shape(twimlOf(dialing(dialed), about))).toEqual(['Response', 'Say', 'Dial', noun]);
+      expect(shape(buildTwiml(dialing(dialed), about))).toEqual(['Response', 'Say', 'Dial', noun]);
       const fallback = (type: 'message' | 'voicemail' | 'number') => ({
         ...none,
         action: 'fallback' as const,
         fallback: { type, message: `x${words}`, number: `1${number}` },
       });
-      expect(shape(twimlOf(fallback('message'), about))).toEqual(['Response', 'Say', 'Hangup']);
-      expect(shape(twimlOf(fallback('voicemail'), about))).toEqual([
+      expect(shape(buildTwiml(fallback('message'), about))).toEqual(['Response', 'Say', 'Hangup']);
+      expect(shape(buildTwiml(fallback('voicemail'), about))).toEqual([
         'Response',
         'Say',
         'Record',
         'Hangup',
       ]);
-      expect(shape(twimlOf(fallback('number'), about))).toEqual([
+      expect(shape(buildTwiml(fallback('number'), about))).toEqual([
         'Response',
         'Say',
         'Dial',

@@ -7,7 +7,7 @@ const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
-function clockOf(zone: string): Intl.DateTimeFormat {
+function findClock(zone: string): Intl.DateTimeFormat {
   const clock =
     clocks.get(zone) ??
     new Intl.DateTimeFormat('en-US', {
@@ -22,7 +22,7 @@ function clockOf(zone: string): Intl.DateTimeFormat {
 }
 
 function read(zone: string, at: number): { day: number; minute: number } {
-  const [, day, hour, minute] = /(\w{3})\W+(\d\d):(\d\d)/.exec(clockOf(zone).format(at))!;
+  const [, day, hour, minute] = /(\w{3})\W+(\d\d):(\d\d)/.exec(findClock(zone).format(at))!;
   return { day: DAYS.indexOf(day!), minute: Number(hour) * 60 + Number(minute) };
 }
 
@@ -49,17 +49,19 @@ function isOpen({ business, business_zone }: Case, at: number): boolean {
 }
 
 /** Minute after minute, by the clocks of the runtime. */
-function lookedUp(one: Case): { at: Date; shifted_by?: string } | undefined {
+function findContactTime(testCase: Case): { at: Date; shifted_by?: string } | undefined {
   const isDay = (at: number) =>
-    one.zones.every((zone) => within(read(zone, at).minute, one.daylight));
-  const shifted_by = isDay(one.from) ? 'business_hours' : 'daylight_hours';
+    testCase.zones.every((zone) => within(read(zone, at).minute, testCase.daylight));
+  const shiftedBy = isDay(testCase.from) ? 'business_hours' : 'daylight_hours';
   for (
-    let at = one.from;
-    at < one.from + 14 * 86_400_000;
+    let at = testCase.from;
+    at < testCase.from + 14 * 86_400_000;
     at = (Math.floor(at / 60_000) + 1) * 60_000
   ) {
-    if (isDay(at) && isOpen(one, at))
-      return at === one.from ? { at: new Date(at) } : { at: new Date(at), shifted_by };
+    if (isDay(at) && isOpen(testCase, at))
+      return at === testCase.from
+        ? { at: new Date(at) }
+        : { at: new Date(at), shifted_by: shiftedBy };
   }
   return undefined;
 }
@@ -129,7 +131,7 @@ const entry = fc.record({
 });
 
 test('is what looking at every clock in every minute finds', () => {
-  const one = fc.record({
+  const anyCase = fc.record({
     zones: fc.uniqueArray(zone, { maxLength: 3 }),
     daylight: range,
     business: fc.array(entry, { maxLength: 4 }),
@@ -139,13 +141,13 @@ test('is what looking at every clock in every minute finds', () => {
       .map(([at, ms]) => Date.parse(at) + ms),
   });
   fc.assert(
-    fc.property(one, (it) => {
+    fc.property(anyCase, (it) => {
       const hours: ContactHours = {
         daylight: it.daylight,
         business_open: openMinutes(it.business),
         business_zone: it.business_zone,
       };
-      expect(nextContact(hours, it.zones, new Date(it.from))).toEqual(lookedUp(it));
+      expect(nextContact(hours, it.zones, new Date(it.from))).toEqual(findContactTime(it));
     }),
     { numRuns: 80 },
   );

@@ -1,42 +1,44 @@
 import { leadZones } from '../../src/phone/number-zones';
 import { nextContact } from '../../src/time/contact-hours';
 import { type ScheduleEntry } from '../../src/time/opening-hours';
-import { CENTRAL, DEFAULT, EASTERN, hoursOf, next, PACIFIC } from '../support/contact-hours';
+import { CENTRAL, DEFAULT, EASTERN, buildHours, next, PACIFIC } from '../support/contact-hours';
 
 describe('the next contact', () => {
   const office: ScheduleEntry[] = [1, 2, 3, 4, 5].map((day) => ({ day, times: ['09:00..17:29'] }));
   test('is now, to the millisecond, when it is daylight and the business is open', () => {
     const from = new Date('2026-06-15T18:00:59.123Z');
-    expect(nextContact(hoursOf(DEFAULT, office), [EASTERN, PACIFIC], from)).toEqual({ at: from });
-    expect(nextContact(hoursOf('09:00..08:59'), [EASTERN], from)).toEqual({ at: from });
+    expect(nextContact(buildHours(DEFAULT, office), [EASTERN, PACIFIC], from)).toEqual({
+      at: from,
+    });
+    expect(nextContact(buildHours('09:00..08:59'), [EASTERN], from)).toEqual({ at: from });
   });
   test('both minutes of the daylight are allowed, over midnight too', () => {
-    expect(next(hoursOf(DEFAULT), [EASTERN], '2026-06-15T11:59:59.999Z')).toBe(
+    expect(next(buildHours(DEFAULT), [EASTERN], '2026-06-15T11:59:59.999Z')).toBe(
       '2026-06-15T12:00Z daylight_hours',
     );
     expect(
-      nextContact(hoursOf(DEFAULT), [EASTERN], new Date('2026-06-16T00:59:59.999Z')),
+      nextContact(buildHours(DEFAULT), [EASTERN], new Date('2026-06-16T00:59:59.999Z')),
     ).not.toHaveProperty('shifted_by');
-    expect(next(hoursOf(DEFAULT), [EASTERN], '2026-06-16T01:00:00Z')).toBe(
+    expect(next(buildHours(DEFAULT), [EASTERN], '2026-06-16T01:00:00Z')).toBe(
       '2026-06-16T12:00Z daylight_hours',
     );
-    expect(next(hoursOf('22:00..02:00'), [EASTERN], '2026-06-16T06:00:00Z')).toBe(
+    expect(next(buildHours('22:00..02:00'), [EASTERN], '2026-06-16T06:00:00Z')).toBe(
       '2026-06-16T06:00Z',
     );
-    expect(next(hoursOf('22:00..02:00'), [EASTERN], '2026-06-16T06:01:00Z')).toBe(
+    expect(next(buildHours('22:00..02:00'), [EASTERN], '2026-06-16T06:01:00Z')).toBe(
       '2026-06-17T02:00Z daylight_hours',
     );
   });
   test(
     'a business closed over the weekend opens on Monday; daylight is named when ' + 'both refuse',
     () => {
-      expect(next(hoursOf(DEFAULT, office), [EASTERN], '2026-06-12T21:30:00Z')).toBe(
+      expect(next(buildHours(DEFAULT, office), [EASTERN], '2026-06-12T21:30:00Z')).toBe(
         '2026-06-15T13:00Z business_hours',
       );
-      expect(next(hoursOf(DEFAULT, office), [EASTERN], '2026-06-13T03:00:00Z')).toBe(
+      expect(next(buildHours(DEFAULT, office), [EASTERN], '2026-06-13T03:00:00Z')).toBe(
         '2026-06-15T13:00Z daylight_hours',
       );
-      expect(next(hoursOf(DEFAULT, office), [PACIFIC], '2026-06-15T13:00:00Z')).toBe(
+      expect(next(buildHours(DEFAULT, office), [PACIFIC], '2026-06-15T13:00:00Z')).toBe(
         '2026-06-15T15:00Z daylight_hours',
       );
     },
@@ -46,11 +48,11 @@ describe('the next contact', () => {
       'to 20:59 Eastern',
     () => {
       const zones = leadZones(13105550123, '10001', 'UTC');
-      expect(next(hoursOf(DEFAULT), zones, '2026-06-15T12:00:00Z')).toBe(
+      expect(next(buildHours(DEFAULT), zones, '2026-06-15T12:00:00Z')).toBe(
         '2026-06-15T15:00Z daylight_hours',
       );
-      expect(next(hoursOf(DEFAULT), zones, '2026-06-16T00:59:00Z')).toBe('2026-06-16T00:59Z');
-      expect(next(hoursOf(DEFAULT), zones, '2026-06-16T01:00:00Z')).toBe(
+      expect(next(buildHours(DEFAULT), zones, '2026-06-16T00:59:00Z')).toBe('2026-06-16T00:59Z');
+      expect(next(buildHours(DEFAULT), zones, '2026-06-16T01:00:00Z')).toBe(
         '2026-06-16T15:00Z daylight_hours',
       );
     },
@@ -60,10 +62,10 @@ describe('the next contact', () => {
     () => {
       const zones = leadZones(18125550123, '47586', 'UTC');
       expect(zones).toEqual([CENTRAL, EASTERN]);
-      expect(next(hoursOf(DEFAULT), zones, '2026-06-15T12:00:00Z')).toBe(
+      expect(next(buildHours(DEFAULT), zones, '2026-06-15T12:00:00Z')).toBe(
         '2026-06-15T13:00Z daylight_hours',
       );
-      expect(next(hoursOf(DEFAULT), zones, '2026-06-16T01:00:00Z')).toBe(
+      expect(next(buildHours(DEFAULT), zones, '2026-06-16T01:00:00Z')).toBe(
         '2026-06-16T13:00Z daylight_hours',
       );
     },
@@ -73,14 +75,14 @@ describe('the next contact', () => {
       'opens only at night',
     () => {
       expect(
-        next(hoursOf('08:00..10:59'), [EASTERN, PACIFIC], '2026-06-15T12:00:00Z'),
+        next(buildHours('08:00..10:59'), [EASTERN, PACIFIC], '2026-06-15T12:00:00Z'),
       ).toBeUndefined();
       expect(
-        next(hoursOf(DEFAULT, [{ day: 1, times: [] }]), [EASTERN], '2026-06-15T12:00:00Z'),
+        next(buildHours(DEFAULT, [{ day: 1, times: [] }]), [EASTERN], '2026-06-15T12:00:00Z'),
       ).toBeUndefined();
       expect(
         next(
-          hoursOf(DEFAULT, [{ day: 1, times: ['22:00..23:59'] }]),
+          buildHours(DEFAULT, [{ day: 1, times: ['22:00..23:59'] }]),
           [EASTERN],
           '2026-10-25T12:00:00Z',
         ),
@@ -88,7 +90,7 @@ describe('the next contact', () => {
     },
   );
   test('an unknown zone is not daylight', () => {
-    expect(() => next(hoursOf(DEFAULT), ['Mars/Olympus'], '2026-06-15T12:00:00Z')).toThrow(
+    expect(() => next(buildHours(DEFAULT), ['Mars/Olympus'], '2026-06-15T12:00:00Z')).toThrow(
       RangeError,
     );
   });
@@ -174,11 +176,11 @@ describe('nights on which clocks change', () => {
       '2026-04-04T15:15Z daylight_hours',
     ],
   ])('%s', (_name, zone, daylight, from, expected) =>
-    expect(next(hoursOf(daylight), [zone], from)).toBe(expected),
+    expect(next(buildHours(daylight), [zone], from)).toBe(expected),
   );
 
   test('two zones that change three hours apart', () => {
-    expect(next(hoursOf('01:00..06:00'), [EASTERN, PACIFIC], '2026-03-08T05:00:00Z')).toBe(
+    expect(next(buildHours('01:00..06:00'), [EASTERN, PACIFIC], '2026-03-08T05:00:00Z')).toBe(
       '2026-03-08T09:00Z daylight_hours',
     );
   });
@@ -186,14 +188,16 @@ describe('nights on which clocks change', () => {
     'one moment of the week that the change leaves out is found a week later, ' +
       'within the 14 days',
     () => {
-      const once = hoursOf('02:30..02:30', [{ day: 0, times: ['02:30..02:30'] }]);
+      const once = buildHours('02:30..02:30', [{ day: 0, times: ['02:30..02:30'] }]);
       expect(next(once, [EASTERN], '2026-03-01T07:31:00Z')).toBe(
         '2026-03-15T06:30Z daylight_hours',
       );
     },
   );
   test('a business that opens in an hour that is missing, or in one that comes twice', () => {
-    const business = hoursOf('00:00..23:59', [{ day: 0, times: ['01:30..01:44', '02:30..03:29'] }]);
+    const business = buildHours('00:00..23:59', [
+      { day: 0, times: ['01:30..01:44', '02:30..03:29'] },
+    ]);
     expect(next(business, [], '2026-03-08T06:45:00Z')).toBe('2026-03-08T07:00Z business_hours');
     expect(next(business, [], '2026-11-01T05:45:00Z')).toBe('2026-11-01T06:30Z business_hours');
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isOpenAt, openMinutes, parseRange } from '../../src/time/opening-hours';
 import { DISPLAY_NAMES } from '../../src/time/zone-names';
-import { ianaName, IANA_NAMES, instantOf, offsetAt, parseInstant } from '../../src/time/zone';
+import { ianaName, IANA_NAMES, toInstant, offsetAt, parseInstant } from '../../src/time/zone';
 import { parseFilter, splitPairs } from '../../src/tokens/filters';
 import { uuidv7 } from '../../src/db/uuid';
 import { createWorld, type World } from '../support/world';
@@ -133,7 +133,7 @@ describe('zones', () => {
     },
   );
   test('02:30 on the spring night of New York counts from the offset before', () => {
-    expect(instantOf(new Date('2026-03-08T02:30:00Z'), 'America/New_York').toISOString()).toBe(
+    expect(toInstant(new Date('2026-03-08T02:30:00Z'), 'America/New_York').toISOString()).toBe(
       '2026-03-08T07:30:00.000Z',
     );
     expect([

@@ -1,6 +1,6 @@
 import { compileFilter, OPERATORS, parseFilter } from '../../src/tokens/filters';
-import { setFound } from '../../src/tokens/filter-lookups';
-import { membershipsOf, needsOf } from '../../src/tokens/filter-needs';
+import { setLookups } from '../../src/tokens/filter-lookups';
+import { listMemberships, combineNeeds } from '../../src/tokens/filter-needs';
 import { ownTokens } from '../../src/tokens/substitute';
 
 const data = {
@@ -110,9 +110,9 @@ describe('a value list', () => {
   const filters = ['zip:in_list West Coast', 'zip:NOT IN_LIST "east"', 'state:in_list [States]'];
 
   test('is looked up once for all filters, a ZIP+4 also as its ZIP', () => {
-    const needs = needsOf([filters, filters, ['state:CA']]);
+    const needs = combineNeeds([filters, filters, ['state:CA']]);
     expect(needs.lists.map(({ list }) => list)).toEqual(['West Coast', 'east', 'States']);
-    expect(membershipsOf(needs, ownTokens(data))).toEqual([
+    expect(listMemberships(needs, ownTokens(data))).toEqual([
       { list: 'West Coast', value: '90210-1234' },
       { list: 'West Coast', value: '90210' },
       { list: 'east', value: '90210-1234' },
@@ -123,7 +123,7 @@ describe('a value list', () => {
 
   test('has a value as it was looked up; a blank value is in none', () => {
     const tokens = ownTokens(data);
-    setFound(tokens, { members: new Set(['west coast\n90210']) });
+    setLookups(tokens, { members: new Set(['west coast\n90210']) });
     expect(filters.map((filter) => compileFilter(filter)!(tokens))).toEqual([true, true, false]);
     expect(compileFilter('gone:in_list West Coast')!(ownTokens({}))).toBe(false);
     expect(compileFilter('gone:not in_list West Coast')!(ownTokens({}))).toBe(true);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { flattened, LIMITS, tokenName, tokensOf, type Data } from '../../src/tokens/lead-data';
-import { checkPrototype, nested, parsed, untouched } from '../support/lead-data';
+import { flattenData, LIMITS, tokenName, buildTokens, type Data } from '../../src/tokens/lead-data';
+import { checkPrototype, buildNested, parseData, checkUntouched } from '../support/lead-data';
 
 checkPrototype();
 
@@ -63,7 +63,7 @@ describe('data of a foreign shape, made plain', () => {
         odd: [{ name: 'a', value: 1 }, 2],
       },
     ],
-  ])('%s', (_name, data, found) => expect(flattened(data)).toMatchObject(found));
+  ])('%s', (_name, data, expected) => expect(flattenData(data)).toMatchObject(expected));
 
   test.each<[string, Data, Data]>([
     [
@@ -105,39 +105,43 @@ describe('data of a foreign shape, made plain', () => {
     ],
     [
       'what is nested as deep as it may be is lifted',
-      nested(LIMITS.depth, { tel: '1' }),
+      buildNested(LIMITS.depth, { tel: '1' }),
       { caller_id: '1', tel: '1' },
     ],
-    ['what is nested deeper stays', nested(LIMITS.depth + 1, { tel: '1' }), { a: { tel: '1' } }],
+    [
+      'what is nested deeper stays',
+      buildNested(LIMITS.depth + 1, { tel: '1' }),
+      { a: { tel: '1' } },
+    ],
     ['keys that are no name are left out', { '?': 1, '!': { a: 1 } }, {}],
     [
       'a name that is too long together is left out',
       { ['b'.repeat(60)]: { ['c'.repeat(60)]: 2 }, ['c'.repeat(60)]: 1 },
       { ['c'.repeat(60)]: 1 },
     ],
-  ])('%s', (_name, data, found) => expect({ ...flattened(data) }).toEqual(found));
+  ])('%s', (_name, data, expected) => expect({ ...flattenData(data) }).toEqual(expected));
 
   test('what was sent is left as it is', () => {
     const data = { a: { phone: '1', list: [{ name: 'x', value: {} }] } };
     const before = structuredClone(data);
-    flattened(data);
+    flattenData(data);
     expect(data).toEqual(before);
   });
   test('names of JavaScript are ordinary names, at every level', () => {
-    const found = flattened(
-      parsed(
+    const result = flattenData(
+      parseData(
         '{"__proto__":"p","a":{"__proto__":{"polluted":1},"constructor":"c"},' +
           '"f":[{"name":"__proto__","value":"q"}]}',
       ),
     );
-    expect(Object.entries(found).sort()).toEqual([
+    expect(Object.entries(result).sort()).toEqual([
       ['__proto__', 'p'],
       ['constructor', 'c'],
       ['polluted', 1],
     ]);
     expect(
       Object.getPrototypeOf(
-        flattened(parsed('{"f":[{"name":"__proto__","value":{"polluted":1}}]}')),
+        flattenData(parseData('{"f":[{"name":"__proto__","value":{"polluted":1}}]}')),
       ),
     ).toBeNull();
   });
@@ -147,7 +151,7 @@ describe('data of a foreign shape, made plain', () => {
     Array.from({ length: levels }).reduce<unknown>((inner) => pair(inner), 1);
   const many = <T>(value: (n: number) => T) => Array.from({ length: 100_000 }, (_, n) => value(n));
   test.each<[string, Data, number]>([
-    ['levels without end', nested(20_000), 1],
+    ['levels without end', buildNested(20_000), 1],
     ['lists of pairs without end', { a: pairs(20_000) }, 1],
     [
       'a hundred thousand keys of one name',
@@ -161,7 +165,7 @@ describe('data of a foreign shape, made plain', () => {
     ],
     ['a key of a million underscores', { a: { [`A${'_'.repeat(1_000_000)}a`]: 1 } }, 0],
   ])('%s come to an end', (_name, data, tokens) =>
-    expect(Object.keys(flattened(data))).toHaveLength(tokens),
+    expect(Object.keys(flattenData(data))).toHaveLength(tokens),
   );
 
   test(
@@ -198,14 +202,14 @@ describe('data of a foreign shape, made plain', () => {
         typeof value !== 'object' || value === null || Array.isArray(value);
       fc.assert(
         fc.property(fc.dictionary(key, tree, { maxKeys: 5 }), (data) => {
-          const found = flattened(data);
-          for (const [name, value] of Object.entries(found))
+          const result = flattenData(data);
+          for (const [name, value] of Object.entries(result))
             expect([tokenName(name), isPlain(value)]).toEqual([name, true]);
-          const again = flattened(found);
+          const second = flattenData(result);
           // A list of pairs may come out of a list of pairs.
-          if (!JSON.stringify(found).includes('[{')) expect(again).toEqual(found);
-          expect(tokensOf({}, found).tokens).toEqual(found);
-          untouched();
+          if (!JSON.stringify(result).includes('[{')) expect(second).toEqual(result);
+          expect(buildTokens({}, result).tokens).toEqual(result);
+          checkUntouched();
         }),
         { numRuns: 1_000 },
       );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { LIMITS, tokenName, tokensOf, type Data } from '../../src/tokens/lead-data';
-import { checkPrototype, names, nested, parsed } from '../support/lead-data';
+import { LIMITS, tokenName, buildTokens, type Data } from '../../src/tokens/lead-data';
+import { checkPrototype, names, buildNested, parseData } from '../support/lead-data';
 
 checkPrototype();
 
@@ -98,19 +98,19 @@ describe('the tokens of a submission', () => {
       { a: null, b: 0, c: '', d: [{ E: 1 }], f: false },
     ],
   ])('%s', (_name, loose, data, tokens) =>
-    expect(tokensOf(loose, data)).toEqual({ tokens, faults: [] }),
+    expect(buildTokens(loose, data)).toEqual({ tokens, faults: [] }),
   );
 
   test('names of JavaScript are ordinary names', () => {
     const json =
       '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},' +
       '"toString":"t","hasOwnProperty":"h","valueOf":"v"}';
-    const { tokens, faults } = tokensOf(parsed(json), parsed('{"prototype":"p"}'));
+    const { tokens, faults } = buildTokens(parseData(json), parseData('{"prototype":"p"}'));
     const plain =
       '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},' +
       '"prototype":"p","has_own_property":"h","to_string":"t","value_of":"v"}';
-    expect(Object.entries(tokens).sort()).toEqual(Object.entries(parsed(plain)).sort());
-    expect(parsed(JSON.stringify(tokens))).toEqual(parsed(plain));
+    expect(Object.entries(tokens).sort()).toEqual(Object.entries(parseData(plain)).sort());
+    expect(parseData(JSON.stringify(tokens))).toEqual(parseData(plain));
     expect([faults, tokens.polluted, 'polluted' in tokens]).toEqual([[], undefined, false]);
   });
 
@@ -119,10 +119,10 @@ describe('the tokens of a submission', () => {
     ['200 tokens', names(LIMITS.tokens)],
     ['200 tokens under more keys', { ...names(LIMITS.tokens), T0: 0, ' t1 ': 1 }],
     ['64 kB of JSON', wide(LIMITS.bytes)],
-    ['5 levels', { a: nested(LIMITS.depth) }],
+    ['5 levels', { a: buildNested(LIMITS.depth) }],
     ['5 levels of lists', { a: [[[[[]]]]] }],
     ['a list of ten thousand', { a: Array<number>(10_000).fill(1) }],
-  ])('may be %s', (_name, data) => expect(tokensOf({}, data).faults).toEqual([]));
+  ])('may be %s', (_name, data) => expect(buildTokens({}, data).faults).toEqual([]));
   const [many, large] = [
     `must have at most ${LIMITS.tokens} tokens`,
     `must be at most ${LIMITS.bytes} bytes as JSON`,
@@ -139,12 +139,12 @@ describe('the tokens of a submission', () => {
       [`data ${large}`],
     ],
     ['a list without end', {}, { a: Array<number>(500_000).fill(1) }, [`data ${large}`]],
-    ['more than 5 levels', { ok: 1 }, { b: nested(LIMITS.depth + 1) }, [`b ${deep}`]],
+    ['more than 5 levels', { ok: 1 }, { b: buildNested(LIMITS.depth + 1) }, [`b ${deep}`]],
     ['more than 5 levels of lists', { a: [[[[[[]]]]]] }, {}, [`a ${deep}`]],
     [
       'levels without end',
       {},
-      { a: parsed('['.repeat(100_000) + ']'.repeat(100_000)) },
+      { a: parseData('['.repeat(100_000) + ']'.repeat(100_000)) },
       [`a ${deep}`],
     ],
     [
@@ -157,8 +157,8 @@ describe('the tokens of a submission', () => {
       ),
     ],
   ])('must not be %s', (_name, loose, data, faults) =>
-    expect(tokensOf(loose, data).faults.map(({ field, message }) => `${field} ${message}`)).toEqual(
-      faults,
-    ),
+    expect(
+      buildTokens(loose, data).faults.map(({ field, message }) => `${field} ${message}`),
+    ).toEqual(faults),
   );
 });

@@ -190,17 +190,17 @@ describe('filters', () => {
   test('never throws, and a filter and its opposite are never both true', () => {
     const operand = fc.string({ unit: 'binary' }).map((text) => text.replace(/^[\s=!<>~]+/, ''));
     fc.assert(
-      fc.property(operand, fc.string(), (wanted, value) => {
-        const [equal, other] = [compileFilter(`a:${wanted}`), compileFilter(`a:!=${wanted}`)];
+      fc.property(operand, fc.string(), (expected, value) => {
+        const [equal, unequal] = [compileFilter(`a:${expected}`), compileFilter(`a:!=${expected}`)];
         const [within, without] = [
-          compileFilter(`a:in ${wanted}`),
-          compileFilter(`a:not in ${wanted}`),
+          compileFilter(`a:in ${expected}`),
+          compileFilter(`a:not in ${expected}`),
         ];
-        if (parseFilter(`a:in ${wanted}`)?.operator === 'in')
+        if (parseFilter(`a:in ${expected}`)?.operator === 'in')
           expect(within!(() => value)).toBe(!without!(() => value));
-        fc.pre(parseFilter(`a:${wanted}`)?.operator === '=' && other !== undefined);
-        fc.pre(!/^["']/.test(wanted));
-        expect(equal!(() => value)).toBe(!other!(() => value));
+        fc.pre(parseFilter(`a:${expected}`)?.operator === '=' && unequal !== undefined);
+        fc.pre(!/^["']/.test(expected));
+        expect(equal!(() => value)).toBe(!unequal!(() => value));
       }),
     );
   });

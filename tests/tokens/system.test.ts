@@ -1,6 +1,6 @@
 import { type Data } from '../../src/tokens/lead-data';
 import { CALL_TOKENS, leadTokens, type SystemFacts } from '../../src/tokens/system';
-import { checkPrototype, parsed } from '../support/lead-data';
+import { checkPrototype, parseData } from '../support/lead-data';
 
 checkPrototype();
 
@@ -111,7 +111,7 @@ describe('the tokens of a lead', () => {
     'valueOf',
   ])('there is none of the name %j', (name) => expect(leadTokens({}, facts)(name)).toBeUndefined());
   test('data under names of JavaScript are data', () => {
-    const tokens = leadTokens(parsed('{"__proto__":"p","constructor":"c"}'), facts);
+    const tokens = leadTokens(parseData('{"__proto__":"p","constructor":"c"}'), facts);
     expect(['__proto__', 'constructor', 'toString'].map(tokens)).toEqual(['p', 'c', undefined]);
   });
   test('those that cost a look at the calls are tokens', () =>

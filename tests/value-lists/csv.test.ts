@@ -27,8 +27,8 @@ test('runs no formula in a spreadsheet, and reads back as it was', async () => {
     ].toSorted(),
   );
   const form = { name: 'Again', import_file: Buffer.from(text) };
-  const again = await api('post', 'value_lists', { form });
-  expect(again.status).toBe(201);
-  const shown = await api('get', `value_lists/${again.body.value_list.id}/values?root=false`);
+  const response = await api('post', 'value_lists', { form });
+  expect(response.status).toBe(201);
+  const shown = await api('get', `value_lists/${response.body.value_list.id}/values?root=false`);
   expect(shown.body.toSorted()).toEqual(values.toSorted());
 });

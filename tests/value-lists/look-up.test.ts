@@ -1,5 +1,5 @@
 import type { Sql } from '../../src/db/sql';
-import { needsOf } from '../../src/tokens/filter-needs';
+import { combineNeeds } from '../../src/tokens/filter-needs';
 import { passesFilters } from '../../src/tokens/filters';
 import { ownTokens } from '../../src/tokens/substitute';
 import { lookUpForFilters } from '../../src/value-lists/look-up';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** The database, with a count of the statements. */
-function counting() {
+function buildCountingSql() {
   const count = { statements: 0 };
   const sql = ((...args: Parameters<Sql>) => {
     count.statements++;
@@ -34,13 +34,13 @@ test('all filters of all decisions together are looked up by one statement', asy
     `zip:in_list ${n % 2 ? 'odd' : 'EVEN'}`,
     `other:not in_list even`,
   ]);
-  const other = await world.addCompany();
+  const otherCompany = await world.addCompany();
   const deciding = Array.from({ length: 40 }, (_, n) => ({
-    company_id: n === 39 ? other.id : world.company.id,
+    company_id: n === 39 ? otherCompany.id : world.company.id,
     tokens: ownTokens({ zip: n, other: n + 1 }),
-    needs: needsOf(filters),
+    needs: combineNeeds(filters),
   }));
-  const { sql, count } = counting();
+  const { sql, count } = buildCountingSql();
   await lookUpForFilters(sql, deciding);
   expect(count.statements).toBe(1);
   const passed = deciding.map(({ tokens }) => [
@@ -56,11 +56,11 @@ test('all filters of all decisions together are looked up by one statement', asy
 });
 
 test('nothing is asked of the database where no filter needs it', async () => {
-  const { sql, count } = counting();
+  const { sql, count } = buildCountingSql();
   const tokens = ownTokens({ zip: '1' });
   await lookUpForFilters(sql, [
-    { company_id: world.company.id, tokens, needs: needsOf([['zip:1', 'state:in CA']]) },
-    { company_id: world.company.id, tokens, needs: needsOf([['gone:in_list Even']]) },
+    { company_id: world.company.id, tokens, needs: combineNeeds([['zip:1', 'state:in CA']]) },
+    { company_id: world.company.id, tokens, needs: combineNeeds([['gone:in_list Even']]) },
   ]);
   expect(count.statements).toBe(0);
 });

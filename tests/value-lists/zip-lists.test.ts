@@ -1,4 +1,4 @@
-import { zipOf } from '../../src/value-lists/zips';
+import { parseZip } from '../../src/value-lists/zips';
 import { CALLER, softswitch } from '../support/softswitch';
 
 // Lists of ZIP codes, which say where the callers of a buyer must be.
@@ -10,9 +10,9 @@ type Fields = Record<string, unknown>;
 type Args = Parameters<(typeof on)['world']['company']['api']>;
 
 const api = (...args: Args) => on.world.company.api(...args);
-const made = async (body: Fields = {}) =>
+const createList = async (body: Fields = {}) =>
   (await ok('post', 'zip_lists', { name: 'West coast', ...body })).zip_list;
-const valuesOf = async (id: number, query = {}) =>
+const loadValues = async (id: number, query = {}) =>
   (await api('get', `zip_lists/${id}/values`, { query })).body.values;
 
 test.each([
@@ -29,21 +29,21 @@ test.each([
   ['K1A 0B1', undefined],
   ['', undefined],
 ])('the ZIP code of %j is %j', (text, zip) => {
-  expect(zipOf(text)).toBe(zip);
+  expect(parseZip(text)).toBe(zip);
 });
 
 describe('a list of ZIP codes', () => {
   test('is created, changed, read and deleted like any value list, and is one', async () => {
-    const list = await made({ values: ['90001', '90001-1234', ' 2108', ''] });
+    const list = await createList({ values: ['90001', '90001-1234', ' 2108', ''] });
     expect(list).toMatchObject({ kind: 'zip_codes', values_count: 2, in_use: false });
-    expect(await valuesOf(list.id)).toEqual(['02108', '90001']);
-    expect(await valuesOf(list.id, { value: '02108-7777' })).toEqual(['02108']);
+    expect(await loadValues(list.id)).toEqual(['02108', '90001']);
+    expect(await loadValues(list.id, { value: '02108-7777' })).toEqual(['02108']);
     const added = await ok('post', `zip_lists/${list.id}/add_values`, { values: [501, '90001'] });
     expect(added).toMatchObject({ accepted: 2, added: 1, zip_list: { values_count: 3 } });
     const removed = await ok('post', `value_lists/${list.id}/remove_values`, { values: ['501'] });
     expect(removed).toMatchObject({ accepted: 1, removed: 1, value_list: { kind: 'zip_codes' } });
     await ok('put', `zip_lists/${list.id}`, { name: 'Coast', values: ['10001-0001'] });
-    expect(await valuesOf(list.id)).toEqual(['10001']);
+    expect(await loadValues(list.id)).toEqual(['10001']);
     expect((await ok('get', `value_lists/${list.id}`)).value_list.name).toBe('Coast');
     expect((await ok('delete', `zip_lists/${list.id}`)).zip_list.deleted_at).not.toBe(null);
     expect((await api('get', `zip_lists/${list.id}`)).status).toBe(404);
@@ -64,11 +64,11 @@ describe('a list of ZIP codes', () => {
       form: { import_file: Buffer.from('94101\n94102\n') },
     });
     expect([added.status, added.body.added]).toEqual([200, 2]);
-    expect(await valuesOf(body.zip_list.id)).toEqual(['02108', '90001', '94101', '94102']);
+    expect(await loadValues(body.zip_list.id)).toEqual(['02108', '90001', '94101', '94102']);
   });
 
   test('takes ZIP codes only, whatever path names it', async () => {
-    const { id } = await made();
+    const { id } = await createList();
     for (const [method, path] of [
       ['post', `value_lists/${id}/add_values`],
       ['post', `zip_lists/${id}/remove_values`],
@@ -77,7 +77,7 @@ describe('a list of ZIP codes', () => {
       const { status, body } = await api(method, path, { body: { values: ['90001', 'CA'] } });
       expect([status, body.errors.values[0]]).toEqual([422, expect.stringContaining('none: CA')]);
     }
-    expect(await valuesOf(id)).toEqual([]);
+    expect(await loadValues(id)).toEqual([]);
   });
 
   test('is the only kind that zip_lists has, and stays of its kind', async () => {
@@ -101,20 +101,20 @@ describe('a list of ZIP codes', () => {
       );
     const changed = await api('put', `value_lists/${any.id}`, { body: { kind: 'zip_codes' } });
     expect([changed.status, Object.keys(changed.body.errors)]).toEqual([422, ['kind']]);
-    const taken = await api('post', 'zip_lists', { body: { name: 'ANY' } });
-    expect([taken.status, Object.keys(taken.body.errors)]).toEqual([422, ['name']]);
+    const response = await api('post', 'zip_lists', { body: { name: 'ANY' } });
+    expect([response.status, Object.keys(response.body.errors)]).toEqual([422, ['name']]);
   });
 });
 
 describe('a buyer with a ZIP list', () => {
   test('gets calls from its ZIP codes alone, from the next call on', async () => {
-    const list = await made({ values: ['90210', '2108'] });
+    const list = await createList({ values: ['90210', '2108'] });
     const id = await buyer({ zip_list_id: list.uuid });
     expect((await ok('get', `buyers/${id}`)).buyer.zip_list_id).toBe(list.id);
-    const offer_id = await offer({ buyer_ids: [id] });
+    const offerId = await offer({ buyer_ids: [id] });
     const explained = async (tokens: Fields) => {
-      const asked = { offer_id, caller_number: CALLER, tokens };
-      const [{ reason, details }] = (await ok('post', 'routing/explain', asked)).decision
+      const request = { offer_id: offerId, caller_number: CALLER, tokens };
+      const [{ reason, details }] = (await ok('post', 'routing/explain', request)).decision
         .candidates;
       return reason && [reason, details];
     };
@@ -131,22 +131,22 @@ describe('a buyer with a ZIP list', () => {
 
   test('must name a ZIP list of its company', async () => {
     const any = (await ok('post', 'value_lists', { name: 'Any' })).value_list;
-    const other = await on.world.addCompany();
+    const otherCompany = await on.world.addCompany();
     const body = { name: 'Theirs' };
-    const theirs = (await other.api('post', 'zip_lists', { body })).body.zip_list;
-    for (const [zip_list_id, message] of [
+    const theirs = (await otherCompany.api('post', 'zip_lists', { body })).body.zip_list;
+    for (const [zipListId, message] of [
       [any.id, 'must be a list of ZIP codes'],
       [theirs.id, 'names no record of yours'],
       [theirs.uuid, 'names no record of yours'],
     ])
-      expect(await on.errors('buyers', { name: 'B', zip_list_id })).toEqual([
+      expect(await on.errors('buyers', { name: 'B', zip_list_id: zipListId })).toEqual([
         422,
         { zip_list_id: [expect.stringContaining(message)] },
       ]);
   });
 
   test('keeps its list from being renamed or deleted', async () => {
-    const list = await made();
+    const list = await createList();
     const id = await buyer({ name: 'Bay', zip_list_id: list.id });
     expect((await ok('get', `zip_lists/${list.id}`)).zip_list.in_use).toBe(true);
     for (const res of [
@@ -165,7 +165,7 @@ describe('a buyer with a ZIP list', () => {
   test('finds its list, or the list is deleted first: never both', async () => {
     const id = await buyer();
     for (let n = 0; n < 5; n++) {
-      const list = await made({ name: `List ${n}` });
+      const list = await createList({ name: `List ${n}` });
       const [set, deleted] = await Promise.all([
         api('put', `buyers/${id}`, { body: { zip_list_id: list.id } }),
         api('delete', `zip_lists/${list.id}`),

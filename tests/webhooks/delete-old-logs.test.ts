@@ -2,7 +2,7 @@ import { startWebhooks } from '../../src/background/webhook-loops';
 import { deleteOldWebhookLogs } from '../../src/webhooks/delete-old-logs';
 import { eventually } from '../support/engine-process';
 import { startReceiver } from '../support/receiver';
-import { webhooksOf } from '../support/webhooks';
+import { buildWebhookHelpers } from '../support/webhooks';
 import { createWorld, type World } from '../support/world';
 
 const DAY_MS = 24 * 3_600_000;
@@ -16,18 +16,18 @@ const deleteIn = (days: number) =>
   deleteOldWebhookLogs({ ...world.deps, clock: () => new Date(Date.now() + days * DAY_MS) }, 30);
 
 test('deliveries are deleted with their logs when old, unless they wait', async () => {
-  const here = webhooksOf(world);
+  const here = buildWebhookHelpers(world);
   const receiver = await startReceiver();
   const { id } = await here.hook(receiver.url);
-  const [call_id] = await here.calls(3);
+  const [callId] = await here.calls(3);
   const fired = (
-    await here.ok('post', 'webhook_manual_fires', { outgoing_webhook_id: id, call_id })
+    await here.ok('post', 'webhook_manual_fires', { outgoing_webhook_id: id, call_id: callId })
   ).webhook_manual_fire;
   const running = startWebhooks(world.deps, { delays: [1] });
   await eventually(async () => (await here.logs(id)).length === 4);
   await running.stop();
   await receiver.close();
-  const [, waiting, again] = (
+  const [, waiting, recentDelivery] = (
     await world.sql<{ id: string }>('SELECT id FROM webhook_deliveries ORDER BY id')
   ).map((row) => row.id);
   await world.sql(
@@ -37,7 +37,7 @@ test('deliveries are deleted with their logs when old, unless they wait', async 
   await world.sql(
     `UPDATE webhook_logs SET created_at = now() + interval '20 days'
     WHERE webhook_delivery_id = $1`,
-    [again],
+    [recentDelivery],
   );
   const shown = async () =>
     (await here.ok('get', `webhook_manual_fires/${fired.id}`)).webhook_manual_fire
@@ -53,7 +53,7 @@ test('deliveries are deleted with their logs when old, unless they wait', async 
   expect([(await left()).length, (await shown()).length]).toEqual([4, 1]);
   await Promise.all([deleteIn(31), deleteIn(31)]);
   expect([await left(), await shown(), (await here.statuses(id)).length]).toEqual([
-    [waiting, again].toSorted(),
+    [waiting, recentDelivery].toSorted(),
     [],
     2,
   ]);
@@ -66,7 +66,7 @@ test('deliveries are deleted with their logs when old, unless they wait', async 
 });
 
 test('old logs of pre-dial requests are deleted', async () => {
-  const { id } = await webhooksOf(world).hook('http://127.0.0.1:9999');
+  const { id } = await buildWebhookHelpers(world).hook('http://127.0.0.1:9999');
   await world.sql(
     `INSERT INTO webhook_logs (
       company_id, uuid, created_at, outgoing_webhook_id, trigger_type, event_id, attempt,

@@ -5,27 +5,29 @@ import type { Running } from '../../src/jobs/loop';
 import { startWebhooks } from '../../src/background/webhook-loops';
 import { fanOutWebhookEvents } from '../../src/webhooks/fan-out-events';
 import { confirmAddress } from '../support/confirmed-addresses';
-import { eventually, gate } from '../support/engine-process';
+import { eventually, createGate } from '../support/engine-process';
 import { kill } from '../support/job-process';
 import { checkPayload, startReceiver, type Answer, type Received } from '../support/receiver';
 import { startWebhookProcess } from '../support/webhook-process';
-import { callOf, webhooksOf } from '../support/webhooks';
+import { parseCallId, buildWebhookHelpers } from '../support/webhooks';
 import { createWorld, testConfig, type World } from '../support/world';
 
 const ALLOWED = { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' };
 const closing: (() => Promise<unknown>)[] = [];
 let world: World;
-let here: ReturnType<typeof webhooksOf>;
+let here: ReturnType<typeof buildWebhookHelpers>;
 beforeEach(async () => {
   world = await createWorld({ environment: ALLOWED });
-  here = webhooksOf(world);
+  here = buildWebhookHelpers(world);
 });
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
   await world.close();
 });
 
-const receiverOf = async (answer?: (received: Omit<Received, 'answered'>, n: number) => Answer) => {
+const openReceiver = async (
+  answer?: (received: Omit<Received, 'answered'>, n: number) => Answer,
+) => {
   const receiver = await startReceiver(answer);
   closing.push(receiver.close);
   return receiver;
@@ -42,7 +44,7 @@ const start = (
 test('1,000 events arrive despite failures and kills, signed, with one id each', async () => {
   // It fails every second attempt of an event, while the worker is killed twice.
   const tries = new Map<string, number>();
-  const receiver = await receiverOf(({ headers }) => {
+  const receiver = await openReceiver(({ headers }) => {
     const id = headers['webhook-id'] as string;
     tries.set(id, (tries.get(id) ?? 0) + 1);
     return tries.get(id)! % 2 === 1 ? 500 : 200;
@@ -67,14 +69,16 @@ test('1,000 events arrive despite failures and kills, signed, with one id each',
   const ids = await calls;
   const arrived = () =>
     new Set(
-      receiver.received.filter(({ answered }) => answered === 200).map(({ body }) => callOf(body)),
+      receiver.received
+        .filter(({ answered }) => answered === 200)
+        .map(({ body }) => parseCallId(body)),
     );
   await eventually(() => arrived().size === 1_000, 50);
   await kill(third);
   expect([...arrived()].toSorted((a, b) => a - b)).toEqual(ids);
   const names = new Map<number, Set<string>>();
   for (const { body, headers } of receiver.received) {
-    const call = callOf(body);
+    const call = parseCallId(body);
     names.set(call, (names.get(call) ?? new Set()).add(headers['webhook-id'] as string));
     new Webhook(secret).verify(body, headers as Record<string, string>);
     checkPayload(body);
@@ -86,19 +90,19 @@ test('1,000 events arrive despite failures and kills, signed, with one id each',
 test('a receiver that hangs, with many webhooks, does not delay the others', async () => {
   const held = new Set<ServerResponse>();
   let most = 0;
-  const hanging = await receiverOf(() => (res) => {
+  const hanging = await openReceiver(() => (res) => {
     most = Math.max(most, held.add(res).size);
     // On a busy machine, a request may end by its timeout and come again.
     res.once('close', () => held.delete(res));
   });
-  const well = await receiverOf();
+  const well = await openReceiver();
   for (let n = 0; n < 24; n++) await here.hook(hanging.url);
   await here.hook(well.url);
   await here.calls(100);
   start();
   await eventually(() => well.received.length === 100);
-  expect(well.received.map(({ body }) => callOf(body))).toEqual(
-    well.received.map(({ body }) => callOf(body)).toSorted((a, b) => a - b),
+  expect(well.received.map(({ body }) => parseCallId(body))).toEqual(
+    well.received.map(({ body }) => parseCallId(body)).toSorted((a, b) => a - b),
   );
   // At most ten at once; it has not responded to any of them yet.
   await eventually(() => most >= 10);
@@ -107,32 +111,32 @@ test('a receiver that hangs, with many webhooks, does not delay the others', asy
 });
 
 test('two workers send the events of a webhook in order, one after the other', async () => {
-  let at_once = 0;
+  let atOnce = 0;
   let most = 0;
-  const receiver = await receiverOf(() => (res) => {
-    most = Math.max(most, ++at_once);
+  const receiver = await openReceiver(() => (res) => {
+    most = Math.max(most, ++atOnce);
     setTimeout(() => {
-      at_once--;
+      atOnce--;
       res.writeHead(200).end();
     }, 2);
   });
   await here.hook(receiver.url);
-  const other = createDeps({
+  const otherDeps = createDeps({
     config: testConfig(ALLOWED),
     database_url: world.url,
     log: world.deps.log,
   });
-  closing.push(() => other.database.close());
+  closing.push(() => otherDeps.database.close());
   start({ lease_ms: 1_000 });
-  start({ lease_ms: 1_000 }, other);
+  start({ lease_ms: 1_000 }, otherDeps);
   const ids = await here.calls(300);
   await eventually(() => receiver.received.length === 300);
-  expect([most, receiver.received.map(({ body }) => callOf(body))]).toEqual([1, ids]);
+  expect([most, receiver.received.map(({ body }) => parseCallId(body))]).toEqual([1, ids]);
 });
 
 test('a worker that lost its lease writes no results, and another one continues', async () => {
-  const { open, opened } = gate();
-  const receiver = await receiverOf((_, n) =>
+  const { open, opened } = createGate();
+  const receiver = await openReceiver((_, n) =>
     n === 0 ? (res) => void opened.then(() => res.writeHead(200).end()) : 200,
   );
   const { id } = await here.hook(receiver.url);
@@ -154,8 +158,8 @@ test('a worker that lost its lease writes no results, and another one continues'
 });
 
 test('410 pauses the webhook and alerts; unpausing sends the deliveries that wait', async () => {
-  let gone = true;
-  const receiver = await receiverOf(() => (gone ? 410 : 200));
+  let isGone = true;
+  const receiver = await openReceiver(() => (isGone ? 410 : 200));
   const { id } = await here.hook(receiver.url, { alert_email: 'ops@example.com' });
   await confirmAddress(world, 'ops@example.com');
   await here.calls(3);
@@ -172,7 +176,7 @@ test('410 pauses the webhook and alerts; unpausing sends the deliveries that wai
   expect(mails).toMatchObject([{ data: { outgoing_webhook_id: String(id), news: 'paused' } }]);
   // Events in the meantime are not delivered.
   await here.calls(1);
-  gone = false;
+  isGone = false;
   await here.ok('put', `outgoing_webhooks/${id}`, { paused: false });
   await eventually(async () => (await here.statuses(id)).every((status) => status === 'delivered'));
   expect([
@@ -188,7 +192,7 @@ test('Retry-After is respected, redirects are not; dead deliveries can be resent
     302,
     500,
   ];
-  const receiver = await receiverOf((_, n) => answers[n] ?? 200);
+  const receiver = await openReceiver((_, n) => answers[n] ?? 200);
   const { id } = await here.hook(receiver.url, { retries: 1, alert_email: 'ops@example.com' });
   await confirmAddress(world, 'ops@example.com');
   start();
@@ -235,7 +239,7 @@ test('Retry-After is respected, redirects are not; dead deliveries can be resent
 
 test('both secrets verify for a day after a rotation, later only the new one', async () => {
   let now = new Date();
-  const receiver = await receiverOf();
+  const receiver = await openReceiver();
   const { id, secret: old } = await here.hook(receiver.url);
   const rotated = (await here.ok('post', `outgoing_webhooks/${id}/rotate_secret`)) as {
     secret: string;
@@ -266,7 +270,7 @@ test('both secrets verify for a day after a rotation, later only the new one', a
 });
 
 test('parallel processes make the deliveries of an event once', async () => {
-  const receiver = await receiverOf();
+  const receiver = await openReceiver();
   const { id } = await here.hook(receiver.url);
   await here.calls(50);
   const counts = await Promise.all(

@@ -1,7 +1,7 @@
 import { eventually } from '../support/engine-process';
 import { createHookWorld, type HookWorld } from '../support/hook-world';
 import type { World } from '../support/world';
-import { recorded } from '../support/recorded-calls';
+import { addRecording } from '../support/recorded-calls';
 
 let opened: HookWorld;
 let world: World;
@@ -27,17 +27,18 @@ describe('calls', () => {
         ...fields,
       })
     ).buyer.id as number;
-  const session = async (offer_id: number, fields: object = {}) =>
-    (await ok('post', 'call_sessions', { offer_id, caller_number: number(), ...fields }))
+  const session = async (offerId: number, fields: object = {}) =>
+    (await ok('post', 'call_sessions', { offer_id: offerId, caller_number: number(), ...fields }))
       .call_session;
   const report = (id: number, event: string, fields: object = {}) =>
     ok('post', `call_sessions/${id}/events`, { event, ...fields });
-  const offerOf = async (buyer_ids: number[], fields: object = {}) =>
-    (await ok('post', 'offers', { name: 'Offer', buyer_ids, ...fields })).offer.id as number;
+  const createOffer = async (buyerIds: number[], fields: object = {}) =>
+    (await ok('post', 'offers', { name: 'Offer', buyer_ids: buyerIds, ...fields })).offer
+      .id as number;
 
   test('a call that converts has each event once, in order and with its results', async () => {
     const id = await buyer();
-    const offer = await offerOf([id], {
+    const offer = await createOffer([id], {
       payouts: [{ traffic_source_id: null, payout_type: 'fixed', amount: 7 }],
     });
     const owner = { owner_type: 'Offer', owner_id: offer };
@@ -54,9 +55,12 @@ describe('calls', () => {
     const hooks = Object.fromEntries(
       await Promise.all(names.map(async (name) => [name, await hook(name, owner)] as const)),
     );
-    const { id: traffic_source_id } = (await ok('post', 'traffic_sources', { name: 'Search' }))
+    const { id: trafficSourceId } = (await ok('post', 'traffic_sources', { name: 'Search' }))
       .traffic_source;
-    const call = await session(offer, { tokens: { state: 'CA' }, traffic_source_id });
+    const call = await session(offer, {
+      tokens: { state: 'CA' },
+      traffic_source_id: trafficSourceId,
+    });
     await report(call.id, 'answered');
     await report(call.id, 'duration', { duration: 6 });
     await report(call.id, 'completed', { duration: 9 });
@@ -94,11 +98,11 @@ describe('calls', () => {
   test('conversion_returned has the conversion and the reason; of a payout alone, the call', async () => {
     const id = await buyer();
     const payouts = [{ traffic_source_id: null, payout_type: 'fixed', amount: 7 }];
-    const offer = await offerOf([id], { payouts });
+    const offer = await createOffer([id], { payouts });
     const returned = await hook('conversion_returned', { owner_type: 'Offer', owner_id: offer });
-    const { id: traffic_source_id } = (await ok('post', 'traffic_sources', { name: 'Returned' }))
+    const { id: trafficSourceId } = (await ok('post', 'traffic_sources', { name: 'Returned' }))
       .traffic_source;
-    const call = await session(offer, { traffic_source_id });
+    const call = await session(offer, { traffic_source_id: trafficSourceId });
     await report(call.id, 'answered');
     await report(call.id, 'completed', { duration: 9 });
     await ok('post', `calls/${call.id}`, { offer_converted: false });
@@ -127,7 +131,7 @@ describe('calls', () => {
 
   test('buyer_did_not_convert is of answered calls, not of missed ones', async () => {
     const id = await buyer();
-    const offer = await offerOf([id]);
+    const offer = await createOffer([id]);
     const not = await hook('buyer_did_not_convert', { owner_type: 'Buyer', owner_id: id });
     expect(
       await world.sql('SELECT outgoing_webhooks_count AS n FROM buyers WHERE id = $1', [id]),
@@ -140,14 +144,15 @@ describe('calls', () => {
   });
 
   test('a webhook gets the events of its owner that pass its filters', async () => {
-    const [one, two] = [await buyer(), await buyer()];
-    const [offer, other] = [await offerOf([one]), await offerOf([two])];
-    const { id: group } = (await ok('post', 'buyer_groups', { name: 'Group', buyer_ids: [two] }))
-      .buyer_group;
+    const [firstBuyer, secondBuyer] = [await buyer(), await buyer()];
+    const [offer, otherOffer] = [await createOffer([firstBuyer]), await createOffer([secondBuyer])];
+    const { id: group } = (
+      await ok('post', 'buyer_groups', { name: 'Group', buyer_ids: [secondBuyer] })
+    ).buyer_group;
     const source = (await ok('post', 'traffic_sources', { name: 'Source' })).traffic_source.id;
     const hooks = {
       offer: await hook('buyer_dialled', { owner_type: 'Offer', owner_id: offer }),
-      buyer: await hook('buyer_dialled', { owner_type: 'Buyer', owner_id: one }),
+      buyer: await hook('buyer_dialled', { owner_type: 'Buyer', owner_id: firstBuyer }),
       group: await hook('buyer_dialled', { owner_type: 'BuyerGroup', owner_id: group }),
       source: await hook('buyer_dialled', { owner_type: 'TrafficSource', owner_id: source }),
       filtered: await hook('buyer_dialled', {
@@ -156,7 +161,10 @@ describe('calls', () => {
       company: await hook('buyer_dialled'),
     };
     const a = await session(offer, { tokens: { state: 'NV', age: 30 } });
-    const b = await session(other, { tokens: { state: 'NV', age: 3 }, traffic_source_id: source });
+    const b = await session(otherOffer, {
+      tokens: { state: 'NV', age: 3 },
+      traffic_source_id: source,
+    });
     await hooks.company.payloads(2);
     const calls = async (name: keyof typeof hooks, count: number) =>
       (await hooks[name].payloads(count)).map(({ data }) => data.call!.id);
@@ -172,7 +180,7 @@ describe('calls', () => {
   });
 
   test('tokens are escaped where they stand; too large a body is dead at once', async () => {
-    const offer = await offerOf([await buyer()]);
+    const offer = await createOffer([await buyer()]);
     const owner = { owner_type: 'Offer', owner_id: offer };
     const filled = await hook('new_call_started', {
       ...owner,
@@ -239,16 +247,16 @@ describe('calls', () => {
 
   test('a transaction that is rolled back has no events', async () => {
     const started = await hook('new_call_started');
-    const write = recorded(`
+    const write = addRecording(`
       INSERT INTO calls (company_id, uuid, direction, status, carrier, caller_number)
       VALUES ($1, gen_random_uuid(), 'inbound', 'ringing', 'sandbox', 13105550123)
       RETURNING id`);
     await world.sql('BEGIN');
     await world.sql(write, [world.company.id]);
     await world.sql('ROLLBACK');
-    const [kept] = await world.sql<{ id: string }>(write, [world.company.id]);
+    const [storedCall] = await world.sql<{ id: string }>(write, [world.company.id]);
     expect((await started.payloads(1)).map(({ data }) => data.call!.id)).toEqual([
-      Number(kept!.id),
+      Number(storedCall!.id),
     ]);
     expect(await world.sql('SELECT FROM webhook_events')).toEqual([]);
   });

@@ -26,12 +26,13 @@ describe('leads', () => {
     const { schedule } = await openShop(world, [
       { action_type: 'wait', wait_amount: 9, wait_unit: 'hours' },
     ]);
-    const caller_id = number();
-    const { id } = (await submit(world, schedule.lead_token, { caller_id, state: 'CA' })).body;
-    const [made] = await hooks.created.payloads(1);
-    expect(made).toMatchObject({
+    const callerId = number();
+    const { id } = (await submit(world, schedule.lead_token, { caller_id: callerId, state: 'CA' }))
+      .body;
+    const [createdEvent] = await hooks.created.payloads(1);
+    expect(createdEvent).toMatchObject({
       type: 'new_lead_created',
-      data: { lead: { id, caller_id, data: { state: 'CA' } } },
+      data: { lead: { id, caller_id: callerId, data: { state: 'CA' } } },
     });
     await ok('put', `leads/${id}`, { data: { zip: '90012' } });
     expect((await hooks.fields.payloads(1))[0]!.data.lead).toMatchObject({
@@ -55,7 +56,7 @@ describe('leads', () => {
     const { body, headers } = hooks.created.got()[0]!;
     expect(
       new Webhook(hooks.created.secret).verify(body, headers as Record<string, string>),
-    ).toEqual(made);
+    ).toEqual(createdEvent);
     expect(() =>
       new Webhook(hooks.changed.secret).verify(body, headers as Record<string, string>),
     ).toThrow();
@@ -67,11 +68,11 @@ describe('leads', () => {
     const { schedule } = await openShop(world, [
       { action_type: 'wait', wait_amount: 9, wait_unit: 'hours' },
     ]);
-    const caller_id = number();
-    const { id } = (await submit(world, schedule.lead_token, { caller_id })).body;
+    const callerId = number();
+    const { id } = (await submit(world, schedule.lead_token, { caller_id: callerId })).body;
     await ok(
       'post',
-      `leads/${encodeURIComponent(caller_id)}/caller_remove?lead_token=${schedule.lead_token}`,
+      `leads/${encodeURIComponent(callerId)}/caller_remove?lead_token=${schedule.lead_token}`,
     );
     const out = await hook('lead_opted_out');
     await ok('put', `leads/${id}`, { opt_out: true });

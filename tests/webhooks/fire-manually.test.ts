@@ -21,16 +21,15 @@ describe('a manual fire', () => {
     const { schedule } = await openShop(world, [
       { action_type: 'wait', wait_amount: 9, wait_unit: 'hours' },
     ]);
-    const { id: lead_id } = (await submit(world, schedule.lead_token, { caller_id: number() }))
-      .body;
+    const { id: leadId } = (await submit(world, schedule.lead_token, { caller_id: number() })).body;
     const body = {
       outgoing_webhook_id: fired.id,
-      lead_id,
+      lead_id: leadId,
       created_at: '2026-05-01 10:00:00 +0000',
     };
-    const { webhook_manual_fire: made } = await ok('post', 'webhook_manual_fires', body);
-    expect(made).toMatchObject({
-      lead_id,
+    const { webhook_manual_fire: manualFire } = await ok('post', 'webhook_manual_fires', body);
+    expect(manualFire).toMatchObject({
+      lead_id: leadId,
       call_id: null,
       webhook_log_ids: [],
       lead_log_ids: [],
@@ -38,17 +37,17 @@ describe('a manual fire', () => {
     });
     expect((await fired.payloads(1))[0]).toMatchObject({
       type: 'manual',
-      data: { lead: { id: lead_id } },
+      data: { lead: { id: leadId } },
     });
     const shown = async () =>
-      (await ok('get', `webhook_manual_fires/${made.uuid}`)).webhook_manual_fire;
+      (await ok('get', `webhook_manual_fires/${manualFire.uuid}`)).webhook_manual_fire;
     await eventually(async () => (await shown()).webhook_log_ids.length === 1);
     const { webhook_log_ids, lead_log_ids } = await shown();
-    const { lead_logs } = await ok('get', `lead_logs?lead_id=${lead_id}&event=webhook_delivered`);
+    const { lead_logs } = await ok('get', `lead_logs?lead_id=${leadId}&event=webhook_delivered`);
     expect(lead_logs.map(({ id }: { id: number }) => id)).toEqual(lead_log_ids);
     expect((await ok('get', `webhook_logs/${webhook_log_ids[0]}`)).webhook_log).toMatchObject({
-      webhook_manual_fire_id: made.id,
-      lead_id,
+      webhook_manual_fire_id: manualFire.id,
+      lead_id: leadId,
     });
   });
 
@@ -60,9 +59,15 @@ describe('a manual fire', () => {
     expect(await post({ outgoing_webhook_id: fired.id, lead_id: '' })).toEqual({
       lead_id: [expect.stringContaining('must be given')],
     });
-    const made = (await world.company.api('get', 'webhook_manual_fires/new?lead_id=&created_at='))
-      .body.webhook_manual_fire;
-    expect(made).toMatchObject({ id: null, lead_id: null, created_at: null, webhook_log_ids: [] });
+    const manualFire = (
+      await world.company.api('get', 'webhook_manual_fires/new?lead_id=&created_at=')
+    ).body.webhook_manual_fire;
+    expect(manualFire).toMatchObject({
+      id: null,
+      lead_id: null,
+      created_at: null,
+      webhook_log_ids: [],
+    });
     expect(
       (await world.company.api('get', 'webhook_manual_fires/new?call_id=999999999')).body.errors,
     ).toEqual({ call_id: [expect.any(String)] });

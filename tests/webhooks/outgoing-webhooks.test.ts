@@ -47,12 +47,12 @@ describe('a webhook is refused', () => {
 });
 
 test('a blank field of a webhook gets its default back', async () => {
-  const made = await hook('before_buyer_dialled', {
+  const webhook = await hook('before_buyer_dialled', {
     retries: 3,
     success_codes: [202],
     method: 'put',
   });
-  const { outgoing_webhook } = await ok('put', `outgoing_webhooks/${made.id}`, {
+  const { outgoing_webhook } = await ok('put', `outgoing_webhooks/${webhook.id}`, {
     trigger_type: 'manual',
     retries: '',
     success_codes: '',

@@ -8,7 +8,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const raw = () => request(world.app);
-const forged = (position: unknown[]) => Buffer.from(JSON.stringify(position)).toString('base64url');
+const forgeCursor = (position: unknown[]) =>
+  Buffer.from(JSON.stringify(position)).toString('base64url');
 
 test('all wrong fields are named at once, with what is allowed; nothing is created', async () => {
   const before = (await world.company.api('get', 'buyers')).body.metadata.total_count;
@@ -126,11 +127,11 @@ test.each([
   '/api/v1/buyers?created_at_from=0001-01-01',
   '/api/v1/buyers?time_zone=AET',
   '/api/v1/buyers?time_zone=IST',
-  `/api/v1/buyers?order=tier&cursor=${forged(['tier asc', 'abc', '1'])}`,
+  `/api/v1/buyers?order=tier&cursor=${forgeCursor(['tier asc', 'abc', '1'])}`,
   '/api/v1/buyers?order=created_at&cursor=' +
-    forged(['created_at asc', '2026-99-99 00:00:00+00', '1']),
-  `/api/v1/buyers?order=name&cursor=${forged(['name asc', 'a\u0000b', '1'])}`,
-  `/api/v1/buyers?order=paused&cursor=${forged(['paused asc', 'perhaps', '1'])}`,
+    forgeCursor(['created_at asc', '2026-99-99 00:00:00+00', '1']),
+  `/api/v1/buyers?order=name&cursor=${forgeCursor(['name asc', 'a\u0000b', '1'])}`,
+  `/api/v1/buyers?order=paused&cursor=${forgeCursor(['paused asc', 'perhaps', '1'])}`,
 ])('a well-formed value without a meaning is refused: %s', async (url) => {
   const res = await raw().get(url).set('Authorization', basic(world.company.auth));
   expect([404, 422]).toContain(res.status);

@@ -15,7 +15,7 @@ afterAll(() => world.close());
 
 const api = (method: string, path: string, options: object = {}) =>
   world.company.api(method as 'get', path, options);
-const created = async (path: string, body: object) => {
+const createRecord = async (path: string, body: object) => {
   const res = await api('post', path, { body });
   expect([res.status, res.body.errors]).toEqual([201, {}]);
   return Object.values(res.body).find(
@@ -24,27 +24,27 @@ const created = async (path: string, body: object) => {
 };
 
 /** Every field of every body with what it accepts beyond its type. */
-function accepting(type: string): string[] {
-  const found = new Set<string>();
+function listAcceptingFields(type: string): string[] {
+  const paths = new Set<string>();
   const look = (schema: Schema, path: string, depth: number): void => {
     if (depth > 6) return;
     for (const [name, field] of Object.entries(facets(schema).properties)) {
       const { accepts, items } = facets(field);
-      if (accepts.has(type)) found.add(`${path}.${name}`);
-      if (items && facets(items).accepts.has(type)) found.add(`${path}.${name}`);
+      if (accepts.has(type)) paths.add(`${path}.${name}`);
+      if (items && facets(items).accepts.has(type)) paths.add(`${path}.${name}`);
       look(items ?? field, `${path}.${name}`, depth + 1);
     }
   };
   for (const { id, body } of contract.operations as Operation[]) if (body) look(body, id, 0);
-  return [...found];
+  return [...paths];
 }
 
 test('a reference is a text; its number is accepted as the same', async () => {
-  expect(accepting('integer').length).toBeGreaterThan(60);
-  const offer = await created('offers', { name: 'Auto' });
-  const buyer = await created('buyers', { name: 'Acme', number: '+13105550101' });
+  expect(listAcceptingFields('integer').length).toBeGreaterThan(60);
+  const offer = await createRecord('offers', { name: 'Auto' });
+  const buyer = await createRecord('buyers', { name: 'Acme', number: '+13105550101' });
   for (const spelled of [offer.id, String(offer.id), offer.uuid]) {
-    const schedule = await created('schedules', { name: `S ${spelled}`, offer_id: spelled });
+    const schedule = await createRecord('schedules', { name: `S ${spelled}`, offer_id: spelled });
     expect(schedule).toMatchObject({ offer_id: offer.id });
   }
   for (const spelled of [buyer.id, String(buyer.id), buyer.uuid]) {
@@ -58,7 +58,7 @@ test('a reference is a text; its number is accepted as the same', async () => {
 });
 
 test('a telephone number may be sent as a number', async () => {
-  const list = await created('buyer_suppressions', { name: 'Do not call' });
+  const list = await createRecord('buyer_suppressions', { name: 'Do not call' });
   const res = await api('post', `buyer_suppressions/${list.id}/caller_block`, {
     body: { caller_ids: [3105550123, '+12125550145'] },
   });
@@ -86,8 +86,8 @@ test('a form and a multipart form are read like JSON where x-also-accepts names 
   const send = () =>
     request(app).post('/api/v1/offers').set('Authorization', basic(world.company.auth));
   expect((await send().type('form').send({ name: 'By form' })).body.offer.name).toBe('By form');
-  const by_multipart = await send().field('name', 'By multipart');
-  expect(by_multipart.body.offer.name).toBe('By multipart');
+  const byMultipart = await send().field('name', 'By multipart');
+  expect(byMultipart.body.offer.name).toBe('By multipart');
   const list = await request(app)
     .post('/api/v1/buyer_suppressions')
     .set('Authorization', basic(world.company.auth))

@@ -26,8 +26,8 @@ test('Basic, Token, Token token=, quoted, and auth_token are the same caller', a
     expect(await me(raw().get('/api/v1/me').set('Authorization', header))).toBe('ann@example.com');
   }
   expect(await me(raw().get(`/api/v1/me?auth_token=${token}`))).toBe('ann@example.com');
-  const made = await raw().post('/api/v1/buyers').send({ auth_token: token, name: 'By token' });
-  expect([made.status, made.body.buyer.name]).toEqual([201, 'By token']);
+  const response = await raw().post('/api/v1/buyers').send({ auth_token: token, name: 'By token' });
+  expect([response.status, response.body.buyer.name]).toEqual([201, 'By token']);
   const form = await raw()
     .post('/api/v1/buyers')
     .type('form')
@@ -84,12 +84,12 @@ test('credentials expire at their time and are refused once revoked', async () =
     expires_at: new Date(Date.now() - 1000),
   });
   expect((await fresh.company.api('get', 'me', { auth: expired })).status).toBe(401);
-  const made = await fresh.company.api('post', 'access_tokens', {
+  const response = await fresh.company.api('post', 'access_tokens', {
     body: { name: 'k', kind: 'key_pair', permissions: ['buyers:read'] },
   });
-  const auth = `${made.body.access_token.public_key}:${made.body.private_key}`;
+  const auth = `${response.body.access_token.public_key}:${response.body.private_key}`;
   expect((await fresh.company.api('get', 'buyers', { auth })).status).toBe(200);
-  await fresh.company.api('delete', `access_tokens/${made.body.access_token.id}`);
+  await fresh.company.api('delete', `access_tokens/${response.body.access_token.id}`);
   expect((await fresh.company.api('get', 'buyers', { auth })).status).toBe(401);
   await fresh.close();
 });
@@ -126,9 +126,9 @@ test('a caller cannot give others more rights than the caller has', async () => 
 });
 
 test('a caller of one company is not taken for one of another', async () => {
-  const other = await world.addCompany('Other');
-  expect((await caller(world.app, other.auth)('get', 'me')).body.me.company).toEqual({
-    id: Number(other.id),
+  const otherCompany = await world.addCompany('Other');
+  expect((await caller(world.app, otherCompany.auth)('get', 'me')).body.me.company).toEqual({
+    id: Number(otherCompany.id),
     name: 'Other',
   });
 });

@@ -3,11 +3,11 @@ import {
   complete,
   faults,
   type Fields,
-  made,
+  createLead,
   post,
   setUp,
   shop,
-  warned,
+  listWarnings,
   world,
 } from '../support/submissions';
 
@@ -20,7 +20,7 @@ describe('what cannot be a lead', () => {
       body: json,
       headers: { 'Content-Type': 'application/json' },
     });
-  const in_json = ({ lead_token, caller_id }: Fields, more: string) =>
+  const inJson = ({ lead_token, caller_id }: Fields, more: string) =>
     raw(`{"lead_token":"${String(lead_token)}","caller_id":"${String(caller_id)}",${more}}`);
   const prototype = Object.getOwnPropertyNames(Object.prototype);
   afterEach(() =>
@@ -51,15 +51,17 @@ describe('what cannot be a lead', () => {
     '3'.repeat(200),
     'sip:ann@example.com',
     "3105550123' OR 1=1",
-  ])('the caller_id %j is refused, at the top, in data and as phone', async (caller_id) => {
-    expect(await faults({ caller_id })).toEqual(['caller_id']);
-    expect(await faults({ caller_id: undefined, data: { caller_id } })).toEqual(['caller_id']);
-    expect(await faults({ caller_id: undefined, phone: caller_id })).toEqual(['caller_id']);
+  ])('the caller_id %j is refused, at the top, in data and as phone', async (callerId) => {
+    expect(await faults({ caller_id: callerId })).toEqual(['caller_id']);
+    expect(await faults({ caller_id: undefined, data: { caller_id: callerId } })).toEqual([
+      'caller_id',
+    ]);
+    expect(await faults({ caller_id: undefined, phone: callerId })).toEqual(['caller_id']);
     expect(
       await faults({
         caller_id: undefined,
         auto_format_nested_fields: true,
-        contact: { mobile: caller_id },
+        contact: { mobile: callerId },
       }),
     ).toEqual(['caller_id']);
   });
@@ -89,21 +91,21 @@ describe('what cannot be a lead', () => {
       `${JSON.stringify(key)}:${JSON.stringify(value)}`,
       `"data":{${JSON.stringify(key)}:${JSON.stringify(value)}}`,
     ]) {
-      const { status, body } = await in_json(complete({}), more);
+      const { status, body } = await inJson(complete({}), more);
       expect([status, Object.entries(body.lead.data)]).toEqual([201, [[name, value]]]);
     }
-    const [in_query, in_form] = [complete({}), complete({})].map((own) =>
-      new URLSearchParams({ ...own, [`${key}[polluted]`]: 'yes' } as Record<
+    const [inQuery, inForm] = [complete({}), complete({})].map((fields) =>
+      new URLSearchParams({ ...fields, [`${key}[polluted]`]: 'yes' } as Record<
         string,
         string
       >).toString(),
     );
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
-    for (const sent of [
-      api('post', `leads?${in_query}`, { auth: null }),
-      api('post', 'leads', { auth: null, body: in_form, headers: form }),
+    for (const submission of [
+      api('post', `leads?${inQuery}`, { auth: null }),
+      api('post', 'leads', { auth: null, body: inForm, headers: form }),
     ])
-      expect((await sent).status).toBe(201);
+      expect((await submission).status).toBe(201);
   });
 
   test.each([
@@ -113,7 +115,7 @@ describe('what cannot be a lead', () => {
     ['x'.repeat(101), 'x'.repeat(100), 'x'.repeat(100)],
   ])('the token name %j is replaced', async (key, field, name) => {
     for (const more of [`${JSON.stringify(key)}:1`, `"data":{${JSON.stringify(key)}:1}`]) {
-      const { status, body } = await in_json(complete({}), more);
+      const { status, body } = await inJson(complete({}), more);
       expect([status, Object.keys(body.warnings)]).toEqual([201, [field]]);
       expect(body.lead.data).toEqual({ [name]: 1 });
     }
@@ -127,17 +129,19 @@ describe('what cannot be a lead', () => {
     ['64 kB of data, in bytes', { a: 'é'.repeat(32_764) }, { a: `${'é'.repeat(32_764)}x` }],
     ['200 tokens and not one more', keys(200), keys(201)],
     ['tokens five levels deep and no deeper', { k: nested(5) }, { k: nested(6) }],
-  ])('%s are taken, at the top and in data', async (_, enough, too_much) => {
+  ])('%s are taken, at the top and in data', async (_, enough, tooMuch) => {
     // With no credentials but the lead token, 64 kB is the limit of the whole body.
     const { auth } = world.company;
     for (const shape of [(tokens: Fields) => tokens, (data: Fields) => ({ data })]) {
-      expect((await made(shape(enough), auth)).lead.data).toEqual(enough);
-      expect(await warned(shape(too_much), auth)).toEqual([expect.stringMatching(/^(a|k|k200)$/)]);
+      expect((await createLead(shape(enough), auth)).lead.data).toEqual(enough);
+      expect(await listWarnings(shape(tooMuch), auth)).toEqual([
+        expect.stringMatching(/^(a|k|k200)$/),
+      ]);
     }
   });
   test('what is nested without end is refused', async () => {
     const deep = `"a":${'['.repeat(30_000)}${']'.repeat(30_000)}`;
-    expect((await in_json(complete({}), deep)).status).toBe(422);
+    expect((await inJson(complete({}), deep)).status).toBe(422);
   });
 
   test.each<[string, Fields, Record<string, string>]>([
@@ -148,7 +152,7 @@ describe('what cannot be a lead', () => {
   ])(
     'a lead that is submitted again and again %s grows to 128 kB and stays as it is',
     async (_, fields, headers) => {
-      const { lead, id } = await made({ n0: 'x'.repeat(60_000) });
+      const { lead, id } = await createLead({ n0: 'x'.repeat(60_000) });
       const grow = (n: number) =>
         post(
           { caller_id: lead.caller_id, [`n${n}`]: 'x'.repeat(60_000), ...fields },
@@ -177,8 +181,8 @@ describe('what cannot be a lead', () => {
     ['a@b.example'],
     `${'a'.repeat(60)}@${`${'b'.repeat(60)}.`.repeat(4)}example`,
   ])('the email %j is set aside, at the top and in data', async (email) => {
-    expect(await warned({ email })).toEqual(['email']);
-    expect(await warned({ data: { email } })).toEqual(['email']);
+    expect(await listWarnings({ email })).toEqual(['email']);
+    expect(await listWarnings({ data: { email } })).toEqual(['email']);
   });
 
   test.each(['x\0y', '\0', 'half a pair \ud800'])(
@@ -194,7 +198,7 @@ describe('what cannot be a lead', () => {
         { traffic_source_id: text },
         { a: [{ b: text }] },
       ])
-        expect((await warned(fields)).length).toBeGreaterThan(0);
+        expect((await listWarnings(fields)).length).toBeGreaterThan(0);
       expect(await faults({ caller_id: text })).toEqual(['caller_id']);
       const form = await api('post', 'leads', {
         auth: null,
@@ -212,7 +216,7 @@ describe('what cannot be a lead', () => {
     { phone: { toString: 1 } },
     { a: 1e300 },
   ])('the data %j are kept as they are', async (data) => {
-    expect((await made({ data })).lead.data).toEqual(data);
+    expect((await createLead({ data })).lead.data).toEqual(data);
   });
 
   test.each(['[]', '"x"', '5', 'null'])(

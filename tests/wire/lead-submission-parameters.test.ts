@@ -5,15 +5,15 @@ import {
   complete,
   faults,
   type Fields,
-  made,
+  createLead,
   post,
-  sent,
+  listSent,
   setUp,
   shop,
   theirs,
   time,
-  to_busy,
-  warned,
+  createBusyLead,
+  listWarnings,
   world,
 } from '../support/submissions';
 import { type Company } from '../support/world';
@@ -24,7 +24,7 @@ describe('the parameter', () => {
   test(
     'lead_token of an offer: the data waits there for a call of the same ' + 'caller_id',
     async () => {
-      const { lead } = await made({ lead_token: shop.offer.lead_token, first_name: 'Ann' });
+      const { lead } = await createLead({ lead_token: shop.offer.lead_token, first_name: 'Ann' });
       expect(lead).toMatchObject({
         offer_id: shop.offer.id,
         schedule_id: null,
@@ -39,7 +39,10 @@ describe('the parameter', () => {
     'lead_token of a schedule, caller_id and data: its actions begin, dial and ' +
       'text that number, and inherit the tokens',
     async () => {
-      const { lead, id } = await to_busy({ caller_id: '3105552002', data: { first_name: 'Ann' } });
+      const { lead, id } = await createBusyLead({
+        caller_id: '3105552002',
+        data: { first_name: 'Ann' },
+      });
       expect(lead).toMatchObject({
         offer_id: busy.offer.id,
         schedule_id: busy.schedule.id,
@@ -47,10 +50,10 @@ describe('the parameter', () => {
         has_next_action: true,
       });
       await runEngine(world);
-      expect(await sent('text_messages', { id })).toMatchObject([
+      expect(await listSent('text_messages', { id })).toMatchObject([
         { to_number: '13105552002', body: 'Hi Ann', token_values: { first_name: 'Ann' } },
       ]);
-      expect(await sent('calls', { id })).toMatchObject([
+      expect(await listSent('calls', { id })).toMatchObject([
         {
           to_number: '13105552002',
           connect_to: '+13105550199',
@@ -61,15 +64,18 @@ describe('the parameter', () => {
   );
 
   test('email: required for e-mails of schedules, which are skipped without', async () => {
-    const [with_email, without] = [
-      await to_busy({ email: 'ann@example.com', first_name: 'Ann' }),
-      await to_busy(),
+    const [withEmail, without] = [
+      await createBusyLead({ email: 'ann@example.com', first_name: 'Ann' }),
+      await createBusyLead(),
     ];
     await runEngine(world);
-    expect(await sent('emails', with_email)).toMatchObject([
+    expect(await listSent('emails', withEmail)).toMatchObject([
       { to_email: 'ann@example.com', subject: 'Hello Ann' },
     ]);
-    expect([await sent('emails', without), (await sent('calls', without)).length]).toEqual([[], 1]);
+    expect([await listSent('emails', without), (await listSent('calls', without)).length]).toEqual([
+      [],
+      1,
+    ]);
   });
 
   test.each<[string, Fields, Fields]>([
@@ -94,13 +100,13 @@ describe('the parameter', () => {
       { data: {}, next_schedule_action_id: expect.any(Number) },
     ],
   ])('%s', async (_, fields, expected) =>
-    expect((await made(fields)).lead).toMatchObject(expected),
+    expect((await createLead(fields)).lead).toMatchObject(expected),
   );
 
   test.each(['schedule_callback_at', 'schedule_callback_in_seconds'])(
     '%s: schedules a callback, for which the schedule waits',
     async (name) => {
-      const lead = await to_busy({
+      const lead = await createBusyLead({
         [name]: name.endsWith('_at') ? '2027-01-12 18:00:00 +0000' : 3600,
       });
       expect(lead.lead).toMatchObject({
@@ -109,30 +115,36 @@ describe('the parameter', () => {
         scheduled_callback_id: expect.any(Number),
       });
       await runEngine(world);
-      expect([await sent('calls', lead), await sent('text_messages', lead)]).toEqual([[], []]);
+      expect([await listSent('calls', lead), await listSent('text_messages', lead)]).toEqual([
+        [],
+        [],
+      ]);
       time.set('2027-01-12T18:00:00Z');
       await runEngine(world);
       expect([
-        (await sent('calls', lead)).length,
-        (await sent('text_messages', lead)).length,
+        (await listSent('calls', lead)).length,
+        (await listSent('text_messages', lead)).length,
       ]).toEqual([2, 1]);
     },
   );
 
   test('apply_to: only calls is allowed', async () => {
-    expect(await warned({ apply_to: 'emails' })).toEqual(['apply_to']);
-    expect((await made({ apply_to: 'calls' })).lead.data).toEqual({});
+    expect(await listWarnings({ apply_to: 'emails' })).toEqual(['apply_to']);
+    expect((await createLead({ apply_to: 'calls' })).lead.data).toEqual({});
   });
 
   test('blocked: no outbound action is taken for the lead', async () => {
-    const lead = await to_busy({ blocked: 'true' });
+    const lead = await createBusyLead({ blocked: 'true' });
     expect([lead.lead.status, lead.lead.blocked, Object.keys(lead.warnings)]).toEqual([
       'blocked',
       true,
       ['caller_id'],
     ]);
     await runEngine(world);
-    expect([await sent('calls', lead), await sent('text_messages', lead)]).toEqual([[], []]);
+    expect([await listSent('calls', lead), await listSent('text_messages', lead)]).toEqual([
+      [],
+      [],
+    ]);
   });
 
   test.each(['assign_service_number', 'assign_trackdrive_number'])(
@@ -154,7 +166,7 @@ describe('the parameter', () => {
         `"${lead.checksum}"`,
       ]);
       await runEngine(world);
-      expect(await sent('calls', lead)).toMatchObject([{ from_number: '12125550100' }]);
+      expect(await listSent('calls', lead)).toMatchObject([{ from_number: '12125550100' }]);
     },
   );
 
@@ -162,7 +174,7 @@ describe('the parameter', () => {
     'assign_sms_number: returns sms_number_plain; without a number to assign there ' +
       'is a warning',
     async () => {
-      const lead = await to_busy({ assign_sms_number: 'on' });
+      const lead = await createBusyLead({ assign_sms_number: 'on' });
       expect([lead.sms_number_plain, lead.service_number_plain, lead.lead.sms_number_id]).toEqual([
         '12125550100',
         null,
@@ -189,8 +201,8 @@ describe('the parameter', () => {
 
   test('lead_priority: lower values are processed first, and those without last', async () => {
     const ids: number[] = [];
-    for (const lead_priority of [null, '5', -1.5, '2.25'])
-      ids.push((await to_busy({ lead_priority })).id);
+    for (const leadPriority of [null, '5', -1.5, '2.25'])
+      ids.push((await createBusyLead({ lead_priority: leadPriority })).id);
     await runEngine(world);
     const texts = await world.sql<{ lead_id: string }>(
       'SELECT lead_id FROM text_messages WHERE lead_id = ANY($1::bigint[]) ORDER BY id',
@@ -206,7 +218,7 @@ describe('the parameter', () => {
       name: { firstName: 'Ann', lastName: 'Lee' },
       zipCode: 90210,
     };
-    const { lead } = await made({
+    const { lead } = await createLead({
       caller_id: undefined,
       auto_format_nested_fields: 'true',
       payload: { contact },
@@ -227,35 +239,42 @@ describe('the parameter', () => {
           body: { name: 'S', user_traffic_source_id: 'radio' },
         })
       ).body.traffic_source;
-    const [mine, other] = [await source(world.company), await source(theirs)];
-    for (const traffic_source_id of [mine.id, String(mine.id), mine.uuid, 'radio'])
-      expect((await made({ traffic_source_id })).lead.traffic_source_id).toBe(mine.id);
-    for (const traffic_source_id of [other.id, other.uuid, 'tv'])
-      expect(await warned({ traffic_source_id })).toEqual(['traffic_source_id']);
+    const [mine, otherSource] = [await source(world.company), await source(theirs)];
+    for (const trafficSourceId of [mine.id, String(mine.id), mine.uuid, 'radio'])
+      expect(
+        (await createLead({ traffic_source_id: trafficSourceId })).lead.traffic_source_id,
+      ).toBe(mine.id);
+    for (const trafficSourceId of [otherSource.id, otherSource.uuid, 'tv'])
+      expect(await listWarnings({ traffic_source_id: trafficSourceId })).toEqual([
+        'traffic_source_id',
+      ]);
   });
 
   test(
     'offer_lead_token with that of a schedule: the offer of the lead; tokens of ' +
       'another kind are refused',
     async () => {
-      const other = await openShop(world, []);
-      const { lead } = await made({ offer_lead_token: other.offer.lead_token });
-      expect([lead.schedule_id, lead.offer_id]).toEqual([shop.schedule.id, other.offer.id]);
-      const again = await post({ caller_id: lead.caller_id });
-      expect([again.body.id, again.body.lead.offer_id]).toEqual([lead.id, other.offer.id]);
+      const otherShop = await openShop(world, []);
+      const { lead } = await createLead({ offer_lead_token: otherShop.offer.lead_token });
+      expect([lead.schedule_id, lead.offer_id]).toEqual([shop.schedule.id, otherShop.offer.id]);
+      const response = await post({ caller_id: lead.caller_id });
+      expect([response.body.id, response.body.lead.offer_id]).toEqual([
+        lead.id,
+        otherShop.offer.id,
+      ]);
       expect(await faults({ schedule_lead_token: shop.offer.lead_token })).toEqual([
         'schedule_lead_token',
       ]);
-      expect(await faults({ schedule_lead_token: other.schedule.lead_token })).toEqual([
+      expect(await faults({ schedule_lead_token: otherShop.schedule.lead_token })).toEqual([
         'schedule_lead_token',
       ]);
-      expect(await faults({ offer_lead_token: other.schedule.lead_token })).toEqual([
+      expect(await faults({ offer_lead_token: otherShop.schedule.lead_token })).toEqual([
         'offer_lead_token',
       ]);
       expect(
         await faults({
           lead_token: shop.offer.lead_token,
-          offer_lead_token: other.offer.lead_token,
+          offer_lead_token: otherShop.offer.lead_token,
         }),
       ).toEqual(['offer_lead_token']);
     },
@@ -265,11 +284,13 @@ describe('the parameter', () => {
     'lead_token of a schedule: the lead belongs to the offer that the ' + 'schedule has now',
     async () => {
       const { schedule } = await openShop(world, []);
-      await made({ lead_token: schedule.lead_token });
+      await createLead({ lead_token: schedule.lead_token });
       await api('put', `schedules/${schedule.id}`, { body: { offer_id: shop.offer.id } });
-      expect((await made({ lead_token: schedule.lead_token })).lead.offer_id).toBe(shop.offer.id);
+      expect((await createLead({ lead_token: schedule.lead_token })).lead.offer_id).toBe(
+        shop.offer.id,
+      );
       await api('put', `schedules/${schedule.id}`, { body: { offer_id: null } });
-      expect((await made({ lead_token: schedule.lead_token })).lead.offer_id).toBe(null);
+      expect((await createLead({ lead_token: schedule.lead_token })).lead.offer_id).toBe(null);
     },
   );
 });

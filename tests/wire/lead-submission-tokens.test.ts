@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { openShop } from '../support/leads';
-import { api, made, post, setUp, their_shop, theirs, world } from '../support/submissions';
+import { api, createLead, post, setUp, theirShop, theirs, world } from '../support/submissions';
 import { basic } from '../support/world';
 
 setUp();
@@ -11,32 +11,32 @@ describe('the lead token', () => {
     (await theirs.api('get', 'leads')).body.metadata.total_count,
   ];
   test('must be given, and known', async () => {
-    for (const lead_token of [undefined, '', 'xyz', { a: 1 }, 'f'.repeat(32)]) {
-      const { status, body } = await post({ lead_token });
+    for (const leadToken of [undefined, '', 'xyz', { a: 1 }, 'f'.repeat(32)]) {
+      const { status, body } = await post({ lead_token: leadToken });
       expect([status, Object.keys(body.errors)]).toEqual([401, ['lead_token']]);
     }
   });
 
   test('that was reset, or whose schedule was deleted, is refused at once', async () => {
     const { schedule } = await openShop(world, []);
-    await made({ lead_token: schedule.lead_token });
+    await createLead({ lead_token: schedule.lead_token });
     const after = (
       await api('put', `schedules/${schedule.id}`, { body: { reset_lead_token: true } })
     ).body.schedule;
     expect((await post({ lead_token: schedule.lead_token })).status).toBe(401);
-    await made({ lead_token: after.lead_token });
+    await createLead({ lead_token: after.lead_token });
     await api('delete', `schedules/${schedule.id}`);
     expect((await post({ lead_token: after.lead_token })).status).toBe(401);
   });
 
   test('of another company makes a lead there, and nowhere else', async () => {
-    const [mine, others] = await leads();
-    const { id } = await made({ lead_token: their_shop.schedule.lead_token });
+    const [mine, theirCount] = await leads();
+    const { id } = await createLead({ lead_token: theirShop.schedule.lead_token });
     expect([await leads(), (await api('get', `leads/${id}`)).status]).toEqual([
-      [mine, others + 1],
+      [mine, theirCount + 1],
       404,
     ]);
-    expect((await post({ offer_lead_token: their_shop.offer.lead_token })).status).toBe(401);
+    expect((await post({ offer_lead_token: theirShop.offer.lead_token })).status).toBe(401);
   });
 
   test.each([
@@ -45,9 +45,9 @@ describe('the lead token', () => {
     ['of another company', () => basic(theirs.auth)],
     ['with a wrong key', () => basic(`${world.company.auth.split(':')[0]}:wrong`)],
   ])('needs no Authorization, and a header %s is ignored', async (_, header) => {
-    const [mine, others] = await leads();
+    const [mine, theirCount] = await leads();
     const res = await post({}, { Authorization: header() });
-    expect([res.status, await leads()]).toEqual([201, [mine + 1, others]]);
+    expect([res.status, await leads()]).toEqual([201, [mine + 1, theirCount]]);
   });
 });
 

@@ -3,11 +3,11 @@ import {
   complete,
   type Fields,
   instant,
-  made,
+  createLead,
   post,
   setUp,
   shop,
-  warned,
+  listWarnings,
 } from '../support/submissions';
 import { type Company } from '../support/world';
 
@@ -19,104 +19,112 @@ describe('a lead is the same', () => {
   const { email, sub_id, ...tokens } = ann;
   const text = (fields: Fields) => new URLSearchParams(fields as Record<string, string>).toString();
 
-  const shapes: [string, (own: Fields) => Parameters<Company['api']>[2]][] = [
-    ['in the query string', (own) => ({ query: { ...own, ...ann } })],
-    ['in flat JSON', (own) => ({ body: { ...own, ...ann } })],
+  const shapes: [string, (fields: Fields) => Parameters<Company['api']>[2]][] = [
+    ['in the query string', (fields) => ({ query: { ...fields, ...ann } })],
+    ['in flat JSON', (fields) => ({ body: { ...fields, ...ann } })],
     [
       'in JSON with its tokens in data',
-      (own) => ({ body: { ...own, email, sub_id, data: tokens } }),
+      (fields) => ({ body: { ...fields, email, sub_id, data: tokens } }),
     ],
     [
       'in JSON with its number and address in data',
-      ({ caller_id, ...own }) => ({
-        body: { ...own, sub_id, data: { caller_id, email, ...tokens } },
+      ({ caller_id, ...fields }) => ({
+        body: { ...fields, sub_id, data: { caller_id, email, ...tokens } },
       }),
     ],
     [
       'in JSON with data as text',
-      (own) => ({ body: { ...own, email, sub_id, data: JSON.stringify(tokens) } }),
+      (fields) => ({ body: { ...fields, email, sub_id, data: JSON.stringify(tokens) } }),
     ],
-    ['in a urlencoded form', (own) => ({ body: text({ ...own, ...ann }), headers: form })],
+    ['in a urlencoded form', (fields) => ({ body: text({ ...fields, ...ann }), headers: form })],
     [
       'in a urlencoded form with data[key]',
-      (own) => ({
-        body: text({ ...own, email, sub_id, 'data[first_name]': 'Ann', 'data[zip]': '90210' }),
+      (fields) => ({
+        body: text({ ...fields, email, sub_id, 'data[first_name]': 'Ann', 'data[zip]': '90210' }),
         headers: form,
       }),
     ],
-    ['in a multipart form', (own) => ({ form: { ...own, ...ann } as Record<string, string> })],
+    [
+      'in a multipart form',
+      (fields) => ({ form: { ...fields, ...ann } as Record<string, string> }),
+    ],
     [
       'in a multipart form with data[key]',
-      (own) => ({
-        form: { ...own, email, sub_id, 'data[first_name]': 'Ann', 'data[zip]': '90210' } as Record<
-          string,
-          string
-        >,
+      (fields) => ({
+        form: {
+          ...fields,
+          email,
+          sub_id,
+          'data[first_name]': 'Ann',
+          'data[zip]': '90210',
+        } as Record<string, string>,
       }),
     ],
     [
       'in a multipart form with data as JSON',
-      (own) => ({
-        form: { ...own, email, sub_id, data: JSON.stringify(tokens) } as Record<string, string>,
+      (fields) => ({
+        form: { ...fields, email, sub_id, data: JSON.stringify(tokens) } as Record<string, string>,
       }),
     ],
     [
       'in query and JSON, where the body counts',
-      (own) => ({
-        query: { ...own, email: 'q@example.com', zip: '90210', first_name: 'Query' },
+      (fields) => ({
+        query: { ...fields, email: 'q@example.com', zip: '90210', first_name: 'Query' },
         body: { ...ann, zip: undefined },
       }),
     ],
     [
       'in query and form, where the body counts',
-      ({ lead_token, ...own }) => ({
+      ({ lead_token, ...fields }) => ({
         query: { lead_token, first_name: 'Query' },
-        body: text({ ...own, ...ann }),
+        body: text({ ...fields, ...ann }),
         headers: form,
       }),
     ],
     [
       'by phone instead of caller_id',
-      ({ caller_id, ...own }) => ({
-        body: { ...own, ...ann, caller_id: undefined, phone: caller_id },
+      ({ caller_id, ...fields }) => ({
+        body: { ...fields, ...ann, caller_id: undefined, phone: caller_id },
       }),
     ],
     [
       'under schedule_lead_token',
-      ({ lead_token, ...own }) => ({ body: { ...own, ...ann, schedule_lead_token: lead_token } }),
+      ({ lead_token, ...fields }) => ({
+        body: { ...fields, ...ann, schedule_lead_token: lead_token },
+      }),
     ],
     [
       'with what forms add',
-      (own) => ({
+      (fields) => ({
         query: { format: 'json', utf8: '✓', commit: 'Send' },
-        body: { ...own, ...ann },
+        body: { ...fields, ...ann },
       }),
     ],
     [
       'whose data also holds credentials',
-      (own) => ({
-        body: { ...own, ...ann, auth_token: 'x', data: { lead_token: 'y', auth_token: 'z' } },
+      (fields) => ({
+        body: { ...fields, ...ann, auth_token: 'x', data: { lead_token: 'y', auth_token: 'z' } },
       }),
     ],
   ];
   test.each(shapes)('%s', async (_, shape) => {
-    const own = complete({});
-    const res = await api('post', 'leads', { auth: null, ...shape(own) });
+    const fields = complete({});
+    const res = await api('post', 'leads', { auth: null, ...shape(fields) });
     expect([res.status, res.body.errors]).toEqual([201, {}]);
     const { lead } = res.body;
     expect([lead.caller_id, lead.email, lead.sub_id, lead.schedule_id]).toEqual([
-      `+1${String(own.caller_id)}`,
+      `+1${String(fields.caller_id)}`,
       email,
       sub_id,
       shop.schedule.id,
     ]);
     const { phone, ...data } = lead.data;
-    expect([data, phone ?? own.caller_id]).toEqual([tokens, own.caller_id]);
+    expect([data, phone ?? fields.caller_id]).toEqual([tokens, fields.caller_id]);
   });
 
   test('for one number in any spelling', async () => {
-    const { id } = await made({ caller_id: '3105552001' });
-    for (const caller_id of [
+    const { id } = await createLead({ caller_id: '3105552001' });
+    for (const callerId of [
       '+13105552001',
       '13105552001',
       13105552001,
@@ -125,13 +133,13 @@ describe('a lead is the same', () => {
       "'3105552001",
       ' 1 (310) 555 2001 ',
     ])
-      expect((await post({ caller_id })).body.lead_id).toBe(id);
-    const by_query = await api(
+      expect((await post({ caller_id: callerId })).body.lead_id).toBe(id);
+    const byQuery = await api(
       'post',
       `leads?lead_token=${shop.schedule.lead_token}&caller_id=+13105552001`,
       { auth: null },
     );
-    expect([by_query.status, by_query.body.lead_id]).toEqual([200, id]);
+    expect([byQuery.status, byQuery.body.lead_id]).toEqual([200, id]);
   });
 });
 
@@ -141,13 +149,14 @@ describe('spellings', () => {
   test.each([
     ...['1', 'true', 'yes', 'on', 'TRUE', 1, true].map((word) => [word, true]),
     ...['0', 'false', 'no', 'off', 'No', 0, false].map((word) => [word, false]),
-  ])(
-    'the boolean %j is %j in JSON and in the query string',
-    async (assign_sms_number, expected) => {
-      expect(await assigned({ body: complete({ assign_sms_number }) })).toBe(expected);
-      expect(await assigned({ query: complete({ assign_sms_number }) })).toBe(expected);
-    },
-  );
+  ])('the boolean %j is %j in JSON and in the query string', async (assignSmsNumber, expected) => {
+    expect(await assigned({ body: complete({ assign_sms_number: assignSmsNumber }) })).toBe(
+      expected,
+    );
+    expect(await assigned({ query: complete({ assign_sms_number: assignSmsNumber }) })).toBe(
+      expected,
+    );
+  });
 
   test.each([
     ['2027-02-01 12:30:00 +0000', undefined, '2027-02-01T12:30:00Z'],
@@ -158,13 +167,13 @@ describe('spellings', () => {
     ['2027-02-01 12:30:00 UTC', 'America/New_York', '2027-02-01T12:30:00Z'],
     ['2027-02-01T12:30:00Z', 'America/New_York', '2027-02-01T12:30:00Z'],
     ['2027-02-01', 'America/New_York', '2027-02-01T05:00:00Z'],
-  ])('the time %j in the zone %j', async (next_action_at, time_zone, expected) => {
-    const fields = { next_action_at, ...(time_zone && { time_zone }) };
-    expect(instant((await made(fields)).lead.next_action_at)).toBe(instant(expected));
-    const zone = time_zone ? `&time_zone=${encodeURIComponent(time_zone)}` : '';
-    const search = `next_action_at=${next_action_at}${zone}`;
-    const by_query = await api('post', `leads?${search}`, { auth: null, query: complete({}) });
-    expect(instant(by_query.body.lead.next_action_at)).toBe(instant(expected));
+  ])('the time %j in the zone %j', async (nextActionAt, timeZone, expected) => {
+    const fields = { next_action_at: nextActionAt, ...(timeZone && { time_zone: timeZone }) };
+    expect(instant((await createLead(fields)).lead.next_action_at)).toBe(instant(expected));
+    const zone = timeZone ? `&time_zone=${encodeURIComponent(timeZone)}` : '';
+    const search = `next_action_at=${nextActionAt}${zone}`;
+    const byQuery = await api('post', `leads?${search}`, { auth: null, query: complete({}) });
+    expect(instant(byQuery.body.lead.next_action_at)).toBe(instant(expected));
   });
 
   test.each<[string, unknown]>([
@@ -185,7 +194,7 @@ describe('spellings', () => {
     ['sub_id', 'x'.repeat(256)],
     ['serializer', 'buyer'],
   ])('%s %j is set aside', async (name, value) =>
-    expect(await warned({ [name]: value })).toEqual([name]),
+    expect(await listWarnings({ [name]: value })).toEqual([name]),
   );
 
   test.each<[Fields, string]>([
@@ -197,7 +206,7 @@ describe('spellings', () => {
     [{ delete_existing: true, update_only: true }, 'update_only'],
     [{ unblock_contact: true, blocked: true }, 'unblock_contact'],
   ])('%j contradict each other', async (fields, name) =>
-    expect((await warned(fields))[0]).toBe(name),
+    expect((await listWarnings(fields))[0]).toBe(name),
   );
 });
 
@@ -238,7 +247,7 @@ describe('the answer', () => {
   });
 
   test('of the serializer lead_external has nothing that its sender may not see', async () => {
-    const { lead } = await made({
+    const { lead } = await createLead({
       serializer: 'lead_external',
       email: 'ann@example.com',
       first_name: 'Ann',
@@ -276,7 +285,10 @@ describe('the answer', () => {
         ({ event }: Fields) => event,
       ),
     ).toEqual(['created']);
-    const other = await post(complete({}), { 'Idempotency-Key': 'k1' });
-    expect([other.status, Object.keys(other.body.errors)]).toEqual([422, ['Idempotency-Key']]);
+    const otherResponse = await post(complete({}), { 'Idempotency-Key': 'k1' });
+    expect([otherResponse.status, Object.keys(otherResponse.body.errors)]).toEqual([
+      422,
+      ['Idempotency-Key'],
+    ]);
   });
 });

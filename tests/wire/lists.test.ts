@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const get = async (path: string) => (await world.company.api('get', path)).body;
-const listed = async (query: string) =>
+const listIndexes = async (query: string) =>
   (await get(`buyers?${query}`)).buyers.map(({ id }: { id: number }) => ids.indexOf(id));
 
 describe('the envelope', () => {
@@ -56,9 +56,10 @@ describe('the envelope', () => {
 
 describe('pages and cursors', () => {
   test('pages go through all in the order of ids, each once', async () => {
-    const seen = [];
-    for (let page = 1; page <= 4; page++) seen.push(...(await listed(`per_page=2&page=${page}`)));
-    expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    const seenIndexes = [];
+    for (let page = 1; page <= 4; page++)
+      seenIndexes.push(...(await listIndexes(`per_page=2&page=${page}`)));
+    expect(seenIndexes).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
   const orders = [
@@ -80,18 +81,18 @@ describe('pages and cursors', () => {
     'cursors go through all by %s %s, each once and as pages do',
     async (order, dir) => {
       const sort = order === 'id' ? `order_dir=${dir}` : `order=${order}&order_dir=${dir}`;
-      const whole = await listed(`${sort}&per_page=100`);
-      const seen: number[] = [];
+      const whole = await listIndexes(`${sort}&per_page=100`);
+      const seenIndexes: number[] = [];
       let cursor: string | number = -1;
       for (let pages = 0; pages < 10 && cursor !== 0; pages++) {
         const page = await get(`buyers?${sort}&per_page=2&cursor=${cursor}`);
-        seen.push(...page.buyers.map(({ id }: { id: number }) => ids.indexOf(id)));
+        seenIndexes.push(...page.buyers.map(({ id }: { id: number }) => ids.indexOf(id)));
         expect(page.metadata.page).toBe(null);
         cursor = page.metadata.next_cursor;
       }
       expect(cursor).toBe(0);
-      expect(seen).toEqual(whole);
-      expect(seen.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6]);
+      expect(seenIndexes).toEqual(whole);
+      expect(seenIndexes.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6]);
     },
   );
 
@@ -112,9 +113,9 @@ describe('pages and cursors', () => {
       });
   });
   test('a cursor is the id of the last record: the next page begins after it in any order', async () => {
-    const named = await get('buyers?order=name&per_page=2&cursor=-1');
-    expect(named.metadata.next_cursor).toBe(named.buyers.at(-1)!.id);
-    const { next_cursor } = named.metadata;
+    const firstPage = await get('buyers?order=name&per_page=2&cursor=-1');
+    expect(firstPage.metadata.next_cursor).toBe(firstPage.buyers.at(-1)!.id);
+    const { next_cursor } = firstPage.metadata;
     const all = (await get('buyers?order=tier&order_dir=desc')).buyers.map(
       ({ id }: { id: number }) => id,
     );
@@ -131,23 +132,23 @@ describe('pages and cursors', () => {
 
 describe('filters', () => {
   test('number, paused, ids, fulltext and created_at narrow the list and its count', async () => {
-    expect(await listed('number=%2B13105551003')).toEqual([3]);
-    expect(await listed('number=+13105551003')).toEqual([3]);
-    expect(await listed('paused=yes')).toEqual([0, 2, 4, 6]);
-    expect(await listed(`ids=${ids[5]},${ids[1]}`)).toEqual([1, 5]);
-    expect(await listed('fulltext=RAV')).toEqual([3]);
-    expect(await listed('fulltext=1310555')).toEqual([0, 1, 2, 3, 4, 5, 6]);
-    expect(await listed('fulltext=%25')).toEqual([]);
-    expect(await listed('fulltext=_')).toEqual([]);
-    expect(await listed('created_at_from=2099-01-01')).toEqual([]);
+    expect(await listIndexes('number=%2B13105551003')).toEqual([3]);
+    expect(await listIndexes('number=+13105551003')).toEqual([3]);
+    expect(await listIndexes('paused=yes')).toEqual([0, 2, 4, 6]);
+    expect(await listIndexes(`ids=${ids[5]},${ids[1]}`)).toEqual([1, 5]);
+    expect(await listIndexes('fulltext=RAV')).toEqual([3]);
+    expect(await listIndexes('fulltext=1310555')).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(await listIndexes('fulltext=%25')).toEqual([]);
+    expect(await listIndexes('fulltext=_')).toEqual([]);
+    expect(await listIndexes('created_at_from=2099-01-01')).toEqual([]);
     expect((await get('buyers?paused=no&per_page=1')).metadata).toMatchObject({
       total_count: 3,
       total_pages: 3,
     });
   });
   test('order with nulls: last ascending, first descending', async () => {
-    expect(await listed('order=name')).toEqual([1, 3, 4, 0, 2, 5, 6]);
-    expect(await listed('order=name&order_dir=desc')).toEqual([6, 5, 2, 0, 4, 3, 1]);
+    expect(await listIndexes('order=name')).toEqual([1, 3, 4, 0, 2, 5, 6]);
+    expect(await listIndexes('order=name&order_dir=desc')).toEqual([6, 5, 2, 0, 4, 3, 1]);
   });
   test('an unknown order is refused with those that are known', async () => {
     const res = await world.company.api('get', 'buyers?order=shoe_size');
@@ -227,7 +228,7 @@ describe('CSV', () => {
     expect(all.text.trim().split('\n')).toHaveLength(4);
   });
   test('no cell is run as a formula, and numbers stay numbers', async () => {
-    const other = await world.addCompany();
+    const otherCompany = await world.addCompany();
     for (const name of [
       '=1+1',
       '+1+1',
@@ -244,8 +245,8 @@ describe('CSV', () => {
       '+13105550123',
       'plain "quoted", text',
     ])
-      await other.api('post', 'buyers', { body: { name } });
-    const { text } = await other.api('get', 'buyers.csv?columns=name');
+      await otherCompany.api('post', 'buyers', { body: { name } });
+    const { text } = await otherCompany.api('get', 'buyers.csv?columns=name');
     expect(text.split('\n').slice(1, -1)).toEqual([
       "'=1+1",
       "'+1+1",

@@ -7,7 +7,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const create = (body: object) => world.company.api('post', 'buyers', { body });
-const made = async (body: object) => {
+const createBuyer = async (body: object) => {
   const res = await create(body);
   expect([res.status, res.body.errors]).toEqual([201, {}]);
   return res.body.buyer;
@@ -15,10 +15,10 @@ const made = async (body: object) => {
 
 describe('booleans', () => {
   test.each(['1', 'true', 'yes', 'on', 'YES', 'True', 1, true])('%p is true', async (paused) =>
-    expect((await made({ paused })).paused).toBe(true),
+    expect((await createBuyer({ paused })).paused).toBe(true),
   );
   test.each(['0', 'false', 'no', 'off', 'OFF', 0, false])('%p is false', async (paused) =>
-    expect((await made({ paused })).paused).toBe(false),
+    expect((await createBuyer({ paused })).paused).toBe(false),
   );
   test.each(['maybe', '2', 'y', 2, [], {}])('%p is refused on its field', async (paused) => {
     const res = await create({ paused });
@@ -31,27 +31,27 @@ describe('numbers', () => {
     ['30', 30],
     [30, 30],
     [' 30 ', 30],
-  ])('%p is %p', async (timeout_seconds, value) =>
-    expect((await made({ timeout_seconds })).timeout_seconds).toBe(value),
+  ])('%p is %p', async (timeoutSeconds, value) =>
+    expect((await createBuyer({ timeout_seconds: timeoutSeconds })).timeout_seconds).toBe(value),
   );
   test.each(['Infinity', '1e999', '0x10', '1e2', '12.5', 'NaN', '12 s', '', null, true, [30]])(
     'timeout_seconds %p is refused',
-    async (timeout_seconds) => {
-      const res = await create({ timeout_seconds });
+    async (timeoutSeconds) => {
+      const res = await create({ timeout_seconds: timeoutSeconds });
       expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['timeout_seconds']]);
     },
   );
   test.each(['Infinity', '1e9', '0x10', '1e999', '-1', '0', '1001', '1.5', 'ten'])(
     'per_page=%p is refused',
-    async (per_page) => {
-      const res = await world.company.api('get', `buyers?per_page=${per_page}`);
+    async (perPage) => {
+      const res = await world.company.api('get', `buyers?per_page=${perPage}`);
       expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['per_page']]);
     },
   );
   test('dollars have steps of 0.01, also where binary fractions are inexact', async () => {
     for (const amount of [0.29, 0.57, 1.13, 4.35, 1.1, 8.2])
       expect(
-        await made({ current_conversion_revenue: amount, current_conversion_duration: 60 }),
+        await createBuyer({ current_conversion_revenue: amount, current_conversion_duration: 60 }),
       ).toMatchObject({ current_conversion_revenue: amount });
     expect((await create({ current_conversion_revenue: 0.001 })).status).toBe(422);
   });
@@ -61,7 +61,7 @@ describe('blanks', () => {
   test.each(['', null])(
     '%p clears a field that may be blank, and puts a default back',
     async (blank) => {
-      const { id } = await made({
+      const { id } = await createBuyer({
         dtmf_tones: '1w2',
         tier: 7,
         concurrency_cap_limit: 3,
@@ -93,7 +93,7 @@ describe('blanks', () => {
 
 describe('lists', () => {
   test('as JSON, as one string, as repeated keys and with brackets are the same list', async () => {
-    const ids = [(await made({})).id, (await made({})).id];
+    const ids = [(await createBuyer({})).id, (await createBuyer({})).id];
     const group = async (send: { body: unknown; headers?: Record<string, string> }) => {
       const res = await world.company.api('post', 'buyer_groups', send);
       expect([res.status, res.body.errors]).toEqual([201, {}]);
@@ -130,7 +130,7 @@ describe('lists', () => {
   });
 
   test('token filters may hold commas in their values', async () => {
-    const buyer = await made({
+    const buyer = await createBuyer({
       record_token_filter_list: 'state:in CA,NV,age:>=18',
       record_token_additional_list: 'source:a,b,kind:x',
     });
@@ -175,21 +175,23 @@ describe('times', () => {
   });
 
   test('without an offset time_zone decides; a plus sign may arrive as a space', async () => {
-    const { id } = await made({ name: 'Timed' });
+    const { id } = await createBuyer({ name: 'Timed' });
     await world.sql("UPDATE buyers SET created_at = '2026-03-08T07:30:00Z' WHERE id = $1", [id]);
-    const found = async (query: string) =>
+    const countBuyers = async (query: string) =>
       (await world.company.api('get', `buyers?ids=${id}&${query}`)).body.buyers.length;
     const zone = 'time_zone=America%2FNew_York';
     expect(
-      await found(`created_at_from=2026-03-08 02:30:00&created_at_to=2026-03-08 02:30:00&${zone}`),
+      await countBuyers(
+        `created_at_from=2026-03-08 02:30:00&created_at_to=2026-03-08 02:30:00&${zone}`,
+      ),
     ).toBe(1); // an hour that does not exist there
-    expect(await found(`created_at_from=2026-03-08 03:31:00&${zone}`)).toBe(0);
+    expect(await countBuyers(`created_at_from=2026-03-08 03:31:00&${zone}`)).toBe(0);
     expect(
-      await found(
+      await countBuyers(
         'created_at_from=2026-03-08 09:30:00 +0200&created_at_to=2026-03-08 09:30:00 +0200',
       ),
     ).toBe(1);
-    expect(await found('created_at_from=2026-03-08%2009:30:00%20%2B0200')).toBe(1);
+    expect(await countBuyers('created_at_from=2026-03-08%2009:30:00%20%2B0200')).toBe(1);
     const shown = await world.company.api(
       'get',
       `buyers?ids=${id}&columns=created_at&time_zone=Eastern Time (US %26 Canada)`,
@@ -205,7 +207,7 @@ describe('times', () => {
 
 describe('references', () => {
   test('take the number or the uuid, as text or number', async () => {
-    const buyer = await made({});
+    const buyer = await createBuyer({});
     for (const name of [buyer.id, String(buyer.id), buyer.uuid, buyer.uuid.toUpperCase()]) {
       expect((await world.company.api('get', `buyers/${name}`)).body.buyer.id).toBe(buyer.id);
       const group = await world.company.api('post', 'buyer_groups', {

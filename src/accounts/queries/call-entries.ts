@@ -6,7 +6,7 @@ import { sql } from '../../db/sql';
  * The cost of a call to its buyer and the payout to its source, in a statement with the CTE `call`:
  * `owner_id` is the buyer that pays `revenue`, `payout` is for the source of the call.
  */
-export const ENTRIES_OF_USE = sql`
+export const USAGE_ENTRIES = sql`
       INSERT INTO account_entries (
         company_id, created_at, buyer_id, traffic_source_id, kind, amount, call_id
       )
@@ -20,7 +20,7 @@ export const ENTRIES_OF_USE = sql`
       ) AS x(buyer_id, traffic_source_id, kind, amount)
       WHERE x.amount <> 0 AND (x.buyer_id IS NOT NULL OR x.traffic_source_id IS NOT NULL)`;
 
-export const ENTRY_OF_REVENUE = sql`
+export const REVENUE_ENTRY = sql`
       INSERT INTO account_entries (company_id, created_at, buyer_id, kind, amount, call_id, note)
       SELECT
         {company_id}, {now}::timestamptz, {buyer_id}::bigint, 'adjustment', -{amount}::numeric,
@@ -29,7 +29,7 @@ export const ENTRY_OF_REVENUE = sql`
       WHERE {buyer_id}::bigint IS NOT NULL AND {amount}::numeric <> 0`;
 
 /** A change of the payout to the source of a call; the first one is its payout. */
-export const ENTRY_OF_PAYOUT = sql`
+export const PAYOUT_ENTRY = sql`
       INSERT INTO account_entries (
         company_id, created_at, traffic_source_id, kind, amount, call_id, note
       )
@@ -41,7 +41,7 @@ export const ENTRY_OF_PAYOUT = sql`
       WHERE call.traffic_source_id IS NOT NULL AND {amount}::numeric <> 0`;
 
 /** Refunds buyers the charges for a call; `returned` has their conversions. */
-export const ENTRIES_OF_RETURN = sql`
+export const RETURN_ENTRIES = sql`
       INSERT INTO account_entries (company_id, created_at, buyer_id, kind, amount, call_id, note)
       SELECT
         {company_id}, {now}::timestamptz, e.buyer_id, 'return', -sum(e.amount),
@@ -54,7 +54,7 @@ export const ENTRIES_OF_RETURN = sql`
       HAVING sum(e.amount) <> 0`;
 
 /** Takes back the payout of a call from its source. */
-export const ENTRY_OF_RETURNED_PAYOUT = sql`
+export const RETURNED_PAYOUT_ENTRY = sql`
       INSERT INTO account_entries (
         company_id, created_at, traffic_source_id, kind, amount, call_id, note
       )
@@ -72,7 +72,7 @@ export const ENTRY_OF_RETURNED_PAYOUT = sql`
  * The refund for a call to the buyer of the row `l` of call_limits; rows `counted` name the buyers
  * whose conversions are returned.
  */
-export const CREDIT_OF_RETURN = sql`
+export const RETURN_CREDIT = sql`
         coalesce(
           (
             SELECT -sum(e.amount)

@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-const OF_ACCOUNT = sql`
+const IS_ACCOUNT_ENTRY = sql`
         (e.buyer_id = {buyer_id}::bigint OR e.traffic_source_id = {traffic_source_id}::bigint)`;
 
 const TIME = sql`'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'`;
@@ -12,7 +12,7 @@ export const INSERT_STATEMENT = statement(
       SELECT e.kind, e.amount, e.created_at < {from}::timestamptz AS is_before
       FROM account_entries e
       WHERE e.company_id = {company_id}
-        AND ${OF_ACCOUNT}
+        AND ${IS_ACCOUNT_ENTRY}
         AND e.created_at < {to}::timestamptz
     ),
     sums AS (

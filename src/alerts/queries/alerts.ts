@@ -60,7 +60,7 @@ export const READ_RULES = statement(
 ).returning<{ emails: string[] }>();
 
 /** The payload of events about the alert `a` of the rule `r`. */
-const TOLD = sql`
+const ALERT_PAYLOAD = sql`
         jsonb_build_object(
           'alert',
           jsonb_build_object(
@@ -101,7 +101,7 @@ export const BEGIN_ALERTS = statement(
       SELECT
         {company_id}, {now}::timestamptz, r.id, r.kind, x.subject, x.message, x.value,
         x.threshold, {emails}::text[]
-      FROM jsonb_to_recordset({found}::jsonb) AS x(
+      FROM jsonb_to_recordset({findings}::jsonb) AS x(
         subject text, message text, value float8, threshold float8
       )
       JOIN alert_rules r
@@ -115,7 +115,7 @@ export const BEGIN_ALERTS = statement(
     )
     SELECT
       a.id::text,
-      record_webhook_event({company_id}::bigint, 'alert_started', a.id, ${TOLD})
+      record_webhook_event({company_id}::bigint, 'alert_started', a.id, ${ALERT_PAYLOAD})
     FROM begun a`,
   { prepared: true },
 );
@@ -134,7 +134,7 @@ export const END_ALERTS = statement(
     )
     SELECT
       a.id::text,
-      record_webhook_event({company_id}::bigint, 'alert_ended', a.id, ${TOLD}),
+      record_webhook_event({company_id}::bigint, 'alert_ended', a.id, ${ALERT_PAYLOAD}),
       coalesce(a.emails, '{}') AS emails
     FROM ended a`,
   { prepared: true },

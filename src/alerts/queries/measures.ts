@@ -5,7 +5,7 @@ import { sql, SqlText, statement } from '../../db/sql';
 // Measurements of rules: a row for each `subject` of which a rule holds now.
 
 /** The path and the name of the watched subject; the company where a rule watches all. */
-const WATCHED = sql`
+const WATCHED_SUBJECT = sql`
         coalesce(
           'buyers/' || {buyer_id}::bigint,
           'traffic_sources/' || {traffic_source_id}::bigint,
@@ -25,7 +25,7 @@ const WATCHED = sql`
 const SINCE = sql`{now}::timestamptz - {minutes}::int * interval '1 minute'`;
 
 /** Inbound calls of the last minutes; for a buyer, its attempts count instead. */
-const OF_CALLS = sql`
+const IN_WATCHED_CALLS = sql`
         c.company_id = {company_id}
         AND c.deleted_at IS NULL
         AND c.direction = 'inbound'
@@ -34,7 +34,7 @@ const OF_CALLS = sql`
         AND ({offer_id}::bigint IS NULL OR c.offer_id = {offer_id})
         AND ({traffic_source_id}::bigint IS NULL OR c.traffic_source_id = {traffic_source_id})`;
 
-const OF_ATTEMPTS = sql`
+const IN_WATCHED_ATTEMPTS = sql`
         a.company_id = {company_id}
         AND a.buyer_id = {buyer_id}::bigint
         AND a.created_at >= ${SINCE}`;
@@ -112,16 +112,16 @@ export const LOW_BALANCES = statement(
 export const LOW_CONNECT_RATE = statement(
   'alerts.low_connect_rate',
   sql`
-    SELECT ${WATCHED}, x.calls, x.connects
+    SELECT ${WATCHED_SUBJECT}, x.calls, x.connects
     FROM (
       SELECT count(*)::int AS calls, count(c.connected_at)::int AS connects
       FROM calls c
-      WHERE ${OF_CALLS}
+      WHERE ${IN_WATCHED_CALLS}
         AND c.ended_at IS NOT NULL
       UNION ALL
       SELECT count(*)::int, count(a.connected_at)::int
       FROM call_attempts a
-      WHERE ${OF_ATTEMPTS}
+      WHERE ${IN_WATCHED_ATTEMPTS}
         AND a.status NOT IN ('ringing', 'answered')
     ) x
     WHERE x.calls >= {min_calls}::int AND x.connects * 100 < x.calls * {percent}::float8`,
@@ -131,9 +131,9 @@ export const LOW_CONNECT_RATE = statement(
 export const NO_CALLS = statement(
   'alerts.no_calls',
   sql`
-    SELECT ${WATCHED}
-    WHERE NOT EXISTS (SELECT FROM calls c WHERE ${OF_CALLS})
-      AND NOT EXISTS (SELECT FROM call_attempts a WHERE ${OF_ATTEMPTS})`,
+    SELECT ${WATCHED_SUBJECT}
+    WHERE NOT EXISTS (SELECT FROM calls c WHERE ${IN_WATCHED_CALLS})
+      AND NOT EXISTS (SELECT FROM call_attempts a WHERE ${IN_WATCHED_ATTEMPTS})`,
   { prepared: true, nullable: ['name'] },
 );
 

@@ -43,7 +43,7 @@ export const LIST_COMPANY_FILES = statement(
 );
 
 /** The rows of a company, from a table that is known only at run time. */
-export const copyCompanyOut = (table: string, columns: string, company_id: string): string =>
+export const copyCompanyOut = (table: string, columns: string, companyId: string): string =>
   `COPY (SELECT ${columns} FROM ${table} ` +
-  `WHERE ${table === 'companies' ? 'id' : 'company_id'} = ${BigInt(company_id)}) ` +
+  `WHERE ${table === 'companies' ? 'id' : 'company_id'} = ${BigInt(companyId)}) ` +
   'TO STDOUT (FORMAT csv, HEADER)';

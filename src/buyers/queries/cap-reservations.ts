@@ -145,7 +145,7 @@ export const HAVE_ROOM = sql`
     m.held_revenue
   )`;
 
-/** The hourly limits of rows `h`, kept beside those of the row itself. */
+/** The hourly limits of rows `h`, kept with those of the row itself. */
 export const OPEN_LIMITS = sql`
   h.attempt_hourly_limit AS open_attempt_hourly_limit,
   h.buyer_conversion_hourly_limit AS open_buyer_conversion_hourly_limit,

@@ -18,7 +18,7 @@ import { INSERT_ATTEMPTS, INSERT_BASES, INSERT_SLOTS, RECORD_ATTEMPT } from './r
  * each row; `uses` is what each call takes, with `held_*` and `calls` summed over it and the calls
  * after it, so that its decision shows the caps as they were before it. A call whose caps were
  * reserved before has no moves and no uses; its `caps` is the JSON that the decision stores.
- * `place` is the index of a call in `calls`.
+ * `index` is the index of a call in `calls`.
  */
 export const BEGIN_CALLS = statement(
   'calls.begin_calls',
@@ -77,7 +77,7 @@ export const BEGIN_CALLS = statement(
       SELECT x.*, nextval('calls_id_seq') AS id, 1 AS round
       FROM (SELECT require_caps({limit_ids}::bigint[], ARRAY(SELECT id FROM reserved))) room,
         json_to_recordset({calls}::json) AS x(
-          place int, uuid uuid, status text, carrier text, carrier_call_id text,
+          index int, uuid uuid, status text, carrier text, carrier_call_id text,
           caller_number bigint, caller_country text, caller_city text, caller_state text,
           caller_zip text, number_called bigint, number_id bigint, offer_id bigint, lead_id bigint,
           schedule_id bigint, traffic_source_id bigint, sub_id text, contact_field_type text,
@@ -103,7 +103,7 @@ export const BEGIN_CALLS = statement(
         r.hangup_cause, r.ended_at, r.buyer_id, r.connect_to, r.caller_state, r.caller_zip,
         service_cost_of({company_id}::bigint, NULL, {now}::timestamptz, r.ended_at)
       FROM rounds r
-      ORDER BY r.place
+      ORDER BY r.index
       RETURNING c.company_id, c AS now
     ),
     counted AS (${countRows('calls', 'call')}
@@ -113,7 +113,7 @@ export const BEGIN_CALLS = statement(
     uses AS MATERIALIZED (
       SELECT *
       FROM json_to_recordset({uses}::json) AS x(
-        place int, n int, limit_id bigint, buyer_id bigint, buyer_group_id bigint,
+        index int, n int, limit_id bigint, buyer_id bigint, buyer_group_id bigint,
         traffic_source_id bigint, calls int, slots int,
         held_connections int, held_conversions int, held_revenue numeric
       )
@@ -122,7 +122,7 @@ export const BEGIN_CALLS = statement(
     ),
     caps AS (
       SELECT
-        u.place,
+        u.index,
         json_agg(
           json_build_object(
             'cap', v.cap,
@@ -141,7 +141,7 @@ export const BEGIN_CALLS = statement(
         VALUES ${CAPS_BEFORE}
       ) AS v(n, cap, used, cap_limit, resets_at)
       WHERE v.cap_limit IS NOT NULL
-      GROUP BY u.place
+      GROUP BY u.index
     ),
     basis AS (${INSERT_BASES}
     ),
@@ -151,7 +151,7 @@ export const BEGIN_CALLS = statement(
         {company_id}, r.id, r.round, {now}::timestamptz,
         (r.decision || coalesce(caps.list, r.caps) || '}')::json
       FROM rounds r
-      LEFT JOIN caps ON caps.place = r.place
+      LEFT JOIN caps ON caps.index = r.index
     ),
     queued AS (
       INSERT INTO lead_calls (company_id, call_id, changed_at)
@@ -164,8 +164,8 @@ export const BEGIN_CALLS = statement(
       SELECT {company_id}, {now}::timestamptz, r.id, x.event, x.message, x.buyer_id, x.details
       FROM rounds r
       JOIN json_to_recordset({events}::json) AS x(
-        place int, n int, event text, message text, buyer_id bigint, details jsonb
-      ) ON x.place = r.place
+        index int, n int, event text, message text, buyer_id bigint, details jsonb
+      ) ON x.index = r.index
       ORDER BY x.n
     ),
     recorded AS MATERIALIZED (
@@ -180,7 +180,7 @@ export const BEGIN_CALLS = statement(
     SELECT r.id::float8 AS id
     FROM (SELECT count(*) AS n FROM dialed) dialed, rounds r
     WHERE dialed.n >= 0
-    ORDER BY r.place
+    ORDER BY r.index
   `,
   { prepared: true, records: true },
 );

@@ -1,5 +1,5 @@
 import { sql, statement } from '../../db/sql';
-import { BEFORE_AND_AFTER, RECORD_CALL_CHANGE } from './record-call';
+import { OLD_AND_NEW, RECORD_CALL_CHANGE } from './record-call';
 
 // Costs that carriers charge for calls. A row of call_cost_looks is a call whose cost is not known
 // yet; queue_call_cost() of the database inserts it at the end of the call.
@@ -125,7 +125,7 @@ export const SAVE_PROVIDER_COST = statement(
       SET provider_cost = {cost}::numeric, updated_at = {now}::timestamptz
       FROM was
       WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING ${BEFORE_AND_AFTER}
+      RETURNING ${OLD_AND_NEW}
     )
     SELECT ${RECORD_CALL_CHANGE}
     FROM call`,

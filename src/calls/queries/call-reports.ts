@@ -1,4 +1,4 @@
-import { sidesJoin, visible, visibleBuyer } from '../../db/access-scope';
+import { buildMoneyJoin, buildVisibleCondition, buildBuyerCondition } from '../../db/access-scope';
 import { sql, SqlText, statement } from '../../db/sql';
 import { TOTAL_DURATION } from '../columns';
 import { safeCell } from '../../db/projection-sql';
@@ -9,10 +9,10 @@ import { safeCell } from '../../db/projection-sql';
 // PostgreSQL plans them for their values, without the filters that are null and the branches of
 // other categories.
 
-const VISIBLE_CALL = new SqlText(visible('calls')!);
-const VISIBLE_BUYER = new SqlText(visibleBuyer('t.buyer_id'));
+const VISIBLE_CALL = new SqlText(buildVisibleCondition('calls')!);
+const VISIBLE_BUYER = new SqlText(buildBuyerCondition('t.buyer_id'));
 /** Visibility of revenue and payout of a call `t` for a caller with a limited access scope. */
-const SIDES = new SqlText(sidesJoin('calls'));
+const SIDES = new SqlText(buildMoneyJoin('calls'));
 const DURATION = new SqlText(TOTAL_DURATION);
 const SAFE_NAME = new SqlText(safeCell('g.name'));
 
@@ -21,7 +21,7 @@ const IS_PERSON = sql`(
         )`;
 
 /** A condition on the buyer of `t`: a call, an attempt, or a buyer that was passed over. */
-const OF_BUYER = sql`
+const BUYER_CONDITION = sql`
         ({buyer_id}::bigint IS NULL OR t.buyer_id = {buyer_id}::bigint)
         AND ({scope_teams}::bigint[] IS NULL OR {category}::text <> 'buyer' OR ${VISIBLE_BUYER})`;
 
@@ -77,7 +77,7 @@ const CALL_SUMS = sql`
         FROM json_array_elements(d.decision->'faults') fault,
           json_array_elements_text(fault->'ids') AS passed_over(id)
       ) t
-      WHERE ${OF_BUYER}
+      WHERE ${BUYER_CONDITION}
       GROUP BY 1, 2, 3
     ),
     parts AS (
@@ -95,7 +95,7 @@ const CALL_SUMS = sql`
         count(*) FILTER (WHERE t.abandoned) AS abandoned,
         NULL::jsonb AS skip_reasons
       FROM selected t
-      WHERE ${OF_BUYER}
+      WHERE ${BUYER_CONDITION}
       GROUP BY 1, 2
       UNION ALL
       SELECT
@@ -103,7 +103,7 @@ const CALL_SUMS = sql`
         c.period, 0, count(*), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL
       FROM selected c
       JOIN call_attempts t ON t.company_id = {company_id} AND t.call_id = c.id
-      WHERE ${OF_BUYER}
+      WHERE ${BUYER_CONDITION}
       GROUP BY 1, 2
       UNION ALL
       SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, jsonb_object_agg(reason, n)

@@ -3,7 +3,7 @@ import { sql, statement } from '../../db/sql';
 import { CALL_COLUMNS, IS_ROUTED, NULLABLE_OF_CALL, type CallJson } from './calls';
 
 /**
- * Everything that decides the effect of events on calls, in one statement. `place` is the position
+ * Everything that decides the effect of events on calls, in one statement. `index` is the position
  * of the call in the arrays, from 1. `version` is that of the row of calls: every statement that
  * changes a call, or its attempts, slots or conversions, also writes this row.
  *
@@ -11,7 +11,7 @@ import { CALL_COLUMNS, IS_ROUTED, NULLABLE_OF_CALL, type CallJson } from './call
  * it by this event; after the end for buyers that a late report may still say had it.
  */
 const COLUMNS = sql`
-      asked.place::int AS place,
+      asked.index::int AS index,
       ${CALL_COLUMNS},
       c.xmin::text AS version,
       c.payout::float8 AS payout, c.revenue::float8 AS revenue, c.traffic_source_converted,
@@ -104,7 +104,7 @@ export const READ_CALL_STATES = {
     SELECT
       ${COLUMNS}
     FROM unnest({values}::bigint[], {may_connect}::boolean[])
-      WITH ORDINALITY AS asked(value, may_connect, place)
+      WITH ORDINALITY AS asked(value, may_connect, index)
     JOIN calls c ON c.company_id = {company_id} AND c.id = asked.value
     ${PARTS}`,
     OPTIONS,
@@ -115,7 +115,7 @@ export const READ_CALL_STATES = {
     SELECT
       ${COLUMNS}
     FROM unnest({values}::uuid[], {may_connect}::boolean[])
-      WITH ORDINALITY AS asked(value, may_connect, place)
+      WITH ORDINALITY AS asked(value, may_connect, index)
     JOIN calls c ON c.company_id = {company_id} AND c.uuid = asked.value
     ${PARTS}`,
     OPTIONS,

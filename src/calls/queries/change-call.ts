@@ -1,7 +1,7 @@
-import { ENTRY_OF_PAYOUT, ENTRY_OF_REVENUE } from '../../accounts/call-entries';
+import { PAYOUT_ENTRY, REVENUE_ENTRY } from '../../accounts/call-entries';
 import { sql, statement } from '../../db/sql';
 import { RECORD_CHANGE } from '../../leads/lead-changes';
-import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
+import { OLD_AND_NEW, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 export const FIND_CALL = {
   id: statement(
@@ -93,7 +93,7 @@ export const ADD_TOKENS = statement(
         user_updated_at = {now}::timestamptz
       FROM was
       WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING ${BEFORE_AND_AFTER}
+      RETURNING ${OLD_AND_NEW}
     )
     SELECT ${RECORD_CALL_CHANGE}
     FROM call`,
@@ -122,9 +122,9 @@ export const ADD_REVENUE = statement(
         updated_at = {now}::timestamptz
       FROM was
       WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING c.id, c.lead_id, ${BEFORE_AND_AFTER}
+      RETURNING c.id, c.lead_id, ${OLD_AND_NEW}
     ),
-    entry AS (${ENTRY_OF_REVENUE}
+    entry AS (${REVENUE_ENTRY}
     ),
     conversion AS (
       UPDATE conversions
@@ -178,9 +178,9 @@ export const ADD_PAYOUT = statement(
         updated_at = {now}::timestamptz
       FROM was
       WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING c.id, c.lead_id, c.traffic_source_id, ${BEFORE_AND_AFTER}
+      RETURNING c.id, c.lead_id, c.traffic_source_id, ${OLD_AND_NEW}
     ),
-    entry AS (${ENTRY_OF_PAYOUT}
+    entry AS (${PAYOUT_ENTRY}
     ),
     conversion AS (
       UPDATE conversions
@@ -228,7 +228,7 @@ export const SAVE_RECORDING = statement(
       SET recording_url = {recording_url}, updated_at = {now}::timestamptz
       FROM was
       WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING ${BEFORE_AND_AFTER}
+      RETURNING ${OLD_AND_NEW}
     )
     SELECT ${RECORD_CALL_CHANGE}
     FROM call`,

@@ -1,7 +1,7 @@
 import { safeCell } from '../../db/projection-sql';
 import { sql, SqlText, statement } from '../../db/sql';
 import type { BoundStatement } from '../../db/statement';
-import { GROUPED_SUMS, groupedBy, type Place } from './grouped-sums';
+import { GROUPED_SUMS, groupedBy, type KeyPosition } from './grouped-sums';
 
 /** Figures of sums `f`, of a row or in total. Money that the caller sees of no call is null. */
 const FIGURES = sql`
@@ -25,7 +25,7 @@ const FIGURES = sql`
 const IS_ASCENDING = sql`{order_dir}::text = 'asc'`;
 
 /** Ordered by a figure or by none, and then by the keys. */
-const IN_ORDER = sql`
+const RANKED_SUMS = sql`
       SELECT
         f.*,
         CASE {order}::text
@@ -63,7 +63,7 @@ const ORDER_BY = sql`
         CASE WHEN NOT ${IS_ASCENDING} THEN f.text_3 END DESC`;
 
 /** The key of a group at a position, formatted for people, and the name of its record. */
-const namedKey = (n: Place): SqlText => {
+const namedKey = (n: KeyPosition): SqlText => {
   const by = groupedBy(n);
   const [id, text] = [new SqlText(`f.id_${n}`), new SqlText(`f.text_${n}`)];
   const label = new SqlText(`({labels_${n}}::bigint[])[f.id_${n}]`);
@@ -126,7 +126,7 @@ export const GROUPED_REPORT = statement(
       SELECT f.*, row_number() OVER () AS place
       FROM (
         SELECT *
-        FROM (${IN_ORDER}) f
+        FROM (${RANKED_SUMS}) f
         ${ORDER_BY}
         LIMIT {per_page}::bigint
         OFFSET {skipped}::bigint
@@ -185,7 +185,7 @@ export const GROUPED_REPORT_CSV = statement(
       ${new SqlText(safeCell('named_3.key'))} AS key_3,
       ${new SqlText(safeCell('named_3.name'))} AS name_3,
       r.*
-    FROM (${IN_ORDER}) f, ${NAMED_KEYS}, LATERAL (SELECT ${FIGURES}) r
+    FROM (${RANKED_SUMS}) f, ${NAMED_KEYS}, LATERAL (SELECT ${FIGURES}) r
     ${ORDER_BY}`,
   { prepared: false, search: true },
 );

@@ -1,4 +1,9 @@
-import { sidesJoin, visible, visibleBuyer, visibleGroup } from '../../db/access-scope';
+import {
+  buildMoneyJoin,
+  buildVisibleCondition,
+  buildBuyerCondition,
+  buildGroupCondition,
+} from '../../db/access-scope';
 import { sql, SqlText } from '../../db/sql';
 import { TOTAL_DURATION } from '../columns';
 
@@ -7,29 +12,29 @@ import { TOTAL_DURATION } from '../columns';
 // read no column and no table that is not asked for, and of the calls the index calls_reported_idx
 // alone where it has all of their columns (docs/decisions/026-reports-from-an-index.md).
 
-const VISIBLE_CALL = new SqlText(visible('calls')!);
-const VISIBLE_BUYER = new SqlText(visibleBuyer('t.buyer_id'));
-const VISIBLE_GROUP = new SqlText(visibleGroup('a.buyer_group_id'));
+const VISIBLE_CALL = new SqlText(buildVisibleCondition('calls')!);
+const VISIBLE_BUYER = new SqlText(buildBuyerCondition('t.buyer_id'));
+const VISIBLE_GROUP = new SqlText(buildGroupCondition('a.buyer_group_id'));
 /** Visibility of revenue and payout of a call `t` for a caller with a limited access scope. */
-const SIDES = new SqlText(sidesJoin('calls'));
+const SIDES = new SqlText(buildMoneyJoin('calls'));
 const DURATION = new SqlText(TOTAL_DURATION);
 const IS_UNLIMITED = sql`{scope_teams}::bigint[] IS NULL`;
 
 const NUMBER = sql`CASE WHEN t.direction = 'inbound' THEN t.to_number ELSE t.from_number END`;
 
-export type Place = 1 | 2 | 3;
+export type KeyPosition = 1 | 2 | 3;
 
-export const groupedBy = (n: Place): SqlText => new SqlText(`({group_by}::text[])[${n}]`);
+export const groupedBy = (n: KeyPosition): SqlText => new SqlText(`({group_by}::text[])[${n}]`);
 
 /**
  * Columns of the key at a position. A local time is the index of its period among the beginnings of
  * local-times.ts, or the label that several periods share.
  */
-const keysOf = (n: Place): SqlText => {
+const buildKeyColumns = (n: KeyPosition): SqlText => {
   const by = groupedBy(n);
   const [id, text] = [new SqlText(`id_${n}`), new SqlText(`text_${n}`)];
   const labels = new SqlText(`{labels_${n}}`);
-  const place = new SqlText(`width_bucket(t.created_at, {bounds_${n}}::timestamptz[])`);
+  const bucket = new SqlText(`width_bucket(t.created_at, {bounds_${n}}::timestamptz[])`);
   return sql`
         CASE ${by}
           WHEN 'buyer' THEN t.buyer_id
@@ -42,9 +47,9 @@ const keysOf = (n: Place): SqlText => {
           WHEN 'sub_id' THEN NULL
           WHEN 'state' THEN NULL
           WHEN 'token' THEN NULL
-          WHEN 'hour_of_day' THEN (${labels}::bigint[])[${place}]
-          WHEN 'day_of_week' THEN (${labels}::bigint[])[${place}]
-          ELSE ${place}
+          WHEN 'hour_of_day' THEN (${labels}::bigint[])[${bucket}]
+          WHEN 'day_of_week' THEN (${labels}::bigint[])[${bucket}]
+          ELSE ${bucket}
         END AS ${id},
         CASE ${by}
           WHEN 'sub_id' THEN t.sub_id
@@ -67,9 +72,9 @@ const PAYOUT = sql`coalesce(
 export const GROUPED_SUMS = sql`
     sums AS MATERIALIZED (
       SELECT
-        ${keysOf(1)},
-        ${keysOf(2)},
-        ${keysOf(3)},
+        ${buildKeyColumns(1)},
+        ${buildKeyColumns(2)},
+        ${buildKeyColumns(3)},
         count(*) AS calls,
         count(t.connected_at) AS connects,
         count(*) FILTER (WHERE t.buyer_converted AND (${IS_UNLIMITED} OR sides.sale))

@@ -1,14 +1,14 @@
-import { sidesJoin, visible, visibleBuyer } from '../../db/access-scope';
+import { buildMoneyJoin, buildVisibleCondition, buildBuyerCondition } from '../../db/access-scope';
 import { sql, SqlText, statement } from '../../db/sql';
 import { leadProjection } from '../../leads/columns';
 import { safeCell } from '../../db/projection-sql';
 
 // Works like call-reports.ts; statuses of leads are grouped by `status`.
 
-const VISIBLE_LEAD = new SqlText(visible('leads')!);
-const VISIBLE_BUYER = new SqlText(visibleBuyer('t.buyer_id'));
+const VISIBLE_LEAD = new SqlText(buildVisibleCondition('leads')!);
+const VISIBLE_BUYER = new SqlText(buildBuyerCondition('t.buyer_id'));
 /** Visibility of revenue and payout of a lead `t` for a caller with a limited access scope. */
-const SIDES = new SqlText(sidesJoin('leads'));
+const SIDES = new SqlText(buildMoneyJoin('leads'));
 const IS_SALE = sql`({scope_teams}::bigint[] IS NULL OR sides.sale)`;
 const IS_PURCHASE = sql`({scope_teams}::bigint[] IS NULL OR sides.purchase)`;
 const HUMAN_STATUS = new SqlText(leadProjection.columns.human_status);

@@ -1,5 +1,5 @@
 import { sql, statement } from '../../db/sql';
-import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
+import { OLD_AND_NEW, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 /** Waits for the transaction that is placing the call, if there is one: it holds the lead. */
 export const AWAIT_PLACING = statement(
@@ -76,7 +76,7 @@ export const RECORD_ANSWER = statement(
       LEFT JOIN numbers n
         ON n.company_id = x.company_id AND n.phone_number = x.from_number AND n.deleted_at IS NULL
       WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING c.id, ${BEFORE_AND_AFTER}
+      RETURNING c.id, ${OLD_AND_NEW}
     ),
     event AS (
       INSERT INTO call_events (company_id, created_at, call_id, event, message)
@@ -106,7 +106,7 @@ export const END_OUTBOUND = statement(
         service_cost = service_cost_after(was.call, c.total_duration, {now}::timestamptz)
       FROM was
       WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING c.id, c.lead_id, ${BEFORE_AND_AFTER}
+      RETURNING c.id, c.lead_id, ${OLD_AND_NEW}
     ),
     queued AS (
       INSERT INTO lead_calls (company_id, call_id, changed_at)
@@ -156,7 +156,7 @@ export const RECORD_OUTBOUND_STATUS = statement(
         updated_at = {now}::timestamptz
       FROM was
       WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING ${BEFORE_AND_AFTER}
+      RETURNING ${OLD_AND_NEW}
     )
     SELECT ${RECORD_CALL_CHANGE}
     FROM call`,

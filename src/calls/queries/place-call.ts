@@ -2,7 +2,7 @@ import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
 
 /** Null where there is no offer. */
-export const READ_OFFERS_OF = statement(
+export const READ_DEFAULT_OFFERS = statement(
   'calls.read_offers_of_schedule_and_number',
   sql`
     SELECT

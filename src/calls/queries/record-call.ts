@@ -8,13 +8,13 @@ export const CALL_BEFORE = sql`
       FOR NO KEY UPDATE`;
 
 /** RETURNING list of an UPDATE of calls `c`, for its recording; `was` has the rows before. */
-export const BEFORE_AND_AFTER = sql`was.call AS was, c AS now`;
+export const OLD_AND_NEW = sql`was.call AS was, c AS now`;
 
 /** Needs the CTE `call`. */
 export const RECORD_CALL_CHANGE = sql`record_call_change(call.was, call.now) AS is_recorded`;
 
 // Parts of a round in the routing of a call. The CTE `rounds` has a row for each round that is
-// written, with the id of its call; JSON lists name a round by its `place`.
+// written, with the id of its call; JSON lists name a round by its `index`.
 
 export const INSERT_ATTEMPTS = sql`
       INSERT INTO call_attempts (
@@ -31,10 +31,10 @@ export const INSERT_ATTEMPTS = sql`
         END
       FROM rounds r
       JOIN json_to_recordset({dials}::json) AS x(
-        place int, n int, attempt uuid, buyer_id bigint, buyer_group_id bigint, number text,
+        index int, n int, attempt uuid, buyer_id bigint, buyer_group_id bigint, number text,
         timeout_seconds int, press_one_to_accept boolean, dial jsonb, bid numeric,
         bid_duration int
-      ) ON x.place = r.place
+      ) ON x.index = r.index
       ORDER BY x.n
       RETURNING id, call_id`;
 
@@ -50,8 +50,8 @@ export const INSERT_SLOTS = sql`
         r.lease_until
       FROM rounds r
       JOIN json_to_recordset({slots}::json) AS x(
-        place int, call_limit_id bigint, connections int, conversions int, revenue numeric
-      ) ON x.place = r.place`;
+        index int, call_limit_id bigint, connections int, conversions int, revenue numeric
+      ) ON x.index = r.index`;
 
 /** Most decisions share a basis, which is then stored already. */
 export const INSERT_BASES = sql`

@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 import {
-  BEFORE_AND_AFTER,
+  OLD_AND_NEW,
   DURATION_AT_END,
   INSERT_EVENTS,
   QUEUE_FOR_LEAD,
@@ -48,7 +48,7 @@ export const PROGRESS_OF_CALL = sql`
  * are its slots. PostgreSQL runs CTEs that no other CTE reads from the last to the first: `queued`,
  * which may wait for an update of the lead, must run last.
  */
-export const FOLLOWS_CALL = sql`
+export const CALL_EFFECTS = sql`
     queued AS (${QUEUE_FOR_LEAD}
     ),
     attempts AS (
@@ -114,7 +114,7 @@ export const SLOTS_OF_CALL = sql`
  * call has used now, of the buyer that has it, of its group and of the source. For the caps of a
  * source, a call converts when the source is paid for it.
  */
-export const GIVEN_BACK = sql`
+export const RELEASED_RESERVATIONS = sql`
       SELECT
         held.call_limit_id, held.is_released,
         CASE WHEN held.is_released OR {connection}::int > 0 AND own.counts
@@ -158,9 +158,9 @@ export const RECORD_PROGRESS = statement(
       SET ${PROGRESS_OF_CALL}
       FROM was
       WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING c.id, c.lead_id, c.direction, ${BEFORE_AND_AFTER}
+      RETURNING c.id, c.lead_id, c.direction, ${OLD_AND_NEW}
     ),
-    ${FOLLOWS_CALL},
+    ${CALL_EFFECTS},
     slots AS (
       UPDATE call_slots s
       SET lease_until = {lease_until}::timestamptz

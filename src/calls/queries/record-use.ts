@@ -1,12 +1,12 @@
-import { ENTRIES_OF_USE } from '../../accounts/call-entries';
+import { USAGE_ENTRIES } from '../../accounts/call-entries';
 import { IS_LIMITED, USE_OF_ROW } from '../../buyers/use-of-caps';
 import { sql, statement } from '../../db/sql';
 import { RECORD_CHANGE, recordExit } from '../../leads/lead-changes';
 import { AGENT_OF_BUYER } from './describe-call';
-import { BEFORE_AND_AFTER, INSERT_EVENTS, RECORD_CALL_CHANGE } from './record-call';
+import { OLD_AND_NEW, INSERT_EVENTS, RECORD_CALL_CHANGE } from './record-call';
 import {
-  FOLLOWS_CALL,
-  GIVEN_BACK,
+  CALL_EFFECTS,
+  RELEASED_RESERVATIONS,
   IS_UNCHANGED,
   PROGRESS_OF_CALL,
   RECORD_ANSWERS,
@@ -20,7 +20,7 @@ import {
  * buyer that has the call, its group and the source have used. Then checks again what the dollars
  * depend on: calls of the same caller may have been paid for while this waited.
  */
-const LOCKED_AND_CHECKED = sql`
+const LOCK_AND_CHECK = sql`
     state AS (
       SELECT c.id, c.caller_number, c.offer_id, c.traffic_source_id, c AS call
       FROM calls c
@@ -29,7 +29,7 @@ const LOCKED_AND_CHECKED = sql`
     ),
     held AS (${SLOTS_OF_CALL}
     ),
-    given AS (${GIVEN_BACK}
+    given AS (${RELEASED_RESERVATIONS}
     ),
     changing AS (
       SELECT g.call_limit_id AS id
@@ -112,13 +112,13 @@ const UPDATE_CALL = sql`
         AND checked.source_paid = {source_paid}::boolean
       RETURNING
         c.id, c.lead_id, c.direction, c.caller_number, c.payout, c.traffic_source_id,
-        ${BEFORE_AND_AFTER}`;
+        ${OLD_AND_NEW}`;
 
-const CHANGED_CALL = sql`
-    ${LOCKED_AND_CHECKED},
+const CHANGE_CALL = sql`
+    ${LOCK_AND_CHECK},
     call AS (${UPDATE_CALL}
     ),
-    ${FOLLOWS_CALL},
+    ${CALL_EFFECTS},
     slots AS (
       UPDATE call_slots s
       SET
@@ -159,7 +159,7 @@ const CHANGED_CALL = sql`
       WHERE l.company_id = {company_id} AND l.id = x.id
       RETURNING l.buyer_id, l.balance, l.credit_limit, l.balance_low_limit, x.revenue
     ),
-    entries AS (${ENTRIES_OF_USE}
+    entries AS (${USAGE_ENTRIES}
     ),
     warned AS MATERIALIZED (
       SELECT record_low_balance(
@@ -170,7 +170,7 @@ const CHANGED_CALL = sql`
     )`;
 
 /** Recording the call reads its conversions and its lead: these are written first. */
-const RECORDED_AFTER = sql`
+const RECORD_CALL = sql`
     recorded AS MATERIALIZED (
       SELECT call.id, ${RECORD_CALL_CHANGE}
       FROM call, (SELECT count(*) AS n FROM conversion) v,
@@ -210,7 +210,7 @@ const COLUMNS_OF_LEAD = sql`
 export const RECORD_USE = statement(
   'calls.record_use',
   sql`
-    WITH ${CHANGED_CALL},
+    WITH ${CHANGE_CALL},
     conversion AS (
       UPDATE conversions v
       SET payout = v.payout + {payout}::numeric
@@ -238,7 +238,7 @@ export const RECORD_USE = statement(
     lead_recorded AS MATERIALIZED (SELECT ${RECORD_CHANGE} FROM lead x),
     events AS (${INSERT_EVENTS}
     ),
-    ${RECORDED_AFTER}
+    ${RECORD_CALL}
     ${OUTCOME}
     WHERE answered.n >= 0`,
   { prepared: true, records: true },
@@ -251,7 +251,7 @@ export const RECORD_USE = statement(
 export const RECORD_CONVERSION = statement(
   'calls.record_conversion',
   sql`
-    WITH ${CHANGED_CALL},
+    WITH ${CHANGE_CALL},
     conversion AS (
       INSERT INTO conversions (
         company_id, uuid, created_at, call_id, buyer_id, buyer_conversion_id, name, caller_number,
@@ -287,7 +287,7 @@ export const RECORD_CONVERSION = statement(
     lead_recorded AS MATERIALIZED (SELECT ${recordExit(sql`'converted'`)} FROM lead x),
     events AS (${INSERT_EVENTS}
     ),
-    ${RECORDED_AFTER},
+    ${RECORD_CALL},
     converted AS MATERIALIZED (
       SELECT record_conversion_event({company_id}::bigint, v.call_id, v.id)
       FROM recorded, conversion v

@@ -1,11 +1,7 @@
-import {
-  CREDIT_OF_RETURN,
-  ENTRIES_OF_RETURN,
-  ENTRY_OF_RETURNED_PAYOUT,
-} from '../../accounts/call-entries';
+import { RETURN_CREDIT, RETURN_ENTRIES, RETURNED_PAYOUT_ENTRY } from '../../accounts/call-entries';
 import { sql, statement } from '../../db/sql';
 import { RECORD_CHANGE } from '../../leads/lead-changes';
-import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
+import { OLD_AND_NEW, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 export const READ_CONVERSIONS = statement(
   'calls.read_conversions',
@@ -122,7 +118,7 @@ export const RETURN_USAGE = statement(
     UPDATE call_limits l
     SET
       changed_by = pg_current_xact_id(),
-      balance = l.balance + ${CREDIT_OF_RETURN},
+      balance = l.balance + ${RETURN_CREDIT},
       buyer_conversion_total_used =
         greatest(0, l.buyer_conversion_total_used - s.total_conversions),
       buyer_conversion_monthly_used =
@@ -162,7 +158,7 @@ export const RETURN_CONVERSIONS = statement(
       WHERE company_id = {company_id} AND id = ANY({conversion_ids}::bigint[])
       RETURNING id, buyer_id
     ),
-    entries AS (${ENTRIES_OF_RETURN}
+    entries AS (${RETURN_ENTRIES}
     ),
     call AS (
       UPDATE calls c
@@ -174,7 +170,7 @@ export const RETURN_CONVERSIONS = statement(
         user_updated_at = {now}::timestamptz
       FROM was
       WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING c.lead_id, ${BEFORE_AND_AFTER}
+      RETURNING c.lead_id, ${OLD_AND_NEW}
     ),
     ${LEAD_WAS},
     lead AS (
@@ -238,7 +234,7 @@ export const RETURN_PAYOUT = statement(
       SET payout = 0
       WHERE company_id = {company_id} AND call_id = {call_id}::bigint AND returned_at IS NULL
     ),
-    entry AS (${ENTRY_OF_RETURNED_PAYOUT}
+    entry AS (${RETURNED_PAYOUT_ENTRY}
     ),
     call AS (
       UPDATE calls c
@@ -249,7 +245,7 @@ export const RETURN_PAYOUT = statement(
         user_updated_at = {now}::timestamptz
       FROM was
       WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING c.lead_id, ${BEFORE_AND_AFTER}
+      RETURNING c.lead_id, ${OLD_AND_NEW}
     ),
     ${LEAD_WAS},
     lead AS (

@@ -59,7 +59,7 @@ class Stream implements Events {
 
   async follow(): Promise<void> {
     while (!this.closing.signal.aborted) {
-      const next = await this.readOnce().catch(() => 'again' as const);
+      const next = await this.readOnce().catch(() => 'retry' as const);
       if (next === 'stop') break;
       this.become('connecting');
       await new Promise((done) => setTimeout(done, this.wait_ms));
@@ -73,7 +73,7 @@ class Stream implements Events {
     for (const changed of this.watchers) changed(state);
   }
 
-  private async readOnce(): Promise<'again' | 'stop'> {
+  private async readOnce(): Promise<'retry' | 'stop'> {
     const { authorization: Authorization, last_id } = this;
     const res = await fetch(`${API}/events/stream`, {
       headers: { Authorization, ...(last_id !== undefined && { 'Last-Event-ID': last_id }) },
@@ -84,14 +84,14 @@ class Stream implements Events {
     if (res.status === 401 || res.status === 403) return 'stop';
     // The position is not valid any more: start with new events.
     if (res.status === 422) this.last_id = undefined;
-    if (!res.ok || !res.body) return 'again';
+    if (!res.ok || !res.body) return 'retry';
     this.become('live');
     this.wait_ms = FIRST_WAIT_MS;
     const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return 'again';
+      if (done) return 'retry';
       const blocks = (text + value).split('\n\n');
       text = blocks.pop()!;
       for (const block of blocks) this.take(block);

@@ -23,25 +23,25 @@ const DAY_TIME = new Intl.DateTimeFormat('en-US', {
 /** Stands for a missing value. */
 export const NOTHING = '–';
 type Maybe<T> = T | null | undefined;
-const given =
+const formatOrNothing =
   <T>(format: (value: T) => string) =>
   (value: Maybe<T>): string =>
     value === null || value === undefined ? NOTHING : format(value);
 
-export const count = given((n: number) => COUNT.format(n));
-export const dollars = given((n: number) => DOLLARS.format(n));
+export const count = formatOrNothing((n: number) => COUNT.format(n));
+export const dollars = formatOrNothing((n: number) => DOLLARS.format(n));
 /** For axes. */
-export const wholeDollars = given((n: number) => WHOLE_DOLLARS.format(n));
-export const percent = given((n: number) => PERCENT.format(n));
+export const wholeDollars = formatOrNothing((n: number) => WHOLE_DOLLARS.format(n));
+export const percent = formatOrNothing((n: number) => PERCENT.format(n));
 /** In the zone of the browser. */
-export const time = given((at: string) => TIME.format(new Date(at)));
-export const dayTime = given((at: string) => DAY_TIME.format(new Date(at)));
-export const text = given((value: string | number) => String(value));
+export const time = formatOrNothing((at: string) => TIME.format(new Date(at)));
+export const dayTime = formatOrNothing((at: string) => DAY_TIME.format(new Date(at)));
+export const text = formatOrNothing((value: string | number) => String(value));
 
 const two = (n: number): string => String(Math.floor(n)).padStart(2, '0');
 
 /** 95 as `1:35`, an hour as `1:00:00`. */
-export const duration = given((seconds: number) => {
+export const duration = formatOrNothing((seconds: number) => {
   const minutes = Math.floor(seconds / 60);
   const rest = two(seconds % 60);
   return minutes < 60
@@ -50,7 +50,7 @@ export const duration = given((seconds: number) => {
 });
 
 /** `no_answer` as `no answer`. */
-export const words = given((name: string | number) => String(name).replaceAll('_', ' '));
+export const words = formatOrNothing((name: string | number) => String(name).replaceAll('_', ' '));
 
 /** A date for `<input type="datetime-local">`, in the zone of the browser. */
 export function localInput(at: Date): string {

@@ -19,8 +19,8 @@ export function useLoaded<T>(load: () => Promise<T>, keys: readonly unknown[]): 
   });
   const turn = useRef(0);
   const reload = useCallback(() => {
-    const own = ++turn.current;
-    const isLatest = () => own === turn.current;
+    const ownTurn = ++turn.current;
+    const isLatest = () => ownTurn === turn.current;
     setState((before) => ({ ...before, is_loading: true }));
     return load().then(
       (data) => {

@@ -8,7 +8,13 @@ import { SignIn } from './sign-in';
 function Console() {
   const { session, error, is_busy, signIn } = useSignIn();
   if (!session)
-    return <SignIn onSignIn={(given) => void signIn(given)} error={error} is_busy={is_busy} />;
+    return (
+      <SignIn
+        onSignIn={(credentials) => void signIn(credentials)}
+        error={error}
+        is_busy={is_busy}
+      />
+    );
   return (
     <SessionProvider session={session}>
       <Shell session={session} />

@@ -27,16 +27,17 @@ export const SessionProvider = ({
 }) => <Context.Provider value={session}>{children}</Context.Provider>;
 
 /** Stored only while the tab is open, and only if the user wants it. */
-const KEPT = 'trunkline.authorization';
+const STORAGE_KEY = 'trunkline.authorization';
 
 export interface Credentials {
   authorization: string;
   is_kept: boolean;
 }
 
-export const readKept = (): string | undefined => sessionStorage.getItem(KEPT) ?? undefined;
+export const readStoredAuthorization = (): string | undefined =>
+  sessionStorage.getItem(STORAGE_KEY) ?? undefined;
 
-export function authorizationOf(first: string, secret: string): string {
+export function buildAuthorization(first: string, secret: string): string {
   const name = first.trim();
   if (secret.trim() === '') return `Token ${name}`;
   return `Basic ${btoa(`${name}:${secret.trim()}`)}`;
@@ -46,11 +47,11 @@ export function authorizationOf(first: string, secret: string): string {
 export function useSignIn() {
   const [session, setSession] = useState<Session>();
   const [error, setError] = useState<unknown>();
-  const [is_busy, setBusy] = useState(readKept() !== undefined);
+  const [isBusy, setBusy] = useState(readStoredAuthorization() !== undefined);
 
   const signOut = useMemo(
     () => () => {
-      sessionStorage.removeItem(KEPT);
+      sessionStorage.removeItem(STORAGE_KEY);
       setSession((open) => void open?.events.close());
     },
     [],
@@ -61,20 +62,21 @@ export function useSignIn() {
     try {
       const api = openApi(authorization, signOut);
       const { me } = await ok(api.GET('/me'));
-      if (is_kept) sessionStorage.setItem(KEPT, authorization);
+      if (is_kept) sessionStorage.setItem(STORAGE_KEY, authorization);
       const held = new Set<string>(me.permissions);
       const may = (...scopes: Scope[]) => scopes.every((scope) => held.has(scope));
       const events = openEvents(authorization, signOut);
       setSession({ api, authorization, me, may, events, signOut });
     } catch (reason) {
-      sessionStorage.removeItem(KEPT);
+      sessionStorage.removeItem(STORAGE_KEY);
       setError(reason);
     }
     setBusy(false);
   };
   useEffect(() => {
-    const kept = readKept();
-    if (kept !== undefined) void signIn({ authorization: kept, is_kept: true });
+    const storedAuthorization = readStoredAuthorization();
+    if (storedAuthorization !== undefined)
+      void signIn({ authorization: storedAuthorization, is_kept: true });
   }, []);
-  return { session, error, is_busy, signIn };
+  return { session, error, is_busy: isBusy, signIn };
 }

@@ -17,7 +17,7 @@ interface View {
   title: string;
   may: (session: Session) => boolean;
   list: () => ComponentChildren;
-  one?: (id: string) => ComponentChildren;
+  detail?: (id: string) => ComponentChildren;
 }
 
 const VIEWS: readonly View[] = [
@@ -32,21 +32,21 @@ const VIEWS: readonly View[] = [
     title: 'Calls',
     may: ({ may }) => may('calls:read'),
     list: () => <CallsView />,
-    one: (id) => <CallView id={id} />,
+    detail: (id) => <CallView id={id} />,
   },
   {
     name: 'buyers',
     title: 'Buyers',
     may: ({ may }) => may('buyers:read'),
     list: () => <BuyersView />,
-    one: (id) => <BuyerView id={id} />,
+    detail: (id) => <BuyerView id={id} />,
   },
   {
     name: 'leads',
     title: 'Leads',
     may: ({ may }) => may('leads:read'),
     list: () => <LeadsView />,
-    one: (id) => <LeadView id={id} />,
+    detail: (id) => <LeadView id={id} />,
   },
   {
     name: 'reports',
@@ -100,21 +100,21 @@ export function Shell({ session }: { session: Session }) {
 
 function content(view: View, route: Route): ComponentChildren {
   const { id } = route.view === view.name ? route : { id: undefined };
-  return id !== undefined && view.one ? view.one(id) : view.list();
+  return id !== undefined && view.detail ? view.detail(id) : view.list();
 }
 
 /** Moves the focus to a new view: the keyboard continues there, and a screen reader reads it. */
 function useFocusOnChange(view: string | undefined, id: string | undefined) {
   const main = useRef<HTMLElement>(null);
-  const is_first = useRef(true);
+  const isFirst = useRef(true);
   useEffect(() => {
     const title = VIEWS.find(({ name }) => name === view)?.title;
     document.title = [title, 'Trunkline'].filter(Boolean).join(' · ');
-    if (!is_first.current) {
+    if (!isFirst.current) {
       main.current?.focus();
       scrollTo(0, 0);
     }
-    is_first.current = false;
+    isFirst.current = false;
   }, [view, id]);
   return main;
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from './api';
 import { Field, Problem } from './parts/basics';
-import { authorizationOf, type Credentials } from './session';
+import { buildAuthorization, type Credentials } from './session';
 
 interface SignInProps {
   onSignIn: (credentials: Credentials) => void;
@@ -16,27 +16,27 @@ export function SignIn({ onSignIn, error, is_busy }: SignInProps) {
   const [kind, setKind] = useState<CredentialKind>('key_pair');
   const [name, setName] = useState('');
   const [secret, setSecret] = useState('');
-  const [is_kept, setKept] = useState(false);
-  const is_pair = kind === 'key_pair';
+  const [isKept, setKept] = useState(false);
+  const isPair = kind === 'key_pair';
   const submit = (event: Event) => {
     event.preventDefault();
-    onSignIn({ authorization: authorizationOf(name, is_pair ? secret : ''), is_kept });
+    onSignIn({ authorization: buildAuthorization(name, isPair ? secret : ''), is_kept: isKept });
   };
   return (
     <main class="sign-in">
       <h1>Trunkline</h1>
       <form onSubmit={submit}>
-        <Kind is_pair={is_pair} onChange={setKind} />
+        <Kind is_pair={isPair} onChange={setKind} />
         <Field
-          label={is_pair ? 'Public key' : 'User token'}
-          type={is_pair ? 'text' : 'password'}
+          label={isPair ? 'Public key' : 'User token'}
+          type={isPair ? 'text' : 'password'}
           autocomplete="off"
           spellcheck={false}
           required
           value={name}
           onInput={(event) => setName(event.currentTarget.value)}
         />
-        {is_pair && (
+        {isPair && (
           <Field
             label="Private key"
             type="password"
@@ -46,7 +46,7 @@ export function SignIn({ onSignIn, error, is_busy }: SignInProps) {
             onInput={(event) => setSecret(event.currentTarget.value)}
           />
         )}
-        <Keep is_kept={is_kept} onChange={setKept} />
+        <Keep is_kept={isKept} onChange={setKept} />
         <Refused error={error} />
         <button class="primary" disabled={is_busy}>
           {is_busy ? 'Signing in…' : 'Sign in'}
@@ -87,7 +87,7 @@ const Kind = ({ is_pair, onChange }: KindProps) => (
 
 interface KeepProps {
   is_kept: boolean;
-  onChange: (is_kept: boolean) => void;
+  onChange: (isKept: boolean) => void;
 }
 
 const Keep = ({ is_kept, onChange }: KeepProps) => (

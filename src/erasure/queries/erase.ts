@@ -6,7 +6,7 @@ import { isMentioned } from './spelled';
 
 const IN_CALLS = sql`company_id = {company_id} AND call_id = ANY ({call_ids}::bigint[])`;
 const IN_LEADS = sql`company_id = {company_id} AND lead_id = ANY ({lead_ids}::bigint[])`;
-const OF_EITHER = sql`
+const IN_CALLS_OR_LEADS = sql`
   company_id = {company_id}
   AND (call_id = ANY ({call_ids}::bigint[]) OR lead_id = ANY ({lead_ids}::bigint[]))`;
 
@@ -200,7 +200,7 @@ export const ERASE_DELIVERIES = statement(
   sql`
     UPDATE webhook_deliveries
     SET ${EMPTY_DELIVERY}
-    WHERE ${OF_EITHER}
+    WHERE ${IN_CALLS_OR_LEADS}
     RETURNING id
   `,
   { prepared: false },
@@ -215,7 +215,7 @@ export const ERASE_WEBHOOK_LOGS = statement(
   sql`
     UPDATE webhook_logs
     SET ${EMPTY_WEBHOOK_LOG}
-    WHERE ${OF_EITHER}
+    WHERE ${IN_CALLS_OR_LEADS}
     RETURNING id
   `,
   { prepared: false },

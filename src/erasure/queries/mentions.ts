@@ -1,7 +1,7 @@
 import { sql, SqlText } from '../../db/sql';
 import { template, type Template } from '../../db/statement';
 import { EMPTY_CHANGE_LOG, EMPTY_DELIVERY, EMPTY_WEBHOOK_LOG } from './erase';
-import { isMentioned, withPlainDigits } from './spelled';
+import { isMentioned, toPlainDigits } from './spelled';
 
 // Searches texts for a person, a window of rows at a time. The tables and columns are those of
 // src/erasure/personal-data.ts.
@@ -12,28 +12,28 @@ export interface SearchedWindow {
   mentioned: number;
 }
 
-const bindTo = ({ text }: SqlText): Template => template(text, { prepared: false });
+const toTemplate = ({ text }: SqlText): Template => template(text, { prepared: false });
 
 const joinSql = (parts: readonly SqlText[], separator: string): SqlText =>
   new SqlText(parts.map(({ text }) => text).join(separator));
 
 /** Columns that are lists are declared with brackets. */
-const nameOf = (column: string): string => column.replace('[]', '');
+const toColumnName = (column: string): string => column.replace('[]', '');
 
 const isAnyMentioned = (columns: readonly string[]): SqlText =>
   joinSql(
-    columns.map((column) => isMentioned(`t.${nameOf(column)}`)),
+    columns.map((column) => isMentioned(`t.${toColumnName(column)}`)),
     ' OR ',
   );
 
 /** A company owns the row of companies with its id, and rows of other tables by company_id. */
-const ownRows = (table: string): SqlText =>
+const matchCompany = (table: string): SqlText =>
   table === 'companies' ? sql`t.id = {company_id}` : sql`t.company_id = {company_id}`;
 
 const nextRows = (table: string): SqlText => sql`
   SELECT t.id
   FROM ${new SqlText(table)} t
-  WHERE ${ownRows(table)} AND t.id > {after}::bigint
+  WHERE ${matchCompany(table)} AND t.id > {after}::bigint
   ORDER BY t.id
   LIMIT {limit}::int`;
 
@@ -42,12 +42,12 @@ function updateMentioned(
   columns: readonly string[],
   assignments: SqlText,
 ): Template {
-  return bindTo(sql`
+  return toTemplate(sql`
     WITH part AS (${nextRows(table)}),
     changed AS (
       UPDATE ${new SqlText(table)} t
       SET ${assignments}
-      WHERE ${ownRows(table)} AND t.id IN (SELECT p.id FROM part p)
+      WHERE ${matchCompany(table)} AND t.id IN (SELECT p.id FROM part p)
         AND (${isAnyMentioned(columns)})
       RETURNING 1
     )
@@ -56,9 +56,9 @@ function updateMentioned(
 }
 
 function redactColumn(column: string): SqlText {
-  const name = new SqlText(nameOf(column));
+  const name = new SqlText(toColumnName(column));
   const redact = (text: string) =>
-    sql`regexp_replace(${withPlainDigits(text)}, {pattern}::text, '[erased]', 'gi')`;
+    sql`regexp_replace(${toPlainDigits(text)}, {pattern}::text, '[erased]', 'gi')`;
   if (!column.endsWith('[]')) return sql`${name} = ${redact(`t.${column}`)}`;
   return sql`
     ${name} = CASE
@@ -75,21 +75,21 @@ export const redactMentions = (table: string, columns: readonly string[]): Templ
   updateMentioned(table, columns, joinSql(columns.map(redactColumn), ', '));
 
 export const countMentions = (table: string, columns: readonly string[]): Template =>
-  bindTo(sql`
+  toTemplate(sql`
     WITH part AS (${nextRows(table)})
     SELECT
       max(p.id)::text AS last,
       (
         SELECT count(*)::int
         FROM ${new SqlText(table)} t
-        WHERE ${ownRows(table)} AND t.id IN (SELECT q.id FROM part q)
+        WHERE ${matchCompany(table)} AND t.id IN (SELECT q.id FROM part q)
           AND (${isAnyMentioned(columns)})
       ) AS mentioned
     FROM part p
   `);
 
 /** Change logs and webhook requests: a row that mentions the person is emptied. */
-export const EMPTIED: Readonly<Record<string, Template>> = {
+export const EMPTYING_TEMPLATES: Readonly<Record<string, Template>> = {
   change_logs: updateMentioned('change_logs', ['changes', 'client_request_id'], EMPTY_CHANGE_LOG),
   webhook_deliveries: updateMentioned(
     'webhook_deliveries',

@@ -8,20 +8,20 @@ export const SETTINGS: PersonalData = {
   _prisma_migrations: { impersonal: [service('id checksum migration_name logs')] },
   access_control_lists: {
     redacted: 'name',
-    kept: [EXTERNAL_ID],
+    keptColumns: [EXTERNAL_ID],
     impersonal: [codes('permissions')],
   },
   access_tokens: {
     redacted: 'name',
-    kept: [EXTERNAL_ID],
+    keptColumns: [EXTERNAL_ID],
     impersonal: [codes('kind permissions'), keys('public_key secret_digest')],
   },
   agent_status_timestamps: { impersonal: [codes('key')] },
-  agent_statuses: { redacted: 'name', kept: [ownKeys('external_record_id key')] },
-  agents: { kept: [EXTERNAL_ID], impersonal: [business('name')] },
+  agent_statuses: { redacted: 'name', keptColumns: [ownKeys('external_record_id key')] },
+  agents: { keptColumns: [EXTERNAL_ID], impersonal: [business('name')] },
   alert_rules: {
     redacted: 'name',
-    kept: [EXTERNAL_ID],
+    keptColumns: [EXTERNAL_ID],
     impersonal: [
       codes('kind time_zone schedule last_unsent_reason'),
       business('emails'),
@@ -31,25 +31,25 @@ export const SETTINGS: PersonalData = {
   buyer_business_hours: { impersonal: [codes('schedule')] },
   buyer_conversions: {
     redacted: 'name',
-    kept: [inUse('token_values attribution_token_values')],
+    keptColumns: [inUse('token_values attribution_token_values')],
     impersonal: [codes('schedule conversion_type')],
   },
   buyer_fleets: {
     redacted: 'name description',
-    kept: [ownKeys('external_record_id user_fleet_id')],
+    keptColumns: [ownKeys('external_record_id user_fleet_id')],
   },
   buyer_groups: {
     redacted: 'name',
-    kept: [EXTERNAL_ID],
+    keptColumns: [EXTERNAL_ID],
     impersonal: [codes('time_zone dial_buyers_type')],
   },
   buyer_suppressions: {
     redacted: 'name',
-    kept: [EXTERNAL_ID, inUse('caller_id_column_name headers')],
+    keptColumns: [EXTERNAL_ID, inUse('caller_id_column_name headers')],
   },
   buyers: {
     redacted: 'name',
-    kept: [
+    keptColumns: [
       ownKeys('external_record_id user_buyer_id'),
       inUse('number dtmf_tones record_token_filter_data record_token_additional_data'),
       inUse('bid_request bid_response'),
@@ -61,22 +61,22 @@ export const SETTINGS: PersonalData = {
   },
   call_centers: {
     redacted: 'name description',
-    kept: [ownKeys('external_record_id user_call_center_id')],
+    keptColumns: [ownKeys('external_record_id user_call_center_id')],
   },
   call_limits: { impersonal: [codes('zone network_limits')] },
   companies: {
-    kept: [inUse('help_text opt_out_text opt_in_text')],
+    keptColumns: [inUse('help_text opt_out_text opt_in_text')],
     impersonal: [
       business('name'),
       codes('country contact_countries contact_prefixes lead_token_powers sip_hosts'),
     ],
   },
   credential_lookups: { impersonal: [keys('public_key')] },
-  dispositions: { redacted: 'name', kept: [ownKeys('external_record_id key')] },
+  dispositions: { redacted: 'name', keptColumns: [ownKeys('external_record_id key')] },
   inbound_webhook_lookups: { impersonal: [keys('vanity_uri')] },
   inbound_webhooks: {
     redacted: 'name',
-    kept: [ownKeys('external_record_id vanity_uri')],
+    keptColumns: [ownKeys('external_record_id vanity_uri')],
     impersonal: [keys('auth_token_digest')],
   },
   installations: { impersonal: [keys('pepper_check'), service('settings')] },
@@ -85,7 +85,7 @@ export const SETTINGS: PersonalData = {
   number_lookups: { impersonal: [business('phone_number')] },
   numbers: {
     redacted: 'name',
-    kept: [EXTERNAL_ID],
+    keptColumns: [EXTERNAL_ID],
     impersonal: [
       business('phone_number'),
       codes('country carrier forward_type'),
@@ -97,7 +97,7 @@ export const SETTINGS: PersonalData = {
   mail_counts: { impersonal: [business('mailbox')] },
   offers: {
     redacted: 'name description',
-    kept: [
+    keptColumns: [
       ownKeys('external_record_id user_offer_id'),
       inUse('greeting_message fallback_message fallback_number abandoned_message payouts'),
     ],
@@ -108,7 +108,7 @@ export const SETTINGS: PersonalData = {
   },
   outgoing_webhooks: {
     redacted: 'name',
-    kept: [EXTERNAL_ID, inUse('url headers body token_filters')],
+    keptColumns: [EXTERNAL_ID, inUse('url headers body token_filters')],
     impersonal: [
       codes('owner_type trigger_type method paused_reason'),
       business('origin alert_email'),
@@ -119,7 +119,7 @@ export const SETTINGS: PersonalData = {
   saved_counts: { impersonal: [service('key cluster counted')] },
   schedule_actions: {
     redacted: 'name',
-    kept: [
+    keptColumns: [
       EXTERNAL_ID,
       inUse('token_filters connect_to body subject from_email url headers machine_message'),
     ],
@@ -127,23 +127,23 @@ export const SETTINGS: PersonalData = {
   },
   schedules: {
     redacted: 'name description',
-    kept: [ownKeys('external_record_id user_schedule_id'), inUse('triggers from_email')],
+    keptColumns: [ownKeys('external_record_id user_schedule_id'), inUse('triggers from_email')],
     impersonal: [codes('time_zone daylight_hours business_hours exit_on'), keys('lead_token')],
   },
   traffic_source_tokens: {
     redacted: 'name',
-    kept: [EXTERNAL_ID],
+    keptColumns: [EXTERNAL_ID],
     impersonal: [keys('lead_token auth_token_digest')],
   },
   traffic_sources: {
     redacted: 'name description',
-    kept: [ownKeys('external_record_id user_traffic_source_id'), inUse('payouts')],
+    keptColumns: [ownKeys('external_record_id user_traffic_source_id'), inUse('payouts')],
     impersonal: [business('email first_name last_name company_name'), codes('time_zone')],
   },
-  users: { kept: [EXTERNAL_ID], impersonal: [business('email name')] },
+  users: { keptColumns: [EXTERNAL_ID], impersonal: [business('email name')] },
   value_lists: {
     redacted: 'description',
-    kept: [EXTERNAL_ID, inUse('name key')],
+    keptColumns: [EXTERNAL_ID, inUse('name key')],
     impersonal: [codes('kind')],
   },
 };

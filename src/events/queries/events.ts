@@ -136,7 +136,7 @@ const CAPS = sql`
     WHERE t.company_id = {company_id} AND t.id > {seen}::bigint
       AND t.changed_by >= {from}::text::xid8 AND t.changed_by < {to}::text::xid8`;
 
-const ofBuyers = (visible: SqlText) => sql`${CAPS}
+const buildBuyerCaps = (visible: SqlText) => sql`${CAPS}
       AND EXISTS (
         SELECT FROM (
           SELECT x.* FROM buyers x
@@ -145,7 +145,7 @@ const ofBuyers = (visible: SqlText) => sql`${CAPS}
         ${visible}
       )
     ${LAST}`;
-const ofGroups = (visible: SqlText) => sql`${CAPS}
+const buildGroupCaps = (visible: SqlText) => sql`${CAPS}
       AND EXISTS (
         SELECT FROM (
           SELECT x.* FROM buyer_groups x
@@ -184,8 +184,8 @@ const prepared = { prepared: true };
 
 export const FIND_EVENTS = {
   calls: statement('events.find_call_events', sql`${CALL_EVENTS(ALL)} ${LAST}`, prepared),
-  buyers: statement('events.find_caps_of_buyers', ofBuyers(ALL), prepared),
-  buyer_groups: statement('events.find_caps_of_groups', ofGroups(ALL), prepared),
+  buyers: statement('events.find_caps_of_buyers', buildBuyerCaps(ALL), prepared),
+  buyer_groups: statement('events.find_caps_of_groups', buildGroupCaps(ALL), prepared),
   lead_logs: statement('events.find_lead_logs', sql`${LEAD_LOGS} ${LAST}`, prepared),
   buyer_suppression_files: statement('events.find_imports', sql`${IMPORTS} ${LAST}`, prepared),
 };
@@ -199,12 +199,12 @@ export const FIND_VISIBLE_EVENTS = {
   ),
   buyers: statement(
     'events.find_caps_of_visible_buyers',
-    ofBuyers(where(CONDITIONS.buyers!)),
+    buildBuyerCaps(where(CONDITIONS.buyers!)),
     prepared,
   ),
   buyer_groups: statement(
     'events.find_caps_of_visible_groups',
-    ofGroups(where(CONDITIONS.buyer_groups!)),
+    buildGroupCaps(where(CONDITIONS.buyer_groups!)),
     prepared,
   ),
   lead_logs: statement(

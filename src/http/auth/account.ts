@@ -1,16 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
-import { whereKeyIs, type Directory } from '../../db/directory';
+import { queryByKey, type Directory } from '../../db/directory';
 import { FIND_CREDENTIALS } from '../queries/credentials';
 import { cachedLookup } from './cache';
-import { rightsOf, type Caller } from './caller';
-import { digestOf, type Credentials } from './credentials';
+import { buildRights, type Caller } from './caller';
+import { digestSecret, type Credentials } from './credentials';
 import type { FailedAttempts } from './failed-attempts';
-import { keyPairOf } from './key-pairs';
+import { parseKeyPair } from './key-pairs';
 import type { Scheme } from './scheme';
 import { headerToken, parameterToken, queryToken } from './user-tokens';
 
-interface Stored {
+interface StoredCredentials {
   caller: Caller;
   secret_digest: Buffer;
   expires_at: Date | null;
@@ -25,7 +25,7 @@ export interface CredentialVerifier {
   /** The owner of the credentials; undefined if they are unknown, wrong, revoked or expired. */
   verify(credentials: Credentials): Promise<Caller | undefined>;
   /** Drops cached credentials that were revoked or changed in this process. */
-  forget(public_key: string): void;
+  forget(publicKey: string): void;
   forgetAll(): void;
 }
 
@@ -40,30 +40,30 @@ export function credentialVerifier({
   pepper,
   clock,
 }: VerifierOptions): CredentialVerifier {
-  const stored = cachedLookup((public_key) => findCredentials(directory, public_key));
+  const lookup = cachedLookup((publicKey) => findCredentials(directory, publicKey));
   return {
-    forget: stored.forget,
-    forgetAll: stored.forgetAll,
+    forget: lookup.forget,
+    forgetAll: lookup.forgetAll,
     verify: async ({ public_key, secret }) => {
       if (!/^[\x21-\x7e]{1,100}$/.test(public_key)) return undefined;
-      const known = stored.find(public_key);
-      const found = known instanceof Promise ? await known : known;
-      if (!found?.verified.has(secret)) {
-        const digest = digestOf(pepper, secret);
-        if (!found || !timingSafeEqual(digest, found.secret_digest)) return undefined;
-        found.verified.add(secret);
+      const cachedEntry = lookup.find(public_key);
+      const entry = cachedEntry instanceof Promise ? await cachedEntry : cachedEntry;
+      if (!entry?.verified.has(secret)) {
+        const digest = digestSecret(pepper, secret);
+        if (!entry || !timingSafeEqual(digest, entry.secret_digest)) return undefined;
+        entry.verified.add(secret);
       }
-      return found.expires_at && found.expires_at <= clock() ? undefined : found.caller;
+      return entry.expires_at && entry.expires_at <= clock() ? undefined : entry.caller;
     },
   };
 }
 
 async function findCredentials(
   directory: Directory,
-  public_key: string,
-): Promise<Stored | undefined> {
-  const [row] = await whereKeyIs(directory, ['credential', public_key], (sql) =>
-    sql(FIND_CREDENTIALS, { public_key }),
+  publicKey: string,
+): Promise<StoredCredentials | undefined> {
+  const [row] = await queryByKey(directory, ['credential', publicKey], (sql) =>
+    sql(FIND_CREDENTIALS, { public_key: publicKey }),
   );
   if (!row) return undefined;
   const { company_name, kind, name, user_email, secret_digest, expires_at } = row;
@@ -73,11 +73,11 @@ async function findCredentials(
     access_token_id: BigInt(row.access_token_id),
     kind,
     name,
-    public_key,
-    credentials: kind === 'key_pair' ? public_key : describeUserToken(row),
+    public_key: publicKey,
+    credentials: kind === 'key_pair' ? publicKey : describeUserToken(row),
     user_id: row.user_id === null ? null : BigInt(row.user_id),
     user_email,
-    ...rightsOf(row),
+    ...buildRights(row),
   };
   return { caller, secret_digest, expires_at, verified: new Set() };
 }
@@ -97,26 +97,28 @@ const describeUserToken = ({
 export function headerCredentials({ headers }: Request): Credentials | null | undefined {
   const { authorization } = headers;
   if (!authorization) return undefined;
-  const key_pair = keyPairOf(authorization);
-  if (key_pair !== undefined) return key_pair;
+  const keyPair = parseKeyPair(authorization);
+  if (keyPair !== undefined) return keyPair;
   return headerToken(authorization) ?? null;
 }
 
 export function accountScheme(credentials: CredentialVerifier, failures: FailedAttempts): Scheme {
-  const verified = async (req: Request, sent: Credentials | null | undefined) => {
-    const caller = sent ? await credentials.verify(sent) : undefined;
-    if (!caller) throw await failures.problemFor(req, sent !== undefined);
+  const verified = async (req: Request, presentedCredentials: Credentials | null | undefined) => {
+    const caller = presentedCredentials
+      ? await credentials.verify(presentedCredentials)
+      : undefined;
+    if (!caller) throw await failures.problemFor(req, presentedCredentials !== undefined);
     return caller;
   };
   return {
     callerOutsideBody: (req) => {
       const header = headerCredentials(req);
-      const sent = header === undefined ? queryToken(req) : header;
-      return sent === undefined ? undefined : verified(req, sent);
+      const presentedCredentials = header === undefined ? queryToken(req) : header;
+      return presentedCredentials === undefined ? undefined : verified(req, presentedCredentials);
     },
-    authenticate: async (req, _, known) => {
+    authenticate: async (req, _, knownCaller) => {
       const token = parameterToken(req);
-      return { caller: known ?? (await verified(req, token)), owner: undefined };
+      return { caller: knownCaller ?? (await verified(req, token)), owner: undefined };
     },
   };
 }

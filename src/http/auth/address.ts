@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net';
  * The network that one customer has: an IPv4 address, or the first 56 bits of an IPv6 address,
  * because providers give each customer that many networks of 64 bits.
  */
-export function networkOf(ip: string): string {
+export function toNetwork(ip: string): string {
   const mapped = /^::ffff:([\d.]{7,15})$/i.exec(ip)?.[1];
   if (mapped) return mapped;
   if (!isIPv6(ip)) return ip;

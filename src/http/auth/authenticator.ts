@@ -19,7 +19,7 @@ export interface Authenticator {
   authenticate(
     req: Request,
     operation: Pick<Operation, 'credentials' | 'own_number' | 'power'>,
-    known?: Caller,
+    knownCaller?: Caller,
   ): Promise<Authenticated>;
   /**
    * The caller by credentials in the header or the query string, before the body is read; undefined
@@ -53,30 +53,30 @@ export interface AuthOptions {
 export function authenticator({ directory, pepper, clock, carrier }: AuthOptions): Authenticator {
   const failures = failedAttempts();
   const credentials = credentialVerifier({ directory, pepper, clock });
-  const lead_tokens = leadTokenScheme(directory, credentials, failures);
-  const webhook_tokens = webhookTokenScheme(directory, pepper, failures);
+  const leadTokens = leadTokenScheme(directory, credentials, failures);
+  const webhookTokens = webhookTokenScheme(directory, pepper, failures);
   const schemes: Record<CredentialKind, Scheme> = {
     account: accountScheme(credentials, failures),
-    lead_token: lead_tokens,
-    webhook_token: webhook_tokens,
+    lead_token: leadTokens,
+    webhook_token: webhookTokens,
     invitation_token: invitationScheme({ directory, pepper, clock }, failures),
     confirmation_token: confirmationScheme({ directory, pepper, clock }, failures),
     carrier_signature: carrierSignatureScheme(directory, carrier, failures),
   };
   return {
-    authenticate: (req, operation, known) =>
-      schemes[operation.credentials].authenticate(req, operation, known),
+    authenticate: (req, operation, knownCaller) =>
+      schemes[operation.credentials].authenticate(req, operation, knownCaller),
     callerOutsideBody: (req, { credentials: kind }) => schemes[kind].callerOutsideBody?.(req),
     forget: (key) => {
       credentials.forget(key);
-      lead_tokens.forget(key);
-      webhook_tokens.forget(key);
+      leadTokens.forget(key);
+      webhookTokens.forget(key);
     },
     forgetRights: credentials.forgetAll,
-    forgetPowers: lead_tokens.forgetAll,
+    forgetPowers: leadTokens.forgetAll,
     forgetTokens: () => {
-      lead_tokens.forgetAll();
-      webhook_tokens.forgetAll();
+      leadTokens.forgetAll();
+      webhookTokens.forgetAll();
     },
   };
 }

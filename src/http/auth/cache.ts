@@ -29,8 +29,8 @@ export function cachedLookup<T>(lookUp: (key: string) => Promise<T | undefined>)
     forgetAll: () => cached.clear(),
     find: (key) => {
       const now = Date.now();
-      const found = cached.get(key);
-      return found && found.until > now ? found.value : findUncached(key, now);
+      const entry = cached.get(key);
+      return entry && entry.until > now ? entry.value : findUncached(key, now);
     },
   };
 }

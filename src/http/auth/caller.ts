@@ -33,9 +33,9 @@ export interface Team {
 }
 
 /** A caller without credentials of the company: allowed only what needs no permission. */
-export const anonymousCaller = (company_id: bigint, company_name = ''): Caller => ({
-  company_id,
-  company_name,
+export const anonymousCaller = (companyId: bigint, companyName = ''): Caller => ({
+  company_id: companyId,
+  company_name: companyName,
   access_token_id: 0n,
   kind: 'key_pair',
   name: '',
@@ -58,30 +58,35 @@ interface StoredRights {
  * A key pair has the permissions it names. A user's token has those of the user's teams, narrowed
  * by its own if it has any; the token of a superuser has all.
  */
-export function rightsOf({
+export function buildRights({
   kind,
   superuser,
   permissions,
   teams,
 }: StoredRights): Pick<Caller, 'superuser' | 'permissions' | 'teams' | 'is_narrowed'> {
-  const own = new Set(permissions);
-  if (kind === 'key_pair' || superuser) return { superuser, permissions: own, teams: undefined };
+  const ownPermissions = new Set(permissions);
+  if (kind === 'key_pair' || superuser)
+    return { superuser, permissions: ownPermissions, teams: undefined };
   if (teams?.some((team) => team.superuser))
     return {
-      superuser: own.size === 0,
-      permissions: own,
+      superuser: ownPermissions.size === 0,
+      permissions: ownPermissions,
       teams: undefined,
-      is_narrowed: own.size > 0,
+      is_narrowed: ownPermissions.size > 0,
     };
   const narrowed = (teams ?? []).map((team) => ({
     id: team.id,
-    permissions: new Set(team.permissions.filter((each) => own.size === 0 || own.has(each))),
+    permissions: new Set(
+      team.permissions.filter(
+        (permission) => ownPermissions.size === 0 || ownPermissions.has(permission),
+      ),
+    ),
   }));
   return {
     superuser: false,
     permissions: new Set(narrowed.flatMap((team) => [...team.permissions])),
     teams: narrowed,
-    is_narrowed: own.size > 0,
+    is_narrowed: ownPermissions.size > 0,
   };
 }
 
@@ -95,7 +100,7 @@ export const isPermitted = (
  * The records that a caller may use a permission on: those of the teams that give the permission.
  * Undefined for a caller who sees all records of the company.
  */
-export function accessScopeOf(
+export function buildAccessScope(
   { teams, user_id }: Caller,
   permission: string | undefined,
 ): AccessScope | undefined {

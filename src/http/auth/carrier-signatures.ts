@@ -1,11 +1,11 @@
 import type { Request } from 'express';
 import { isSigned } from '../../carriers/signature';
-import { whereKeyIs, type Directory } from '../../db/directory';
+import { queryByKey, type Directory } from '../../db/directory';
 import { HttpProblem } from '../../errors';
 import { FIND_NUMBER_OWNER } from '../queries/carrier-numbers';
 import { anonymousCaller } from './caller';
 import type { FailedAttempts } from './failed-attempts';
-import { fieldOf } from './fields';
+import { readField } from './fields';
 import type { Scheme } from './scheme';
 
 export interface CarrierOptions {
@@ -28,10 +28,10 @@ export function carrierSignatureScheme(
     authenticate: async (req, { own_number = 'To' }) => {
       if (!hasValidSignature(req, carrier))
         throw await failures.problemFor(req, req.get('X-Twilio-Signature') !== undefined);
-      const phone_number = ownNumberOf(req, own_number);
-      const [owner] = phone_number
-        ? await whereKeyIs(directory, ['number', phone_number], (sql) =>
-            sql(FIND_NUMBER_OWNER, { phone_number }),
+      const phoneNumber = readOwnNumber(req, own_number);
+      const [owner] = phoneNumber
+        ? await queryByKey(directory, ['number', phoneNumber], (sql) =>
+            sql(FIND_NUMBER_OWNER, { phone_number: phoneNumber }),
           )
         : [];
       if (!owner)
@@ -48,17 +48,17 @@ export function carrierSignatureScheme(
 function hasValidSignature(req: Request, { auth_token, public_url }: CarrierOptions): boolean {
   const signature = req.get('X-Twilio-Signature');
   const url = public_url + req.originalUrl;
-  return !!auth_token && !!signature && isSigned(auth_token, signature, url, formOf(req));
+  return !!auth_token && !!signature && isSigned(auth_token, signature, url, readForm(req));
 }
 
-const formOf = (req: Request) => (req.body ?? {}) as Record<string, string>;
+const readForm = (req: Request) => (req.body ?? {}) as Record<string, string>;
 
 /** Digits of the number: as + and digits in the form, as digits alone in the query. */
-const ownNumberOf = (req: Request, field: string): string | undefined =>
-  /^\+(\d{6,15})$/.exec(textOf(req.body, field))?.[1] ??
-  /^\d{6,15}$/.exec(textOf(req.query, field))?.[0];
+const readOwnNumber = (req: Request, field: string): string | undefined =>
+  /^\+(\d{6,15})$/.exec(readText(req.body, field))?.[1] ??
+  /^\d{6,15}$/.exec(readText(req.query, field))?.[0];
 
-function textOf(source: unknown, field: string): string {
-  const value = fieldOf(source, field);
+function readText(source: unknown, field: string): string {
+  const value = readField(source, field);
   return typeof value === 'string' ? value : '';
 }

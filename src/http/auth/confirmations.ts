@@ -3,7 +3,7 @@ import type { Directory } from '../../db/directory';
 import { FIND_OPEN_CONFIRMATION } from '../queries/confirmations';
 import { anonymousCaller } from './caller';
 import type { FailedAttempts } from './failed-attempts';
-import { fieldOf } from './fields';
+import { readField } from './fields';
 import { linkToken, readLinkToken, type LinkTarget } from './link-tokens';
 import type { Scheme } from './scheme';
 
@@ -26,7 +26,7 @@ export interface ConfirmationOptions {
 export function confirmationScheme(options: ConfirmationOptions, failures: FailedAttempts): Scheme {
   return {
     authenticate: async (req: Request) => {
-      const token = fieldOf(req.query, 'confirmation_token');
+      const token = readField(req.query, 'confirmation_token');
       const confirmation =
         typeof token === 'string' ? await findConfirmation(token, options) : undefined;
       if (!confirmation) throw await failures.problemFor(req, token !== undefined);
@@ -42,7 +42,7 @@ async function findConfirmation(
 ): Promise<Confirmation | undefined> {
   const confirmation = readLinkToken(KIND, token, pepper);
   if (!confirmation) return undefined;
-  const sql = await directory.ofCompany(confirmation.company_id);
+  const sql = await directory.findCompanyDatabase(confirmation.company_id);
   const open = await sql?.(FIND_OPEN_CONFIRMATION, {
     ...confirmation,
     now: clock(),

@@ -7,7 +7,7 @@ export interface Credentials {
 }
 
 /** The only form in which a secret is stored. */
-export const digestOf = (pepper: string, secret: string): Buffer =>
+export const digestSecret = (pepper: string, secret: string): Buffer =>
   createHmac('sha256', pepper).update(secret).digest();
 
 export function mintCredentials(kind: 'key_pair' | 'user_token'): Credentials {
@@ -18,4 +18,5 @@ export function mintCredentials(kind: 'key_pair' | 'user_token'): Credentials {
   };
 }
 
-export const tokenOf = ({ public_key, secret }: Credentials): string => `${public_key}_${secret}`;
+export const formatUserToken = ({ public_key, secret }: Credentials): string =>
+  `${public_key}_${secret}`;

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { HttpProblem } from '../../errors';
-import { networkOf } from './address';
+import { toNetwork } from './address';
 
 /** Attempts with bad credentials that one address has in `duration` seconds. */
 const LIMIT = { points: 10, duration: 60 };
@@ -21,7 +21,7 @@ export interface FailedAttempts {
    * The problem for an address that has made too many attempts, where even the answer to a good
    * request reveals something: that a name exists. Counts nothing.
    */
-  refusalOf(req: Request): Promise<HttpProblem | undefined>;
+  findRefusal(req: Request): Promise<HttpProblem | undefined>;
 }
 
 export function failedAttempts(): FailedAttempts {
@@ -29,14 +29,14 @@ export function failedAttempts(): FailedAttempts {
   return {
     problemFor: async (req, attempted) => {
       if (!attempted) return missing();
-      const rejection = await limiter.consume(networkOf(req.ip ?? '')).then(
+      const rejection = await limiter.consume(toNetwork(req.ip ?? '')).then(
         () => undefined,
         (reason: { msBeforeNext: number }) => reason,
       );
       return rejection ? tooMany(rejection.msBeforeNext) : invalid();
     },
-    refusalOf: async (req) => {
-      const spent = await limiter.get(networkOf(req.ip ?? ''));
+    findRefusal: async (req) => {
+      const spent = await limiter.get(toNetwork(req.ip ?? ''));
       return spent && spent.consumedPoints > LIMIT.points ? tooMany(spent.msBeforeNext) : undefined;
     },
   };
@@ -52,9 +52,9 @@ const missing = (): HttpProblem =>
 const invalid = (): HttpProblem =>
   new HttpProblem('wrong_credentials', 'These credentials are not valid.', CHALLENGE);
 
-const tooMany = (wait_ms: number): HttpProblem =>
+const tooMany = (waitMs: number): HttpProblem =>
   new HttpProblem(
     'too_many_attempts',
     'Too many requests with bad credentials from this address.',
-    { headers: { 'Retry-After': String(Math.max(1, Math.ceil(wait_ms / 1000))) } },
+    { headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) } },
   );

@@ -1,12 +1,12 @@
 /** A field of a query or body of any type; undefined where it has no such field. */
-export const fieldOf = (source: unknown, name: string): unknown =>
+export const readField = (source: unknown, name: string): unknown =>
   typeof source === 'object' && source !== null && Object.hasOwn(source, name)
     ? (source as Record<string, unknown>)[name]
     : undefined;
 
 /** Like `readField`, but removes the field: the contract has none of that name in the body. */
 export function takeField(source: unknown, name: string): unknown {
-  const value = fieldOf(source, name);
+  const value = readField(source, name);
   if (value !== undefined) Reflect.deleteProperty(source as object, name);
   return value;
 }

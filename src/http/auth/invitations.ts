@@ -3,7 +3,7 @@ import type { Directory } from '../../db/directory';
 import { FIND_OPEN_INVITATION } from '../queries/invitations';
 import { anonymousCaller } from './caller';
 import type { FailedAttempts } from './failed-attempts';
-import { fieldOf, takeField } from './fields';
+import { readField, takeField } from './fields';
 import { linkToken, readLinkToken } from './link-tokens';
 import type { Scheme } from './scheme';
 
@@ -33,7 +33,7 @@ export interface InvitationOptions {
 export function invitationScheme(options: InvitationOptions, failures: FailedAttempts): Scheme {
   return {
     authenticate: async (req) => {
-      const token = tokenOf(req);
+      const token = takeToken(req);
       const invitation =
         typeof token === 'string' ? await findInvitation(token, options) : undefined;
       if (!invitation) throw await failures.problemFor(req, token !== undefined);
@@ -42,9 +42,9 @@ export function invitationScheme(options: InvitationOptions, failures: FailedAtt
   };
 }
 
-function tokenOf(req: Request): unknown {
-  const in_body = takeField(req.body, 'invitation_token');
-  return in_body ?? fieldOf(req.query, 'invitation_token');
+function takeToken(req: Request): unknown {
+  const inBody = takeField(req.body, 'invitation_token');
+  return inBody ?? readField(req.query, 'invitation_token');
 }
 
 /** Undefined for a wrong token, or one that can no longer be accepted. */
@@ -54,9 +54,9 @@ async function findInvitation(
 ): Promise<Invitation | undefined> {
   const target = readLinkToken(KIND, token, pepper);
   if (!target) return undefined;
-  const { company_id, id: user_id, number } = target;
-  const invitation = { company_id, user_id, number };
-  const sql = await directory.ofCompany(invitation.company_id);
+  const { company_id, id: userId, number } = target;
+  const invitation = { company_id, user_id: userId, number };
+  const sql = await directory.findCompanyDatabase(invitation.company_id);
   const open = await sql?.(FIND_OPEN_INVITATION, {
     ...invitation,
     now: clock(),

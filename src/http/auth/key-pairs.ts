@@ -4,7 +4,7 @@ import type { Credentials } from './credentials';
  * The key pair of `Authorization: Basic base64(public:private)`: undefined for another scheme, null
  * if it cannot be read.
  */
-export function keyPairOf(authorization: string): Credentials | null | undefined {
+export function parseKeyPair(authorization: string): Credentials | null | undefined {
   const [, encoded] = /^basic\s+(\S.*)$/i.exec(authorization) ?? [];
   if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, 'base64').toString('utf8');

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { contract, type LeadTokenPower } from '../../contract';
-import { whereKeyIs, type Directory } from '../../db/directory';
+import { queryByKey, type Directory } from '../../db/directory';
 import { HttpProblem } from '../../errors';
 import { ianaName } from '../../time/zone';
 import { FIND_LEAD_TOKEN } from '../queries/lead-tokens';
@@ -9,7 +9,7 @@ import { cachedLookup } from './cache';
 import { anonymousCaller, isPermitted, type Caller } from './caller';
 import type { Credentials } from './credentials';
 import type { FailedAttempts } from './failed-attempts';
-import { fieldOf, takeField } from './fields';
+import { readField, takeField } from './fields';
 import type { Scheme } from './scheme';
 import { parameterToken, queryToken } from './user-tokens';
 
@@ -60,31 +60,31 @@ export function leadTokenScheme(
   return {
     forget: lookup.forget,
     forgetAll: lookup.forgetAll,
-    callerOutsideBody: (req) => senderOf(headerCredentials(req), queryToken(req), credentials),
-    authenticate: async (req, { power }, known) => {
+    callerOutsideBody: (req) => findSender(headerCredentials(req), queryToken(req), credentials),
+    authenticate: async (req, { power }, knownCaller) => {
       const token = parameterToken(req);
-      const sender = known ?? (await senderOf(undefined, token, credentials));
-      const sent = tokensOf(req);
-      const owner = await ownerOf(sent, lookup.find);
+      const sender = knownCaller ?? (await findSender(undefined, token, credentials));
+      const tokens = takeTokens(req);
+      const owner = await findOwner(tokens, lookup.find);
       if (!(owner instanceof HttpProblem)) {
-        const is_of_company = sender?.company_id === owner.company_id;
-        const caller = is_of_company ? sender : anonymousCaller(owner.company_id);
+        const isOfCompany = sender?.company_id === owner.company_id;
+        const caller = isOfCompany ? sender : anonymousCaller(owner.company_id);
         if (power) requirePower(power, owner, caller);
         return { caller, owner };
       }
       if (owner.status !== 401) throw owner;
-      const { code, headers } = await failures.problemFor(req, sent.size > 0);
+      const { code, headers } = await failures.problemFor(req, tokens.size > 0);
       throw new HttpProblem(code, owner.detail, { faults: owner.faults, headers });
     },
   };
 }
 
-type Sent = Credentials | null | undefined;
+type PresentedCredentials = Credentials | null | undefined;
 
 /** Credentials of the header come first. */
-async function senderOf(
-  header: Sent,
-  token: Sent,
+async function findSender(
+  header: PresentedCredentials,
+  token: PresentedCredentials,
   credentials: CredentialVerifier,
 ): Promise<Caller | undefined> {
   return (
@@ -94,28 +94,28 @@ async function senderOf(
 }
 
 /** Reads the tokens in path, query and body, by name, and removes them from the body. */
-function tokensOf(req: Request): Map<Name, unknown> {
-  const sent = new Map<Name, unknown>();
+function takeTokens(req: Request): Map<Name, unknown> {
+  const tokens = new Map<Name, unknown>();
   for (const name of NAMES) {
-    const in_path = name === 'lead_token' ? req.params.lead_token : undefined;
-    const token = takeField(req.body, name) ?? fieldOf(req.query, name) ?? in_path;
-    if (token !== undefined && token !== '') sent.set(name, token);
+    const inPath = name === 'lead_token' ? req.params.lead_token : undefined;
+    const token = takeField(req.body, name) ?? readField(req.query, name) ?? inPath;
+    if (token !== undefined && token !== '') tokens.set(name, token);
   }
-  return sent;
+  return tokens;
 }
 
 /**
  * The owner of the tokens, or a problem: 401 for an unknown one, 422 if they contradict each other.
  */
-async function ownerOf(sent: Map<Name, unknown>, find: Find): Promise<LeadOwner | HttpProblem> {
+async function findOwner(tokens: Map<Name, unknown>, find: Find): Promise<LeadOwner | HttpProblem> {
   const owners: Partial<Record<Name, LeadOwner>> = {};
-  for (const [name, token] of sent) {
+  for (const [name, token] of tokens) {
     const text = typeof token === 'string' ? token.trim() : '';
     const owner = LEAD_TOKEN.test(text) ? await findInAnyCase(text, find) : undefined;
     if (!owner) return unknown(name);
     owners[name] = owner;
   }
-  return contradictionIn(owners) ?? combine(owners);
+  return findConflict(owners) ?? combine(owners);
 }
 
 /** Tokens made here are accepted in capitals too. */
@@ -137,12 +137,12 @@ function combine(owners: Partial<Record<Name, LeadOwner>>): LeadOwner | HttpProb
     );
   if (!schedule || !offer) return owner;
   const powers = new Set([...schedule.powers].filter((power) => offer.powers.has(power)));
-  const traffic_source_id = schedule.traffic_source_id ?? offer.traffic_source_id;
-  return { ...schedule, offer_id: offer.offer_id, traffic_source_id, powers };
+  const trafficSourceId = schedule.traffic_source_id ?? offer.traffic_source_id;
+  return { ...schedule, offer_id: offer.offer_id, traffic_source_id: trafficSourceId, powers };
 }
 
 /** Tokens of the wrong kind, of two companies, or of two schedules or offers. */
-function contradictionIn({
+function findConflict({
   lead_token: lead,
   schedule_lead_token: schedule,
   offer_lead_token: offer,
@@ -172,7 +172,7 @@ const conflict = (name: Name, message: string): HttpProblem =>
   HttpProblem.field(name, 'conflicting_fields', message);
 
 async function findLeadToken(directory: Directory, token: string): Promise<LeadOwner | undefined> {
-  const [row] = await whereKeyIs(directory, ['lead_token', token], (sql) =>
+  const [row] = await queryByKey(directory, ['lead_token', token], (sql) =>
     sql(FIND_LEAD_TOKEN, { token }),
   );
   if (!row) return undefined;

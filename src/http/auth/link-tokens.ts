@@ -22,9 +22,9 @@ export function linkToken(
   { company_id, id, number }: LinkTarget,
   pepper: string,
 ): string {
-  const named = `${company_id}-${id}-${number}`;
-  const digest = createHmac('sha256', pepper).update(`${label}/${named}`).digest('hex');
-  return `${prefix}-${named}-${digest}`;
+  const targetText = `${company_id}-${id}-${number}`;
+  const digest = createHmac('sha256', pepper).update(`${label}/${targetText}`).digest('hex');
+  return `${prefix}-${targetText}-${digest}`;
 }
 
 /** The target of a token; undefined if the token was not made here. */

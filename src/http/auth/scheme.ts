@@ -28,6 +28,6 @@ export interface Scheme {
   authenticate(
     req: Request,
     operation: Pick<Operation, 'own_number' | 'power'>,
-    known?: Caller,
+    knownCaller?: Caller,
   ): Promise<Authenticated>;
 }

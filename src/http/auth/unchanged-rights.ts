@@ -1,11 +1,11 @@
 import type { Sql } from '../../db/sql';
 import { FIND_CURRENT_RIGHTS } from '../queries/credentials';
-import { rightsOf, type Caller } from './caller';
+import { buildRights, type Caller } from './caller';
 
 type Rights = Pick<Caller, 'superuser' | 'permissions' | 'teams'>;
 
 /** Equal texts for equal rights. */
-const textOf = ({ superuser, permissions, teams }: Rights): string =>
+const formatRights = ({ superuser, permissions, teams }: Rights): string =>
   JSON.stringify([
     superuser,
     [...permissions].sort(),
@@ -21,13 +21,13 @@ export async function unchangedRights<C extends Caller>(
   callers: readonly C[],
   now: Date,
 ): Promise<Set<C>> {
-  const found = await sql(FIND_CURRENT_RIGHTS, {
+  const rows = await sql(FIND_CURRENT_RIGHTS, {
     company_ids: callers.map(({ company_id }) => String(company_id)),
     access_token_ids: callers.map(({ access_token_id }) => String(access_token_id)),
     now: now.toISOString(),
   });
-  const unchanged = found.filter(({ n, ...row }) => {
-    return textOf(rightsOf(row)) === textOf(callers[n - 1]!);
+  const unchanged = rows.filter(({ n, ...row }) => {
+    return formatRights(buildRights(row)) === formatRights(callers[n - 1]!);
   });
   return new Set(unchanged.map(({ n }) => callers[n - 1]!));
 }

@@ -1,11 +1,11 @@
 import type { Request } from 'express';
 import type { Credentials } from './credentials';
-import { fieldOf, takeField } from './fields';
+import { readField, takeField } from './fields';
 
 /** A user token is its public part, an underscore and its secret. */
 function parse(token: string): Credentials | null {
-  const [, public_key, secret] = /^(ut_[0-9a-f]{24})_([0-9a-f]{64})$/.exec(token.trim()) ?? [];
-  return public_key && secret ? { public_key, secret } : null;
+  const [, publicKey, secret] = /^(ut_[0-9a-f]{24})_([0-9a-f]{64})$/.exec(token.trim()) ?? [];
+  return publicKey && secret ? { public_key: publicKey, secret } : null;
 }
 
 /**
@@ -24,13 +24,13 @@ export function headerToken(authorization: string): Credentials | null | undefin
  * is none: some SDKs send every credential that the contract knows.
  */
 export function parameterToken(req: Request): Credentials | null | undefined {
-  const in_body = takeField(req.body, 'auth_token');
-  return credentialsIn(fieldOf(req.query, 'auth_token') ?? in_body);
+  const inBody = takeField(req.body, 'auth_token');
+  return credentialsIn(readField(req.query, 'auth_token') ?? inBody);
 }
 
 /** Like `parameterToken`, before the body is read. */
 export const queryToken = (req: Request): Credentials | null | undefined =>
-  credentialsIn(fieldOf(req.query, 'auth_token'));
+  credentialsIn(readField(req.query, 'auth_token'));
 
 function credentialsIn(token: unknown): Credentials | null | undefined {
   if (token === undefined || token === '') return undefined;

@@ -1,11 +1,11 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
-import { whereKeyIs, type Directory } from '../../db/directory';
+import { queryByKey, type Directory } from '../../db/directory';
 import { notFound } from '../../errors';
 import { FIND_INBOUND_WEBHOOK } from '../queries/inbound-webhooks';
 import { cachedLookup } from './cache';
 import { anonymousCaller } from './caller';
-import { digestOf } from './credentials';
+import { digestSecret } from './credentials';
 import type { FailedAttempts } from './failed-attempts';
 import { takeField } from './fields';
 import type { Scheme } from './scheme';
@@ -25,7 +25,7 @@ export interface SellersEndpoint {
 }
 
 /** An endpoint with the digests of the tokens that open it. */
-interface Known extends Omit<SellersEndpoint, 'is_public'> {
+interface StoredEndpoint extends Omit<SellersEndpoint, 'is_public'> {
   /** Digest of its token; null when it needs none. */
   digest: Buffer | null;
   of_sources: { digest: Buffer; traffic_source_id: number }[];
@@ -40,11 +40,11 @@ export interface WebhookToken {
 
 export function newWebhookToken(pepper: string): WebhookToken {
   const token = `wt_${randomBytes(32).toString('hex')}`;
-  return { token, digest: new Uint8Array(digestOf(pepper, token)) };
+  return { token, digest: new Uint8Array(digestSecret(pepper, token)) };
 }
 
 export interface WebhookTokenScheme extends Scheme {
-  forget(vanity_uri: string): void;
+  forget(vanityUri: string): void;
   /** Drops all of them: a token of a traffic source was revoked. */
   forgetAll(): void;
 }
@@ -55,12 +55,16 @@ export function webhookTokenScheme(
   pepper: string,
   failures: FailedAttempts,
 ): WebhookTokenScheme {
-  const lookup = cachedLookup((vanity_uri) => findWebhook(directory, vanity_uri));
+  const lookup = cachedLookup((vanityUri) => findWebhook(directory, vanityUri));
   /** The endpoint for a sender with this token; undefined for a wrong one. */
-  const opened = (known: Known, token: string | undefined): SellersEndpoint | undefined => {
-    const { digest, of_sources, ...webhook } = known;
-    const shown = token === undefined ? undefined : digestOf(pepper, token);
-    const source = shown && of_sources.find((each) => timingSafeEqual(shown, each.digest));
+  const opened = (
+    endpoint: StoredEndpoint,
+    token: string | undefined,
+  ): SellersEndpoint | undefined => {
+    const { digest, of_sources, ...webhook } = endpoint;
+    const shown = token === undefined ? undefined : digestSecret(pepper, token);
+    const source =
+      shown && of_sources.find((sourceToken) => timingSafeEqual(shown, sourceToken.digest));
     if (source)
       return { ...webhook, is_public: false, traffic_source_id: source.traffic_source_id };
     if (!digest) return { ...webhook, is_public: true };
@@ -70,12 +74,12 @@ export function webhookTokenScheme(
     forget: lookup.forget,
     forgetAll: lookup.forgetAll,
     authenticate: async (req) => {
-      const token = tokenOf(req);
-      const known = await lookup.find(String(req.params.vanity_uri));
-      const webhook = known && opened(known, token);
+      const token = takeToken(req);
+      const endpoint = await lookup.find(String(req.params.vanity_uri));
+      const webhook = endpoint && opened(endpoint, token);
       if (webhook) {
         // A token proves that its sender has not guessed the name.
-        const refusal = !webhook.is_public ? undefined : await failures.refusalOf(req);
+        const refusal = !webhook.is_public ? undefined : await failures.findRefusal(req);
         if (refusal) throw refusal;
         return { caller: anonymousCaller(webhook.company_id), owner: undefined, webhook };
       }
@@ -83,7 +87,7 @@ export function webhookTokenScheme(
       // missing: names cannot be guessed fast.
       const problem = await failures.problemFor(req, true);
       if (problem.status === 429) throw problem;
-      if (!known) throw notFound();
+      if (!endpoint) throw notFound();
       throw token === undefined ? await failures.problemFor(req, false) : problem;
     },
   };
@@ -93,26 +97,29 @@ export function webhookTokenScheme(
  * The token in `auth_token` of the query or the body, which it is removed from, or in
  * `Authorization: Token`.
  */
-function tokenOf(req: Request): string | undefined {
-  const in_body = takeField(req.body, 'auth_token');
-  const in_query = takeField(req.query, 'auth_token');
-  const [, in_header] =
+function takeToken(req: Request): string | undefined {
+  const inBody = takeField(req.body, 'auth_token');
+  const inQuery = takeField(req.query, 'auth_token');
+  const [, inHeader] =
     /^(?:token|bearer)\s+(?:token=)?"?([^"\s]+)"?\s*$/i.exec(req.headers.authorization ?? '') ?? [];
-  const token = in_query ?? in_body ?? in_header;
+  const token = inQuery ?? inBody ?? inHeader;
   return typeof token === 'string' && token !== '' ? token : undefined;
 }
 
-async function findWebhook(directory: Directory, vanity_uri: string): Promise<Known | undefined> {
-  if (!/^[a-z0-9_-]{3,100}$/.test(vanity_uri)) return undefined;
-  const [row] = await whereKeyIs(directory, ['inbound_webhook', vanity_uri], (sql) =>
-    sql(FIND_INBOUND_WEBHOOK, { vanity_uri }),
+async function findWebhook(
+  directory: Directory,
+  vanityUri: string,
+): Promise<StoredEndpoint | undefined> {
+  if (!/^[a-z0-9_-]{3,100}$/.test(vanityUri)) return undefined;
+  const [row] = await queryByKey(directory, ['inbound_webhook', vanityUri], (sql) =>
+    sql(FIND_INBOUND_WEBHOOK, { vanity_uri: vanityUri }),
   );
   if (!row) return undefined;
   return {
     ...row,
     company_id: BigInt(row.company_id),
     id: BigInt(row.id),
-    vanity_uri,
+    vanity_uri: vanityUri,
     of_sources: row.of_sources.map(({ digest, traffic_source_id }) => ({
       digest: Buffer.from(digest, 'hex'),
       traffic_source_id,

@@ -69,12 +69,12 @@ export const swaggerDocument = (): Json => ({
   paths: mapOperations(pageDocument.paths, forPeople),
 });
 
-function pathsOf(paths: Paths, tag: string): Paths {
+function selectPaths(paths: Paths, tag: string): Paths {
   const items = Object.entries(paths).map(([path, item]) => {
-    const kept = Object.entries(item).filter(
+    const keptEntries = Object.entries(item).filter(
       ([, value]) => !('responses' in value) || value.tags[0] === tag,
     );
-    return [path, Object.fromEntries(kept)] as const;
+    return [path, Object.fromEntries(keptEntries)] as const;
   });
   return Object.fromEntries(
     items.filter(([, item]) => Object.values(item).some((value) => 'responses' in value)),
@@ -89,8 +89,8 @@ const forReaders = (operation: PageOperation): Json => ({
 });
 
 export function tagDocument(tag: string): Json {
-  const paths = pathsOf(pageDocument.paths, tag);
-  const webhooks = pathsOf(EVENTS, tag);
+  const paths = selectPaths(pageDocument.paths, tag);
+  const webhooks = selectPaths(EVENTS, tag);
   const shown = {
     paths: mapOperations(paths, forReaders),
     ...(Object.keys(webhooks).length > 0 && { webhooks }),

@@ -30,7 +30,7 @@ ${body}
 `;
 
 const { info } = pageDocument;
-const [first = '', ...others] = paragraphs(info.description ?? '');
+const [first = '', ...furtherParagraphs] = paragraphs(info.description ?? '');
 
 const brand = (href: string) =>
   `<a class="brand" href="${href}">${escaped(info.title)} <small>${info.version}</small></a>`;
@@ -51,7 +51,7 @@ export const swaggerPage = (): string =>
 <h1>${escaped(info.summary ?? info.title)}</h1>
 ${first}
 <details><summary>What holds for every operation</summary>
-${others.join('\n')}
+${furtherParagraphs.join('\n')}
 </details>
 </main>
 <div id="swagger-ui"><p class="loading">The operations are loading …</p></div>
@@ -59,23 +59,23 @@ ${others.join('\n')}
 <a href="/api/openapi.yaml">the contract</a>.</p></noscript>`,
   });
 
-const methodOf = ({ method, is_event }: ListedOperation) => (is_event ? 'event' : method);
+const toDisplayMethod = ({ method, is_event }: ListedOperation) => (is_event ? 'event' : method);
 
 const operationItem = (listed: ListedOperation, base: string): string => {
-  const method = methodOf(listed);
+  const method = toDisplayMethod(listed);
   const summary = escaped(listed.operation.summary ?? listed.id);
   return `<li><a href="${base}#${escaped(listed.anchor)}"><b class="method ${method}">${method}</b>
 <span>${summary}</span></a></li>`;
 };
 
-const urlOf = ({ name }: Tag) => `/api/reference/${name}`;
+const toUrl = ({ name }: Tag) => `/api/reference/${name}`;
 
 function tagItem(tag: Tag, current: Tag | undefined): string {
-  const is_current = tag === current;
-  const mark = is_current ? ' aria-current="page"' : '';
-  const link = `<a href="${urlOf(tag)}"${mark}>${tag.title}</a>`;
-  const operations = tag.operations.map((one) => operationItem(one, '')).join('\n');
-  return `<li>${link}${is_current ? `<ul class="operations">${operations}</ul>` : ''}</li>`;
+  const isCurrent = tag === current;
+  const mark = isCurrent ? ' aria-current="page"' : '';
+  const link = `<a href="${toUrl(tag)}"${mark}>${tag.title}</a>`;
+  const operations = tag.operations.map((operation) => operationItem(operation, '')).join('\n');
+  return `<li>${link}${isCurrent ? `<ul class="operations">${operations}</ul>` : ''}</li>`;
 }
 
 const navigation = (current?: Tag): string =>
@@ -108,7 +108,7 @@ export const introductionPage = (): string =>
   referencePage(
     'Reference',
     `<h1>${escaped(info.summary ?? info.title)}</h1>
-${[first, ...others].join('\n')}
+${[first, ...furtherParagraphs].join('\n')}
 ${GROUPS.map(
   ({ name, tags }) => `<h2>${escaped(name)}</h2>
 ${tags.map(tagSummary).join('\n')}`,
@@ -116,8 +116,8 @@ ${tags.map(tagSummary).join('\n')}`,
   );
 
 function tagSummary(tag: Tag): string {
-  const url = urlOf(tag);
-  const operations = tag.operations.map((one) => operationItem(one, url)).join('\n');
+  const url = toUrl(tag);
+  const operations = tag.operations.map((operation) => operationItem(operation, url)).join('\n');
   return `<section class="tag">
 <h3><a href="${url}">${tag.title}</a></h3>
 ${paragraphs(tag.description).join('\n')}
@@ -130,8 +130,8 @@ export const tagPage = (tag: Tag): string =>
     tag.title,
     `<h1>${tag.title}</h1>
 ${paragraphs(tag.description).join('\n')}
-<div id="operations" data-document="${urlOf(tag)}.json">
-<ul class="operations">${tag.operations.map((one) => operationItem(one, '')).join('\n')}</ul>
+<div id="operations" data-document="${toUrl(tag)}.json">
+<ul class="operations">${tag.operations.map((operation) => operationItem(operation, '')).join('\n')}</ul>
 </div>`,
     tag,
   );

@@ -18,68 +18,72 @@ export interface SearchIndex {
   }[];
 }
 
-type Found = Map<string, string>;
+type FieldDescriptions = Map<string, string>;
 
-function collect(schema: Schema | undefined, found: Found, seen: Set<string>): void {
+function collect(
+  schema: Schema | undefined,
+  descriptions: FieldDescriptions,
+  seenReferences: Set<string>,
+): void {
   if (!schema || typeof schema !== 'object') return;
   if (schema.$ref) {
-    if (seen.has(schema.$ref)) return;
-    seen.add(schema.$ref);
+    if (seenReferences.has(schema.$ref)) return;
+    seenReferences.add(schema.$ref);
   }
   const plain = contract.resolve(schema);
   for (const [name, property] of Object.entries(plain.properties ?? {})) {
     const description = property.description ?? contract.resolve(property).description ?? '';
-    found.set(name, found.get(name) || description);
-    collect(property, found, seen);
+    descriptions.set(name, descriptions.get(name) || description);
+    collect(property, descriptions, seenReferences);
   }
-  collect(plain.items, found, seen);
+  collect(plain.items, descriptions, seenReferences);
   if (typeof plain.additionalProperties === 'object')
-    collect(plain.additionalProperties, found, seen);
+    collect(plain.additionalProperties, descriptions, seenReferences);
   const parts = [...(plain.allOf ?? []), ...(plain.oneOf ?? []), ...(plain.anyOf ?? [])];
-  for (const part of parts) collect(part, found, seen);
+  for (const part of parts) collect(part, descriptions, seenReferences);
 }
 
 interface Body {
   $ref?: string;
   content?: Record<string, { schema?: Schema }>;
 }
-type Described = PageOperation & {
+type DescribedOperation = PageOperation & {
   parameters?: (Parameter & { description?: string })[];
   requestBody?: Body;
   responses: Record<string, Body>;
 };
 
-function fieldsOf({ operation }: ListedOperation): Found {
-  const { parameters = [], requestBody, responses } = operation as Described;
-  const found: Found = new Map();
-  const seen = new Set<string>();
+function listFields({ operation }: ListedOperation): FieldDescriptions {
+  const { parameters = [], requestBody, responses } = operation as DescribedOperation;
+  const descriptions: FieldDescriptions = new Map();
+  const seenReferences = new Set<string>();
   for (const parameter of parameters) {
     const { name, description = '', schema } = contract.resolve(parameter);
-    found.set(name, description);
-    collect(schema, found, seen);
+    descriptions.set(name, description);
+    collect(schema, descriptions, seenReferences);
   }
   const success = Object.entries(responses).filter(([status]) => status.startsWith('2'));
   for (const body of [requestBody, ...success.map(([, response]) => response)]) {
     for (const { schema } of Object.values(body ? (contract.resolve(body).content ?? {}) : {}))
-      collect(schema, found, seen);
+      collect(schema, descriptions, seenReferences);
   }
-  return found;
+  return descriptions;
 }
 
 export function searchIndex(): SearchIndex {
   const fields: SearchIndex['fields'] = [];
   const positions = new Map<string, number>();
-  const positionOf = (name: string, description: string): number => {
+  const indexField = (name: string, description: string): number => {
     const key = JSON.stringify([name, description]);
-    const known = positions.get(key);
-    if (known !== undefined) return known;
+    const existingPosition = positions.get(key);
+    if (existingPosition !== undefined) return existingPosition;
     positions.set(key, fields.length);
     return fields.push([name, description]) - 1;
   };
   const titles = new Map(ORDERED_TAGS.map(({ name, title }) => [name, title]));
-  const place = new Map(ORDERED_TAGS.map(({ name }, at) => [name, at]));
+  const tagRanks = new Map(ORDERED_TAGS.map(({ name }, at) => [name, at]));
   const ordered = [...OPERATIONS].sort(
-    (a, b) => (place.get(a.operation.tags[0]!) ?? 0) - (place.get(b.operation.tags[0]!) ?? 0),
+    (a, b) => (tagRanks.get(a.operation.tags[0]!) ?? 0) - (tagRanks.get(b.operation.tags[0]!) ?? 0),
   );
   const operations = ordered.map((listed) => {
     const { id, method, path, anchor, operation, is_event } = listed;
@@ -93,7 +97,7 @@ export function searchIndex(): SearchIndex {
       tag,
       title: titles.get(tag) ?? tag,
       anchor,
-      fields: [...fieldsOf(listed)].map(([name, text]) => positionOf(name, text)),
+      fields: [...listFields(listed)].map(([name, text]) => indexField(name, text)),
     };
   });
   return { fields, operations };

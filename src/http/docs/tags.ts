@@ -56,39 +56,41 @@ export interface Group {
   tags: Tag[];
 }
 
-const titleOf = (name: string): string => {
+const toTitle = (name: string): string => {
   const words = name.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-const anchorOf = (method: string, path: string): string =>
+const buildAnchor = (method: string, path: string): string =>
   `${method}-${path.replace(/[\s#:?&={}]/g, '-')}`;
 
-function listed(paths: Paths, is_event: boolean): ListedOperation[] {
+function listOperations(paths: Paths, isEvent: boolean): ListedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
       const operation = item[method];
       if (!operation) return [];
       const id = operation.operationId ?? path;
-      return [{ id, method, path, is_event, anchor: anchorOf(method, path), operation }];
+      return [
+        { id, method, path, is_event: isEvent, anchor: buildAnchor(method, path), operation },
+      ];
     }),
   );
 }
 
 /** All operations in the order of the contract, then the events it sends. */
 export const OPERATIONS: ListedOperation[] = [
-  ...listed(pageDocument.paths, false),
-  ...listed(EVENTS, true),
+  ...listOperations(pageDocument.paths, false),
+  ...listOperations(EVENTS, true),
 ];
 
-const tagOf = ({ name, description = '' }: PageDocument['tags'][number]): Tag => ({
+const buildTag = ({ name, description = '' }: PageDocument['tags'][number]): Tag => ({
   name,
-  title: titleOf(name),
+  title: toTitle(name),
   description,
   operations: OPERATIONS.filter(({ operation }) => operation.tags[0] === name),
 });
 
-const TAGS = new Map(pageDocument.tags.map((tag) => [tag.name, tagOf(tag)]));
+const TAGS = new Map(pageDocument.tags.map((tag) => [tag.name, buildTag(tag)]));
 
 /** Tags in the order in which a newcomer needs them; those of no group at the end. */
 export const GROUPS: Group[] = (() => {

@@ -1,5 +1,5 @@
 import { sql, statement } from '../../db/sql';
-import { CONNECTS, recordExit } from './record-leads';
+import { CONNECTION_REASON, recordExit } from './record-leads';
 
 /** An outbound call with a fixed destination was answered by a person. */
 const IS_PERSON = sql`(c.direction = 'outbound' AND c.answered_by IN ('human', 'unknown'))`;
@@ -82,7 +82,7 @@ export const APPLY_CALLS = statement(
       WHERE l.company_id = a.company_id AND l.id = a.id
       RETURNING a.was, l AS is_now
     )
-    SELECT count(${recordExit(CONNECTS)}) AS n
+    SELECT count(${recordExit(CONNECTION_REASON)}) AS n
     FROM changed x
   `,
   { prepared: true },

@@ -1,9 +1,9 @@
 import { sql, statement } from '../../db/sql';
-import { CONNECTS, recordExit } from './record-leads';
+import { CONNECTION_REASON, recordExit } from './record-leads';
 
 // Changes to a lead by its calls. The row of the lead is locked.
 
-const LEAD_WAS = sql`
+const HELD_LEAD = sql`
     held AS MATERIALIZED (
       SELECT l AS was, l.id
       FROM leads l
@@ -13,13 +13,13 @@ const LEAD_WAS = sql`
 
 /** A call that connects the lead may end its schedule. */
 const RECORD = sql`
-    SELECT ${recordExit(CONNECTS)} AS recorded
+    SELECT ${recordExit(CONNECTION_REASON)} AS recorded
     FROM changed x`;
 
 export const RECORD_PLACED_CALL = statement(
   'leads.record_placed_call',
   sql`
-    WITH ${LEAD_WAS},
+    WITH ${HELD_LEAD},
     changed AS (
       UPDATE leads l
       SET
@@ -53,7 +53,7 @@ export const RECORD_PLACED_CALL = statement(
 export const RECORD_CALL_STATUS = statement(
   'leads.record_call_status',
   sql`
-    WITH ${LEAD_WAS},
+    WITH ${HELD_LEAD},
     changed AS (
       UPDATE leads l
       SET

@@ -1,6 +1,6 @@
 import { countRows } from '../../db/counters';
 import { sql, statement, type SqlText } from '../../db/sql';
-import { OPTS_OUT, RECORD_CHANGE, recordExit } from './record-leads';
+import { OPT_OUT_REASON, RECORD_CHANGE, recordExit } from './record-leads';
 
 /** Adds the contacts that do not exist yet, so that there is a row to lock. */
 export const ADD_CONTACTS = statement(
@@ -108,7 +108,7 @@ export const stopLeads = (which: SqlText, details = sql`NULL::json`): SqlText =>
     WHERE l.company_id = {company_id} AND l.id = locked.id
     RETURNING l.id, locked.was, l AS is_now
   ),
-  recorded AS MATERIALIZED (SELECT x.id, ${recordExit(OPTS_OUT)} FROM stopped x)
+  recorded AS MATERIALIZED (SELECT x.id, ${recordExit(OPT_OUT_REASON)} FROM stopped x)
   INSERT INTO lead_logs (company_id, created_at, lead_id, event, message, details)
   SELECT {company_id}, {now}::timestamptz, id, {event}, {message}, ${details}
   FROM recorded

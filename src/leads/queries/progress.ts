@@ -1,5 +1,5 @@
 import { sql, statement } from '../../db/sql';
-import { CONNECTS, OPTS_OUT, RECORD_CHANGE } from './record-leads';
+import { CONNECTION_REASON, OPT_OUT_REASON, RECORD_CHANGE } from './record-leads';
 
 // The leads are locked, so that no row changes before the UPDATE.
 
@@ -53,7 +53,7 @@ export const SAVE_LEADS = statement(
       RETURNING x.was, l AS is_now
     )
     SELECT count(record_lead_change(
-      x.was, leave_schedule(leave_schedule(x.is_now, ${CONNECTS}), ${OPTS_OUT})
+      x.was, leave_schedule(leave_schedule(x.is_now, ${CONNECTION_REASON}), ${OPT_OUT_REASON})
     )) AS n
     FROM changed x
   `,

@@ -18,11 +18,11 @@ export const recordExit = (reason: SqlText): SqlText =>
   sql`record_lead_change(x.was, leave_schedule(x.is_now, ${reason}))`;
 
 /** The exit reason if the change opted the lead out. */
-export const OPTS_OUT = sql`
+export const OPT_OUT_REASON = sql`
   CASE WHEN (x.is_now).status = 'opt_out' AND (x.was).status <> 'opt_out' THEN 'opted_out' END`;
 
 /** The exit reason if the change connected the lead to another call. */
-export const CONNECTS = sql`
+export const CONNECTION_REASON = sql`
   CASE
     WHEN (x.is_now).connected_call_id IS DISTINCT FROM (x.was).connected_call_id
     THEN 'connected'

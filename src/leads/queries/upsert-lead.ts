@@ -15,7 +15,7 @@ import { CHANGEABLE, CHANGES } from './changed-lead';
 // serialization_failure, and must be retried, if another batch has created a lead in the meantime.
 
 /** Columns of a single submission. All other parameters apply to the whole batch. */
-const SUBMITTED = sql`
+const SUBMITTED_COLUMNS = sql`
   uuid uuid, caller_number bigint, zones text[], data jsonb, email text,
   contact_field_type text, expires_in int, sub_id text, traffic_source_id bigint,
   remote_ip text, lead_priority numeric, hours_to_expire int, max_contact_attempts int,
@@ -39,7 +39,7 @@ const VALUES = sql`
   s.sub_id, s.traffic_source_id, s.remote_ip, s.lead_priority, s.hours_to_expire,
   s.max_contact_attempts, {triggered_by}::bigint[]`;
 
-const LOGS = sql`
+const WRITE_HISTORY = sql`
   INSERT INTO lead_logs (company_id, created_at, lead_id, event, message, details)
   SELECT {company_id}, {now}::timestamptz, w.id, entry.event, entry.message, entry.details
   FROM written w
@@ -61,7 +61,7 @@ const LOGS = sql`
   ORDER BY entry.place`;
 
 /** Restrictions at the offer or the schedule of the owner o, for a row q. */
-const RESTRICTED = sql`
+const JOIN_RESTRICTIONS = sql`
   LEFT JOIN LATERAL (
     SELECT bool_or(x.blocked) AS blocked, bool_or(x.opt_out) AS opt_out
     FROM contact_restrictions x
@@ -73,7 +73,7 @@ const RESTRICTED = sql`
  * The live leads of the numbers, locked in the order of numbers. Each is looked up separately: for
  * a join, PostgreSQL might read all leads.
  */
-const held = (is_its_owner: SqlText): SqlText => sql`
+const selectHeldLeads = (isItsOwner: SqlText): SqlText => sql`
   SELECT h.was, h.id
   FROM (SELECT * FROM started ORDER BY caller_number) s
   CROSS JOIN LATERAL (
@@ -82,18 +82,18 @@ const held = (is_its_owner: SqlText): SqlText => sql`
     WHERE l.company_id = {company_id}
       AND l.caller_number = s.caller_number
       AND l.is_live
-      AND ${is_its_owner}
+      AND ${isItsOwner}
     LIMIT 1
     FOR NO KEY UPDATE
   ) h`;
 
 /** Makes the statement lock all rows before it writes the first lead. */
-const ALL_HELD = sql`(SELECT count(*) AS n FROM held) all_held WHERE all_held.n >= 0`;
+const AFTER_LOCKS = sql`(SELECT count(*) AS n FROM held) all_held WHERE all_held.n >= 0`;
 
 /**
  * Steps after the leads were stored. `created` has the new leads, whose next actions are counted.
  */
-const WRITTEN = sql`
+const RECORD_WRITTEN_LEADS = sql`
   left_or_stayed AS MATERIALIZED (
     SELECT
       h.was, x.created,
@@ -120,7 +120,7 @@ const WRITTEN = sql`
     WHERE w.created
     HAVING count(*) > 0
   ),
-  logged AS (${LOGS}),
+  logged AS (${WRITE_HISTORY}),
   created AS (
     SELECT {company_id}::bigint AS company_id
     FROM written w
@@ -150,22 +150,22 @@ export const WRITE_OFFER_LEADS = sql`
         {callback_at}::timestamptz, {now}::timestamptz + q.expires_in * interval '1 minute'
       ) AS first_due_at
     FROM owner o
-    CROSS JOIN json_to_recordset({rows}::json) AS q(${SUBMITTED})
+    CROSS JOIN json_to_recordset({rows}::json) AS q(${SUBMITTED_COLUMNS})
     LEFT JOIN contacts k ON k.company_id = {company_id} AND k.caller_number = q.caller_number
-    ${RESTRICTED}
+    ${JOIN_RESTRICTIONS}
   ),
-  held AS MATERIALIZED (${held(sql`l.offer_id = s.offer_id AND l.schedule_id IS NULL`)}),
+  held AS MATERIALIZED (${selectHeldLeads(sql`l.offer_id = s.offer_id AND l.schedule_id IS NULL`)}),
   stored AS (
     INSERT INTO leads (${COLUMNS})
     SELECT ${VALUES}
-    FROM started s, ${ALL_HELD}
+    FROM started s, ${AFTER_LOCKS}
     ORDER BY s.caller_number
     ON CONFLICT (company_id, offer_id, caller_number) WHERE is_live AND schedule_id IS NULL
     DO UPDATE SET ${CHANGES}
     WHERE ${CHANGEABLE}
     RETURNING leads AS is_now, leads.xmax = 0 AS created
   ),
-  ${WRITTEN}`;
+  ${RECORD_WRITTEN_LEADS}`;
 
 export const WRITE_SCHEDULE_LEADS = sql`
   WITH owner AS (
@@ -193,22 +193,22 @@ export const WRITE_SCHEDULE_LEADS = sql`
         {callback_at}::timestamptz, {next_action_at}::timestamptz, {now}::timestamptz
       ) AS first_due_at
     FROM owner o
-    CROSS JOIN json_to_recordset({rows}::json) AS q(${SUBMITTED})
+    CROSS JOIN json_to_recordset({rows}::json) AS q(${SUBMITTED_COLUMNS})
     LEFT JOIN contacts k ON k.company_id = {company_id} AND k.caller_number = q.caller_number
-    ${RESTRICTED}
+    ${JOIN_RESTRICTIONS}
   ),
-  held AS MATERIALIZED (${held(sql`l.schedule_id = s.schedule_id`)}),
+  held AS MATERIALIZED (${selectHeldLeads(sql`l.schedule_id = s.schedule_id`)}),
   stored AS (
     INSERT INTO leads (${COLUMNS})
     SELECT ${VALUES}
-    FROM started s, ${ALL_HELD}
+    FROM started s, ${AFTER_LOCKS}
     ORDER BY s.caller_number
     ON CONFLICT (company_id, schedule_id, caller_number) WHERE is_live AND schedule_id IS NOT NULL
     DO UPDATE SET ${CHANGES}
     WHERE ${CHANGEABLE}
     RETURNING leads AS is_now, leads.xmax = 0 AS created
   ),
-  ${WRITTEN}`;
+  ${RECORD_WRITTEN_LEADS}`;
 
 export const OFFER_LEADS_CHECK = statement(
   'leads.write_offer_leads',

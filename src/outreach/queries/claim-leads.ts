@@ -2,7 +2,7 @@ import { sql, statement } from '../../db/sql';
 
 // Leads are locked FOR NO KEY UPDATE, so that rows that refer to them can be written.
 
-const CLAIMED = sql`
+const CLAIM_DUE = sql`
   UPDATE leads l
   SET claim_id = {claim_id}::uuid, due_at = {lease_until}::timestamptz
   FROM due
@@ -33,7 +33,7 @@ export const CLAIM_BY_PRIORITY = statement(
       LIMIT {limit}
       FOR NO KEY UPDATE OF x SKIP LOCKED
     )
-    ${CLAIMED}
+    ${CLAIM_DUE}
   `,
   { prepared: true, nullable: ['lead_priority'] },
 ).returning<{ due_at: Date }>();
@@ -49,7 +49,7 @@ export const CLAIM_BY_TIME = statement(
       LIMIT {limit}
       FOR NO KEY UPDATE SKIP LOCKED
     )
-    ${CLAIMED}
+    ${CLAIM_DUE}
   `,
   { prepared: true, nullable: ['lead_priority'] },
 ).returning<{ due_at: Date }>();

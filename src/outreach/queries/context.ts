@@ -83,10 +83,10 @@ export const LOAD_OFFERS = statement(
 export const FIND_SUPPRESSIONS = statement(
   'outreach.find_suppressions',
   sql`
-    SELECT x.place, min(x.list_id)::text AS list_id
+    SELECT x.index, min(x.list_id)::text AS list_id
     FROM unnest(
-      {places}::int[], {company_ids}::bigint[], {caller_numbers}::bigint[], {list_ids}::bigint[]
-    ) AS x(place, company_id, caller_number, list_id)
+      {indexes}::int[], {company_ids}::bigint[], {caller_numbers}::bigint[], {list_ids}::bigint[]
+    ) AS x(index, company_id, caller_number, list_id)
     JOIN buyer_suppressions s
       ON s.company_id = x.company_id AND s.id = x.list_id AND s.deleted_at IS NULL
     WHERE EXISTS (
@@ -95,7 +95,7 @@ export const FIND_SUPPRESSIONS = statement(
       WHERE b.company_id = x.company_id AND b.buyer_suppression_id = x.list_id
         AND b.number = x.caller_number
     )
-    GROUP BY x.place
+    GROUP BY x.index
   `,
   { prepared: false },
 );
@@ -109,7 +109,7 @@ export const LOAD_CONTACTABILITY = statement(
   'outreach.load_contactability',
   sql`
     SELECT
-      x.place::int AS place,
+      x.index::int AS index,
       coalesce(r.blocked, false) AS blocked,
       coalesce(r.opt_out, false) AS opt_out,
       c.country,
@@ -118,7 +118,7 @@ export const LOAD_CONTACTABILITY = statement(
     FROM unnest(
       {company_ids}::bigint[], {caller_numbers}::bigint[], {offer_ids}::bigint[],
       {schedule_ids}::bigint[]
-    ) WITH ORDINALITY AS x(company_id, caller_number, offer_id, schedule_id, place)
+    ) WITH ORDINALITY AS x(company_id, caller_number, offer_id, schedule_id, index)
     JOIN companies c ON c.id = x.company_id
     LEFT JOIN LATERAL (
       SELECT bool_or(k.blocked) AS blocked, bool_or(k.opt_out) AS opt_out
@@ -128,7 +128,7 @@ export const LOAD_CONTACTABILITY = statement(
     ) r ON true
   `,
   { prepared: true },
-).returning<{ place: number; country: string; contact_prefixes: string[] }>();
+).returning<{ index: number; country: string; contact_prefixes: string[] }>();
 
 export const LOAD_CALL_FACTS = statement(
   'outreach.load_call_facts',

@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-const ABANDONED = sql`
+const ABANDON = sql`
   SET status = CASE WHEN t.error_code IS NULL THEN 'unknown' ELSE 'failed' END,
     error_code = coalesce(t.error_code, 'unknown'),
     updated_at = {now}::timestamptz
@@ -13,7 +13,7 @@ export const ABANDON_TEXT_MESSAGES = statement(
   'outreach.abandon_text_messages',
   sql`
     UPDATE text_messages t
-    ${ABANDONED}
+    ${ABANDON}
       AND t.error_code IS NOT NULL
   `,
   { prepared: false },
@@ -23,7 +23,7 @@ export const ABANDON_EMAILS = statement(
   'outreach.abandon_emails',
   sql`
     UPDATE emails t
-    ${ABANDONED}
+    ${ABANDON}
   `,
   { prepared: false },
 );

@@ -18,21 +18,24 @@ const LOOK_AGAIN_MS = { least: 15_000, busy: 30_000, most: 600_000 };
 const ENDS = ['opens_at', 'resets_at', 'pays_again_at', 'next_call_at'] as const;
 
 /** The decision of routing about a call, without a reservation. Pure. */
-export function availabilityOf(candidates: readonly Candidate[], facts: RouteFacts): Availability {
+export function buildAvailability(
+  candidates: readonly Candidate[],
+  facts: RouteFacts,
+): Availability {
   const { now, refused } = facts;
   const { choices, considered } = route(candidates, facts);
   // Bidders are not asked without a caller: a bidder that would be asked may take the call.
-  const may_bid = considered.some(({ reason }) => reason === 'bid_not_asked');
-  const available = choices.length > 0 || may_bid;
+  const mayBid = considered.some(({ reason }) => reason === 'bid_not_asked');
+  const available = choices.length > 0 || mayBid;
   return {
     available,
-    message: available ? null : (refused?.message ?? whyNone(considered)),
-    look_again_at: new Date(now.getTime() + delayOf(considered, now)),
+    message: available ? null : (refused?.message ?? explainNone(considered)),
+    look_again_at: new Date(now.getTime() + computeDelay(considered, now)),
   };
 }
 
 /** For example: no buyer of the offer would take the call: closed (2), cap_reached (1) */
-function whyNone(considered: readonly Considered[]): string {
+function explainNone(considered: readonly Considered[]): string {
   if (considered.length === 0) return 'the offer has no buyers';
   const counts = new Map<string, number>();
   for (const { reason } of considered) counts.set(reason!, (counts.get(reason!) ?? 0) + 1);
@@ -40,7 +43,7 @@ function whyNone(considered: readonly Considered[]): string {
   return `no buyer of the offer would take the call: ${reasons.join(', ')}`;
 }
 
-function delayOf(considered: readonly Considered[], now: Date): number {
+function computeDelay(considered: readonly Considered[], now: Date): number {
   const ends = considered.flatMap(({ details }) =>
     ENDS.flatMap((name) => {
       const at = details?.[name];

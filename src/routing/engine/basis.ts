@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Candidate } from './candidate';
-import { tierOf, wayOf } from './route';
+import { tierOf, bestGroup } from './route';
 
 /** Run-length encoding: a value and the number of repetitions. */
 export type Runs<Value> = [Value, number][];
@@ -40,54 +40,56 @@ export interface Basis {
  * Shows a candidate as a decision does: members of a group that rings them all at once get the tier
  * and weight of the group.
  */
-export function basisRowOf(candidate: Candidate): BasisRow {
-  const group = wayOf(candidate);
-  const as_one = group?.dial_buyers_type === 'simultaneously';
+export function toBasisRow(candidate: Candidate): BasisRow {
+  const group = bestGroup(candidate);
+  const asOne = group?.dial_buyers_type === 'simultaneously';
   return {
     buyer_id: candidate.id,
-    tier: as_one ? group.tier : tierOf(candidate),
-    weight: as_one ? group.weight : candidate.weight,
+    tier: asOne ? group.tier : tierOf(candidate),
+    weight: asOne ? group.weight : candidate.weight,
     route_by_type: candidate.route_by_type,
     buyer_group_id: group?.id ?? null,
   };
 }
 
-export const isSameRow = (row: BasisRow, known: BasisRow | undefined): boolean =>
-  known?.buyer_id === row.buyer_id &&
-  known.tier === row.tier &&
-  known.weight === row.weight &&
-  known.route_by_type === row.route_by_type &&
-  known.buyer_group_id === row.buyer_group_id;
+export const isSameRow = (row: BasisRow, basisRow: BasisRow | undefined): boolean =>
+  basisRow?.buyer_id === row.buyer_id &&
+  basisRow.tier === row.tier &&
+  basisRow.weight === row.weight &&
+  basisRow.route_by_type === row.route_by_type &&
+  basisRow.buyer_group_id === row.buyer_group_id;
 
 /** Builds the basis from candidates without the effect of any call. Pure. */
-export function basisOf(candidates: readonly Candidate[]): Basis {
-  const rows = candidates.map(basisRowOf);
-  const stored: StoredBasis = {
-    steps: runsOf(rows.map(({ buyer_id }, n) => buyer_id - (n === 0 ? 0 : rows[n - 1]!.buyer_id))),
-    tiers: runsOf(rows.map(({ tier }) => tier)),
-    weights: runsOf(rows.map(({ weight }) => weight)),
-    by: runsOf(rows.map(({ route_by_type }) => route_by_type)),
-    group_ids: runsOf(rows.map(({ buyer_group_id }) => buyer_group_id)),
+export function buildBasis(candidates: readonly Candidate[]): Basis {
+  const rows = candidates.map(toBasisRow);
+  const storedBasis: StoredBasis = {
+    steps: encodeRuns(
+      rows.map(({ buyer_id }, n) => buyer_id - (n === 0 ? 0 : rows[n - 1]!.buyer_id)),
+    ),
+    tiers: encodeRuns(rows.map(({ tier }) => tier)),
+    weights: encodeRuns(rows.map(({ weight }) => weight)),
+    by: encodeRuns(rows.map(({ route_by_type }) => route_by_type)),
+    group_ids: encodeRuns(rows.map(({ buyer_group_id }) => buyer_group_id)),
   };
-  const text = JSON.stringify(stored);
+  const text = JSON.stringify(storedBasis);
   const hash = createHash('sha256').update(text).digest('base64url');
   return { hash, text, rows, is_stored: false };
 }
 
-export function basisRows({ steps, tiers, weights, by, group_ids }: StoredBasis): BasisRow[] {
-  const [tier, weight, route_by_type] = [valuesOf(tiers), valuesOf(weights), valuesOf(by)];
-  const group_id = valuesOf(group_ids);
+export function unpackBasis({ steps, tiers, weights, by, group_ids }: StoredBasis): BasisRow[] {
+  const [tier, weight, routeByType] = [decodeRuns(tiers), decodeRuns(weights), decodeRuns(by)];
+  const groupId = decodeRuns(group_ids);
   let id = 0;
-  return valuesOf(steps).map((step, n) => ({
+  return decodeRuns(steps).map((step, n) => ({
     buyer_id: (id += step),
     tier: tier[n]!,
     weight: weight[n]!,
-    route_by_type: route_by_type[n]!,
-    buyer_group_id: group_id[n]!,
+    route_by_type: routeByType[n]!,
+    buyer_group_id: groupId[n]!,
   }));
 }
 
-function runsOf<Value>(values: readonly Value[]): Runs<Value> {
+function encodeRuns<Value>(values: readonly Value[]): Runs<Value> {
   const runs: Runs<Value> = [];
   for (const value of values) {
     const last = runs.at(-1);
@@ -97,5 +99,5 @@ function runsOf<Value>(values: readonly Value[]): Runs<Value> {
   return runs;
 }
 
-const valuesOf = <Value>(runs: Runs<Value>): Value[] =>
+const decodeRuns = <Value>(runs: Runs<Value>): Value[] =>
   runs.flatMap(([value, times]) => Array<Value>(times).fill(value));

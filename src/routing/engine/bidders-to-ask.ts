@@ -1,14 +1,14 @@
 import { bidFault } from './bids';
 import type { Candidate } from './candidate';
-import { judgeOf, type Facts } from './eligibility';
-import { tierOf, wayOf } from './route';
+import { eligibilityCheck, type Facts } from './eligibility';
+import { tierOf, bestGroup } from './route';
 
 /**
  * Selects the bidders to ask now, all at once: those that only lack a bid and could come first. A
  * bidder ordered by revenue always could; one with a fixed tier could not behind a buyer that takes
  * the call for sure. With `all` such bidders are asked too. Pure.
  */
-export function biddersToAsk(
+export function selectBidders(
   candidates: readonly Candidate[],
   facts: Facts & { first_buyer_id?: number | undefined },
   { all }: { all: boolean },
@@ -16,7 +16,7 @@ export function biddersToAsk(
   // When all were asked, this avoids the check of every candidate.
   if (!candidates.some((candidate) => bidFault(candidate, facts.bids)?.reason === 'bid_not_asked'))
     return [];
-  const judge = judgeOf(facts);
+  const judge = eligibilityCheck(facts);
   const unasked: Candidate[] = [];
   let best = Infinity;
   for (const candidate of candidates) {
@@ -24,23 +24,23 @@ export function biddersToAsk(
     if (fault?.reason === 'bid_not_asked') unasked.push(candidate);
     if (fault || all) continue;
     if (candidate.id === facts.first_buyer_id) return [];
-    best = Math.min(best, placeOf(candidate));
+    best = Math.min(best, toEffectiveTier(candidate));
   }
   return unasked.filter(
     (candidate) =>
       isOrderedByBid(candidate) ||
-      placeOf(candidate) <= best ||
+      toEffectiveTier(candidate) <= best ||
       candidate.id === facts.first_buyer_id,
   );
 }
 
-const groupRungAtOnce = (candidate: Candidate) => {
-  const group = wayOf(candidate);
+const findSimultaneousGroup = (candidate: Candidate) => {
+  const group = bestGroup(candidate);
   return group?.dial_buyers_type === 'simultaneously' ? group : undefined;
 };
 
-const placeOf = (candidate: Candidate): number =>
-  groupRungAtOnce(candidate)?.tier ?? tierOf(candidate);
+const toEffectiveTier = (candidate: Candidate): number =>
+  findSimultaneousGroup(candidate)?.tier ?? tierOf(candidate);
 
 const isOrderedByBid = (candidate: Candidate): boolean =>
-  candidate.route_by_type === 'revenue' && !groupRungAtOnce(candidate);
+  candidate.route_by_type === 'revenue' && !findSimultaneousGroup(candidate);

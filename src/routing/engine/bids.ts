@@ -19,15 +19,15 @@ export interface DecidedBid {
   kept: boolean;
 }
 
-export interface BidsOfCall {
+export interface CallBids {
   /** The highest first. */
-  made: DecidedBid[];
+  decidedBids: DecidedBid[];
   /** The reasons of bidders without a bid, where known. */
   faults: ReadonlyMap<number, Fault>;
 }
 
 /** Applies bids, by buyer, to the candidates: the revenue of the call, and the number to dial. */
-export function withBids(
+export function copyWithBids(
   candidates: readonly Candidate[],
   bids: ReadonlyMap<number, CandidateBid>,
 ): readonly Candidate[] {
@@ -50,7 +50,7 @@ const NOT_ASKED: Fault = {
 /** The reason of a bidder without a bid; undefined for a bidder with one, and for other buyers. */
 export const bidFault = (
   candidate: Candidate,
-  bids: Pick<BidsOfCall, 'faults'> | undefined,
+  bids: Pick<CallBids, 'faults'> | undefined,
 ): Fault | undefined =>
   isBidder(candidate) && candidate.bid === null
     ? (bids?.faults.get(candidate.id) ?? NOT_ASKED)
@@ -62,18 +62,18 @@ export const suspendedFault = ({ zone }: Candidate, until: Date): Fault => ({
   details: { resumes_at: until.toISOString() },
 });
 
-export const declinedFault = (duration_ms: number): Fault => ({
+export const declinedFault = (durationMs: number): Fault => ({
   reason: 'bid_declined',
   message: 'the bidder does not want the call',
-  details: { duration_ms },
+  details: { duration_ms: durationMs },
 });
 
 /** The bidder did not answer in time, or its answer was invalid. */
 export const failedFault = (
   { fault, code }: { fault: string; code: number | null },
-  duration_ms: number,
+  durationMs: number,
 ): Fault => ({
   reason: 'bid_failed',
   message: `the bidder did not answer as agreed: ${fault}`,
-  details: { fault, code, duration_ms },
+  details: { fault, code, duration_ms: durationMs },
 });

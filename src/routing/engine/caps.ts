@@ -8,7 +8,7 @@ import {
 } from './candidate';
 import { localTime, pauseFault, type Fault } from './reasons';
 
-const COUNTED: Record<Metric, string> = {
+const METRIC_NAMES: Record<Metric, string> = {
   attempt: 'attempts',
   buyer_conversion: 'conversions',
   connection: 'connections',
@@ -27,14 +27,14 @@ export function capFault(
   const { cap, used, limit, resets_at } = used_up;
   if (cap === 'balance') return balanceFault(used_up, owner);
   const details = { cap, used, limit, resets_at: resets_at?.toISOString() ?? null };
-  const known = CAPS.find(({ metric, interval }) => `${metric}_${interval}` === cap);
-  if (!known) {
+  const countedCap = CAPS.find(({ metric, interval }) => `${metric}_${interval}` === cap);
+  if (!countedCap) {
     const message = `${owner} has ${used} of ${limit} simultaneous calls`;
     return { reason: 'concurrency_full', message, details };
   }
-  const name = `the ${known.interval} cap on ${COUNTED[known.metric]} of ${owner}`;
-  const is_money = known.metric === 'revenue' || known.metric === 'earned_revenue';
-  const state = stateOf(used_up, { is_money, zone });
+  const name = `the ${countedCap.interval} cap on ${METRIC_NAMES[countedCap.metric]} of ${owner}`;
+  const isMoney = countedCap.metric === 'revenue' || countedCap.metric === 'earned_revenue';
+  const state = describeState(used_up, { is_money: isMoney, zone });
   return { reason: 'cap_reached', message: `${name} ${state}`, details };
 }
 
@@ -48,7 +48,7 @@ function balanceFault({ used, limit }: UsedUpCap, owner: string): Fault {
   return { reason: 'out_of_balance', message, details: { available: limit, reserved: used } };
 }
 
-function stateOf(
+function describeState(
   { used, limit, resets_at }: NonNullable<Owner['used_up']>,
   { is_money, zone }: { is_money: boolean; zone: string },
 ): string {
@@ -63,13 +63,13 @@ function stateOf(
 }
 
 /** The reason why the offer reaches the buyer neither directly nor through an open group. */
-export function wayFault({ direct, groups }: Candidate): Fault | undefined {
+export function findPathFault({ direct, groups }: Candidate): Fault | undefined {
   if (direct) return undefined;
   for (const group of groups) if (isOpenGroup(group)) return undefined;
   const faults = groups.map(groupFault).filter((fault) => fault !== undefined);
   const reason =
-    (['group_paused', 'cap_reached'] as const).find((each) =>
-      faults.some((fault) => fault.reason === each),
+    (['group_paused', 'cap_reached'] as const).find((candidateReason) =>
+      faults.some((fault) => fault.reason === candidateReason),
     ) ?? 'concurrency_full';
   return { reason, message: faults.map(({ message }) => message).join('; ') };
 }
@@ -83,7 +83,9 @@ function groupFault(group: CandidateGroup): Fault | undefined {
  * The reason of used-up caps of a buyer or its groups: a reached cap goes before concurrency, and
  * the buyer's own cap before those of its groups.
  */
-export function fullFault(candidate: Candidate, way: Fault | undefined): Fault | undefined {
-  const own = candidate.used_up ? capFault(candidate, 'the buyer') : undefined;
-  return own?.reason !== 'cap_reached' && way?.reason === 'cap_reached' ? way : (own ?? way);
+export function fullFault(candidate: Candidate, pathFault: Fault | undefined): Fault | undefined {
+  const ownFault = candidate.used_up ? capFault(candidate, 'the buyer') : undefined;
+  return ownFault?.reason !== 'cap_reached' && pathFault?.reason === 'cap_reached'
+    ? pathFault
+    : (ownFault ?? pathFault);
 }

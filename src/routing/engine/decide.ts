@@ -1,9 +1,9 @@
 import type { Candidate, CandidateGroup } from './candidate';
 import { drawBy, type Draw } from './draw';
-import { filterFault, judgeOf } from './eligibility';
-import { KINDS, type Lineup } from './lineup';
+import { filterFault, eligibilityCheck } from './eligibility';
+import { KINDS, type CandidateColumns } from './lineup';
 import type { Fault } from './reasons';
-import { keyOf, route, tierOf, wayOf, type Member, type RouteFacts } from './route';
+import { toDrawKey, route, tierOf, bestGroup, type Member, type RouteFacts } from './route';
 
 // A faster `route` for decisions, which need only the first choice and the reasons of the buyers
 // that cannot take the call; shares, draws and the order of all buyers are for explanations. A test
@@ -15,7 +15,7 @@ export interface FirstChoice {
   group: CandidateGroup | null;
 }
 
-export interface Judged {
+export interface Evaluation {
   candidates: readonly Candidate[];
   /** Undefined when no buyer can take the call. */
   first: FirstChoice | undefined;
@@ -24,38 +24,38 @@ export interface Judged {
   /** Groups that ring all members at once and can take the call. */
   at_once: readonly number[];
   /** Present when candidates of kind `lasting`, and those equal to the basis, were skipped. */
-  lineup?: Lineup | undefined;
+  columns?: CandidateColumns | undefined;
 }
 
 /** The columns of the candidates, as they apply to one call. */
-export interface LinedUp {
-  lineup: Lineup;
+export interface CallColumns {
+  columns: CandidateColumns;
   /** Indexes of candidates that differ from the columns for this caller. */
-  apart: ReadonlySet<number>;
+  overridden: ReadonlySet<number>;
 }
 
 /** Decides which buyer is dialed first, and why others cannot take the call. Pure. */
 export function decide(
   candidates: readonly Candidate[],
   facts: RouteFacts,
-  lined_up?: LinedUp,
-): Judged {
-  if (lined_up && isUsual(facts)) return decideByLineup(candidates, facts, lined_up);
-  const judge = judgeOf(facts);
+  callColumns?: CallColumns,
+): Evaluation {
+  if (callColumns && isUsual(facts)) return decideByColumns(candidates, facts, callColumns);
+  const judge = eligibilityCheck(facts);
   const faults = new Map<number, Fault>();
-  const contest = new Contest(drawBy(facts.seed), facts.first_buyer_id);
-  for (let place = 0; place < candidates.length; place++) {
-    const buyer = candidates[place]!;
+  const bestCandidate = new BestCandidate(drawBy(facts.seed), facts.first_buyer_id);
+  for (let index = 0; index < candidates.length; index++) {
+    const buyer = candidates[index]!;
     const fault = judge(buyer);
     if (fault) {
-      faults.set(place, fault);
+      faults.set(index, fault);
       continue;
     }
-    if (wayOf(buyer)?.dial_buyers_type === 'simultaneously')
+    if (bestGroup(buyer)?.dial_buyers_type === 'simultaneously')
       return decideWithGroups(candidates, facts);
-    contest.enter(place, buyer);
+    bestCandidate.consider(index, buyer);
   }
-  return { candidates, first: firstOf(candidates, contest.winner), faults, at_once: [] };
+  return { candidates, first: toFirstChoice(candidates, bestCandidate.best), faults, at_once: [] };
 }
 
 /** True when only filters and the caller's number can exclude a buyer from the call. */
@@ -70,65 +70,75 @@ const isUsual = (facts: RouteFacts): boolean =>
   !facts.pays_again_at?.size &&
   !facts.spacing_seconds;
 
-function decideByLineup(
+function decideByColumns(
   candidates: readonly Candidate[],
   facts: RouteFacts,
-  { lineup, apart }: LinedUp,
-): Judged {
-  const { keys, tiers, weights, kinds, filters_of } = lineup;
-  const judge = judgeOf(facts);
-  const unmet = lineup.filters.map((filters) => filterFault(filters, facts.tokens));
+  { columns, overridden }: CallColumns,
+): Evaluation {
+  const { keys, tiers, weights, kinds, filters_of } = columns;
+  const judge = eligibilityCheck(facts);
+  const unmet = columns.filters.map((filters) => filterFault(filters, facts.tokens));
   const faults = new Map<number, Fault>();
-  const contest = new Contest(drawBy(facts.seed), facts.first_buyer_id);
-  for (let place = 0; place < kinds.length; place++) {
-    const kind = kinds[place]!;
+  const bestCandidate = new BestCandidate(drawBy(facts.seed), facts.first_buyer_id);
+  for (let index = 0; index < kinds.length; index++) {
+    const kind = kinds[index]!;
     if (kind === KINDS.lasting) continue;
     const fault =
-      kind === KINDS.open && !(apart.size > 0 && apart.has(place))
-        ? unmet[filters_of[place]!]
-        : judge(candidates[place]!);
-    if (fault) faults.set(place, fault);
-    else contest.enterWith(place, keys[place]!, tiers[place]!, weights[place]!);
+      kind === KINDS.open && !(overridden.size > 0 && overridden.has(index))
+        ? unmet[filters_of[index]!]
+        : judge(candidates[index]!);
+    if (fault) faults.set(index, fault);
+    else bestCandidate.considerRow(index, keys[index]!, tiers[index]!, weights[index]!);
   }
-  return { candidates, first: firstOf(candidates, contest.winner), faults, at_once: [], lineup };
+  return {
+    candidates,
+    first: toFirstChoice(candidates, bestCandidate.best),
+    faults,
+    at_once: [],
+    columns,
+  };
 }
 
-const firstOf = (candidates: readonly Candidate[], place: number): FirstChoice | undefined => {
-  const buyer = candidates[place];
-  return buyer && { members: [{ buyer, group: wayOf(buyer) }], group: null };
+const toFirstChoice = (
+  candidates: readonly Candidate[],
+  index: number,
+): FirstChoice | undefined => {
+  const buyer = candidates[index];
+  return buyer && { members: [{ buyer, group: bestGroup(buyer) }], group: null };
 };
 
 /**
  * Keeps the best candidate considered so far: the preferred one, or else the lowest tier and draw.
  */
-class Contest {
-  winner = -1;
+class BestCandidate {
+  best = -1;
   private tier = Infinity;
   private drawn = Infinity;
   private key = Infinity;
-  private readonly given_key: number;
+  private readonly preferredKey: number;
 
   constructor(
     private readonly draw: Draw,
-    given: number | undefined,
+    preferredBuyerId: number | undefined,
   ) {
-    this.given_key = given === undefined ? -1 : keyOf({ id: given }, null);
+    this.preferredKey =
+      preferredBuyerId === undefined ? -1 : toDrawKey({ id: preferredBuyerId }, null);
   }
 
-  enter(place: number, buyer: Candidate): void {
-    this.enterWith(place, keyOf(buyer, null), tierOf(buyer), buyer.weight);
+  consider(index: number, buyer: Candidate): void {
+    this.considerRow(index, toDrawKey(buyer, null), tierOf(buyer), buyer.weight);
   }
 
   /** For candidates as rows of columns. */
-  enterWith(place: number, key: number, tier: number, weight: number): void {
-    if (this.key === this.given_key) return;
-    const is_given = key === this.given_key;
-    if (tier > this.tier && !is_given) return;
+  considerRow(index: number, key: number, tier: number, weight: number): void {
+    if (this.key === this.preferredKey) return;
+    const isPreferred = key === this.preferredKey;
+    if (tier > this.tier && !isPreferred) return;
     const drawn = this.draw(key, weight);
-    const is_lower =
+    const isLower =
       tier < this.tier || drawn < this.drawn || (drawn === this.drawn && key < this.key);
-    if (!is_lower && !is_given) return;
-    this.winner = place;
+    if (!isLower && !isPreferred) return;
+    this.best = index;
     this.tier = tier;
     this.drawn = drawn;
     this.key = key;
@@ -136,15 +146,15 @@ class Contest {
 }
 
 /** For candidates with groups that ring all members at once. */
-function decideWithGroups(candidates: readonly Candidate[], facts: RouteFacts): Judged {
+function decideWithGroups(candidates: readonly Candidate[], facts: RouteFacts): Evaluation {
   const { choices, considered } = route(candidates, facts);
   const reasons = new Map<number, Fault>();
   for (const { buyer_id, reason, message, details } of considered)
     if (reason !== null) reasons.set(buyer_id, { reason, message: message!, details });
   const faults = new Map<number, Fault>();
-  candidates.forEach(({ id }, place) => {
+  candidates.forEach(({ id }, index) => {
     const fault = reasons.get(id);
-    if (fault) faults.set(place, fault);
+    if (fault) faults.set(index, fault);
   });
   return {
     candidates,

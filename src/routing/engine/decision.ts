@@ -2,16 +2,16 @@ import type { OwnedCap } from '../../buyers/caps';
 import type { DecidedBid } from './bids';
 import type { Candidate } from './candidate';
 import {
-  basisRowOf,
-  basisRows,
+  toBasisRow,
+  unpackBasis,
   isSameRow,
   type Basis,
   type BasisRow,
   type StoredBasis,
 } from './basis';
-import type { Judged } from './decide';
+import type { Evaluation } from './decide';
 import type { Fault, Reason } from './reasons';
-import { ordered, tierOf, type Considered, type ChoiceToOrder } from './route';
+import { orderChoices, tierOf, type Considered, type ChoiceToOrder } from './route';
 
 export type Action = 'dial' | 'fallback' | 'hang_up';
 
@@ -71,22 +71,22 @@ export interface StoredDecision extends Omit<Verdict, 'bids'> {
  * A decision in the form of the API. The fields of a buyer are written out: spreading takes V8
  * several times as long, and an explanation has one object for each buyer.
  */
-export function decisionOf(verdict: Verdict, considered: readonly Considered[]): Decision {
+export function buildDecision(verdict: Verdict, considered: readonly Considered[]): Decision {
   const dialed = new Set(verdict.buyer_ids);
-  const candidates = considered.map((one): DecidedBuyer => ({
-    buyer_id: one.buyer_id,
-    name: one.name,
-    reason: one.reason,
-    message: one.message,
-    details: one.details,
-    rank: one.rank,
-    tier: one.tier,
-    weight: one.weight,
-    share: one.share,
-    draw: one.draw,
-    route_by_type: one.route_by_type,
-    buyer_group_id: one.buyer_group_id,
-    chosen: one.available && dialed.has(one.buyer_id),
+  const candidates = considered.map((buyer): DecidedBuyer => ({
+    buyer_id: buyer.buyer_id,
+    name: buyer.name,
+    reason: buyer.reason,
+    message: buyer.message,
+    details: buyer.details,
+    rank: buyer.rank,
+    tier: buyer.tier,
+    weight: buyer.weight,
+    share: buyer.share,
+    draw: buyer.draw,
+    route_by_type: buyer.route_by_type,
+    buyer_group_id: buyer.buyer_group_id,
+    chosen: buyer.available && dialed.has(buyer.buyer_id),
   }));
   return { ...verdict, candidates };
 }
@@ -94,85 +94,96 @@ export function decisionOf(verdict: Verdict, considered: readonly Considered[]):
 /** `unpackDecision` reverses it. Pure. */
 export function packDecision(
   verdict: Verdict,
-  { candidates, first, faults, at_once, lineup }: Judged,
+  { candidates, first, faults, at_once, columns }: Evaluation,
   basis: Pick<Basis, 'hash' | 'rows'>,
 ): StoredDecision {
-  const by_reason = new Map<string, StoredDecision['faults'][number]>();
-  for (const [place, { reason, message, details = null }] of faults) {
-    const { id } = candidates[place]!;
+  const byReason = new Map<string, StoredDecision['faults'][number]>();
+  for (const [index, { reason, message, details = null }] of faults) {
+    const { id } = candidates[index]!;
     let key = `${reason}\n${message}`;
-    let known = by_reason.get(key);
+    let storedFault = byReason.get(key);
     // Messages contain minutes and some amounts; buyers with equal messages may differ in details.
-    if (known && !areSame(known.details, details)) {
+    if (storedFault && !areSameDetails(storedFault.details, details)) {
       key += JSON.stringify(details);
-      known = by_reason.get(key);
+      storedFault = byReason.get(key);
     }
-    if (known) known.ids.push(id);
-    else by_reason.set(key, { reason, message, details, ids: [id] });
+    if (storedFault) storedFault.ids.push(id);
+    else byReason.set(key, { reason, message, details, ids: [id] });
   }
-  const lasting = lineup?.lasting.map(({ details = null, ...fault }) => ({ ...fault, details }));
-  const differing = lineup ? new Set([...lineup.differing, ...faults.keys()]) : candidates.keys();
+  const lasting = columns?.lasting.map(({ details = null, ...fault }) => ({ ...fault, details }));
+  const differing = columns ? new Set([...columns.differing, ...faults.keys()]) : candidates.keys();
   return {
     ...verdict,
     bids: verdict.bids.length > 0 ? verdict.bids : undefined,
     basis: basis.hash,
     at_once: [...at_once],
     first: first?.members[0]?.buyer.id ?? null,
-    differences: [...differing].flatMap((place) => {
-      const row = differenceOf(candidates[place]!, basis.rows[place], faults.has(place));
+    differences: [...differing].flatMap((index) => {
+      const row = buildDifference(candidates[index]!, basis.rows[index], faults.has(index));
       return row ? [row] : [];
     }),
-    faults: [...(lasting ?? []), ...by_reason.values()],
+    faults: [...(lasting ?? []), ...byReason.values()],
   };
 }
 
-function areSame(one: Fault['details'], other: Fault['details']): boolean {
-  if (one === other) return true;
-  if (!one || !other) return false;
-  for (const name in one) if (one[name] !== other[name]) return false;
+function areSameDetails(first: Fault['details'], second: Fault['details']): boolean {
+  if (first === second) return true;
+  if (!first || !second) return false;
+  for (const name in first) if (first[name] !== second[name]) return false;
   return true;
 }
 
 /**
  * The difference of a candidate from the basis. The group of a passed-over candidate is ignored.
  */
-function differenceOf(
+function buildDifference(
   candidate: Candidate,
-  known: BasisRow | undefined,
-  is_passed_over: boolean,
+  basisRow: BasisRow | undefined,
+  isPassedOver: boolean,
 ): StoredDifference | undefined {
-  const row = is_passed_over
-    ? { ...passedOverRow(candidate), buyer_group_id: known?.buyer_group_id ?? null }
-    : basisRowOf(candidate);
+  const row = isPassedOver
+    ? { ...toPassedOverRow(candidate), buyer_group_id: basisRow?.buyer_group_id ?? null }
+    : toBasisRow(candidate);
   const { buyer_id, tier, weight, route_by_type, buyer_group_id } = row;
-  return isSameRow(row, known)
+  return isSameRow(row, basisRow)
     ? undefined
     : [buyer_id, tier, weight, route_by_type, buyer_group_id];
 }
 
-const passedOverRow = (candidate: Candidate) => ({
+const toPassedOverRow = (candidate: Candidate) => ({
   buyer_id: candidate.id,
   tier: tierOf(candidate),
   weight: candidate.weight,
   route_by_type: candidate.route_by_type,
 });
 
-export const candidateIds = (basis: StoredBasis): number[] =>
-  basisRows(basis).map(({ buyer_id }) => buyer_id);
+export const listCandidateIds = (basis: StoredBasis): number[] =>
+  unpackBasis(basis).map(({ buyer_id }) => buyer_id);
 
 type Names = ReadonlyMap<number, string | null>;
 type Row = BasisRow & { name: string | null };
 
 /** A stored decision in the form of the API; `names` are the names of buyers by id. */
 export function unpackDecision(
-  { faults, differences, at_once, first, ...stored }: StoredDecision,
+  { faults, differences, at_once, first, ...storedVerdict }: StoredDecision,
   basis: StoredBasis,
   names: Names,
 ): Decision {
-  const { round, at, seed, offer_id, action, reason, message, buyer_ids, bids = [], caps } = stored;
-  const different = new Map(differences.map((each) => [each[0], each]));
-  const rows = basisRows(basis).map((row): Row => {
-    const [, tier, weight, route_by_type, buyer_group_id] = different.get(row.buyer_id) ?? [];
+  const {
+    round,
+    at,
+    seed,
+    offer_id,
+    action,
+    reason,
+    message,
+    buyer_ids,
+    bids = [],
+    caps,
+  } = storedVerdict;
+  const different = new Map(differences.map((difference) => [difference[0], difference]));
+  const rows = unpackBasis(basis).map((row): Row => {
+    const [, tier, weight, routeByType, buyerGroupId] = different.get(row.buyer_id) ?? [];
     const name = names.get(row.buyer_id) ?? null;
     return tier === undefined
       ? { ...row, name }
@@ -181,26 +192,26 @@ export function unpackDecision(
           name,
           tier,
           weight: weight!,
-          route_by_type: route_by_type!,
-          buyer_group_id: buyer_group_id!,
+          route_by_type: routeByType!,
+          buyer_group_id: buyerGroupId!,
         };
   });
-  const fault_of = new Map(
+  const faultOf = new Map(
     faults.flatMap(({ ids, ...fault }) => ids.map((id) => [id, fault] as const)),
   );
-  const passed_over = rows.flatMap((row): Considered[] => {
-    const fault = fault_of.get(row.buyer_id);
-    return fault ? [passedOver(row, fault)] : [];
+  const passedOver = rows.flatMap((row): Considered[] => {
+    const fault = faultOf.get(row.buyer_id);
+    return fault ? [toPassedOverBuyer(row, fault)] : [];
   });
-  const open = rows.filter(({ buyer_id }) => !fault_of.has(buyer_id));
+  const open = rows.filter(({ buyer_id }) => !faultOf.has(buyer_id));
   const verdict = { round, at, seed, offer_id, action, reason, message, buyer_ids, bids, caps };
-  return decisionOf(verdict, [
-    ...ranked(seed, { rows: open, at_once, first }),
-    ...passed_over.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id),
+  return buildDecision(verdict, [
+    ...rankRows(seed, { rows: open, at_once, first }),
+    ...passedOver.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id),
   ]);
 }
 
-const passedOver = (
+const toPassedOverBuyer = (
   row: Row,
   { reason, message, details }: Omit<StoredDecision['faults'][number], 'ids'>,
 ): Considered => ({
@@ -220,16 +231,19 @@ interface OpenRows extends Pick<StoredDecision, 'at_once' | 'first'> {
 }
 
 /** Buyers that could take the call, in the order of the draw. */
-function ranked(seed: string, { rows, at_once, first }: OpenRows): Considered[] {
-  const choices = ordered(choicesOf(rows, at_once), { seed, first_buyer_id: first ?? undefined });
-  return choices.flatMap(({ members, share, draw }, place) =>
+function rankRows(seed: string, { rows, at_once, first }: OpenRows): Considered[] {
+  const choices = orderChoices(buildChoices(rows, at_once), {
+    seed,
+    first_buyer_id: first ?? undefined,
+  });
+  return choices.flatMap(({ members, share, draw }, index) =>
     members.map(({ row }) => ({
       ...row,
       available: true,
       reason: null,
       message: null,
       details: null,
-      rank: place + 1,
+      rank: index + 1,
       share,
       draw,
     })),
@@ -246,8 +260,8 @@ interface StoredChoice extends ChoiceToOrder {
 }
 
 /** The choices of a stored decision; `orderChoices` sets `share` and `draw`. */
-function choicesOf(rows: readonly Row[], at_once: readonly number[]): StoredChoice[] {
-  const groups = new Map(at_once.map((id) => [id, [] as StoredMember[]]));
+function buildChoices(rows: readonly Row[], atOnce: readonly number[]): StoredChoice[] {
+  const groups = new Map(atOnce.map((id) => [id, [] as StoredMember[]]));
   // By tier first: a group gets the tier of its first member.
   return rows
     .toSorted((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id)
@@ -258,7 +272,7 @@ function choicesOf(rows: readonly Row[], at_once: readonly number[]): StoredChoi
       const members = buyer_group_id === null ? undefined : groups.get(buyer_group_id);
       if (!members) return [{ members: [member], group: null, ...drawn }];
       // The first member stands for the group.
-      const is_first = members.push(member) === 1;
-      return is_first ? [{ members, group: { id: buyer_group_id! }, ...drawn }] : [];
+      const isFirst = members.push(member) === 1;
+      return isFirst ? [{ members, group: { id: buyer_group_id! }, ...drawn }] : [];
     });
 }

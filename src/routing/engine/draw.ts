@@ -16,8 +16,8 @@ export function drawBy(seed: string): Draw {
   const digest = createHash('sha256').update(seed).digest();
   const [a, b] = [digest.readUInt32LE(0), digest.readUInt32LE(4)];
   return (key, weight) => {
-    const high = mixed(a ^ mixed(key | 0)) >>> 0;
-    const low = mixed(b ^ mixed((key + high) | 0)) >>> 0;
+    const high = mixBits(a ^ mixBits(key | 0)) >>> 0;
+    const low = mixBits(b ^ mixBits((key + high) | 0)) >>> 0;
     // 53 random bits, in (0, 1].
     const uniform = ((high >>> 5) * 2 ** 26 + (low >>> 6) + 1) / 2 ** 53;
     return weight > 0 ? -Math.log(uniform) / weight : Infinity;
@@ -25,7 +25,7 @@ export function drawBy(seed: string): Draw {
 }
 
 /** Spreads every bit over all 32 (the finalizer of MurmurHash3). */
-function mixed(value: number): number {
+function mixBits(value: number): number {
   let hash = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return hash ^ (hash >>> 16);

@@ -1,23 +1,23 @@
 import { compileFilter } from '../../tokens/filters';
 import type { TokenSource } from '../../tokens/substitute';
-import { bidFault, type BidsOfCall } from './bids';
+import { bidFault, type CallBids } from './bids';
 import type { Candidate } from './candidate';
-import { fullFault, wayFault } from './caps';
+import { fullFault, findPathFault } from './caps';
 import { hoursFault } from './hours';
 import { localTime, pauseFault, type Fault, type Reason } from './reasons';
 import { sourceBuyerFault, type SourceBuyers, type SourceFault } from './source';
 
 /** A reason that keeps a call from all buyers. */
-export type Refused = CallRefused | SourceFault;
+export type Refusal = CallRefusal | SourceFault;
 
-interface CallRefused extends Fault {
+interface CallRefusal extends Fault {
   reason: 'blacklisted' | 'offer_paused' | 'offer_suppressed';
 }
 
 export interface Facts {
   now: Date;
   tokens: TokenSource;
-  refused?: Refused | undefined;
+  refused?: Refusal | undefined;
   /** Buyers dialed for the call before: none is dialed twice. */
   tried?: ReadonlySet<number>;
   /**
@@ -37,7 +37,7 @@ export interface Facts {
   /** Results of pre-dial webhooks by buyer; null when the buyer may be dialed. */
   vetoed?: ReadonlyMap<number, Veto | null> | undefined;
   /** Absent when no buyer is asked for bids. */
-  bids?: BidsOfCall | undefined;
+  bids?: CallBids | undefined;
 }
 
 export interface Veto {
@@ -55,12 +55,12 @@ export interface Eligibility {
   details: Record<string, unknown> | null;
 }
 
-export function eligibility(candidate: Candidate, facts: Facts): Eligibility {
+export function evaluateEligibility(candidate: Candidate, facts: Facts): Eligibility {
   const {
     reason = null,
     message = null,
     details = null,
-  } = (judgeOf(facts)(candidate) ?? {}) as Partial<Fault>;
+  } = (eligibilityCheck(facts)(candidate) ?? {}) as Partial<Fault>;
   return {
     buyer_id: candidate.id,
     name: candidate.name,
@@ -75,58 +75,60 @@ export function eligibility(candidate: Candidate, facts: Facts): Eligibility {
  * Returns a function that finds the first reason why a buyer cannot take the call now; undefined
  * when it can. Filters and hours shared by many buyers (one object) are evaluated once.
  */
-export function judgeOf(facts: Facts): (candidate: Candidate) => Fault | undefined {
+export function eligibilityCheck(facts: Facts): (candidate: Candidate) => Fault | undefined {
   const { refused, tried, only_buyer_id, reserved } = facts;
   if (refused) return () => refused;
-  const ownFault = ownFaults(facts);
-  const any_buyer = only_buyer_id === undefined && !tried?.size && !facts.source_buyers;
-  const any_key = facts.can_whisper ?? true;
-  const any_veto = (facts.vetoed?.size ?? 0) > 0;
+  const ownFault = buildOwnFaultCheck(facts);
+  const anyBuyer = only_buyer_id === undefined && !tried?.size && !facts.source_buyers;
+  const anyKey = facts.can_whisper ?? true;
+  const anyVeto = (facts.vetoed?.size ?? 0) > 0;
   return (candidate) =>
-    (any_buyer ? undefined : callFault(candidate, facts)) ??
+    (anyBuyer ? undefined : callFault(candidate, facts)) ??
     (reserved?.has(candidate.id) ? undefined : ownFault(candidate)) ??
-    (any_key ? undefined : keyFault(candidate)) ??
+    (anyKey ? undefined : keyFault(candidate)) ??
     bidFault(candidate, facts.bids) ??
     numberFault(candidate) ??
-    (any_veto ? vetoFault(candidate, facts) : undefined);
+    (anyVeto ? vetoFault(candidate, facts) : undefined);
 }
 
 /** Checks the buyer itself, and the groups that lead to it. */
-function ownFaults(facts: Facts): (candidate: Candidate) => Fault | undefined {
+function buildOwnFaultCheck(facts: Facts): (candidate: Candidate) => Fault | undefined {
   const { tokens, now, spacing_seconds = 0 } = facts;
-  const any_paid = (facts.pays_again_at?.size ?? 0) > 0;
-  const filters = once((list: Candidate['record_token_filter_list']) => filterFault(list, tokens));
-  const ofZone = once((zone: string) =>
-    once((hours: Candidate['business_hours']) => hoursFault(hours, zone, now)),
+  const anyPaid = (facts.pays_again_at?.size ?? 0) > 0;
+  const filters = memoize((list: Candidate['record_token_filter_list']) =>
+    filterFault(list, tokens),
+  );
+  const ofZone = memoize((zone: string) =>
+    memoize((hours: Candidate['business_hours']) => hoursFault(hours, zone, now)),
   );
   const closed = ({ business_hours, zone }: Candidate) =>
     business_hours.length === 0 ? undefined : ofZone(zone)(business_hours);
   return (candidate) => {
     if (candidate.paused) return pauseFault('paused', 'the buyer');
-    const way = wayFault(candidate);
-    if (way?.reason === 'group_paused') return way;
+    const pathFault = findPathFault(candidate);
+    if (pathFault?.reason === 'group_paused') return pathFault;
     return (
       closed(candidate) ??
       (candidate.suppressed_by.length === 0 ? undefined : suppressedFault(candidate)) ??
       filters(candidate.record_token_filter_list) ??
-      (way || candidate.used_up ? fullFault(candidate, way) : undefined) ??
-      (any_paid ? duplicateFault(candidate, facts) : undefined) ??
+      (pathFault || candidate.used_up ? fullFault(candidate, pathFault) : undefined) ??
+      (anyPaid ? duplicateFault(candidate, facts) : undefined) ??
       (spacing_seconds === 0 ? undefined : spacingFault(candidate, facts))
     );
   };
 }
 
-export function once<Argument, Result>(
+export function memoize<Argument, Result>(
   work: (argument: Argument) => Result,
 ): (argument: Argument) => Result {
   let last: Argument | undefined;
   let result: Result;
-  const known = new Map<Argument, Result>();
+  const results = new Map<Argument, Result>();
   return (argument) => {
     if (argument === last) return result;
     last = argument;
-    result = known.has(argument) ? known.get(argument)! : work(argument);
-    known.set(argument, result);
+    result = results.has(argument) ? results.get(argument)! : work(argument);
+    results.set(argument, result);
     return result;
   };
 }

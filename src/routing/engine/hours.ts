@@ -9,7 +9,7 @@ type BusinessHours = Candidate['business_hours'];
 const ALL_DAY = [0, 1_439] as const;
 
 /** Business hours are cached for many calls; closed hours stay closed until they open. */
-const closed_until = new WeakMap<
+const closedUntil = new WeakMap<
   BusinessHours,
   { zone: string; from: number; opens: number; fault: Fault }
 >();
@@ -19,12 +19,17 @@ export function hoursFault(hours: BusinessHours, zone: string, now: Date): Fault
   if (hours.length === 0) return undefined;
   const minute = minuteOfWeek(zone, now);
   if (hours.some((open) => isOpenAt(open, minute))) return undefined;
-  const known = closed_until.get(hours);
-  if (known && known.zone === zone && now.getTime() >= known.from && now.getTime() < known.opens)
-    return known.fault;
+  const cachedClosure = closedUntil.get(hours);
+  if (
+    cachedClosure &&
+    cachedClosure.zone === zone &&
+    now.getTime() >= cachedClosure.from &&
+    now.getTime() < cachedClosure.opens
+  )
+    return cachedClosure.fault;
   const opens = Math.min(...hours.map((open) => nextOpening(open, zone, now)));
   const fault = closedFault(opens, zone);
-  closed_until.set(hours, {
+  closedUntil.set(hours, {
     zone,
     from: now.getTime(),
     // The search ends after two weeks: search again in a minute.
@@ -41,14 +46,17 @@ function closedFault(opens: number, zone: string): Fault {
       message: 'the buyer is closed for the next 14 days at least',
       details: { opens_at: null },
     };
-  const opens_at = new Date(opens);
+  const opensAt = new Date(opens);
   return {
     reason: 'closed',
-    message: `the buyer is closed until ${localTime(opens_at, zone)}`,
-    details: { opens_at: opens_at.toISOString() },
+    message: `the buyer is closed until ${localTime(opensAt, zone)}`,
+    details: { opens_at: opensAt.toISOString() },
   };
 }
 
-const nextOpening = (business_open: readonly number[], business_zone: string, now: Date): number =>
-  nextContact({ daylight: ALL_DAY, business_open, business_zone }, [], now)?.at.getTime() ??
-  Infinity;
+const nextOpening = (businessOpen: readonly number[], businessZone: string, now: Date): number =>
+  nextContact(
+    { daylight: ALL_DAY, business_open: businessOpen, business_zone: businessZone },
+    [],
+    now,
+  )?.at.getTime() ?? Infinity;

@@ -43,7 +43,7 @@ export interface Instruction<Dial> {
   report_within_seconds: number | null;
 }
 
-export interface Instructed<Dial> {
+export interface InstructedCall<Dial> {
   ended: boolean;
   /** Used when no buyer is left. */
   fallback: Fallback | null;
@@ -55,14 +55,14 @@ export interface Instructed<Dial> {
 }
 
 /** The instruction for a call in its current state. Pure. */
-export function instructionOf<Dial>({
+export function buildInstruction<Dial>({
   ended,
   fallback,
   reason,
   attempts,
   fresh,
   report_within_seconds,
-}: Instructed<Dial>): Instruction<Dial> {
+}: InstructedCall<Dial>): Instruction<Dial> {
   const none = {
     reason,
     message: null,
@@ -76,15 +76,15 @@ export function instructionOf<Dial>({
     return { ...none, action: 'fallback', message: fallback.message, fallback };
   if (ended) return { ...none, action: 'hang_up' };
   const open = attempts.filter(isOpen);
-  const under_way = { ...none, reason: null, report_within_seconds };
+  const underWay = { ...none, reason: null, report_within_seconds };
   const connected = open.find(({ status }) => status === 'connected');
   if (connected) {
     const cancel = attempts
       .filter(({ status, round }) => status === 'released' && round === connected.round)
       .map(({ uuid }) => uuid);
-    return { ...under_way, action: 'connect', attempt: connected.uuid, cancel };
+    return { ...underWay, action: 'connect', attempt: connected.uuid, cancel };
   }
   const answered = open.find(({ status }) => status === 'answered');
-  if (answered) return { ...under_way, action: 'ask_for_key', attempt: answered.uuid };
-  return { ...under_way, action: fresh ? 'dial' : 'wait', dial: open.map(({ dial }) => dial) };
+  if (answered) return { ...underWay, action: 'ask_for_key', attempt: answered.uuid };
+  return { ...underWay, action: fresh ? 'dial' : 'wait', dial: open.map(({ dial }) => dial) };
 }

@@ -33,15 +33,15 @@ export interface PaidCall {
  * The first terms that a call meets (of its offer, or else of its source) and the dollars that they
  * pay; undefined when there are none, or the call has no source. Pure.
  */
-export function payoutOf(
+export function computePayout(
   { payouts, source_payouts }: PayoutTables,
   { traffic_source_id, answered_seconds, revenue }: PaidCall,
 ): { terms: PayoutTerms; payout: number } | undefined {
   if (traffic_source_id === null) return undefined;
-  const of_offer = payouts.filter(
+  const ofOffer = payouts.filter(
     ({ traffic_source_id: source }) => (source ?? traffic_source_id) === traffic_source_id,
   );
-  const terms = of_offer.length > 0 ? of_offer : source_payouts;
+  const terms = ofOffer.length > 0 ? ofOffer : source_payouts;
   const met = terms.find(({ paid_for = 'buyer_conversion', duration = 0 }) =>
     paid_for === 'duration' ? answered_seconds >= duration : revenue !== undefined,
   );

@@ -50,21 +50,21 @@ const ENDS = { no_answer: 'no_answer', busy: 'busy', failed: 'failed' } as const
  * The attempt of an event: the one that it names, or else the only possible one. Undefined when
  * that is ambiguous.
  */
-export function attemptOf<Attempt extends AttemptState>(
+export function pickAttempt<Attempt extends AttemptState>(
   attempts: readonly Attempt[],
   { event, attempt }: CallEvent,
 ): Attempt | undefined {
   if (attempt) return attempts.find(({ uuid }) => uuid === attempt.toLowerCase());
   const meant = attempts.filter(
-    (each) => isOpen(each) && (event !== 'key_press' || each.status === 'answered'),
+    (item) => isOpen(item) && (event !== 'key_press' || item.status === 'answered'),
   );
   return meant.length === 1 ? meant[0] : undefined;
 }
 
 /** The effect of an event on a call in progress. Pure; a repeated event changes nothing. */
 export function react(attempts: readonly AttemptState[], event: CallEvent): Reaction {
-  if (event.event === 'completed') return completed(attempts);
-  const attempt = attemptOf(attempts, event);
+  if (event.event === 'completed') return complete(attempts);
+  const attempt = pickAttempt(attempts, event);
   if (!attempt || !isOpen(attempt)) return NOTHING;
   switch (event.event) {
     case 'ringing':
@@ -80,7 +80,7 @@ export function react(attempts: readonly AttemptState[], event: CallEvent): Reac
       return event.key === '1' ? connect(attempts, attempt) : leave(attempts, attempt, 'declined');
     default:
       // A connected buyer that hangs up ends the call; before that, only its attempt ends.
-      if (attempt.status === 'connected') return completed(attempts);
+      if (attempt.status === 'connected') return complete(attempts);
       return leave(
         attempts,
         attempt,
@@ -99,12 +99,12 @@ const change = ({ uuid }: AttemptState, status: AttemptStatus): Reaction => ({
 function connect(attempts: readonly AttemptState[], { uuid }: AttemptState): Reaction {
   if (attempts.some(({ status }) => status === 'connected'))
     return { ...NOTHING, changes: new Map([[uuid, 'released']]), news: true };
-  const others = attempts
-    .filter((each) => isOpen(each) && each.uuid !== uuid)
-    .map((each) => [each.uuid, 'released'] as const);
+  const releasedAttempts = attempts
+    .filter((attempt) => isOpen(attempt) && attempt.uuid !== uuid)
+    .map((attempt) => [attempt.uuid, 'released'] as const);
   return {
     ...NOTHING,
-    changes: new Map<string, AttemptStatus>([[uuid, 'connected'], ...others]),
+    changes: new Map<string, AttemptStatus>([[uuid, 'connected'], ...releasedAttempts]),
     connected: uuid,
     news: true,
   };
@@ -115,11 +115,11 @@ function leave(
   attempt: AttemptState,
   status: AttemptStatus,
 ): Reaction {
-  const others = attempts.some((each) => isOpen(each) && each.uuid !== attempt.uuid);
-  return { ...change(attempt, status), route: !others };
+  const hasOpenAttempt = attempts.some((item) => isOpen(item) && item.uuid !== attempt.uuid);
+  return { ...change(attempt, status), route: !hasOpenAttempt };
 }
 
-function completed(attempts: readonly AttemptState[]): Reaction {
+function complete(attempts: readonly AttemptState[]): Reaction {
   const changes = attempts
     .filter(isOpen)
     .map(({ uuid, status }) => [uuid, status === 'connected' ? 'completed' : 'canceled'] as const);

@@ -1,25 +1,25 @@
-import type { OwnedCap, TakenSlot } from '../../buyers/caps';
+import type { OwnedCap, HeldSlot } from '../../buyers/caps';
 import type { Candidate } from './candidate';
-import { decide, type Judged } from './decide';
-import type { Refused } from './eligibility';
+import { decide, type Evaluation } from './decide';
+import type { Refusal } from './eligibility';
 import type { Member, RouteFacts } from './route';
 
-export interface Chosen {
-  judged: Judged;
+export interface ChosenBuyers {
+  evaluation: Evaluation;
   /** Empty when no buyer can take the call. */
   members: readonly Member[];
   /** The part of their caps that the call holds until it ends. */
-  slots: TakenSlot[];
+  slots: HeldSlot[];
   /** The caps of the buyers, their groups and the source, before the reservation. */
   caps: OwnedCap[];
   /** A reason that came up after the first decision and keeps the call from all buyers. */
-  refused?: Refused | undefined;
+  refused?: Refusal | undefined;
 }
 
 export interface ReservedChoice {
   buyer_ids: readonly number[];
   buyer_group_id: number | null;
-  slots: TakenSlot[];
+  slots: HeldSlot[];
   caps: OwnedCap[];
 }
 
@@ -28,25 +28,25 @@ export interface ReservedChoice {
  * Undefined when none of them can be dialed any more, because they have left the offer or the offer
  * refuses the caller. Pure.
  */
-export function reservedChoice(
+export function buildReservedChoice(
   candidates: readonly Candidate[],
   facts: RouteFacts,
   reservation: ReservedChoice,
-): Chosen | undefined {
+): ChosenBuyers | undefined {
   const reserved = new Set(reservation.buyer_ids);
-  const judged = decide(
+  const evaluation = decide(
     candidates.map((candidate) =>
-      reserved.has(candidate.id) ? onReservedWay(candidate, reservation) : candidate,
+      reserved.has(candidate.id) ? applyReservedPath(candidate, reservation) : candidate,
     ),
     { ...facts, reserved, first_buyer_id: candidates.find(({ id }) => reserved.has(id))?.id },
   );
-  const members = judged.first?.members.filter(({ buyer }) => reserved.has(buyer.id)) ?? [];
+  const members = evaluation.first?.members.filter(({ buyer }) => reserved.has(buyer.id)) ?? [];
   if (members.length === 0) return undefined;
-  return { judged, members, slots: reservation.slots, caps: reservation.caps };
+  return { evaluation, members, slots: reservation.slots, caps: reservation.caps };
 }
 
 /** Leaves only the reserved path to a buyer: the offer itself, or the group as if it were open. */
-function onReservedWay(candidate: Candidate, { buyer_group_id }: ReservedChoice): Candidate {
+function applyReservedPath(candidate: Candidate, { buyer_group_id }: ReservedChoice): Candidate {
   const group = candidate.groups.find(({ id }) => id === buyer_group_id);
   return {
     ...candidate,

@@ -1,6 +1,6 @@
 import { drawBy } from './draw';
 import { isOpenGroup, type Candidate, type CandidateGroup } from './candidate';
-import { judgeOf, type Eligibility, type Facts } from './eligibility';
+import { eligibilityCheck, type Eligibility, type Facts } from './eligibility';
 import type { Fault } from './reasons';
 import type { SourceCaps } from './source';
 
@@ -65,45 +65,45 @@ interface PassedOver {
 
 /** Decides which buyers can take a call, in which order, and why others cannot. Pure. */
 export function route(candidates: readonly Candidate[], facts: RouteFacts): Route {
-  const ordered = orderOf(candidates, facts);
-  return { choices: ordered.choices, considered: consideredOf(ordered) };
+  const orderedCandidates = orderCandidates(candidates, facts);
+  return { choices: orderedCandidates.choices, considered: listConsidered(orderedCandidates) };
 }
 
 /** Like `route`, without building an object of the API for each buyer. Pure. */
-export function orderOf(candidates: readonly Candidate[], facts: RouteFacts): Ordered {
-  const judge = judgeOf(facts);
+export function orderCandidates(candidates: readonly Candidate[], facts: RouteFacts): Ordered {
+  const judge = eligibilityCheck(facts);
   const open: Candidate[] = [];
-  const passed_over: PassedOver[] = [];
+  const passedOver: PassedOver[] = [];
   for (const buyer of candidates) {
     const fault = judge(buyer);
-    if (fault) passed_over.push({ buyer, tier: tierOf(buyer), fault });
+    if (fault) passedOver.push({ buyer, tier: tierOf(buyer), fault });
     else open.push(buyer);
   }
-  const choices = ordered(choicesOf(open), facts);
+  const choices = orderChoices(buildChoices(open), facts);
   for (const choice of choices) {
-    const { rung, others } = rungOf(choice, facts);
-    choice.members = rung;
-    for (const { buyer } of others)
-      passed_over.push({ buyer, tier: tierOf(buyer), fault: notRung(choice, facts) });
+    const { ringing, postponed } = limitLegs(choice, facts);
+    choice.members = ringing;
+    for (const { buyer } of postponed)
+      passedOver.push({ buyer, tier: tierOf(buyer), fault: legLimitFault(choice, facts) });
   }
-  passed_over.sort((a, b) => a.tier - b.tier || a.buyer.id - b.buyer.id);
-  return { choices, passed_over };
+  passedOver.sort((a, b) => a.tier - b.tier || a.buyer.id - b.buyer.id);
+  return { choices, passed_over: passedOver };
 }
 
 /** Every candidate once, in the form of the API. */
-export function consideredOf({ choices, passed_over }: Ordered): Considered[] {
+export function listConsidered({ choices, passed_over }: Ordered): Considered[] {
   const considered: Considered[] = [];
-  for (const [place, choice] of choices.entries())
-    for (const member of choice.members) considered.push(ranked(choice, member, place));
-  for (const one of passed_over) considered.push(passedOver(one));
+  for (const [index, choice] of choices.entries())
+    for (const member of choice.members) considered.push(toRankedBuyer(choice, member, index));
+  for (const entry of passed_over) considered.push(toPassedOverBuyer(entry));
   return considered;
 }
 
-function passedOver({ buyer, tier, fault }: PassedOver): Considered {
-  const { id: buyer_id, name, weight, route_by_type } = buyer;
+function toPassedOverBuyer({ buyer, tier, fault }: PassedOver): Considered {
+  const { id: buyerId, name, weight, route_by_type } = buyer;
   const { reason, message, details = null } = fault;
   return {
-    buyer_id,
+    buyer_id: buyerId,
     name,
     available: false,
     reason,
@@ -119,20 +119,20 @@ function passedOver({ buyer, tier, fault }: PassedOver): Considered {
   };
 }
 
-function ranked(
+function toRankedBuyer(
   { tier, weight, share, draw }: Choice,
   { buyer, group }: Member,
-  place: number,
+  index: number,
 ): Considered {
-  const { id: buyer_id, name, route_by_type } = buyer;
+  const { id: buyerId, name, route_by_type } = buyer;
   return {
-    buyer_id,
+    buyer_id: buyerId,
     name,
     available: true,
     reason: null,
     message: null,
     details: null,
-    rank: place + 1,
+    rank: index + 1,
     tier,
     weight,
     share,
@@ -147,11 +147,11 @@ function ranked(
  * in this order: the buyer that goes first, reserved buyers, the lowest tier, the draw by weight.
  * Postponed members ring in the next round.
  */
-function rungOf(
+function limitLegs(
   { members }: Choice,
   { seed, max_legs = Infinity, first_buyer_id, reserved }: RouteFacts,
-): { rung: readonly Member[]; others: readonly Member[] } {
-  if (members.length <= max_legs) return { rung: members, others: [] };
+): { ringing: readonly Member[]; postponed: readonly Member[] } {
+  if (members.length <= max_legs) return { ringing: members, postponed: [] };
   const draw = drawBy(seed);
   const preferred = ({ buyer: { id } }: Member) =>
     Number(id !== first_buyer_id) + Number(!reserved?.has(id));
@@ -160,7 +160,7 @@ function rungOf(
       member,
       preferred: preferred(member),
       tier: tierOf(member.buyer),
-      draw: draw(keyOf(member.buyer, null), member.buyer.weight),
+      draw: draw(toDrawKey(member.buyer, null), member.buyer.weight),
     }))
     .sort(
       (a, b) =>
@@ -171,10 +171,10 @@ function rungOf(
     )
     .map(({ member }) => member);
   const byId = (a: Member, b: Member) => a.buyer.id - b.buyer.id;
-  return { rung: inOrder.slice(0, max_legs).sort(byId), others: inOrder.slice(max_legs) };
+  return { ringing: inOrder.slice(0, max_legs).sort(byId), postponed: inOrder.slice(max_legs) };
 }
 
-function notRung({ group }: Choice, { max_legs }: RouteFacts): Fault {
+function legLimitFault({ group }: Choice, { max_legs }: RouteFacts): Fault {
   const name = group?.name ? `"${group.name}" (${group?.id})` : `${group?.id}`;
   return {
     reason: 'not_rung',
@@ -200,7 +200,7 @@ export interface ChoiceToOrder {
  * tier, within a tier by the draw. Sorts in place and sets `share` and `draw`, since a call has as
  * many choices as buyers.
  */
-export function ordered<Each extends ChoiceToOrder>(
+export function orderChoices<Each extends ChoiceToOrder>(
   choices: Each[],
   { seed, first_buyer_id }: { seed: string; first_buyer_id?: number | undefined },
 ): Each[] {
@@ -209,9 +209,9 @@ export function ordered<Each extends ChoiceToOrder>(
   for (const { tier, weight } of choices) sums.set(tier, (sums.get(tier) ?? 0) + weight);
   for (const choice of choices) {
     choice.share = choice.weight / (sums.get(choice.tier) || 1);
-    choice.draw = draw(keyOfChoice(choice), choice.weight);
+    choice.draw = draw(toChoiceKey(choice), choice.weight);
   }
-  choices.sort((a, b) => a.tier - b.tier || byDraw(a, b) || keyOfChoice(a) - keyOfChoice(b));
+  choices.sort((a, b) => a.tier - b.tier || byDraw(a, b) || toChoiceKey(a) - toChoiceKey(b));
   const first =
     first_buyer_id === undefined
       ? -1
@@ -227,17 +227,17 @@ const byDraw = (a: { draw: number }, b: { draw: number }) =>
   a.draw === b.draw ? 0 : a.draw - b.draw;
 
 /** The key of a choice in the draw: even for buyers, odd for groups, whose ids overlap. */
-export const keyOf = (buyer: { id: number }, group: { id: number } | null): number =>
+export const toDrawKey = (buyer: { id: number }, group: { id: number } | null): number =>
   group ? group.id * 2 + 1 : buyer.id * 2;
 
-const keyOfChoice = ({ members, group }: ChoiceToOrder) => keyOf(members[0]!.buyer, group);
+const toChoiceKey = ({ members, group }: ChoiceToOrder) => toDrawKey(members[0]!.buyer, group);
 
 /** Each buyer once, by its best open path; `share` and `draw` are set later. */
-function choicesOf(open: readonly Candidate[]): Choice[] {
+function buildChoices(open: readonly Candidate[]): Choice[] {
   const choices: Choice[] = [];
-  const at_once = new Map<number, { group: CandidateGroup; members: Member[] }>();
+  const atOnce = new Map<number, { group: CandidateGroup; members: Member[] }>();
   for (const buyer of open) {
-    const group = wayOf(buyer);
+    const group = bestGroup(buyer);
     if (group?.dial_buyers_type !== 'simultaneously') {
       choices.push({
         members: [{ buyer, group }],
@@ -249,11 +249,11 @@ function choicesOf(open: readonly Candidate[]): Choice[] {
       });
       continue;
     }
-    const known = at_once.get(group.id);
-    if (known) known.members.push({ buyer, group });
-    else at_once.set(group.id, { group, members: [{ buyer, group }] });
+    const knownGroup = atOnce.get(group.id);
+    if (knownGroup) knownGroup.members.push({ buyer, group });
+    else atOnce.set(group.id, { group, members: [{ buyer, group }] });
   }
-  for (const { group, members } of at_once.values()) {
+  for (const { group, members } of atOnce.values()) {
     members.sort((a, b) => a.buyer.id - b.buyer.id);
     choices.push({ members, group, tier: group.tier, weight: group.weight, share: 0, draw: 0 });
   }
@@ -265,19 +265,19 @@ function choicesOf(open: readonly Candidate[]): Choice[] {
  * tier is best, then the one with the highest weight, then the offer itself. A group that rings all
  * members at once counts as one choice, with its own tier and weight.
  */
-export function wayOf(buyer: Candidate): CandidateGroup | null {
+export function bestGroup(buyer: Candidate): CandidateGroup | null {
   let best: CandidateGroup | null = null;
   let tier = buyer.direct ? tierOf(buyer) : Infinity;
   let weight = buyer.direct ? buyer.weight : -Infinity;
   for (const group of buyer.groups) {
     if (!isOpenGroup(group)) continue;
-    const as_one = group.dial_buyers_type === 'simultaneously';
-    const way_tier = as_one ? group.tier : tierOf(buyer);
-    const way_weight = as_one ? group.weight : buyer.weight;
-    if (way_tier > tier || (way_tier === tier && way_weight <= weight)) continue;
+    const asOne = group.dial_buyers_type === 'simultaneously';
+    const groupTier = asOne ? group.tier : tierOf(buyer);
+    const groupWeight = asOne ? group.weight : buyer.weight;
+    if (groupTier > tier || (groupTier === tier && groupWeight <= weight)) continue;
     best = group;
-    tier = way_tier;
-    weight = way_weight;
+    tier = groupTier;
+    weight = groupWeight;
   }
   return best;
 }

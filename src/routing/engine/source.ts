@@ -56,30 +56,36 @@ export interface SourceCaps {
 const isMoney = (metric: Metric): boolean => metric === 'revenue' || metric === 'earned_revenue';
 
 /** The amount that calls in progress may still add to a metric. */
-function pendingOf(metric: Metric, limits: SourceLimits): number {
+function readPending(metric: Metric, limits: SourceLimits): number {
   if (isMoney(metric)) return limits.pending_revenue;
   if (metric === 'connection') return limits.pending_connections;
   return metric === 'buyer_conversion' ? limits.pending_conversions : 0;
 }
 
-interface CapState {
+interface LimitedCap {
   metric: Metric;
   interval: Interval;
-  taken: number;
+  usedAmount: number;
   limit: number;
   /** The end of the current window; null between windows and for a total. */
   ends: Date | null;
 }
 
 /** Caps that have a limit, the longest interval first. */
-function statesOf(limits: SourceLimits, now: Date): CapState[] {
+function listLimitedCaps(limits: SourceLimits, now: Date): LimitedCap[] {
   return CAPS.flatMap(({ metric, interval, limit: name, used }) => {
     const limit = limits[name];
     if (limit === null || limit === undefined) return [];
     const end = interval === 'total' ? null : limits[RESETS[interval]];
     const ends = end !== null && new Date(end) > now ? new Date(end) : null;
     const counted = interval === 'total' || ends ? limits[used] : 0;
-    return { metric, interval, limit, taken: cents(counted + pendingOf(metric, limits)), ends };
+    return {
+      metric,
+      interval,
+      limit,
+      usedAmount: cents(counted + readPending(metric, limits)),
+      ends,
+    };
   });
 }
 
@@ -88,22 +94,24 @@ function statesOf(limits: SourceLimits, now: Date): CapState[] {
  * room. Of several used-up caps, the one with the longest interval, with the time at which all have
  * room. Pure.
  */
-export function usedUpCapOf(limits: SourceLimits, revenue: number, now: Date): UsedUpCap | null {
-  const states = statesOf(limits, now);
-  const reached = states.filter(({ taken, limit }) => taken >= limit);
+export function pickUsedUpCap(limits: SourceLimits, revenue: number, now: Date): UsedUpCap | null {
+  const states = listLimitedCaps(limits, now);
+  const reached = states.filter(({ usedAmount, limit }) => usedAmount >= limit);
   const { concurrency_cap_limit: slots, concurrency_cap_used: used } = limits;
   if (reached.length === 0 && slots !== null && used >= slots)
     return { cap: 'concurrency', used, limit: slots, resets_at: null };
-  const found =
+  const blockingCap =
     reached[0] ??
-    states.find(({ metric, taken, limit }) => isMoney(metric) && cents(taken + revenue) > limit);
-  if (!found) return null;
-  const { metric, interval, taken, limit } = found;
-  const all = reached.length > 0 ? reached : [found];
-  const never = limit === 0 || all.some((each) => each.interval === 'total');
-  const ends = all.flatMap((each) => each.ends?.getTime() ?? []);
-  const resets_at = never || ends.length === 0 ? null : new Date(Math.max(...ends));
-  return { cap: `${metric}_${interval}`, used: taken, limit, resets_at };
+    states.find(
+      ({ metric, usedAmount, limit }) => isMoney(metric) && cents(usedAmount + revenue) > limit,
+    );
+  if (!blockingCap) return null;
+  const { metric, interval, usedAmount, limit } = blockingCap;
+  const all = reached.length > 0 ? reached : [blockingCap];
+  const never = limit === 0 || all.some((cap) => cap.interval === 'total');
+  const ends = all.flatMap((cap) => cap.ends?.getTime() ?? []);
+  const resetsAt = never || ends.length === 0 ? null : new Date(Math.max(...ends));
+  return { cap: `${metric}_${interval}`, used: usedAmount, limit, resets_at: resetsAt };
 }
 
 const REASONS = {
@@ -122,8 +130,8 @@ export function sourceFault(
   now: Date,
 ): SourceFault | undefined {
   if (paused) return { reason: 'traffic_source_paused', message: 'the traffic source is paused' };
-  const used_up = limits && usedUpCapOf(limits, revenue, now);
-  return used_up ? sourceCapFault({ used_up, zone: limits.zone }) : undefined;
+  const usedUp = limits && pickUsedUpCap(limits, revenue, now);
+  return usedUp ? sourceCapFault({ used_up: usedUp, zone: limits.zone }) : undefined;
 }
 
 export function sourceCapFault(owner: { used_up: UsedUpCap; zone: string }): SourceFault {
@@ -132,16 +140,20 @@ export function sourceCapFault(owner: { used_up: UsedUpCap; zone: string }): Sou
 }
 
 /** The caps of a source that a call uses when it looks for one of these buyers. */
-export function sourceCapsOf(
+export function buildSourceCaps(
   { id, limits }: CallSource,
   candidates: readonly Candidate[],
 ): SourceCaps | undefined {
   if (!limits) return undefined;
-  return { traffic_source_id: id, limit_id: limits.id, revenue: revenueOf(limits, candidates) };
+  return {
+    traffic_source_id: id,
+    limit_id: limits.id,
+    revenue: computeMaxRevenue(limits, candidates),
+  };
 }
 
 /** Dollars matter only for caps of dollars; any of the buyers may get the call. */
-function revenueOf(limits: SourceLimits, candidates: readonly Candidate[]): number {
+function computeMaxRevenue(limits: SourceLimits, candidates: readonly Candidate[]): number {
   const counts = CAPS.some(
     ({ metric, limit }) => isMoney(metric) && (limits[limit] ?? null) !== null,
   );
@@ -160,7 +172,7 @@ export interface SourceBuyers {
 }
 
 /** Undefined for any buyer. */
-export function sourceBuyersOf({
+export function toSourceBuyers({
   blocked_buyer_ids: blocked,
   allowed_buyer_ids: allowed,
 }: Pick<CallSource, 'blocked_buyer_ids' | 'allowed_buyer_ids'>): SourceBuyers | undefined {

@@ -8,7 +8,7 @@ export const BIDDERS = statement(
       b.id::float8 AS id,
       b.uuid::text,
       b.bid_request AS request,
-      b.bid_response AS places,
+      b.bid_response AS paths,
       least(coalesce(b.ping_timeout_ms, b.ping_timeout_seconds * 1000, 1000), 5000) AS timeout_ms,
       b.bid_secret_version AS secret_version,
       b.bid_secret_rotated_at AS secret_rotated_at
@@ -16,7 +16,7 @@ export const BIDDERS = statement(
     WHERE b.company_id = {company_id} AND b.id = ANY({buyer_ids}::bigint[])
       AND b.bid_request IS NOT NULL
   `,
-  { prepared: true, nullable: ['places', 'secret_rotated_at'] },
+  { prepared: true, nullable: ['paths', 'secret_rotated_at'] },
 ).returning<{
   request: {
     url: string;
@@ -24,7 +24,7 @@ export const BIDDERS = statement(
     headers?: Record<string, string>;
     body?: string | null;
   };
-  places: Record<string, string> | null;
+  paths: Record<string, string> | null;
 }>();
 
 /**
@@ -48,7 +48,7 @@ export const KNOWN_BIDS = statement(
         AND f.failed_at > {now}::timestamptz - ({rest_seconds}::int + 60) * interval '1 second'
     )
     SELECT
-      asked.place::int AS place,
+      asked.index::int AS index,
       coalesce((
         SELECT json_agg(json_build_object(
           'buyer_id', k.buyer_id,
@@ -82,8 +82,8 @@ export const KNOWN_BIDS = statement(
         WHERE c.id = {company_id}
       ) AS policy
     FROM unnest({offer_ids}::bigint[], {numbers}::bigint[])
-      WITH ORDINALITY AS asked(offer_id, number, place)
-    ORDER BY asked.place
+      WITH ORDINALITY AS asked(offer_id, number, index)
+    ORDER BY asked.index
   `,
   { prepared: true },
 ).returning<{

@@ -18,14 +18,14 @@ export interface OwnerState {
 
 /** The lists of a buyer that hold the number at a position, from 1. */
 export interface BuyerLists {
-  place: number;
+  index: number;
   buyer_id: number;
   lists: Suppression[];
 }
 
 /** The state of the caller at a position. */
 export interface CallerState extends Caller {
-  place: number;
+  index: number;
   /** Null when the offer does not exist, or the call has none. */
   of_offer: FactsOfOffer | null;
   reservation:
@@ -74,7 +74,7 @@ export const CALL_STATE = statement(
       FROM unnest(
         {numbers}::bigint[], {offer_ids}::bigint[], {source_ids}::bigint[], {carriers}::text[],
         {call_sids}::text[]
-      ) WITH ORDINALITY AS x(number, offer_id, source_id, carrier, call_sid, place)
+      ) WITH ORDINALITY AS x(number, offer_id, source_id, carrier, call_sid, index)
     ),
     written AS (
       SELECT l.*, true AS is_new
@@ -94,7 +94,7 @@ export const CALL_STATE = statement(
       WHERE l.company_id = {company_id} AND l.id = ANY({limit_ids}::bigint[])
     ),
     holding AS MATERIALIZED (
-      SELECT asked.place, s.id, s.name
+      SELECT asked.index, s.id, s.name
       FROM asked
       JOIN buyer_suppressions s
         ON s.company_id = {company_id} AND s.deleted_at IS NULL AND s.blocked > 0
@@ -146,7 +146,7 @@ export const CALL_STATE = statement(
         SELECT json_agg(x)
         FROM (
           SELECT
-            h.place,
+            h.index,
             attached.buyer_id,
             json_agg(json_build_object('id', h.id, 'name', h.name) ORDER BY h.id) AS lists
           FROM holding h
@@ -156,7 +156,7 @@ export const CALL_STATE = statement(
             WHERE a.company_id = {company_id} AND a.buyer_suppression_id = h.id
             OFFSET 0
           ) attached
-          GROUP BY h.place, attached.buyer_id
+          GROUP BY h.index, attached.buyer_id
         ) x
       ), '[]') AS suppressed,
       coalesce((
@@ -165,10 +165,10 @@ export const CALL_STATE = statement(
         WHERE b.company_id = {company_id} AND b.id = ANY({by_epc}::bigint[])
       ), '[]') AS earnings,
       (
-        SELECT json_agg(x ORDER BY x.place)
+        SELECT json_agg(x ORDER BY x.index)
         FROM (
           SELECT
-            asked.place,
+            asked.index,
             ${CALLER_COLUMNS},
             found.of_offer,
             row_to_json(held) AS reservation,

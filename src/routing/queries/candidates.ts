@@ -18,7 +18,7 @@ export type OwnerJson<Owner extends { used_up: UsedUpCap | null }> = Omit<Owner,
 export interface BuyerOfOffer {
   company_id: string;
   offer_id: string;
-  lists: { id: number; name: string; places: number[] }[];
+  lists: { id: number; name: string; indexes: number[] }[];
   facts: OwnerJson<Omit<Candidate, 'bid' | 'groups' | 'suppressed_by' | 'last_call_at'>> & {
     groups: OwnerJson<CandidateGroup>[];
     last_call_at: string | null;
@@ -40,8 +40,8 @@ export const BUYERS_OF_OFFERS = statement(
   sql`
     WITH asked AS (
       SELECT *
-      FROM unnest({places}::int[], {company_ids}::bigint[], {offer_ids}::bigint[],
-        {numbers}::bigint[]) AS x(place, company_id, offer_id, number)
+      FROM unnest({indexes}::int[], {company_ids}::bigint[], {offer_ids}::bigint[],
+        {numbers}::bigint[]) AS x(index, company_id, offer_id, number)
     ),
     offered AS (
       SELECT DISTINCT company_id, offer_id
@@ -119,7 +119,7 @@ export const BUYERS_OF_OFFERS = statement(
       GROUP BY company_id, offer_id, buyer_id
     ),
     holding AS MATERIALIZED (
-      SELECT asked.company_id, asked.offer_id, x.id, x.name, array_agg(asked.place) AS places
+      SELECT asked.company_id, asked.offer_id, x.id, x.name, array_agg(asked.index) AS indexes
       FROM asked
       CROSS JOIN LATERAL (
         SELECT s.id, s.name
@@ -152,7 +152,7 @@ export const BUYERS_OF_OFFERS = statement(
         attached.offer_id,
         attached.buyer_id,
         json_agg(
-          json_build_object('id', holding.id, 'name', holding.name, 'places', holding.places)
+          json_build_object('id', holding.id, 'name', holding.name, 'indexes', holding.indexes)
           ORDER BY holding.id
         ) AS lists
       FROM attached

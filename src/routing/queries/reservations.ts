@@ -1,13 +1,13 @@
 import { sql, statement } from '../../db/sql';
-import type { Chosen } from '../engine/reserved-choice';
+import type { ChosenBuyers } from '../engine/reserved-choice';
 
 /** The driver returns these columns with types that are too wide. */
 interface ReservationColumns {
   id: number;
   buyer_ids: number[];
   buyer_group_id: number | null;
-  slots: Chosen['slots'];
-  caps: Chosen['caps'];
+  slots: ChosenBuyers['slots'];
+  caps: ChosenBuyers['caps'];
 }
 
 const RESERVATION_COLUMNS = sql`

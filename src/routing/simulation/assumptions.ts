@@ -1,7 +1,7 @@
 import { DEFAULTS, MIN_OBSERVED } from './outcome';
 import { MAX_ROUNDS } from './replay';
 
-const OF_ALL = [
+const COMMON_ASSUMPTIONS = [
   'Both sides use the same model and differ only in the changes. Offer, buyers, groups, ' +
     'suppression lists and earnings per call are as they are now, not as they were then.',
   'Caps of the windows that run at the beginning, and totals, start with what calls had ' +
@@ -18,7 +18,7 @@ const OF_ALL = [
     'is open when the buyer is dialed.',
 ];
 
-const OF_REAL = [
+const REAL_CALL_ASSUMPTIONS = [
   'Calls come in when they did, from the same callers, with their tokens and their seeds. ' +
     'Rounds that did not take place are drawn with the seed of this simulation.',
   'A buyer that was really dialed for a call answers and converts as it did, if it answered ' +
@@ -33,7 +33,7 @@ const OF_REAL = [
     'ended are left out.',
 ];
 
-const OF_SYNTHETIC = [
+const SYNTHETIC_CALL_ASSUMPTIONS = [
   'Calls come in at random times, evenly distributed over the period, each from another ' +
     'caller whose number is withheld, with the tokens of the request and without a traffic ' +
     'source.',
@@ -42,7 +42,7 @@ const OF_SYNTHETIC = [
     'days before now. A call lasts as long as given, or else as long as one of those.',
 ];
 
-const OF_RATES = [
+const RATE_ASSUMPTIONS = [
   `A rate is the buyer's own from ${MIN_OBSERVED} attempts (or connected calls) on; with ` +
     `fewer it is that of all buyers of the offer together; with fewer than ${MIN_OBSERVED} of ` +
     'those it is 1.',
@@ -51,8 +51,8 @@ const OF_RATES = [
 ];
 
 /** Explains the basis of the figures, for readers of a simulation. */
-export const assumptionsOf = (kind: 'real' | 'synthetic'): string[] => [
-  ...OF_ALL,
-  ...(kind === 'real' ? OF_REAL : OF_SYNTHETIC),
-  ...OF_RATES,
+export const listAssumptions = (kind: 'real' | 'synthetic'): string[] => [
+  ...COMMON_ASSUMPTIONS,
+  ...(kind === 'real' ? REAL_CALL_ASSUMPTIONS : SYNTHETIC_CALL_ASSUMPTIONS),
+  ...RATE_ASSUMPTIONS,
 ];

@@ -1,11 +1,11 @@
-import { canWhisper, maxLegsOf, type Carrier } from '../../carriers/carrier';
+import { canWhisper, findMaxLegs, type Carrier } from '../../carriers/carrier';
 import type { CallFacts } from '../caller-facts';
 import { drawBy } from '../engine/draw';
 import type { Candidate, CandidateGroup, Suppression } from '../engine/candidate';
 import { cents } from '../engine/payout';
-import { sourceBuyersOf, sourceFault, type SourceBuyers, type SourceFault } from '../engine/source';
-import { setFound, type Found } from '../../tokens/filter-lookups';
-import { NO_ORIGIN, plainRouteFacts, type CallOrigin } from '../route-facts';
+import { toSourceBuyers, sourceFault, type SourceBuyers, type SourceFault } from '../engine/source';
+import { setLookups, type ListLookups } from '../../tokens/filter-lookups';
+import { NO_ORIGIN, buildRouteFacts, type CallOrigin } from '../route-facts';
 import { NO_COUNTS, type Counts } from './change';
 import type { Configuration, ReplayedCall, RoundFacts } from './model';
 import type { RealAttempt } from './outcome';
@@ -13,32 +13,32 @@ import type { Callers, PastCall, Setup } from './read';
 
 // Builds the input of a replay from the loaded offer and its calls. Pure.
 
-function groupedBy<T, K>(all: readonly T[], keyOf: (one: T) => K): Map<K, T[]> {
+function groupBy<T, K>(all: readonly T[], toKey: (row: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
-  for (const one of all) {
-    const key = keyOf(one);
-    const known = groups.get(key);
-    if (known) known.push(one);
-    else groups.set(key, [one]);
+  for (const row of all) {
+    const key = toKey(row);
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
   }
   return groups;
 }
 
 /** The groups through which the offer reaches buyers, each once. */
-export const groupsOf = (candidates: readonly Candidate[]): CandidateGroup[] => [
+export const listGroups = (candidates: readonly Candidate[]): CandidateGroup[] => [
   ...new Map(
     candidates.flatMap(({ groups }) => groups.map((group) => [group.id, group] as const)),
   ).values(),
 ];
 
-export function configurationOf(
+export function buildConfiguration(
   candidates: readonly Candidate[],
   { caps, hours, conversions }: Setup,
   { offer }: CallFacts,
 ): Configuration {
-  const hours_of = groupedBy(hours, ({ buyer_id }) => buyer_id);
-  const conversions_of = groupedBy(conversions, ({ buyer_id }) => buyer_id);
-  const caps_of = new Map(
+  const hoursOf = groupBy(hours, ({ buyer_id }) => buyer_id);
+  const conversionsOf = groupBy(conversions, ({ buyer_id }) => buyer_id);
+  const capsOf = new Map(
     caps.map((row) => [
       row.buyer_id === null ? `group/${row.buyer_group_id}` : `buyer/${row.buyer_id}`,
       row,
@@ -51,17 +51,17 @@ export function configurationOf(
   return {
     payouts: offer.payouts,
     sources,
-    groups: groupsOf(candidates).map((group) => ({
+    groups: listGroups(candidates).map((group) => ({
       group,
-      caps: caps_of.get(`group/${group.id}`) ?? noCaps(group.zone),
+      caps: capsOf.get(`group/${group.id}`) ?? noCaps(group.zone),
     })),
     buyers: candidates.map((candidate) => ({
       candidate,
       caps: {
-        ...(caps_of.get(`buyer/${candidate.id}`) ?? noCaps(candidate.zone)),
-        hours: hours_of.get(candidate.id) ?? [],
+        ...(capsOf.get(`buyer/${candidate.id}`) ?? noCaps(candidate.zone)),
+        hours: hoursOf.get(candidate.id) ?? [],
       },
-      conversions: conversions_of.get(candidate.id) ?? [],
+      conversions: conversionsOf.get(candidate.id) ?? [],
     })),
   };
 }
@@ -80,29 +80,37 @@ interface CallerAndTokens {
   source_fault?: SourceFault | undefined;
   source_buyers?: SourceBuyers | undefined;
   /** Data for filters; its sets may be filled later. */
-  found: Found;
+  lookups: ListLookups;
 }
 
-const factsOf =
+const buildFacts =
   (
     facts: CallFacts,
-    { caller_number, tokens, origin, max_legs, can_whisper, found, ...of_source }: CallerAndTokens,
+    {
+      caller_number,
+      tokens,
+      origin,
+      max_legs,
+      can_whisper,
+      lookups,
+      ...sourceFacts
+    }: CallerAndTokens,
   ) =>
   ({ now, seed, tried, previous_buyer_id, pays_again_at, source_fault }: RoundFacts) => {
-    const paid = [...pays_again_at].map(([buyer_id, at]) => ({
-      buyer_id,
+    const paid = [...pays_again_at].map(([buyerId, at]) => ({
+      buyer_id: buyerId,
       pays_again_at: at.toISOString(),
     }));
-    const asked = plainRouteFacts(
+    const routeFacts = buildRouteFacts(
       { ...facts, previous_buyer_id, paid },
       {
         ...{ now, seed, caller_number, tokens, origin, max_legs, can_whisper, tried },
-        ...of_source,
-        source_fault: of_source.source_fault ?? source_fault,
+        ...sourceFacts,
+        source_fault: sourceFacts.source_fault ?? source_fault,
       },
     );
-    setFound(asked.tokens, found);
-    return asked;
+    setLookups(routeFacts.tokens, lookups);
+    return routeFacts;
   };
 
 /** Memberships in lists that filters of any call refer to. */
@@ -115,7 +123,7 @@ interface SyntheticCalls {
 }
 
 /** Calls at random times, evenly distributed over a period. */
-export function syntheticCalls(
+export function buildSyntheticCalls(
   facts: CallFacts,
   { calls, tokens, carrier }: SyntheticCalls,
   { from, to, seed, members }: { from: Date; to: Date; seed: string; members: Members },
@@ -144,28 +152,28 @@ export function syntheticCalls(
       ...common,
       id: n + 1,
       at: new Date(at),
-      facts: factsOf(facts, {
+      facts: buildFacts(facts, {
         caller_number: null,
         tokens,
         origin: NO_ORIGIN,
         max_legs: carrier.max_legs,
         can_whisper: carrier.can_whisper,
-        found: { members },
+        lookups: { members },
       }),
     }));
 }
 
-export function realCalls(
+export function buildRealCalls(
   past: readonly PastCall[],
   facts: CallFacts,
   callers: Callers,
   { members, carrier }: { members: Members; carrier: OwnCarrier },
 ): ReplayedCall[] {
-  const factsOfCaller = callerFacts(callers);
+  const factsOfCaller = buildCallerFacts(callers);
   return past.map((call): ReplayedCall => {
     const { caller_number, token_values, previous_fleets, calls_last } = call;
     const { blacklisted, suppressed_by, ...rest } = factsOfCaller(caller_number);
-    const own = {
+    const callFacts = {
       ...facts,
       blacklisted,
       suppressed_by,
@@ -181,32 +189,32 @@ export function realCalls(
       seeds: call.seeds,
       talked: call.talked,
       gave_up_after: call.gave_up_after,
-      attempts: call.attempts.map((attempt) => attemptOf(attempt, call)),
-      bids: new Map(call.bids.map(({ buyer_id, ...bid }) => [buyer_id, bidOf(bid)])),
+      attempts: call.attempts.map((attempt) => toRealAttempt(attempt, call)),
+      bids: new Map(call.bids.map(({ buyer_id, ...bid }) => [buyer_id, toBid(bid)])),
       ...rest,
-      facts: factsOf(own, {
+      facts: buildFacts(callFacts, {
         caller_number,
         tokens: token_values ?? {},
         origin: call,
-        max_legs: maxLegsOf(call.carrier ?? ''),
+        max_legs: findMaxLegs(call.carrier ?? ''),
         can_whisper: canWhisper(call.carrier ?? '', carrier),
         source_fault: call.source
           ? sourceFault({ ...call.source, limits: null }, 0, call.at)
           : undefined,
-        source_buyers: call.source ? sourceBuyersOf(call.source) : undefined,
-        found: { members, user_traffic_source_id: call.user_traffic_source_id },
+        source_buyers: call.source ? toSourceBuyers(call.source) : undefined,
+        lookups: { members, user_traffic_source_id: call.user_traffic_source_id },
       }),
     };
   });
 }
 
-const bidOf = ({ bid, expires_at, ...rest }: Omit<PastCall['bids'][number], 'buyer_id'>) => ({
+const toBid = ({ bid, expires_at, ...rest }: Omit<PastCall['bids'][number], 'buyer_id'>) => ({
   ...rest,
   amount: bid,
   expires_at: new Date(expires_at),
 });
 
-function attemptOf(
+function toRealAttempt(
   { buyer_id, connected, status, rang, revenue }: PastCall['attempts'][number],
   { repeat_caller }: PastCall,
 ): RealAttempt {
@@ -224,56 +232,56 @@ function attemptOf(
   };
 }
 
-function callerFacts({ blacklisted, lists, previous, paid }: Callers) {
+function buildCallerFacts({ blacklisted, lists, previous, paid }: Callers) {
   const blocked = new Set(blacklisted);
-  const previous_of = new Map(previous.map(({ number, buyer_id }) => [number, buyer_id]));
-  const payments_of = groupedBy(paid, ({ number }) => number);
-  const lists_of = groupedBy(
+  const previousOf = new Map(previous.map(({ number, buyer_id }) => [number, buyer_id]));
+  const paymentsOf = groupBy(paid, ({ number }) => number);
+  const listsOf = groupBy(
     lists.flatMap(({ numbers, ...list }) => numbers.map((number) => ({ number, ...list }))),
     ({ number }) => number,
   );
   return (number: number | null) => {
-    const own_lists = number === null ? [] : (lists_of.get(number) ?? []);
-    const payments = number === null ? [] : (payments_of.get(number) ?? []);
+    const ownLists = number === null ? [] : (listsOf.get(number) ?? []);
+    const payments = number === null ? [] : (paymentsOf.get(number) ?? []);
     return {
       blacklisted: number !== null && blocked.has(number),
-      suppressed_by: own_lists.filter(({ of_offer }) => of_offer).map(suppressionOf),
-      suppressed: suppressionsByBuyer(own_lists),
-      previous_buyer_id: (number === null ? undefined : previous_of.get(number)) ?? null,
+      suppressed_by: ownLists.filter(({ of_offer }) => of_offer).map(toSuppression),
+      suppressed: groupSuppressions(ownLists),
+      previous_buyer_id: (number === null ? undefined : previousOf.get(number)) ?? null,
       paid_at: new Map(payments.map(({ buyer_id, at }) => [buyer_id, new Date(at)])),
     };
   };
 }
 
-const suppressionOf = ({ id, name }: Suppression): Suppression => ({ id, name });
+const toSuppression = ({ id, name }: Suppression): Suppression => ({ id, name });
 
-function suppressionsByBuyer(
+function groupSuppressions(
   lists: readonly (Suppression & { buyer_ids: number[] })[],
 ): Map<number, Suppression[]> {
-  const by_buyer = groupedBy(
+  const byBuyer = groupBy(
     lists.flatMap((list) =>
-      list.buyer_ids.map((buyer_id) => ({ buyer_id, list: suppressionOf(list) })),
+      list.buyer_ids.map((buyerId) => ({ buyer_id: buyerId, list: toSuppression(list) })),
     ),
     ({ buyer_id }) => buyer_id,
   );
-  return new Map([...by_buyer].map(([buyer_id, rows]) => [buyer_id, rows.map(({ list }) => list)]));
+  return new Map([...byBuyer].map(([buyerId, rows]) => [buyerId, rows.map(({ list }) => list)]));
 }
 
 /** Adds the real results of calls, by buyer. */
-export function countReal(by_buyer: Map<number, Counts>, past: readonly PastCall[]): void {
-  const countsOf = (buyer_id: number): Counts => {
-    const counts = by_buyer.get(buyer_id) ?? { ...NO_COUNTS };
-    by_buyer.set(buyer_id, counts);
+export function countReal(byBuyer: Map<number, Counts>, past: readonly PastCall[]): void {
+  const getCounts = (buyerId: number): Counts => {
+    const counts = byBuyer.get(buyerId) ?? { ...NO_COUNTS };
+    byBuyer.set(buyerId, counts);
     return counts;
   };
   for (const { buyer_id, payout, attempts } of past) {
     if (buyer_id !== null) {
-      const counts = countsOf(buyer_id);
+      const counts = getCounts(buyer_id);
       counts.calls++;
       counts.payout = cents(counts.payout + payout);
     }
     for (const { buyer_id: tried, connected, revenue } of attempts) {
-      const counts = countsOf(tried);
+      const counts = getCounts(tried);
       counts.attempts++;
       if (connected) counts.connects++;
       if (revenue !== null) counts.conversions++;

@@ -1,5 +1,5 @@
 import { isOpenAt } from '../../time/opening-hours';
-import { instantOf, minuteOfWeek, offsetAt } from '../../time/zone';
+import { toInstant, minuteOfWeek, offsetAt } from '../../time/zone';
 import {
   CAPS,
   METRICS,
@@ -43,7 +43,7 @@ export interface Pending {
   revenue: number;
 }
 
-export interface CapsMove {
+export interface CapsChange {
   usage: Usage;
   /** Slots: 1 takes one, -1 releases one. */
   concurrency?: number;
@@ -55,9 +55,9 @@ export interface Caps {
   /** The cap that keeps away a call with up to `revenue` dollars; null when all have room. */
   usedUp(now: Date, revenue: number): UsedUpCap | null;
   /** Reserves everything that a call needs, or nothing. */
-  reserve(move: CapsMove, now: Date): boolean;
+  reserve(move: CapsChange, now: Date): boolean;
   /** Counts completed usage, even when it exceeds a cap. */
-  record(move: CapsMove, now: Date): void;
+  record(move: CapsChange, now: Date): void;
 }
 
 type Window = Exclude<Interval, 'total'>;
@@ -77,13 +77,13 @@ export function windowEnd(interval: Window, zone: string, now: Date): Date {
   if (interval === 'hourly')
     return new Date(Math.floor(local.getTime() / HOUR_MS) * HOUR_MS + HOUR_MS - offset);
   const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
-  return instantOf(
+  return toInstant(
     new Date(interval === 'daily' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1)),
     zone,
   );
 }
 
-function pendingOf(metric: Metric, { connections, conversions, revenue }: Pending): number {
+function readPending(metric: Metric, { connections, conversions, revenue }: Pending): number {
   switch (metric) {
     case 'attempt':
       return 0;
@@ -96,25 +96,25 @@ function pendingOf(metric: Metric, { connections, conversions, revenue }: Pendin
   }
 }
 
-const isLimited = (limits: Limits) =>
+const hasLimit = (limits: Limits) =>
   Object.values(limits).some((limit) => limit !== null && limit !== undefined);
 
 const UNLIMITED: Caps = { usedUp: () => null, reserve: () => true, record: () => undefined };
 
 export function openCaps(owner: CapsOwner, start: Date): Caps {
-  const is_limited =
-    isLimited(owner.limits) ||
+  const isLimited =
+    hasLimit(owner.limits) ||
     typeof owner.funds === 'number' ||
-    owner.hours?.some(({ limits }) => isLimited(limits));
-  return is_limited ? new CountedCaps(owner, start) : UNLIMITED;
+    owner.hours?.some(({ limits }) => hasLimit(limits));
+  return isLimited ? new CountedCaps(owner, start) : UNLIMITED;
 }
 
 /** A cap with its limit now, and its usage, pending included. */
-interface CapState {
+interface LimitedCap {
   metric: Metric;
   interval: Interval;
   limit: number;
-  taken: number;
+  usedAmount: number;
 }
 
 class CountedCaps implements Caps {
@@ -125,7 +125,7 @@ class CountedCaps implements Caps {
   private pending = NOTHING;
   private slots = 0;
   /** Valid until the next count, the end of a window or a change of business hours. */
-  private found: { revenue: number; until: number; cap: UsedUpCap | null } | undefined;
+  private lastResult: { revenue: number; until: number; cap: UsedUpCap | null } | undefined;
 
   constructor(
     private readonly owner: CapsOwner,
@@ -144,32 +144,33 @@ class CountedCaps implements Caps {
   }
 
   usedUp(now: Date, revenue: number): UsedUpCap | null {
-    const { found } = this;
-    if (found?.revenue === revenue && now.getTime() < found.until) return found.cap;
+    const { lastResult } = this;
+    if (lastResult?.revenue === revenue && now.getTime() < lastResult.until) return lastResult.cap;
     const cap = this.find(now, revenue);
     // Business hours have limits of their own, and change at full minutes.
     const minute = this.owner.hours?.length
       ? Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS + MINUTE_MS
       : Infinity;
-    this.found = { revenue, cap, until: Math.min(minute, this.ends.hourly.getTime()) };
+    this.lastResult = { revenue, cap, until: Math.min(minute, this.ends.hourly.getTime()) };
     return cap;
   }
 
-  reserve(move: CapsMove, now: Date): boolean {
+  reserve(move: CapsChange, now: Date): boolean {
     const { usage, concurrency = 0, pending = NOTHING } = move;
     if (concurrency > 0 && this.slots + concurrency > this.slot_limit) return false;
     if (!this.canPay(pending.revenue)) return false;
-    const has_room = this.states(now).every(
-      ({ metric, taken, limit }) =>
-        taken < limit && cents(taken + (usage[metric] ?? 0) + pendingOf(metric, pending)) <= limit,
+    const hasRoom = this.states(now).every(
+      ({ metric, usedAmount, limit }) =>
+        usedAmount < limit &&
+        cents(usedAmount + (usage[metric] ?? 0) + readPending(metric, pending)) <= limit,
     );
-    if (has_room) this.record(move, now);
-    return has_room;
+    if (hasRoom) this.record(move, now);
+    return hasRoom;
   }
 
-  record({ usage, concurrency = 0, pending = NOTHING }: CapsMove, now: Date): void {
+  record({ usage, concurrency = 0, pending = NOTHING }: CapsChange, now: Date): void {
     this.roll(now);
-    this.found = undefined;
+    this.lastResult = undefined;
     for (const { metric, used } of CAPS)
       this.used[used] = cents(this.used[used] + (usage[metric] ?? 0));
     this.pending = {
@@ -188,22 +189,24 @@ class CountedCaps implements Caps {
 
   private find(now: Date, revenue: number): UsedUpCap | null {
     const states = this.states(now);
-    const reached = states.find(({ taken, limit }) => taken >= limit);
+    const reached = states.find(({ usedAmount, limit }) => usedAmount >= limit);
     if (!reached && this.slots >= this.slot_limit)
       return { cap: 'concurrency', used: this.slots, limit: this.slot_limit, resets_at: null };
     const cap =
       reached ??
-      states.find(({ metric, taken, limit }) => isMoney(metric) && cents(taken + revenue) > limit);
+      states.find(
+        ({ metric, usedAmount, limit }) => isMoney(metric) && cents(usedAmount + revenue) > limit,
+      );
     if (!cap)
       return this.canPay(revenue)
         ? null
         : { cap: 'balance', used: this.pending.revenue, limit: this.funds, resets_at: null };
     // A replay does not show when a cap frees.
-    const { metric, interval, taken, limit } = cap;
-    return { cap: `${metric}_${interval}`, used: taken, limit, resets_at: null };
+    const { metric, interval, usedAmount, limit } = cap;
+    return { cap: `${metric}_${interval}`, used: usedAmount, limit, resets_at: null };
   }
 
-  private states(now: Date): CapState[] {
+  private states(now: Date): LimitedCap[] {
     this.roll(now);
     const { zone, limits, hours } = this.owner;
     const hourly = hours
@@ -212,8 +215,8 @@ class CountedCaps implements Caps {
     return CAPS.flatMap((cap) => {
       const limit = (cap.interval === 'hourly' ? hourly : limits)?.[cap.limit];
       if (limit === null || limit === undefined) return [];
-      const taken = cents(this.used[cap.used] + pendingOf(cap.metric, this.pending));
-      return [{ metric: cap.metric, interval: cap.interval, limit, taken }];
+      const usedAmount = cents(this.used[cap.used] + readPending(cap.metric, this.pending));
+      return [{ metric: cap.metric, interval: cap.interval, limit, usedAmount }];
     });
   }
 

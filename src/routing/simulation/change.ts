@@ -22,48 +22,58 @@ export interface GroupChange extends OwnerChange {
   dial_buyers_type?: CandidateGroup['dial_buyers_type'] | undefined;
 }
 
-const given = <T extends object>(fields: T): Partial<T> =>
+const pickDefined = <T extends object>(fields: T): Partial<T> =>
   Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as Partial<T>;
 
-function changedBuyer(
+function applyBuyerChange(
   { candidate, caps, conversions }: SimulatedBuyer,
   { limits, hours, paused, tier, weight, timeout_seconds }: BuyerChange,
 ): SimulatedBuyer {
-  const business_hours = hours?.map(({ open }) => open);
+  const businessHours = hours?.map(({ open }) => open);
   return {
     conversions,
     candidate: {
       ...candidate,
-      ...given({ paused, tier, weight, timeout_seconds, business_hours }),
+      ...pickDefined({ paused, tier, weight, timeout_seconds, business_hours: businessHours }),
     } as SimulatedBuyer['candidate'],
     caps: { ...caps, limits: { ...caps.limits, ...limits }, hours: hours ?? caps.hours },
   };
 }
 
-function changedGroup(
+function applyGroupChange(
   { group, caps }: SimulatedGroup,
   { limits, paused, tier, weight, dial_buyers_type }: GroupChange,
 ): SimulatedGroup {
   return {
-    group: { ...group, ...given({ paused, tier, weight, dial_buyers_type }) } as CandidateGroup,
+    group: {
+      ...group,
+      ...pickDefined({ paused, tier, weight, dial_buyers_type }),
+    } as CandidateGroup,
     caps: { ...caps, limits: { ...caps.limits, ...limits } },
   };
 }
 
-export function changed(
-  { buyers, groups, ...others }: Configuration,
+export function applyChanges(
+  { buyers, groups, ...rest }: Configuration,
   changes: { buyers: readonly BuyerChange[]; groups: readonly GroupChange[] },
 ): Configuration {
-  const of_buyers = new Map(changes.buyers.map((change) => [change.id, change]));
-  const of_groups = new Map(changes.groups.map((change) => [change.id, change]));
-  const withChange = <T, C>(one: T, change: C | undefined, apply: (one: T, change: C) => T): T =>
-    change === undefined ? one : apply(one, change);
+  const ofBuyers = new Map(changes.buyers.map((change) => [change.id, change]));
+  const ofGroups = new Map(changes.groups.map((change) => [change.id, change]));
+  const withChange = <T, C>(
+    owner: T,
+    change: C | undefined,
+    apply: (owner: T, change: C) => T,
+  ): T => (change === undefined ? owner : apply(owner, change));
   return {
-    ...others,
-    buyers: buyers.map((one) => withChange(one, of_buyers.get(one.candidate.id), changedBuyer)),
-    groups: groups.map((one) => withChange(one, of_groups.get(one.group.id), changedGroup)),
+    ...rest,
+    buyers: buyers.map((buyer) =>
+      withChange(buyer, ofBuyers.get(buyer.candidate.id), applyBuyerChange),
+    ),
+    groups: groups.map((group) =>
+      withChange(group, ofGroups.get(group.group.id), applyGroupChange),
+    ),
   };
 }
 
@@ -77,13 +87,14 @@ const COUNTS = [
   'payout',
 ] as const satisfies readonly (keyof Counts)[];
 
-const combined = (a: Counts, b: Counts, sign: 1 | -1): Counts =>
+const combineCounts = (a: Counts, b: Counts, sign: 1 | -1): Counts =>
   Object.fromEntries(
     COUNTS.map((name) => [name, cents(a[name] + sign * b[name])]),
   ) as unknown as Counts;
 
 /** `after` minus `before`. */
-export const differenceOf = (before: Counts, after: Counts): Counts => combined(after, before, -1);
+export const subtractCounts = (before: Counts, after: Counts): Counts =>
+  combineCounts(after, before, -1);
 
 export const NO_COUNTS: Counts = {
   calls: 0,
@@ -93,13 +104,13 @@ export const NO_COUNTS: Counts = {
   revenue: 0,
   payout: 0,
 };
-export const sumOf = (all: readonly Counts[]): Counts =>
-  all.reduce((sum, each) => combined(sum, each, 1), NO_COUNTS);
+export const sumCounts = (all: readonly Counts[]): Counts =>
+  all.reduce((sum, counts) => combineCounts(sum, counts, 1), NO_COUNTS);
 
-export function totalOf(all: readonly Figures[]): Figures {
-  const skip_reasons: Figures['skip_reasons'] = {};
-  for (const { skip_reasons: own } of all)
-    for (const reason of Object.keys(own) as Reason[])
-      skip_reasons[reason] = (skip_reasons[reason] ?? 0) + own[reason]!;
-  return { ...sumOf(all), skip_reasons };
+export function sumFigures(all: readonly Figures[]): Figures {
+  const skipReasons: Figures['skip_reasons'] = {};
+  for (const { skip_reasons: ownReasons } of all)
+    for (const reason of Object.keys(ownReasons) as Reason[])
+      skipReasons[reason] = (skipReasons[reason] ?? 0) + ownReasons[reason]!;
+  return { ...sumCounts(all), skip_reasons: skipReasons };
 }

@@ -1,4 +1,4 @@
-import { differenceOf, NO_COUNTS, sumOf, totalOf, type Counts } from './change';
+import { subtractCounts, NO_COUNTS, sumCounts, sumFigures, type Counts } from './change';
 import { noFigures, type Figures } from './model';
 import type { Expectations, Rate } from './outcome';
 
@@ -26,28 +26,28 @@ export function compare({
     buyer_id: id,
     name: names.get(id) ?? null,
     changed: changed.has(id),
-    answer_rate: rounded(expected.rates.get(id)?.answer),
-    conversion_rate: rounded(expected.rates.get(id)?.conversion),
-    ...compared(
+    answer_rate: roundRate(expected.rates.get(id)?.answer),
+    conversion_rate: roundRate(expected.rates.get(id)?.conversion),
+    ...compareFigures(
       real && (real.get(id) ?? NO_COUNTS),
       as_configured.get(id) ?? noFigures(),
       as_changed.get(id) ?? noFigures(),
     ),
   }));
-  const totals = compared(
-    real && sumOf([...real.values()]),
-    totalOf([...as_configured.values()]),
-    totalOf([...as_changed.values()]),
+  const totals = compareFigures(
+    real && sumCounts([...real.values()]),
+    sumFigures([...as_configured.values()]),
+    sumFigures([...as_changed.values()]),
   );
   return { buyers, totals };
 }
 
-const compared = (real: Counts | null, as_configured: Figures, as_changed: Figures) => ({
+const compareFigures = (real: Counts | null, asConfigured: Figures, asChanged: Figures) => ({
   real,
-  as_configured,
-  as_changed,
-  difference: differenceOf(as_configured, as_changed),
+  as_configured: asConfigured,
+  as_changed: asChanged,
+  difference: subtractCounts(asConfigured, asChanged),
 });
 
-const rounded = (one: Rate | undefined): number | null =>
-  one ? Math.round(one.rate * 10_000) / 10_000 : null;
+const roundRate = (expectedRate: Rate | undefined): number | null =>
+  expectedRate ? Math.round(expectedRate.rate * 10_000) / 10_000 : null;

@@ -13,7 +13,7 @@ export interface Dialed {
   at: Date;
 }
 
-export const slotsOf = ({ group_slot, slot }: Dialed): Slot[] =>
+export const listSlots = ({ group_slot, slot }: Dialed): Slot[] =>
   group_slot ? [group_slot, slot] : [slot];
 
 /** Chooses buyers as live routing does, and reserves their caps; empty when none can be dialed. */
@@ -32,20 +32,20 @@ export function reserveBuyers(
 
 /** Reserves the group's caps, then the buyers'. An owner without room is marked as used up. */
 function reserveChoice(state: ReplayState, { members, group }: Choice, now: Date): Dialed[] {
-  const group_id = (group ?? members[0]!.group)?.id;
-  const group_slot =
-    group_id === undefined
+  const groupId = (group ?? members[0]!.group)?.id;
+  const groupSlot =
+    groupId === undefined
       ? undefined
-      : reserveSlot(state.groups.get(group_id)!, pendingOf(members), now);
-  if (group_id !== undefined && !group_slot) return [];
+      : reserveSlot(state.groups.get(groupId)!, toPending(members), now);
+  if (groupId !== undefined && !groupSlot) return [];
   const dialed = members.flatMap((member): Dialed[] => {
     const owner = state.buyers.get(member.buyer.id)!;
-    const slot = reserveSlot(owner, pendingOf([member]), now);
-    return slot ? [{ member, owner, slot, group_slot, at: now }] : [];
+    const slot = reserveSlot(owner, toPending([member]), now);
+    return slot ? [{ member, owner, slot, group_slot: groupSlot, at: now }] : [];
   });
-  if (group_slot && dialed.length === 0) {
-    const pending = negative(group_slot.pending);
-    group_slot.owner.caps.record({ usage: { attempt: -1 }, concurrency: -1, pending }, now);
+  if (groupSlot && dialed.length === 0) {
+    const pending = negate(groupSlot.pending);
+    groupSlot.owner.caps.record({ usage: { attempt: -1 }, concurrency: -1, pending }, now);
   }
   return dialed;
 }
@@ -59,7 +59,7 @@ function reserveSlot(owner: Owner, pending: Pending, now: Date): Slot | undefine
 
 /** Releases a slot, and its pending amounts. */
 export function releaseSlot(slot: Slot, now: Date): void {
-  const pending = negative(slot.pending);
+  const pending = negate(slot.pending);
   slot.owner.caps.record({ usage: {}, concurrency: -1, pending }, now);
   slot.pending = { connections: 0, conversions: 0, revenue: 0 };
 }
@@ -71,20 +71,20 @@ export function recordConnection(slot: Slot, now: Date): void {
   slot.pending = { ...slot.pending, connections: 0 };
 }
 
-const negative = ({ connections, conversions, revenue }: Pending): Pending => ({
+const negate = ({ connections, conversions, revenue }: Pending): Pending => ({
   connections: -connections,
   conversions: -conversions,
   revenue: -revenue,
 });
 
 /** The most that a call dialed to these buyers at once may use: one of them gets it. */
-const pendingOf = (members: readonly Member[]): Pending => ({
+const toPending = (members: readonly Member[]): Pending => ({
   connections: 1,
   conversions: members.some(({ buyer }) => buyer.current_conversion_revenue !== null) ? 1 : 0,
   revenue: Math.max(...members.map(({ buyer }) => buyer.most_revenue)),
 });
 
-export const mostRevenue = ({ candidates }: ReplayState): number =>
+export const computeMaxRevenue = ({ candidates }: ReplayState): number =>
   candidates.reduce((most, { most_revenue }) => Math.max(most, most_revenue), 0);
 
 /** Counts an incoming call, and reserves the caps of its source if it is dialed. */

@@ -7,14 +7,14 @@ const SLICE_MS = 4;
 const oneAtATime = semaphore(1);
 
 /** Runs a generator to its end, in slices. */
-export const inSlices = <Result>(start: () => Generator<void, Result>): Promise<Result> =>
+export const runInSlices = <Result>(start: () => Generator<void, Result>): Promise<Result> =>
   oneAtATime(async () => {
     const work = start();
     const pause = pauses(SLICE_MS);
     for (;;) {
       const { done, value } = work.next();
       if (done) return value;
-      const others = pause();
-      if (others) await others;
+      const pendingPause = pause();
+      if (pendingPause) await pendingPause;
     }
   });

@@ -1,13 +1,13 @@
 import type { Candidate, CandidateGroup } from '../engine/candidate';
-import { cents, payoutOf, type PayoutTerms } from '../engine/payout';
+import { cents, computePayout, type PayoutTerms } from '../engine/payout';
 import type { Caps, Pending } from './caps';
 import type { Figures, ReplayedCall } from './model';
-import { conversionsAt, paying, paysBy, type PaidFor } from './outcome';
+import { listOpenConversions, pickPayingTerms, listPayingTerms, type PayingTerms } from './outcome';
 
 export interface Owner {
   caps: Caps;
   subject: Candidate | CandidateGroup;
-  conversions: readonly PaidFor[];
+  conversions: readonly PayingTerms[];
   figures: Figures;
 }
 
@@ -54,34 +54,34 @@ export const openLedger = (payouts: readonly PayoutTerms[], seed: string): Ledge
 });
 
 const milliseconds = (seconds: number) => seconds * 1000;
-const paymentKey = (caller_number: number, buyer_id: number) => `${caller_number}/${buyer_id}`;
+const paymentKey = (callerNumber: number, buyerId: number) => `${callerNumber}/${buyerId}`;
 
-function paidAt(
+function findLastPayment(
   { buyer_payments }: Ledger,
   { caller_number, paid_at }: ReplayedCall,
-  buyer_id: number,
+  buyerId: number,
 ): Date | undefined {
   if (caller_number === null) return undefined;
-  return buyer_payments.get(paymentKey(caller_number, buyer_id)) ?? paid_at.get(buyer_id);
+  return buyer_payments.get(paymentKey(caller_number, buyerId)) ?? paid_at.get(buyerId);
 }
 
 /** Buyers that have paid for the caller and would not pay now, and when they pay again. */
-export function paysAgainAt(
+export function listNextPayments(
   ledger: Ledger,
   call: ReplayedCall,
   owners: Iterable<Owner>,
   now: Date,
 ): Map<number, Date> {
-  const again = new Map<number, Date>();
-  if (call.caller_number === null) return again;
+  const nextPayments = new Map<number, Date>();
+  if (call.caller_number === null) return nextPayments;
   for (const { subject, conversions } of owners) {
-    const at = paidAt(ledger, call, subject.id);
-    const [current] = at ? conversionsAt(conversions, subject.zone, now) : [];
+    const at = findLastPayment(ledger, call, subject.id);
+    const [current] = at ? listOpenConversions(conversions, subject.zone, now) : [];
     if (!at || !current) continue;
     const ends = new Date(at.getTime() + milliseconds(current.duplicate_timeframe));
-    if (ends > now) again.set(subject.id, ends);
+    if (ends > now) nextPayments.set(subject.id, ends);
   }
-  return again;
+  return nextPayments;
 }
 
 /** Charges the buyer and pays the source of a call, if due: each at most once a call. */
@@ -91,18 +91,18 @@ export function charge(ledger: Ledger, attempt: ChargedAttempt, state: ChargeSta
     is_source_paid: false,
   };
   ledger.charges.set(attempt.call, charged);
-  const buyer_id = attempt.owner.subject.id;
-  const known = charged.revenue.get(buyer_id);
-  const revenue = known ?? owed(ledger, attempt, state);
-  if (revenue !== undefined && known === undefined) {
-    charged.revenue.set(buyer_id, revenue);
+  const buyerId = attempt.owner.subject.id;
+  const chargedRevenue = charged.revenue.get(buyerId);
+  const revenue = chargedRevenue ?? computeRevenue(ledger, attempt, state);
+  if (revenue !== undefined && chargedRevenue === undefined) {
+    charged.revenue.set(buyerId, revenue);
     chargeBuyer(ledger, attempt, revenue, state.now);
   }
   charged.is_source_paid ||= paySource(ledger, attempt, revenue, state);
 }
 
 /** Dollars that the buyer owes for a call; undefined when it owes nothing. */
-function owed(
+function computeRevenue(
   ledger: Ledger,
   { call, owner: { subject, conversions }, dialed_at }: ChargedAttempt,
   { talked, has_postback, now }: ChargeState,
@@ -111,7 +111,7 @@ function owed(
     ({ buyer_id, status }) => buyer_id === subject.id && status === 'connected',
   );
   const bid = call.bids?.get(subject.id);
-  const open = paysBy(bid, { conversions, zone: subject.zone, now: dialed_at });
+  const open = listPayingTerms(bid, { conversions, zone: subject.zone, now: dialed_at });
   const { tokens } = call.facts({
     now,
     seed: ledger.seed,
@@ -119,13 +119,13 @@ function owed(
     previous_buyer_id: null,
     pays_again_at: new Map(),
   });
-  const conversion = paying(open, { seconds: talked, tokens, has_postback });
+  const conversion = pickPayingTerms(open, { seconds: talked, tokens, has_postback });
   const revenue = real && real.revenue !== undefined ? real.revenue : conversion?.revenue;
   if (revenue === undefined || revenue === null) return undefined;
-  const before = paidAt(ledger, call, subject.id);
+  const before = findLastPayment(ledger, call, subject.id);
   const timeframe = (conversion ?? open[0])?.duplicate_timeframe ?? 0;
-  const is_duplicate = before && before.getTime() + milliseconds(timeframe) > now.getTime();
-  return is_duplicate ? undefined : revenue;
+  const isDuplicate = before && before.getTime() + milliseconds(timeframe) > now.getTime();
+  return isDuplicate ? undefined : revenue;
 }
 
 function chargeBuyer(
@@ -147,9 +147,9 @@ function chargeBuyer(
     slot.pending = { ...slot.pending, conversions: 0, revenue: 0 };
   }
   if (!source_slot) return;
-  const given = { connections: 0, conversions: 0, revenue: -source_slot.pending.revenue };
+  const releasedUsage = { connections: 0, conversions: 0, revenue: -source_slot.pending.revenue };
   source_slot.owner.caps.record(
-    { usage: { revenue, earned_revenue: revenue }, pending: given },
+    { usage: { revenue, earned_revenue: revenue }, pending: releasedUsage },
     now,
   );
   source_slot.pending = { ...source_slot.pending, revenue: 0 };
@@ -164,7 +164,7 @@ function paySource(
 ): boolean {
   const { caller_number, traffic_source_id, source_payouts, at } = call;
   const tables = { payouts, source_payouts };
-  const due = payoutOf(tables, { traffic_source_id, answered_seconds: talked, revenue });
+  const due = computePayout(tables, { traffic_source_id, answered_seconds: talked, revenue });
   if (!due) return false;
   const before = caller_number === null ? undefined : source_payments.get(caller_number);
   const timeframe = due.terms.duplicate_timeframe ?? 0;
@@ -172,13 +172,14 @@ function paySource(
   // Payments are counted at the time of the call.
   if (caller_number !== null) source_payments.set(caller_number, at);
   owner.figures.payout = cents(owner.figures.payout + due.payout);
-  const earned_revenue = -due.payout;
-  for (const slot of slots) slot.owner.caps.record({ usage: { earned_revenue } }, now);
+  const earnedRevenue = -due.payout;
+  for (const slot of slots)
+    slot.owner.caps.record({ usage: { earned_revenue: earnedRevenue } }, now);
   if (source_slot) {
     const { conversions } = source_slot.pending;
-    const given = { connections: 0, conversions: -conversions, revenue: 0 };
-    const usage = { buyer_conversion: 1, earned_revenue };
-    source_slot.owner.caps.record({ usage, pending: given }, now);
+    const releasedUsage = { connections: 0, conversions: -conversions, revenue: 0 };
+    const usage = { buyer_conversion: 1, earned_revenue: earnedRevenue };
+    source_slot.owner.caps.record({ usage, pending: releasedUsage }, now);
     source_slot.pending = { ...source_slot.pending, conversions: 0 };
   }
   return true;

@@ -4,7 +4,7 @@ import type { Reason } from '../engine/reasons';
 import type { RouteFacts } from '../engine/route';
 import type { SourceFault } from '../engine/source';
 import type { CapsOwner } from './caps';
-import type { Expectations, PaidFor, RealAttempt } from './outcome';
+import type { Expectations, PayingTerms, RealAttempt } from './outcome';
 
 // The input of a simulation, and its results.
 
@@ -47,7 +47,7 @@ export interface ReplayedCall {
 export interface SimulatedBuyer {
   candidate: Candidate;
   caps: CapsOwner;
-  conversions: readonly PaidFor[];
+  conversions: readonly PayingTerms[];
 }
 
 export interface SimulatedGroup {

@@ -9,7 +9,7 @@ import { drawBy } from '../engine/draw';
 // expected rates.
 
 /** A conversion of a buyer, reduced to its price and conditions. */
-export interface PaidFor {
+export interface PayingTerms {
   time_frame: number;
   open: readonly number[];
   conversion_type: 'duration' | 'postback';
@@ -62,11 +62,11 @@ export interface Outcome {
 }
 
 /** Random numbers from 0 to 1 that depend only on the seed, the call, the buyer and `what`. */
-export type Chances = (buyer_id: number, what: 'answer' | 'conversion' | 'talk') => number;
+export type Chances = (buyerId: number, what: 'answer' | 'conversion' | 'talk') => number;
 const CHANCE_KEYS = { answer: 0, conversion: 1, talk: 2 };
-export function chancesOf(seed: string, call_id: number): Chances {
-  const draw = drawBy(`${seed}/${call_id}`);
-  return (buyer_id, what) => Math.exp(-draw(buyer_id * 4 + CHANCE_KEYS[what], 1));
+export function buildChances(seed: string, callId: number): Chances {
+  const draw = drawBy(`${seed}/${callId}`);
+  return (buyerId, what) => Math.exp(-draw(buyerId * 4 + CHANCE_KEYS[what], 1));
 }
 
 interface AttemptToDecide {
@@ -80,7 +80,7 @@ interface AttemptToDecide {
  * Decides if and when a buyer answers. An attempt that was really released because another buyer
  * took the call may answer, but not before its release.
  */
-export function outcomeOf({
+export function decideOutcome({
   buyer: { id, timeout_seconds },
   real,
   chances,
@@ -96,7 +96,7 @@ export function outcomeOf({
 }
 
 /** Seconds that a call lasts: its real duration, or else that of some other call. */
-export function talkOf(
+export function pickTalkTime(
   talked: number | null,
   chances: Chances,
   { talked: all }: Expectations,
@@ -108,19 +108,23 @@ export function talkOf(
 /**
  * The conversions of a buyer that are open at an instant, in order; the first is the current one.
  */
-export function conversionsAt(conversions: readonly PaidFor[], zone: string, now: Date): PaidFor[] {
+export function listOpenConversions(
+  conversions: readonly PayingTerms[],
+  zone: string,
+  now: Date,
+): PayingTerms[] {
   const minute = minuteOfWeek(zone, now);
   const open = conversions.filter((conversion) => isOpenAt(conversion.open, minute));
   return open.filter(({ time_frame }) => time_frame === open[0]!.time_frame);
 }
 
 /** A buyer pays by its bid for the call, or else by its conversions that are open at an instant. */
-export const paysBy = (
+export const listPayingTerms = (
   bid: CandidateBid | undefined,
-  { conversions, zone, now }: { conversions: readonly PaidFor[]; zone: string; now: Date },
-): PaidFor[] => (bid ? [paidForBid(bid)] : conversionsAt(conversions, zone, now));
+  { conversions, zone, now }: { conversions: readonly PayingTerms[]; zone: string; now: Date },
+): PayingTerms[] => (bid ? [toBidTerms(bid)] : listOpenConversions(conversions, zone, now));
 
-const paidForBid = ({ amount, duration }: CandidateBid): PaidFor => ({
+const toBidTerms = ({ amount, duration }: CandidateBid): PayingTerms => ({
   time_frame: 0,
   open: [],
   conversion_type: 'duration',
@@ -131,14 +135,14 @@ const paidForBid = ({ amount, duration }: CandidateBid): PaidFor => ({
 });
 
 /** The first conversion by duration that pays for so many seconds, or else the one by postback. */
-export function paying(
-  open: readonly PaidFor[],
+export function pickPayingTerms(
+  open: readonly PayingTerms[],
   {
     seconds,
     tokens,
     has_postback,
   }: { seconds: number; tokens: TokenSource; has_postback: boolean },
-): PaidFor | undefined {
+): PayingTerms | undefined {
   const lasted = open.find(
     ({ conversion_type, duration, token_values }) =>
       conversion_type === 'duration' && seconds >= duration && passesFilters(token_values, tokens),
@@ -172,13 +176,13 @@ type Totals = Omit<ObservedAttempts, 'buyer_id'>;
 
 const NO_ATTEMPTS: Totals = { attempts: 0, connects: 0, conversions: 0, rang: 0 };
 
-const totalsOf = (observed: readonly ObservedAttempts[]): Totals =>
+const sumAttempts = (observed: readonly ObservedAttempts[]): Totals =>
   observed.reduce(
-    (sum, each) => ({
-      attempts: sum.attempts + each.attempts,
-      connects: sum.connects + each.connects,
-      conversions: sum.conversions + each.conversions,
-      rang: sum.rang + each.rang,
+    (sum, row) => ({
+      attempts: sum.attempts + row.attempts,
+      connects: sum.connects + row.connects,
+      conversions: sum.conversions + row.conversions,
+      rang: sum.rang + row.rang,
     }),
     NO_ATTEMPTS,
   );
@@ -189,24 +193,27 @@ type Ratio = readonly [number, number];
 /**
  * The assumed rate, or else that of the buyer, or of all buyers if the buyer has too few attempts.
  */
-function rateOf(assumed: number | undefined, own: Ratio, all: Ratio): Rate {
+function pickRate(assumed: number | undefined, buyerRatio: Ratio, all: Ratio): Rate {
   if (assumed !== undefined) return { rate: assumed, from: 'given' };
-  if (own[1] >= MIN_OBSERVED) return { rate: own[0] / own[1], from: 'buyer' };
+  if (buyerRatio[1] >= MIN_OBSERVED) return { rate: buyerRatio[0] / buyerRatio[1], from: 'buyer' };
   if (all[1] >= MIN_OBSERVED) return { rate: all[0] / all[1], from: 'offer' };
   return { rate: 1, from: 'assumed' };
 }
 
-function ratesOf(own: Totals, all: Totals, given: Assumptions): Rates {
+function buildRates(buyerTotals: Totals, all: Totals, assumptions: Assumptions): Rates {
   const answered = ({ connects, attempts }: Totals): Ratio => [connects, attempts];
   const converted = ({ conversions, connects }: Totals): Ratio => [conversions, connects];
   return {
-    answer: rateOf(given.answer_rate, answered(own), answered(all)),
-    conversion: rateOf(given.conversion_rate, converted(own), converted(all)),
+    answer: pickRate(assumptions.answer_rate, answered(buyerTotals), answered(all)),
+    conversion: pickRate(assumptions.conversion_rate, converted(buyerTotals), converted(all)),
   };
 }
 
-function durationsOf(given: number | undefined, observed: readonly number[]): readonly number[] {
-  if (given !== undefined) return [given];
+function listDurations(
+  assumedDuration: number | undefined,
+  observed: readonly number[],
+): readonly number[] {
+  if (assumedDuration !== undefined) return [assumedDuration];
   return observed.length > 0 ? observed : [DEFAULTS.talked];
 }
 
@@ -214,20 +221,20 @@ export interface Observations {
   buyer_ids: readonly number[];
   /** Seconds that connected calls lasted. */
   talked: readonly number[];
-  given?: Assumptions;
+  assumptions?: Assumptions;
 }
 
-export function expectationsOf(
+export function buildExpectations(
   observed: readonly ObservedAttempts[],
-  { buyer_ids, talked, given = {} }: Observations,
+  { buyer_ids, talked, assumptions = {} }: Observations,
 ): Expectations {
-  const all = totalsOf(observed);
-  const by_buyer = new Map(observed.map((each) => [each.buyer_id, each]));
+  const all = sumAttempts(observed);
+  const byBuyer = new Map(observed.map((row) => [row.buyer_id, row]));
   return {
     rates: new Map(
-      buyer_ids.map((id) => [id, ratesOf(by_buyer.get(id) ?? NO_ATTEMPTS, all, given)]),
+      buyer_ids.map((id) => [id, buildRates(byBuyer.get(id) ?? NO_ATTEMPTS, all, assumptions)]),
     ),
-    talked: durationsOf(given.answered_seconds, talked),
+    talked: listDurations(assumptions.answered_seconds, talked),
     answered_after: all.connects > 0 ? all.rang / all.connects : DEFAULTS.answered_after,
   };
 }

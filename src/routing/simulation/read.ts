@@ -39,7 +39,7 @@ const PAGE = 5_000;
  * Ended calls of an offer with their results, in the order in which they came in, in pages.
  * `tokens` adds their tokens, `history` the earlier calls of the caller.
  */
-export async function* readPastCalls(
+export async function* loadPastCalls(
   db: Connection,
   period: Period,
   needs: { tokens: boolean; history: boolean },
@@ -57,13 +57,13 @@ export async function* readPastCalls(
   }
 }
 
-export const readObserved = (
+export const loadObservedAttempts = (
   db: Connection,
   period: Period,
 ): Promise<RowOf<typeof OBSERVED_ATTEMPTS>[]> => db.sql(OBSERVED_ATTEMPTS, period);
 
 /** Seconds that connected calls lasted: a hundred quantiles; empty without calls. */
-export async function readTalked(db: Connection, period: Period): Promise<number[]> {
+export async function loadTalkDurations(db: Connection, period: Period): Promise<number[]> {
   const [row] = await db.sql(TALK_DURATIONS, period);
   return row!.talked;
 }
@@ -71,7 +71,7 @@ export async function readTalked(db: Connection, period: Period): Promise<number
 export type Callers = RowOf<typeof CALLERS>;
 
 /** Facts of callers of an offer: lists as they are now, calls before `from`. */
-export async function readCallers(
+export async function loadCallers(
   db: Connection,
   callers: Pick<Period, 'offer_id' | 'from'> & {
     numbers: readonly number[];
@@ -106,7 +106,7 @@ const DAY_MS = 86_400_000;
  * Loads the settings of buyers and groups as they are now, and the usage of their caps at `from`.
  * Earlier calls are read only for totals, if `hasTotals`.
  */
-export async function readSetup(
+export async function loadSetup(
   db: Connection,
   { from, ...owners }: SetupOwners,
   hasTotals: (caps: Setup['caps']) => boolean,
@@ -123,7 +123,7 @@ export async function readSetup(
 }
 
 /** By id; includes deleted buyers. */
-export async function readBuyerNames(
+export async function loadBuyerNames(
   db: Connection,
   ids: readonly number[],
 ): Promise<Map<number, string | null>> {

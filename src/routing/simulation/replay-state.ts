@@ -4,7 +4,7 @@ import { openCaps, type Caps, type CapsOwner } from './caps';
 import { EventQueue } from './event-queue';
 import { openLedger, type Ledger, type Owner } from './ledger';
 import { noFigures, type Configuration, type Replay, type ReplayedCall } from './model';
-import { paysBy, type Expectations, type PaidFor } from './outcome';
+import { listPayingTerms, type Expectations, type PayingTerms } from './outcome';
 
 export interface Source {
   caps: Caps;
@@ -35,34 +35,34 @@ export function openReplay(
   { buyers, groups, sources, payouts }: Configuration,
   { seed, start, expected }: Omit<Replay, 'calls'>,
 ): ReplayState {
-  const ownerOf = (
+  const openOwner = (
     subject: Owner['subject'],
     caps: CapsOwner,
-    conversions: readonly PaidFor[] = [],
+    conversions: readonly PayingTerms[] = [],
   ): Owner => ({ caps: openCaps(caps, start), subject, conversions, figures: noFigures() });
   // The subjects are copies, since calls change them in place.
-  const group_owners = new Map(
-    groups.map(({ group, caps }) => [group.id, ownerOf(copyGroup(group, null), caps)]),
+  const groupOwners = new Map(
+    groups.map(({ group, caps }) => [group.id, openOwner(copyGroup(group, null), caps)]),
   );
-  const buyer_owners = new Map(
+  const buyerOwners = new Map(
     buyers.map(({ candidate, caps, conversions }) => {
-      const own_groups = candidate.groups.map(
-        ({ id }) => group_owners.get(id)!.subject as CandidateGroup,
+      const ownGroups = candidate.groups.map(
+        ({ id }) => groupOwners.get(id)!.subject as CandidateGroup,
       );
-      const subject = copyCandidate(candidate, { groups: own_groups, last_call_at: null });
-      return [candidate.id, ownerOf(subject, caps, conversions)];
+      const subject = copyCandidate(candidate, { groups: ownGroups, last_call_at: null });
+      return [candidate.id, openOwner(subject, caps, conversions)];
     }),
   );
   return {
     seed,
     expected,
     queue: new EventQueue(),
-    buyers: buyer_owners,
-    groups: group_owners,
+    buyers: buyerOwners,
+    groups: groupOwners,
     sources: new Map(
       [...sources].map(([id, caps]) => [id, { caps: openCaps(caps, start), zone: caps.zone }]),
     ),
-    candidates: [...buyer_owners.values()].map(({ subject }) => subject as Candidate),
+    candidates: [...buyerOwners.values()].map(({ subject }) => subject as Candidate),
     connected_to: new Map(),
     ledger: openLedger(payouts, seed),
   };
@@ -78,7 +78,7 @@ export function refreshCandidates(
     const buyer = owner.subject as Candidate;
     const bid = isBidder(buyer) ? bids?.get(buyer.id) : undefined;
     const { conversions } = owner;
-    const open = paysBy(bid, { conversions, zone: buyer.zone, now });
+    const open = listPayingTerms(bid, { conversions, zone: buyer.zone, now });
     buyer.bid = bid ?? null;
     buyer.number = bid?.number ?? buyer.number;
     buyer.current_conversion_revenue = open[0]?.revenue ?? null;

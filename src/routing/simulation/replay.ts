@@ -2,21 +2,21 @@ import type { Candidate } from '../engine/candidate';
 import type { Considered } from '../engine/route';
 import { sourceCapFault, type SourceFault } from '../engine/source';
 import {
-  mostRevenue,
+  computeMaxRevenue,
   recordConnection,
   releaseSlot,
   reserveBuyers,
   reserveSource,
-  slotsOf,
+  listSlots,
   type Dialed,
 } from './dialing';
-import { charge, paysAgainAt, type ChargedAttempt, type Owner, type Slot } from './ledger';
+import { charge, listNextPayments, type ChargedAttempt, type Owner, type Slot } from './ledger';
 import type { Configuration, Figures, Replay, ReplayedCall } from './model';
 import {
-  chancesOf,
-  conversionsAt,
-  outcomeOf,
-  talkOf,
+  buildChances,
+  listOpenConversions,
+  decideOutcome,
+  pickTalkTime,
   type Chances,
   type Outcome,
   type RealAttempt,
@@ -51,7 +51,7 @@ export function* replay(
   const { queue, seed } = state;
   for (const call of calls) {
     while (queue.runNext(call.at.getTime())) yield;
-    const chances = chancesOf(seed, call.id);
+    const chances = buildChances(seed, call.id);
     const fresh = { round: 0, tried: new Set<number>(), last: undefined, source_slot: undefined };
     lookForBuyer(state, { call, chances, ...fresh }, call.at);
     yield;
@@ -68,36 +68,45 @@ function lookForBuyer(state: ReplayState, current: CurrentCall, now: Date): void
     now,
     seed: call.seeds[round] ?? `${state.seed}/${call.id}/${round}`,
     tried,
-    previous_buyer_id: previousBuyer(state, call),
-    pays_again_at: paysAgainAt(state.ledger, call, state.buyers.values(), now),
-    source_fault: round === 0 ? sourceFaultOf(state, call, now) : undefined,
+    previous_buyer_id: findPreviousBuyer(state, call),
+    pays_again_at: listNextPayments(state.ledger, call, state.buyers.values(), now),
+    source_fault: round === 0 ? findSourceFault(state, call, now) : undefined,
   });
   const { dialed, considered } = reserveBuyers(state, facts, now);
   countSkips(state, considered);
-  if (round === 0 && !facts.refused) enter(state, current, dialed.length > 0, now);
+  if (round === 0 && !facts.refused) countIncomingCall(state, current, dialed.length > 0, now);
   current.round++;
   if (dialed.length > 0) ring(state, current, dialed, now);
   else endCall(current, now);
 }
 
-function sourceFaultOf(
+function findSourceFault(
   state: ReplayState,
   { traffic_source_id }: ReplayedCall,
   now: Date,
 ): SourceFault | undefined {
   const source = state.sources.get(traffic_source_id ?? 0);
-  const used_up = source?.caps.usedUp(now, mostRevenue(state));
-  return source && used_up ? sourceCapFault({ used_up, zone: source.zone }) : undefined;
+  const usedUp = source?.caps.usedUp(now, computeMaxRevenue(state));
+  return source && usedUp ? sourceCapFault({ used_up: usedUp, zone: source.zone }) : undefined;
 }
 
 /** Counts a call in the caps of its source. */
-function enter(state: ReplayState, current: CurrentCall, is_dialed: boolean, now: Date): void {
+function countIncomingCall(
+  state: ReplayState,
+  current: CurrentCall,
+  isDialed: boolean,
+  now: Date,
+): void {
   const source = state.sources.get(current.call.traffic_source_id ?? 0);
   if (!source) return;
-  current.source_slot = reserveSource(source, { is_dialed, revenue: mostRevenue(state), now });
+  current.source_slot = reserveSource(source, {
+    is_dialed: isDialed,
+    revenue: computeMaxRevenue(state),
+    now,
+  });
 }
 
-const previousBuyer = (
+const findPreviousBuyer = (
   { connected_to }: ReplayState,
   { caller_number, previous_buyer_id }: ReplayedCall,
 ): number | null =>
@@ -118,7 +127,7 @@ function endCall({ last, source_slot }: CurrentCall, now: Date): void {
 
 /** An attempt with its predetermined outcome. */
 interface Ringing extends Outcome {
-  one: Dialed;
+  dialedBuyer: Dialed;
   real: RealAttempt | undefined;
 }
 
@@ -133,80 +142,97 @@ function ring(
 ): void {
   const { call } = current;
   current.last = dialed[0]!.owner;
-  const ringing = dialed.map((one) => dialOne(state, current, one));
-  const first = firstToAnswer(ringing);
+  const ringing = dialed.map((dialedBuyer) => dialBuyer(state, current, dialedBuyer));
+  const first = pickFirstToAnswer(ringing);
   const longest = Math.max(...ringing.map(({ after }) => after));
   const settled = now.getTime() + milliseconds(first?.after ?? longest);
-  const gives_up =
+  const givesUp =
     call.gave_up_after === null ? Infinity : call.at.getTime() + milliseconds(call.gave_up_after);
-  const until = Math.min(settled, gives_up);
-  for (const { one, after } of ringing) {
-    if (one === first?.one && until === settled) continue;
+  const until = Math.min(settled, givesUp);
+  for (const { dialedBuyer, after } of ringing) {
+    if (dialedBuyer === first?.dialedBuyer && until === settled) continue;
     const at = Math.min(now.getTime() + milliseconds(after), until);
-    state.queue.add(at, () => releaseSlot(one.slot, new Date(at)));
+    state.queue.add(at, () => releaseSlot(dialedBuyer.slot, new Date(at)));
   }
   const { group_slot } = dialed[0]!;
   state.queue.add(until, () => {
     const at = new Date(until);
-    if (first && until === settled) return connect(state, current, first.one, at);
+    if (first && until === settled) return connect(state, current, first.dialedBuyer, at);
     if (group_slot) releaseSlot(group_slot, at);
-    if (until === settled && until < gives_up) lookForBuyer(state, current, at);
+    if (until === settled && until < givesUp) lookForBuyer(state, current, at);
     else endCall(current, at);
   });
 }
 
 /** Counts an attempt, and charges a buyer that pays for being dialed. */
-function dialOne(state: ReplayState, current: CurrentCall, one: Dialed): Ringing {
+function dialBuyer(state: ReplayState, current: CurrentCall, dialedBuyer: Dialed): Ringing {
   const { call, chances, tried } = current;
-  const { owner, at: now } = one;
-  const { buyer } = one.member;
+  const { owner, at: now } = dialedBuyer;
+  const { buyer } = dialedBuyer.member;
   tried.add(buyer.id);
   owner.figures.attempts++;
   (owner.subject as Candidate).last_call_at = now;
   // A bidder that does not answer pays nothing.
-  const pays_at_dial =
+  const paysAtDial =
     !buyer.bid &&
-    conversionsAt(owner.conversions, buyer.zone, now).some(
+    listOpenConversions(owner.conversions, buyer.zone, now).some(
       ({ conversion_type, duration }) => conversion_type === 'duration' && duration === 0,
     );
-  if (pays_at_dial)
-    charge(state.ledger, attemptOf(current, one), { talked: 0, has_postback: false, now });
+  if (paysAtDial)
+    charge(state.ledger, toChargedAttempt(current, dialedBuyer), {
+      talked: 0,
+      has_postback: false,
+      now,
+    });
   const real = call.attempts.find(({ buyer_id }) => buyer_id === buyer.id);
-  return { one, real, ...outcomeOf({ buyer, real, chances, expected: state.expected }) };
+  return {
+    dialedBuyer,
+    real,
+    ...decideOutcome({ buyer, real, chances, expected: state.expected }),
+  };
 }
 
 /** When two answer at the same time, the one that really took the call is first. */
-function firstToAnswer(ringing: readonly Ringing[]): Ringing | undefined {
+function pickFirstToAnswer(ringing: readonly Ringing[]): Ringing | undefined {
   const took = ({ real }: Ringing) => Number(real?.status === 'connected');
   return ringing
     .filter(({ answers }) => answers)
     .toSorted((a, b) => a.after - b.after || took(b) - took(a))[0];
 }
 
-function connect(state: ReplayState, current: CurrentCall, one: Dialed, now: Date): void {
+function connect(state: ReplayState, current: CurrentCall, dialedBuyer: Dialed, now: Date): void {
   const { call, chances } = current;
-  const { owner } = one;
+  const { owner } = dialedBuyer;
   const { id } = owner.subject;
   owner.figures.connects++;
   current.last = owner;
   if (call.caller_number !== null) state.connected_to.set(call.caller_number, id);
-  const held = current.source_slot ? [...slotsOf(one), current.source_slot] : slotsOf(one);
+  const held = current.source_slot
+    ? [...listSlots(dialedBuyer), current.source_slot]
+    : listSlots(dialedBuyer);
   for (const slot of held) recordConnection(slot, now);
-  const talked = talkOf(call.talked, chances, state.expected);
+  const talked = pickTalkTime(call.talked, chances, state.expected);
   const ends = now.getTime() + milliseconds(talked);
   state.queue.add(ends, () => {
     const at = new Date(ends);
-    const has_postback = chances(id, 'conversion') < state.expected.rates.get(id)!.conversion.rate;
-    charge(state.ledger, attemptOf(current, one), { talked, has_postback, now: at });
-    for (const slot of slotsOf(one)) releaseSlot(slot, at);
+    const hasPostback = chances(id, 'conversion') < state.expected.rates.get(id)!.conversion.rate;
+    charge(state.ledger, toChargedAttempt(current, dialedBuyer), {
+      talked,
+      has_postback: hasPostback,
+      now: at,
+    });
+    for (const slot of listSlots(dialedBuyer)) releaseSlot(slot, at);
     endCall(current, at);
   });
 }
 
-const attemptOf = ({ call, source_slot }: CurrentCall, one: Dialed): ChargedAttempt => ({
+const toChargedAttempt = (
+  { call, source_slot }: CurrentCall,
+  dialedBuyer: Dialed,
+): ChargedAttempt => ({
   call,
   source_slot,
-  owner: one.owner,
-  slots: slotsOf(one),
-  dialed_at: one.at,
+  owner: dialedBuyer.owner,
+  slots: listSlots(dialedBuyer),
+  dialed_at: dialedBuyer.at,
 });

@@ -1,37 +1,37 @@
 import type { Db } from '../../db/tenant';
 import { HttpProblem } from '../../errors';
-import { foundFor } from '../../tokens/filter-lookups';
-import { needsOf, type FilterNeeds } from '../../tokens/filter-needs';
+import { readLookups } from '../../tokens/filter-lookups';
+import { combineNeeds, type FilterNeeds } from '../../tokens/filter-needs';
 import { parsePair } from '../../tokens/filters';
 import { lookUpForFilters } from '../../value-lists/look-up';
 import type { CallFacts } from '../caller-facts';
 import type { Candidate } from '../engine/candidate';
 import { loadRouting } from '../load-routing';
 import { newSeed } from '../seed';
-import { assumptionsOf } from './assumptions';
+import { listAssumptions } from './assumptions';
 import {
-  configurationOf,
+  buildConfiguration,
   countReal,
-  groupsOf,
-  realCalls,
-  syntheticCalls,
+  listGroups,
+  buildRealCalls,
+  buildSyntheticCalls,
   type Members,
   type OwnCarrier,
 } from './calls';
 import type { Limits } from './caps';
-import { changed, type BuyerChange, type Counts, type GroupChange } from './change';
+import { applyChanges, type BuyerChange, type Counts, type GroupChange } from './change';
 import { compare } from './compare';
-import { inSlices } from './in-slices';
+import { runInSlices } from './in-slices';
 import type { ReplayedCall } from './model';
-import { expectationsOf, type Assumptions, type Expectations } from './outcome';
+import { buildExpectations, type Assumptions, type Expectations } from './outcome';
 import {
   countCalls,
-  readBuyerNames,
-  readCallers,
-  readObserved,
-  readPastCalls,
-  readSetup,
-  readTalked,
+  loadBuyerNames,
+  loadCallers,
+  loadObservedAttempts,
+  loadPastCalls,
+  loadSetup,
+  loadTalkDurations,
   type Period,
   type Setup,
 } from './read';
@@ -60,7 +60,7 @@ export interface SimulationOrder {
 
 const MAX_CALLS = 100_000;
 /** Calls times buyers: each call checks every buyer. */
-const MAX_LOOKS = 1_000_000;
+const MAX_CHECKS = 1_000_000;
 /** Synthetic calls use rates of the attempts in this many days before now. */
 const OBSERVED_DAYS = 28;
 const DAY_MS = 86_400_000;
@@ -79,25 +79,25 @@ export async function simulate(db: Db, order: SimulationOrder) {
   }))!;
   requireOfOffer(candidates, changes);
   await requireBounded(db, period, { synthetic, buyers: candidates.length });
-  const setup = await setupOf(db, candidates, { from, changes });
-  const expected = await expectedOf(db, candidates, order);
-  const needs = needsOf(filtersOf(candidates, setup));
+  const setup = await loadOfferSetup(db, candidates, { from, changes });
+  const expected = await loadExpectations(db, candidates, order);
+  const needs = combineNeeds(listFilters(candidates, setup));
   const { calls, real } = synthetic
     ? {
-        calls: await readSyntheticCalls(
+        calls: await loadSyntheticCalls(
           db,
           { ...synthetic, carrier: order.carrier },
           { facts, needs, from, to, seed },
         ),
         real: null,
       }
-    : await readRealCalls(db, order, { facts, candidates, setup, needs });
-  const configured = configurationOf(candidates, setup, facts);
+    : await loadRealCalls(db, order, { facts, candidates, setup, needs });
+  const configured = buildConfiguration(candidates, setup, facts);
   const replayed = { calls, seed, start: from, expected };
-  const as_configured = await inSlices(() => replay(configured, replayed));
-  const as_changed = await inSlices(() => replay(changed(configured, changes), replayed));
-  const buyer_ids = new Set([...candidates.map(({ id }) => id), ...(real?.keys() ?? [])]);
-  const ids = [...buyer_ids].toSorted((a, b) => a - b);
+  const asConfigured = await runInSlices(() => replay(configured, replayed));
+  const asChanged = await runInSlices(() => replay(applyChanges(configured, changes), replayed));
+  const buyerIds = new Set([...candidates.map(({ id }) => id), ...(real?.keys() ?? [])]);
+  const ids = [...buyerIds].toSorted((a, b) => a - b);
   const kind = synthetic ? ('synthetic' as const) : ('real' as const);
   return {
     offer_id: Number(offer_id),
@@ -108,14 +108,14 @@ export async function simulate(db: Db, order: SimulationOrder) {
     seed,
     ...compare({
       ids,
-      names: await readBuyerNames(db, ids),
+      names: await loadBuyerNames(db, ids),
       changed: new Set(changes.buyers.map(({ id }) => id)),
       expected,
       real,
-      as_configured,
-      as_changed,
+      as_configured: asConfigured,
+      as_changed: asChanged,
     }),
-    assumptions: assumptionsOf(kind),
+    assumptions: listAssumptions(kind),
   };
 }
 
@@ -124,13 +124,13 @@ function requireOfOffer(
   candidates: readonly Candidate[],
   { buyers, groups }: SimulationOrder['changes'],
 ): void {
-  const buyer_ids = new Set(candidates.map(({ id }) => id));
-  const group_ids = new Set(groupsOf(candidates).map(({ id }) => id));
+  const buyerIds = new Set(candidates.map(({ id }) => id));
+  const groupIds = new Set(listGroups(candidates).map(({ id }) => id));
   for (const { id, field } of buyers)
-    if (!buyer_ids.has(id))
+    if (!buyerIds.has(id))
       throw HttpProblem.field(field, 'unknown_reference', `is no buyer of the offer: ${id}`);
   for (const { id, field } of groups)
-    if (!group_ids.has(id))
+    if (!groupIds.has(id))
       throw HttpProblem.field(
         field,
         'unknown_reference',
@@ -151,7 +151,7 @@ async function requireBounded(
       'limit_exceeded',
       `must leave at most ${MAX_CALLS} calls to replay`,
     );
-  const max = Math.floor(MAX_LOOKS / Math.max(1, buyers));
+  const max = Math.floor(MAX_CHECKS / Math.max(1, buyers));
   if (calls > max)
     throw HttpProblem.field(
       field,
@@ -161,7 +161,7 @@ async function requireBounded(
     );
 }
 
-async function setupOf(
+async function loadOfferSetup(
   db: Db,
   candidates: readonly Candidate[],
   { from, changes }: { from: Date; changes: SimulationOrder['changes'] },
@@ -169,30 +169,30 @@ async function setupOf(
   const owners = {
     from,
     buyer_ids: candidates.map(({ id }) => id),
-    group_ids: groupsOf(candidates).map(({ id }) => id),
+    group_ids: listGroups(candidates).map(({ id }) => id),
   };
   const hasTotal = ({ limits }: { limits: Limits }) =>
     Object.entries(limits).some(([name, limit]) => name.endsWith('_total_limit') && limit !== null);
-  const changes_total = [...changes.buyers, ...changes.groups].some(hasTotal);
-  return readSetup(db, owners, (caps) => changes_total || caps.some(hasTotal));
+  const changesTotal = [...changes.buyers, ...changes.groups].some(hasTotal);
+  return loadSetup(db, owners, (caps) => changesTotal || caps.some(hasTotal));
 }
 
-async function expectedOf(
+async function loadExpectations(
   db: Db,
   candidates: readonly Candidate[],
   { period, synthetic, now }: SimulationOrder,
 ): Promise<Expectations> {
   const { offer_id } = period;
-  const observed_from = new Date(now.getTime() - OBSERVED_DAYS * DAY_MS);
-  const observed_in = synthetic ? { offer_id, from: observed_from, to: now } : period;
-  return expectationsOf(await readObserved(db, observed_in), {
+  const observedFrom = new Date(now.getTime() - OBSERVED_DAYS * DAY_MS);
+  const observedIn = synthetic ? { offer_id, from: observedFrom, to: now } : period;
+  return buildExpectations(await loadObservedAttempts(db, observedIn), {
     buyer_ids: candidates.map(({ id }) => id),
-    talked: await readTalked(db, observed_in),
-    given: synthetic ?? {},
+    talked: await loadTalkDurations(db, observedIn),
+    assumptions: synthetic ?? {},
   });
 }
 
-interface Configured {
+interface ConfiguredOffer {
   facts: CallFacts;
   candidates: readonly Candidate[];
   setup: Setup;
@@ -200,7 +200,7 @@ interface Configured {
 }
 
 /** All have the same tokens. */
-async function readSyntheticCalls(
+async function loadSyntheticCalls(
   db: Db,
   synthetic: Synthetic & { carrier: OwnCarrier },
   {
@@ -210,7 +210,7 @@ async function readSyntheticCalls(
   }: { facts: CallFacts; needs: FilterNeeds; from: Date; to: Date; seed: string },
 ): Promise<ReplayedCall[]> {
   const members: Members = new Set();
-  const calls = syntheticCalls(facts, synthetic, { ...period, members });
+  const calls = buildSyntheticCalls(facts, synthetic, { ...period, members });
   await addMembers(db, needs, calls.slice(0, 1), members);
   return calls;
 }
@@ -235,42 +235,43 @@ async function addMembers(
     }).tokens,
   }));
   await lookUpForFilters(db.sql, deciding);
-  for (const { tokens } of deciding) for (const key of foundFor(tokens)!.members) members.add(key);
+  for (const { tokens } of deciding)
+    for (const key of readLookups(tokens)!.members) members.add(key);
 }
 
 /** Loads real calls page by page, and counts their real results by buyer. */
-async function readRealCalls(
+async function loadRealCalls(
   db: Db,
   { period, carrier }: SimulationOrder,
-  { facts, candidates, setup, needs }: Configured,
+  { facts, candidates, setup, needs }: ConfiguredOffer,
 ): Promise<{ calls: ReplayedCall[]; real: Map<number, Counts> }> {
   const calls: ReplayedCall[] = [];
   const real = new Map<number, Counts>();
   const members: Members = new Set();
-  const buyer_ids = candidates.map(({ id }) => id);
-  for await (const page of readPastCalls(db, period, readingOf(candidates, setup))) {
+  const buyerIds = candidates.map(({ id }) => id);
+  for await (const page of loadPastCalls(db, period, toReadNeeds(candidates, setup))) {
     const numbers = [...new Set(page.flatMap(({ caller_number }) => caller_number ?? []))];
     const { offer_id, from } = period;
-    const callers = await readCallers(db, { offer_id, from, numbers, buyer_ids });
-    const of_page = realCalls(page, facts, callers, { members, carrier });
-    await addMembers(db, needs, of_page, members);
-    calls.push(...of_page);
+    const callers = await loadCallers(db, { offer_id, from, numbers, buyer_ids: buyerIds });
+    const ofPage = buildRealCalls(page, facts, callers, { members, carrier });
+    await addMembers(db, needs, ofPage, members);
+    calls.push(...ofPage);
     countReal(real, page);
   }
   return { calls, real };
 }
 
-const filtersOf = (candidates: readonly Candidate[], { conversions }: Setup) => [
+const listFilters = (candidates: readonly Candidate[], { conversions }: Setup) => [
   ...candidates.map(({ record_token_filter_list }) => record_token_filter_list),
   ...conversions.map(({ token_values }) => token_values),
 ];
 
 /** The data of past calls that the filters of these buyers need. */
-function readingOf(
+function toReadNeeds(
   candidates: readonly Candidate[],
   setup: Setup,
 ): { tokens: boolean; history: boolean } {
-  const filters = filtersOf(candidates, setup).flat();
+  const filters = listFilters(candidates, setup).flat();
   const names = filters.flatMap((filter) => parsePair(filter)?.[0] ?? []);
   return {
     tokens: names.length > 0,

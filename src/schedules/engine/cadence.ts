@@ -1,5 +1,5 @@
 import { type ContactHours, nextContact, type Shift } from '../../time/contact-hours';
-import { instantOf, offsetAt } from '../../time/zone';
+import { toInstant, offsetAt } from '../../time/zone';
 
 export type ActionType =
   | 'dial'
@@ -60,7 +60,7 @@ export interface Facts {
 }
 
 /** An event before the next action, for the lead's history. */
-export type Passed =
+export type PassedEvent =
   | { event: 'skipped'; action: Action; reason: 'token_filter' }
   | { event: 'left_schedule'; reason: ExitReason };
 
@@ -76,7 +76,7 @@ export type Next =
 
 export interface Due {
   progress: Progress;
-  passed: Passed[];
+  passed: PassedEvent[];
   next: Next;
 }
 
@@ -86,7 +86,7 @@ export const isAttempt = (type: ActionType): boolean => type === 'dial' || type 
 export const isContact = (type: ActionType): boolean => CONTACTS.has(type);
 
 /** Undefined for never. */
-export function expiryOf(
+export function computeExpiry(
   { hours_to_expire, expires_in }: Plan,
   { entered_at }: Progress,
 ): Date | undefined {
@@ -97,8 +97,12 @@ export function expiryOf(
 /**
  * The reason of the reached limit, which ends the actions of the schedule; undefined without one.
  */
-export function limitReached(progress: Progress, plan: Plan, now: Date): ExitReason | undefined {
-  const expiry = expiryOf(plan, progress);
+export function findReachedLimit(
+  progress: Progress,
+  plan: Plan,
+  now: Date,
+): ExitReason | undefined {
+  const expiry = computeExpiry(plan, progress);
   if (expiry && expiry <= now) return 'expired';
   return plan.max_contact_attempts !== null &&
     progress.contact_attempts >= plan.max_contact_attempts
@@ -111,21 +115,22 @@ export function limitReached(progress: Progress, plan: Plan, now: Date): ExitRea
  * waits, and leaves the schedule for its end-of-schedule actions when a limit is reached or its
  * actions are done. Pure: the progress does not include the returned action; `applyAction` adds it.
  */
-export function nextDue(progress: Progress, plan: Plan, facts: Facts): Due {
-  const passed: Passed[] = [];
+export function findNextDue(progress: Progress, plan: Plan, facts: Facts): Due {
+  const passed: PassedEvent[] = [];
   let at = progress;
   const leave = (reason: ExitReason) => {
     passed.push({ event: 'left_schedule', reason });
     at = { ...at, phase: 'end', position: null, exit_reason: reason, not_before: null };
   };
-  if (at.callback_at) return { progress: at, passed, next: callback(at.callback_at, plan, facts) };
-  const limit = at.phase === 'actions' ? limitReached(at, plan, facts.now) : undefined;
+  if (at.callback_at)
+    return { progress: at, passed, next: toCallbackNext(at.callback_at, plan, facts) };
+  const limit = at.phase === 'actions' ? findReachedLimit(at, plan, facts.now) : undefined;
   if (limit) leave(limit);
   if (at.not_before && at.not_before > facts.now)
     return {
       progress: at,
       passed,
-      next: sooner({ kind: 'wait', at: at.not_before, why: 'wait' }, at, plan),
+      next: limitToExpiry({ kind: 'wait', at: at.not_before, why: 'wait' }, at, plan),
     };
   for (;;) {
     const action = (at.phase === 'actions' ? plan.actions : plan.end).find(
@@ -144,31 +149,36 @@ export function nextDue(progress: Progress, plan: Plan, facts: Facts): Due {
         return {
           progress: at,
           passed,
-          next: sooner({ kind: 'wait', at: until, why: 'wait', action }, at, plan),
+          next: limitToExpiry({ kind: 'wait', at: until, why: 'wait', action }, at, plan),
         };
-    } else return { progress: at, passed, next: sooner(allowed(action, plan, facts), at, plan) };
+    } else
+      return {
+        progress: at,
+        passed,
+        next: limitToExpiry(toAllowedNext(action, plan, facts), at, plan),
+      };
   }
 }
 
 /** The progress after the action was performed. */
-export function done(progress: Progress, action: Action): Progress {
+export function applyAction(progress: Progress, action: Action): Progress {
   const attempts = progress.contact_attempts + (isAttempt(action.type) ? 1 : 0);
   return { ...progress, position: action.position, contact_attempts: attempts, not_before: null };
 }
 
 /** The progress of a lead that starts its schedule at `now`. */
-export const initialProgress = (now: Date, contact_attempts = 0): Progress => ({
+export const buildInitialProgress = (now: Date, contactAttempts = 0): Progress => ({
   phase: 'actions',
   position: null,
   exit_reason: null,
   entered_at: now,
-  contact_attempts,
+  contact_attempts: contactAttempts,
   callback_at: null,
   not_before: null,
 });
 
-function callback(callback_at: Date, { hours }: Plan, { now, zones }: Facts): Next {
-  if (callback_at > now) return { kind: 'wait', at: callback_at, why: 'callback' };
+function toCallbackNext(callbackAt: Date, { hours }: Plan, { now, zones }: Facts): Next {
+  if (callbackAt > now) return { kind: 'wait', at: callbackAt, why: 'callback' };
   const open = nextContact(hours, zones, now);
   if (!open) return { kind: 'stuck' };
   return open.shifted_by
@@ -176,7 +186,7 @@ function callback(callback_at: Date, { hours }: Plan, { now, zones }: Facts): Ne
     : { kind: 'callback' };
 }
 
-function allowed(action: Action, { hours }: Plan, { now, zones }: Facts): Next {
+function toAllowedNext(action: Action, { hours }: Plan, { now, zones }: Facts): Next {
   if (!isContact(action.type)) return { kind: 'perform', action };
   const open = nextContact(hours, zones, now);
   if (!open) return { kind: 'stuck', action };
@@ -186,8 +196,8 @@ function allowed(action: Action, { hours }: Plan, { now, zones }: Facts): Next {
 }
 
 /** A waiting lead is checked again no later than its expiry. */
-function sooner(next: Next, progress: Progress, plan: Plan): Next {
-  const expiry = progress.phase === 'actions' ? expiryOf(plan, progress) : undefined;
+function limitToExpiry(next: Next, progress: Progress, plan: Plan): Next {
+  const expiry = progress.phase === 'actions' ? computeExpiry(plan, progress) : undefined;
   return next.kind === 'wait' && expiry && expiry < next.at ? { ...next, at: expiry } : next;
 }
 
@@ -196,8 +206,8 @@ function endOfWait({ wait }: Action, { hours: { business_zone } }: Plan, now: Da
   if ('ms' in wait) return new Date(now.getTime() + wait.ms);
   const local = now.getTime() + offsetAt(business_zone, now);
   const midnight = local - (local % 86_400_000);
-  const today = instantOf(new Date(midnight + wait.until * 60_000), business_zone);
+  const today = toInstant(new Date(midnight + wait.until * 60_000), business_zone);
   return today > now
     ? today
-    : instantOf(new Date(midnight + 86_400_000 + wait.until * 60_000), business_zone);
+    : toInstant(new Date(midnight + 86_400_000 + wait.until * 60_000), business_zone);
 }

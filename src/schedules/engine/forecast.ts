@@ -1,7 +1,14 @@
 import type { Shift } from '../../time/contact-hours';
-import { done, expiryOf, initialProgress, isContact, limitReached, nextDue } from './cadence';
-import type { Action, ActionType, Next, Passed, Plan, Progress } from './cadence';
-import { MIN_ROUND_MS, type Standing } from './next-step';
+import {
+  applyAction,
+  computeExpiry,
+  buildInitialProgress,
+  isContact,
+  findReachedLimit,
+  findNextDue,
+} from './cadence';
+import type { Action, ActionType, Next, PassedEvent, Plan, Progress } from './cadence';
+import { MIN_ROUND_MS, type ContactConditions } from './next-step';
 
 export type Obstacle =
   | 'opt_out'
@@ -29,7 +36,7 @@ export interface Situation {
   now: Date;
   /** IANA zones that the lead may be in. */
   zones: readonly string[];
-  standing: Standing;
+  conditions: ContactConditions;
   /** False for the lead of an offer: it waits for a call, and may have requested a callback. */
   in_schedule: boolean;
   /** Blocks every step until it is gone. */
@@ -67,12 +74,12 @@ class Forecast {
     plan: Plan,
     private readonly situation: Situation,
   ) {
-    const { now, standing, in_schedule, parked, delayed_by } = situation;
+    const { now, conditions, in_schedule, parked, delayed_by } = situation;
     this.at = now;
     this.delayed_by = delayed_by;
-    this.stopped = standing.paused ? 'paused' : parked;
+    this.stopped = conditions.paused ? 'paused' : parked;
     this.plan = in_schedule ? plan : { ...plan, hours_to_expire: null, expires_in: null };
-    this.offer_expiry = in_schedule ? undefined : expiryOf(plan, progress);
+    this.offer_expiry = in_schedule ? undefined : computeExpiry(plan, progress);
   }
 
   /** Adds the next step; returns true when more may follow. */
@@ -83,7 +90,7 @@ class Forecast {
       (!progress.callback_at || (offer_expiry && offer_expiry <= at))
     )
       return this.expire();
-    const { passed, next, ...step } = nextDue(progress, plan, {
+    const { passed, next, ...step } = findNextDue(progress, plan, {
       now: at,
       zones: this.situation.zones,
     });
@@ -102,7 +109,7 @@ class Forecast {
     return more;
   }
 
-  private addPassed(event: Passed): void {
+  private addPassed(event: PassedEvent): void {
     this.delayed_by = undefined;
     if (event.event === 'skipped')
       this.add({ kind: event.action.type, action: event.action, blocked_by: 'token_filter' });
@@ -133,7 +140,7 @@ class Forecast {
     const expiry =
       this.offer_expiry ??
       (action && this.progress.phase === 'actions'
-        ? expiryOf(this.plan, this.progress)
+        ? computeExpiry(this.plan, this.progress)
         : undefined);
     this.add({ kind: action?.type ?? 'callback', ...(action && { action }) }, false);
     if (this.stopped !== 'no_open_hours' || !expiry) return false;
@@ -142,7 +149,7 @@ class Forecast {
   }
 
   private stopReason(): Obstacle | undefined {
-    const { opt_out, blocked } = this.situation.standing;
+    const { opt_out, blocked } = this.situation.conditions;
     return opt_out ? 'opt_out' : (this.changed ?? (blocked ? 'blacklist' : undefined));
   }
 
@@ -150,14 +157,19 @@ class Forecast {
   private contact(action: Action | undefined): boolean {
     const kind = action?.type ?? 'callback';
     this.stopped ??= this.stopReason();
-    const skipped_for = obstacle(kind, this.situation.standing);
-    const blocked_by = this.stopped ?? skipped_for;
+    const skippedFor = findObstacle(kind, this.situation.conditions);
+    const blockedBy = this.stopped ?? skippedFor;
     const why = this.stopped ? undefined : this.delayed_by;
     const late =
       why === 'carrier'
         ? { message: 'tried again, since it could not be sent' }
         : why && { delayed_by: why };
-    this.add({ kind, ...(action && { action }), ...late, ...(blocked_by && { blocked_by }) });
+    this.add({
+      kind,
+      ...(action && { action }),
+      ...late,
+      ...(blockedBy && { blocked_by: blockedBy }),
+    });
     this.delayed_by = undefined;
     const { progress } = this;
     const attempts = progress.contact_attempts;
@@ -165,12 +177,12 @@ class Forecast {
       this.progress = {
         ...progress,
         callback_at: null,
-        contact_attempts: attempts + (skipped_for ? 0 : 1),
+        contact_attempts: attempts + (skippedFor ? 0 : 1),
       };
     else
-      this.progress = skipped_for
-        ? { ...done(progress, action), contact_attempts: attempts }
-        : done(progress, action);
+      this.progress = skippedFor
+        ? { ...applyAction(progress, action), contact_attempts: attempts }
+        : applyAction(progress, action);
     return true;
   }
 
@@ -187,20 +199,20 @@ class Forecast {
     this.add({ kind, action });
     if (kind === 'opt_out') this.changed = 'opt_out';
     if (kind === 'block') this.changed ??= 'blacklist';
-    this.progress = kind === 'exit' ? exited(progress) : done(progress, action);
+    this.progress = kind === 'exit' ? applyExit(progress) : applyAction(progress, action);
     return kind !== 'move_to_schedule';
   }
 
   private restart(action: Action): boolean {
     const { progress, plan, at } = this;
-    const limit = limitReached(progress, plan, at);
+    const limit = findReachedLimit(progress, plan, at);
     if (limit) {
       this.add({ kind: 'leave_schedule', action, message: limit });
-      this.progress = { ...done(progress, action), exit_reason: limit };
+      this.progress = { ...applyAction(progress, action), exit_reason: limit };
       return true;
     }
     this.add({ kind: 'restart', action });
-    const restarted = initialProgress(progress.entered_at, progress.contact_attempts);
+    const restarted = buildInitialProgress(progress.entered_at, progress.contact_attempts);
     this.progress = { ...restarted, not_before: new Date(at.getTime() + MIN_ROUND_MS) };
     return true;
   }
@@ -212,7 +224,7 @@ class Forecast {
   }
 }
 
-function exited(progress: Progress): Progress {
+function applyExit(progress: Progress): Progress {
   const position = progress.phase === 'end' ? Infinity : null;
   return {
     ...progress,
@@ -223,9 +235,9 @@ function exited(progress: Progress): Progress {
   };
 }
 
-function obstacle(
+function findObstacle(
   kind: PlannedStep['kind'],
-  { suppressed_by, has_email, has_number, number_allowed }: Standing,
+  { suppressed_by, has_email, has_number, number_allowed }: ContactConditions,
 ): Obstacle | undefined {
   if (suppressed_by !== null) return 'suppressed';
   if (kind === 'email') return has_email ? undefined : 'no_email';

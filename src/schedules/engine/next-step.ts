@@ -1,4 +1,11 @@
-import { done, expiryOf, initialProgress, isContact, limitReached, nextDue } from './cadence';
+import {
+  applyAction,
+  computeExpiry,
+  buildInitialProgress,
+  isContact,
+  findReachedLimit,
+  findNextDue,
+} from './cadence';
 import type { Action, ExitReason, Facts, Next, Phase, Plan, Progress } from './cadence';
 
 export type SkipReason =
@@ -8,7 +15,7 @@ export type DelayReason =
   'daylight_hours' | 'business_hours' | 'no_open_hours' | 'carrier' | 'no_buyer';
 
 /** Conditions for contacting the lead, as read at the time of sending. */
-export interface Standing {
+export interface ContactConditions {
   /** The number is on the blacklist of the company, or blocked for the offer or schedule. */
   blocked: boolean;
   opt_out: boolean;
@@ -48,28 +55,28 @@ export const MIN_ROUND_MS = 60_000;
 const RETRY_STUCK_MS = 86_400_000;
 
 interface Situation extends Facts {
-  standing: Standing;
+  conditions: ContactConditions;
 }
 
 /** Decides the next step of a lead now, or the reason for none. Pure. */
-export function nextStep(from: Progress, plan: Plan, facts: Situation): NextStep {
-  const { standing } = facts;
+export function decideNextStep(from: Progress, plan: Plan, facts: Situation): NextStep {
+  const { conditions } = facts;
   const events: StepEvent[] = [];
-  if (standing.paused)
+  if (conditions.paused)
     return { progress: from, events, verdict: { kind: 'park', reason: 'disabled' } };
   let progress = from;
   for (;;) {
-    const { next, passed, ...due } = nextDue(progress, plan, facts);
+    const { next, passed, ...due } = findNextDue(progress, plan, facts);
     ({ progress } = due);
     events.push(...passed);
     if (next.kind === 'end') return { progress, events, verdict: next };
     if (next.kind === 'wait' || next.kind === 'stuck')
-      return { progress, events, verdict: waiting(next, progress, plan, facts) };
+      return { progress, events, verdict: toWaitVerdict(next, progress, plan, facts) };
     const action = next.kind === 'callback' ? undefined : next.action;
     const outcome =
       action && !isContact(action.type)
-        ? instruction(action, progress, plan, facts.now)
-        : contact(action, progress, standing);
+        ? applyInstruction(action, progress, plan, facts.now)
+        : decideContact(action, progress, conditions);
     progress = outcome.progress ?? progress;
     if ('verdict' in outcome) return { progress, events, verdict: outcome.verdict };
     if (outcome.event) events.push(outcome.event);
@@ -81,10 +88,14 @@ type Outcome =
   { verdict: Verdict; progress?: Progress } | { progress: Progress; event?: StepEvent };
 
 /** A contact by an action or, without one, by the callback that the lead requested. */
-function contact(action: Action | undefined, progress: Progress, standing: Standing): Outcome {
-  const parked = parkedBy(standing);
+function decideContact(
+  action: Action | undefined,
+  progress: Progress,
+  conditions: ContactConditions,
+): Outcome {
+  const parked = findParkVerdict(conditions);
   if (parked) return { verdict: parked };
-  const reason = unreachable(action, standing);
+  const reason = findSkipReason(action, conditions);
   if (!reason) return { verdict: { kind: 'contact', ...(action && { action }) } };
   if (!action) return { progress: { ...progress, callback_at: null } };
   return {
@@ -96,19 +107,20 @@ function contact(action: Action | undefined, progress: Progress, standing: Stand
 type Waiting = Extract<Next, { kind: 'wait' | 'stuck' }>;
 
 /** A lead that waits for a contact it refuses stops at once. */
-function waiting(
+function toWaitVerdict(
   next: Waiting,
   progress: Progress,
   plan: Plan,
-  { standing, now }: Situation,
+  { conditions, now }: Situation,
 ): Verdict {
-  const parked = next.action && isContact(next.action.type) ? parkedBy(standing) : undefined;
+  const parked =
+    next.action && isContact(next.action.type) ? findParkVerdict(conditions) : undefined;
   if (parked) return parked;
-  const later = laterOf(next, progress, plan, now);
+  const later = toDelay(next, progress, plan, now);
   return { kind: 'later', ...later, ...(next.action && { action: next.action }) };
 }
 
-function laterOf(
+function toDelay(
   next: Waiting,
   progress: Progress,
   plan: Plan,
@@ -120,21 +132,22 @@ function laterOf(
       ...(next.why !== 'wait' && next.why !== 'callback' && { reason: next.why }),
     };
   // Expiry does not end a callback.
-  const expiry = next.action && progress.phase === 'actions' ? expiryOf(plan, progress) : undefined;
+  const expiry =
+    next.action && progress.phase === 'actions' ? computeExpiry(plan, progress) : undefined;
   return {
     at: new Date(Math.min(now.getTime() + RETRY_STUCK_MS, expiry?.getTime() ?? Infinity)),
     reason: 'no_open_hours',
   };
 }
 
-function parkedBy({ blocked, opt_out }: Standing): Verdict | undefined {
+function findParkVerdict({ blocked, opt_out }: ContactConditions): Verdict | undefined {
   if (opt_out) return { kind: 'park', reason: 'opt_out' };
   return blocked ? { kind: 'park', reason: 'blocked' } : undefined;
 }
 
-function unreachable(
+function findSkipReason(
   action: Action | undefined,
-  { suppressed_by, has_email, has_number, number_allowed }: Standing,
+  { suppressed_by, has_email, has_number, number_allowed }: ContactConditions,
 ): SkipReason | undefined {
   if (suppressed_by !== null) return 'suppressed';
   if (action?.type === 'email') return has_email ? undefined : 'no_email';
@@ -142,20 +155,20 @@ function unreachable(
   return has_number ? undefined : 'no_number';
 }
 
-function instruction(action: Action, progress: Progress, plan: Plan, now: Date): Outcome {
+function applyInstruction(action: Action, progress: Progress, plan: Plan, now: Date): Outcome {
   switch (action.type) {
     case 'exit': {
       const phase: Phase = 'end';
       // Among the end-of-schedule actions, an exit leads to the end itself.
       const position = progress.phase === 'end' ? Infinity : null;
-      const exit_reason = progress.exit_reason ?? 'completed';
+      const exitReason = progress.exit_reason ?? 'completed';
       return {
-        progress: { ...progress, phase, position, exit_reason, not_before: null },
-        event: { event: 'left_schedule', reason: exit_reason, action },
+        progress: { ...progress, phase, position, exit_reason: exitReason, not_before: null },
+        event: { event: 'left_schedule', reason: exitReason, action },
       };
     }
     case 'restart':
-      return restart(action, progress, plan, now);
+      return applyRestart(action, progress, plan, now);
     case 'move_to_schedule': {
       const from = new Date(progress.entered_at.getTime() + MIN_ROUND_MS);
       return from > now
@@ -165,7 +178,7 @@ function instruction(action: Action, progress: Progress, plan: Plan, now: Date):
     case 'webhook':
     case 'opt_out':
     case 'block':
-      return { verdict: { kind: action.type, action }, progress: done(progress, action) };
+      return { verdict: { kind: action.type, action }, progress: applyAction(progress, action) };
     default:
       throw new Error(`${action.type} is no instruction`);
   }
@@ -175,14 +188,14 @@ function instruction(action: Action, progress: Progress, plan: Plan, now: Date):
  * Attempts and the time of entry stay, so that a schedule that restarts itself ends. When a limit
  * is reached the lead leaves instead: otherwise it would leave at once and restart at its end.
  */
-function restart(action: Action, progress: Progress, plan: Plan, now: Date): Outcome {
-  const limit = limitReached(progress, plan, now);
+function applyRestart(action: Action, progress: Progress, plan: Plan, now: Date): Outcome {
+  const limit = findReachedLimit(progress, plan, now);
   if (limit)
     return {
-      progress: { ...done(progress, action), exit_reason: limit },
+      progress: { ...applyAction(progress, action), exit_reason: limit },
       event: { event: 'left_schedule', reason: limit, action },
     };
-  const restarted = initialProgress(progress.entered_at, progress.contact_attempts);
+  const restarted = buildInitialProgress(progress.entered_at, progress.contact_attempts);
   return {
     progress: { ...restarted, not_before: new Date(now.getTime() + MIN_ROUND_MS) },
     event: { event: 'restarted', action },

@@ -87,7 +87,7 @@ export function compileSchedule(row: ScheduleRow): CompiledSchedule {
   const steps = row.actions.map((action): [ActionRow, CompiledAction] => [
     action,
     {
-      action: actionOf(action),
+      action: toAction(action),
       // An invalid filter matches no lead.
       filters: action.token_filters.map((filter) => compileFilter(filter) ?? (() => false)),
     },
@@ -104,7 +104,7 @@ export function compileSchedule(row: ScheduleRow): CompiledSchedule {
   );
   return {
     row,
-    hours: hoursOf(row),
+    hours: toContactHours(row),
     actions: steps.flatMap(([{ end_of_schedule }, step]) => (end_of_schedule ? [] : [step])),
     end: steps.flatMap(([{ end_of_schedule }, step]) => (end_of_schedule ? [step] : [])),
     rows: new Map(row.actions.map((action) => [Number(action.id), action])),
@@ -117,7 +117,7 @@ const usesCalls = (text: string): boolean =>
   CALL_TOKENS.some((name) => text.startsWith(`${name}:`)) ||
   tokenNames(text).some((name) => NAMES.has(name));
 
-function hoursOf({
+function toContactHours({
   daylight_hours,
   business_hours,
   time_zone,
@@ -130,9 +130,13 @@ function hoursOf({
 }
 
 /** Callback hours for leads of an offer, which have no schedule. */
-const OFFER_HOURS = hoursOf({ daylight_hours: DAYLIGHT, business_hours: [], time_zone: 'UTC' });
+const OFFER_HOURS = toContactHours({
+  daylight_hours: DAYLIGHT,
+  business_hours: [],
+  time_zone: 'UTC',
+});
 
-function actionOf({
+function toAction({
   id,
   action_type,
   position,
@@ -143,20 +147,21 @@ function actionOf({
   const type = action_type as ActionType;
   if (type !== 'wait') return { id: Number(id), type, position };
   const wait = wait_until
-    ? { until: minuteOf(wait_until) }
+    ? { until: parseMinute(wait_until) }
     : { ms: (wait_amount ?? 0) * UNIT_MS[wait_unit ?? 'seconds']! };
   return { id: Number(id), type, position, wait };
 }
 
-const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
+const parseMinute = (time: string): number =>
+  Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
 
 /** The plan of one lead; without a schedule, the plan of a lead of an offer. */
-export function planOf(
+export function buildPlan(
   schedule: CompiledSchedule | undefined,
-  own: OwnLimits,
+  leadLimits: OwnLimits,
   tokens: TokenSource,
 ): Plan {
-  const { expires_in } = own;
+  const { expires_in } = leadLimits;
   if (!schedule)
     return {
       actions: [],
@@ -167,18 +172,18 @@ export function planOf(
       max_contact_attempts: null,
     };
   // A converted lead is not contacted again, not even by end-of-schedule actions.
-  const is_converted = own.exit_reason === 'converted';
+  const isConverted = leadLimits.exit_reason === 'converted';
   const forLead = ({ action, filters }: CompiledAction): Action => ({
     ...action,
     applies: filters.every((holds) => holds(tokens)),
   });
   return {
     actions: schedule.actions.map(forLead),
-    end: schedule.end.map(forLead).filter(({ type }) => !is_converted || !isContact(type)),
+    end: schedule.end.map(forLead).filter(({ type }) => !isConverted || !isContact(type)),
     hours: schedule.hours,
-    hours_to_expire: own.hours_to_expire ?? schedule.row.hours_to_expire,
+    hours_to_expire: leadLimits.hours_to_expire ?? schedule.row.hours_to_expire,
     expires_in,
-    max_contact_attempts: own.max_contact_attempts ?? schedule.row.max_contact_attempts,
+    max_contact_attempts: leadLimits.max_contact_attempts ?? schedule.row.max_contact_attempts,
   };
 }
 
@@ -186,7 +191,7 @@ interface ProgressRow extends Omit<Progress, 'not_before'> {
   next_action_at: Date | null;
 }
 
-export const progressOf = ({
+export const toProgress = ({
   phase,
   position,
   exit_reason,

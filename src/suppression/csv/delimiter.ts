@@ -5,7 +5,7 @@ import { cutText } from '../../storable-text';
 const SAMPLE_CHARS = 4_096;
 const DELIMITERS = [',', ';', '\t', '|'];
 
-export function delimiterOf(text: string): string {
+export function guessDelimiter(text: string): string {
   return Papa.parse(cutText(text, SAMPLE_CHARS), {
     preview: 50,
     newline: '\n',

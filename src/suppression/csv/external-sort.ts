@@ -22,21 +22,21 @@ export interface Sorter {
  * (Inserting numbers in order writes each page of the database's index once, not many times.) The
  * file is unlinked as soon as it is open, so that nothing is left of it when the process dies.
  */
-export function createSorter(folder: string, run_length = RUN_LENGTH): Sorter {
-  const buffer = new Float64Array(run_length);
+export function createSorter(folder: string, runLength = RUN_LENGTH): Sorter {
+  const buffer = new Float64Array(runLength);
   const runs: { start: number; length: number }[] = [];
   let [held, file] = [0, -1];
   const spill = () => {
     if (file < 0) file = openUnlinked(folder);
     const start = runs.reduce((sum, { length }) => sum + length, 0);
     const bytes = Buffer.from(buffer.sort().buffer);
-    for (let written = 0; written < bytes.length;)
-      written += writeSync(
+    for (let offset = 0; offset < bytes.length;)
+      offset += writeSync(
         file,
         bytes,
-        written,
-        bytes.length - written,
-        start * NUMBER_BYTES + written,
+        offset,
+        bytes.length - offset,
+        start * NUMBER_BYTES + offset,
       );
     runs.push({ start, length: held });
     held = 0;
@@ -44,12 +44,12 @@ export function createSorter(folder: string, run_length = RUN_LENGTH): Sorter {
   return {
     add: (number) => {
       buffer[held++] = number;
-      if (held === run_length) spill();
+      if (held === runLength) spill();
     },
     *sorted(skip = 0) {
       const last = buffer.subarray(0, held).sort();
-      const sources = [...runs.map((run) => windows(file, run)), [last][Symbol.iterator]()];
-      yield* after(skip, runs.length === 0 ? [last][Symbol.iterator]() : merged(sources));
+      const sources = [...runs.map((run) => readWindows(file, run)), [last][Symbol.iterator]()];
+      yield* skipNumbers(skip, runs.length === 0 ? [last][Symbol.iterator]() : mergeRuns(sources));
     },
     close: () => {
       if (file >= 0) closeSync(file);
@@ -65,7 +65,7 @@ function openUnlinked(folder: string): number {
   return file;
 }
 
-function* windows(
+function* readWindows(
   file: number,
   { start, length }: { start: number; length: number },
 ): Generator<Float64Array> {
@@ -99,7 +99,7 @@ interface Head {
  * Merges sorted sources, with a heap of their next numbers. Always yields the same window: it must
  * be read before the next one is requested.
  */
-function* merged(sources: Iterator<Float64Array>[]): Generator<Float64Array> {
+function* mergeRuns(sources: Iterator<Float64Array>[]): Generator<Float64Array> {
   const heap: Head[] = [];
   for (const rest of sources) {
     const head: Head = { value: 0, window: new Float64Array(0), at: -1, rest };
@@ -115,12 +115,12 @@ function* merged(sources: Iterator<Float64Array>[]): Generator<Float64Array> {
       yield out;
       filled = 0;
     }
-    if (advance(head)) sink(heap);
+    if (advance(head)) siftDown(heap);
     else {
       const end = heap.pop()!;
       if (heap.length > 0) {
         heap[0] = end;
-        sink(heap);
+        siftDown(heap);
       }
     }
   }
@@ -139,7 +139,7 @@ function advance(head: Head): boolean {
   return true;
 }
 
-function sink(heap: Head[]): void {
+function siftDown(heap: Head[]): void {
   const head = heap[0]!;
   for (let at = 0; ;) {
     let child = 2 * at + 1;
@@ -152,7 +152,7 @@ function sink(heap: Head[]): void {
   }
 }
 
-function* after(skip: number, source: Iterator<Float64Array>): Generator<Float64Array> {
+function* skipNumbers(skip: number, source: Iterator<Float64Array>): Generator<Float64Array> {
   for (let left = skip; ;) {
     const { value, done } = source.next();
     if (done) return;

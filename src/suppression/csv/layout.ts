@@ -10,7 +10,7 @@ export interface Layout {
   column: number;
 }
 
-export interface Wanted {
+export interface ColumnHints {
   caller_id_column_name: string | null;
   /** The usual column of the list's files. In a file without it, a column is searched for. */
   usual_column_name?: string | null;
@@ -44,10 +44,10 @@ const USUAL_NAMES = new Set([
 ]);
 
 /** Finds the column with the numbers in the first rows of a file. Throws FileProblem. */
-export function layoutOf(
+export function detectLayout(
   rows: readonly CsvRecord[],
   delimiter: string,
-  wanted: Wanted,
+  hints: ColumnHints,
   read: NumberReader,
 ): Layout {
   const first = rows[0];
@@ -55,23 +55,23 @@ export function layoutOf(
   const width = Math.max(...rows.map(({ cells }) => cells.length));
   if (width > MAX_COLUMNS)
     throw new FileProblem(`The file has ${width} columns; at most ${MAX_COLUMNS} are read.`);
-  const { headers, has_header } = headersOf(first.cells, width, wanted, read);
+  const { headers, has_header } = detectHeaders(first.cells, width, hints, read);
   const data = has_header ? rows.slice(1) : rows;
-  return { delimiter, has_header, headers, column: columnOf(headers, data, wanted, read) };
+  return { delimiter, has_header, headers, column: findColumn(headers, data, hints, read) };
 }
 
-function headersOf(
+function detectHeaders(
   first: readonly string[],
   width: number,
-  wanted: Wanted,
+  hints: ColumnHints,
   read: NumberReader,
 ): { headers: string[]; has_header: boolean } {
   const cells = first.map((cell) => cell.trim());
-  if (wanted.headers.length > 0) {
-    const has_header = wanted.headers.every(
-      (name, index) => fold(name) === fold(cells[index] ?? ''),
+  if (hints.headers.length > 0) {
+    const hasHeader = hints.headers.every(
+      (name, index) => foldName(name) === foldName(cells[index] ?? ''),
     );
-    return { headers: [...wanted.headers], has_header };
+    return { headers: [...hints.headers], has_header: hasHeader };
   }
   const numbered = Array.from({ length: width }, (_, index) => `column_${index + 1}`);
   if (cells.some((cell) => read(cell) !== undefined))
@@ -79,53 +79,57 @@ function headersOf(
   return { headers: cells.map((cell) => cutText(cell, 255)), has_header: true };
 }
 
-const fold = (name: string) => name.trim().toLowerCase();
-const list = (names: readonly string[]) =>
+const foldName = (name: string) => name.trim().toLowerCase();
+const formatNames = (names: readonly string[]) =>
   names
     .slice(0, MAX_SHOWN)
     .map((name) => name || '(no name)')
     .join(', ') + (names.length > MAX_SHOWN ? ` and ${names.length - MAX_SHOWN} more` : '');
 
-function columnOf(
+function findColumn(
   headers: string[],
   data: readonly CsvRecord[],
-  wanted: Wanted,
+  hints: ColumnHints,
   read: NumberReader,
 ): number {
-  const { caller_id_column_name: name, usual_column_name: usual_name } = wanted;
-  if (name !== null) return columnCalled(headers, name);
-  const as_usual = usual_name ? columnsWhere(headers, (h) => fold(h) === fold(usual_name)) : [];
-  if (as_usual.length === 1) return as_usual[0]!;
-  const columns = columnsWhere(headers, (_, column) => looksLikeNumbers(data, column, read));
+  const { caller_id_column_name: name, usual_column_name: usualName } = hints;
+  if (name !== null) return findColumnByName(headers, name);
+  const asUsual = usualName
+    ? filterColumns(headers, (h) => foldName(h) === foldName(usualName))
+    : [];
+  if (asUsual.length === 1) return asUsual[0]!;
+  const columns = filterColumns(headers, (_, column) => looksLikeNumbers(data, column, read));
   if (columns.length === 1 || data.length === 0) return columns[0] ?? 0;
   const usual = columns.filter((column) =>
-    USUAL_NAMES.has(fold(headers[column]!).replace(/[\s-]+/g, '_')),
+    USUAL_NAMES.has(foldName(headers[column]!).replace(/[\s-]+/g, '_')),
   );
   if (usual.length === 1) return usual[0]!;
   const names = columns.map((column) => headers[column]!);
   const finding =
     columns.length === 0
-      ? `None of the columns looks like telephone numbers: ${list(headers)}.`
-      : `Several columns look like telephone numbers: ${list(names)}.`;
+      ? `None of the columns looks like telephone numbers: ${formatNames(headers)}.`
+      : `Several columns look like telephone numbers: ${formatNames(names)}.`;
   throw new ColumnProblem(`${finding} Name the right one in caller_id_column_name.`, headers);
 }
 
-const columnsWhere = (
+const filterColumns = (
   headers: readonly string[],
   matches: (header: string, column: number) => boolean,
 ): number[] => headers.flatMap((header, column) => (matches(header, column) ? column : []));
 
 /** By its exact name, or else without regard to case and surrounding spaces. */
-function columnCalled(headers: string[], name: string): number {
-  const exact = columnsWhere(headers, (header) => header === name);
+function findColumnByName(headers: string[], name: string): number {
+  const exact = filterColumns(headers, (header) => header === name);
   const columns =
-    exact.length > 0 ? exact : columnsWhere(headers, (header) => fold(header) === fold(name));
+    exact.length > 0
+      ? exact
+      : filterColumns(headers, (header) => foldName(header) === foldName(name));
   if (columns.length === 1) return columns[0]!;
   const problem =
     columns.length > 1
       ? `${columns.length} columns are called ${name}. Give them different names in headers, ` +
         'and name the right one in caller_id_column_name.'
-      : `No column is called ${name}. The columns are ${list(headers)}. ` +
+      : `No column is called ${name}. The columns are ${formatNames(headers)}. ` +
         'Name one of them in caller_id_column_name.';
   throw new ColumnProblem(problem, headers);
 }

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { StorageUnavailable } from '../../storage/storage';
 import { ColumnProblem } from './layout';
 import { FileProblem } from './text';
-import type { Answer, Order, PackedBatch, Summary, ThreadData } from './thread';
+import type { ThreadResponse, ThreadRequest, PackedBatch, Summary, ThreadData } from './thread';
 
 /** A file that is read on another thread. Its methods throw FileProblem for an invalid file. */
 export interface ImportReader {
@@ -21,14 +21,14 @@ const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 6 };
 
 export function openReader(data: ThreadData): ImportReader {
   const thread = startThread(data);
-  const ask = conversation(thread);
+  const ask = openConversation(thread);
   const summary = ask().then((answer) => (answer as { summary: Summary }).summary);
   // The reader may be closed before its summary is awaited.
   summary.catch(() => undefined);
   return {
     summary: () => summary,
     async *batches(batches) {
-      thread.postMessage({ batches } satisfies Order);
+      thread.postMessage({ batches } satisfies ThreadRequest);
       for (let memory: ArrayBuffer | undefined; ;) {
         const { batch } = (await ask({ next: { memory } })) as { batch: PackedBatch | undefined };
         if (!batch) return;
@@ -56,8 +56,8 @@ function startThread(workerData: ThreadData): Worker {
 }
 
 /** Sends one request at a time; the thread's next message is the response. */
-function conversation(thread: Worker): (order?: Order) => Promise<Answer> {
-  let waiting: { done: (answer: Answer) => void; fail: (error: Error) => void } | undefined;
+function openConversation(thread: Worker): (order?: ThreadRequest) => Promise<ThreadResponse> {
+  let waiting: { done: (answer: ThreadResponse) => void; fail: (error: Error) => void } | undefined;
   let ended: Error | undefined;
   const fail = (error: Error) => {
     ended = error;
@@ -65,11 +65,11 @@ function conversation(thread: Worker): (order?: Order) => Promise<Answer> {
   };
   thread.on('error', fail);
   thread.on('exit', () => fail(ended ?? new Error('the reading thread ended')));
-  thread.on('message', (answer: Answer) => {
+  thread.on('message', (answer: ThreadResponse) => {
     if (!waiting) return fail(new Error('the reading thread sent a message without an order'));
     const { done, fail: reject } = waiting;
     waiting = undefined;
-    const error = errorOf(answer);
+    const error = toError(answer);
     if (error) reject(error);
     else done(answer);
   });
@@ -77,15 +77,15 @@ function conversation(thread: Worker): (order?: Order) => Promise<Answer> {
     new Promise((done, fail) => {
       if (ended) return fail(ended);
       waiting = { done, fail };
-      if (order) thread.postMessage(order, memoryOf(order));
+      if (order) thread.postMessage(order, listTransferables(order));
     });
 }
 
 /** Memory that is transferred to the thread instead of being copied. */
-const memoryOf = (order: Order): ArrayBuffer[] =>
+const listTransferables = (order: ThreadRequest): ArrayBuffer[] =>
   'next' in order && order.next.memory ? [order.next.memory] : [];
 
-function errorOf(answer: Answer): Error | undefined {
+function toError(answer: ThreadResponse): Error | undefined {
   if ('fault' in answer) return new Error(answer.fault);
   if ('unavailable' in answer) return new StorageUnavailable(answer.unavailable);
   if (!('problem' in answer)) return undefined;

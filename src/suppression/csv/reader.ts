@@ -1,16 +1,16 @@
-import { layoutOf, type Layout, type Wanted } from './layout';
+import { detectLayout, type Layout, type ColumnHints } from './layout';
 import { numberReader, reasonFor } from '../../phone/parse-number';
 import { cutText } from '../../storable-text';
-import { delimiterOf } from './delimiter';
+import { guessDelimiter } from './delimiter';
 import { readRecords, type CsvRecord } from './records';
 import { createSorter, type Sorter } from './external-sort';
 import { readText } from './text';
 
-export interface Manner {
+export interface ReadOptions {
   /** ISO 3166 code: the country of numbers without a country code. */
   country: string;
   scratch: string;
-  wanted: Wanted;
+  columnHints: ColumnHints;
 }
 
 export interface RejectedRow {
@@ -38,13 +38,13 @@ const MAX_REJECTED_ROWS = 100_000;
  */
 export async function readNumbers(
   file: AsyncIterable<Buffer>,
-  { country, scratch, wanted }: Manner,
+  { country, scratch, columnHints }: ReadOptions,
   reject: (row: RejectedRow) => void,
 ): Promise<Reading> {
   const read = numberReader(country);
   const texts = readText(file);
-  const first = await nextText(texts);
-  const delimiter = delimiterOf(first);
+  const first = await readNextText(texts);
+  const delimiter = guessDelimiter(first);
   const reading: Reading = {
     layout: { delimiter, has_header: false, headers: [], column: 0 },
     total: 0,
@@ -57,16 +57,16 @@ export async function readNumbers(
     reading.total++;
     if (number !== undefined) return reading.numbers.add(number);
     reading.rejected_count++;
-    if (reading.rejected_count <= MAX_REJECTED_ROWS) reject(rejected(record, cell));
+    if (reading.rejected_count <= MAX_REJECTED_ROWS) reject(toRejectedRow(record, cell));
   };
   let [sample, sampled] = [[] as CsvRecord[] | undefined, 0];
   const begin = () => {
-    reading.layout = layoutOf(sample!.slice(0, SAMPLE_ROWS), delimiter, wanted, read);
+    reading.layout = detectLayout(sample!.slice(0, SAMPLE_ROWS), delimiter, columnHints, read);
     for (const record of reading.layout.has_header ? sample!.slice(1) : sample!) take(record);
     sample = undefined;
   };
   try {
-    for await (const records of readRecords(chained(first, texts), delimiter)) {
+    for await (const records of readRecords(concatTexts(first, texts), delimiter)) {
       for (const record of records) {
         if (!sample) take(record);
         else {
@@ -83,13 +83,13 @@ export async function readNumbers(
   }
 }
 
-const rejected = ({ line, misquoted }: CsvRecord, cell: string): RejectedRow => ({
+const toRejectedRow = ({ line, misquoted }: CsvRecord, cell: string): RejectedRow => ({
   line,
   caller_id: cutText(cell, SHOWN_CHARS),
   reason: reasonFor(cell, misquoted),
 });
 
-async function nextText(texts: AsyncGenerator<string>): Promise<string> {
+async function readNextText(texts: AsyncGenerator<string>): Promise<string> {
   for (;;) {
     const { value, done } = await texts.next();
     if (done) return '';
@@ -97,7 +97,7 @@ async function nextText(texts: AsyncGenerator<string>): Promise<string> {
   }
 }
 
-async function* chained(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+async function* concatTexts(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
   yield first;
   yield* rest;
 }
@@ -105,7 +105,7 @@ async function* chained(first: string, rest: AsyncIterable<string>): AsyncGenera
 /** Numbers of a file, ascending, without duplicates. The next batch overwrites them. */
 export interface Batch {
   /** The rows that they come from: several rows may have the same number. */
-  taken: number;
+  rowCount: number;
   numbers: Float64Array;
 }
 
@@ -113,13 +113,16 @@ export interface Batch {
  * The numbers of a file in batches of `size` rows, without the first `skip`. They are in ascending
  * order, so that every run has the same batches.
  */
-export function* batchesOf(
+export function* readBatches(
   { numbers }: Reading,
   { skip, size }: { skip: number; size: number },
 ): Generator<Batch> {
   const batch = new Float64Array(size);
   let filled = 0;
-  const done = (): Batch => ({ taken: filled, numbers: distinct(batch.subarray(0, filled)) });
+  const done = (): Batch => ({
+    rowCount: filled,
+    numbers: removeDuplicates(batch.subarray(0, filled)),
+  });
   for (const window of numbers.sorted(skip)) {
     for (let at = 0; at < window.length;) {
       const part = window.subarray(at, at + size - filled);
@@ -134,7 +137,7 @@ export function* batchesOf(
   if (filled > 0) yield done();
 }
 
-function distinct(sorted: Float64Array): Float64Array {
+function removeDuplicates(sorted: Float64Array): Float64Array {
   let length = 0;
   for (let i = 0; i < sorted.length; i++)
     if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[length++] = sorted[i]!;

@@ -22,18 +22,18 @@ const ALWAYS_ALLOWED_BYTES = 64 * 1024 * 1024;
 export async function* readText(file: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const iterator = file[Symbol.asyncIterator]();
   try {
-    const head = await headOf(iterator);
+    const head = await readHead(iterator);
     if (head.length === 0) throw new FileProblem('The file is empty.');
     const format = foreignFormat(head);
     if (format) throw new FileProblem(`The file is not CSV but ${format}.`);
-    const all = joined(head, iterator);
-    yield* textOf(head[0] === 0x1f && head[1] === 0x8b ? gunzipped(all) : all);
+    const all = concatPieces(head, iterator);
+    yield* decodeText(head[0] === 0x1f && head[1] === 0x8b ? unpackGzip(all) : all);
   } finally {
     await iterator.return?.();
   }
 }
 
-async function headOf(pieces: AsyncIterator<Buffer>): Promise<Buffer> {
+async function readHead(pieces: AsyncIterator<Buffer>): Promise<Buffer> {
   let head: Buffer = Buffer.alloc(0);
   while (head.length < HEAD_BYTES) {
     const { value, done } = await pieces.next();
@@ -43,22 +43,22 @@ async function headOf(pieces: AsyncIterator<Buffer>): Promise<Buffer> {
   return head;
 }
 
-async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+async function* concatPieces(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   yield head;
   yield* { [Symbol.asyncIterator]: () => rest };
 }
 
-async function* textOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+async function* decodeText(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined;
-  const unify = lineBreaks();
+  const unify = createLineUnifier();
   for await (const piece of bytes) {
-    decoder ??= decoderOf(piece);
+    decoder ??= createDecoder(piece);
     yield unify(toStorable(decoder.decode(piece, { stream: true })));
   }
   yield unify(decoder?.decode() ?? '', true);
 }
 
-async function* gunzipped(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+async function* unpackGzip(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const source = Readable.from(pieces, { objectMode: false });
   const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
   // The loop below throws every error; this callback keeps it from being reported twice.
@@ -84,8 +84,8 @@ async function* gunzipped(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer
   }
 }
 
-function decoderOf(piece: Buffer): TextDecoder {
-  const encoding = encodingOf(piece);
+function createDecoder(piece: Buffer): TextDecoder {
+  const encoding = detectEncoding(piece);
   const sample = new TextDecoder(encoding).decode(piece.subarray(0, 65_536));
   // Control characters that text does not contain.
   const control = sample.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/g)?.length ?? 0;
@@ -95,7 +95,7 @@ function decoderOf(piece: Buffer): TextDecoder {
 }
 
 /** By the byte order mark, or else by the position of the zero bytes of Latin letters. */
-function encodingOf(piece: Buffer): string {
+function detectEncoding(piece: Buffer): string {
   if (piece[0] === 0xff && piece[1] === 0xfe) return 'utf-16le';
   if (piece[0] === 0xfe && piece[1] === 0xff) return 'utf-16be';
   const zeros = [0, 0];
@@ -107,7 +107,7 @@ function encodingOf(piece: Buffer): string {
 }
 
 /** Turns CRLF and CR into LF. A CR at the end of a piece is kept until the next one is known. */
-function lineBreaks(): (text: string, last?: boolean) => string {
+function createLineUnifier(): (text: string, last?: boolean) => string {
   let pending = '';
   return (text, last = false) => {
     let joined = pending + text;

@@ -5,14 +5,14 @@ import type { Layout } from './layout';
 import { packedLength, packNumbers, TextRows } from './pack';
 import { openStorage } from '../../storage/open';
 import { StorageUnavailable, type StorageSettings } from '../../storage/storage';
-import { batchesOf, readNumbers, type Manner, type Reading } from './reader';
+import { readBatches, readNumbers, type ReadOptions, type Reading } from './reader';
 import { FileProblem } from './text';
 
 // Reads one file on a separate thread, so that the event loop is free for requests.
 
 export interface ThreadData {
   source: { storage: StorageSettings; key: string };
-  manner: Manner;
+  readOptions: ReadOptions;
   /** The first cells of each rejected row: the company and the file. */
   owner: string[];
 }
@@ -26,15 +26,15 @@ export interface Summary {
 }
 
 /** `memory` is that of an earlier batch, which has been written. */
-export type Order =
+export type ThreadRequest =
   { batches: { skip: number; size: number } } | { next: { memory: ArrayBuffer | undefined } };
 
 export interface PackedBatch {
-  taken: number;
+  rowCount: number;
   numbers: Uint8Array<ArrayBuffer>;
 }
 
-export type Answer =
+export type ThreadResponse =
   | { summary: Summary }
   | { batch: PackedBatch | undefined }
   | { problem: string; headers: string[] | undefined }
@@ -44,7 +44,7 @@ export type Answer =
 const MISSING = 'The uploaded file is not in the storage of this server any more. Send it again.';
 
 const port = parentPort!;
-const { source, manner, owner } = workerData as ThreadData;
+const { source, readOptions, owner } = workerData as ThreadData;
 let reading: Reading;
 let batches: Generator<PackedBatch>;
 let next: (() => PackedBatch | undefined) | undefined;
@@ -52,9 +52,10 @@ let next: (() => PackedBatch | undefined) | undefined;
  * Two buffers are passed back and forth between the threads. A new one for each batch would stay
  * until both threads have run their garbage collection, which the waiting thread seldom does.
  */
-let spare: ArrayBuffer | undefined;
+let reusableBuffer: ArrayBuffer | undefined;
 
-const post = (answer: Answer, transfer: ArrayBuffer[] = []) => port.postMessage(answer, transfer);
+const post = (answer: ThreadResponse, transfer: ArrayBuffer[] = []) =>
+  port.postMessage(answer, transfer);
 
 async function start(): Promise<void> {
   yieldToRequests();
@@ -62,7 +63,7 @@ async function start(): Promise<void> {
   const file = await openStorage(source.storage).open(source.key);
   if (!file) throw new FileProblem(MISSING);
   const bytes = file.stream as AsyncIterable<Buffer>;
-  reading = await readNumbers(bytes, manner, ({ line, caller_id, reason }) =>
+  reading = await readNumbers(bytes, readOptions, ({ line, caller_id, reason }) =>
     rows.add([...owner, String(line), caller_id, reason]),
   );
   const { layout, total, rejected_count } = reading;
@@ -79,11 +80,11 @@ function yieldToRequests(): void {
   }
 }
 
-function* packed(from: { skip: number; size: number }): Generator<PackedBatch> {
-  for (const { taken, numbers } of batchesOf(reading, from)) {
-    const memory = spare ?? new ArrayBuffer(packedLength(from.size));
-    spare = undefined;
-    yield { taken, numbers: packNumbers(numbers, memory) };
+function* packBatches(from: { skip: number; size: number }): Generator<PackedBatch> {
+  for (const { rowCount, numbers } of readBatches(reading, from)) {
+    const memory = reusableBuffer ?? new ArrayBuffer(packedLength(from.size));
+    reusableBuffer = undefined;
+    yield { rowCount, numbers: packNumbers(numbers, memory) };
   }
 }
 
@@ -100,12 +101,12 @@ function packNext(): void {
   }
 }
 
-function execute(order: Order): void {
+function execute(order: ThreadRequest): void {
   if ('batches' in order) {
-    batches = packed(order.batches);
+    batches = packBatches(order.batches);
     return packNext();
   }
-  spare ??= order.next.memory;
+  reusableBuffer ??= order.next.memory;
   const batch = next!();
   if (!batch) return post({ batch: undefined });
   post({ batch }, [batch.numbers.buffer]);
@@ -122,7 +123,7 @@ function report(error: unknown): void {
   else post({ fault: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 }
 
-port.on('message', (order: Order) => {
+port.on('message', (order: ThreadRequest) => {
   try {
     execute(order);
   } catch (error) {

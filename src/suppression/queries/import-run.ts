@@ -61,7 +61,7 @@ export const FIND_RUN = statement(
 );
 
 /** A run that could not read the file, because its storage is unavailable, does not count. */
-export const FORGIVE_RUN = statement(
+export const UNDO_ATTEMPT = statement(
   'suppression.forgive_run',
   sql`
     UPDATE buyer_suppression_files

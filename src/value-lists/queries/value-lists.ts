@@ -7,9 +7,9 @@ import { sql, statement } from '../../db/sql';
 export const FIND_MEMBERS = statement(
   'value_lists.find_members',
   sql`
-    SELECT asked.place
+    SELECT asked.index
     FROM unnest({company_ids}::bigint[], {keys}::text[], {values}::text[])
-      WITH ORDINALITY AS asked(company_id, key, value, place)
+      WITH ORDINALITY AS asked(company_id, key, value, index)
     JOIN value_lists l
       ON l.company_id = asked.company_id AND l.key = asked.key AND l.deleted_at IS NULL
     WHERE EXISTS (
@@ -25,9 +25,9 @@ export const FIND_MEMBERS = statement(
 export const FIND_USER_IDS = statement(
   'value_lists.find_user_ids',
   sql`
-    SELECT asked.place, s.user_traffic_source_id
+    SELECT asked.index, s.user_traffic_source_id
     FROM unnest({company_ids}::bigint[], {ids}::bigint[])
-      WITH ORDINALITY AS asked(company_id, id, place)
+      WITH ORDINALITY AS asked(company_id, id, index)
     JOIN traffic_sources s ON s.company_id = asked.company_id AND s.id = asked.id
   `,
   { prepared: true },

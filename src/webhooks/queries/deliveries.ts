@@ -71,7 +71,7 @@ export const INSERT_DELIVERIES = statement(
 /**
  * The due deliveries of a webhook, in the order of events. Two parts, each with an index of its
  * own: new deliveries in the order of their ids, and failed ones by the time of their next attempt.
- * `sent` has the ids whose results are not written yet. `after` skips new deliveries that were sent
+ * `unwritten_ids` has the ids whose results are not written yet. `after` skips new deliveries that were sent
  * before: until the next vacuum, the index still contains them.
  */
 export const FIND_DUE_DELIVERIES = statement(
@@ -86,7 +86,7 @@ export const FIND_DUE_DELIVERIES = statement(
         WHERE d.company_id = {company_id}::bigint
           AND d.outgoing_webhook_id = {outgoing_webhook_id}::bigint
           AND d.due_at IS NOT NULL AND d.attempts = 0
-          AND d.id > {after}::bigint AND d.id <> ALL({sent}::bigint[])
+          AND d.id > {after}::bigint AND d.id <> ALL({unwritten_ids}::bigint[])
         ORDER BY d.id
         LIMIT {max}::int
       )
@@ -97,7 +97,7 @@ export const FIND_DUE_DELIVERIES = statement(
         WHERE d.company_id = {company_id}::bigint
           AND d.outgoing_webhook_id = {outgoing_webhook_id}::bigint
           AND d.due_at IS NOT NULL AND d.attempts > 0
-          AND d.due_at <= {now}::timestamptz AND d.id <> ALL({sent}::bigint[])
+          AND d.due_at <= {now}::timestamptz AND d.id <> ALL({unwritten_ids}::bigint[])
         ORDER BY d.due_at
         LIMIT {max}::int
       )

@@ -4,7 +4,7 @@ const COLUMNS = sql`w.id::text, w.owner_type, w.owner_id::text, w.trigger_type, 
       w.headers, w.body, w.token_filters, w.maker_user_id::text,
       w.maker_team_ids::text[] AS maker_team_ids`;
 
-interface Narrowed {
+interface WebhookJsonColumns {
   headers: Record<string, string>;
   token_filters: string[];
   maker_team_ids: string[];
@@ -22,7 +22,7 @@ export const LOCK_ACTIVE_WEBHOOKS = statement(
     FOR SHARE
   `,
   { prepared: true, nullable: ['owner_id', 'maker_user_id'] },
-).returning<Narrowed>();
+).returning<WebhookJsonColumns>();
 
 export const LOCK_WEBHOOK = statement(
   'webhooks.lock_webhook',
@@ -33,7 +33,7 @@ export const LOCK_WEBHOOK = statement(
     FOR SHARE
   `,
   { prepared: false, nullable: ['owner_id', 'maker_user_id'] },
-).returning<Narrowed>();
+).returning<WebhookJsonColumns>();
 
 /** Returns no row if the webhook is paused already, or deleted. */
 export const PAUSE_WEBHOOK = statement(

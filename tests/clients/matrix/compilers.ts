@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { has, Missing, must } from './execute';
+import { has, Missing, executeOrFail } from './execute';
 import { goModules, javaLibraries, php, python, ruby } from './toolchains';
 
 // How each client is compiled, or, where nothing is compiled, loaded to the last file.
@@ -15,7 +15,7 @@ const TSC = [
   ...['--typeRoots', join(ROOT, 'node_modules/@types')],
 ];
 
-export function filesBelow(folder: string, ending: string): string[] {
+export function listFiles(folder: string, ending: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith(ending) && !file.includes('node_modules'))
     .map((file) => join(folder, file));
@@ -24,20 +24,22 @@ export function filesBelow(folder: string, ending: string): string[] {
 async function typescript(folder: string): Promise<void> {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  await must('type-checking', tsc, [...TSC, ...filesBelow(folder, '.ts')], { cwd: folder });
+  await executeOrFail('type-checking', tsc, [...TSC, ...listFiles(folder, '.ts')], { cwd: folder });
 }
 
 /** Imports every module of a Python package, and reads every example; a warning is an error. */
-const importing = (name: string) => async (folder: string) => {
+const importWith = (name: string) => async (folder: string) => {
   const args = ['-W', 'error', join(SCRIPTS, 'load.py'), name, join(folder, '../contract.json')];
   const env = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' };
-  await must('importing, or reading an example,', join(await python(), 'python'), args, { env });
+  await executeOrFail('importing, or reading an example,', join(await python(), 'python'), args, {
+    env,
+  });
 };
 
 async function java(folder: string): Promise<void> {
   const libraries = await javaLibraries(folder);
   const sources = join(folder, 'sources.txt');
-  writeFileSync(sources, filesBelow(join(folder, 'src/main/java'), '.java').join('\n'));
+  writeFileSync(sources, listFiles(join(folder, 'src/main/java'), '.java').join('\n'));
   const classes = join(folder, 'classes');
   const args = [
     '-J-XX:TieredStopAtLevel=1',
@@ -48,14 +50,14 @@ async function java(folder: string): Promise<void> {
     '-cp',
     join(libraries, '*'),
   ];
-  await must('compiling', 'javac', [...args, `@${sources}`]);
+  await executeOrFail('compiling', 'javac', [...args, `@${sources}`]);
 }
 
 /** Builds the client and its program, if any; without optimizing, which takes twice as long. */
 async function go(folder: string): Promise<void> {
   await goModules(folder);
   const args = ['build', '-gcflags=-N -l', '-o', `${folder}/`, './...'];
-  await must('compiling', 'go', args, { cwd: folder });
+  await executeOrFail('compiling', 'go', args, { cwd: folder });
 }
 
 /**
@@ -63,23 +65,23 @@ async function go(folder: string): Promise<void> {
  */
 async function csharp(folder: string): Promise<void> {
   const args = [join(SCRIPTS, 'check_csharp.py'), join(folder, 'src/Org.OpenAPITools')];
-  await must('checking', join(await python(), 'python'), args);
+  await executeOrFail('checking', join(await python(), 'python'), args);
 }
 
 async function loadPhp(folder: string): Promise<void> {
   const guzzle = await php();
-  await must('loading', 'php', [join(SCRIPTS, 'load.php'), guzzle, join(folder, 'lib')]);
+  await executeOrFail('loading', 'php', [join(SCRIPTS, 'load.php'), guzzle, join(folder, 'lib')]);
 }
 
 async function loadRuby(folder: string): Promise<void> {
   if (!(await has(await ruby(), '--version'))) throw new Missing('there is no ruby');
   const args = ['-I', join(folder, 'lib'), join(SCRIPTS, 'load.rb'), join(folder, 'lib')];
-  await must('loading', 'ruby', args);
+  await executeOrFail('loading', 'ruby', args);
 }
 
 export const compilers = {
-  python: importing('openapi_client'),
-  'openapi-python-client': importing('trunkline_client'),
+  python: importWith('openapi_client'),
+  'openapi-python-client': importWith('trunkline_client'),
   java,
   go,
   'typescript-fetch': typescript,

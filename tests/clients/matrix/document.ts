@@ -8,18 +8,18 @@ export const DOCUMENT = join(__dirname, '../../../docs/sdk.md');
 const BLOCK = /(<!-- (tests\/clients\/drivers\/\S+) -->\n\n```\w+\n)[\s\S]*?(?=^```$)/gm;
 
 /** The programs that the document shows, in its order. */
-export const shownPrograms = (markdown: string): string[] =>
+export const listShownPrograms = (markdown: string): string[] =>
   [...markdown.matchAll(BLOCK)].map((match) => match[2]!);
 
 /** The document with the regions as the programs have them now. */
-export const withRegions = (markdown: string): string =>
+export const replaceRegions = (markdown: string): string =>
   markdown.replace(
     BLOCK,
-    (_, head: string, program: string) => `${head}${regionOf(program).join('\n')}\n`,
+    (_, head: string, program: string) => `${head}${readRegion(program).join('\n')}\n`,
   );
 
 /** The lines of a program that the document shows, without their common indentation. */
-export function regionOf(program: string): string[] {
+export function readRegion(program: string): string[] {
   const lines = readFileSync(join(__dirname, '../../..', program), 'utf8').split('\n');
   const first = lines.findIndex((line) => /^\s*(\/\/|#) ?#?region docs$/.test(line));
   const end = lines.findIndex((line) => /^\s*(\/\/|#) ?#?endregion$/.test(line));

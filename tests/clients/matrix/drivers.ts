@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { must, StepFailed } from './execute';
+import { executeOrFail, StepFailed } from './execute';
 import type { Company } from './server';
 import { javaLibraries, php, python, ruby } from './toolchains';
 
@@ -15,19 +15,19 @@ export interface Driver {
   /** The program's source below tests/clients/drivers. */
   source: string;
   /** Where it is put among the generated files, and is compiled with them. */
-  place: string;
+  path: string;
   command: (folder: string) => Promise<[program: string, ...args: string[]]>;
 }
 
 const typescript = (name: string): Driver => ({
   source: `${name}/driver.ts`,
-  place: 'driver.ts',
+  path: 'driver.ts',
   command: async () => ['node', '--import', LOADER, 'driver.ts'],
 });
 
 const script = (source: string, command: Driver['command']): Driver => ({
   source,
-  place: source.split('/').at(-1)!,
+  path: source.split('/').at(-1)!,
   command,
 });
 
@@ -47,7 +47,7 @@ export const drivers: Record<string, Driver> = {
   orval: typescript('orval'),
   java: {
     source: 'java/Driver.java',
-    place: 'src/main/java/Driver.java',
+    path: 'src/main/java/Driver.java',
     command: async (folder) => [
       ...(['java', '-XX:TieredStopAtLevel=1', '-cp'] as const),
       `${join(folder, 'classes')}:${join(await javaLibraries(folder), '*')}`,
@@ -56,15 +56,15 @@ export const drivers: Record<string, Driver> = {
   },
   go: {
     source: 'go/main.go',
-    place: 'cmd/driver/main.go',
+    path: 'cmd/driver/main.go',
     command: async (folder) => [join(folder, 'driver')],
   },
   php: script('php/driver.php', async () => ['php', 'driver.php', await php()]),
   ruby: script('ruby/driver.rb', async () => [await ruby(), '-I', 'lib', 'driver.rb']),
 };
 
-export function place(driver: Driver, folder: string): void {
-  const file = join(folder, driver.place);
+export function copyDriver(driver: Driver, folder: string): void {
+  const file = join(folder, driver.path);
   mkdirSync(dirname(file), { recursive: true });
   copyFileSync(join(DRIVERS, driver.source), file);
 }
@@ -90,7 +90,7 @@ const UPDATES = [
 /** Runs the program of a client, and compares its output and its changes with the expected. */
 export async function drive(driver: Driver, folder: string, company: Company): Promise<void> {
   const [program, ...args] = await driver.command(folder);
-  const { stdout, output } = await must('running', program, args, {
+  const { stdout, output } = await executeOrFail('running', program, args, {
     cwd: folder,
     env: { ...company.env, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' },
   });

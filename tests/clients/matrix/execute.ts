@@ -48,7 +48,7 @@ export function execute(program: string, args: string[], options: Options = {}):
   return new Promise((done) => {
     const end = (code: number | null) => {
       clearTimeout(timer);
-      done({ code, output: plain(output), stdout });
+      done({ code, output: stripColors(output), stdout });
     };
     child.once('error', (error) => {
       output += error.message;
@@ -58,7 +58,7 @@ export function execute(program: string, args: string[], options: Options = {}):
   });
 }
 
-export async function must(
+export async function executeOrFail(
   step: string,
   program: string,
   args: string[],
@@ -74,4 +74,4 @@ export async function has(program: string, ...args: string[]): Promise<boolean> 
   return (await execute(program, args, { seconds: 30 })).code === 0;
 }
 
-const plain = (text: string): string => text.replace(/\u001b\[[0-9;]*m/g, '');
+const stripColors = (text: string): string => text.replace(/\u001b\[[0-9;]*m/g, '');

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { compilers } from './compilers';
-import { must } from './execute';
+import { executeOrFail } from './execute';
 import { openapiGenerator, python } from './toolchains';
 
 export const ROOT = join(__dirname, '../../..');
@@ -31,7 +31,7 @@ const OPTIONS: Record<string, string[]> = {
 };
 
 /** Warnings of the generators although nothing is wrong; docs/sdk.md names each. */
-const OF_THE_GENERATOR = [
+const HARMLESS_WARNINGS = [
   /OpenAPI 3\.1 support is still in beta/,
   // Said of every component that is a list or a map of plain values.
   /Failed to get the schema name: null$/,
@@ -51,11 +51,11 @@ function openapi(language: keyof typeof compilers, operations: string): Generato
       const where = ['-i', file, '-o', target(language, folder)];
       const options = OPTIONS[language] ?? [];
       const args = [...command, 'generate', '-g', language, ...where, ...options];
-      const { output } = await must('generating', java, args, { cwd: folder });
+      const { output } = await executeOrFail('generating', java, args, { cwd: folder });
       return output
         .split('\n')
         .filter((line) => / (WARN|ERROR) /.test(line))
-        .filter((line) => !OF_THE_GENERATOR.some((known) => known.test(line)))
+        .filter((line) => !HARMLESS_WARNINGS.some((pattern) => pattern.test(line)))
         .map((line) => line.replace(/^\[\w+\] /, ''));
     },
   };
@@ -79,7 +79,7 @@ export const GENERATORS: Generator[] = [
     generate: async (file, folder) => {
       const program = join(await python(), 'openapi-python-client');
       const args = ['generate', '--path', file, '--output-path', folder, '--overwrite'];
-      const { output } = await must('generating', program, args, {
+      const { output } = await executeOrFail('generating', program, args, {
         cwd: folder,
         // It runs ruff, which is in the same folder.
         env: { PATH: `${await python()}:${process.env.PATH}` },
@@ -94,7 +94,8 @@ export const GENERATORS: Generator[] = [
     generate: async (file, folder) => {
       const args = [file, '--output', join(folder, 'trunkline.d.ts')];
       return warningLines(
-        (await must('generating', bin('openapi-typescript'), args, { cwd: folder })).output,
+        (await executeOrFail('generating', bin('openapi-typescript'), args, { cwd: folder }))
+          .output,
       );
     },
   },
@@ -105,7 +106,7 @@ export const GENERATORS: Generator[] = [
     generate: async (file, folder) => {
       const args = ['-i', file, '-o', join(folder, 'trunkline'), '--no-log-file'];
       return warningLines(
-        (await must('generating', bin('openapi-ts'), args, { cwd: folder })).output,
+        (await executeOrFail('generating', bin('openapi-ts'), args, { cwd: folder })).output,
       );
     },
   },
@@ -115,14 +116,16 @@ export const GENERATORS: Generator[] = [
     compile: compilers.orval,
     generate: async (file, folder) => {
       const args = ['--input', file, '--output', join(folder, 'trunkline.ts')];
-      return warningLines((await must('generating', bin('orval'), args, { cwd: folder })).output);
+      return warningLines(
+        (await executeOrFail('generating', bin('orval'), args, { cwd: folder })).output,
+      );
     },
   },
 ];
 
 /** The operations of the contract that a client does not have, under a name of any casing. */
 export function missingOperations(path: string, operations: string[]): string[] {
-  const words = new Set(textsOf(path).flatMap((text) => text.match(/\w+/g) ?? []));
+  const words = new Set(readTexts(path).flatMap((text) => text.match(/\w+/g) ?? []));
   return operations.filter((id) => {
     const snake = id.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     const pascal = id[0]!.toUpperCase() + id.slice(1);
@@ -131,7 +134,7 @@ export function missingOperations(path: string, operations: string[]): string[] 
 }
 
 /** Names and contents of the files below a folder. */
-function textsOf(path: string): string[] {
+function readTexts(path: string): string[] {
   if (!statSync(path).isDirectory()) return [readFileSync(path, 'utf8')];
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\.(md|ya?ml|json)$/.test(entry.name))

@@ -11,8 +11,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { load } from 'js-yaml';
-import { DOCUMENT, withRegions } from './document';
-import { drive, drivers, place } from './drivers';
+import { DOCUMENT, replaceRegions } from './document';
+import { drive, drivers, copyDriver } from './drivers';
 import { Missing, StepFailed } from './execute';
 import { generate, GENERATORS, missingOperations, ROOT, type Generator } from './generators';
 import { start, type TestServer } from './server';
@@ -72,19 +72,19 @@ async function tryGenerator(generator: Generator, run: Run): Promise<Row> {
     if (missing.length > 0)
       row.faults.push({ title: `${missing.length} operations are missing`, lines: missing });
     const driver = options['no-drive'] ? undefined : drivers[generator.name];
-    if (driver) place(driver, folder);
+    if (driver) copyDriver(driver, folder);
     await generator.compile(folder);
     if (driver) await drive(driver, folder, await (await server()).addCompany(generator.name));
     row.text = driver ? 'generated, compiled, used' : 'generated, compiled';
   } catch (error) {
     if (error instanceof Missing) Object.assign(row, { outcome: 'skipped', text: error.message });
-    else row.faults.push(faultOf(error as Error));
+    else row.faults.push(toFault(error as Error));
   }
   row.seconds = (Date.now() - started) / 1_000;
   return { ...row, ...verdict(row) };
 }
 
-const faultOf = (error: Error): Fault => ({
+const toFault = (error: Error): Fault => ({
   title: error.message,
   lines: (error instanceof StepFailed ? error.output : (error.stack ?? '')).trim().split('\n'),
 });
@@ -96,7 +96,7 @@ function verdict({ faults, warnings, outcome, text }: Row): Pick<Row, 'outcome' 
 }
 
 /** Two at a time: most of them are one busy process. */
-async function all(generators: Generator[], run: Run): Promise<Row[]> {
+async function tryAll(generators: Generator[], run: Run): Promise<Row[]> {
   const waiting = [...generators];
   const rows: Row[] = [];
   const work = async () => {
@@ -107,22 +107,24 @@ async function all(generators: Generator[], run: Run): Promise<Row[]> {
     }
   };
   await Promise.all([work(), work()]);
-  return rows.sort((a, b) => generators.findIndex(named(a)) - generators.findIndex(named(b)));
+  return rows.sort(
+    (a, b) => generators.findIndex(matchesRow(a)) - generators.findIndex(matchesRow(b)),
+  );
 }
 
-const named =
+const matchesRow =
   (row: Row) =>
   ({ name }: Generator): boolean =>
     name === row.name;
 
 function report(row: Row): void {
-  const parts = [{ title: 'warnings', lines: counted(row.warnings) }, ...row.faults];
-  const text = parts.filter(({ lines }) => lines.length > 0).map(shown);
-  process.stdout.write(`${lineOf(row)}\n${text.join('')}`);
+  const parts = [{ title: 'warnings', lines: countLines(row.warnings) }, ...row.faults];
+  const text = parts.filter(({ lines }) => lines.length > 0).map(formatFault);
+  process.stdout.write(`${formatRow(row)}\n${text.join('')}`);
 }
 
 /** The beginning and the end: a compiler says the most at the top, an exception at the bottom. */
-function shown({ title, lines }: Fault): string {
+function formatFault({ title, lines }: Fault): string {
   const half = Math.max(1, Math.floor(Number(options.lines) / 2));
   const some =
     lines.length <= 2 * half
@@ -132,7 +134,7 @@ function shown({ title, lines }: Fault): string {
 }
 
 /** Each line once, with how often it came. */
-function counted(lines: string[]): string[] {
+function countLines(lines: string[]): string[] {
   const times = new Map<string, number>();
   for (const line of lines) times.set(line, (times.get(line) ?? 0) + 1);
   return [...times]
@@ -140,7 +142,7 @@ function counted(lines: string[]): string[] {
     .map(([line, n]) => (n > 1 ? `${n}× ${line}` : line));
 }
 
-const lineOf = ({ name, outcome, text, warnings, seconds }: Row): string =>
+const formatRow = ({ name, outcome, text, warnings, seconds }: Row): string =>
   [
     outcome.padEnd(7),
     name.padEnd(21),
@@ -149,10 +151,10 @@ const lineOf = ({ name, outcome, text, warnings, seconds }: Row): string =>
     ` ${text}`,
   ].join(' ');
 
-function chosen(): Generator[] {
+function selectGenerators(): Generator[] {
   if (options.only === undefined) return GENERATORS;
   const names = options.only.split(',');
-  const unknown = names.filter((name) => !GENERATORS.some((known) => known.name === name));
+  const unknown = names.filter((name) => !GENERATORS.some((generator) => generator.name === name));
   if (unknown.length > 0)
     throw new Error(
       `--only: ${unknown.join(', ')} is not one of ${GENERATORS.map(({ name }) => name).join(', ')}`,
@@ -164,14 +166,14 @@ interface Contract {
   paths: Record<string, Record<string, { operationId?: string }>>;
 }
 
-const operationsOf = ({ paths }: Contract): string[] =>
+const listOperations = ({ paths }: Contract): string[] =>
   Object.values(paths).flatMap((path) =>
     Object.values(path).flatMap(({ operationId }) => (operationId ? [operationId] : [])),
   );
 
 async function main(): Promise<void> {
   if (options['write-docs'])
-    return writeFileSync(DOCUMENT, withRegions(readFileSync(DOCUMENT, 'utf8')));
+    return writeFileSync(DOCUMENT, replaceRegions(readFileSync(DOCUMENT, 'utf8')));
   const file = resolve(options.file);
   const folder = resolve(options.keep ?? mkdtempSync(join(tmpdir(), 'trunkline-clients-')));
   mkdirSync(folder, { recursive: true });
@@ -180,10 +182,14 @@ async function main(): Promise<void> {
   // The clients' own imports (axios, openapi-fetch) are found here.
   if (!existsSync(join(folder, 'node_modules')))
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const rows = await all(chosen(), { file, folder, operations: operationsOf(contract) });
+  const rows = await tryAll(selectGenerators(), {
+    file,
+    folder,
+    operations: listOperations(contract),
+  });
   await (await running)?.stop();
   const count = (outcome: Outcome) => rows.filter((row) => row.outcome === outcome).length;
-  process.stdout.write(`\n${rows.map(lineOf).join('\n')}\n\n`);
+  process.stdout.write(`\n${rows.map(formatRow).join('\n')}\n\n`);
   process.stdout.write(
     `clients: ${count('ok')} passed, ${count('failed')} failed, ${count('skipped')} skipped\n`,
   );

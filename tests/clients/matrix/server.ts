@@ -32,17 +32,17 @@ export async function start(): Promise<TestServer> {
   const url = `${server.url}/api/v1`;
   return {
     addCompany: async (name) => {
-      const made = runScript('src/cli/index.ts', companyNamed(name), environment);
-      if (made.code !== 0) throw new StepFailed('making a company failed', made.errors);
-      const { public_key, private_key } = JSON.parse(made.output) as Record<string, string>;
-      const call = callerOf(url, `${public_key}:${private_key}`);
+      const created = runScript('src/cli/index.ts', buildCompanyArguments(name), environment);
+      if (created.code !== 0) throw new StepFailed('making a company failed', created.errors);
+      const { public_key, private_key } = JSON.parse(created.output) as Record<string, string>;
+      const call = buildCall(url, `${public_key}:${private_key}`);
       const records = await prepare(call);
       const env = {
         TRUNKLINE_URL: url,
         TRUNKLINE_KEY: public_key!,
         TRUNKLINE_SECRET: private_key!,
       };
-      return { env: { ...env, ...records }, updates: () => updatesOf(call) };
+      return { env: { ...env, ...records }, updates: () => loadUpdates(call) };
     },
     stop: async () => {
       await server.end('SIGTERM');
@@ -51,9 +51,15 @@ export async function start(): Promise<TestServer> {
   };
 }
 
-const companyNamed = (name: string): string[] => ['company', 'create', '--name', name, '--json'];
+const buildCompanyArguments = (name: string): string[] => [
+  'company',
+  'create',
+  '--name',
+  name,
+  '--json',
+];
 
-const callerOf =
+const buildCall =
   (url: string, credentials: string): Call =>
   async (method, path, body) => {
     const answer = await fetch(`${url}/${path}`, {
@@ -71,8 +77,8 @@ const callerOf =
 
 /** Two buyers of an offer, its schedule, and a do-not-call list. */
 async function prepare(call: Call): Promise<Record<string, string>> {
-  const make = async (path: string, one: string, body: Fields) =>
-    (await call('POST', path, body))[one] as { id: number; lead_token: string };
+  const make = async (path: string, root: string, body: Fields) =>
+    (await call('POST', path, body))[root] as { id: number; lead_token: string };
   const acme = await make('buyers', 'buyer', {
     name: 'Acme',
     number: '+13105550111',
@@ -97,7 +103,7 @@ async function prepare(call: Call): Promise<Record<string, string>> {
   };
 }
 
-async function updatesOf(call: Call): Promise<unknown> {
+async function loadUpdates(call: Call): Promise<unknown> {
   const { change_logs } = await call('GET', 'change_logs?order_dir=asc&per_page=100');
   const updates = change_logs as { record_type: string; action: string; changes: Fields }[];
   return updates

@@ -24,12 +24,12 @@ function cacheFolder(): string {
 }
 
 const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
+  let promise: Promise<T> | undefined;
+  return () => (promise ??= make());
 };
 
 /** A folder of the cache that is filled once for a key, and made again if that was broken off. */
-async function filled(
+async function fillCache(
   name: string,
   key: string,
   fill: (folder: string) => Promise<void>,
@@ -52,9 +52,10 @@ export const python = once(async () => {
   if (!(await has('python3', '--version'))) throw new Missing('there is no python3');
   const { stdout: version } = await execute('python3', ['--version']);
   const requirements = readFileSync(REQUIREMENTS, 'utf8');
-  const folder = await filled('python', version + requirements, async (venv) => {
-    const made = await execute('python3', ['-m', 'venv', venv]);
-    if (made.code !== 0) throw new Missing('python3 -m venv does not work: install python3-venv');
+  const folder = await fillCache('python', version + requirements, async (venv) => {
+    const created = await execute('python3', ['-m', 'venv', venv]);
+    if (created.code !== 0)
+      throw new Missing('python3 -m venv does not work: install python3-venv');
     const quietly = ['-q', '--disable-pip-version-check', '--retries', '1', '--timeout', '30'];
     const pip = ['-m', 'pip', 'install', ...quietly, '-r', REQUIREMENTS];
     const installed = await execute(join(venv, 'bin/python'), pip, { seconds: 180 });
@@ -78,8 +79,8 @@ export const openapiGenerator = once(async () => {
 export async function javaLibraries(project: string): Promise<string> {
   if (!(await has('javac', '-version'))) throw new Missing('there is no javac');
   const pom = readFileSync(join(project, 'pom.xml'), 'utf8');
-  const wanted = /<properties>[\s\S]*?<\/properties>/.exec(pom)?.[0] ?? pom;
-  return filled('java', wanted, async (folder) => {
+  const properties = /<properties>[\s\S]*?<\/properties>/.exec(pom)?.[0] ?? pom;
+  return fillCache('java', properties, async (folder) => {
     if (!(await has('mvn', '--version'))) throw new Missing('there is no mvn');
     const copy = ['-B', '-q', 'dependency:copy-dependencies', '-DincludeScope=compile'];
     const copied = await execute('mvn', [...copy, `-DoutputDirectory=${folder}`], {

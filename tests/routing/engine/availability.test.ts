@@ -1,10 +1,10 @@
-import { availabilityOf } from '../../../src/routing/engine/availability';
+import { buildAvailability } from '../../../src/routing/engine/availability';
 import type { Candidate } from '../../../src/routing/engine/candidate';
 import { buyer, cap, MONDAY, tokens } from '../../support/candidates';
 
 const NOW = new Date(MONDAY);
-const asked = (...candidates: Candidate[]) =>
-  availabilityOf(candidates, { now: NOW, seed: 's', tokens });
+const findAvailability = (...candidates: Candidate[]) =>
+  buildAvailability(candidates, { now: NOW, seed: 's', tokens });
 const after = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
 const at = (seconds: number) => after(seconds).toISOString();
 
@@ -13,7 +13,7 @@ const LATER = { business_hours: [[1440 + 540, 1440 + 1019]] } as Partial<Candida
 
 describe('whether a buyer would take a call', () => {
   test('one that could is enough', () => {
-    expect(asked(buyer({ id: 1, paused: true }), buyer({ id: 2 }))).toMatchObject({
+    expect(findAvailability(buyer({ id: 1, paused: true }), buyer({ id: 2 }))).toMatchObject({
       available: true,
       message: null,
     });
@@ -21,7 +21,7 @@ describe('whether a buyer would take a call', () => {
 
   test('none does: how many buyers each reason keeps from the call', () => {
     expect(
-      asked(
+      findAvailability(
         buyer({ id: 1, paused: true }),
         buyer({ id: 2, paused: true }),
         buyer({ id: 3, number: null }),
@@ -30,13 +30,16 @@ describe('whether a buyer would take a call', () => {
       available: false,
       message: 'no buyer of the offer would take the call: paused (2), no_number (1)',
     });
-    expect(asked()).toMatchObject({ available: false, message: 'the offer has no buyers' });
+    expect(findAvailability()).toMatchObject({
+      available: false,
+      message: 'the offer has no buyers',
+    });
   });
 
   test('what keeps the call from all buyers is the reason', () => {
     const refused = { reason: 'offer_paused', message: 'the offer is paused' } as const;
     const facts = { now: NOW, seed: 's', tokens, refused };
-    expect(availabilityOf([buyer()], facts)).toMatchObject({
+    expect(buildAvailability([buyer()], facts)).toMatchObject({
       available: false,
       message: 'the offer is paused',
     });
@@ -61,6 +64,6 @@ describe('whether a buyer would take a call', () => {
       15,
     ],
   ])('is asked again when %s', (_, candidates, seconds) => {
-    expect(asked(...candidates).look_again_at).toEqual(after(seconds));
+    expect(findAvailability(...candidates).look_again_at).toEqual(after(seconds));
   });
 });

@@ -1,11 +1,15 @@
 import fc from 'fast-check';
-import { basisOf, type StoredBasis } from '../../../src/routing/engine/basis';
+import { buildBasis, type StoredBasis } from '../../../src/routing/engine/basis';
 import type { Candidate, CandidateGroup, UsedUpCap } from '../../../src/routing/engine/candidate';
-import { decide, type LinedUp } from '../../../src/routing/engine/decide';
-import { changedLineup, lineupOf, type Lineup } from '../../../src/routing/engine/lineup';
-import { decisionOf, packDecision, unpackDecision } from '../../../src/routing/engine/decision';
-import { decisionParts } from '../../../src/routing/engine/explanation';
-import { orderOf, route, type RouteFacts } from '../../../src/routing/engine/route';
+import { decide, type CallColumns } from '../../../src/routing/engine/decide';
+import {
+  updateColumns,
+  buildColumns,
+  type CandidateColumns,
+} from '../../../src/routing/engine/lineup';
+import { buildDecision, packDecision, unpackDecision } from '../../../src/routing/engine/decision';
+import { formatDecision } from '../../../src/routing/engine/explanation';
+import { orderCandidates, route, type RouteFacts } from '../../../src/routing/engine/route';
 import { openMinutes } from '../../../src/time/opening-hours';
 import { ownTokens } from '../../../src/tokens/substitute';
 import { buyer, group } from '../../support/candidates';
@@ -71,13 +75,13 @@ const usedUp = (cap: UsedUpCap['cap'] | null, used = 5): UsedUpCap | null =>
   cap ? { cap, used, limit: 5, resets_at: null } : null;
 
 /** The candidate without the effects of calls. */
-const plain = (one: Candidate): Candidate => ({
-  ...one,
+const stripCallEffects = (candidate: Candidate): Candidate => ({
+  ...candidate,
   epc: null,
   used_up: null,
   last_call_at: null,
   suppressed_by: [],
-  groups: one.groups.map((each) => ({ ...each, used_up: null })),
+  groups: candidate.groups.map((candidateGroup) => ({ ...candidateGroup, used_up: null })),
 });
 
 /** Facts of a call for which only filters and the caller's number matter. */
@@ -92,67 +96,71 @@ const USUAL: Partial<RouteFacts> = {
 };
 
 /** The lineup of an offer after calls, for a caller who is on lists. */
-function linedUp(candidates: readonly Candidate[]): LinedUp {
-  const before = candidates.map(plain);
-  const basis = basisOf(before);
-  const after = candidates.map((one) => ({ ...one, suppressed_by: [] }));
-  const places = [...candidates.keys()];
-  const change = (lineup: Lineup, changed: readonly Candidate[], at: readonly number[]) => {
-    const next = changedLineup(lineup, changed, { places: at, basis, now: NOW });
-    expect(next).toEqual(lineupOf(changed, basis, NOW));
+function lineUpCandidates(candidates: readonly Candidate[]): CallColumns {
+  const before = candidates.map(stripCallEffects);
+  const basis = buildBasis(before);
+  const after = candidates.map((candidate) => ({ ...candidate, suppressed_by: [] }));
+  const indexes = [...candidates.keys()];
+  const change = (
+    lineup: CandidateColumns,
+    changed: readonly Candidate[],
+    at: readonly number[],
+  ) => {
+    const next = updateColumns(lineup, changed, { indexes: at, basis, now: NOW });
+    expect(next).toEqual(buildColumns(changed, basis, NOW));
     return next;
   };
-  const lineup = change(lineupOf(before, basis, NOW)!, after, places);
+  const lineup = change(buildColumns(before, basis, NOW)!, after, indexes);
   // Back again, one after the other, and the last ones first.
   const current: Candidate[] = [...after];
-  places.toReversed().reduce((known, place) => {
-    current[place] = before[place]!;
-    return change(known, current, [place]);
+  indexes.toReversed().reduce((previous, index) => {
+    current[index] = before[index]!;
+    return change(previous, current, [index]);
   }, lineup);
-  const apart = places.filter((n) => candidates[n]!.suppressed_by.length > 0);
-  return { lineup, apart: new Set(apart) };
+  const apart = indexes.filter((n) => candidates[n]!.suppressed_by.length > 0);
+  return { columns: lineup, overridden: new Set(apart) };
 }
 
 test.each([
   ['of any call', false],
   ['of a usual call, by the lineup of its offer', true],
-])('a decision %s names the first choice of the route, and unpacks to all of it', (_, is_usual) => {
+])('a decision %s names the first choice of the route, and unpacks to all of it', (_, isUsual) => {
   fc.assert(
     fc.property(worlds, (world) => {
-      const made = world.groups.map(({ at_once, cap, ...each }, n): CandidateGroup =>
+      const builtGroups = world.groups.map(({ at_once, cap, ...fields }, n): CandidateGroup =>
         group({
-          ...each,
+          ...fields,
           id: n + 1,
           used_up: usedUp(cap),
-          dial_buyers_type: at_once && !is_usual ? 'simultaneously' : 'sequentially',
+          dial_buyers_type: at_once && !isUsual ? 'simultaneously' : 'sequentially',
         }),
       );
       let id = 0;
       const ids = world.buyers.map(({ gap }) => (id += gap));
-      const candidates = world.buyers.map((one, n): Candidate => {
-        const through = one.in_groups.flatMap((place) => made[place] ?? []);
+      const candidates = world.buyers.map((drawn, n): Candidate => {
+        const through = drawn.in_groups.flatMap((index) => builtGroups[index] ?? []);
         return buyer({
           id: ids[n]!,
           name: `buyer ${n}`,
-          tier: one.tier,
-          weight: one.weight,
-          route_by_type: is_usual && one.by === 'epc' ? 'revenue' : one.by,
-          epc: one.epc,
-          current_conversion_revenue: one.revenue,
-          direct: one.direct || through.length === 0,
+          tier: drawn.tier,
+          weight: drawn.weight,
+          route_by_type: isUsual && drawn.by === 'epc' ? 'revenue' : drawn.by,
+          epc: drawn.epc,
+          current_conversion_revenue: drawn.revenue,
+          direct: drawn.direct || through.length === 0,
           groups: through,
-          paused: one.paused,
-          used_up: usedUp(...one.used),
-          number: one.no_number ? null : '+12125550100',
-          business_hours: [openMinutes([{ day: one.closed ? 2 : 1, times: ['08:00..09:00'] }])],
-          suppressed_by: one.suppressed ? [{ id: 4, name: 'DNC' }] : [],
-          record_token_filter_list: one.filtered ? ['state:CA'] : [],
+          paused: drawn.paused,
+          used_up: usedUp(...drawn.used),
+          number: drawn.no_number ? null : '+12125550100',
+          business_hours: [openMinutes([{ day: drawn.closed ? 2 : 1, times: ['08:00..09:00'] }])],
+          suppressed_by: drawn.suppressed ? [{ id: 4, name: 'DNC' }] : [],
+          record_token_filter_list: drawn.filtered ? ['state:CA'] : [],
           last_call_at:
-            one.seconds_ago === null ? null : new Date(NOW.getTime() - one.seconds_ago * 1000),
+            drawn.seconds_ago === null ? null : new Date(NOW.getTime() - drawn.seconds_ago * 1000),
         });
       });
       const having = (fault: 'tried' | 'paid' | 'vetoed' | 'reserved') =>
-        world.buyers.flatMap((each, n) => (each[fault] ? [ids[n]!] : []));
+        world.buyers.flatMap((drawn, n) => (drawn[fault] ? [ids[n]!] : []));
       const facts: RouteFacts = {
         now: NOW,
         seed: world.seed,
@@ -168,14 +176,18 @@ test.each([
         pays_again_at: new Map(
           having('paid').map((n) => [n, new Date(NOW.getTime() + 60_000 + n)]),
         ),
-        ...(is_usual && USUAL),
+        ...(isUsual && USUAL),
       };
       const routed = route(candidates, facts);
-      const judged = decide(candidates, facts, is_usual ? linedUp(candidates) : undefined);
-      expect(judged.lineup !== undefined).toBe(is_usual);
+      const evaluation = decide(
+        candidates,
+        facts,
+        isUsual ? lineUpCandidates(candidates) : undefined,
+      );
+      expect(evaluation.columns !== undefined).toBe(isUsual);
       const [first] = routed.choices;
-      expect(judged.first?.members).toEqual(first?.members);
-      expect(judged.first?.group).toEqual(first?.group);
+      expect(evaluation.first?.members).toEqual(first?.members);
+      expect(evaluation.first?.group).toEqual(first?.group);
       const verdict = {
         round: 1,
         at: NOW.toISOString(),
@@ -188,16 +200,16 @@ test.each([
         bids: [],
         caps: [],
       };
-      const basis = basisOf(candidates.map(plain));
-      const stored = JSON.parse(JSON.stringify(packDecision(verdict, judged, basis))) as ReturnType<
-        typeof packDecision
-      >;
+      const basis = buildBasis(candidates.map(stripCallEffects));
+      const packed = JSON.parse(
+        JSON.stringify(packDecision(verdict, evaluation, basis)),
+      ) as ReturnType<typeof packDecision>;
       const names = new Map(candidates.map(({ id: n, name }) => [n, name]));
-      const decision = decisionOf(verdict, routed.considered);
-      expect(unpackDecision(stored, JSON.parse(basis.text) as StoredBasis, names)).toEqual(
+      const decision = buildDecision(verdict, routed.considered);
+      expect(unpackDecision(packed, JSON.parse(basis.text) as StoredBasis, names)).toEqual(
         decision,
       );
-      const text = decisionParts(verdict, orderOf(candidates, facts)).join('');
+      const text = formatDecision(verdict, orderCandidates(candidates, facts)).join('');
       expect(text).toBe(JSON.stringify(decision));
     }),
     { numRuns: 3_000 },

@@ -1,7 +1,7 @@
 import type { Candidate, CandidateGroup } from '../../../src/routing/engine/candidate';
-import { basisOf, type StoredBasis } from '../../../src/routing/engine/basis';
+import { buildBasis, type StoredBasis } from '../../../src/routing/engine/basis';
 import { decide } from '../../../src/routing/engine/decide';
-import { decisionOf, packDecision, unpackDecision } from '../../../src/routing/engine/decision';
+import { buildDecision, packDecision, unpackDecision } from '../../../src/routing/engine/decision';
 import { route, type RouteFacts } from '../../../src/routing/engine/route';
 import { ownTokens } from '../../../src/tokens/substitute';
 import { buyer, group } from '../../support/candidates';
@@ -18,16 +18,16 @@ const facts = (more: Partial<RouteFacts> = {}): RouteFacts => ({
 const through = (...groups: CandidateGroup[]): Partial<Candidate> => ({ direct: false, groups });
 
 test('a stored decision unpacks to what was decided', () => {
-  const at_once = group({ dial_buyers_type: 'simultaneously', tier: 0, weight: 3 });
-  const in_turn = group({ id: 4 });
+  const atOnce = group({ dial_buyers_type: 'simultaneously', tier: 0, weight: 3 });
+  const inTurn = group({ id: 4 });
   const candidates = [
     buyer({ id: 1, weight: 5 }),
     buyer({ id: 2, weight: 0 }),
     buyer({ id: 3, paused: true }),
     buyer({ id: 4, paused: true, route_by_type: 'epc', epc: 4 }),
-    buyer({ id: 5, ...through(at_once) }),
-    buyer({ id: 6, ...through(at_once), route_by_type: 'revenue', current_conversion_revenue: 7 }),
-    buyer({ id: 7, ...through(in_turn), tier: -2, weight: 9 }),
+    buyer({ id: 5, ...through(atOnce) }),
+    buyer({ id: 6, ...through(atOnce), route_by_type: 'revenue', current_conversion_revenue: 7 }),
+    buyer({ id: 7, ...through(inTurn), tier: -2, weight: 9 }),
     buyer({ id: 8, number: null }),
     buyer({ id: 9, ...through(group({ id: 5, dial_buyers_type: 'simultaneously', tier: 2 })) }),
   ];
@@ -45,15 +45,15 @@ test('a stored decision unpacks to what was decided', () => {
     bids: [],
     caps: [],
   };
-  const basis = basisOf(candidates);
-  const stored = packDecision(verdict, decide(candidates, facts()), basis);
-  expect(stored.faults.map(({ reason, ids }) => [reason, ids])).toEqual([
+  const basis = buildBasis(candidates);
+  const packed = packDecision(verdict, decide(candidates, facts()), basis);
+  expect(packed.faults.map(({ reason, ids }) => [reason, ids])).toEqual([
     ['paused', [3, 4]],
     ['no_number', [8]],
   ]);
   const names = new Map(candidates.map(({ id, name }) => [id, name]));
-  const read = JSON.parse(JSON.stringify(stored)) as typeof stored;
+  const read = JSON.parse(JSON.stringify(packed)) as typeof packed;
   expect(unpackDecision(read, JSON.parse(basis.text) as StoredBasis, names)).toEqual(
-    decisionOf(verdict, routed.considered),
+    buildDecision(verdict, routed.considered),
   );
 });

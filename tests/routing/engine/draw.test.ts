@@ -7,16 +7,13 @@ import { buyer } from '../../support/candidates';
 /** Monday 08:30 in New York. */
 const NOW = new Date('2026-06-01T12:30:00Z');
 /** Ids of the buyers in the order in which they are tried. */
-const tried = (candidates: Candidate[]) =>
+const listTried = (candidates: Candidate[]) =>
   route(candidates, { now: NOW, tokens: ownTokens({}), seed: 'seed' }).choices.map(({ members }) =>
     members.map(({ buyer: { id } }) => id),
   );
 
 /** Keys in the order in which they come up. */
-const drawnOrder = (
-  seed: string,
-  entries: readonly { key: number; weight: number }[],
-): number[] => {
+const drawOrder = (seed: string, entries: readonly { key: number; weight: number }[]): number[] => {
   const draw = drawBy(seed);
   const drawn = entries.map(({ key, weight }) => ({ key, at: draw(key, weight) }));
   return drawn.toSorted((a, b) => a.at - b.at).map(({ key }) => key);
@@ -28,30 +25,30 @@ describe('a draw', () => {
     const counts = new Map(entries.map(({ key }) => [key, 0]));
     const total = 100_000;
     for (let n = 0; n < total; n++) {
-      const first = drawnOrder(`call ${n}`, entries)[0]!;
+      const first = drawOrder(`call ${n}`, entries)[0]!;
       counts.set(first, counts.get(first)! + 1);
     }
     const sum = entries.reduce((all, { weight }) => all + weight, 0);
-    const chi_square = entries.reduce(
+    const chiSquare = entries.reduce(
       (all, { key, weight }) =>
         all + (counts.get(key)! - (total * weight) / sum) ** 2 / ((total * weight) / sum),
       0,
     );
     // Five degrees of freedom.
-    expect(chi_square).toBeLessThan(20.52);
+    expect(chiSquare).toBeLessThan(20.52);
   });
 
   test('is even among a hundred equal entries, in the first place and in the second', () => {
     const entries = Array.from({ length: 100 }, (_, n) => ({ key: n * 2, weight: 1 }));
-    const places = [new Map<number, number>(), new Map<number, number>()];
+    const positionCounts = [new Map<number, number>(), new Map<number, number>()];
     for (let n = 0; n < 10_000; n++) {
-      const sorted = drawnOrder(String(n), entries);
-      places.forEach((counts, place) =>
-        counts.set(sorted[place]!, (counts.get(sorted[place]!) ?? 0) + 1),
+      const sorted = drawOrder(String(n), entries);
+      positionCounts.forEach((counts, index) =>
+        counts.set(sorted[index]!, (counts.get(sorted[index]!) ?? 0) + 1),
       );
     }
     // 99 degrees of freedom, once in ten thousand times.
-    for (const counts of places)
+    for (const counts of positionCounts)
       expect(
         entries.reduce((all, { key }) => all + ((counts.get(key) ?? 0) - 100) ** 2 / 100, 0),
       ).toBeLessThan(161);
@@ -60,13 +57,13 @@ describe('a draw', () => {
   test('puts entries without weight last, and does not depend on the other entries', () => {
     const draw = drawBy('x');
     expect(draw(2, 0)).toBe(Infinity);
-    expect(tried([buyer({ id: 1, weight: 0 }), buyer({ id: 2, weight: 0.001 })])).toEqual([
+    expect(listTried([buyer({ id: 1, weight: 0 }), buyer({ id: 2, weight: 0.001 })])).toEqual([
       [2],
       [1],
     ]);
     const many = Array.from({ length: 20 }, (_, n) => buyer({ id: n + 1 }));
-    const all = tried(many).flat();
-    expect(tried(many.filter(({ id }) => id % 3 > 0)).flat()).toEqual(
+    const all = listTried(many).flat();
+    expect(listTried(many.filter(({ id }) => id % 3 > 0)).flat()).toEqual(
       all.filter((id) => id % 3 > 0),
     );
   });

@@ -1,28 +1,30 @@
 import type { Candidate, CandidateGroup } from '../../../src/routing/engine/candidate';
-import { eligibility } from '../../../src/routing/engine/eligibility';
+import { evaluateEligibility } from '../../../src/routing/engine/eligibility';
 import type { Reason } from '../../../src/routing/engine/reasons';
 import { openMinutes, type ScheduleEntry } from '../../../src/time/opening-hours';
 import { ownTokens } from '../../../src/tokens/substitute';
-import { asked, buyer, cap, group, MONDAY } from '../../support/candidates';
+import { evaluateCandidate, buyer, cap, group, MONDAY } from '../../support/candidates';
 
 const through = (...groups: CandidateGroup[]): Partial<Candidate> => ({ direct: false, groups });
 const hours = (...schedules: ScheduleEntry[][]): Partial<Candidate> => ({
   business_hours: schedules.map(openMinutes),
 });
-const filters = (...record_token_filter_list: string[]): Partial<Candidate> => ({
-  record_token_filter_list,
+const filters = (...recordTokenFilterList: string[]): Partial<Candidate> => ({
+  record_token_filter_list: recordTokenFilterList,
 });
 const CAPPED = cap('attempt_daily', 50, 50, '2026-06-02T04:00:00Z');
 const FULL = cap('concurrency', 3, 3);
 const NEVER = hours([{ day: 1, times: [] }]);
 const LISTED = { suppressed_by: [4, 9].map((id) => ({ id, name: `List ${id}` })) };
 
-const reason = (changes: Partial<Candidate>, now = MONDAY) => asked(buyer(changes), now).reason;
-const message = (changes: Partial<Candidate>, now = MONDAY) => asked(buyer(changes), now).message;
+const reason = (changes: Partial<Candidate>, now = MONDAY) =>
+  evaluateCandidate(buyer(changes), now).reason;
+const message = (changes: Partial<Candidate>, now = MONDAY) =>
+  evaluateCandidate(buyer(changes), now).message;
 
 describe('whether a buyer could take a call', () => {
   test('a buyer with nothing against it can', () =>
-    expect(asked(buyer())).toEqual({
+    expect(evaluateCandidate(buyer())).toEqual({
       buyer_id: 7,
       name: 'Ada',
       available: true,
@@ -34,7 +36,7 @@ describe('whether a buyer could take a call', () => {
   const reached = (of: string) =>
     `the daily cap on attempts of ${of} is reached (50 of 50) ` +
     'and resets at 2026-06-02 00:00 America/New_York';
-  const in_dollars =
+  const inDollars =
     'the monthly cap on revenue of the buyer is reached ($133.50 of $100.00) ' +
     'and resets at 2026-07-01 00:00 Asia/Kolkata';
   test.each<[Reason, Partial<Candidate>, string]>([
@@ -68,7 +70,7 @@ describe('whether a buyer could take a call', () => {
     [
       'cap_reached',
       { zone: 'Asia/Kolkata', ...cap('revenue_monthly', 133.5, 100, '2026-06-30T18:30:00Z') },
-      in_dollars,
+      inDollars,
     ],
     [
       'cap_reached',
@@ -84,7 +86,7 @@ describe('whether a buyer could take a call', () => {
     ['no_number', { number: null }, 'the buyer has no number'],
     ['no_number', { number: ' ' }, 'the buyer has no number'],
   ])('%s', (why, changes, words) =>
-    expect(asked(buyer(changes))).toMatchObject({
+    expect(evaluateCandidate(buyer(changes))).toMatchObject({
       buyer_id: 7,
       name: 'Ada',
       available: false,
@@ -103,8 +105,8 @@ describe('whether a buyer could take a call', () => {
       CAPPED,
       { number: null },
     ];
-    const found = faults.map((_, n) => reason(Object.assign({}, ...faults.slice(n))));
-    expect(found).toEqual([
+    const reasons = faults.map((_, n) => reason(Object.assign({}, ...faults.slice(n))));
+    expect(reasons).toEqual([
       'paused',
       'group_paused',
       'closed',
@@ -133,7 +135,8 @@ describe('whether a buyer could take a call', () => {
     ).toEqual(Array(3).fill('filter_unmet'));
     const candidate = buyer(filters('state:=~^T'));
     const of = (state: string) =>
-      eligibility(candidate, { now: new Date(MONDAY), tokens: ownTokens({ state }) }).available;
+      evaluateEligibility(candidate, { now: new Date(MONDAY), tokens: ownTokens({ state }) })
+        .available;
     expect([of('TX'), of('CA'), of('TN')]).toEqual([true, false, true]);
   });
 });
@@ -148,7 +151,7 @@ describe('a buyer to which several ways lead', () => {
       'on the offer itself and in full groups',
       { groups: [group(FULL), group({ id: 4, ...CAPPED })] },
     ],
-  ])('can take a call while one is open: %s', (_, ways) => expect(reason(ways)).toBe(null));
+  ])('can take a call while one is open: %s', (_, changes) => expect(reason(changes)).toBe(null));
 
   test('cannot when none is open, with the reason of each; a paused buyer never can', () => {
     const none = through(group(FULL), group({ id: 4, name: 'Day', paused: true }));

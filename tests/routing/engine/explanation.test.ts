@@ -1,6 +1,6 @@
-import { decisionOf } from '../../../src/routing/engine/decision';
-import { decisionParts } from '../../../src/routing/engine/explanation';
-import { orderOf, route, type RouteFacts } from '../../../src/routing/engine/route';
+import { buildDecision } from '../../../src/routing/engine/decision';
+import { formatDecision } from '../../../src/routing/engine/explanation';
+import { orderCandidates, route, type RouteFacts } from '../../../src/routing/engine/route';
 import { buyer, cap, group, MONDAY, tokens } from '../../support/candidates';
 
 const facts: RouteFacts = { now: new Date(MONDAY), tokens, seed: 'a "seed" \\', max_legs: 2 };
@@ -8,8 +8,11 @@ const NAMES = ['Ada', 'Zoë "Z" \\ Ltd.', '日本\u2028', '\ud83d\udcde', '\ud80
 
 /** More than go into one part of the text, of every kind. */
 const candidates = Array.from({ length: 200 }, (_, n) => {
-  const dial_buyers_type = n % 14 === 6 ? ('simultaneously' as const) : undefined;
-  const through = group({ id: 90 + (n % 14), ...(dial_buyers_type && { dial_buyers_type }) });
+  const dialBuyersType = n % 14 === 6 ? ('simultaneously' as const) : undefined;
+  const through = group({
+    id: 90 + (n % 14),
+    ...(dialBuyersType && { dial_buyers_type: dialBuyersType }),
+  });
   return buyer({
     id: 1_000 + n,
     name: NAMES[n % NAMES.length]!,
@@ -38,6 +41,6 @@ const verdict = {
 
 test.each([0, 1, 31, 32, 33, 64, 200])('the text of %i candidates is that of JSON', (count) => {
   const some = candidates.slice(0, count);
-  const text = decisionParts(verdict, orderOf(some, facts)).join('');
-  expect(text).toBe(JSON.stringify(decisionOf(verdict, route(some, facts).considered)));
+  const text = formatDecision(verdict, orderCandidates(some, facts)).join('');
+  expect(text).toBe(JSON.stringify(buildDecision(verdict, route(some, facts).considered)));
 });

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { declinedFault, failedFault, suspendedFault } from '../../../src/routing/engine/bids';
-import { eligibility, type Facts } from '../../../src/routing/engine/eligibility';
+import { evaluateEligibility, type Facts } from '../../../src/routing/engine/eligibility';
 import { REASONS, type Fault, type Reason } from '../../../src/routing/engine/reasons';
 import { route } from '../../../src/routing/engine/route';
 import { sourceCapFault, sourceFault } from '../../../src/routing/engine/source';
-import { refusedBy } from '../../../src/routing/route-facts';
+import { findRefusal } from '../../../src/routing/route-facts';
 import { openMinutes } from '../../../src/time/opening-hours';
 import { buyer, cap, group, MONDAY, NEW_YORK, tokens } from '../../support/candidates';
 
 // docs/routing.md has an example of each reason: what the engine says in such a case.
 
 const now = new Date(MONDAY);
-const judged = (changes: Parameters<typeof buyer>[0], facts: Partial<Facts> = {}): Fault =>
-  eligibility(buyer(changes), { now, tokens, ...facts }) as Fault;
+const findFault = (changes: Parameters<typeof buyer>[0], facts: Partial<Facts> = {}): Fault =>
+  evaluateEligibility(buyer(changes), { now, tokens, ...facts }) as Fault;
 
 const CALLER = {
   blacklisted: false,
@@ -25,10 +25,10 @@ const DAILY = cap('attempt_daily', 50, 50, '2026-06-02T04:00:00Z');
 const SLOTS = cap('concurrency', 3, 3);
 const later = new Date('2026-06-01T12:31:00Z');
 const bidder = { buyer_type: 'rtb' as const };
-const withFault = (fault: Fault) =>
-  judged(bidder, { bids: { faults: new Map([[7, fault]]), made: [] } });
+const findBidFault = (fault: Fault) =>
+  findFault(bidder, { bids: { faults: new Map([[7, fault]]), decidedBids: [] } });
 
-function notRung(): Fault {
+function buildLegLimitFault(): Fault {
   const ring = group({ name: 'Day shift', dial_buyers_type: 'simultaneously' });
   const all = [1, 2, 3].map((id) => buyer({ id, direct: false, groups: [ring] }));
   const { considered } = route(all, { now, tokens, seed: 'docs', max_legs: 2 });
@@ -36,38 +36,41 @@ function notRung(): Fault {
 }
 
 const EXAMPLES: Record<Reason, () => Fault | undefined> = {
-  blacklisted: () => refusedBy({ ...CALLER, blacklisted: true }, undefined),
-  offer_paused: () => refusedBy({ ...CALLER, offer: { paused: true } }, undefined),
+  blacklisted: () => findRefusal({ ...CALLER, blacklisted: true }, undefined),
+  offer_paused: () => findRefusal({ ...CALLER, offer: { paused: true } }, undefined),
   offer_suppressed: () =>
-    refusedBy({ ...CALLER, suppressed_by: [{ id: 4, name: 'Do not call' }] }, undefined),
+    findRefusal({ ...CALLER, suppressed_by: [{ id: 4, name: 'Do not call' }] }, undefined),
   traffic_source_paused: () => sourceFault({ paused: true, limits: null }, 0, now),
   traffic_source_cap_reached: () => sourceCapFault({ ...DAILY, zone: NEW_YORK }),
   traffic_source_concurrency_full: () => sourceCapFault({ ...SLOTS, zone: NEW_YORK }),
-  already_tried: () => judged({}, { tried: new Set([7]) }),
-  not_previous_buyer: () => judged({}, { only_buyer_id: 12 }),
+  already_tried: () => findFault({}, { tried: new Set([7]) }),
+  not_previous_buyer: () => findFault({}, { only_buyer_id: 12 }),
   blocked_for_traffic_source: () =>
-    judged({}, { source_buyers: { blocked: new Set([7]), allowed: undefined } }),
+    findFault({}, { source_buyers: { blocked: new Set([7]), allowed: undefined } }),
   not_allowed_for_traffic_source: () =>
-    judged({}, { source_buyers: { blocked: new Set(), allowed: new Set([8]) } }),
-  paused: () => judged({ paused: true }),
-  group_paused: () => judged({ direct: false, groups: [group({ paused: true })] }),
-  closed: () => judged({ business_hours: [openMinutes([{ day: 1, times: ['09:00..16:59'] }])] }),
-  suppressed: () => judged({ suppressed_by: [{ id: 4, name: 'Own customers' }] }),
-  filter_unmet: () => judged({ record_token_filter_list: ['state:in CA,NV'] }),
-  cap_reached: () => judged(DAILY),
-  concurrency_full: () => judged({ direct: false, groups: [group(SLOTS)] }),
-  out_of_balance: () => judged(cap('balance', 25, 30)),
-  duplicate_caller: () => judged({}, { pays_again_at: new Map([[7, later]]) }),
-  spacing: () => judged({ last_call_at: now }, { spacing_seconds: 60 }),
-  key_press_unavailable: () => judged({ press_one_to_accept: true }, { can_whisper: false }),
-  bidder_suspended: () => withFault(suspendedFault(buyer(bidder), later)),
-  bid_failed: () => withFault(failedFault({ fault: 'timeout', code: null }, 501)),
-  bid_declined: () => withFault(declinedFault(12)),
-  bid_not_asked: () => judged(bidder),
-  no_number: () => judged({ number: null }),
+    findFault({}, { source_buyers: { blocked: new Set(), allowed: new Set([8]) } }),
+  paused: () => findFault({ paused: true }),
+  group_paused: () => findFault({ direct: false, groups: [group({ paused: true })] }),
+  closed: () => findFault({ business_hours: [openMinutes([{ day: 1, times: ['09:00..16:59'] }])] }),
+  suppressed: () => findFault({ suppressed_by: [{ id: 4, name: 'Own customers' }] }),
+  filter_unmet: () => findFault({ record_token_filter_list: ['state:in CA,NV'] }),
+  cap_reached: () => findFault(DAILY),
+  concurrency_full: () => findFault({ direct: false, groups: [group(SLOTS)] }),
+  out_of_balance: () => findFault(cap('balance', 25, 30)),
+  duplicate_caller: () => findFault({}, { pays_again_at: new Map([[7, later]]) }),
+  spacing: () => findFault({ last_call_at: now }, { spacing_seconds: 60 }),
+  key_press_unavailable: () => findFault({ press_one_to_accept: true }, { can_whisper: false }),
+  bidder_suspended: () => findBidFault(suspendedFault(buyer(bidder), later)),
+  bid_failed: () => findBidFault(failedFault({ fault: 'timeout', code: null }, 501)),
+  bid_declined: () => findBidFault(declinedFault(12)),
+  bid_not_asked: () => findFault(bidder),
+  no_number: () => findFault({ number: null }),
   vetoed: () =>
-    judged({}, { vetoed: new Map([[7, { outgoing_webhook_id: 3, reason: 'credit line used' }]]) }),
-  not_rung: notRung,
+    findFault(
+      {},
+      { vetoed: new Map([[7, { outgoing_webhook_id: 3, reason: 'credit line used' }]]) },
+    ),
+  not_rung: buildLegLimitFault,
 };
 
 const [, document] = readFileSync(join(__dirname, '../../../docs/routing.md'), 'utf8').split(

@@ -10,7 +10,7 @@ const facts = (more: Partial<RouteFacts> = {}): RouteFacts => ({
   ...more,
 });
 /** Ids of the buyers that are tried, grouped by round. */
-const tried = (candidates: Candidate[], more: Partial<RouteFacts> = {}) =>
+const listTried = (candidates: Candidate[], more: Partial<RouteFacts> = {}) =>
   route(candidates, facts(more)).choices.map(({ members }) =>
     members.map(({ buyer: { id } }) => id),
   );
@@ -41,7 +41,7 @@ describe('a carrier that rings few at once', () => {
     const rounds: number[][] = [];
     const before = new Set<number>();
     for (let round = 0; round < 4; round++) {
-      const [ids = []] = tried(members(25), { max_legs: 10, tried: before, seed: `${round}` });
+      const [ids = []] = listTried(members(25), { max_legs: 10, tried: before, seed: `${round}` });
       rounds.push(ids);
       ids.forEach((id) => before.add(id));
     }
@@ -50,13 +50,13 @@ describe('a carrier that rings few at once', () => {
   });
 
   test('prefers the previous buyer, reserved ones, low tiers, then the draw by weight', () => {
-    const of_tiers = members(12, (n) => ({ tier: n < 2 ? 1 : 2 }));
+    const ofTiers = members(12, (n) => ({ tier: n < 2 ? 1 : 2 }));
     const more = { max_legs: 3, first_buyer_id: 12, reserved: new Set([11]) };
-    expect(tried(of_tiers, { ...more, max_legs: 4 })).toEqual([[1, 2, 11, 12]]);
+    expect(listTried(ofTiers, { ...more, max_legs: 4 })).toEqual([[1, 2, 11, 12]]);
     const counts = new Map<number, number>();
     const weighted = members(4, (n) => ({ weight: n === 0 ? 9 : 1 }));
     for (let n = 0; n < 300; n++)
-      for (const id of tried(weighted, { max_legs: 1, seed: `${n}` })[0]!)
+      for (const id of listTried(weighted, { max_legs: 1, seed: `${n}` })[0]!)
         counts.set(id, (counts.get(id) ?? 0) + 1);
     // 75 % is expected.
     expect(counts.get(1)! / 300).toBeGreaterThan(0.6);
@@ -65,7 +65,7 @@ describe('a carrier that rings few at once', () => {
   test('leaves a smaller group, and single buyers, as they are', () => {
     const alone = buyer({ id: 40 });
     expect(
-      tried([...members(3), alone], { max_legs: 3 })
+      listTried([...members(3), alone], { max_legs: 3 })
         .map(({ length }) => length)
         .toSorted(),
     ).toEqual([1, 3]);

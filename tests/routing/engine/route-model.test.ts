@@ -64,35 +64,35 @@ const refusals = fc.constantFrom(
 
 const usedUp = (cap: UsedUpCap['cap'] | null | undefined): UsedUpCap | null =>
   cap ? { cap, used: 5, limit: 5, resets_at: null } : null;
-const reasonOf = (cap: UsedUpCap['cap']): Reason =>
+const toReason = (cap: UsedUpCap['cap']): Reason =>
   cap === 'concurrency' ? 'concurrency_full' : 'cap_reached';
 
 /** Everything that keeps a call from a buyer, in any order. */
-function reasonsOf(
+function collectReasons(
   candidate: Candidate,
   { refused, tried, only_buyer_id, pays_again_at, spacing_seconds }: RouteFacts,
-  is_closed: boolean,
+  isClosed: boolean,
 ): Set<Reason> {
-  const found = new Set<Reason>();
-  const add = (reason: Reason, holds: unknown) => void (holds && found.add(reason));
-  if (refused) found.add(refused.reason);
+  const reasons = new Set<Reason>();
+  const add = (reason: Reason, holds: unknown) => void (holds && reasons.add(reason));
+  if (refused) reasons.add(refused.reason);
   add('already_tried', tried?.has(candidate.id));
   add('not_previous_buyer', only_buyer_id !== undefined && only_buyer_id !== candidate.id);
   add('paused', candidate.paused);
-  add('closed', is_closed);
+  add('closed', isClosed);
   add('suppressed', candidate.suppressed_by.length > 0);
   add('filter_unmet', candidate.record_token_filter_list.length > 0);
-  if (candidate.used_up) found.add(reasonOf(candidate.used_up.cap));
+  if (candidate.used_up) reasons.add(toReason(candidate.used_up.cap));
   add('duplicate_caller', pays_again_at?.has(candidate.id));
   add('spacing', spacing_seconds && candidate.last_call_at);
   add('no_number', candidate.number === null);
   const blocked = candidate.groups.map(({ paused, used_up }) => {
     if (paused) return 'group_paused';
-    return used_up ? reasonOf(used_up.cap) : null;
+    return used_up ? toReason(used_up.cap) : null;
   });
   if (!candidate.direct && blocked.every((reason) => reason !== null))
-    found.add(REASONS.find((reason) => blocked.includes(reason))!);
-  return found;
+    reasons.add(REASONS.find((reason) => blocked.includes(reason))!);
+  return reasons;
 }
 
 test('a route has every candidate once, with the first reason against it or a place', () => {
@@ -101,10 +101,10 @@ test('a route has every candidate once, with the first reason against it or a pl
       buyers,
       groups,
       fc.record({ refused: refusals, only: fc.option(fc.nat(11)), seed: fc.string() }),
-      (drawn, drawn_groups, { refused, only, seed }) => {
-        const made = drawn_groups.map(({ at_once, cap, ...each }, n): CandidateGroup =>
+      (drawn, drawnGroups, { refused, only, seed }) => {
+        const builtGroups = drawnGroups.map(({ at_once, cap, ...fields }, n): CandidateGroup =>
           group({
-            ...each,
+            ...fields,
             id: n + 1,
             used_up: usedUp(cap),
             dial_buyers_type: at_once ? 'simultaneously' : 'sequentially',
@@ -113,7 +113,7 @@ test('a route has every candidate once, with the first reason against it or a pl
         const closed = new Set<number>();
         const candidates = drawn.map(
           ({ faults: has, tier, weight, direct, in_groups }, n): Candidate => {
-            const through = in_groups.flatMap((place) => made[place] ?? []);
+            const through = in_groups.flatMap((index) => builtGroups[index] ?? []);
             if (has.closed) closed.add(n + 1);
             return buyer({
               id: n + 1,
@@ -132,7 +132,7 @@ test('a route has every candidate once, with the first reason against it or a pl
           },
         );
         const having = (fault: keyof (typeof drawn)[number]['faults']) =>
-          drawn.flatMap((each, n) => (each.faults[fault] ? [n + 1] : []));
+          drawn.flatMap((entry, n) => (entry.faults[fault] ? [n + 1] : []));
         const facts: RouteFacts = {
           now: NOW,
           seed,
@@ -146,32 +146,37 @@ test('a route has every candidate once, with the first reason against it or a pl
           ),
         };
         const { choices, considered } = route(candidates, facts);
-        const found = new Map(considered.map((each) => [each.buyer_id, each]));
-        expect([considered.length, found.size]).toEqual([candidates.length, candidates.length]);
+        const consideredById = new Map(considered.map((entry) => [entry.buyer_id, entry]));
+        expect([considered.length, consideredById.size]).toEqual([
+          candidates.length,
+          candidates.length,
+        ]);
         for (const candidate of candidates) {
-          const against = reasonsOf(candidate, facts, closed.has(candidate.id));
-          const { reason, rank, available } = found.get(candidate.id)!;
+          const against = collectReasons(candidate, facts, closed.has(candidate.id));
+          const { reason, rank, available } = consideredById.get(candidate.id)!;
           expect([candidate.id, reason]).toEqual([
             candidate.id,
-            REASONS.find((each) => against.has(each)) ?? null,
+            REASONS.find((code) => against.has(code)) ?? null,
           ]);
           expect([rank !== null, available]).toEqual([against.size === 0, against.size === 0]);
         }
         // A buyer comes by the best of its open ways: none has a lower tier.
-        for (const { tier, members, group: at_once } of choices)
-          for (const { buyer: one, group: way } of members) {
-            expect([found.get(one.id)!.reason, way?.paused ?? false, way?.used_up ?? null]).toEqual(
-              [null, false, null],
+        for (const { tier, members, group: atOnce } of choices)
+          for (const { buyer: candidate, group: viaGroup } of members) {
+            expect([
+              consideredById.get(candidate.id)!.reason,
+              viaGroup?.paused ?? false,
+              viaGroup?.used_up ?? null,
+            ]).toEqual([null, false, null]);
+            const open = candidate.groups.filter(({ paused, used_up }) => !paused && !used_up);
+            const tiers = open.map((openGroup) =>
+              openGroup.dial_buyers_type === 'simultaneously' ? openGroup.tier : candidate.tier,
             );
-            const open = one.groups.filter(({ paused, used_up }) => !paused && !used_up);
-            const tiers = open.map((each) =>
-              each.dial_buyers_type === 'simultaneously' ? each.tier : one.tier,
-            );
-            expect([way === null ? one.direct : open.includes(way), tier]).toEqual([
+            expect([viaGroup === null ? candidate.direct : open.includes(viaGroup), tier]).toEqual([
               true,
-              Math.min(...(one.direct ? [one.tier] : []), ...tiers),
+              Math.min(...(candidate.direct ? [candidate.tier] : []), ...tiers),
             ]);
-            expect(at_once === null || at_once === way).toBe(true);
+            expect(atOnce === null || atOnce === viaGroup).toBe(true);
           }
         const order = choices.map(({ tier }) => tier);
         expect(order).toEqual(order.toSorted((a, b) => a - b));
@@ -182,8 +187,8 @@ test('a route has every candidate once, with the first reason against it or a pl
 });
 
 test('choices of the lowest tier share 100,000 calls by weight, a ringing group as one', () => {
-  const at_once = group({ id: 3, dial_buyers_type: 'simultaneously', tier: 1, weight: 4 });
-  const member = { direct: false, groups: [at_once], weight: 100 };
+  const atOnce = group({ id: 3, dial_buyers_type: 'simultaneously', tier: 1, weight: 4 });
+  const member = { direct: false, groups: [atOnce], weight: 100 };
   const candidates = [
     buyer({ id: 1, weight: 1 }),
     buyer({ id: 2, weight: 2 }),
@@ -201,10 +206,10 @@ test('choices of the lowest tier share 100,000 calls by weight, a ringing group 
   }
   expect([...counts.keys()].toSorted()).toEqual([1, 2, 3, 4]);
   const expected = [1, 2, 5, 4].map((weight) => (total * weight) / 12);
-  const chi_square = expected.reduce(
+  const chiSquare = expected.reduce(
     (sum, share, n) => sum + (counts.get(n + 1)! - share) ** 2 / share,
     0,
   );
   // Three degrees of freedom.
-  expect(chi_square).toBeLessThan(16.27);
+  expect(chiSquare).toBeLessThan(16.27);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Candidate, CandidateGroup } from '../../../src/routing/engine/candidate';
-import { eligibility } from '../../../src/routing/engine/eligibility';
+import { evaluateEligibility } from '../../../src/routing/engine/eligibility';
 import { route, type RouteFacts } from '../../../src/routing/engine/route';
 import { ownTokens } from '../../../src/tokens/substitute';
 import { buyer, group } from '../../support/candidates';
@@ -23,9 +23,9 @@ const order = (...candidates: Candidate[]) =>
     )
     .toSorted((a, b) => a.tier - b.tier || b.weight - a.weight || a.id - b.id)
     .map(({ id }) => id);
-const asked = (candidate: Candidate) => eligibility(candidate, facts());
+const checkEligibility = (candidate: Candidate) => evaluateEligibility(candidate, facts());
 /** Ids of the buyers that are tried, grouped by round. */
-const tried = (candidates: Candidate[], more: Partial<RouteFacts> = {}) =>
+const listTried = (candidates: Candidate[], more: Partial<RouteFacts> = {}) =>
   route(candidates, facts(more)).choices.map(({ members }) =>
     members.map(({ buyer: { id } }) => id),
   );
@@ -55,13 +55,13 @@ describe('a route', () => {
   });
   const worlds = fc.uniqueArray(some, { selector: ({ id }) => id, maxLength: 25 });
   type Drawn = typeof worlds extends fc.Arbitrary<infer T> ? T : never;
-  const candidatesOf = (drawn: Drawn): Candidate[] =>
+  const buildCandidates = (drawn: Drawn): Candidate[] =>
     drawn.map(({ groups: of, direct, ...changes }) =>
       buyer({
         ...changes,
         direct: direct || of.length === 0,
-        groups: of.map(({ at_once, ...each }) =>
-          group({ ...each, dial_buyers_type: at_once ? 'simultaneously' : 'sequentially' }),
+        groups: of.map(({ at_once, ...fields }) =>
+          group({ ...fields, dial_buyers_type: at_once ? 'simultaneously' : 'sequentially' }),
         ),
       }),
     );
@@ -73,7 +73,7 @@ describe('a route', () => {
         fc.string(),
         fc.uniqueArray(fc.integer({ min: 1, max: 40 })),
         (drawn, seed, before) => {
-          const candidates = candidatesOf(drawn);
+          const candidates = buildCandidates(drawn);
           const asking = facts({ seed, tried: new Set(before) });
           const { choices, considered } = route(candidates, asking);
           expect(considered.map(({ buyer_id }) => buyer_id).toSorted((a, b) => a - b)).toEqual(
@@ -89,17 +89,19 @@ describe('a route', () => {
           expect(new Set(dialed).size).toBe(dialed.length);
           expect(new Set(dialed)).toEqual(
             new Set(
-              candidates.filter((one) => eligibility(one, asking).available).map(({ id }) => id),
+              candidates
+                .filter((candidate) => evaluateEligibility(candidate, asking).available)
+                .map(({ id }) => id),
             ),
           );
           const tiers = choices.map(({ tier }) => tier);
           expect(tiers).toEqual(tiers.toSorted((a, b) => a - b));
           for (const tier of new Set(tiers)) {
-            const of_tier = choices.filter((choice) => choice.tier === tier);
-            const sum = of_tier.reduce((all, { share }) => all + share, 0);
-            if (of_tier.every(({ weight }) => weight === 0)) expect(sum).toBe(0);
+            const ofTier = choices.filter((choice) => choice.tier === tier);
+            const sum = ofTier.reduce((all, { share }) => all + share, 0);
+            if (ofTier.every(({ weight }) => weight === 0)) expect(sum).toBe(0);
             else expect(Math.abs(sum - 1)).toBeLessThan(1e-9);
-            const weightless = of_tier.map(({ weight }) => weight === 0);
+            const weightless = ofTier.map(({ weight }) => weight === 0);
             expect(weightless).toEqual(weightless.toSorted());
           }
         },
@@ -111,29 +113,29 @@ describe('a route', () => {
   test('is the same for the same seed, however the candidates come', () => {
     fc.assert(
       fc.property(worlds, fc.string(), (drawn, seed) => {
-        const candidates = candidatesOf(drawn);
+        const candidates = buildCandidates(drawn);
         const ids = (all: Candidate[]) =>
-          tried(all, { seed }).map((members) => members.toSorted((a, b) => a - b));
+          listTried(all, { seed }).map((members) => members.toSorted((a, b) => a - b));
         expect(ids(candidates.toReversed())).toEqual(ids(candidates));
       }),
     );
   });
 
   test('rings a group that dials all at once as one, by its own tier and weight', () => {
-    const at_once = group({ dial_buyers_type: 'simultaneously', tier: 0 });
+    const atOnce = group({ dial_buyers_type: 'simultaneously', tier: 0 });
     expect(
-      tried([
-        buyer({ id: 1, ...through(at_once) }),
+      listTried([
+        buyer({ id: 1, ...through(atOnce) }),
         buyer({ id: 2, tier: -1 }),
-        buyer({ id: 3, tier: 9, ...through(at_once) }),
+        buyer({ id: 3, tier: 9, ...through(atOnce) }),
       ]),
     ).toEqual([[2], [1, 3]]);
   });
 
   test('sends callers back to their previous buyer, first or only', () => {
     const candidates = [buyer({ id: 1 }), buyer({ id: 2, tier: 5 }), buyer({ id: 3, tier: 2 })];
-    expect(tried(candidates, { first_buyer_id: 2 })).toEqual([[2], [1], [3]]);
-    expect(tried(candidates, { only_buyer_id: 3 })).toEqual([[3]]);
+    expect(listTried(candidates, { first_buyer_id: 2 })).toEqual([[2], [1], [3]]);
+    expect(listTried(candidates, { only_buyer_id: 3 })).toEqual([[3]]);
     expect(
       route(candidates, facts({ only_buyer_id: 3 })).considered.filter(
         ({ reason }) => reason === 'not_previous_buyer',
@@ -142,16 +144,16 @@ describe('a route', () => {
   });
 
   test('passes over a buyer that has paid for the caller, and one just dialed', () => {
-    const in_an_hour = new Date(NOW.getTime() + 3_600_000);
-    const just_now = new Date(NOW.getTime() - 5_000);
+    const inAnHour = new Date(NOW.getTime() + 3_600_000);
+    const justNow = new Date(NOW.getTime() - 5_000);
     const candidates = [
       buyer({ id: 1 }),
-      buyer({ id: 2, last_call_at: just_now }),
+      buyer({ id: 2, last_call_at: justNow }),
       buyer({ id: 3 }),
     ];
     const { considered } = route(
       candidates,
-      facts({ pays_again_at: new Map([[1, in_an_hour]]), spacing_seconds: 60 }),
+      facts({ pays_again_at: new Map([[1, inAnHour]]), spacing_seconds: 60 }),
     );
     expect(considered.map(({ buyer_id, reason, message }) => [buyer_id, reason, message])).toEqual([
       [3, null, null],
@@ -182,17 +184,22 @@ describe('a route', () => {
 describe('the order in which buyers are tried when nothing is drawn', () => {
   test('tiers ascend, in a tier weights descend, and then ids ascend', () => {
     const [light, heavy] = [buyer({ id: 2 }), buyer({ id: 3, weight: 2 })];
-    const others = [
+    const otherBuyers = [
       buyer({ id: 4, tier: 2, weight: 9 }),
       buyer({ id: 1, tier: -1 }),
       buyer({ id: 9, tier: -2, paused: true }),
     ];
-    expect(order(buyer({ id: 5 }), ...others, heavy, light)).toEqual([1, 3, 2, 5, 4]);
+    expect(order(buyer({ id: 5 }), ...otherBuyers, heavy, light)).toEqual([1, 3, 2, 5, 4]);
   });
 
   test('by revenue or earnings per call the tier is minus the amount; 0 without one', () => {
-    const pays = (id: number, current_conversion_revenue: number | null) =>
-      buyer({ id, tier: -99, route_by_type: 'revenue', current_conversion_revenue });
+    const pays = (id: number, currentConversionRevenue: number | null) =>
+      buyer({
+        id,
+        tier: -99,
+        route_by_type: 'revenue',
+        current_conversion_revenue: currentConversionRevenue,
+      });
     expect(order(pays(1, null), pays(2, 20), pays(3, 35.5), buyer({ id: 4, tier: -21 }))).toEqual([
       3, 4, 2, 1,
     ]);
@@ -202,20 +209,20 @@ describe('the order in which buyers are tried when nothing is drawn', () => {
   });
 
   test('a group that rings all at once gives its members its own place', () => {
-    const at_once = group({ dial_buyers_type: 'simultaneously', tier: 5, weight: 9 });
+    const atOnce = group({ dial_buyers_type: 'simultaneously', tier: 5, weight: 9 });
     const paying = buyer({
       id: 3,
       route_by_type: 'revenue',
       current_conversion_revenue: 50,
-      ...through(at_once),
+      ...through(atOnce),
     });
-    const in_turn = buyer({ id: 4, tier: 6, ...through(group({ id: 4, tier: 0 })) });
+    const inTurn = buyer({ id: 4, tier: 6, ...through(group({ id: 4, tier: 0 })) });
     expect(
       order(
-        buyer({ id: 1, ...through(at_once) }),
+        buyer({ id: 1, ...through(atOnce) }),
         buyer({ id: 2, tier: 5, weight: 8 }),
         paying,
-        in_turn,
+        inTurn,
       ),
     ).toEqual([1, 3, 2, 4]);
   });
@@ -253,7 +260,9 @@ describe('the order in which buyers are tried when nothing is drawn', () => {
             .toSorted((a, b) => ((a.id * turned) % 31) - ((b.id * turned) % 31));
           expect(order(...mixed)).toEqual(order(...all));
           expect(new Set(order(...all))).toEqual(
-            new Set(all.filter((one) => asked(one).available).map(({ id }) => id)),
+            new Set(
+              all.filter((candidate) => checkEligibility(candidate).available).map(({ id }) => id),
+            ),
           );
         },
       ),

@@ -31,9 +31,9 @@ describe('the join that finds a cap that is used up', () => {
     expect(tried.map(([, column]) => column)).toEqual(names);
     expect(tried.map(([, , cap]) => cap)).toEqual(names);
     const dollars = [...TEXT.matchAll(/taken\.(\w+) \+ pays\.revenue > (\w+\.\w+) THEN '(\w+)'/g)];
-    const of_dollars = CAPS.filter(({ metric }) => metric.endsWith('revenue'));
-    expect(dollars.map(([, taken, limit, cap]) => [taken, limit, cap])).toEqual(
-      of_dollars.map(({ metric, interval, limit }) => {
+    const ofDollars = CAPS.filter(({ metric }) => metric.endsWith('revenue'));
+    expect(dollars.map(([, counter, limit, cap]) => [counter, limit, cap])).toEqual(
+      ofDollars.map(({ metric, interval, limit }) => {
         const name = `${metric}_${interval}`;
         return [name, `${interval === 'hourly' ? 'hourly' : 'l'}.${limit}`, name];
       }),

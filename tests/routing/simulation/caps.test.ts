@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { recordUsage } from '../../../src/buyers/record-usage';
-import { readUsedUpCap } from '../../../src/routing/used-up-cap';
+import { loadUsedUpCap } from '../../../src/routing/used-up-cap';
 import type { UsedUpCap } from '../../../src/routing/engine/candidate';
 import { openCaps, type Limits } from '../../../src/routing/simulation/caps';
 import { openMinutes } from '../../../src/time/opening-hours';
-import { CAPS, type CapOwner, type Held } from '../../../src/buyers/caps';
+import { CAPS, type CapOwner, type HeldUsage } from '../../../src/buyers/caps';
 import { reserveForOwner } from '../../support/reserved-caps';
 import { createWorld, type World } from '../../support/world';
 
@@ -49,13 +49,13 @@ const move = fc.record({
   revenue: fc.constantFrom(0, 1, 2.5),
 });
 
-const of = ({ revenue }: { revenue: number }, sign: 1 | -1): Held => ({
+const toHeld = ({ revenue }: { revenue: number }, sign: 1 | -1): HeldUsage => ({
   connections: sign,
   conversions: sign,
   revenue: sign * revenue,
 });
-const summary = (found: UsedUpCap | null) =>
-  found && { cap: found.cap, used: found.used, limit: found.limit };
+const summarize = (usedUp: UsedUpCap | null) =>
+  usedUp && { cap: usedUp.cap, used: usedUp.used, limit: usedUp.limit };
 
 test('caps in memory equal those of the database after any moves, at any times', async () => {
   await fc.assert(
@@ -63,38 +63,42 @@ test('caps in memory equal those of the database after any moves, at any times',
       owner,
       fc.array(move, { minLength: 5, maxLength: 25 }),
       async ({ kind, zone, start, limits, concurrency_cap_limit }, moves) => {
-        const given: Limits = Object.fromEntries(
+        const allLimits: Limits = Object.fromEntries(
           limits.map(({ cap, limit }) => [
             cap.limit,
             cap.metric.endsWith('revenue') ? limit * 1.25 : limit,
           ]),
         );
         const hourly = Object.fromEntries(
-          Object.entries(given).filter(([name]) => name.includes('_hourly_')),
+          Object.entries(allLimits).filter(([name]) => name.includes('_hourly_')),
         );
-        const own = Object.fromEntries(
-          Object.entries(given).filter(([name]) => !name.includes('_hourly_')),
+        const ownLimits = Object.fromEntries(
+          Object.entries(allLimits).filter(([name]) => !name.includes('_hourly_')),
         );
         const schedule = [0, 1, 2, 3, 4, 5, 6].map((day) => ({ day, times: ['06:00..23:29'] }));
         const fields =
           kind === 'buyer'
             ? {
-                ...own,
+                ...ownLimits,
                 concurrency_cap_limit,
                 number: '+12125550101',
                 business_hours_schedule: [{ ...hourly, schedule }],
               }
-            : { ...given, concurrency_cap: concurrency_cap_limit };
+            : { ...allLimits, concurrency_cap: concurrency_cap_limit };
         const res = await world.company.api('post', `${kind}s`, {
           body: { name: 'Capped', time_zone: zone, ...fields },
         });
         expect([res.status, res.body.errors]).toEqual([201, {}]);
         const id = res.body[kind].id as number;
-        const cap_owner: CapOwner = kind === 'buyer' ? { buyer_id: id } : { buyer_group_id: id };
+        const capOwner: CapOwner = kind === 'buyer' ? { buyer_id: id } : { buyer_group_id: id };
         const hours =
           kind === 'buyer' ? [{ open: openMinutes(schedule), limits: hourly }] : undefined;
         const caps = openCaps(
-          { zone, limits: { ...(kind === 'buyer' ? own : given), concurrency_cap_limit }, hours },
+          {
+            zone,
+            limits: { ...(kind === 'buyer' ? ownLimits : allLimits), concurrency_cap_limit },
+            hours,
+          },
           new Date(start),
         );
         const db = world.deps.tenants.of(world.company.id);
@@ -105,8 +109,8 @@ test('caps in memory equal those of the database after any moves, at any times',
           if (what === 'reserve') {
             const reservation = { usage: { attempt: 1 }, concurrency: 1 };
             const [here, there] = [
-              caps.reserve({ ...reservation, pending: of({ revenue }, 1) }, now),
-              await reserveForOwner(db, cap_owner, { ...of({ revenue }, 1), slots: 1 }, now),
+              caps.reserve({ ...reservation, pending: toHeld({ revenue }, 1) }, now),
+              await reserveForOwner(db, capOwner, { ...toHeld({ revenue }, 1), slots: 1 }, now),
             ];
             expect([now, here]).toEqual([now, there]);
             if (here) waiting.push({ revenue });
@@ -125,13 +129,13 @@ test('caps in memory equal those of the database after any moves, at any times',
               },
               end: { usage: {}, concurrency: -1 },
             }[what];
-            caps.record({ ...happened, pending: of(first, -1) }, now);
-            await recordUsage(db, { owner: cap_owner, ...happened, hold: of(first, -1), now });
+            caps.record({ ...happened, pending: toHeld(first, -1) }, now);
+            await recordUsage(db, { owner: capOwner, ...happened, hold: toHeld(first, -1), now });
           }
           for (const more of [0, 2])
-            expect([now, summary(caps.usedUp(now, more))]).toEqual([
+            expect([now, summarize(caps.usedUp(now, more))]).toEqual([
               now,
-              summary(await readUsedUpCap(db, cap_owner, { revenue: more, now })),
+              summarize(await loadUsedUpCap(db, capOwner, { revenue: more, now })),
             ]);
         }
       },

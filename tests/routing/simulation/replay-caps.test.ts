@@ -1,15 +1,15 @@
 import { windowEnd, type CapsOwner } from '../../../src/routing/simulation/caps';
 import { openMinutes } from '../../../src/time/opening-hours';
 import { NEW_YORK } from '../../support/candidates';
-import { call, caps, every, one, run, START } from '../../support/replay';
+import { call, caps, repeatCalls, buildBuyer, run, START } from '../../support/replay';
 
 test.each(['attempt', 'connection', 'buyer_conversion', 'revenue'] as const)(
   'a cap of 5 on %s lets exactly 5 calls through, all at once or one after the other',
   (metric) => {
     const limit = metric === 'revenue' ? 50 : 5;
     for (const seconds of [0, 1, 200]) {
-      const figures = run([one(1), one(2, { tier: 2 })], {
-        calls: every(seconds, 60),
+      const figures = run([buildBuyer(1), buildBuyer(2, { tier: 2 })], {
+        calls: repeatCalls(seconds, 60),
         changes: [{ id: 1, limits: { [`${metric}_daily_limit`]: limit } }],
       });
       expect([figures(1).attempts, figures(1).skip_reasons, figures(2).attempts]).toEqual([
@@ -24,10 +24,10 @@ test.each(['attempt', 'connection', 'buyer_conversion', 'revenue'] as const)(
 describe('caps of traffic sources', () => {
   const SOURCE = 7;
   const payouts = [{ payout_type: 'fixed' as const, amount: 4 }];
-  const runOf = (limits: CapsOwner['limits'], seconds: number, talked = 90) =>
-    run([one(1), one(2, { tier: 2 })], {
-      calls: every(seconds, 60).map((each, n) => ({
-        ...each,
+  const runWithLimits = (limits: CapsOwner['limits'], seconds: number, talked = 90) =>
+    run([buildBuyer(1), buildBuyer(2, { tier: 2 })], {
+      calls: repeatCalls(seconds, 60).map((replayedCall, n) => ({
+        ...replayedCall,
         talked,
         traffic_source_id: n % 2 ? null : SOURCE,
       })),
@@ -42,7 +42,7 @@ describe('caps of traffic sources', () => {
     ['revenue_monthly_limit', 50, 'traffic_source_cap_reached'],
     ['concurrency_cap_limit', 5, 'traffic_source_concurrency_full'],
   ])('%s of %d lets 5 of its calls through at once, and all of others', (name, limit, reason) => {
-    expect(runOf({ [name]: limit }, 0)).toMatchObject({
+    expect(runWithLimits({ [name]: limit }, 0)).toMatchObject({
       attempts: 35,
       skip_reasons: { [reason]: 25 },
     });
@@ -51,8 +51,8 @@ describe('caps of traffic sources', () => {
   test('what its calls have not used is given back when they end', () => {
     // Calls of ten seconds are not paid for; each ends before the next of the source begins.
     const limits = { buyer_conversion_total_limit: 1, concurrency_cap_limit: 1 };
-    expect(runOf(limits, 60, 10)).toMatchObject({ attempts: 60, skip_reasons: {} });
-    expect(runOf(limits, 60)).toMatchObject({
+    expect(runWithLimits(limits, 60, 10)).toMatchObject({ attempts: 60, skip_reasons: {} });
+    expect(runWithLimits(limits, 60)).toMatchObject({
       attempts: 31,
       skip_reasons: { traffic_source_cap_reached: 29 },
     });
@@ -60,7 +60,7 @@ describe('caps of traffic sources', () => {
 
   test('what the source earns comes off what is earned with it', () => {
     // Each call earns $10 - $4; before it is paid, it may earn $10.
-    expect(runOf({ earned_revenue_daily_limit: 28 }, 200)).toMatchObject({
+    expect(runWithLimits({ earned_revenue_daily_limit: 28 }, 200)).toMatchObject({
       attempts: 34,
       skip_reasons: { traffic_source_cap_reached: 26 },
     });
@@ -69,10 +69,19 @@ describe('caps of traffic sources', () => {
 
 test('a call takes a slot of concurrency while it rings and lasts', () => {
   // A call every 20 seconds takes 10 + 90: five at a time.
-  const limited = (concurrency_cap_limit: number) =>
-    run([one(1, {}, { caps: caps({ limits: { concurrency_cap_limit } }) })], {
-      calls: every(20, 100),
-    })(1);
+  const limited = (concurrencyCapLimit: number) =>
+    run(
+      [
+        buildBuyer(
+          1,
+          {},
+          { caps: caps({ limits: { concurrency_cap_limit: concurrencyCapLimit } }) },
+        ),
+      ],
+      {
+        calls: repeatCalls(20, 100),
+      },
+    )(1);
   expect(limited(5)).toMatchObject({ attempts: 100, skip_reasons: {} });
   const few = limited(4);
   expect(few.attempts).toBe(80);
@@ -85,9 +94,12 @@ test('what a call may use is reserved until it ends, and released when it is not
     call(2, new Date(START.getTime() + 5_000)),
     call(3, new Date(START.getTime() + 60_000)),
   ];
-  const figures = run([one(1, {}, { caps: caps({ limits: { revenue_total_limit: 10 } }) })], {
-    calls,
-  })(1);
+  const figures = run(
+    [buildBuyer(1, {}, { caps: caps({ limits: { revenue_total_limit: 10 } }) })],
+    {
+      calls,
+    },
+  )(1);
   // The first lasts too short to be paid: the second comes while it might still be, the third
   // afterwards.
   expect(figures).toMatchObject({
@@ -110,10 +122,10 @@ describe('hours and windows follow the buyer’s zone, over changes of the clock
     (_, zone, begins, hours) => {
       const start = new Date(begins);
       const buyers = [
-        one(1, { zone }, { caps: caps({ zone, limits: { attempt_daily_limit: 5 } }) }),
+        buildBuyer(1, { zone }, { caps: caps({ zone, limits: { attempt_daily_limit: 5 } }) }),
       ];
-      const of_hours = (count: number) =>
-        run(buyers, { calls: every(1800, count * 2, start), start })(1).attempts;
+      const ofHours = (count: number) =>
+        run(buyers, { calls: repeatCalls(1800, count * 2, start), start })(1).attempts;
       // The first day is an ordinary one or begins at the change; both together have 24 hours and
       // those of the other.
       const [first, second] = [
@@ -125,10 +137,10 @@ describe('hours and windows follow the buyer’s zone, over changes of the clock
       );
       expect(lengths.toSorted((a, b) => a - b)).toEqual([24, hours].toSorted((a, b) => a - b));
       expect([
-        of_hours(lengths[0]!),
-        of_hours(lengths[0]! + 1),
-        of_hours(lengths[0]! + lengths[1]!),
-        of_hours(lengths[0]! + lengths[1]! + 1),
+        ofHours(lengths[0]!),
+        ofHours(lengths[0]! + 1),
+        ofHours(lengths[0]! + lengths[1]!),
+        ofHours(lengths[0]! + lengths[1]! + 1),
       ]).toEqual([5, 7, 10, 12]);
     },
   );
@@ -141,8 +153,8 @@ describe('hours and windows follow the buyer’s zone, over changes of the clock
         limits: { attempt_hourly_limit: 1 },
       },
     ];
-    const figures = run([one(1)], {
-      calls: every(600, 24, start),
+    const figures = run([buildBuyer(1)], {
+      calls: repeatCalls(600, 24, start),
       start,
       changes: [{ id: 1, hours: hourly, limits: {} }],
     })(1);

@@ -2,32 +2,32 @@ import type { CandidateGroup } from '../../../src/routing/engine/candidate';
 import type { ReplayedCall } from '../../../src/routing/simulation/model';
 import { ownTokens } from '../../../src/tokens/substitute';
 import { group, NEW_YORK } from '../../support/candidates';
-import { call, every, one, paying, run, START } from '../../support/replay';
+import { call, repeatCalls, buildBuyer, buildConversions, run, START } from '../../support/replay';
 
 test('a doubled weight takes its share of 10,000 calls', () => {
-  const buyers = [one(1), one(2), one(3)];
-  const calls = every(1, 10_000);
+  const buyers = [buildBuyer(1), buildBuyer(2), buildBuyer(3)];
+  const calls = repeatCalls(1, 10_000);
   for (const [changes, weights] of [
     [[], [1, 1, 1]],
     [[{ id: 2, weight: 2, limits: {} }], [1, 2, 1]],
   ] as const) {
     const figures = run(buyers, { calls, changes: [...changes] });
     const sum = weights.reduce((all, weight) => all + weight, 0);
-    const chi_square = weights.reduce(
+    const chiSquare = weights.reduce(
       (all, weight, n) =>
         all + (figures(n + 1).connects - (10_000 * weight) / sum) ** 2 / ((10_000 * weight) / sum),
       0,
     );
     // Two degrees of freedom.
-    expect(chi_square).toBeLessThan(13.82);
+    expect(chiSquare).toBeLessThan(13.82);
   }
 });
 
 test('a paused buyer’s calls go to the next tier, and the buyer gets nothing', () => {
-  const buyers = [one(1), one(2, { tier: 2 }, { conversions: paying(7) })];
-  const before = run(buyers, { calls: every(1, 50) });
+  const buyers = [buildBuyer(1), buildBuyer(2, { tier: 2 }, { conversions: buildConversions(7) })];
+  const before = run(buyers, { calls: repeatCalls(1, 50) });
   const after = run(buyers, {
-    calls: every(1, 50),
+    calls: repeatCalls(1, 50),
     changes: [{ id: 1, paused: true, limits: {} }],
   });
   expect([before(1).revenue, before(2).attempts]).toEqual([500, 0]);
@@ -38,7 +38,7 @@ test('a paused buyer’s calls go to the next tier, and the buyer gets nothing',
 });
 
 test('a buyer that does not answer rings to its timeout; a caller may give up before', () => {
-  const buyers = [one(1), one(2, { tier: 2 })];
+  const buyers = [buildBuyer(1), buildBuyer(2, { tier: 2 })];
   const silent = { status: 'unanswered' as const, rang: 25 };
   const attempts = [{ buyer_id: 1, ...silent }];
   const figures = run(buyers, {
@@ -63,8 +63,8 @@ test('a buyer that does not answer rings to its timeout; a caller may give up be
 });
 
 test('a group that rings all at once counts one call, and the first to answer gets it', () => {
-  const at_once: CandidateGroup = group({ id: 9, dial_buyers_type: 'simultaneously' });
-  const members = [1, 2, 3].map((id) => one(id, { direct: false, groups: [at_once] }));
+  const atOnce: CandidateGroup = group({ id: 9, dial_buyers_type: 'simultaneously' });
+  const members = [1, 2, 3].map((id) => buildBuyer(id, { direct: false, groups: [atOnce] }));
   const attempts = [
     { buyer_id: 1, status: 'released' as const, rang: 8 },
     { buyer_id: 2, status: 'connected' as const, rang: 8, revenue: 12 },
@@ -72,7 +72,7 @@ test('a group that rings all at once counts one call, and the first to answer ge
   ];
   const groups = [
     {
-      group: at_once,
+      group: atOnce,
       caps: { zone: NEW_YORK, limits: { attempt_total_limit: 2, concurrency_cap_limit: 1 } },
     },
   ];
@@ -91,7 +91,10 @@ test('a group that rings all at once counts one call, and the first to answer ge
 });
 
 test('buyers pay once per time frame, sources get their terms, callers go back', () => {
-  const again = paying(10).map((conversion) => ({ ...conversion, duplicate_timeframe: 3600 }));
+  const limitedConversions = buildConversions(10).map((conversion) => ({
+    ...conversion,
+    duplicate_timeframe: 3600,
+  }));
   const payouts = [{ payout_type: 'percentage' as const, amount: 50, duplicate_timeframe: 60 }];
   const caller = { caller_number: 13105550188, traffic_source_id: 4 };
   const takesAll = {
@@ -104,27 +107,29 @@ test('buyers pay once per time frame, sources get their terms, callers go back',
   const calls = [0, 600, 4200].map((seconds, n) =>
     call(n + 1, new Date(START.getTime() + seconds * 1000), takesAll),
   );
-  expect(run([one(1, {}, { conversions: again })], { calls, payouts })(1)).toMatchObject({
+  expect(
+    run([buildBuyer(1, {}, { conversions: limitedConversions })], { calls, payouts })(1),
+  ).toMatchObject({
     connects: 3,
     conversions: 2,
     revenue: 20,
     payout: 10,
   });
-  const back = calls.map((each) => ({
-    ...each,
+  const back = calls.map((replayedCall) => ({
+    ...replayedCall,
     facts: (looking: Parameters<ReplayedCall['facts']>[0]) => ({
-      ...each.facts(looking),
+      ...replayedCall.facts(looking),
       only_buyer_id: looking.previous_buyer_id ?? undefined,
     }),
   }));
-  const figures = run([one(1), one(2)], { calls: back });
+  const figures = run([buildBuyer(1), buildBuyer(2)], { calls: back });
   expect([figures(1).connects, figures(2).connects].toSorted()).toEqual([0, 3]);
 });
 
 test('the same seed gives the same result, another seed another one', () => {
-  const buyers = [one(1), one(2, { weight: 2 }), one(3, { tier: 2 })];
-  const asked = { calls: every(7, 500), given: { answer_rate: 0.6 } };
-  const all = (seed: string) => [1, 2, 3].map(run(buyers, { ...asked, seed }));
+  const buyers = [buildBuyer(1), buildBuyer(2, { weight: 2 }), buildBuyer(3, { tier: 2 })];
+  const request = { calls: repeatCalls(7, 500), assumptions: { answer_rate: 0.6 } };
+  const all = (seed: string) => [1, 2, 3].map(run(buyers, { ...request, seed }));
   expect(all('x')).toEqual(all('x'));
   expect(all('y')).not.toEqual(all('x'));
 });

@@ -1,17 +1,21 @@
-import { DAY, rowsOf, simulations } from '../../support/simulations';
+import { DAY, indexRows, simulations } from '../../support/simulations';
 
 // Simulations know the caps of traffic sources as live routing does.
 
 const { ok, buyer, offer, later, report, simulate } = simulations();
 
 test('calls of a capped source are replayed as they really went', async () => {
-  const one = await buyer();
-  const offer_id = await offer({ buyer_ids: [one] });
+  const buyerId = await buyer();
+  const offerId = await offer({ buyer_ids: [buyerId] });
   const { id } = (await ok('post', 'traffic_sources', { name: 'Ads', attempt_hourly_limit: 3 }))
     .traffic_source;
   for (let n = 0; n < 12; n++) {
-    const caller_number = `+1310555${String(n).padStart(4, '0')}`;
-    const body = { offer_id, caller_number, ...(n % 3 > 0 && { traffic_source_id: id }) };
+    const callerNumber = `+1310555${String(n).padStart(4, '0')}`;
+    const body = {
+      offer_id: offerId,
+      caller_number: callerNumber,
+      ...(n % 3 > 0 && { traffic_source_id: id }),
+    };
     const call = (await ok('post', 'call_sessions', body)).call_session;
     later(2);
     if (call.instruction.action === 'dial') {
@@ -21,9 +25,9 @@ test('calls of a capped source are replayed as they really went', async () => {
     }
     later(600);
   }
-  const simulation = await simulate({ offer_id, ...DAY, changes: [] });
+  const simulation = await simulate({ offer_id: offerId, ...DAY, changes: [] });
   expect(simulation.calls).toBe(12);
-  const { real, as_configured } = rowsOf(simulation).get(one)!;
+  const { real, as_configured } = indexRows(simulation).get(buyerId)!;
   const attempts = Number(real.attempts);
   expect(as_configured).toMatchObject({ attempts: real.attempts, connects: real.connects });
   expect(as_configured.skip_reasons).toEqual({ traffic_source_cap_reached: 12 - attempts });
@@ -31,6 +35,8 @@ test('calls of a capped source are replayed as they really went', async () => {
 
   // Usage of the source before the period counts.
   const from = '2026-06-01T12:25:00Z';
-  const rest = rowsOf(await simulate({ offer_id, ...DAY, from, changes: [] })).get(one)!;
+  const rest = indexRows(await simulate({ offer_id: offerId, ...DAY, from, changes: [] })).get(
+    buyerId,
+  )!;
   expect(rest.as_configured.attempts).toBe(rest.real.attempts);
 });

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
-import { initialProgress, isAttempt, type ActionType } from '../../../src/schedules/engine/cadence';
-import { nextStep, type Standing } from '../../../src/schedules/engine/next-step';
+import {
+  buildInitialProgress,
+  isAttempt,
+  type ActionType,
+} from '../../../src/schedules/engine/cadence';
+import { decideNextStep, type ContactConditions } from '../../../src/schedules/engine/next-step';
 import {
   act,
   COASTS,
@@ -16,8 +20,8 @@ import {
   NOON,
   PACIFIC,
   pause,
-  performed,
-  planOf,
+  performStep,
+  buildPlan,
   READY,
   row,
   walkSteps,
@@ -25,7 +29,7 @@ import {
 } from '../../support/next-steps';
 
 describe('whether a lead may be contacted is looked at when it would be', () => {
-  const plan = planOf([
+  const plan = buildPlan([
     act('webhook', 1),
     pause(2, { ms: HOUR }),
     act('sms', 3),
@@ -34,7 +38,7 @@ describe('whether a lead may be contacted is looked at when it would be', () => 
     act('webhook', 6),
   ]);
   const last = 'webhook#6, left_schedule completed, end completed';
-  test.each<[string, Partial<Standing>, string]>([
+  test.each<[string, Partial<ContactConditions>, string]>([
     ['an opted-out lead stops at its first contact', { opt_out: true }, 'park opt_out'],
     ['so does a blocked one', { blocked: true }, 'park blocked'],
     [
@@ -57,32 +61,37 @@ describe('whether a lead may be contacted is looked at when it would be', () => 
       { has_number: false },
       `skipped no_number #3, email#4, skipped no_number #5, ${last}`,
     ],
-  ])('%s', (_name, standing, trace) =>
-    expect(walk(plan, { standing })).toBe(`webhook#1, until 2026-06-15T17:00Z, ${trace}`),
+  ])('%s', (_name, conditions, trace) =>
+    expect(walk(plan, { conditions })).toBe(`webhook#1, until 2026-06-15T17:00Z, ${trace}`),
   );
 
   test('opt_out and block end all contact that comes after them, and nothing else', () => {
-    expect(walk(planOf(row('opt_out', 'webhook', 'sms')))).toBe(
+    expect(walk(buildPlan(row('opt_out', 'webhook', 'sms')))).toBe(
       'opt_out#1, webhook#2, park opt_out',
     );
-    expect(walk(planOf(row('block', 'webhook', 'email')))).toBe('block#1, webhook#2, park blocked');
+    expect(walk(buildPlan(row('block', 'webhook', 'email')))).toBe(
+      'block#1, webhook#2, park blocked',
+    );
   });
   test('a lead that stops keeps its place, and goes on from there', () => {
-    const { progress } = nextStep({ ...initialProgress(facts.now), position: 2 }, plan, {
+    const { progress } = decideNextStep({ ...buildInitialProgress(facts.now), position: 2 }, plan, {
       ...facts,
-      standing: { ...READY, opt_out: true },
+      conditions: { ...READY, opt_out: true },
     });
-    expect(nextStep(progress, plan, facts).verdict).toMatchObject({
+    expect(decideNextStep(progress, plan, facts).verdict).toMatchObject({
       kind: 'contact',
       action: { id: 3 },
     });
   });
   test('a contact that is due stops the lead, whether or not the hour allows it', () => {
-    expect(walk(planOf(row('sms')), { from: NIGHT, standing: { blocked: true } })).toBe(
+    expect(walk(buildPlan(row('sms')), { from: NIGHT, conditions: { blocked: true } })).toBe(
       'park blocked',
     );
     expect(
-      walk(planOf(row('sms'), { hours: NEVER }), { zones: COASTS, standing: { opt_out: true } }),
+      walk(buildPlan(row('sms'), { hours: NEVER }), {
+        zones: COASTS,
+        conditions: { opt_out: true },
+      }),
     ).toBe('park opt_out');
   });
   test(
@@ -90,12 +99,12 @@ describe('whether a lead may be contacted is looked at when it would be', () => 
     () => {
       const progress = { callback_at: new Date(NOON), entered_at: new Date(0) };
       expect(
-        walk(planOf(row('webhook'), { expires_in: 1 }), {
-          standing: { paused: true, opt_out: true },
+        walk(buildPlan(row('webhook'), { expires_in: 1 }), {
+          conditions: { paused: true, opt_out: true },
           progress,
         }),
       ).toBe('park disabled');
-      expect(walk(planOf([]), { standing: { paused: true } })).toBe('park disabled');
+      expect(walk(buildPlan([]), { conditions: { paused: true } })).toBe('park disabled');
     },
   );
 });
@@ -114,26 +123,26 @@ describe('a contact due at night is put to the morning', () => {
     ['London, autumn', LONDON, '2026-10-25T01:30Z', '2026-10-25T08:00Z'],
   ])('08:00 on the clock of %s, also at the end of a wait', (_name, zone, from, morning) => {
     const [zones, due] = [[zone], new Date(Date.parse(from) - HOUR).toISOString()];
-    expect(walk(planOf(row('dial')), { from, zones, steps: 2 })).toBe(
+    expect(walk(buildPlan(row('dial')), { from, zones, steps: 2 })).toBe(
       `until ${morning} daylight_hours, dial#1`,
     );
     const trace = `until ${from}, until ${morning} daylight_hours, sms#2`;
     expect(
-      walk(planOf([pause(1, { ms: HOUR }), act('sms', 2)]), { from: due, zones, steps: 3 }),
+      walk(buildPlan([pause(1, { ms: HOUR }), act('sms', 2)]), { from: due, zones, steps: 3 }),
     ).toBe(trace);
   });
   test('of the last of its zones, and not after the first of them is dark', () => {
     const zones = [EASTERN, 'America/Chicago', PACIFIC];
-    expect(walk(planOf(row('email')), { from: '2026-06-15T12:00Z', zones, steps: 2 })).toBe(
+    expect(walk(buildPlan(row('email')), { from: '2026-06-15T12:00Z', zones, steps: 2 })).toBe(
       'until 2026-06-15T15:00Z daylight_hours, email#1',
     );
-    expect(walk(planOf(row('sms')), { from: '2026-06-16T01:00Z', zones, steps: 1 })).toBe(
+    expect(walk(buildPlan(row('sms')), { from: '2026-06-16T01:00Z', zones, steps: 1 })).toBe(
       'until 2026-06-16T15:00Z daylight_hours',
     );
   });
   test('or to when the business opens', () => {
     const hours = { ...DAYLIGHT, business_open: [1440 + 600, 1440 + 720] };
-    expect(walk(planOf(row('sms'), { hours }), { steps: 2 })).toBe(
+    expect(walk(buildPlan(row('sms'), { hours }), { steps: 2 })).toBe(
       'until 2026-06-22T14:00Z business_hours, sms#1',
     );
   });
@@ -164,9 +173,9 @@ describe('for any schedule, lead and night', () => {
       'block',
       'move_to_schedule',
     );
-    const one = fc.record({ type, wait, applies: fc.constantFrom(true, true, true, false) });
+    const anyAction = fc.record({ type, wait, applies: fc.constantFrom(true, true, true, false) });
     return fc
-      .array(one, { maxLength: 6 })
+      .array(anyAction, { maxLength: 6 })
       .map((list) =>
         list.map((action, n) => ({ ...action, id: offset + n, position: n * 1.5 - 4 })),
       );
@@ -190,7 +199,7 @@ describe('for any schedule, lead and night', () => {
     zones: fc.uniqueArray(fc.constantFrom(...ZONES), { minLength: 1, maxLength: 3 }),
     from: fc.tuple(night, fc.integer({ min: -2 * DAY, max: DAY })),
     callback: fc.option(fc.integer({ min: 0, max: 3 * DAY })),
-    standing: fc.record({
+    conditions: fc.record({
       has_email: often,
       has_number: often,
       suppressed_by: fc.constantFrom(null, null, null, 4),
@@ -211,44 +220,48 @@ describe('for any schedule, lead and night', () => {
     () => {
       const holds = fc.property(
         story,
-        ({ plan: some, zones, from: [night_of, shift], callback, standing: some_standing }) => {
-          const [begin, plan] = [Date.parse(night_of) + shift, planOf(some.actions, some)];
+        ({ plan: some, zones, from: [nightOf, shift], callback, conditions: someStanding }) => {
+          const [begin, plan] = [Date.parse(nightOf) + shift, buildPlan(some.actions, some)];
           const most = plan.max_contact_attempts ?? Infinity;
           const expiry =
             begin + (plan.expires_in ?? (plan.hours_to_expire ?? Infinity) * 60) * MINUTE;
           const progress = { callback_at: callback === null ? null : new Date(begin + callback) };
-          let [steps, restarts, attempts, last, seen] = [0, 0, 0, begin, new Set<number>()];
+          let [steps, restarts, attempts, last, seenIds] = [0, 0, 0, begin, new Set<number>()];
           const options = {
             from: new Date(begin).toISOString(),
             zones,
-            standing: some_standing,
+            conditions: someStanding,
             progress,
             steps: STEPS,
           };
-          for (const one of walkSteps(plan, options)) {
-            const { verdict, events, now, standing } = one;
-            [steps, last, attempts] = [steps + 1, now.getTime(), performed(one).contact_attempts];
+          for (const step of walkSteps(plan, options)) {
+            const { verdict, events, now, conditions } = step;
+            [steps, last, attempts] = [
+              steps + 1,
+              now.getTime(),
+              performStep(step).contact_attempts,
+            ];
             if (events.some(({ event }) => event === 'restarted'))
-              [restarts, seen] = [restarts + 1, new Set()];
+              [restarts, seenIds] = [restarts + 1, new Set()];
             if (verdict.kind === 'later') {
               expect(verdict.at.getTime()).toBeGreaterThan(last);
-              if (one.progress.phase === 'actions' && !one.progress.callback_at)
+              if (step.progress.phase === 'actions' && !step.progress.callback_at)
                 expect(verdict.at.getTime()).toBeLessThanOrEqual(expiry);
               if (verdict.reason === 'no_open_hours') return;
             } else if ('action' in verdict && verdict.action) {
-              expect(seen).not.toContain(verdict.action.id);
-              seen.add(verdict.action.id);
+              expect(seenIds).not.toContain(verdict.action.id);
+              seenIds.add(verdict.action.id);
             }
             if (verdict.kind === 'contact') {
               const times = zones.map((zone) => clocks.get(zone)!.format(now));
               expect(times.filter((time) => time < '08:00' || time > '20:59')).toEqual([]);
-              expect(standing).toMatchObject({
+              expect(conditions).toMatchObject({
                 opt_out: false,
                 blocked: false,
                 suppressed_by: null,
               });
-              if (verdict.action && one.progress.phase === 'actions')
-                expect(one.progress.contact_attempts).toBeLessThan(most);
+              if (verdict.action && step.progress.phase === 'actions')
+                expect(step.progress.contact_attempts).toBeLessThan(most);
             }
           }
           expect(attempts).toBeLessThanOrEqual(

@@ -1,16 +1,23 @@
 import fc from 'fast-check';
 import {
-  done,
-  expiryOf,
-  initialProgress,
+  applyAction,
+  computeExpiry,
+  buildInitialProgress,
   type Action,
   type ActionType,
   type Plan,
   type Progress,
 } from '../../../src/schedules/engine/cadence';
 import { forecast } from '../../../src/schedules/engine/forecast';
-import { nextStep, type Standing, type NextStep } from '../../../src/schedules/engine/next-step';
-import { nextOfferStep, type OfferVerdict } from '../../../src/schedules/engine/offer-next-step';
+import {
+  decideNextStep,
+  type ContactConditions,
+  type NextStep,
+} from '../../../src/schedules/engine/next-step';
+import {
+  decideNextOfferStep,
+  type OfferVerdict,
+} from '../../../src/schedules/engine/offer-next-step';
 import {
   DAY,
   DAYLIGHT,
@@ -20,7 +27,7 @@ import {
   NIGHT,
   NOON,
   PACIFIC,
-  planOf,
+  buildPlan,
   READY,
   describeStep,
   type View,
@@ -28,56 +35,56 @@ import {
 } from '../../support/forecasts';
 
 describe('the lead of an offer', () => {
-  const at_offer = (expires_in: number | null) => planOf([], { expires_in });
-  const called = (callback_at: string): View => ({
+  const atOffer = (expiresIn: number | null) => buildPlan([], { expires_in: expiresIn });
+  const called = (callbackAt: string): View => ({
     in_schedule: false,
-    progress: { callback_at: new Date(callback_at) },
+    progress: { callback_at: new Date(callbackAt) },
   });
   const end = '06-15T17:00 end expired';
   test.each<[string, Plan, View, string]>([
-    ['waits for ever', at_offer(null), {}, ''],
-    ['ends when it expires', at_offer(60), {}, end],
+    ['waits for ever', atOffer(null), {}, ''],
+    ['ends when it expires', atOffer(60), {}, end],
     [
       'ends now when it has expired',
-      at_offer(60),
+      atOffer(60),
       { progress: { entered_at: new Date(0) } },
       '06-15T16:00 end expired',
     ],
     [
       'is called back before',
-      at_offer(60),
+      atOffer(60),
       called('2026-06-15T16:30Z'),
       `06-15T16:30 callback, ${end}`,
     ],
-    ['is not called back after', at_offer(60), called('2026-06-15T17:00Z'), end],
+    ['is not called back after', atOffer(60), called('2026-06-15T17:00Z'), end],
     [
       'is called back by daylight',
-      at_offer(null),
+      atOffer(null),
       { ...called(NIGHT), from: NIGHT },
       '06-15T12:00 callback (daylight_hours)',
     ],
     [
       'is not called back when it expires at night',
-      at_offer(60),
+      atOffer(60),
       { ...called(NIGHT), from: NIGHT },
       '06-15T07:00 end expired',
     ],
     [
       'that is paused does neither',
-      at_offer(60),
-      { ...called(NOON), standing: { paused: true } },
+      atOffer(60),
+      { ...called(NOON), conditions: { paused: true } },
       'never callback !paused, never end expired !paused',
     ],
     [
       'that opted out is not called back',
-      at_offer(60),
-      { ...called(NOON), standing: { opt_out: true }, parked: 'opt_out' },
+      atOffer(60),
+      { ...called(NOON), conditions: { opt_out: true }, parked: 'opt_out' },
       'never callback !opt_out, never end expired !opt_out',
     ],
     [
       'that is suppressed is not called back',
-      at_offer(60),
-      { ...called(NOON), standing: { suppressed_by: 4 } },
+      atOffer(60),
+      { ...called(NOON), conditions: { suppressed_by: 4 } },
       `06-15T16:00 callback !suppressed, ${end}`,
     ],
   ])('%s', (_name, plan, view, trace) =>
@@ -90,33 +97,33 @@ interface Story {
   zones: readonly string[];
   begin: number;
   progress: Progress;
-  standing: Standing;
+  conditions: ContactConditions;
   in_schedule: boolean;
 }
 
 /** Steps of the engine, each at the time that the one before returned. */
-function performed({
+function runEngineSteps({
   plan,
   zones,
   begin,
   progress: start,
-  standing: stands,
+  conditions: stands,
   in_schedule,
 }: Story): string[] {
-  const [trace, standing] = [[] as string[], { ...stands }];
+  const [trace, conditions] = [[] as string[], { ...stands }];
   let [now, progress, changed] = [new Date(begin), start, false];
   while (trace.length < 220) {
     const before = progress;
-    const one: Omit<NextStep, 'verdict'> & { verdict: OfferVerdict } = (
-      in_schedule ? nextStep : nextOfferStep
-    )(progress, plan, { now, zones, standing });
-    const { verdict, events } = one;
-    ({ progress } = one);
+    const step: Omit<NextStep, 'verdict'> & { verdict: OfferVerdict } = (
+      in_schedule ? decideNextStep : decideNextOfferStep
+    )(progress, plan, { now, zones, conditions });
+    const { verdict, events } = step;
+    ({ progress } = step);
     const add = (kind: string, action?: Action, why?: string) =>
       trace.push(describeStep({ at: now, kind: kind as 'end', action, message: why }));
     const called = verdict.kind === 'contact' && !verdict.action;
-    const offer_over = !in_schedule && verdict.kind === 'end';
-    if (before.callback_at && !progress.callback_at && !called && !offer_over)
+    const offerOver = !in_schedule && verdict.kind === 'end';
+    if (before.callback_at && !progress.callback_at && !called && !offerOver)
       add(`callback`, undefined, 'skipped');
     for (const event of events) {
       if (event.event === 'skipped') add(event.action.type, event.action, 'skipped');
@@ -129,11 +136,11 @@ function performed({
       return [...trace, describeStep({ at: now, kind: 'end', message: verdict.reason })];
     if (verdict.kind === 'queue' || verdict.kind === 'later') {
       if (verdict.kind === 'later' && verdict.action?.type === 'wait') add('wait', verdict.action);
-      const stuck_for_ever =
+      const stuckForEver =
         verdict.kind === 'later' &&
         verdict.reason === 'no_open_hours' &&
-        !expiryBefore(plan, progress, in_schedule);
-      if (changed || verdict.at === undefined || stuck_for_ever) return trace;
+        !hasExpiry(plan, progress, in_schedule);
+      if (changed || verdict.at === undefined || stuckForEver) return trace;
       now = verdict.at;
       continue;
     }
@@ -150,9 +157,9 @@ function performed({
         callback_at: null,
         contact_attempts: progress.contact_attempts + 1,
       };
-    else if (verdict.kind === 'contact') progress = done(progress, verdict.action!);
-    standing.opt_out ||= verdict.kind === 'opt_out';
-    standing.blocked ||= verdict.kind === 'block';
+    else if (verdict.kind === 'contact') progress = applyAction(progress, verdict.action!);
+    conditions.opt_out ||= verdict.kind === 'opt_out';
+    conditions.blocked ||= verdict.kind === 'block';
     // The number's leads are stopped with it, this one among them.
     changed ||= verdict.kind === 'opt_out' || verdict.kind === 'block';
   }
@@ -160,9 +167,9 @@ function performed({
 }
 
 /** True if a lead that may never be contacted expires some day. */
-const expiryBefore = (plan: Plan, progress: Progress, in_schedule: boolean) =>
-  expiryOf(plan, progress) !== undefined &&
-  (!in_schedule || (progress.phase === 'actions' && !progress.callback_at));
+const hasExpiry = (plan: Plan, progress: Progress, inSchedule: boolean) =>
+  computeExpiry(plan, progress) !== undefined &&
+  (!inSchedule || (progress.phase === 'actions' && !progress.callback_at));
 
 describe('for any schedule, lead and time', () => {
   const ZONES = [EASTERN, PACIFIC, LONDON, 'Asia/Kathmandu', 'Asia/Tokyo'];
@@ -180,9 +187,9 @@ describe('for any schedule, lead and time', () => {
       'block',
       'move_to_schedule',
     );
-    const one = fc.record({ type, wait, applies: fc.constantFrom(true, true, true, false) });
+    const anyAction = fc.record({ type, wait, applies: fc.constantFrom(true, true, true, false) });
     return fc
-      .array(one, { maxLength: 6 })
+      .array(anyAction, { maxLength: 6 })
       .map((list) =>
         list.map((action, n) => ({ ...action, id: offset + n, position: n * 1.5 - 4 })),
       );
@@ -210,7 +217,7 @@ describe('for any schedule, lead and time', () => {
     zones: fc.uniqueArray(fc.constantFrom(...ZONES), { minLength: 1, maxLength: 3 }),
     from: fc.tuple(night, fc.integer({ min: -2 * DAY, max: DAY })),
     callback: fc.option(fc.integer({ min: -HOUR, max: 3 * DAY })),
-    standing: fc.record({
+    conditions: fc.record({
       has_email: often,
       has_number: often,
       suppressed_by: fc.constantFrom(null, null, null, 4),
@@ -222,30 +229,30 @@ describe('for any schedule, lead and time', () => {
   test('what is foreseen with a time is what the engine does then, in that order', () => {
     const holds = fc.property(
       story,
-      ({ limits, lists, zones, from: [near, shift], callback, standing, in_schedule }) => {
+      ({ limits, lists, zones, from: [near, shift], callback, conditions, in_schedule }) => {
         const begin = Date.parse(near) + shift;
         const plan = in_schedule
           ? { ...lists, ...limits }
-          : planOf([], { expires_in: limits.expires_in });
+          : buildPlan([], { expires_in: limits.expires_in });
         const progress = {
-          ...initialProgress(new Date(begin)),
+          ...buildInitialProgress(new Date(begin)),
           callback_at: callback === null ? null : new Date(begin + callback),
         };
-        const stands = { ...READY, ...standing };
+        const stands = { ...READY, ...conditions };
         const foreseen = forecast(progress, plan, {
           now: new Date(begin),
           zones,
-          standing: stands,
+          conditions: stands,
           in_schedule,
         });
         expect(foreseen.length).toBeLessThanOrEqual(200);
         const timed = foreseen.filter(({ at }) => at !== null);
-        const expected = performed({
+        const expected = runEngineSteps({
           plan,
           zones,
           begin,
           progress,
-          standing: stands,
+          conditions: stands,
           in_schedule,
         }).slice(0, foreseen.length === 200 ? timed.length : undefined);
         expect(

@@ -4,20 +4,20 @@ import {
   COASTS,
   DAY,
   DAYLIGHT,
-  forecastOf,
+  buildForecast,
   HOUR,
   NEVER,
   NIGHT,
   NOON,
   pause,
-  planOf,
+  buildPlan,
   row,
   type View,
   words,
 } from '../../support/forecasts';
 
 describe('a forecast says', () => {
-  const all = planOf(row('sms', 'email', 'dial', 'webhook'));
+  const all = buildPlan(row('sms', 'email', 'dial', 'webhook'));
   const over = '06-15T16:00 leave_schedule completed, 06-15T16:00 end completed';
   test.each<[string, Plan, View, string]>([
     [
@@ -29,33 +29,38 @@ describe('a forecast says', () => {
     ],
     [
       'a wait when it begins, and what is behind it when it is over',
-      planOf([pause(1, DAY), act('webhook', 2)]),
+      buildPlan([pause(1, DAY), act('webhook', 2)]),
       {},
       '06-15T16:00 wait #1, 06-16T16:00 webhook #2, 06-16T16:00 leave_schedule ' +
         'completed, 06-16T16:00 end completed',
     ],
     [
       'a wait that has begun by what is behind it',
-      planOf([pause(1, DAY), act('webhook', 2)]),
+      buildPlan([pause(1, DAY), act('webhook', 2)]),
       { progress: { position: 1, not_before: new Date('2026-06-16T03:00Z') } },
       '06-16T03:00 webhook #2, 06-16T03:00 leave_schedule completed, 06-16T03:00 end completed',
     ],
     [
       'the end-of-schedule actions',
-      planOf([], { end: [act('sms', 1)] }),
+      buildPlan([], { end: [act('sms', 1)] }),
       {},
       '06-15T16:00 leave_schedule completed, 06-15T16:00 sms #1, 06-15T16:00 end completed',
     ],
-    ['the exit', planOf(row('exit', 'sms')), {}, '06-15T16:00 exit #1, 06-15T16:00 end completed'],
+    [
+      'the exit',
+      buildPlan(row('exit', 'sms')),
+      {},
+      '06-15T16:00 exit #1, 06-15T16:00 end completed',
+    ],
     [
       'nothing behind a move to another schedule, which is a minute after it came at the earliest',
-      planOf(row('move_to_schedule', 'sms')),
+      buildPlan(row('move_to_schedule', 'sms')),
       {},
       '06-15T16:01 move_to_schedule #1',
     ],
     [
       'the callback before all others',
-      planOf(row('webhook')),
+      buildPlan(row('webhook')),
       { progress: { callback_at: new Date('2026-06-15T18:00Z') } },
       '06-15T18:00 callback, 06-15T18:00 webhook #1, 06-15T18:00 leave_schedule ' +
         'completed, 06-15T18:00 end completed',
@@ -69,25 +74,25 @@ describe('a postponed contact', () => {
   test.each<[string, Plan, View, string]>([
     [
       'until daylight says so',
-      planOf(row('sms', 'email')),
+      buildPlan(row('sms', 'email')),
       { from: NIGHT },
       `06-15T12:00 sms #1 (daylight_hours), 06-15T12:00 email #2, ${after('06-15T12:00')}`,
     ],
     [
       'until the business opens too',
-      planOf(row('dial'), { hours: monday }),
+      buildPlan(row('dial'), { hours: monday }),
       { from: NIGHT },
       `06-15T14:00 dial #1 (daylight_hours), ${after('06-15T14:00')}`,
     ],
     [
       'to the hours of the business of next week',
-      planOf(row('dial'), { hours: monday }),
+      buildPlan(row('dial'), { hours: monday }),
       {},
       `06-22T14:00 dial #1 (business_hours), ${after('06-22T14:00')}`,
     ],
     [
       'once, by the engine, still says why',
-      planOf(row('sms')),
+      buildPlan(row('sms')),
       {
         from: NIGHT,
         progress: { not_before: new Date('2026-06-15T12:00Z') },
@@ -97,19 +102,19 @@ describe('a postponed contact', () => {
     ],
     [
       'by a carrier that was down, says so in words',
-      planOf(row('sms')),
+      buildPlan(row('sms')),
       { progress: { not_before: new Date('2026-06-15T16:01Z') }, delayed_by: 'carrier' },
       `06-15T16:01 sms #1 tried again, since it could not be sent, ${after('06-15T16:01')}`,
     ],
     [
       'says so alone: a wait before it does not',
-      planOf([pause(1, HOUR), act('sms', 2)]),
+      buildPlan([pause(1, HOUR), act('sms', 2)]),
       { from: NIGHT },
       `06-15T06:00 wait #1, 06-15T12:00 sms #2 (daylight_hours), ${after('06-15T12:00')}`,
     ],
     [
       'and is not listed when it is not reached in time',
-      planOf(row('sms'), { end: row('webhook'), expires_in: 60 }),
+      buildPlan(row('sms'), { end: row('webhook'), expires_in: 60 }),
       { from: NIGHT },
       '06-15T07:00 leave_schedule expired, 06-15T07:00 webhook #1, 06-15T07:00 end expired',
     ],
@@ -117,7 +122,7 @@ describe('a postponed contact', () => {
 });
 
 describe('a step that will not be done has a reason', () => {
-  const plan = planOf([
+  const plan = buildPlan([
     act('webhook', 1),
     act('email', 2),
     act('sms', 3, { applies: false }),
@@ -141,40 +146,40 @@ describe('a step that will not be done has a reason', () => {
     ],
     [
       'the number is suppressed',
-      { standing: { suppressed_by: 4 } },
+      { conditions: { suppressed_by: 4 } },
       `06-15T16:00 webhook #1, 06-15T16:00 email #2 !suppressed, 06-15T16:00 sms ` +
         `#3 !token_filter, 06-15T16:00 dial #4 !suppressed, ${last}`,
     ],
     [
       'there is no address',
-      { standing: { has_email: false } },
+      { conditions: { has_email: false } },
       `06-15T16:00 webhook #1, 06-15T16:00 email #2 !no_email, 06-15T16:00 sms ` +
         `#3 !token_filter, 06-15T16:00 dial #4, ${last}`,
     ],
     [
       'there is no number to call from',
-      { standing: { has_number: false } },
+      { conditions: { has_number: false } },
       `06-15T16:00 webhook #1, 06-15T16:00 email #2, 06-15T16:00 sms #3 ` +
         `!token_filter, 06-15T16:00 dial #4 !no_number, ${last}`,
     ],
     [
       'the number opted out: a contact stops all that is behind it',
-      { standing: { opt_out: true } },
+      { conditions: { opt_out: true } },
       `06-15T16:00 webhook #1, ${stopped('opt_out')}`,
     ],
     [
       'the number is on the blacklist',
-      { standing: { blocked: true } },
+      { conditions: { blocked: true } },
       `06-15T16:00 webhook #1, ${stopped('blacklist')}`,
     ],
     [
       'the lead has been stopped already',
-      { standing: { opt_out: true }, parked: 'opt_out' },
+      { conditions: { opt_out: true }, parked: 'opt_out' },
       `never webhook #1 !opt_out, ${stopped('opt_out')}`,
     ],
     [
       'the schedule is paused, whatever else',
-      { standing: { paused: true, opt_out: true }, parked: 'opt_out' },
+      { conditions: { paused: true, opt_out: true }, parked: 'opt_out' },
       `never webhook #1 !paused, ${stopped('paused')}`,
     ],
   ])('%s', (_name, view, trace) => expect(words(plan, view)).toBe(trace));
@@ -182,48 +187,48 @@ describe('a step that will not be done has a reason', () => {
   test.each<[string, Plan, View, string]>([
     [
       'a schedule that opts its lead out stops at the next contact',
-      planOf(row('opt_out', 'webhook', 'sms')),
+      buildPlan(row('opt_out', 'webhook', 'sms')),
       {},
       '06-15T16:00 opt_out #1, 06-15T16:00 webhook #2, never sms #3 !opt_out, ' +
         'never leave_schedule completed !opt_out, never end completed !opt_out',
     ],
     [
       'or behind the next wait',
-      planOf([act('block', 1), pause(2, HOUR), act('webhook', 3)]),
+      buildPlan([act('block', 1), pause(2, HOUR), act('webhook', 3)]),
       {},
       '06-15T16:00 block #1, 06-15T16:00 wait #2, never webhook #3 !blacklist, ' +
         'never leave_schedule completed !blacklist, never end completed !blacklist',
     ],
     [
       'no hour ever allows it',
-      planOf(row('sms'), { hours: NEVER }),
+      buildPlan(row('sms'), { hours: NEVER }),
       { zones: COASTS },
       'never sms #1 !no_open_hours',
     ],
     [
       'no hour ever allows it, until the time of the lead is up',
-      planOf(row('sms'), { hours: NEVER, hours_to_expire: 3, end: row('webhook', 'dial') }),
+      buildPlan(row('sms'), { hours: NEVER, hours_to_expire: 3, end: row('webhook', 'dial') }),
       { zones: COASTS },
       'never sms #1 !no_open_hours, 06-15T19:00 leave_schedule expired, ' +
         '06-15T19:00 webhook #1, never dial #2 !no_open_hours',
     ],
     [
       'a lead that has opted out is not kept by hours',
-      planOf(row('sms'), { hours: NEVER }),
-      { zones: COASTS, standing: { opt_out: true } },
+      buildPlan(row('sms'), { hours: NEVER }),
+      { zones: COASTS, conditions: { opt_out: true } },
       'never sms #1 !opt_out',
     ],
     [
       'a skipped contact is not an attempt',
-      planOf(row('sms', 'email'), { max_contact_attempts: 1 }),
-      { standing: { has_number: false } },
+      buildPlan(row('sms', 'email'), { max_contact_attempts: 1 }),
+      { conditions: { has_number: false } },
       '06-15T16:00 sms #1 !no_number, 06-15T16:00 email #2, 06-15T16:00 ' +
         'leave_schedule completed, 06-15T16:00 end completed',
     ],
     [
       'a callback that may not be made',
-      planOf(row('sms'), { max_contact_attempts: 1 }),
-      { standing: { suppressed_by: 4 }, progress: { callback_at: new Date(NOON) } },
+      buildPlan(row('sms'), { max_contact_attempts: 1 }),
+      { conditions: { suppressed_by: 4 }, progress: { callback_at: new Date(NOON) } },
       '06-15T16:00 callback !suppressed, 06-15T16:00 sms #1 !suppressed, ' +
         '06-15T16:00 leave_schedule completed, 06-15T16:00 end completed',
     ],
@@ -235,31 +240,31 @@ describe('what ends a schedule', () => {
   test.each<[string, Plan, string]>([
     [
       'hours_to_expire',
-      planOf(day, { hours_to_expire: 2, end: row('webhook') }),
+      buildPlan(day, { hours_to_expire: 2, end: row('webhook') }),
       '06-15T16:00 wait #1, 06-15T18:00 leave_schedule expired, 06-15T18:00 ' +
         'webhook #1, 06-15T18:00 end expired',
     ],
     [
       'expires_in, in minutes',
-      planOf(day, { hours_to_expire: 2, expires_in: 5 }),
+      buildPlan(day, { hours_to_expire: 2, expires_in: 5 }),
       '06-15T16:00 wait #1, 06-15T16:05 leave_schedule expired, 06-15T16:05 end expired',
     ],
     [
       'max_contact_attempts',
-      planOf(row('sms', 'dial', 'sms'), { max_contact_attempts: 2 }),
+      buildPlan(row('sms', 'dial', 'sms'), { max_contact_attempts: 2 }),
       '06-15T16:00 sms #1, 06-15T16:00 dial #2, 06-15T16:00 leave_schedule ' +
         'exceeded_max_calls, 06-15T16:00 end exceeded_max_calls',
     ],
     [
       'a restart that comes when attempts are used up goes no further round',
-      planOf(row('sms'), { max_contact_attempts: 1, end: row('webhook', 'restart', 'email') }),
+      buildPlan(row('sms'), { max_contact_attempts: 1, end: row('webhook', 'restart', 'email') }),
       '06-15T16:00 sms #1, 06-15T16:00 leave_schedule exceeded_max_calls, ' +
         '06-15T16:00 webhook #1, 06-15T16:00 leave_schedule #2 ' +
         'exceeded_max_calls, 06-15T16:00 email #3, 06-15T16:00 end exceeded_max_calls',
     ],
     [
       'a restart goes round until the time is up',
-      planOf(row('webhook', 'restart'), { expires_in: 2 }),
+      buildPlan(row('webhook', 'restart'), { expires_in: 2 }),
       '06-15T16:00 webhook #1, 06-15T16:00 restart #2, 06-15T16:01 webhook #1, ' +
         '06-15T16:01 restart #2, 06-15T16:02 leave_schedule expired, 06-15T16:02 end expired',
     ],
@@ -277,6 +282,6 @@ describe('what ends a schedule', () => {
       Array.from({ length: 300 }, (_, n) => act('sms', n, { applies: false })),
     ],
   ])('200 steps, for %s', (_name, actions) =>
-    expect(forecastOf(planOf(actions))).toHaveLength(200),
+    expect(buildForecast(buildPlan(actions))).toHaveLength(200),
   );
 });

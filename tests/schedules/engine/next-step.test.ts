@@ -1,5 +1,9 @@
-import { initialProgress, nextDue, type Plan } from '../../../src/schedules/engine/cadence';
-import { nextStep } from '../../../src/schedules/engine/next-step';
+import {
+  buildInitialProgress,
+  findNextDue,
+  type Plan,
+} from '../../../src/schedules/engine/cadence';
+import { decideNextStep } from '../../../src/schedules/engine/next-step';
 import {
   act,
   DAY,
@@ -13,8 +17,8 @@ import {
   NOON,
   PACIFIC,
   pause,
-  performed,
-  planOf,
+  performStep,
+  buildPlan,
   row,
   type Walk,
   walk,
@@ -25,59 +29,65 @@ describe('the actions of a schedule', () => {
   test.each<[string, Plan, Walk, string]>([
     [
       'in the order of their positions, each once, then the lead ends',
-      planOf([act('sms', -5), act('email', 0), act('dial', 0.5), act('webhook', 3)]),
+      buildPlan([act('sms', -5), act('email', 0), act('dial', 0.5), act('webhook', 3)]),
       {},
       'sms#-5, email#0, dial#0.5, webhook#3, left_schedule completed, end completed',
     ],
     [
       'behind where the lead stands, even if that action is gone',
-      planOf([act('sms', 1), act('sms', 1.5), act('email', 2.5)]),
+      buildPlan([act('sms', 1), act('sms', 1.5), act('email', 2.5)]),
       { progress: { position: 2 }, steps: 1 },
       'email#2.5',
     ],
     [
       'but for those whose filter the tokens do not meet',
-      planOf([act('sms', 1, no), act('email', 2)]),
+      buildPlan([act('sms', 1, no), act('email', 2)]),
       { steps: 1 },
       'skipped token_filter #1, email#2',
     ],
     [
       'waits too',
-      planOf([act('wait', 1, { ...no, wait: { ms: DAY } }), act('email', 2)]),
+      buildPlan([act('wait', 1, { ...no, wait: { ms: DAY } }), act('email', 2)]),
       { steps: 1 },
       'skipped token_filter #1, email#2',
     ],
     [
       'and those of the end',
-      planOf([], { end: [act('exit', 1, no), act('webhook', 2)] }),
+      buildPlan([], { end: [act('exit', 1, no), act('webhook', 2)] }),
       { steps: 1 },
       'left_schedule completed, skipped token_filter #1, webhook#2',
     ],
   ])('are performed %s', (_name, plan, options, trace) => expect(walk(plan, options)).toBe(trace));
   test('are returned again until they are done', () => {
-    const plan = planOf(row('sms', 'email'));
-    const first = nextStep(initialProgress(facts.now), plan, facts);
-    expect(nextStep(first.progress, plan, facts)).toEqual(first);
-    expect(nextStep(performed(first), plan, facts).verdict).toMatchObject({ action: { id: 2 } });
+    const plan = buildPlan(row('sms', 'email'));
+    const first = decideNextStep(buildInitialProgress(facts.now), plan, facts);
+    expect(decideNextStep(first.progress, plan, facts)).toEqual(first);
+    expect(decideNextStep(performStep(first), plan, facts).verdict).toMatchObject({
+      action: { id: 2 },
+    });
   });
   test.each(['webhook', 'opt_out', 'block'] as const)(
     '%s is an instruction of its own, done at night too, with the progress behind it',
     (type) => {
-      const { progress, verdict } = nextStep(initialProgress(facts.now), planOf([act(type, 7)]), {
-        ...facts,
-        now: new Date(NIGHT),
-      });
+      const { progress, verdict } = decideNextStep(
+        buildInitialProgress(facts.now),
+        buildPlan([act(type, 7)]),
+        {
+          ...facts,
+          now: new Date(NIGHT),
+        },
+      );
       expect(verdict).toEqual({ kind: type, action: act(type, 7) });
       expect(progress).toMatchObject({ position: 7, contact_attempts: 0 });
     },
   );
   test('what is given is left as it is', () => {
     const [plan, from] = [
-      planOf([act('sms', 1, no), pause(2, { ms: 5 }), act('restart', 3)]),
-      initialProgress(facts.now),
+      buildPlan([act('sms', 1, no), pause(2, { ms: 5 }), act('restart', 3)]),
+      buildInitialProgress(facts.now),
     ];
     const before = structuredClone([plan, from]);
-    nextStep(nextStep(from, plan, facts).progress, plan, {
+    decideNextStep(decideNextStep(from, plan, facts).progress, plan, {
       ...facts,
       now: new Date(Date.parse(NOON) + 5),
     });
@@ -87,7 +97,7 @@ describe('the actions of a schedule', () => {
 
 describe('a wait', () => {
   test('is of its amount, from the moment the lead comes to it; none for nothing', () => {
-    const plan = planOf([
+    const plan = buildPlan([
       pause(1, { ms: 0 }),
       pause(2, undefined),
       act('sms', 3),
@@ -97,20 +107,23 @@ describe('a wait', () => {
     expect(walk(plan, { steps: 3 })).toBe('sms#3, until 2026-06-15T17:30Z, email#5');
   });
   test('that is looked at too early goes on to the same moment, and is over at that moment', () => {
-    const plan = planOf([pause(1, { ms: HOUR }), act('sms', 2)]);
-    const { progress } = nextDue(initialProgress(facts.now), plan, facts);
-    const early = nextDue(progress, plan, { ...facts, now: new Date('2026-06-15T16:59:59.999Z') });
+    const plan = buildPlan([pause(1, { ms: HOUR }), act('sms', 2)]);
+    const { progress } = findNextDue(buildInitialProgress(facts.now), plan, facts);
+    const early = findNextDue(progress, plan, {
+      ...facts,
+      now: new Date('2026-06-15T16:59:59.999Z'),
+    });
     expect(early).toMatchObject({
       progress,
       next: { kind: 'wait', at: new Date('2026-06-15T17:00Z'), why: 'wait' },
     });
     expect(
-      nextDue(progress, plan, { ...facts, now: new Date('2026-06-15T17:00Z') }).next,
+      findNextDue(progress, plan, { ...facts, now: new Date('2026-06-15T17:00Z') }).next,
     ).toMatchObject({ kind: 'perform', action: { id: 2 } });
   });
   test('nothing is done before a time that was asked for', () => {
     const progress = { not_before: new Date('2026-06-17T06:00Z') };
-    expect(walk(planOf(row('webhook')), { progress, steps: 2 })).toBe(
+    expect(walk(buildPlan(row('webhook')), { progress, steps: 2 })).toBe(
       'until 2026-06-17T06:00Z, webhook#1',
     );
   });
@@ -170,10 +183,10 @@ describe('a wait', () => {
       '2026-03-29T01:30Z',
     ],
     ['London, over the night of autumn', LONDON, '08:00', '2026-10-24T22:00Z', '2026-10-25T08:00Z'],
-  ])('until a time of day: %s', (_name, business_zone, time, from, until) => {
+  ])('until a time of day: %s', (_name, businessZone, time, from, until) => {
     const [hour, minute] = time.split(':').map(Number) as [number, number];
-    const plan = planOf([pause(1, { until: hour * 60 + minute })], {
-      hours: { ...DAYLIGHT, business_zone },
+    const plan = buildPlan([pause(1, { until: hour * 60 + minute })], {
+      hours: { ...DAYLIGHT, business_zone: businessZone },
     });
     expect(walk(plan, { from, steps: 1 })).toBe(`until ${until}`);
   });
@@ -183,13 +196,13 @@ describe('restart', () => {
   test(
     'starts again after a minute at the earliest, with its attempts and its time ' + 'of entry',
     () => {
-      const [entered_at, later] = [new Date('2026-06-14T16:00Z'), new Date('2026-06-15T16:01Z')];
-      const { progress, events, verdict } = nextStep(
-        { ...initialProgress(entered_at, 3), position: 1 },
-        planOf(row('sms', 'restart'), { max_contact_attempts: 5 }),
+      const [enteredAt, later] = [new Date('2026-06-14T16:00Z'), new Date('2026-06-15T16:01Z')];
+      const { progress, events, verdict } = decideNextStep(
+        { ...buildInitialProgress(enteredAt, 3), position: 1 },
+        buildPlan(row('sms', 'restart'), { max_contact_attempts: 5 }),
         facts,
       );
-      expect(progress).toEqual({ ...initialProgress(entered_at, 3), not_before: later });
+      expect(progress).toEqual({ ...buildInitialProgress(enteredAt, 3), not_before: later });
       expect([events, verdict]).toEqual([
         [{ event: 'restarted', action: act('restart', 2) }],
         { kind: 'later', at: later },
@@ -201,29 +214,29 @@ describe('restart', () => {
   test.each<[string, Plan, string]>([
     [
       'ends by its attempts',
-      planOf(row('sms', 'restart'), { max_contact_attempts: 2 }),
+      buildPlan(row('sms', 'restart'), { max_contact_attempts: 2 }),
       `${round}, sms#1, left_schedule exceeded_max_calls, end exceeded_max_calls`,
     ],
     [
       'ends by its time',
-      planOf(row('sms', 'restart'), { expires_in: 2 }),
+      buildPlan(row('sms', 'restart'), { expires_in: 2 }),
       `${round}, sms#1, restarted #2, until 2026-06-15T16:02Z, left_schedule expired, end expired`,
     ],
     [
       'does not at its end once its time is up',
-      planOf(day, { end, expires_in: 1 }),
+      buildPlan(day, { end, expires_in: 1 }),
       'until 2026-06-15T16:01Z, left_schedule expired, sms#1, left_schedule ' +
         'expired #2, webhook#3, end expired',
     ],
     [
       'does not at its end once its attempts are used up',
-      planOf([], { end, max_contact_attempts: 1 }),
+      buildPlan([], { end, max_contact_attempts: 1 }),
       'left_schedule completed, sms#1, left_schedule exceeded_max_calls #2, ' +
         'webhook#3, end exceeded_max_calls',
     ],
     [
       'does at its end while something is left',
-      planOf([], { end, max_contact_attempts: 2 }),
+      buildPlan([], { end, max_contact_attempts: 2 }),
       `left_schedule completed, ${round}, left_schedule completed, sms#1, ` +
         `left_schedule exceeded_max_calls #2, webhook#3, end exceeded_max_calls`,
     ],
@@ -238,15 +251,15 @@ describe('moving to another schedule', () => {
       'until 2026-06-15T16:00:30.000Z, move_to_schedule#1',
     ],
     ['is at once after that', '2026-06-15T15:59:00Z', 'move_to_schedule#1'],
-  ])('%s', (_name, entered_at, trace) =>
+  ])('%s', (_name, enteredAt, trace) =>
     expect(
-      walk(planOf(row('move_to_schedule')), { progress: { entered_at: new Date(entered_at) } }),
+      walk(buildPlan(row('move_to_schedule')), { progress: { entered_at: new Date(enteredAt) } }),
     ).toBe(trace),
   );
   test('does not put the lead behind the action: that is for who moves it', () => {
-    const { progress, verdict } = nextStep(
-      initialProgress(new Date(0)),
-      planOf(row('move_to_schedule')),
+    const { progress, verdict } = decideNextStep(
+      buildInitialProgress(new Date(0)),
+      buildPlan(row('move_to_schedule')),
       facts,
     );
     expect([progress.position, verdict]).toEqual([

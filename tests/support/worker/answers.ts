@@ -13,16 +13,16 @@ const MAX_KEPT = 200;
 const MAX_PRINTED = 5;
 const MAX_BODY_CHARS = 600;
 
-const kept: Answer[] = [];
-let is_recording = false;
+const keptAnswers: Answer[] = [];
+let isRecording = false;
 
 /** Keeps an answer, or what a program ended with, for the case that the test fails. */
 export function keepAnswer(answer: Answer): void {
-  kept.push(answer);
-  if (kept.length > MAX_KEPT) kept.shift();
+  keptAnswers.push(answer);
+  if (keptAnswers.length > MAX_KEPT) keptAnswers.shift();
 }
 
-interface Sent {
+interface SupertestRequest {
   method: string;
   url: string;
   assert(error: unknown, res: { status: number; text?: string } | undefined, done: unknown): void;
@@ -30,19 +30,19 @@ interface Sent {
 
 /** Records the answers to all requests of supertest, and of fetch. */
 export function recordAnswers(): void {
-  if (is_recording) return;
-  is_recording = true;
-  const sent = Test.prototype as unknown as Sent;
-  const { assert } = sent;
-  sent.assert = function (this: Sent, error, res, done) {
-    const request = `${this.method} ${pathOf(this.url)}`;
+  if (isRecording) return;
+  isRecording = true;
+  const prototype = Test.prototype as unknown as SupertestRequest;
+  const { assert } = prototype;
+  prototype.assert = function (this: SupertestRequest, error, res, done) {
+    const request = `${this.method} ${toPath(this.url)}`;
     if (res) keepAnswer({ request, status: res.status, body: res.text ?? '' });
     return assert.call(this, error, res, done);
   };
   const fetched = globalThis.fetch;
   globalThis.fetch = async (input, init) => {
     const res = await fetched(input, init);
-    const request = `${init?.method ?? 'GET'} ${pathOf(res.url)}`;
+    const request = `${init?.method ?? 'GET'} ${toPath(res.url)}`;
     // The body of a success may be a stream without end.
     const body = res.status >= 400 ? await res.clone().text() : '(not kept)';
     keepAnswer({ request, status: res.status, body });
@@ -50,19 +50,19 @@ export function recordAnswers(): void {
   };
 }
 
-const pathOf = (url: string): string => url.replace(/^https?:\/\/[^/]+/, '');
+const toPath = (url: string): string => url.replace(/^https?:\/\/[^/]+/, '');
 
-const lineOf = ({ request, status, body }: Answer): string =>
+const formatAnswer = ({ request, status, body }: Answer): string =>
   `  ${status} ${request}\n      ${body.slice(0, MAX_BODY_CHARS)}`;
 
 const isError = ({ status }: Answer): boolean => status === null || status === 1 || status >= 400;
 
 /** The last errors, and the very last answer. */
 function lastAnswers(): string {
-  const last = kept.at(-1);
+  const last = keptAnswers.at(-1);
   if (!last) return '';
-  const errors = kept.filter((answer) => answer !== last && isError(answer));
-  const shown = [...errors.slice(-MAX_PRINTED), last].map(lineOf);
+  const errors = keptAnswers.filter((answer) => answer !== last && isError(answer));
+  const shown = [...errors.slice(-MAX_PRINTED), last].map(formatAnswer);
   return `\n\nThe last errors answered in this test, and its last answer:\n${shown.join('\n')}\n`;
 }
 
@@ -77,6 +77,6 @@ function explain(error: unknown): void {
 
 /** For `handleTestEvent` of Jest's environment. */
 export function onTestEvent({ name, error }: { name: string; error?: unknown }): void {
-  if (name === 'test_start') kept.length = 0;
+  if (name === 'test_start') keptAnswers.length = 0;
   if (name === 'test_fn_failure' || name === 'hook_failure') explain(error);
 }

@@ -2,15 +2,15 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv from 'ajv/dist/2020';
 import type { Response } from 'supertest';
-import { exactContract, rowsIn } from '../../../scripts/exact-contract';
+import { toExactContract, findListReference } from '../../../scripts/exact-contract';
 import { BASE_PATH, contract, type Operation } from '../../../src/contract';
 import type { OtherAnswer } from '../../../src/contract-document';
 import { OTHER_PATHS } from '../../../src/http/other-paths';
 
 export const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
-ajv.addSchema({ ...exactContract(contract.document), $id: 'contract' });
+ajv.addSchema({ ...toExactContract(contract.document), $id: 'contract' });
 
-const patternOf = ({ path, csv }: Operation): RegExp => {
+const buildPattern = ({ path, csv }: Operation): RegExp => {
   const ending = csv ? '(\\.json|\\.csv)?' : '(\\.json)?';
   return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}${ending}/?$`);
 };
@@ -19,25 +19,25 @@ const routes = contract.operations
   .toSorted((a, b) => (a.path.replaceAll('{', '~') < b.path.replaceAll('{', '~') ? -1 : 1))
   .map((operation) => ({
     operation,
-    pattern: patternOf(operation),
+    pattern: buildPattern(operation),
   }));
 
 /** The path of the contract for one of its other names. */
-const stated = (path: string): string =>
+const toCanonicalPath = (path: string): string =>
   [...OTHER_PATHS].reduce(
-    (named, [other, own]) =>
-      named.replace(new RegExp(`^${BASE_PATH}${other}(?=[/.]|$)`), BASE_PATH + own),
+    (result, [alias, canonical]) =>
+      result.replace(new RegExp(`^${BASE_PATH}${alias}(?=[/.]|$)`), BASE_PATH + canonical),
     path,
   );
 
-export function operationOf(method: string, url: string): Operation | undefined {
-  const path = stated(url.split('?')[0] ?? '');
+export function findOperation(method: string, url: string): Operation | undefined {
+  const path = toCanonicalPath(url.split('?')[0] ?? '');
   return routes.find(
     ({ operation, pattern }) => operation.method === method.toLowerCase() && pattern.test(path),
   )?.operation;
 }
 
-const schemaOf = (operation: Operation, status: string, media: string): string | undefined => {
+const findSchema = (operation: Operation, status: string, media: string): string | undefined => {
   const raw = operation.responses[status];
   const response =
     raw && (contract.resolve(raw) as { content?: Record<string, { schema?: { $ref?: string } }> });
@@ -57,23 +57,23 @@ const otherAnswers = ({ parameters }: Operation): OtherAnswer[] =>
 function bareRows(operation: Operation, $ref: string): string {
   if (!otherAnswers(operation).some(({ rows }) => rows))
     throw new Error(`${operation.id} answered a bare list, which the contract does not promise`);
-  return rowsIn(contract.document, { $ref }).$ref;
+  return findListReference(contract.document, { $ref }).$ref;
 }
 
 const isOtherMedia = (operation: Operation, media: string): boolean =>
   otherAnswers(operation).some(({ media_type, rows }) => media_type === media && !rows);
 
-const produced = (answer: string) =>
+const recordProduced = (answer: string) =>
   appendFileSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'produced.txt'), `${answer}\n`);
 
 /** Records that some test has produced an error with this code. */
-export const recordCode = (code: string): void => produced(`error ${code}`);
+export const recordCode = (code: string): void => recordProduced(`error ${code}`);
 
 /** Throws unless the contract has the status of the response and its body fits the schema. */
 export function checkAnswer(method: string, url: string, res: Response): void {
   if (res.type === 'application/problem+json')
     recordCode((JSON.parse(res.text) as { code: string }).code);
-  const operation = operationOf(method, url);
+  const operation = findOperation(method, url);
   if (!operation || res.status === 405) return;
   if (!res.headers['cache-control']?.startsWith('no-store'))
     throw new Error(`${operation.id} ${res.status} may be stored by caches`);
@@ -83,7 +83,7 @@ export function checkAnswer(method: string, url: string, res: Response): void {
       `${operation.id} answered ${status}, which the contract does not promise: ${res.text}`,
     );
   const media = (res.headers['content-type'] ?? '').split(';')[0] ?? '';
-  const ref = schemaOf(operation, status, media);
+  const ref = findSchema(operation, status, media);
   if (ref) {
     const body: unknown = JSON.parse(res.text);
     const pointer = Array.isArray(body) ? bareRows(operation, ref) : ref;
@@ -103,5 +103,5 @@ export function checkAnswer(method: string, url: string, res: Response): void {
       `${operation.id} answered ${status} as ${media || 'nothing'}, ` +
         'which the contract does not promise',
     );
-  produced(`${operation.id} ${status}`);
+  recordProduced(`${operation.id} ${status}`);
 }

@@ -22,17 +22,17 @@ test('numbers that do not fit into memory are sorted too, and leave no file behi
   );
   const many = createSorter(folder, 50_000);
   for (let i = 0; i < 200_001; i++) many.add((i * 7_919) % 200_003);
-  let [last, seen, ascending] = [-1, 0, true];
+  let [last, numberCount, ascending] = [-1, 0, true];
   for (const window of many.sorted())
     for (const number of window) {
       ascending &&= number > last;
       last = number;
-      seen++;
+      numberCount++;
     }
   many.close();
-  expect([ascending, seen, readdirSync(folder).filter((name) => name.endsWith('.sort'))]).toEqual([
-    true,
-    200_001,
-    [],
-  ]);
+  expect([
+    ascending,
+    numberCount,
+    readdirSync(folder).filter((name) => name.endsWith('.sort')),
+  ]).toEqual([true, 200_001, []]);
 });

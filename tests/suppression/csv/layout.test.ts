@@ -1,10 +1,10 @@
-import { NOTHING_WANTED, readAll } from '../../support/csv';
+import { NO_HINTS, readAll } from '../../support/csv';
 
 const [A, B] = [13105550123, 12125550145];
 
 describe('the column of the numbers', () => {
-  const column = async (content: string, wanted = {}) => {
-    const { layout } = await readAll(content, { wanted: { ...NOTHING_WANTED, ...wanted } });
+  const column = async (content: string, hints = {}) => {
+    const { layout } = await readAll(content, { hints: { ...NO_HINTS, ...hints } });
     return [layout.headers[layout.column], layout.has_header];
   };
   test('is the one that looks like telephone numbers', async () => {
@@ -27,16 +27,16 @@ describe('the column of the numbers', () => {
     expect((await readAll('3105550123\n')).total).toBe(1);
   });
   test('is called as headers say; a first row with other cells is then no header', async () => {
-    const wanted = { headers: ['tel', 'who'], caller_id_column_name: 'tel' };
-    expect(await column('3105550123,Ann\n', wanted)).toEqual(['tel', false]);
-    expect(await column('TEL,Who\n3105550123,Ann\n', wanted)).toEqual(['tel', true]);
+    const hints = { headers: ['tel', 'who'], caller_id_column_name: 'tel' };
+    expect(await column('3105550123,Ann\n', hints)).toEqual(['tel', false]);
+    expect(await column('TEL,Who\n3105550123,Ann\n', hints)).toEqual(['tel', true]);
   });
   test('a file with only a header has no numbers', async () => {
     expect((await readAll('phone,name\n')).total).toBe(0);
     expect(
       (
         await readAll('phone,name\n', {
-          wanted: { ...NOTHING_WANTED, caller_id_column_name: 'phone' },
+          hints: { ...NO_HINTS, caller_id_column_name: 'phone' },
         })
       ).total,
     ).toBe(0);
@@ -67,8 +67,8 @@ describe('the column of the numbers', () => {
       {},
       /None of the columns looks like telephone numbers: a, b\. Name the right one/,
     ],
-  ])('%s fails the import, and the columns are reported', async (_, content, wanted, message) => {
-    const failure = await readAll(content, { wanted: { ...NOTHING_WANTED, ...wanted } }).catch(
+  ])('%s fails the import, and the columns are reported', async (_, content, hints, message) => {
+    const failure = await readAll(content, { hints: { ...NO_HINTS, ...hints } }).catch(
       (error: unknown) => error,
     );
     expect((failure as Error).message).toMatch(message);

@@ -16,17 +16,17 @@ const [A, B, C] = [13105550123, 12125550145, 16175550144];
 describe('a file of numbers', () => {
   const plain = 'phone,name\n3105550123,Ann\n2125550145,Bob\n';
   const utf16 = (text: string) => Buffer.from(text, 'utf16le');
-  const big_endian = (text: string) => utf16(text).swap16();
+  const bigEndian = (text: string) => utf16(text).swap16();
   test.each<[string, string | Buffer]>([
     ['plain', plain],
     ['with a byte order mark', `\ufeff${plain}`],
     ['UTF-16 with a byte order mark', Buffer.concat([Buffer.from([0xff, 0xfe]), utf16(plain)])],
     [
       'UTF-16 big-endian with a byte order mark',
-      Buffer.concat([Buffer.from([0xfe, 0xff]), big_endian(plain)]),
+      Buffer.concat([Buffer.from([0xfe, 0xff]), bigEndian(plain)]),
     ],
     ['UTF-16 without one', utf16(plain)],
-    ['UTF-16 big-endian without one', big_endian(plain)],
+    ['UTF-16 big-endian without one', bigEndian(plain)],
     ['CRLF', plain.replaceAll('\n', '\r\n')],
     ['CR only', plain.replaceAll('\n', '\r')],
     ['line breaks of every kind', 'phone,name\r\n3105550123,Ann\r2125550145,Bob\n'],
@@ -82,11 +82,11 @@ describe('a file of numbers', () => {
     );
     const content = `phone\n${rows.join('\n')}`;
     const whole = await readAll(content, { size: 9 });
-    expect([whole.taken, whole.rejected.length]).toEqual([[...Array(9).fill(9), 4], 15]);
+    expect([whole.rowCounts, whole.rejected.length]).toEqual([[...Array(9).fill(9), 4], 15]);
     expect(whole.numbers).toEqual(whole.numbers.toSorted((a, b) => a - b));
     for (const skip of [0, 1, 9, 50, 84, 85]) {
       const rest = await readAll(content, { skip, size: 9 });
-      expect(rest.taken.reduce((a, b) => a + b, 0)).toBe(85 - skip);
+      expect(rest.rowCounts.reduce((a, b) => a + b, 0)).toBe(85 - skip);
       expect(rest.numbers.every((number) => whole.numbers.includes(number))).toBe(true);
     }
   });

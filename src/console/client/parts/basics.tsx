@@ -8,16 +8,16 @@ type Children = { children?: ComponentChildren };
 
 export function Panel({
   title,
-  aside,
+  headerContent,
   children,
   wide,
-}: Children & { title: string; aside?: ComponentChildren; wide?: boolean }) {
+}: Children & { title: string; headerContent?: ComponentChildren; wide?: boolean }) {
   const id = useId();
   return (
     <section class={wide ? 'panel wide' : 'panel'} aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
-        {aside}
+        {headerContent}
       </header>
       {children}
     </section>
@@ -27,14 +27,14 @@ export function Panel({
 /** An error, field by field where the API reports fields. */
 export function Problem({ error, onReload }: { error: unknown; onReload?: () => void }) {
   if (error === undefined) return null;
-  const is_outdated = error instanceof ApiError && error.isOutdated;
+  const isOutdated = error instanceof ApiError && error.isOutdated;
   const fields = error instanceof ApiError ? Object.entries(error.problem?.errors ?? {}) : [];
   return (
     <div class="notice bad" role="alert">
       <p>
-        {is_outdated
+        {isOutdated
           ? 'Somebody else has changed this since you opened it. Nothing was saved.'
-          : messageOf(error)}
+          : toMessage(error)}
       </p>
       {fields.length > 0 && (
         <ul>
@@ -45,7 +45,7 @@ export function Problem({ error, onReload }: { error: unknown; onReload?: () => 
           ))}
         </ul>
       )}
-      {is_outdated && onReload && (
+      {isOutdated && onReload && (
         <button type="button" onClick={onReload}>
           Load it again
         </button>
@@ -54,7 +54,7 @@ export function Problem({ error, onReload }: { error: unknown; onReload?: () => 
   );
 }
 
-const messageOf = (error: unknown): string => {
+const toMessage = (error: unknown): string => {
   if (error instanceof ApiError) return error.message;
   if (error instanceof TypeError) return 'The server cannot be reached.';
   return error instanceof Error ? error.message : String(error);
@@ -90,11 +90,11 @@ interface TableProps<Row> {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  keyOf: (row: Row) => string | number;
+  getKey: (row: Row) => string | number;
   empty: string;
 }
 
-export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, getKey, empty }: TableProps<Row>) {
   if (rows.length === 0) return <p class="quiet">{empty}</p>;
   return (
     <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
@@ -111,7 +111,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={getKey(row)}>
               {columns.map(({ name, of, number }) => (
                 <td key={name} class={number ? 'number' : ''}>
                   {of(row)}

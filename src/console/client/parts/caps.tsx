@@ -31,10 +31,10 @@ export interface Cap {
 }
 
 /** The caps of a buyer that have a limit, as far as the caller may see them. */
-export function capsOf(buyer: Buyer): Cap[] {
-  const found: Cap[] = [];
+export function listCaps(buyer: Buyer): Cap[] {
+  const caps: Cap[] = [];
   const add = (cap: Omit<Cap, 'used' | 'limit'>, used?: number | null, limit?: number | null) => {
-    if (typeof used === 'number' && typeof limit === 'number') found.push({ ...cap, used, limit });
+    if (typeof used === 'number' && typeof limit === 'number') caps.push({ ...cap, used, limit });
   };
   add(
     { name: 'concurrency', title: 'Calls at once', is_money: false },
@@ -45,10 +45,10 @@ export function capsOf(buyer: Buyer): Cap[] {
     for (const window of WINDOWS) {
       const name = `${metric}_${window}` as const;
       const title = `${METRIC_NAMES[metric]} ${WINDOW_NAMES[window]}`;
-      const is_money = metric.endsWith('revenue');
-      add({ name, title, is_money }, buyer[`${name}_used`], buyer[`${name}_limit`]);
+      const isMoney = metric.endsWith('revenue');
+      add({ name, title, is_money: isMoney }, buyer[`${name}_used`], buyer[`${name}_limit`]);
     }
-  return found;
+  return caps;
 }
 
 export const CAP_COLUMNS = [
@@ -59,16 +59,16 @@ export const CAP_COLUMNS = [
   ),
 ];
 
-export const shareOf = ({ used, limit }: Pick<Cap, 'used' | 'limit'>): number =>
+export const computeShare = ({ used, limit }: Pick<Cap, 'used' | 'limit'>): number =>
   limit > 0 ? used / limit : 1;
 
 /** From this share on, a cap is near its end. */
 export const NEAR = 0.8;
 
 export const byShare = (caps: readonly Cap[]): Cap[] =>
-  [...caps].sort((one, other) => shareOf(other) - shareOf(one));
+  [...caps].sort((first, second) => computeShare(second) - computeShare(first));
 
-function toneOf(share: number): Tone {
+function pickTone(share: number): Tone {
   if (share >= 1) return 'bad';
   return share >= NEAR ? 'warn' : 'good';
 }
@@ -84,7 +84,7 @@ interface BarProps {
 /** A bar of the used share of a limit, with the numbers in words. */
 export function Bar({ title, used, limit, is_money, resets_at }: BarProps) {
   const format = is_money ? dollars : count;
-  const share = shareOf({ used, limit });
+  const share = computeShare({ used, limit });
   const left = `${format(used)} of ${format(limit)} used, ${format(Math.max(limit - used, 0))} left`;
   return (
     <div class="bar">
@@ -102,7 +102,7 @@ export function Bar({ title, used, limit, is_money, resets_at }: BarProps) {
         aria-valuenow={Math.min(used, limit)}
         aria-valuetext={left}
       >
-        <svg class={`meter ${toneOf(share)}`} aria-hidden="true">
+        <svg class={`meter ${pickTone(share)}`} aria-hidden="true">
           <rect width={`${Math.min(share, 1) * 100}%`} height="100%" />
         </svg>
       </div>
@@ -115,8 +115,8 @@ export function Bar({ title, used, limit, is_money, resets_at }: BarProps) {
 }
 
 export const capTitle = (name: string): string => {
-  const window = WINDOWS.find((each) => name.endsWith(`_${each}`));
-  const metric = METRICS.find((each) => name === `${each}_${window}`);
+  const window = WINDOWS.find((candidate) => name.endsWith(`_${candidate}`));
+  const metric = METRICS.find((candidate) => name === `${candidate}_${window}`);
   if (name === 'concurrency') return 'Calls at once';
   return metric && window ? `${METRIC_NAMES[metric]} ${WINDOW_NAMES[window]}` : words(name);
 };

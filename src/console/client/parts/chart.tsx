@@ -15,40 +15,47 @@ interface ChartProps {
   /** Times of the points in seconds since 1970, or their names. */
   x: readonly (number | string)[];
   x_name: string;
-  labelOf: (x: number | string) => string;
+  formatLabel: (x: number | string) => string;
   series: Series;
   /** The numbers are in a table next to the chart already. */
-  is_told?: boolean;
+  hasTable?: boolean;
 }
 
 const HEIGHT = 170;
 
 /** Bars over time or names. A table has the numbers too, for readers who cannot see the chart. */
-export function Chart({ title, x, x_name, labelOf, series, is_told = false }: ChartProps) {
+export function Chart({
+  title,
+  x,
+  x_name,
+  formatLabel,
+  series,
+  hasTable: isTold = false,
+}: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const parent = box.current!;
-    const draw = () => plot(parent, { x, labelOf, series });
+    const draw = () => plot(parent, { x, formatLabel, series });
     let drawn = draw();
     // Colors come from the style sheet, which follows the scheme.
-    const again = () => {
+    const redraw = () => {
       drawn.destroy();
       drawn = draw();
     };
     const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', again);
+    scheme.addEventListener('change', redraw);
     const resized = new ResizeObserver(() => {
       drawn.setSize({ width: parent.clientWidth, height: HEIGHT });
     });
     resized.observe(parent);
     return () => {
-      scheme.removeEventListener('change', again);
+      scheme.removeEventListener('change', redraw);
       resized.disconnect();
       drawn.destroy();
     };
   }, [x, series]);
   const columns: Column<number>[] = [
-    { name: x_name, of: (n) => labelOf(x[n]!) },
+    { name: x_name, of: (n) => formatLabel(x[n]!) },
     { name: series.name, of: (n) => series.format(series.values[n] ?? null), number: true },
   ];
   return (
@@ -59,14 +66,14 @@ export function Chart({ title, x, x_name, labelOf, series, is_told = false }: Ch
         role="img"
         aria-label={`${title}. The numbers are in the table below.`}
       />
-      {!is_told && (
+      {!isTold && (
         <details>
           <summary>As a table</summary>
           <Table
             caption={title}
             columns={columns}
             rows={x.map((_, n) => n)}
-            keyOf={(n) => n}
+            getKey={(n) => n}
             empty="No numbers."
           />
         </details>
@@ -75,9 +82,9 @@ export function Chart({ title, x, x_name, labelOf, series, is_told = false }: Ch
   );
 }
 
-type Drawn = Pick<ChartProps, 'x' | 'labelOf' | 'series'>;
+type PlotProps = Pick<ChartProps, 'x' | 'formatLabel' | 'series'>;
 
-function plot(parent: HTMLElement, { x, labelOf, series }: Drawn): uPlot {
+function plot(parent: HTMLElement, { x, formatLabel, series }: PlotProps): uPlot {
   const style = getComputedStyle(document.documentElement);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const axis = {
@@ -87,7 +94,7 @@ function plot(parent: HTMLElement, { x, labelOf, series }: Drawn): uPlot {
   };
   const at = x.map((_, n) => n);
   const label = (n: number | undefined) =>
-    n === undefined || x[n] === undefined ? '' : labelOf(x[n]);
+    n === undefined || x[n] === undefined ? '' : formatLabel(x[n]);
   const options: uPlot.Options = {
     width: parent.clientWidth,
     height: HEIGHT,
@@ -95,7 +102,7 @@ function plot(parent: HTMLElement, { x, labelOf, series }: Drawn): uPlot {
     cursor: { show: false },
     scales: {
       x: { time: false, range: [-0.6, Math.max(x.length - 0.4, 0.6)] },
-      y: { range: rangeOf },
+      y: { range: computeRange },
     },
     axes: [
       {
@@ -122,4 +129,4 @@ function plot(parent: HTMLElement, { x, labelOf, series }: Drawn): uPlot {
   return new uPlot(options, [at, [...series.values]], parent);
 }
 
-const rangeOf: uPlot.Range.Function = (_, _min, max) => [0, Math.max(max, 5) * 1.1];
+const computeRange: uPlot.Range.Function = (_, _min, max) => [0, Math.max(max, 5) * 1.1];

@@ -9,18 +9,18 @@ type Considered = Schemas['ConsideredBuyer'];
 /**
  * A decision about a call: each buyer with the reason why or why not, and the caps at that time.
  */
-export function DecisionShown({ decision }: { decision: Decision }) {
+export function DecisionDetails({ decision }: { decision: Decision }) {
   const { action, message, candidates, caps, at, seed } = decision;
   return (
     <>
       <p class={action === 'dial' ? 'notice good' : 'notice warn'}>
-        {action === 'dial' ? `Dials ${chosenOf(candidates)}.` : `No buyer: ${text(message)}.`}
+        {action === 'dial' ? `Dials ${listChosen(candidates)}.` : `No buyer: ${text(message)}.`}
       </p>
       <Table
         caption="Buyers that were considered"
         columns={COLUMNS}
         rows={candidates}
-        keyOf={({ buyer_id, buyer_group_id }) => `${buyer_id}/${buyer_group_id}`}
+        getKey={({ buyer_id, buyer_group_id }) => `${buyer_id}/${buyer_group_id}`}
         empty="The offer has no buyers."
       />
       {caps.length > 0 && <h3>Caps as they stood</h3>}
@@ -28,7 +28,7 @@ export function DecisionShown({ decision }: { decision: Decision }) {
         {caps.map((cap) => (
           <Bar
             key={`${cap.buyer_id}/${cap.buyer_group_id}/${cap.cap}`}
-            title={`${ownerOf(cap, candidates)}: ${capTitle(cap.cap)}`}
+            title={`${describeOwner(cap, candidates)}: ${capTitle(cap.cap)}`}
             used={cap.used}
             limit={cap.limit}
             is_money={isMoney(cap.cap)}
@@ -43,27 +43,27 @@ export function DecisionShown({ decision }: { decision: Decision }) {
   );
 }
 
-const nameOf = ({ buyer_id, name }: Pick<Considered, 'buyer_id' | 'name'>): string =>
+const toBuyerName = ({ buyer_id, name }: Pick<Considered, 'buyer_id' | 'name'>): string =>
   name ?? `Buyer ${buyer_id}`;
 
-const chosenOf = (candidates: readonly Considered[]): string =>
+const listChosen = (candidates: readonly Considered[]): string =>
   candidates
     .filter(({ chosen }) => chosen)
-    .map(nameOf)
+    .map(toBuyerName)
     .join(', ');
 
-function ownerOf(
+function describeOwner(
   { buyer_id, buyer_group_id }: Schemas['CapStanding'],
   candidates: readonly Considered[],
 ): string {
   if (buyer_id === null) return `Group ${buyer_group_id}`;
-  const buyer = candidates.find((each) => each.buyer_id === buyer_id);
-  return nameOf({ buyer_id, name: buyer?.name ?? null });
+  const buyer = candidates.find((candidate) => candidate.buyer_id === buyer_id);
+  return toBuyerName({ buyer_id, name: buyer?.name ?? null });
 }
 
 const COLUMNS: readonly Column<Considered>[] = [
   { name: 'Rank', of: ({ rank }) => text(rank), number: true },
-  { name: 'Buyer', of: nameOf },
+  { name: 'Buyer', of: toBuyerName },
   {
     name: 'Why, or why not',
     of: ({ chosen, message }) => {

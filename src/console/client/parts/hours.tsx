@@ -1,4 +1,4 @@
-import { DAY_MINUTES, DAYS, isAlways, textOf, weekOf, type Entry, type Open } from './week';
+import { DAY_MINUTES, DAYS, isAlways, formatTimes, toWeek, type Entry, type Open } from './week';
 
 export function Hours({ entries, zone }: { entries: readonly Entry[]; zone: string | undefined }) {
   if (isAlways(entries)) return <p>Always open.</p>;
@@ -7,13 +7,13 @@ export function Hours({ entries, zone }: { entries: readonly Entry[]; zone: stri
       <table class="week">
         <caption class="hidden">Opening hours of a week</caption>
         <tbody>
-          {weekOf(entries).map((open, day) => (
+          {toWeek(entries).map((open, day) => (
             <tr key={day}>
               <th scope="row">{DAYS[day]!.slice(0, 3)}</th>
               <td>
                 <Line open={open} />
               </td>
-              <td>{textOf(open) || 'closed'}</td>
+              <td>{formatTimes(open) || 'closed'}</td>
             </tr>
           ))}
         </tbody>

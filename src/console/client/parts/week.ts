@@ -21,7 +21,7 @@ export const clock = (minute: number): string =>
   `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
 
 /** The open times of each day. Times past midnight are part of the next day. */
-export function weekOf(entries: readonly Entry[]): Open[][] {
+export function toWeek(entries: readonly Entry[]): Open[][] {
   const week: Open[][] = DAYS.map(() => []);
   for (const { day, times } of entries.flatMap(({ schedule }) => schedule ?? []))
     for (const range of times) {
@@ -33,14 +33,14 @@ export function weekOf(entries: readonly Entry[]): Open[][] {
         week[(day + 1) % DAYS.length]!.push({ from: 0, to: last + 1 });
       }
     }
-  return week.map((day) => day.sort((one, other) => one.from - other.from));
+  return week.map((day) => day.sort((first, second) => first.from - second.from));
 }
 
 export const isAlways = (entries: readonly Entry[]): boolean =>
   entries.every(({ schedule }) => (schedule ?? []).length === 0);
 
 /** Formats the times of a day: 09:00–12:00, 13:00–17:30. */
-export const textOf = (open: readonly Open[]): string =>
+export const formatTimes = (open: readonly Open[]): string =>
   open.map(({ from, to }) => `${clock(from)}–${clock(to)}`).join(', ');
 
 const TIMES = /^(\d{1,2}):(\d{2})\s*(?:-|–|\.\.)\s*(\d{1,2}):(\d{2})$/;
@@ -58,7 +58,7 @@ export function openIn(text: string, day: string): Open[] {
 }
 
 /** The hours in the form of the API, with the limits of the entry that they replace. */
-export function entryOf(week: readonly Open[][], before: Entry | undefined): Entry[] {
+export function toEntries(week: readonly Open[][], before: Entry | undefined): Entry[] {
   const schedule = week.flatMap((open, day) =>
     open.length === 0
       ? []

@@ -20,7 +20,7 @@ const FIELDS = [
 type Name = (typeof FIELDS)[number]['name'];
 type Texts = Record<Name, string>;
 
-const textsOf = (buyer: Buyer): Texts =>
+const toTexts = (buyer: Buyer): Texts =>
   Object.fromEntries(FIELDS.map(({ name }) => [name, buyer[name]?.toString() ?? ''])) as Texts;
 
 export interface FormProps {
@@ -32,13 +32,13 @@ export interface FormProps {
 /** Sends only what was changed: an empty field is no limit. */
 export function BuyerForm({ buyer, save, reload }: FormProps) {
   const [changed, setChanged] = useState<Partial<Texts>>({});
-  const shown = { ...textsOf(buyer), ...changed };
+  const shown = { ...toTexts(buyer), ...changed };
   const { run, is_busy, error, done } = useAction(async () => {
-    const given = Object.entries(changed).map(([name, value]) => [
+    const entries = Object.entries(changed).map(([name, value]) => [
       name,
       value.trim() === '' ? null : Number(value),
     ]);
-    await save(Object.fromEntries(given) as Update);
+    await save(Object.fromEntries(entries) as Update);
     setChanged({});
     return 'Saved.';
   });

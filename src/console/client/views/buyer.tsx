@@ -1,13 +1,13 @@
 import { withTag, type Schemas } from '../api';
 import { Done, Facts, Panel, Problem, Show } from '../parts/basics';
-import { Bar, capsOf, capTitle } from '../parts/caps';
+import { Bar, listCaps, capTitle } from '../parts/caps';
 import { Hours } from '../parts/hours';
 import { dayTime, dollars, text } from '../format';
 import { useAction, useLive, useLoaded } from '../loading';
 import { linkTo } from '../route';
 import { useSession } from '../session';
 import { BuyerForm, type FormProps } from './buyer-form';
-import { Standing } from './buyers';
+import { BuyerState } from './buyers';
 import { HoursForm } from './hours-form';
 
 type Buyer = Schemas['Buyer'];
@@ -32,7 +32,7 @@ export function BuyerView({ id }: { id: string }) {
           <>
             <div class="title">
               <h1>{buyer.name ?? `Buyer ${buyer.id}`}</h1>
-              <Standing buyer={buyer} />
+              <BuyerState buyer={buyer} />
               {may('buyers:update') && (
                 <Pause buyer={buyer} reload={loaded.reload} change={(body) => change(tag, body)} />
               )}
@@ -62,7 +62,7 @@ const Forms = (props: FormProps) => (
 );
 
 function Caps({ buyer }: { buyer: Buyer }) {
-  const caps = capsOf(buyer);
+  const caps = listCaps(buyer);
   return (
     <Panel title="Used and left">
       {buyer.maxed_out_by && (

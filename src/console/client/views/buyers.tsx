@@ -1,6 +1,6 @@
 import { ok, type Schemas } from '../api';
 import { Badge, Show } from '../parts/basics';
-import { Bar, byShare, CAP_COLUMNS, capsOf } from '../parts/caps';
+import { Bar, byShare, CAP_COLUMNS, listCaps } from '../parts/caps';
 import { dollars, text } from '../format';
 import { useLive, useLoaded } from '../loading';
 import { linkTo } from '../route';
@@ -46,14 +46,14 @@ export function BuyersView() {
 }
 
 function Card({ buyer }: { buyer: Buyer }) {
-  const caps = capsOf(buyer);
+  const caps = listCaps(buyer);
   return (
     <>
       <header>
         <h2>
           <a href={linkTo('buyers', buyer.id)}>{buyer.name ?? `Buyer ${buyer.id}`}</a>
         </h2>
-        <Standing buyer={buyer} />
+        <BuyerState buyer={buyer} />
       </header>
       <p class="quiet">
         {text(buyer.number)} · {dollars(buyer.bid_price)} a call
@@ -68,7 +68,7 @@ function Card({ buyer }: { buyer: Buyer }) {
   );
 }
 
-export function Standing({ buyer }: { buyer: Pick<Buyer, 'paused' | 'maxed_out_by'> }) {
+export function BuyerState({ buyer }: { buyer: Pick<Buyer, 'paused' | 'maxed_out_by'> }) {
   if (buyer.paused) return <Badge tone="warn">paused</Badge>;
   if (buyer.maxed_out_by) return <Badge tone="bad">cap reached</Badge>;
   return <Badge tone="good">active</Badge>;

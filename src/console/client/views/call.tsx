@@ -1,6 +1,6 @@
 import { ok, type Schemas } from '../api';
 import { Badge, Facts, Panel, Show } from '../parts/basics';
-import { DecisionShown } from '../parts/decision';
+import { DecisionDetails } from '../parts/decision';
 import { dayTime, dollars, duration, text, time, words } from '../format';
 import { useLive, useLoaded } from '../loading';
 import { linkTo } from '../route';
@@ -40,8 +40,8 @@ export function CallView({ id }: { id: string }) {
                 <Story events={call_events} />
               </Panel>
               {decisions.map((decision) => (
-                <Panel key={decision.round} title={titleOf(decision, decisions.length)} wide>
-                  <DecisionShown decision={decision} />
+                <Panel key={decision.round} title={buildTitle(decision, decisions.length)} wide>
+                  <DecisionDetails decision={decision} />
                 </Panel>
               ))}
               {call.offer_id !== null && <WhatIf call={call} decision={decisions[0]} />}
@@ -53,7 +53,7 @@ export function CallView({ id }: { id: string }) {
   );
 }
 
-const titleOf = ({ round }: Schemas['RoutingDecision'], rounds: number): string =>
+const buildTitle = ({ round }: Schemas['RoutingDecision'], rounds: number): string =>
   rounds === 1 ? 'Why it went there' : `Why it went there, round ${round}`;
 
 const About = ({ call }: { call: Schemas['Call'] }) => (
@@ -73,7 +73,7 @@ const About = ({ call }: { call: Schemas['Call'] }) => (
           'Lead',
           call.lead_id ? <a href={linkTo('leads', call.lead_id)}>{call.lead_id}</a> : 'none',
         ],
-        ['Tokens', tokensOf(call.token_values)],
+        ['Tokens', formatTokens(call.token_values)],
       ]}
     />
   </Panel>
@@ -85,7 +85,7 @@ function BuyerLink({ call }: { call: Schemas['Call'] }) {
   return <a href={linkTo('buyers', call.buyer_id)}>{call.buyer ?? `Buyer ${call.buyer_id}`}</a>;
 }
 
-const tokensOf = (tokens: Record<string, unknown> | undefined): string =>
+const formatTokens = (tokens: Record<string, unknown> | undefined): string =>
   Object.entries(tokens ?? {})
     .map(([name, value]) => `${name}=${String(value)}`)
     .join(', ') || 'none';

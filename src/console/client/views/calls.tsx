@@ -8,7 +8,7 @@ import { useSession } from '../session';
 
 type Call = Schemas['Call'];
 
-const SHOWN = [
+const COLUMN_NAMES = [
   'id',
   'created_at',
   'status',
@@ -25,8 +25,8 @@ export function CallsView() {
   const { api } = useSession();
   const [fulltext, setFulltext] = useState('');
   const loaded = useLoaded(async () => {
-    const found = fulltext === '' ? {} : { fulltext };
-    const query = { ...found, columns: SHOWN, per_page: 50, order_dir: 'desc' as const };
+    const filter = fulltext === '' ? {} : { fulltext };
+    const query = { ...filter, columns: COLUMN_NAMES, per_page: 50, order_dir: 'desc' as const };
     return ok(api.GET('/calls', { params: { query } }));
   }, [api, fulltext]);
   useLive(({ kind }) => kind === 'call', loaded.reload);
@@ -44,7 +44,7 @@ export function CallsView() {
               caption="Calls"
               columns={COLUMNS}
               rows={calls}
-              keyOf={({ id }) => id!}
+              getKey={({ id }) => id!}
               empty="There are no such calls."
             />
           </>

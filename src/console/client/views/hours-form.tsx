@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
 import { useAction } from '../loading';
 import { Done, Field, Panel, Problem } from '../parts/basics';
-import { DAYS, entryOf, openIn, textOf, weekOf } from '../parts/week';
+import { DAYS, toEntries, openIn, formatTimes, toWeek } from '../parts/week';
 import type { FormProps } from './buyer-form';
 
 export function HoursForm({ buyer, save, reload }: FormProps) {
   const entries = buyer.business_hours_schedule ?? [];
-  const shown = weekOf(entries).map(textOf);
+  const shown = toWeek(entries).map(formatTimes);
   const [changed, setChanged] = useState<Record<number, string>>({});
   const { run, is_busy, error, done } = useAction(async () => {
     const week = DAYS.map((day, n) => openIn(changed[n] ?? shown[n]!, day));
-    await save({ business_hours_schedule: entryOf(week, entries[0]) });
+    await save({ business_hours_schedule: toEntries(week, entries[0]) });
     setChanged({});
     return 'Saved.';
   });

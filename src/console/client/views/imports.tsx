@@ -44,14 +44,14 @@ export function Imports() {
 }
 
 function Import({ file }: { file: File }) {
-  const [is_open, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   return (
     <>
       <Progress file={file} />
       {file.rejected_count! > 0 && (
         <details onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>Rejected rows of {file.name ?? `file ${file.id}`}</summary>
-          {is_open && <RejectedRows file={file} />}
+          {isOpen && <RejectedRows file={file} />}
         </details>
       )}
     </>
@@ -77,7 +77,7 @@ function RejectedRows({ file }: { file: File }) {
             caption="Rejected rows"
             columns={REJECTED}
             rows={rejected_rows}
-            keyOf={({ line }) => line}
+            getKey={({ line }) => line}
             empty="No row was rejected."
           />
         </>

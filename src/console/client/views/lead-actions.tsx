@@ -8,7 +8,7 @@ type Lead = Schemas['Lead'];
 interface Action {
   name: string;
   /** Question that the user confirms first; absent where none is needed. */
-  sure?: string;
+  confirmation?: string;
   run: () => Promise<string>;
 }
 
@@ -22,12 +22,12 @@ interface ActionsProps {
 export function LeadActions({ lead, tag, reload }: ActionsProps) {
   const session = useSession();
   const { run, is_busy, error, done } = useAction(async (action: Action) => {
-    if (action.sure !== undefined && !confirm(action.sure)) return undefined;
+    if (action.confirmation !== undefined && !confirm(action.confirmation)) return undefined;
     const said = await action.run();
     await reload();
     return said;
   });
-  const actions = actionsOf(session, lead, tag);
+  const actions = listActions(session, lead, tag);
   return (
     <div class="actions">
       {actions.map((action) => (
@@ -41,7 +41,7 @@ export function LeadActions({ lead, tag, reload }: ActionsProps) {
   );
 }
 
-function actionsOf({ api, may }: Session, lead: Lead, tag: string): Action[] {
+function listActions({ api, may }: Session, lead: Lead, tag: string): Action[] {
   const id = String(lead.id);
   const change = async (body: Schemas['LeadUpdate']) => {
     const params = { path: { id }, header: { 'If-Match': tag } };
@@ -84,7 +84,7 @@ function actionsOf({ api, may }: Session, lead: Lead, tag: string): Action[] {
           }
         : {
             name: 'Opt out',
-            sure: `Opt ${lead.caller_id ?? 'this number'} out, for the whole company?`,
+            confirmation: `Opt ${lead.caller_id ?? 'this number'} out, for the whole company?`,
             run: () => change({ opt_out: true }).then(() => 'Opted out: nothing more goes out.'),
           },
     );

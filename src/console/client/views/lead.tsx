@@ -64,13 +64,13 @@ const About = ({ lead }: { lead: Schemas['Lead'] }) => (
           'Leaves after',
           lead.hours_to_expire ? `${lead.hours_to_expire} hours` : 'see its schedule',
         ],
-        ['Tokens', tokensOf(lead.data)],
+        ['Tokens', formatTokens(lead.data)],
       ]}
     />
   </Panel>
 );
 
-const tokensOf = (tokens: Record<string, unknown> | undefined | null): string =>
+const formatTokens = (tokens: Record<string, unknown> | undefined | null): string =>
   Object.entries(tokens ?? {})
     .map(([name, value]) => `${name}=${String(value)}`)
     .join(', ') || 'none';

@@ -9,7 +9,7 @@ import { Search } from './calls';
 
 type Lead = Schemas['Lead'];
 
-const SHOWN = [
+const COLUMN_NAMES = [
   'id',
   'created_at',
   'full_name',
@@ -24,8 +24,8 @@ export function LeadsView() {
   const { api } = useSession();
   const [fulltext, setFulltext] = useState('');
   const loaded = useLoaded(async () => {
-    const found = fulltext === '' ? {} : { fulltext };
-    const query = { ...found, columns: SHOWN, per_page: 50, order_dir: 'desc' as const };
+    const filter = fulltext === '' ? {} : { fulltext };
+    const query = { ...filter, columns: COLUMN_NAMES, per_page: 50, order_dir: 'desc' as const };
     return ok(api.GET('/leads', { params: { query } }));
   }, [api, fulltext]);
   useLive(({ kind }) => kind === 'lead', loaded.reload);
@@ -43,7 +43,7 @@ export function LeadsView() {
               caption="Leads"
               columns={COLUMNS}
               rows={leads}
-              keyOf={({ id }) => id!}
+              getKey={({ id }) => id!}
               empty="There are no such leads."
             />
           </>

@@ -1,6 +1,6 @@
 import { ok } from '../api';
 import { Badge, Panel, Show } from '../parts/basics';
-import { Bar, byShare, CAP_COLUMNS, capsOf, NEAR, shareOf } from '../parts/caps';
+import { Bar, byShare, CAP_COLUMNS, listCaps, NEAR, computeShare } from '../parts/caps';
 import { useLive, useLoaded } from '../loading';
 import { linkTo } from '../route';
 import { useSession } from '../session';
@@ -13,14 +13,14 @@ export function CapsNearEnd() {
   const loaded = useLoaded(async () => {
     const query = { columns: ['id', 'name', 'paused', ...CAP_COLUMNS], per_page: MAX_BUYERS };
     const { buyers } = await ok(api.GET('/buyers', { params: { query } }));
-    const caps = buyers.flatMap((buyer) => capsOf(buyer).map((cap) => ({ ...cap, buyer })));
-    return byShare(caps).filter((cap) => shareOf(cap) >= NEAR) as typeof caps;
+    const caps = buyers.flatMap((buyer) => listCaps(buyer).map((cap) => ({ ...cap, buyer })));
+    return byShare(caps).filter((cap) => computeShare(cap) >= NEAR) as typeof caps;
   }, [api]);
   useLive(({ kind }) => kind === 'cap', loaded.reload);
   return (
     <Show of={loaded}>
       {(caps) => (
-        <Panel title="Caps near their end" aside={<Badge>{caps.length}</Badge>}>
+        <Panel title="Caps near their end" headerContent={<Badge>{caps.length}</Badge>}>
           {caps.length === 0 && <p class="quiet">No cap is above {NEAR * 100}%.</p>}
           <ul class="plain">
             {caps.slice(0, MAX_SHOWN).map(({ buyer, ...cap }) => (

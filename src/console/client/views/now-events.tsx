@@ -6,7 +6,7 @@ import { useSession } from '../session';
 import type { LiveEvent } from '../events';
 
 const MAX_SHOWN = 14;
-interface Shown {
+interface FeedItem {
   n: number;
   at: string;
   event: LiveEvent;
@@ -14,7 +14,7 @@ interface Shown {
 
 export function Happening() {
   const { events } = useSession();
-  const [shown, setShown] = useState<readonly Shown[]>([]);
+  const [shown, setShown] = useState<readonly FeedItem[]>([]);
   useEffect(() => {
     let n = 0;
     return events.subscribe((event) => {
@@ -28,7 +28,7 @@ export function Happening() {
       <ol class="feed">
         {shown.map(({ n, at, event }) => (
           <li key={n}>
-            <time dateTime={at}>{time(at)}</time> <Told event={event} />
+            <time dateTime={at}>{time(at)}</time> <EventText event={event} />
           </li>
         ))}
       </ol>
@@ -36,7 +36,7 @@ export function Happening() {
   );
 }
 
-function Told({ event: { kind, data } }: { event: LiveEvent }) {
+function EventText({ event: { kind, data } }: { event: LiveEvent }) {
   if (kind === 'call')
     return (
       <span>

@@ -23,19 +23,19 @@ const FILE_COLUMNS = [
 export function ImportsInTrouble() {
   const { api } = useSession();
   const loaded = useLoaded(async () => {
-    const found = await Promise.all(
+    const pages = await Promise.all(
       OPEN.map((status) => {
         const query = { status, columns: FILE_COLUMNS, per_page: 10, order_dir: 'desc' as const };
         return ok(api.GET('/buyer_suppression_files', { params: { query } }));
       }),
     );
-    return found.flatMap(({ buyer_suppression_files }) => buyer_suppression_files);
+    return pages.flatMap(({ buyer_suppression_files }) => buyer_suppression_files);
   }, [api]);
   useLive(({ kind }) => kind === 'import', loaded.reload);
   return (
     <Show of={loaded}>
       {(files) => (
-        <Panel title="Imports" aside={<a href={linkTo('reports')}>All imports</a>}>
+        <Panel title="Imports" headerContent={<a href={linkTo('reports')}>All imports</a>}>
           {files.length === 0 && <p class="quiet">None is under way, and none has failed.</p>}
           <ul class="plain">
             {files.map((file: File) => (
@@ -72,10 +72,10 @@ export function WebhooksInTrouble() {
         params: { query: { paused: true, columns, per_page: 100 } },
       }),
     );
-    const found = new Map<number, Trouble>();
+    const troubles = new Map<number, Trouble>();
     for (const { id, name, url, paused_reason: why } of paused.outgoing_webhooks)
       if (why)
-        found.set(id!, {
+        troubles.set(id!, {
           id: id!,
           name: name ?? url!,
           why,
@@ -83,8 +83,8 @@ export function WebhooksInTrouble() {
           failures: 0,
           last: null,
         });
-    if (may('webhook_logs:read')) for (const log of await failures()) add(found, log);
-    return [...found.values()];
+    if (may('webhook_logs:read')) for (const log of await failures()) add(troubles, log);
+    return [...troubles.values()];
   }, [api]);
   const failures = async () => {
     const query = {
@@ -101,12 +101,12 @@ export function WebhooksInTrouble() {
   return (
     <Show of={loaded}>
       {(webhooks) => (
-        <Panel title="Webhooks in trouble" aside={<Badge>{webhooks.length}</Badge>}>
+        <Panel title="Webhooks in trouble" headerContent={<Badge>{webhooks.length}</Badge>}>
           <Table
             caption="Webhooks in trouble"
             columns={WEBHOOK_COLUMNS}
             rows={webhooks}
-            keyOf={({ id }) => id}
+            getKey={({ id }) => id}
             empty="All deliveries of the last hour were accepted."
           />
         </Panel>
@@ -115,17 +115,24 @@ export function WebhooksInTrouble() {
   );
 }
 
-function add(found: Map<number, Trouble>, log: Schemas['WebhookLog']): void {
+function add(troubles: Map<number, Trouble>, log: Schemas['WebhookLog']): void {
   const { outgoing_webhook_id: id, name, request_url, code, notes, started_at } = log;
-  const known = found.get(id!);
-  if (known) {
-    known.failures += 1;
-    known.last ??= started_at ?? null;
+  const existing = troubles.get(id!);
+  if (existing) {
+    existing.failures += 1;
+    existing.last ??= started_at ?? null;
     return;
   }
   const why = notes ?? `answered ${text(code)}`;
   const last = started_at ?? null;
-  found.set(id!, { id: id!, name: name ?? request_url!, why, is_paused: false, failures: 1, last });
+  troubles.set(id!, {
+    id: id!,
+    name: name ?? request_url!,
+    why,
+    is_paused: false,
+    failures: 1,
+    last,
+  });
 }
 
 const WEBHOOK_COLUMNS: readonly Column<Trouble>[] = [

@@ -71,7 +71,7 @@ function Calls() {
     return { since, open, recent, totals };
   }, [api]);
   useLive(({ kind }) => kind === 'call', loaded.reload);
-  return <Show of={loaded}>{(shown) => <CallsShown {...shown} />}</Show>;
+  return <Show of={loaded}>{(shown) => <CallsPanel {...shown} />}</Show>;
 }
 
 interface CallsShownProps {
@@ -81,7 +81,7 @@ interface CallsShownProps {
   totals: Schemas['CallReportFigures'];
 }
 
-function CallsShown({ since, open, recent, totals }: CallsShownProps) {
+function CallsPanel({ since, open, recent, totals }: CallsShownProps) {
   const { calls, connects, revenue } = totals;
   return (
     <>
@@ -106,7 +106,7 @@ function CallsShown({ since, open, recent, totals }: CallsShownProps) {
             caption="Calls under way"
             columns={OPEN_COLUMNS}
             rows={open.calls}
-            keyOf={({ id }) => id!}
+            getKey={({ id }) => id!}
             empty="No call is under way."
           />
         </Panel>
@@ -138,7 +138,7 @@ function RevenueByMinute({ calls, since }: { calls: readonly Call[]; since: Date
       title="Revenue by minute"
       x={x}
       x_name="Minute"
-      labelOf={(at) => time(new Date(at).toISOString()).slice(0, 5)}
+      formatLabel={(at) => time(new Date(at).toISOString()).slice(0, 5)}
       series={{ name: 'Revenue', values, format: dollars, tick: wholeDollars }}
     />
   );

@@ -22,7 +22,7 @@ export function ReportsView() {
 
 const DAY_MS = 86_400_000;
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const dayOf = (at: Date): string =>
+const formatDay = (at: Date): string =>
   [at.getFullYear(), at.getMonth() + 1, at.getDate()]
     .map((part) => String(part).padStart(2, '0'))
     .join('-');
@@ -35,8 +35,8 @@ const CATEGORIES = [
 
 function Reports() {
   const { api } = useSession();
-  const [from, setFrom] = useState(dayOf(new Date(Date.now() - 13 * DAY_MS)));
-  const [to, setTo] = useState(dayOf(new Date()));
+  const [from, setFrom] = useState(formatDay(new Date(Date.now() - 13 * DAY_MS)));
+  const [to, setTo] = useState(formatDay(new Date()));
   const loaded = useLoaded(() => {
     const end = new Date(`${to}T00:00`);
     end.setDate(end.getDate() + 1);
@@ -123,8 +123,8 @@ interface ReportProps {
 
 /** Dollars as a plot, or calls for those who may not see dollars; the rest as a table. */
 function Report({ category, title, of, rows }: ReportProps) {
-  const has_dollars = rows.some(({ revenue }) => revenue !== null);
-  const series = has_dollars
+  const hasDollars = rows.some(({ revenue }) => revenue !== null);
+  const series = hasDollars
     ? {
         name: 'Revenue',
         values: rows.map(({ revenue }) => revenue),
@@ -132,24 +132,24 @@ function Report({ category, title, of, rows }: ReportProps) {
         tick: wholeDollars,
       }
     : { name: 'Calls', values: rows.map(({ calls }) => calls), format: count, tick: count };
-  const is_day = category === 'day';
+  const isDay = category === 'day';
   return (
-    <Panel title={title} wide={is_day}>
+    <Panel title={title} wide={isDay}>
       {rows.length > 0 && (
         <Chart
           title={`${series.name} ${title.toLowerCase()}`}
-          x={rows.map(nameOf)}
+          x={rows.map(toRowName)}
           x_name={of}
-          labelOf={(name) => (is_day ? String(name).slice(5) : short(String(name)))}
+          formatLabel={(name) => (isDay ? String(name).slice(5) : short(String(name)))}
           series={series}
-          is_told
+          hasTable
         />
       )}
       <Table
         caption={title}
-        columns={[{ name: of, of: nameOf }, ...FIGURES]}
+        columns={[{ name: of, of: toRowName }, ...FIGURES]}
         rows={rows}
-        keyOf={(row) => row.key ?? ''}
+        getKey={(row) => row.key ?? ''}
         empty="There were no calls."
       />
     </Panel>
@@ -160,7 +160,7 @@ const MAX_LABEL = 14;
 const short = (name: string): string =>
   name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL - 1)}…` : name;
 
-const nameOf = ({ name, key }: Row): string => name ?? key ?? 'none';
+const toRowName = ({ name, key }: Row): string => name ?? key ?? 'none';
 
 const FIGURES: readonly Column<Row>[] = [
   { name: 'Calls', of: ({ calls }) => count(calls), number: true },

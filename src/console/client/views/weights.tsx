@@ -24,7 +24,7 @@ export function Weights({ call, candidates }: WeightsProps) {
   const { run, is_busy, error } = useAction(async () => {
     const changes = Object.entries(weights)
       .filter(([, weight]) => weight !== '')
-      .map(([buyer_id, weight]) => ({ buyer_id, weight: Number(weight) }));
+      .map(([buyerId, weight]) => ({ buyer_id: buyerId, weight: Number(weight) }));
     const from = new Date(Date.now() - DAYS * DAY_MS).toISOString();
     const body = { offer_id: String(call.offer_id), from, changes };
     setResult((await ok(api.POST('/routing/simulate', { body }))).simulation);
@@ -87,21 +87,21 @@ const Result = ({ result }: { result: Schemas['RoutingSimulation'] }) => (
       caption="What other weights would have done"
       columns={COLUMNS}
       rows={result.buyers}
-      keyOf={({ buyer_id }) => buyer_id}
+      getKey={({ buyer_id }) => buyer_id}
       empty="The offer has no buyers."
     />
     <details>
       <summary>What this rests on</summary>
       <ul>
-        {result.assumptions.map((each) => (
-          <li key={each}>{each}</li>
+        {result.assumptions.map((assumption) => (
+          <li key={assumption}>{assumption}</li>
         ))}
       </ul>
     </details>
   </>
 );
 
-const signed = (format: (n: number) => string, n: number): string =>
+const formatSigned = (format: (n: number) => string, n: number): string =>
   n > 0 ? `+${format(n)}` : format(n);
 
 const COLUMNS: readonly Column<Simulated>[] = [
@@ -110,5 +110,9 @@ const COLUMNS: readonly Column<Simulated>[] = [
   { name: 'Calls then', of: ({ as_changed }) => count(as_changed.calls), number: true },
   { name: 'Revenue now', of: ({ as_configured }) => dollars(as_configured.revenue), number: true },
   { name: 'Revenue then', of: ({ as_changed }) => dollars(as_changed.revenue), number: true },
-  { name: 'Difference', of: ({ difference }) => signed(dollars, difference.revenue), number: true },
+  {
+    name: 'Difference',
+    of: ({ difference }) => formatSigned(dollars, difference.revenue),
+    number: true,
+  },
 ];

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { ok, type Schemas } from '../api';
 import { Field, Panel, Problem } from '../parts/basics';
-import { DecisionShown } from '../parts/decision';
+import { DecisionDetails } from '../parts/decision';
 import { localInput } from '../format';
 import { useAction } from '../loading';
 import { useSession } from '../session';
@@ -20,7 +20,7 @@ export function WhatIf({ call, decision }: { call: Call; decision: Decision | un
   );
 }
 
-const textOf = (tokens: Record<string, unknown> | undefined): string =>
+const formatTokens = (tokens: Record<string, unknown> | undefined): string =>
   Object.entries(tokens ?? {})
     .map(([name, value]) => `${name}=${String(value)}`)
     .join('\n');
@@ -39,7 +39,7 @@ function readTokens(text: string): Record<string, string> {
 function Question({ call }: { call: Call }) {
   const { api } = useSession();
   const [at, setAt] = useState(localInput(new Date(call.created_at!)));
-  const [tokens, setTokens] = useState(textOf(call.token_values));
+  const [tokens, setTokens] = useState(formatTokens(call.token_values));
   const [caller, setCaller] = useState(call.caller_number ?? '');
   const [decision, setDecision] = useState<Decision>();
   const { run, is_busy, error } = useAction(async () => {
@@ -78,7 +78,7 @@ function Question({ call }: { call: Call }) {
         </button>
       </form>
       <Problem error={error} />
-      <div aria-live="polite">{decision && <DecisionShown decision={decision} />}</div>
+      <div aria-live="polite">{decision && <DecisionDetails decision={decision} />}</div>
     </Panel>
   );
 }
