@@ -1,53 +1,25 @@
 import type { Logger } from 'pino';
 import { openCarrier } from './carriers';
 import type { Carrier } from './carriers/carrier';
-import type { Config } from './config';
-import { openDatabase, type Database, type DatabaseOptions } from './db/client';
+import type { Config } from './config-type';
+import { openDatabase, type DatabaseOptions } from './db/client';
 import { openRateLimitCounter, type RateLimitCounter } from './db/rate-limit-counter';
-import { openLive, type Live } from './events/live';
-import { createSingleDirectory, type Directory } from './db/directory';
+import { openLive } from './events/live';
+import { createSingleDirectory } from './db/directory';
 import { sqlOn } from './db/sql';
 import { openStandby, type Standby } from './db/standby';
-import { tenants, type TenantDatabases } from './db/tenant';
-import { authenticator, type Authenticator } from './http/auth/authenticator';
+import { tenants } from './db/tenant';
+import { authenticator } from './http/auth/authenticator';
 import { rateLimits, type RateLimits } from './http/rate-limits';
-import { queue, type Queue } from './jobs/queue';
+import { queue } from './jobs/queue';
+import type { Deps } from './deps-type';
 import { createLog } from './log';
 import { openMailer } from './mail';
 import type { Mailer } from './mail/mailer';
 import { openStorage } from './storage/open';
 import type { Storage, StorageSettings } from './storage/storage';
-import { createGuardedRequest, type GuardedRequest } from './egress/guarded-request';
+import { createGuardedRequest } from './egress/guarded-request';
 import { folderFault } from './start-error';
-
-/**
- * Everything outside the process, and the clock. Composed once, and passed to the functions that
- * need it.
- */
-export interface Deps {
-  config: Config;
-  database: Database;
-  standby: Standby | undefined;
-  tenants: TenantDatabases;
-  authenticator: Authenticator;
-  limits: RateLimits;
-  queue: Queue;
-  live: Live;
-  storage: Storage;
-  carrier: Carrier;
-  mailer: Mailer;
-  /** Sends requests to URLs that customers have configured. */
-  request: GuardedRequest & { close(): Promise<void> };
-  pepper: string;
-  clock: () => Date;
-  log: Logger;
-  directory: Directory;
-  /**
-   * The dependencies of each database of the installation: of each cell of a distributed one
-   * (src/cells/), otherwise only these.
-   */
-  parts: () => readonly Deps[];
-}
 
 export interface DepsOptions {
   config: Config;

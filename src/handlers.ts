@@ -1,4 +1,4 @@
-import type { Deps } from './deps';
+import type { Deps } from './deps-type';
 import type { Handlers } from './http/handlers';
 import { accountEntries } from './accounts/account-entries';
 import { statements } from './accounts/statements';

@@ -3,7 +3,7 @@ import { CHRONOLOGICAL } from '../db/list-statements';
 import type { Projection } from '../db/projection';
 import { safeCell } from '../db/projection-sql';
 import { buildReferenceConditions, identify } from '../db/records';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { notFound } from '../errors';
 import type { Call, Handlers } from '../http/handlers';
 import { keyedList } from '../http/keyed-list';

@@ -1,7 +1,7 @@
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { findNamed } from '../db/records';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { HttpProblem } from '../errors';
 import type { Call, Handlers } from '../http/handlers';
 import { page } from '../http/list';

@@ -1,7 +1,7 @@
 import type { Projection } from '../db/projection';
 import type { SortKey } from '../db/list-statements';
 import { buildReferenceConditions } from '../db/records';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { loadUnsavedReply } from '../http/record';

@@ -1,7 +1,7 @@
 import type { Schemas } from '../contract';
 import { commonColumns, type Projection } from '../db/projection';
 import { buildReferenceConditions } from '../db/records';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';

@@ -1,5 +1,5 @@
 import { formatInTimeZone } from 'date-fns-tz/formatInTimeZone';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
 import { ianaName } from '../time/zone';

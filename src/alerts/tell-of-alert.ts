@@ -1,4 +1,4 @@
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Tasks } from '../jobs/tasks';
 import { findConfirmed } from '../people/confirm-addresses';
 import { reserveMails } from '../people/take-mails';

@@ -1,6 +1,6 @@
 import type { Row } from '../db/sql';
 import type { Db, TransactionStatements } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { measureRule, type Finding, type Rule } from './measure';
 import {
   BEGIN_ALERTS,

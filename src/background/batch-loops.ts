@@ -1,7 +1,7 @@
 import { createRuleWatcher } from '../alerts/watch';
 import { lookUpCosts } from '../calls/look-up-costs';
 import { stopLegs } from '../calls/stop-legs';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { repeat, type Running } from '../jobs/loop';
 import { startTriggered } from '../leads/start-triggered';
 

@@ -1,7 +1,7 @@
 import { deleteExpiredRateLimits } from '../db/rate-limit-counter';
 import { deleteUnusedCounts } from '../db/saved-counts';
 import { requireRightClock } from '../db/clock-skew';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { deleteExpiredAnswers } from '../http/idempotency';
 import { endLoopFault, recordLoopFault } from '../jobs/loop-faults';
 import { foldNextActions } from '../leads/fold-next-actions';

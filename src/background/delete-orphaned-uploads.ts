@@ -1,4 +1,4 @@
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { collectFromParts } from '../installation/all-parts';
 import { STORAGE_MARK } from '../storage/storage';
 import { FILES_IN_USE } from './queries/uploads';

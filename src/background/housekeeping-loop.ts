@@ -1,5 +1,5 @@
 import { endStaleCalls } from '../calls/end-stale-calls';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { forEach } from '../jobs/each';
 import { repeat, type Running } from '../jobs/loop';
 import { applyCalls } from '../leads/apply-calls';

@@ -1,7 +1,7 @@
 import closeWithGrace from 'close-with-grace';
-import type { Config } from '../config';
+import type { Config } from '../config-type';
 import { contract } from '../contract';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { StartError } from '../start-error';
 import { stopTracing, type TracingOptions } from '../telemetry/tracing';
 

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { eraseSuppressionList } from '../suppression/erase-list';
 import { removeLeads, resumeLeads } from '../leads/owner-leads';
 import { importSuppressionFile } from '../suppression/import-file';

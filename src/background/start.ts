@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Running } from '../jobs/loop';
 import { startWorkers } from '../jobs/workers';
 import { startAlerts, startCallCosts, startLegs, startTriggers } from './batch-loops';

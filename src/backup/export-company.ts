@@ -8,7 +8,7 @@ import { contract } from '../contract';
 import type { Database } from '../db/client';
 import { sqlOn } from '../db/sql';
 import { runInTransaction } from '../db/transaction';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { StartError } from '../start-error';
 import { createNewFile } from '../storage/new-file';
 import { requireNewFile, writeArchive, type Archive } from './archive';

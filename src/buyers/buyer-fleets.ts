@@ -1,6 +1,6 @@
 import { commonColumns, type Projection } from '../db/projection';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';

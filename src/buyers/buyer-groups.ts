@@ -3,7 +3,7 @@ import { grantToTeams } from '../db/access-scope';
 import { changeBuyers } from '../db/attachments';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { withDefaults } from '../http/defaults';
 import type { Call, Handlers } from '../http/handlers';
 import { list } from '../http/list';

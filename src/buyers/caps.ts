@@ -75,3 +75,15 @@ export type CapOwner =
 
 /** Columns of an owner; spread before the one that is set. */
 export const NO_OWNER = { buyer_id: null, buyer_group_id: null, traffic_source_id: null };
+
+/** `balance` is the amount that a prepaid buyer can pay; calls in progress reduce it. */
+export type CapName = `${Metric}_${Interval}` | 'concurrency' | 'balance';
+
+/** The cap that keeps its owner from calls: of several used-up caps, the one that frees last. */
+export interface UsedUpCap {
+  cap: CapName;
+  used: number;
+  limit: number;
+  /** Null when it does not free by itself. */
+  resets_at: Date | null;
+}

@@ -1,6 +1,6 @@
 import { selectVisibleBuyers } from '../db/access-scope';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
 import { buildDecision, type DecidedBuyer, type Decision } from '../routing/engine/decision';

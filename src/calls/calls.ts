@@ -2,7 +2,7 @@ import { buildReferenceConditions, findRecord, lockRecord, type Reference } from
 import { contract, facets } from '../contract';
 import { semaphore } from '../db/semaphore';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { list, page } from '../http/list';

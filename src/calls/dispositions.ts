@@ -1,6 +1,6 @@
 import { commonColumns, type Projection } from '../db/projection';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';

@@ -1,5 +1,5 @@
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { forEach } from '../jobs/each';
 import { isOpen, type AttemptStatus } from '../routing/engine/progress';
 import { readCallState, type CallState } from './call-state';

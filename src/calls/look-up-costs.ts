@@ -1,6 +1,6 @@
 import type { Legs } from '../carriers/carrier';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import {
   CLAIM_COST_LOOKS,
   END_COST_LOOK,

@@ -3,7 +3,7 @@ import { loadVisibleMoney } from '../db/access-scope';
 import type { BoundStatement } from '../db/statement';
 import type { Db } from '../db/tenant';
 import { findRecord } from '../db/records';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Handlers } from '../http/handlers';
 import { copyOut } from '../http/copy-out';
 import { Json, type Csv } from '../http/reply';

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { handleCallEvent } from './handle-event';
 import { CLAIM_LEGS_TO_STOP } from './queries/legs';
 

@@ -5,7 +5,7 @@ import type { Directory } from '../db/directory';
 import type { RateLimitCounter } from '../db/rate-limit-counter';
 import { sqlOn, type Sql } from '../db/sql';
 import type { TenantDatabases } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Node } from './address';
 import { cleanDirectory } from './clean-directory';
 import { StartError } from '../start-error';

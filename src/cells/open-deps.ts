@@ -10,10 +10,10 @@ import {
   buildDatabaseDeps,
   buildRateLimits,
   sharedDeps,
-  type Deps,
   type DepsOptions,
   type SharedDeps,
 } from '../deps';
+import { type Deps } from '../deps-type';
 import { expectMoves } from '../http/database-errors';
 import { StartError } from '../start-error';
 import { buildNodeUrl } from './address';

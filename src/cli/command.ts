@@ -1,7 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max';
 import { collectFromParts } from '../installation/all-parts';
-import { loadConfig, type Config } from '../config';
+import { loadConfig } from '../config';
+import { type Config } from '../config-type';
 import {
   describeDatabase,
   openDatabaseServer,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { sqlOn, type Sql } from '../db/sql';
-import type { Config } from '../config';
+import type { Config } from '../config-type';
 import { openConfiguredStorage } from '../deps';
 import { describeConfiguredStorage, type DatabaseServer } from '../installation/open';
 import { claimPepper, replacePepper } from '../installation/pepper';

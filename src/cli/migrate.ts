@@ -6,7 +6,7 @@ import { migrate, findMissingLists, type Counts } from '../migration/migrate';
 import { DEFAULT_PER_PAGE, openSource, type Source } from '../migration/reader';
 import { openReport, type Report } from '../migration/report';
 import { isInterrupted } from '../migration/history';
-import { withTarget } from '../migration/target';
+import { withTarget } from './migration-target';
 import { parseCompanyId, requireCompany, print, withInstallation } from './command';
 
 export interface MoveOptions {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { loadConfig, type Config } from '../config';
+import { loadConfig } from '../config';
+import { type Config } from '../config-type';
 import { asStatements, entryName, POOLED, pooledSettings } from '../db/session-settings';
 import { StartError } from '../start-error';
 

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { loadConfig, type Config } from '../config';
+import { loadConfig } from '../config';
+import { type Config } from '../config-type';
 import { openConfiguredStorage, storageSettings } from '../deps';
 import { StartError } from '../start-error';
 import { copyFiles } from '../storage/copy';

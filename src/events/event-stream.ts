@@ -1,4 +1,4 @@
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Handlers } from '../http/handlers';
 import { EventStream } from '../http/reply';
 import { selectKinds } from './kinds';

@@ -2,7 +2,6 @@ import { BASE_PATH, contract, type Schema, type Schemas } from '../contract';
 import { notFound } from '../errors';
 import type { Row } from '../db/sql';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
 import type { Handlers } from './handlers';
 import { Json } from './reply';
 import { DISPLAY_NAMES } from '../time/zone-names';
@@ -38,7 +37,7 @@ function collection<Root extends 'collection' | 'collections', Item>(
   return new Json<typeof envelope>(JSON.stringify(withRoot ? envelope : items));
 }
 
-export const collections = ({ clock }: Deps) =>
+export const collections = ({ clock }: { clock: () => Date }) =>
   ({
     listCollections: async ({ query }) => {
       const names = ['time_zone', ...VALUES.keys()].toSorted();

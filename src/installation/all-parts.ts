@@ -1,5 +1,5 @@
 import type { Database } from '../db/client';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 
 /** Runs `look` in each database of an installation, and returns all rows together. */
 export async function collectFromParts<Found>(

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
-import type { Config } from '../config';
+import type { Config } from '../config-type';
 import { contract } from '../contract';
 import type { NewCompany } from './create-company';
 import type { FirstStart } from './demo';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Call, Handlers } from '../http/handlers';
 import { IgnoredFields } from '../http/set-aside';
 import { discardUpload, storeUpload, type Upload } from '../http/upload';
@@ -14,7 +14,7 @@ import { fanOutWebhookEvents } from '../webhooks/fan-out-events';
 import { playCall } from './busy-calls';
 import type { BusyPlan, PlannedLead } from './busy-plan';
 import type { BusyIds } from './busy-setup';
-import { LEAD_OF_NUMBER } from './queries/companies';
+import { LEAD_OF_NUMBER } from './queries/demo';
 
 type Maker = Omit<Call<'createOffer'>, 'body' | 'query'> & { query: Record<never, never> };
 

@@ -1,7 +1,7 @@
 import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import type { Call, Handlers } from '../http/handlers';
-import { BUSY_IDS } from './queries/companies';
+import { BUSY_IDS } from './queries/demo';
 
 // Additions of a busy demo company to a quiet one: more sources and offers, payouts, a blacklist,
 // and a webhook whose receiver does not exist.

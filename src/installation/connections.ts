@@ -1,4 +1,4 @@
-import type { Config } from '../config';
+import type { Config } from '../config-type';
 import { countConnections } from '../db/client';
 import type { Sql } from '../db/sql';
 import { StartError } from '../start-error';

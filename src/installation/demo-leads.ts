@@ -1,9 +1,9 @@
 import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Call, Handlers } from '../http/handlers';
 import { HttpProblem } from '../errors';
-import { LAST_OFFER, LAST_SCHEDULE } from './queries/companies';
+import { LAST_OFFER, LAST_SCHEDULE } from './queries/demo';
 
 type Maker = Omit<Call<'createOffer'>, 'body' | 'query'> & { query: Record<never, never> };
 

@@ -1,13 +1,13 @@
 import { HostsClient } from '../db/hosts-client';
 import type { Schemas } from '../contract';
 import { sqlOn } from '../db/sql';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Db } from '../db/tenant';
 import { buildDemoBuyers } from './demo-buyers';
 import { populateLeads } from './demo-leads';
 import { createHandlers } from '../handlers';
 import type { Caller } from '../http/auth/caller';
-import { DEMO_FLEETS, DEMO_LIST, HAS_COMPANIES, LOCK_DEMO } from './queries/companies';
+import { DEMO_FLEETS, DEMO_LIST, HAS_COMPANIES, LOCK_DEMO } from './queries/demo';
 import { StartError } from '../start-error';
 import { deliverOnce, importNumbers, playDay } from './busy-day';
 import { DAY_MS, planBusyDay, type BusyOptions } from './busy-plan';

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { createServer } from 'node:net';
-import type { Config } from '../config';
+import type { Config } from '../config-type';
 import { StartError } from '../start-error';
 
 type Address = Pick<Config, 'port' | 'host'>;

@@ -1,20 +1,15 @@
 import { resolve } from 'node:path';
 import type { Client } from 'pg';
 import type { Logger } from 'pino';
-import type { Config } from '../config';
+import type { Config } from '../config-type';
 import { requireRightClock } from '../db/clock-skew';
 import { connectionFault, databaseName } from '../db/connection-fault';
 import { isInitialised, startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
 import { LOCK, migrate, runOnMigrated } from '../db/migrate';
 import { checkPooler, refusePooler } from '../db/pooler';
 import { sqlOn, type Sql } from '../db/sql';
-import {
-  closeDeps,
-  openConfiguredStorage,
-  storageSettings,
-  type Deps,
-  type DepsOptions,
-} from '../deps';
+import { closeDeps, openConfiguredStorage, storageSettings, type DepsOptions } from '../deps';
+import { type Deps } from '../deps-type';
 import { migrateCells } from '../cells/migrate-cells';
 import { openDeps } from '../cells/open-deps';
 import { prepareQueue } from '../jobs/queue';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Config } from '../config';
+import type { Config } from '../config-type';
 import type { Sql } from '../db/sql';
 import { digestSecret } from '../http/auth/credentials';
 import { folderFault, StartError } from '../start-error';

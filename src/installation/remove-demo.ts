@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../db/client';
 import { sqlOn } from '../db/sql';
 import { runInTransaction, isDeadlock } from '../db/transaction';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { readSqlState } from '../http/database-errors';
 import { deleteJobs } from '../jobs/delete-jobs';
 import { StartError } from '../start-error';

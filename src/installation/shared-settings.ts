@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Config } from '../config';
+import type { Config } from '../config-type';
 import type { Sql } from '../db/sql';
 import { digestSecret } from '../http/auth/credentials';
 import { READ_SHARED, SAVE_SETTINGS } from './queries/settings';

@@ -3,7 +3,7 @@ import { callerNumber, callerNumbers } from '../phone/caller-number';
 import { changeContacts } from './change-contacts';
 import { commonColumns, type Projection } from '../db/projection';
 import type { SortKey } from '../db/list-statements';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Call, Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';

@@ -2,7 +2,7 @@ import { changeContacts } from './change-contacts';
 import { leadProjection as projection } from './columns';
 import { requirePossible } from '../phone/caller-number';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Caller } from '../http/auth/caller';
 import { actsForCompany, type LeadOwner } from '../http/auth/lead-tokens';
 import type { Handlers } from '../http/handlers';

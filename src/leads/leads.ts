@@ -1,7 +1,7 @@
 import { callerNumber } from '../phone/caller-number';
 import { leadProjection as projection, NEXT_ACTION_AT } from './columns';
 import { buildReferenceConditions } from '../db/records';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { actsForCompany } from '../http/auth/lead-tokens';
 import type { Call, Handlers } from '../http/handlers';
 import type { Filters } from '../http/filters';

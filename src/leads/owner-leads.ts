@@ -1,6 +1,6 @@
 import type { Row } from '../db/sql';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
 import { REMOVE_OWNER_LEADS, RESUME_OWNER_LEADS } from './queries/owner-leads';

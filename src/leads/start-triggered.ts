@@ -1,6 +1,6 @@
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { readArea, readCountry } from '../phone/area-codes';
 import { leadZones } from '../phone/number-zones';
 import { isAssignable } from '../phone/parse-number';

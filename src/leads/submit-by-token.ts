@@ -1,5 +1,5 @@
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { HttpProblem } from '../errors';
 import type { Call } from '../http/handlers';
 import type { Caller } from '../http/auth/caller';

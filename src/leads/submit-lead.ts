@@ -1,6 +1,6 @@
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { fault, HttpProblem, type FieldFaults } from '../errors';
 import { COMPANY_WIDE, isPermitted, type Caller } from '../http/auth/caller';
 import type { IgnoredFields } from '../http/set-aside';

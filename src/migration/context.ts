@@ -1,4 +1,4 @@
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Db } from '../db/tenant';
 import type { Finding } from './report';
 import type { Source } from './reader';

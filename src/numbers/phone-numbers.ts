@@ -5,7 +5,7 @@ import { buildReferenceConditions, type Reference } from '../db/records';
 import { parseTelephone } from '../db/references';
 import type { Db } from '../db/tenant';
 import { changedAt } from '../db/timestamps';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { notFound, HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';

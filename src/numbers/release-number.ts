@@ -1,7 +1,7 @@
 import type { Carrier } from '../carriers/carrier';
 import type { Db } from '../db/tenant';
 import { deletedAt } from '../db/timestamps';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { HttpProblem } from '../errors';
 import type { JobContext, Queue } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';

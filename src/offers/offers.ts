@@ -1,7 +1,7 @@
 import type { Schemas } from '../contract';
 import { resolveSuppressions } from '../db/attachments';
 import { commonColumns, type Projection } from '../db/projection';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { withDefaults } from '../http/defaults';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';

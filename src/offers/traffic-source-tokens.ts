@@ -1,7 +1,7 @@
 import { CHRONOLOGICAL } from '../db/list-statements';
 import type { Projection } from '../db/projection';
 import { buildReferenceConditions } from '../db/records';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { WebhookToken } from '../http/auth/webhook-tokens';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';

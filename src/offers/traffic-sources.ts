@@ -2,7 +2,7 @@ import { readDefaults, type Schemas } from '../contract';
 import { grantToTeams } from '../db/access-scope';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { withDefaults } from '../http/defaults';

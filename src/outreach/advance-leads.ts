@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import { sqlOn, tenantSql, type Sql } from '../db/sql';
 import { completeEvents } from '../db/complete-events';
 import { queryOn } from '../db/statement';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { pauses } from '../jobs/pauses';
 import { changeContacts } from '../leads/change-contacts';
 import { writeLogs } from '../leads/write-logs';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { sqlOn } from '../db/sql';
 import { runInTransaction } from '../db/transaction';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { FAULT_DELAY_MS } from './advance-lead';
 import { runSteps } from './advance-leads';
 import { claimDueLeads, releaseLeads } from './claim-leads';

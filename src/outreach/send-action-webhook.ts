@@ -1,7 +1,7 @@
 import { findHidden } from '../db/access-scope';
 import { listMakerPermissions, loadMakerViewer, type Maker } from '../db/makers';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { RequestOutcome, OutgoingRequest } from '../egress/guarded-request';
 import { fillTemplate } from '../egress/request-template';
 import type { JobContext } from '../jobs/queue';

@@ -2,7 +2,7 @@ import { CHRONOLOGICAL } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { buildReferenceConditions } from '../db/records';
 import { uuidv7 } from '../db/uuid';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';

@@ -1,7 +1,7 @@
 import { selectVisibleBuyers } from '../db/access-scope';
 import { findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { notFound } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { evaluateEligibility } from '../routing/engine/eligibility';

@@ -1,6 +1,6 @@
 import { commonColumns, type Projection } from '../db/projection';
 import { deletedAt } from '../db/timestamps';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { requireWithin } from '../http/auth/caller';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';

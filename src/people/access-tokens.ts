@@ -1,5 +1,5 @@
 import { deletedAt } from '../db/timestamps';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { HttpProblem } from '../errors';
 import type { Caller } from '../http/auth/caller';
 import type { Handlers } from '../http/handlers';

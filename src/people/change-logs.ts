@@ -1,7 +1,7 @@
 import { buildReferenceConditions } from '../db/records';
 import { CHRONOLOGICAL } from '../db/list-statements';
 import type { Projection } from '../db/projection';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
 

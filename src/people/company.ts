@@ -1,6 +1,6 @@
 import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { HttpProblem, invalid, staleChecksum, type FieldFaults } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { computeChecksum, recordReply } from '../http/record';

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { CONFIRMATION_DAYS, confirmationToken } from '../http/auth/confirmations';
 import type { Tasks } from '../jobs/tasks';
 import { FIND_CONFIRMATION } from './queries/mail-addresses';

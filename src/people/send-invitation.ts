@@ -1,4 +1,4 @@
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { invitationToken, INVITED_DAYS } from '../http/auth/invitations';
 import type { Tasks } from '../jobs/tasks';
 import { FIND_OPEN_INVITATION } from './queries/users';

@@ -1,4 +1,4 @@
-import type { Config } from '../config';
+import type { Config } from '../config-type';
 import type { TenantSql } from '../db/sql';
 import { HttpProblem } from '../errors';
 import { toMailbox } from '../mail/address';

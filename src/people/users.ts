@@ -2,7 +2,7 @@ import type { Schemas } from '../contract';
 import { commonColumns, type Projection } from '../db/projection';
 import { lockRecord } from '../db/records';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { requireUnchanged, loadWriteReply } from '../http/record';

@@ -1,7 +1,7 @@
 import { readDefaults, type Schemas } from '../contract';
 import { commonColumns, type Projection } from '../db/projection';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { withDefaults } from '../http/defaults';
 import { newWebhookToken, type WebhookToken } from '../http/auth/webhook-tokens';
 import type { Handlers } from '../http/handlers';

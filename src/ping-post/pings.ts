@@ -1,6 +1,6 @@
 import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { toNetwork } from '../http/auth/address';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import type { Handlers } from '../http/handlers';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Gauge, Registry } from 'prom-client';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { measureJobs } from '../jobs/measure-jobs';
 import { TASK_NAMES } from '../jobs/tasks';
 import { measureQueues } from '../webhooks/measure-queues';

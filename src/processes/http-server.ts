@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { createApp } from '../app';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { limitConnections } from '../http/connections';
 import { messageClasses } from '../http/message-classes';
 import { answerUnreadable, MAX_HEADER_BYTES } from '../http/unreadable-requests';

@@ -1,6 +1,6 @@
 import { Gauge, Registry } from 'prom-client';
 import type { Pool } from 'pg';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { MetricSnapshot } from '../http/metrics';
 import { registry } from '../telemetry/metrics';
 import { databaseMetrics } from './database-metrics';

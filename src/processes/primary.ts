@@ -1,6 +1,6 @@
 import { deleteExpiredHourly } from '../background/delete-expired';
 import { onStop } from '../background/process';
-import type { Config } from '../config';
+import type { Config } from '../config-type';
 import { banner } from '../installation/banner';
 import { prepareCompanies } from '../installation/demo';
 import type { Installation } from '../installation/open';

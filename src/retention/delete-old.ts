@@ -1,8 +1,8 @@
 import { moveCount } from '../db/counters';
 import { deleteInPortions, PORTION } from '../db/portions';
 import type { Db } from '../db/tenant';
-import type { Config } from '../config';
-import type { Deps } from '../deps';
+import type { Config } from '../config-type';
+import type { Deps } from '../deps-type';
 import { forEach } from '../jobs/each';
 import {
   DELETE_CALLS,

@@ -2,7 +2,7 @@ import { findHidden, findNotWhole, selectVisibleBuyers } from '../db/access-scop
 import { listMakerPermissions, loadMakerViewer, type Maker } from '../db/makers';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { RequestOutcome } from '../egress/guarded-request';
 import { fillTemplate, maskHeaders } from '../egress/request-template';
 import { toResponseFields, type ResponseFields } from '../egress/response-fields';

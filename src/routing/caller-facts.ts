@@ -7,8 +7,6 @@ import {
 } from './queries/caller-facts';
 
 export type { CallFacts, OfferTerms, PayingConversion } from './queries/caller-facts';
-/** For statements of other rooms. */
-export { OPEN_CONVERSIONS_JSON } from './queries/caller-facts';
 
 type Connection = Pick<Db, 'sql'>;
 

@@ -1,5 +1,5 @@
-import type { UsedUpCap } from './engine/candidate';
-import type { OwnerState } from './queries/call-state';
+import type { UsedUpCap } from '../buyers/caps';
+import type { CapJson } from './queries/used-up-cap';
 import { parseCap } from './used-up-cap';
 
 // Cache of the caps of a company: only caps that calls need, and their state within one minute,
@@ -25,6 +25,13 @@ export const SUPERSEDES_ALL: SnapshotMark = { xmax: 2n ** 64n, running: [] };
 const covers = (mark: SnapshotMark, earlierMark: SnapshotMark): boolean =>
   mark.xmax > earlierMark.xmax ||
   (mark.xmax === earlierMark.xmax && mark.running.length <= earlierMark.running.length);
+
+/** The state of a buyer or group that calls change; `limit_id` is its row of call_limits. */
+export interface OwnerState {
+  limit_id: number;
+  cap: CapJson | null;
+  last_call_at: string | null;
+}
 
 export interface CapState {
   used_up: UsedUpCap | null;

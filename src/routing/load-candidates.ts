@@ -1,5 +1,6 @@
 import type { Db } from '../db/tenant';
-import type { Candidate, UsedUpCap } from './engine/candidate';
+import type { Candidate } from './engine/candidate';
+import type { UsedUpCap } from '../buyers/caps';
 import { BUYERS_OF_OFFERS, type BuyerOfOffer, type OwnerJson } from './queries/candidates';
 import { parseCap } from './used-up-cap';
 

@@ -12,7 +12,8 @@ import type { RoutingContext } from './load-routing';
 import type { PreDialCheckRequired } from './pre-dial-webhooks';
 import { LOCK_CAPS, TRY_RESERVE_CAPS } from './queries/reserve-caps';
 import { claimReservation, findReservation, type AwaitedReservation } from './reservations';
-import { loadSourceFault, loadUsedUpCap } from './used-up-cap';
+import { loadUsedUpCap } from './used-up-cap';
+import { loadSourceFault } from './source-fault';
 
 /** Attempts in addition to one for each candidate: caps may free and fill in between. */
 const MAX_EXTRA_ATTEMPTS = 20;

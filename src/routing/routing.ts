@@ -1,7 +1,7 @@
 import type { Schemas } from '../contract';
 import { findNamed } from '../db/records';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Handlers } from '../http/handlers';
 import { HttpProblem, rejectInvalidData } from '../errors';
 import { pickLimits } from '../buyers/cap-limits';

@@ -1,8 +1,5 @@
-import type { CapOwner } from '../buyers/caps';
+import type { CapOwner, UsedUpCap } from '../buyers/caps';
 import type { Db } from '../db/tenant';
-import type { UsedUpCap } from './engine/candidate';
-import { sourceFault, type SourceFault } from './engine/source';
-import { SOURCE_LIMITS } from './queries/source-limits';
 import { USED_UP_CAP_OF_BUYER, USED_UP_CAP_OF_GROUP, type CapJson } from './queries/used-up-cap';
 
 /** Parses a cap from JSON. A limit of 0 never has room, whichever window ends. */
@@ -26,14 +23,4 @@ export async function loadUsedUpCap(
       ? await db.sql(USED_UP_CAP_OF_BUYER, { id: owner.buyer_id, revenue, now })
       : await db.sql(USED_UP_CAP_OF_GROUP, { id: owner.buyer_group_id, revenue, now });
   return parseCap(row?.cap ?? null);
-}
-
-/** The reason against a call with up to `revenue` dollars of a traffic source now. */
-export async function loadSourceFault(
-  db: Pick<Db, 'sql'>,
-  id: number,
-  { revenue, now }: { revenue: number; now: Date },
-): Promise<SourceFault | undefined> {
-  const [row] = await db.sql(SOURCE_LIMITS, { id });
-  return sourceFault({ paused: false, limits: row?.limits ?? null }, revenue, now);
 }

@@ -4,7 +4,7 @@ import { commonColumns, type Projection } from '../db/projection';
 import { buildReferenceConditions } from '../db/records';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { isPermitted, type Caller } from '../http/auth/caller';

@@ -1,6 +1,6 @@
 import type { Schemas } from '../contract';
 import { commonColumns, type Projection } from '../db/projection';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { withDefaults } from '../http/defaults';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';

@@ -2,7 +2,7 @@ import type { Schemas } from '../contract';
 import { identify, resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
 import { createdAt } from '../db/timestamps';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Caller } from '../http/auth/caller';
 import type { Upload } from '../http/upload';
 import { queueFile } from './file-queue';

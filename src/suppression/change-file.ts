@@ -1,6 +1,6 @@
 import type { Db } from '../db/tenant';
 import { changedAt } from '../db/timestamps';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { HttpProblem } from '../errors';
 import type { Upload } from '../http/upload';
 import { toFileColumns, toUploadColumns, resolveList, type FileFields } from './add-file';

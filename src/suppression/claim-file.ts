@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Verb } from './change-numbers';
 import type { ThreadData } from './csv/thread';
 import { findFirstFile } from './file-queue';

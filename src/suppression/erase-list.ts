@@ -1,4 +1,4 @@
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
 import { DELETE_REJECTED_ROWS } from './queries/files';

@@ -2,7 +2,7 @@ import { readDefaults, type Schemas } from '../contract';
 import { commonColumns, type Projection } from '../db/projection';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 import { buildReferenceConditions, findRecord, resolveReferences } from '../db/records';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { notFound } from '../errors';
 import { keepingUpload, type Call, type Handlers } from '../http/handlers';
 import type { Storage } from '../storage/storage';

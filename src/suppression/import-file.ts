@@ -1,5 +1,5 @@
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
 import { StorageUnavailable } from '../storage/storage';

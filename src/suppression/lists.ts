@@ -6,7 +6,7 @@ import { commonColumns, type Projection } from '../db/projection';
 import { findRecord, lockRecord, resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt } from '../db/timestamps';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { notFound } from '../errors';
 import { keepingUpload, type Call, type Handlers } from '../http/handlers';
 import { keyedList } from '../http/keyed-list';

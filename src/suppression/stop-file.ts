@@ -1,7 +1,7 @@
 import { lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { changedAt } from '../db/timestamps';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { HttpProblem } from '../errors';
 import { enqueueNextFile } from './file-queue';
 

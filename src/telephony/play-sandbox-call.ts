@@ -5,7 +5,7 @@ import { reportOutbound } from '../calls/report-outbound';
 import { readSession, type CallSession } from '../calls/session';
 import { sandboxCall } from '../carriers/sandbox';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Tasks } from '../jobs/tasks';
 import { runWithPreDialChecks } from '../routing/pre-dial-webhooks';
 

@@ -16,7 +16,7 @@ import {
 } from '../carriers/twilio-words';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Call, Handlers } from '../http/handlers';
 import { Twiml } from '../http/reply';
 import { receiveCallStatus, receiveMessageStatus } from '../outreach/receive-status';

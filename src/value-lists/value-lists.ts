@@ -2,7 +2,7 @@ import { BY_TIMES, type SortKey } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { foldCase } from '../tokens/filter-values';

@@ -1,5 +1,5 @@
 import type { Statements } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
 import { reserveMails } from '../people/take-mails';

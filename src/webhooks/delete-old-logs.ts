@@ -1,6 +1,6 @@
 import { sqlOn, type Sql } from '../db/sql';
 import { runInTransaction } from '../db/transaction';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { forEach } from '../jobs/each';
 import {
   BATCH,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { DELAYS_MS } from './backoff';
 import { claimQueues, queueKey, releaseQueue, renewLeases, type Lease } from './lease-queues';
 import { serveQueue, type ServedQueue } from './serve-queue';

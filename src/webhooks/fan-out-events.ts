@@ -1,6 +1,6 @@
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { forEach } from '../jobs/each';
 import { pauses } from '../jobs/pauses';
 import { combineNeeds } from '../tokens/filter-needs';

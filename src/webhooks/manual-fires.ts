@@ -2,7 +2,7 @@ import type { SortKey } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { findNamed, type Reference, type Table } from '../db/records';
 import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';

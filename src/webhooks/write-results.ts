@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { sqlOn } from '../db/sql';
 import { buildCompanyStatements } from '../db/tenant';
 import { runInTransaction } from '../db/transaction';
-import type { Deps } from '../deps';
+import type { Deps } from '../deps-type';
 import { queueDeadAlert } from './alert-owner';
 import { queueKey } from './lease-queues';
 import { WRITE_RESULTS } from './queries/results';

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import pino from 'pino';
-import { createDeps, type Deps } from '../../src/deps';
+import { createDeps } from '../../src/deps';
+import { type Deps } from '../../src/deps-type';
 import { sendEvents } from '../../src/http/event-stream';
 import { EventStream } from '../../src/http/reply';
 import { asAgent, makeAgent, type TestAgent } from '../support/agents';

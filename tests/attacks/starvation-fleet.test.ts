@@ -1,5 +1,6 @@
 import { Client } from 'pg';
-import { createDeps, type Deps } from '../../src/deps';
+import { createDeps } from '../../src/deps';
+import { type Deps } from '../../src/deps-type';
 import {
   buildApp,
   caller,

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import pino from 'pino';
-import { createDeps, type Deps } from '../../src/deps';
+import { createDeps } from '../../src/deps';
+import { type Deps } from '../../src/deps-type';
 import { readEventId, writeEventId } from '../../src/events/position';
 import { standingClock } from '../support/clock';
 import { eventually } from '../support/engine-process';

@@ -2,7 +2,8 @@ import { Pool } from 'pg';
 import pino from 'pino';
 import { openRateLimitCounter, type RateLimitCounter } from '../../src/db/rate-limit-counter';
 import { sqlOn } from '../../src/db/sql';
-import { createDeps, type Deps } from '../../src/deps';
+import { createDeps } from '../../src/deps';
+import { type Deps } from '../../src/deps-type';
 import { buildApp, caller, createWorld, testConfig, type Api, type World } from '../support/world';
 
 /** So long that it does not end during a test. */

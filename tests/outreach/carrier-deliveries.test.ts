@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Carrier } from '../../src/carriers/carrier';
-import type { Deps } from '../../src/deps';
+import type { Deps } from '../../src/deps-type';
 import { processDueLeads } from '../../src/outreach/contact-due-leads';
 import { startOutreach } from '../../src/background/outreach-loop';
 import { eventually, createGate, type Meanwhile } from '../support/engine-process';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { openCarrier } from '../../src/carriers';
 import type { Carrier } from '../../src/carriers/carrier';
-import type { Deps } from '../../src/deps';
+import type { Deps } from '../../src/deps-type';
 import { processDueLeads } from '../../src/outreach/contact-due-leads';
 import { eventually, startEngineProcess, buildWorkers } from '../support/engine-process';
 import { kill } from '../support/job-process';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Deps } from '../../src/deps';
+import type { Deps } from '../../src/deps-type';
 import { POOLED, pooledSettings, type Pooled } from '../../src/db/session-settings';
 import { isUnavailable } from '../../src/http/database-errors';
 import { missingPgBouncer, startPgBouncer, type PgBouncer } from '../support/pgbouncer';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Deps } from '../../src/deps';
+import type { Deps } from '../../src/deps-type';
 import { sendActionWebhook } from '../../src/outreach/send-action-webhook';
 import { openShop, runEngine } from './leads';
 import { createWorld, type World } from './world';

@@ -1,4 +1,5 @@
-import type { Candidate, CandidateGroup, UsedUpCap } from '../../src/routing/engine/candidate';
+import type { Candidate, CandidateGroup } from '../../src/routing/engine/candidate';
+import type { UsedUpCap } from '../../src/buyers/caps';
 import { evaluateEligibility } from '../../src/routing/engine/eligibility';
 import { ownTokens } from '../../src/tokens/substitute';
 

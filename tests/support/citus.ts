@@ -4,7 +4,8 @@ import { buildNodeUrl, withSettings, type Node } from '../../src/cells/address';
 import { distribute } from '../../src/cells/distribute';
 import { openDeps } from '../../src/cells/open-deps';
 import { migrate } from '../../src/db/migrate';
-import { closeDeps, type Deps } from '../../src/deps';
+import { closeDeps } from '../../src/deps';
+import { type Deps } from '../../src/deps-type';
 import { prepareQueue } from '../../src/jobs/queue';
 import { makeDatabases, type OpenDatabase, type WorldDatabase } from './world-database';
 

@@ -1,4 +1,5 @@
-import { createDeps, type Deps } from '../../src/deps';
+import { createDeps } from '../../src/deps';
+import { type Deps } from '../../src/deps-type';
 import { createCompany } from '../../src/installation/create-company';
 import { startServer, startWorker, type Running } from './process';
 import {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { openCarrier } from '../../src/carriers';
 import type { Carrier } from '../../src/carriers/carrier';
-import type { Deps } from '../../src/deps';
+import type { Deps } from '../../src/deps-type';
 import { openMailer } from '../../src/mail';
 import { processDueLeads } from '../../src/outreach/contact-due-leads';
 import { eventually, watchCarrier, buildWorkers, type Meanwhile } from './engine-process';

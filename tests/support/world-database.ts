@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { createDeps, type Deps, type DepsOptions } from '../../src/deps';
+import { createDeps, type DepsOptions } from '../../src/deps';
+import { type Deps } from '../../src/deps-type';
 import { withSettings } from '../../src/cells/address';
 import { TEMPLATE } from './global-setup';
 

@@ -8,7 +8,7 @@ import { createApp } from '../../src/app';
 import { loadConfig } from '../../src/config';
 import type { Db } from '../../src/db/tenant';
 import { findOrCreateUsers } from '../../src/people/find-or-create-users';
-import type { Deps } from '../../src/deps';
+import type { Deps } from '../../src/deps-type';
 import type { Handlers } from '../../src/http/handlers';
 import { startWorkers, type Workers } from '../../src/jobs/workers';
 import { createRunners } from '../../src/background/runners';

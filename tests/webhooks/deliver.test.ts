@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import { createDeps, type Deps } from '../../src/deps';
+import { createDeps } from '../../src/deps';
+import { type Deps } from '../../src/deps-type';
 import type { Running } from '../../src/jobs/loop';
 import { startWebhooks } from '../../src/background/webhook-loops';
 import { fanOutWebhookEvents } from '../../src/webhooks/fan-out-events';

@@ -3,7 +3,7 @@ import {
   HAVE_ROOM,
   OPEN_LIMITS,
   RESERVED_COUNTERS,
-} from '../../buyers/reservations-of-caps';
+} from '../../buyers/queries/cap-reservations';
 import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
 import { INSERT_ATTEMPTS, INSERT_BASES, INSERT_SLOTS, RECORD_ATTEMPT } from './record-call';

@@ -1,6 +1,6 @@
-import { PAYOUT_ENTRY, REVENUE_ENTRY } from '../../accounts/call-entries';
+import { PAYOUT_ENTRY, REVENUE_ENTRY } from '../../accounts/queries/call-entries';
 import { sql, statement } from '../../db/sql';
-import { RECORD_CHANGE } from '../../leads/lead-changes';
+import { RECORD_CHANGE } from '../../leads/queries/record-leads';
 import { OLD_AND_NEW, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 export const FIND_CALL = {

@@ -1,7 +1,8 @@
-import { USAGE_ENTRIES } from '../../accounts/call-entries';
-import { IS_LIMITED, USE_OF_ROW } from '../../buyers/use-of-caps';
+import { USAGE_ENTRIES } from '../../accounts/queries/call-entries';
+import { USE_OF_ROW } from '../../buyers/queries/cap-use';
+import { IS_LIMITED } from '../../buyers/queries/cap-limits';
 import { sql, statement } from '../../db/sql';
-import { RECORD_CHANGE, recordExit } from '../../leads/lead-changes';
+import { RECORD_CHANGE, recordExit } from '../../leads/queries/record-leads';
 import { AGENT_OF_BUYER } from './describe-call';
 import { OLD_AND_NEW, INSERT_EVENTS, RECORD_CALL_CHANGE } from './record-call';
 import {

@@ -1,5 +1,5 @@
 import { sql, statement } from '../../db/sql';
-import { recordExit } from '../../leads/lead-changes';
+import { recordExit } from '../../leads/queries/record-leads';
 
 export const FIND_INCOMING_MESSAGE = statement(
   'outreach.find_incoming_message',

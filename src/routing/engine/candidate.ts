@@ -1,16 +1,4 @@
-import type { Interval, Metric } from '../../buyers/caps';
-
-/** `balance` is the amount that a prepaid buyer can pay; calls in progress reduce it. */
-export type CapName = `${Metric}_${Interval}` | 'concurrency' | 'balance';
-
-/** The cap that keeps its owner from calls: of several used-up caps, the one that frees last. */
-export interface UsedUpCap {
-  cap: CapName;
-  used: number;
-  limit: number;
-  /** Null when it does not free by itself. */
-  resets_at: Date | null;
-}
+import type { UsedUpCap } from '../../buyers/caps';
 
 export interface Suppression {
   id: number;

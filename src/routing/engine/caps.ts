@@ -1,11 +1,5 @@
-import { CAPS, type Metric } from '../../buyers/caps';
-import {
-  isOpenGroup,
-  type Candidate,
-  type CandidateGroup,
-  type Owner,
-  type UsedUpCap,
-} from './candidate';
+import { CAPS, type Metric, type UsedUpCap } from '../../buyers/caps';
+import { isOpenGroup, type Candidate, type CandidateGroup, type Owner } from './candidate';
 import { localTime, pauseFault, type Fault } from './reasons';
 
 const METRIC_NAMES: Record<Metric, string> = {

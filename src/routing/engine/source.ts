@@ -5,8 +5,9 @@ import {
   type LimitName,
   type Metric,
   type UsedName,
+  type UsedUpCap,
 } from '../../buyers/caps';
-import type { Candidate, UsedUpCap } from './candidate';
+import type { Candidate } from './candidate';
 import { capFault } from './caps';
 import { cents, type PayoutTerms } from './payout';
 import type { Fault } from './reasons';

@@ -3,18 +3,13 @@ import { sql, statement } from '../../db/sql';
 import type { Suppression } from '../engine/candidate';
 import type { ReservedChoice } from '../engine/reserved-choice';
 import type { CallSource } from '../engine/source';
-import { IS_LIMITED } from '../../buyers/use-of-caps';
+import { IS_LIMITED } from '../../buyers/queries/cap-limits';
 import { CALLER_COLUMNS, OFFER_COLUMNS, type Caller, type FactsOfOffer } from './caller-facts';
-import { EARNINGS_PER_CALL, OPEN_HOURS, PAYS } from './candidate-facts';
+import { EARNINGS_PER_CALL, PAYS } from './candidate-facts';
+import { OPEN_HOURS } from '../../buyers/queries/open-hours';
 import { AWAITED_RESERVATION } from './reservations';
-import { USED_UP_CAP, type CapJson } from './used-up-cap';
-
-/** The state of a buyer or group that calls change; `limit_id` is its row of call_limits. */
-export interface OwnerState {
-  limit_id: number;
-  cap: CapJson | null;
-  last_call_at: string | null;
-}
+import { USED_UP_CAP } from './used-up-cap';
+import type { OwnerState } from '../caps-seen';
 
 /** The lists of a buyer that hold the number at a position, from 1. */
 export interface BuyerLists {

@@ -60,16 +60,6 @@ export const GROUP_FACTS = sql`
   'zone', l.zone
 `;
 
-/** The entry of the business hours of buyer `b` that is open now; it has the hourly limits. */
-export const OPEN_HOURS = sql`
-  SELECT x.*
-  FROM buyer_business_hours x
-  WHERE x.company_id = b.company_id AND x.buyer_id = b.id
-    AND is_open(x.open_minutes, local_minute_of_week({now}::timestamptz, l.zone))
-  ORDER BY x.position
-  LIMIT 1
-`;
-
 /**
  * The conversions of buyer `b` in the time frame that is open now: `revenue`, the highest for one
  * call, and `at_dial`, true when being dialed is paid.
@@ -111,10 +101,4 @@ export const EARNINGS_PER_CALL = sql`
     AND v.returned_at IS NULL
   WHERE a.company_id = b.company_id AND a.buyer_id = b.id
     AND a.created_at > {now}::timestamptz - coalesce(b.epc_timeframe, 24) * interval '1 hour'
-`;
-
-/** The hourly limits of a group hold at any hour. */
-export const GROUP_HOURS = sql`
-  SELECT l.attempt_hourly_limit, l.buyer_conversion_hourly_limit, l.connection_hourly_limit,
-    l.earned_revenue_hourly_limit, l.revenue_hourly_limit
 `;

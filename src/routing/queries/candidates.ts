@@ -1,13 +1,8 @@
 import { sql, statement } from '../../db/sql';
-import type { Candidate, CandidateGroup, UsedUpCap } from '../engine/candidate';
-import {
-  BUYER_FACTS,
-  EARNINGS_PER_CALL,
-  GROUP_FACTS,
-  GROUP_HOURS,
-  OPEN_HOURS,
-  PAYS,
-} from './candidate-facts';
+import type { Candidate, CandidateGroup } from '../engine/candidate';
+import type { UsedUpCap } from '../../buyers/caps';
+import { BUYER_FACTS, EARNINGS_PER_CALL, GROUP_FACTS, PAYS } from './candidate-facts';
+import { GROUP_HOURS, OPEN_HOURS } from '../../buyers/queries/open-hours';
 import { USED_UP_CAP, type CapJson } from './used-up-cap';
 
 /** A candidate or a group as JSON, with dates as text. */

@@ -1,4 +1,4 @@
-import { IS_LIMITED } from '../../buyers/use-of-caps';
+import { IS_LIMITED } from '../../buyers/queries/cap-limits';
 import { sql, statement } from '../../db/sql';
 import type { SourceLimits } from '../engine/source';
 

@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
-import type { UsedUpCap } from '../engine/candidate';
-import { GROUP_HOURS, OPEN_HOURS } from './candidate-facts';
+import type { UsedUpCap } from '../../buyers/caps';
+import { GROUP_HOURS, OPEN_HOURS } from '../../buyers/queries/open-hours';
 
 export type CapJson = Omit<UsedUpCap, 'resets_at'> & { resets_at: string | null };
 

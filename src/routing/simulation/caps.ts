@@ -8,8 +8,8 @@ import {
   type Metric,
   type Usage,
   type UsedName,
+  type UsedUpCap,
 } from '../../buyers/caps';
-import type { UsedUpCap } from '../engine/candidate';
 import { cents } from '../engine/payout';
 
 // Caps in memory, counted as the database counts them for live calls; a test compares the two

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { buildBasis, type StoredBasis } from '../../../src/routing/engine/basis';
-import type { Candidate, CandidateGroup, UsedUpCap } from '../../../src/routing/engine/candidate';
+import type { Candidate, CandidateGroup } from '../../../src/routing/engine/candidate';
+import type { UsedUpCap } from '../../../src/buyers/caps';
 import { decide, type CallColumns } from '../../../src/routing/engine/decide';
 import {
   updateColumns,

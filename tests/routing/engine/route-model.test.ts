@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { Candidate, CandidateGroup, UsedUpCap } from '../../../src/routing/engine/candidate';
+import type { Candidate, CandidateGroup } from '../../../src/routing/engine/candidate';
+import type { UsedUpCap } from '../../../src/buyers/caps';
 import { REASONS, type Reason } from '../../../src/routing/engine/reasons';
 import { route, type RouteFacts } from '../../../src/routing/engine/route';
 import { openMinutes } from '../../../src/time/opening-hours';

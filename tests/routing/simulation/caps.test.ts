@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { recordUsage } from '../../../src/buyers/record-usage';
 import { loadUsedUpCap } from '../../../src/routing/used-up-cap';
-import type { UsedUpCap } from '../../../src/routing/engine/candidate';
 import { openCaps, type Limits } from '../../../src/routing/simulation/caps';
 import { openMinutes } from '../../../src/time/opening-hours';
-import { CAPS, type CapOwner, type HeldUsage } from '../../../src/buyers/caps';
+import { CAPS, type CapOwner, type HeldUsage, type UsedUpCap } from '../../../src/buyers/caps';
 import { reserveForOwner } from '../../support/reserved-caps';
 import { createWorld, type World } from '../../support/world';
 

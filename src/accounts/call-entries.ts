@@ -1,8 +1,0 @@
-export {
-  RETURN_CREDIT,
-  RETURN_ENTRIES,
-  USAGE_ENTRIES,
-  PAYOUT_ENTRY,
-  RETURNED_PAYOUT_ENTRY,
-  REVENUE_ENTRY,
-} from './queries/call-entries';
