@@ -1,82 +1,119 @@
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-// The order of the rooms of src/: each may import only what stands before it. Several rooms of one
-// line do not import each other.
-const ORDER = [
-  ['telemetry'],
-  ['db', 'time', 'tokens', 'carriers', 'mail', 'storage'],
-  ['phone', 'http', 'egress', 'jobs'],
-  ['people', 'suppression', 'numbers'],
-  ['value-lists', 'accounts'],
-  ['agents', 'buyers'],
-  ['offers'],
-  ['schedules', 'routing', 'leads'],
-  ['outreach', 'ping-post'],
-  ['calls'],
-  ['telephony', 'webhooks', 'alerts', 'events', 'console'],
-];
-/** Files that know every room, or start the program. */
-const COMPOSITION =
-  '^src/(background|backup|cells|cli|erasure|installation|migration|processes|retention|(app|handlers|server|worker)\\.ts)';
-const PURE = '^src/(routing/engine|schedules/engine|suppression/csv|time|tokens)/';
+// The storeys of src/: each imports only itself and what stands before it (docs/architecture.md).
+const STOREYS = ['platform', 'data', 'api', 'domain', 'operate', 'main'];
+/** The rooms of domain/, and which of the others each may import. */
+const ROOMS = {
+  people: [],
+  suppression: [],
+  numbers: [],
+  'value-lists': ['suppression'],
+  caps: ['people'],
+  money: ['value-lists'],
+  agents: ['people'],
+  buyers: ['caps', 'money', 'people', 'value-lists'],
+  offers: ['caps', 'people'],
+  routing: ['caps', 'money', 'people', 'value-lists'],
+  simulation: ['caps', 'money', 'routing', 'value-lists'],
+  leads: ['numbers', 'offers', 'value-lists'],
+  schedules: ['offers', 'people', 'value-lists'],
+  outreach: ['leads', 'numbers', 'routing', 'schedules', 'value-lists'],
+  'ping-post': ['money', 'offers', 'routing'],
+  calls: [
+    ...['caps', 'leads', 'money', 'numbers', 'offers', 'outreach', 'routing', 'schedules'],
+    'value-lists',
+  ],
+  telephony: ['calls', 'numbers', 'outreach', 'routing'],
+  webhooks: ['calls', 'leads', 'people', 'value-lists'],
+  alerts: ['caps', 'people'],
+  events: ['agents'],
+};
+const PURE =
+  '^src/(domain/(routing|money|schedules)/engine|domain/suppression/csv|platform/(time|tokens))/';
 
-const rooms = ORDER.flat();
-/** The files that handlers.ts mounts: one for each tag of the contract. */
-const NOUNS = readFileSync(join(__dirname, 'src/handlers.ts'), 'utf8')
+/** The files that src/main/handlers.ts mounts: one for each tag of the contract. */
+const NOUNS = readFileSync(join(__dirname, 'src/main/handlers.ts'), 'utf8')
   .split('\n')
-  .flatMap((line) => /^import .*'\.\/(.+\/.+)';/.exec(line)?.[1] ?? [])
-  .filter((file) => !['http/handlers', 'agents/delete-agent'].includes(file))
+  .flatMap((line) => /^import .*'\.\.\/(.+\/.+)';/.exec(line)?.[1] ?? [])
+  .filter((file) => !['api/handlers', 'domain/agents/delete-agent', 'domain/deps'].includes(file))
   .map((file) => `^src/${file}\\.ts$`);
-
-const folder = (names) => `^src/(${names.join('|')})/`;
-
-const orderOf = (room, line) => ({
-  name: `order-${room}`,
-  comment: `${room}/ may import only the rooms that stand before it (docs/architecture.md).`,
-  severity: 'error',
-  from: { path: folder([room]) },
-  to: {
-    path: folder([...ORDER[line].filter((name) => name !== room), ...ORDER.slice(line + 1).flat()]),
-  },
-});
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
-    ...ORDER.flatMap((line, at) => line.map((room) => orderOf(room, at))),
+    ...STOREYS.map((storey, index) => ({
+      name: `storey-${storey}`,
+      comment: 'Imports go down only.',
+      severity: 'error',
+      from: { path: `^src/${storey}/` },
+      to: { path: `^src/(${[...STOREYS.slice(index + 1), 'console'].join('|')})/` },
+    })).filter(({ name }) => name !== 'storey-main'),
+    ...Object.entries(ROOMS).map(([room, imported]) => ({
+      name: `room-${room}`,
+      comment: 'Which rooms a room of domain/ may import is a decision: change the matrix.',
+      severity: 'error',
+      from: { path: `^src/domain/${room}/` },
+      to: {
+        path: '^src/domain/[^/]+/',
+        pathNot: `^src/domain/(${[room, ...imported].join('|')})/`,
+      },
+    })),
+    {
+      name: 'rooms-are-in-the-matrix',
+      severity: 'error',
+      from: {
+        path: '^src/',
+        pathNot: `^src/domain/((${Object.keys(ROOMS).join('|')})/|deps\\.ts)`,
+      },
+      to: {
+        path: '^src/domain/',
+        pathNot: `^src/domain/((${Object.keys(ROOMS).join('|')})/|deps\\.ts)`,
+      },
+    },
+    {
+      name: 'console-is-served',
+      comment: 'The server part of the console knows the API alone.',
+      severity: 'error',
+      from: { path: '^src/console/[^/]+$' },
+      to: { path: '^src/(domain|operate|main)/' },
+    },
     {
       name: 'no-cycles',
       comment: 'Two files that import each other cannot be read one after the other.',
       severity: 'error',
-      from: { pathNot: '^src/(generated|deps)' },
+      from: { pathNot: '^src/generated' },
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
-    },
-    {
-      name: 'rooms-do-not-know-the-composition',
-      severity: 'error',
-      from: { path: folder(rooms) },
-      to: { path: COMPOSITION },
     },
     {
       name: 'deps-only-as-a-type',
       severity: 'error',
-      from: { path: folder(rooms) },
-      to: { path: '^src/deps\\.ts', dependencyTypesNot: ['type-only'] },
+      from: { path: '^src/' },
+      to: { path: '^src/domain/deps\\.ts', dependencyTypesNot: ['type-only'] },
     },
-    ...rooms.map((room) => ({
-      name: `queries-of-${room}`,
-      comment: 'SQL of another room is reached through a verb of that room.',
+    {
+      name: 'queries-of-a-room',
+      comment:
+        'SQL of another room is reached through a verb of that room. Those that write calls and leads ' +
+        'count caps, money and changes of leads in the same statement.',
       severity: 'error',
-      from: { path: '^src/', pathNot: folder([room]) },
-      to: { path: `^src/${room}/(simulation/)?queries/` },
-    })),
+      from: { path: '^src/([^/]+/[^/]+)/' },
+      to: {
+        path: '^src/[^/]+/[^/]+/queries/',
+        pathNot: [
+          '^src/$1/',
+          '^src/domain/(caps|money)/queries/',
+          '^src/domain/leads/queries/record-leads',
+          '^src/domain/routing/queries/caller-facts',
+        ],
+      },
+    },
     {
       name: 'nouns-only-in-handlers',
       comment:
-        'The file of a contract tag is mounted by handlers.ts; other files use verbs and columns.',
+        'The file of a contract tag is mounted by src/main/handlers.ts; other files use verbs and columns.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/handlers\\.ts' },
+      from: { path: '^src/', pathNot: '^src/main/handlers\\.ts' },
       to: { path: NOUNS },
     },
     {
@@ -84,15 +121,16 @@ module.exports = {
       comment: 'Decisions reach no database, no HTTP and no settings.',
       severity: 'error',
       // The thread opens the file that the others read.
-      from: { path: PURE, pathNot: '^src/suppression/csv/(thread|open-reader)' },
+      from: { path: PURE, pathNot: '^src/domain/suppression/csv/(thread|open-reader)' },
       to: {
         path: [
-          '^src/(db|http|jobs|carriers|mail|storage)',
-          '^src/(config|deps)',
+          '^src/(data|api|operate|main)/',
+          '^src/platform/(carriers|mail|storage|egress|config)',
+          '^src/domain/deps',
           '/pg/',
           '/express/',
         ],
-        pathNot: '^src/storage/file-format',
+        pathNot: '^src/(platform/storage/file-format|data/phone/parse-number)',
       },
     },
     {

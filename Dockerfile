@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 
-# The API and the jobs in one image: `node dist/server.js` is the default, `node dist/worker.js` runs
+# The API and the jobs in one image: `node dist/main/server.js` is the default, `node dist/main/worker.js` runs
 # jobs only. The root file system may be read-only; only /data is written, and /tmp is not used.
 
 FROM node:24-bookworm-slim AS build
@@ -31,7 +31,7 @@ COPY prisma prisma
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 # The libraries of the packaged PostgreSQL are linked now: the first start could not write there.
-RUN node -e "require('./dist/db/embedded-binaries').binaries()"
+RUN node -e "require('./dist/data/postgres/embedded-binaries').findBinaries()"
 # What /data has here, a new volume has too: its owner above all.
 RUN install --directory --owner=node --group=node /data /data/storage
 USER node
@@ -42,4 +42,4 @@ HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=6 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is the first process: it handles signals, waits for the processes that it starts, and
 # needs no init. The options are those of `npm start`.
-CMD ["node", "--max-semi-space-size=8", "--no-parallel-scavenge", "--enable-source-maps", "dist/server.js"]
+CMD ["node", "--max-semi-space-size=8", "--no-parallel-scavenge", "--enable-source-maps", "dist/main/server.js"]

@@ -16,7 +16,10 @@ function isLimit(node) {
 
 /** A limit in UTF-16 units can leave half of an emoji, which PostgreSQL refuses in JSON. */
 const cutText = {
-  meta: { type: 'problem', messages: { cut: 'Cut text with cutText of src/storable-text.ts.' } },
+  meta: {
+    type: 'problem',
+    messages: { cut: 'Cut text with cutText of src/platform/storable-text.ts.' },
+  },
   create: ({ report, sourceCode: { parserServices: services } }) => ({
     'CallExpression[callee.type="MemberExpression"]'(node) {
       const [start, limit] = node.arguments;
@@ -34,7 +37,9 @@ const cutText = {
 const foreignJson = {
   meta: {
     type: 'problem',
-    messages: { parse: 'Read what others wrote with parseForeignJson of src/storable-text.ts.' },
+    messages: {
+      parse: 'Read what others wrote with parseForeignJson of src/platform/storable-text.ts.',
+    },
   },
   create: ({ report }) => ({
     'CallExpression[callee.object.name="JSON"][callee.property.name="parse"]': (node) =>
@@ -216,7 +221,7 @@ module.exports = tseslint.config(
   {
     files: ['src/**'],
     // In db/ statements are composed whose table is a parameter.
-    ignores: ['src/**/queries/**', 'src/db/**'],
+    ignores: ['src/**/queries/**', 'src/data/**'],
     rules: {
       'no-restricted-syntax': [
         'error',
@@ -234,13 +239,13 @@ module.exports = tseslint.config(
   {
     files: ['src/**'],
     // The console is a client, which stores nothing.
-    ignores: ['src/storable-text.ts', 'src/console/client/**'],
+    ignores: ['src/platform/storable-text.ts', 'src/console/client/**'],
     plugins: { storable },
     rules: { 'storable/cut-text': 'error' },
   },
   {
     // What speaks with other servers, or reads their answers.
-    files: ['src/{egress,carriers,mail,storage,outreach}/**', 'src/routing/{ask,read}-*.ts'],
+    files: ['src/{egress,carriers,mail,storage,outreach}/**', 'src/domain/routing/{ask,read}-*.ts'],
     plugins: { storable },
     rules: { 'storable/foreign-json': 'error' },
   },
@@ -248,11 +253,11 @@ module.exports = tseslint.config(
     files: ['src/**'],
     // The build, PostgreSQL's own folder, and the kernel's files.
     ignores: [
-      'src/storage/new-file.ts',
-      'src/parse-contract.ts',
-      'src/db/embedded-password.ts',
-      'src/db/embedded-postgres.ts',
-      'src/db/lower-priority.ts',
+      'src/platform/storage/new-file.ts',
+      'src/platform/contract/parse-contract.ts',
+      'src/data/postgres/embedded-password.ts',
+      'src/data/postgres/embedded-postgres.ts',
+      'src/data/postgres/lower-priority.ts',
     ],
     rules: {
       'no-restricted-imports': [
@@ -279,8 +284,8 @@ module.exports = tseslint.config(
   },
   {
     files: [
-      'src/config.ts',
-      'src/db/postgres-program.ts',
+      'src/main/config.ts',
+      'src/data/postgres/postgres-program.ts',
       'tests/**',
       'scripts/**',
       'prisma.config.ts',

@@ -1,4 +1,4 @@
-import { INTERVALS, METRICS, type Interval, type Metric } from '../src/buyers/caps';
+import { INTERVALS, METRICS, type Interval, type Metric } from '../src/domain/caps/caps';
 
 // Terms of the SQL over the 20 counters of 5 metrics and 4 intervals
 // (scripts/generate-cap-counters.ts).

@@ -2,7 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { functionsSource, migrate, migrationNames, PRISMA_FOLDER } from '../src/db/migrate';
+import {
+  functionsSource,
+  migrate,
+  migrationNames,
+  PRISMA_FOLDER,
+} from '../src/data/postgres/migrate';
 import { samplesSource } from './samples';
 import {
   compareCatalogs,

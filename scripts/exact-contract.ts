@@ -3,7 +3,7 @@ import {
   type ContractDocument,
   type RawOperation,
   type Schema,
-} from '../src/contract-document';
+} from '../src/platform/contract/contract-document';
 
 // The contract with the standard keywords that it hides from SDK generators as x-… keywords, for
 // tools that check answers against it.

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { CAPS, INTERVALS, type Interval, type Metric } from '../src/buyers/caps';
+import { CAPS, INTERVALS, type Interval, type Metric } from '../src/domain/caps/caps';
 import {
   allButHourly,
   assignments,
@@ -16,7 +16,7 @@ import {
   WINDOWS,
 } from './cap-counter-terms';
 
-// Writes the SQL over the 20 counters of 5 metrics and 4 intervals. A test of tests/buyers/ fails
+// Writes the SQL over the 20 counters of 5 metrics and 4 intervals. A test of tests/domain/buyers/ fails
 // when a file is out of date.
 
 const capCounters = `import { sql, statement } from '../../db/sql';
@@ -281,9 +281,9 @@ ${joinCounters(INTERVALS, rowCounter)}
 `;
 
 export const FILES = {
-  'src/buyers/queries/cap-counters.ts': capCounters,
-  'src/buyers/queries/cap-reservations.ts': capReservations,
-  'src/buyers/queries/cap-use.ts': capUse,
+  'src/domain/caps/queries/cap-counters.ts': capCounters,
+  'src/domain/caps/queries/cap-reservations.ts': capReservations,
+  'src/domain/caps/queries/cap-use.ts': capUse,
   'prisma/sql/caps/reserve_caps.sql': reserveCaps,
   'prisma/sql/caps/hold_more_of_source.sql': holdMoreOfSource,
 } as const;

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { join } from 'node:path';
-import { explainedErrors, type ExplainedError } from '../src/http/error-page';
+import { explainedErrors, type ExplainedError } from '../src/api/reply/error-page';
 
 // Writes the sections of docs/errors.md below the mark, one for each code of the contract.
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
 import { Pool } from 'pg';
-import { PRISMA_FOLDER } from '../src/db/migrate';
+import { PRISMA_FOLDER } from '../src/data/postgres/migrate';
 
 // Prisma's official schema engine from its npm package: the Prisma CLI would download a native one.
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { startEmbedded } from '../src/db/embedded-postgres';
-import { withClient } from '../src/db/with-client';
+import { startEmbedded } from '../src/data/postgres/embedded-postgres';
+import { withClient } from '../src/data/postgres/with-client';
 
 /** Creates an empty database and returns its URL. */
 export type CreateDatabase = (name: string) => Promise<string>;

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Client, type Connection, type Submittable } from 'pg';
-import { migrate } from '../src/db/migrate';
-import { statements, type Statement, type StatementName } from '../src/db/sql';
-import { prepareQueue } from '../src/jobs/queue';
+import { migrate } from '../src/data/postgres/migrate';
+import { statements, type Statement, type StatementName } from '../src/data/sql';
+import { prepareQueue } from '../src/data/jobs/queue';
 import { withScratchServer } from './scratch-database';
 
 interface Field {

@@ -1,7 +1,7 @@
 // Search in the operations of the contract: paths, summaries, descriptions, and the names and
 // descriptions of parameters and fields. Swagger UI and the reference find the same.
 
-/** Loads what is searched (src/http/docs/search-index.ts). */
+/** Loads what is searched (src/api/docs/search-index.ts). */
 export async function loadIndex() {
   const response = await fetch('/api/docs/search.json');
   return response.json();

@@ -1,4 +1,4 @@
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 
 type Bench = (server: EmbeddedDatabase) => Promise<unknown>;
 

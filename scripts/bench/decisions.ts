@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { ChildProcess } from 'node:child_process';
 import autocannon from 'autocannon';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { startCpuMeter } from './cpu';
 import { measureDecisionFloor } from './decisions-floor';
 import { fillBuyers, fillCalls, fillLists, fillOffer, LISTED, LISTS } from './decisions-world';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { Client } from 'pg';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { uuidv7 } from '../../src/db/uuid';
-import { deriveKeys, buildSignatureHeaders } from '../../src/egress/standard-webhooks';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
+import { uuidv7 } from '../../src/data/uuid';
+import { deriveKeys, buildSignatureHeaders } from '../../src/platform/egress/standard-webhooks';
 import { end, median, option, waitUntilReady, round, say, startRival, startWorker } from './tools';
 import {
   copyWorld,

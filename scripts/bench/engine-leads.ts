@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { fillLeads, openShop } from './shop';
 import { copyWorld, prepareWorld, query, waitUntilIdle, type BenchWorld } from './world';
 

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { Client } from 'pg';
-import { loadConfig } from '../../src/config';
-import { claimDueLeads } from '../../src/outreach/claim-leads';
-import { sqlOn } from '../../src/db/sql';
-import type { BoundStatement } from '../../src/db/statement';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { createDeps } from '../../src/deps';
-import { processDueLeads } from '../../src/outreach/contact-due-leads';
+import { loadConfig } from '../../src/main/config';
+import { claimDueLeads } from '../../src/domain/outreach/claim-leads';
+import { sqlOn } from '../../src/data/sql';
+import type { BoundStatement } from '../../src/data/statement';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
+import { createDeps } from '../../src/operate/installation/deps';
+import { processDueLeads } from '../../src/domain/outreach/contact-due-leads';
 import { fillLeads, openShop, type Shop } from './shop';
 import { median, percentile, round, say } from './tools';
 import {

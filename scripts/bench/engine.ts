@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { checkTexted, LONGEST_MS, openDueLeads, watchTexted } from './engine-leads';
 import {
   end,

@@ -1,4 +1,4 @@
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { fillBuyers, fillOffer } from './decisions-world';
 import { copyWorld, prepareWorld, query, type BenchWorld } from './world';
 

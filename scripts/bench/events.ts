@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { Pool } from 'pg';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { CallClient, runConcurrently, type StartedCall, type CallEvent } from './call-client';
 import { startCpuMeter } from './cpu';
 import { FIND_PREPARED_CALLS, writeEvent, type PreparedCall } from './events-floor';

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { CallClient, repeatConcurrently, type CallEvent } from './call-client';
 import { CONVERSION } from './events-world';
 import { end, median, option, percentile, waitUntilReady, round, say, startService } from './tools';

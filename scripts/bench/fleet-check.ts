@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { ChildProcess } from 'node:child_process';
 import { cpus } from 'node:os';
 import { Client } from 'pg';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { startUsageMeter, type CpuUsage } from './cpu';
 import { countReceived, RECEIVER_PORT, startReceiver } from './deliveries';
 import { readCosts } from './fleet-costs';

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Client } from 'pg';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { runConcurrently, repeatConcurrently, type StartedCall } from './call-client';
 import { startUsageMeter } from './cpu';
 import { countReceived, RECEIVER_PORT, startReceiver } from './deliveries';

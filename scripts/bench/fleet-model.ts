@@ -1,4 +1,4 @@
-import { countConnections } from '../../src/db/client';
+import { countConnections } from '../../src/data/client';
 import type { CpuUsage } from './cpu';
 
 // Computes how much hardware a day's work takes from the costs of operations. Nothing is measured

@@ -1,4 +1,4 @@
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { startUsageMeter, type CpuUsage } from './cpu';
 import { checkTexted, openDueLeads, watchTexted } from './engine-leads';
 import { measureGrowth, listPids, startWorkers } from './fleet-world';

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import type { ServicePids } from './cpu';
 import { fillLists, fillOffer } from './decisions-world';
 import { addWebhook, RECEIVER_SETTINGS } from './deliveries';

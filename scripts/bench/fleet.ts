@@ -1,4 +1,4 @@
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { option } from './tools';
 
 // How much a machine serves: several API processes and workers (grid), the cost of each operation

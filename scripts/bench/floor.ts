@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Pool, type PoolClient } from 'pg';
-import { projection } from '../../src/buyers/buyers-columns';
+import { projection } from '../../src/domain/buyers/buyers-columns';
 import {
   cachedCount,
   keysTemplate,
   listTemplate,
   type ListShape,
-} from '../../src/db/list-statements';
-import { recordsTemplate, recordTemplate } from '../../src/db/record-statements';
+} from '../../src/data/projection/list-statements';
+import { recordsTemplate, recordTemplate } from '../../src/data/projection/record-statements';
 
 // The floor: node:http and prepared statements with the SQL of the service, without authentication,
 // validation or log.

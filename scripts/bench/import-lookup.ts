@@ -1,8 +1,8 @@
 import { Client } from 'pg';
-import { loadConfig } from '../../src/config';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { createDeps } from '../../src/deps';
-import { findSuppressedBuyers } from '../../src/suppression/suppressed-buyers';
+import { loadConfig } from '../../src/main/config';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
+import { createDeps } from '../../src/operate/installation/deps';
+import { findSuppressedBuyers } from '../../src/domain/suppression/suppressed-buyers';
 import { percentile, round, say } from './tools';
 import { PEPPER, prepareWorld } from './world';
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Pool } from 'pg';
-import { uuidv7 } from '../../src/db/uuid';
+import { uuidv7 } from '../../src/data/uuid';
 
 // The floor of submissions: node:http and one prepared statement that writes the lead. It neither
 // checks the token, the number or the values, nor looks up the number or the history of the lead,

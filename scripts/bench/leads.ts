@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { fillContacts, fillLeads, openShop, phoneNumber, type Shop } from './shop';
 import {
   end,

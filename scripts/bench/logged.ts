@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
-import { createApp } from '../../src/app';
-import { loadConfig } from '../../src/config';
-import { createDeps } from '../../src/deps';
-import { createHandlers } from '../../src/handlers';
-import type { ChangeLog } from '../../src/http/change-log';
+import { createApp } from '../../src/main/app';
+import { loadConfig } from '../../src/main/config';
+import { createDeps } from '../../src/operate/installation/deps';
+import { createHandlers } from '../../src/main/handlers';
+import type { ChangeLog } from '../../src/api/records/change-log';
 import { PEPPER } from './world';
 
 // The service with or without its change log; the difference is the cost of the log.

@@ -1,13 +1,13 @@
 import type { Request, Response } from 'express';
 import express from 'express';
-import { contract } from '../../src/contract';
-import { loadConfig } from '../../src/config';
-import { createDeps } from '../../src/deps';
-import { list } from '../../src/http/list';
-import { readRecord, recordReply, show } from '../../src/http/record';
-import { normalize } from '../../src/http/normalize';
-import { validator } from '../../src/http/validate';
-import { orders, projection } from '../../src/buyers/buyers-columns';
+import { contract } from '../../src/platform/contract/contract';
+import { loadConfig } from '../../src/main/config';
+import { createDeps } from '../../src/operate/installation/deps';
+import { list } from '../../src/api/records/list';
+import { readRecord, recordReply, show } from '../../src/api/records/record';
+import { normalize } from '../../src/api/request/normalize';
+import { validator } from '../../src/api/request/validate';
+import { orders, projection } from '../../src/domain/buyers/buyers-columns';
 import { PEPPER, type BenchWorld } from './world';
 
 interface Part {

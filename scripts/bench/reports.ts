@@ -1,4 +1,4 @@
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { prepareCalls } from './calls';
 import { measureLists } from './lists';
 import { option } from './tools';

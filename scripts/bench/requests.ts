@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { measureParts } from './parts';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { end, median, memory, option, waitUntilReady, startRival, startService } from './tools';
 import { prepareWorld, waitUntilIdle, type BenchWorld } from './world';
 

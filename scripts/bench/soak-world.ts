@@ -1,6 +1,6 @@
 import { Client } from 'pg';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { migrate } from '../../src/db/migrate';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
+import { migrate } from '../../src/data/postgres/migrate';
 import { fillBuyers } from './decisions-world';
 import { openOffer } from './events-world';
 import { fillLeads, openShop, type Shop } from './shop';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { CAPS } from '../../src/buyers/caps';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import { CAPS } from '../../src/domain/caps/caps';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { loadDecisions, medians, formatFigures, type Figures } from './decisions-load';
 import { fillBuyers, fillOffer } from './decisions-world';
 import { end, option, waitUntilReady, round, say, startService } from './tools';

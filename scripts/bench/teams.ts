@@ -1,5 +1,5 @@
 import autocannon from 'autocannon';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { end, median, option, waitUntilReady, round, say, startRival, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, waitUntilIdle, type BenchWorld } from './world';
 

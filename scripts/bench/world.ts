@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { migrate } from '../../src/db/migrate';
-import { loadConfig } from '../../src/config';
-import { prepareQueue } from '../../src/jobs/queue';
-import { createDeps } from '../../src/deps';
-import { createCompany } from '../../src/installation/create-company';
+import { startEmbedded, type EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
+import { migrate } from '../../src/data/postgres/migrate';
+import { loadConfig } from '../../src/main/config';
+import { prepareQueue } from '../../src/data/jobs/queue';
+import { createDeps } from '../../src/operate/installation/deps';
+import { createCompany } from '../../src/operate/installation/create-company';
 
 export const PEPPER = 'a pepper for benchmarks, long enough to be one';
 const OTHER_COMPANIES = 49;

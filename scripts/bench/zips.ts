@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { loadDecisions, medians, formatFigures, type Figures } from './decisions-load';
 import { fillBuyers } from './decisions-world';
 import { end, option, waitUntilReady, say, startService } from './tools';

@@ -1,4 +1,4 @@
-import { contract, type Operation } from '../../src/contract';
+import { contract, type Operation } from '../../src/platform/contract/contract';
 import { curl } from './curl';
 import { python } from './python';
 import { buildRequest, buildUpload, type SampleRequest } from './request';

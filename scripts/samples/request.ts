@@ -1,4 +1,10 @@
-import { BASE_PATH, contract, facets, type Operation, type Parameter } from '../../src/contract';
+import {
+  BASE_PATH,
+  contract,
+  facets,
+  type Operation,
+  type Parameter,
+} from '../../src/platform/contract/contract';
 
 // The request that a code sample shows: the contract's own example of the body; a parameter gets
 // the value that a field of its name has in the contract's examples.

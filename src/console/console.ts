@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Router, type Response } from 'express';
-import { HttpProblem } from '../errors';
-import { prepare, send, type PreparedAnswer } from '../http/docs/prepared';
+import { HttpProblem } from '../platform/errors';
+import { prepare, send, type PreparedAnswer } from '../api/docs/prepared';
 
 // The console: a page that is a client of the public API and nothing more. This serves its files;
 // src/console/client/ has their sources, which the build bundles.

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Locator, Page } from 'playwright-core';
-import { createDemo } from '../../src/installation/demo';
+import { createDemo } from '../../src/main/demo/demo';
 import { DESKTOP, inBrowser, withPage } from '../support/browser';
 import { buildApp, createWorld, type World } from '../support/world';
 import { FAR_MS } from '../support/patience';

@@ -1,4 +1,4 @@
-import { contract, type Operation } from '../../src/contract';
+import { contract, type Operation } from '../../src/platform/contract/contract';
 import { createFixture, type Fixture } from '../support/example';
 import { createWorld, type World } from '../support/world';
 

@@ -28,4 +28,4 @@ export const limits = (location: CodeLocation, intervals: string, prefix = ''): 
     ),
   );
 
-export const HOURS = at('src/time/opening-hours.ts');
+export const HOURS = at('src/platform/time/opening-hours.ts');

@@ -1,6 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contract, facets, type Operation, type Schema } from '../../src/contract';
+import {
+  contract,
+  facets,
+  type Operation,
+  type Schema,
+} from '../../src/platform/contract/contract';
 import { createFixture, type Fixture } from '../support/example';
 import { createWorld, type World } from '../support/world';
 import type { Effect, CodeLocation } from './effect';

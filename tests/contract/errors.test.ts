@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { join } from 'node:path';
 import request from 'supertest';
-import { contract, type Schemas } from '../../src/contract';
-import { ERROR_CODES } from '../../src/errors';
+import { contract, type Schemas } from '../../src/platform/contract/contract';
+import { ERROR_CODES } from '../../src/platform/errors';
 import { createWorld, type World } from '../support/world';
 import { ajv } from '../support/worker/contract-check';
 

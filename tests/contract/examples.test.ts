@@ -1,5 +1,5 @@
 import { load, YAML11_SCHEMA } from 'js-yaml';
-import { contract, type Schema } from '../../src/contract';
+import { contract, type Schema } from '../../src/platform/contract/contract';
 import { ajv } from '../support/worker/contract-check';
 import { parseXml } from '../support/xml';
 

@@ -1,10 +1,10 @@
-import { COMPANY_WIDE } from '../../src/http/auth/caller';
+import { COMPANY_WIDE } from '../../src/api/auth/caller';
 import { markedFields } from '../support/field-permissions';
-import { createHandlers, requireDistinct } from '../../src/handlers';
-import { bind } from '../../src/http/bind';
-import type { Handler, Handlers } from '../../src/http/handlers';
-import { Json } from '../../src/http/reply';
-import { contract } from '../../src/contract';
+import { createHandlers, requireDistinct } from '../../src/main/handlers';
+import { bind } from '../../src/api/bind';
+import type { Handler, Handlers } from '../../src/api/handlers';
+import { Json } from '../../src/api/reply/reply';
+import { contract } from '../../src/platform/contract/contract';
 import { createWorld, type World } from '../support/world';
 
 // The types are checked by tsc: if a line below was no longer an error, `npm run types` would fail.

@@ -1,4 +1,4 @@
-import { contract, facets, type Operation } from '../../src/contract';
+import { contract, facets, type Operation } from '../../src/platform/contract/contract';
 import { createFixture, tableOf, type Fixture } from '../support/example';
 import { createWorld, type World } from '../support/world';
 

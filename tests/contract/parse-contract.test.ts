@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import { CONTRACT_FILE } from '../../src/contract';
-import { parseContract } from '../../src/parse-contract';
+import { CONTRACT_FILE } from '../../src/platform/contract/contract';
+import { parseContract } from '../../src/platform/contract/parse-contract';
 import { buildProduct } from '../support/build';
 
 // The document that is parsed at the build is that of openapi.yaml, and of no other text.

@@ -1,8 +1,12 @@
-import { contract, refusesUnknownFields, type Operation } from '../../src/contract';
-import { createDeps } from '../../src/deps';
+import {
+  contract,
+  refusesUnknownFields,
+  type Operation,
+} from '../../src/platform/contract/contract';
+import { createDeps } from '../../src/operate/installation/deps';
 import pino from 'pino';
-import { identifyKey, nameLock } from '../../src/http/idempotency';
-import type { KeyOwner } from '../../src/http/key-owner';
+import { identifyKey, nameLock } from '../../src/api/records/idempotency';
+import type { KeyOwner } from '../../src/api/records/key-owner';
 import { createFixture, type Fixture } from '../support/example';
 import {
   buildApp,

@@ -5,7 +5,7 @@ import {
   type Method,
   type Operation,
   type Schema,
-} from '../../src/contract';
+} from '../../src/platform/contract/contract';
 import { OPERATIONS, type ReferenceOperation } from './reference';
 import { RESOURCES } from './reference-columns';
 import { VALUES } from './reference-values';

@@ -1,4 +1,4 @@
-import { contract, type Parameter, type Schema } from '../../src/contract';
+import { contract, type Parameter, type Schema } from '../../src/platform/contract/contract';
 
 // Rules that keep openapi.yaml a file from which generators make clean clients (docs/sdk.md).
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { contract } from '../../src/contract';
+import { contract } from '../../src/platform/contract/contract';
 import { SAMPLES } from '../../src/generated/samples';
 import { run } from '../support/sample-runs';
 import { buildApp, createWorld, type World } from '../support/world';

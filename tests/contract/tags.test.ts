@@ -1,4 +1,4 @@
-import { contract } from '../../src/contract';
+import { contract } from '../../src/platform/contract/contract';
 
 interface Operation {
   tags?: string[];

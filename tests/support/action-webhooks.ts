@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Deps } from '../../src/deps-type';
-import { sendActionWebhook } from '../../src/outreach/send-action-webhook';
+import type { Deps } from '../../src/domain/deps';
+import { sendActionWebhook } from '../../src/domain/outreach/send-action-webhook';
 import { openShop, runEngine } from './leads';
 import { createWorld, type World } from './world';
 

@@ -1,5 +1,5 @@
-import { startWebhooks } from '../../src/background/webhook-loops';
-import { sendActionWebhook } from '../../src/outreach/send-action-webhook';
+import { startWebhooks } from '../../src/main/background/webhook-loops';
+import { sendActionWebhook } from '../../src/domain/outreach/send-action-webhook';
 import { eventually } from './engine-process';
 import { NOON, ownNumber, runEngine } from './leads';
 import { SCOPES } from './partner';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { CAPS } from '../../src/buyers/caps';
+import { CAPS } from '../../src/domain/caps/caps';
 import { PAID, type Cap } from './call-model';
 
 // Random companies, and random commands for their calls.

@@ -1,4 +1,4 @@
-import { CAPS, INTERVALS, METRICS } from '../../src/buyers/caps';
+import { CAPS, INTERVALS, METRICS } from '../../src/domain/caps/caps';
 import { held, used, type ModelOwner } from './call-model';
 import { bindOk, type State } from './call-model-company';
 import type { World } from './world';

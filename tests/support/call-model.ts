@@ -1,4 +1,4 @@
-import { METRICS, type Interval, type Metric } from '../../src/buyers/caps';
+import { METRICS, type Interval, type Metric } from '../../src/domain/caps/caps';
 
 // A simple model of calls: every use of a cap with its time, and every open attempt.
 

@@ -1,4 +1,4 @@
-import { uuidv7 } from '../../src/db/uuid';
+import { uuidv7 } from '../../src/data/uuid';
 import { addRecording } from './recorded-calls';
 import type { Company, World } from './world';
 

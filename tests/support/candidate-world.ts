@@ -1,6 +1,6 @@
-import { recordUsage } from '../../src/buyers/record-usage';
-import { loadCallCandidates } from '../../src/routing/candidates';
-import { loadCandidates } from '../../src/routing/load-candidates';
+import { recordUsage } from '../../src/domain/caps/record-usage';
+import { loadCallCandidates } from '../../src/domain/routing/candidates';
+import { loadCandidates } from '../../src/domain/routing/load-candidates';
 import { evaluateCandidate, MONDAY } from './candidates';
 import { standingClock } from './clock';
 import { createWorld, type Company } from './world';

@@ -1,7 +1,7 @@
-import type { Candidate, CandidateGroup } from '../../src/routing/engine/candidate';
-import type { UsedUpCap } from '../../src/buyers/caps';
-import { evaluateEligibility } from '../../src/routing/engine/eligibility';
-import { ownTokens } from '../../src/tokens/substitute';
+import type { Candidate, CandidateGroup } from '../../src/domain/routing/engine/candidate';
+import type { UsedUpCap } from '../../src/domain/caps/caps';
+import { evaluateEligibility } from '../../src/domain/routing/engine/eligibility';
+import { ownTokens } from '../../src/platform/tokens/substitute';
 
 export const NEW_YORK = 'America/New_York';
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { createLog } from '../../src/log';
+import { createLog } from '../../src/platform/log';
 
 export interface CapturedLog {
   log: Logger;

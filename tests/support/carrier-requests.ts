@@ -1,4 +1,4 @@
-import { computeSignature } from '../../src/carriers/signature';
+import { computeSignature } from '../../src/platform/carriers/signature';
 import { standingClock } from './clock';
 import { NOON, openShop, type Shop } from './leads';
 import { createWorld, TWILIO_TOKEN, type World } from './world';

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Client, type QueryResultRow } from 'pg';
-import { buildNodeUrl, withSettings, type Node } from '../../src/cells/address';
-import { distribute } from '../../src/cells/distribute';
-import { openDeps } from '../../src/cells/open-deps';
-import { migrate } from '../../src/db/migrate';
-import { closeDeps } from '../../src/deps';
-import { type Deps } from '../../src/deps-type';
-import { prepareQueue } from '../../src/jobs/queue';
+import { buildNodeUrl, withSettings, type Node } from '../../src/operate/cells/address';
+import { distribute } from '../../src/operate/cells/distribute';
+import { openDeps } from '../../src/operate/cells/open-deps';
+import { migrate } from '../../src/data/postgres/migrate';
+import { closeDeps } from '../../src/operate/installation/deps';
+import { type Deps } from '../../src/domain/deps';
+import { prepareQueue } from '../../src/data/jobs/queue';
 import { makeDatabases, type OpenDatabase, type WorldDatabase } from './world-database';
 
 // Distributed databases for tests, on the cluster of CITUS_URL. The first that a run needs is made

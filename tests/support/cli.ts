@@ -1,4 +1,4 @@
-import { createProgram } from '../../src/cli/program';
+import { createProgram } from '../../src/main/cli/program';
 
 export interface Printed {
   code: number;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { createDemo } from '../../src/installation/demo';
+import { createDemo } from '../../src/main/demo/demo';
 import { withPage, DESKTOP } from './browser';
 import { eventually } from './engine-process';
 import { FAR_MS } from './patience';

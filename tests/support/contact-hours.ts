@@ -1,5 +1,5 @@
-import { nextContact, type ContactHours } from '../../src/time/contact-hours';
-import { openMinutes, parseRange, type ScheduleEntry } from '../../src/time/opening-hours';
+import { nextContact, type ContactHours } from '../../src/platform/time/contact-hours';
+import { openMinutes, parseRange, type ScheduleEntry } from '../../src/platform/time/opening-hours';
 
 export const [EASTERN, CENTRAL, MOUNTAIN, PACIFIC] = [
   'America/New_York',

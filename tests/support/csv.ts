@@ -1,10 +1,14 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { ColumnHints } from '../../src/suppression/csv/layout';
-import { readBatches, readNumbers, type RejectedRow } from '../../src/suppression/csv/reader';
-import type { ThreadData } from '../../src/suppression/csv/thread';
-import { openDirectory } from '../../src/storage/directory';
+import type { ColumnHints } from '../../src/domain/suppression/csv/layout';
+import {
+  readBatches,
+  readNumbers,
+  type RejectedRow,
+} from '../../src/domain/suppression/csv/reader';
+import type { ThreadData } from '../../src/domain/suppression/csv/thread';
+import { openDirectory } from '../../src/platform/storage/directory';
 import { toStorageKey } from './storage-keys';
 
 export const folder = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'imports-'));

@@ -1,6 +1,6 @@
-import { loadConfig } from '../../src/config';
-import { createDeps } from '../../src/deps';
-import { startOutreach } from '../../src/background/outreach-loop';
+import { loadConfig } from '../../src/main/config';
+import { createDeps } from '../../src/operate/installation/deps';
+import { startOutreach } from '../../src/main/background/outreach-loop';
 
 const config = loadConfig();
 startOutreach(createDeps({ config, database_url: config.database_url! }), {

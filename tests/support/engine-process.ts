@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { Carrier } from '../../src/carriers/carrier';
-import { createDeps } from '../../src/deps';
-import { type Deps } from '../../src/deps-type';
+import type { Carrier } from '../../src/platform/carriers/carrier';
+import { createDeps } from '../../src/operate/installation/deps';
+import { type Deps } from '../../src/domain/deps';
 import { TYPESCRIPT } from './process';
 import { PEPPER_OF_TESTS, testConfig, type World } from './world';
 import { FAR_MS } from './patience';

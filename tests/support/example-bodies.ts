@@ -1,4 +1,4 @@
-import { contract, facets, type Operation } from '../../src/contract';
+import { contract, facets, type Operation } from '../../src/platform/contract/contract';
 import type { Company } from './world';
 
 // Bodies of requests: the contract's own examples, with references to records of a fixture.

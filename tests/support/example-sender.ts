@@ -1,7 +1,7 @@
-import { computeSignature } from '../../src/carriers/signature';
-import type { CredentialKind, Operation } from '../../src/contract';
-import { confirmationToken } from '../../src/http/auth/confirmations';
-import { invitationToken } from '../../src/http/auth/invitations';
+import { computeSignature } from '../../src/platform/carriers/signature';
+import type { CredentialKind, Operation } from '../../src/platform/contract/contract';
+import { confirmationToken } from '../../src/api/auth/confirmations';
+import { invitationToken } from '../../src/api/auth/invitations';
 import { numberOf } from './example-bodies';
 import {
   TWILIO_TOKEN,

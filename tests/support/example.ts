@@ -1,5 +1,5 @@
-import { contract, type Operation } from '../../src/contract';
-import { addNumber } from '../../src/numbers/add-number';
+import { contract, type Operation } from '../../src/platform/contract/contract';
+import { addNumber } from '../../src/domain/numbers/add-number';
 import {
   exampleBody,
   findExample,

@@ -1,6 +1,6 @@
-import { createDeps } from '../../src/deps';
-import { type Deps } from '../../src/deps-type';
-import { createCompany } from '../../src/installation/create-company';
+import { createDeps } from '../../src/operate/installation/deps';
+import { type Deps } from '../../src/domain/deps';
+import { createCompany } from '../../src/operate/installation/create-company';
 import { startServer, startWorker, type Running } from './process';
 import {
   replicateSynchronously,

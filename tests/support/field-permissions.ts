@@ -1,5 +1,10 @@
-import { contract, facets, type Operation, type Schema } from '../../src/contract';
-import { permissionFor } from '../../src/http/field-permissions';
+import {
+  contract,
+  facets,
+  type Operation,
+  type Schema,
+} from '../../src/platform/contract/contract';
+import { permissionFor } from '../../src/api/access/field-permissions';
 
 /** A field that needs a permission of its own. */
 export interface MarkedField {

@@ -1,6 +1,6 @@
 import { createServer, request, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Deps } from '../../src/deps-type';
+import type { Deps } from '../../src/domain/deps';
 import { secondsForDatabase } from './patience';
 import { startServer, startWorker, type Running } from './process';
 import { PEPPER_OF_TESTS, TWILIO_TOKEN, type Company } from './world';

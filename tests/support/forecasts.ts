@@ -1,6 +1,14 @@
-import { buildInitialProgress, type Plan, type Progress } from '../../src/schedules/engine/cadence';
-import { forecast, type PlannedStep, type Situation } from '../../src/schedules/engine/forecast';
-import type { ContactConditions } from '../../src/schedules/engine/next-step';
+import {
+  buildInitialProgress,
+  type Plan,
+  type Progress,
+} from '../../src/domain/schedules/engine/cadence';
+import {
+  forecast,
+  type PlannedStep,
+  type Situation,
+} from '../../src/domain/schedules/engine/forecast';
+import type { ContactConditions } from '../../src/domain/schedules/engine/next-step';
 import { act, EASTERN, NOON, READY } from './schedule-plans';
 
 export * from './schedule-plans';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { contract, type Operation } from '../../src/contract';
+import { contract, type Operation } from '../../src/platform/contract/contract';
 import { createFixture, type Fixture } from './example';
 import { buildRequests, sendDraft } from './fuzz';
 import { createWorld, type World } from './world';

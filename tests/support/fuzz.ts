@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { facets, type Operation } from '../../src/contract';
+import { facets, type Operation } from '../../src/platform/contract/contract';
 import { allowedBy, junk, junkText } from './schema-values';
 import type { Fixture } from './example';
 

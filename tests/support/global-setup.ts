@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { contract } from '../../src/contract';
-import { ERROR_CODES } from '../../src/errors';
-import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { migrate } from '../../src/db/migrate';
-import { prepareQueue } from '../../src/jobs/queue';
+import { contract } from '../../src/platform/contract/contract';
+import { ERROR_CODES } from '../../src/platform/errors';
+import { startEmbedded, type EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
+import { migrate } from '../../src/data/postgres/migrate';
+import { prepareQueue } from '../../src/data/jobs/queue';
 
 export const TEMPLATE = 'trunkline_template';
 

@@ -1,4 +1,4 @@
-import { startWebhooks } from '../../src/background/webhook-loops';
+import { startWebhooks } from '../../src/main/background/webhook-loops';
 import { eventually } from './engine-process';
 import { checkPayload, startReceiver, type Received } from './receiver';
 import { buildWebhookHelpers } from './webhooks';

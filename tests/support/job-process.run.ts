@@ -1,7 +1,7 @@
-import { loadConfig } from '../../src/config';
-import { createDeps } from '../../src/deps';
-import { startWorkers } from '../../src/jobs/workers';
-import { createRunners } from '../../src/background/runners';
+import { loadConfig } from '../../src/main/config';
+import { createDeps } from '../../src/operate/installation/deps';
+import { startWorkers } from '../../src/data/jobs/workers';
+import { createRunners } from '../../src/main/background/runners';
 
 const config = loadConfig();
 const deps = createDeps({ config, database_url: config.database_url! });

@@ -1,4 +1,4 @@
-import { type Data } from '../../src/tokens/lead-data';
+import { type Data } from '../../src/platform/tokens/lead-data';
 
 /** Parses JSON like that of a request: a key `__proto__` is a key like any other. */
 export const parseData = (json: string) => JSON.parse(json) as Data;

@@ -1,4 +1,4 @@
-import { processDueLeads } from '../../src/outreach/contact-due-leads';
+import { processDueLeads } from '../../src/domain/outreach/contact-due-leads';
 import type { standingClock } from './clock';
 import type { Company, Method, World } from './world';
 import { leadInsert } from './write-leads';

@@ -1,8 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { createGuardedRequest, type OutgoingRequest } from '../../src/egress/guarded-request';
-import type { Lookup } from '../../src/egress/resolve-names';
+import {
+  createGuardedRequest,
+  type OutgoingRequest,
+} from '../../src/platform/egress/guarded-request';
+import type { Lookup } from '../../src/platform/egress/resolve-names';
 import { patient } from './patience';
 
 export const LOOPBACK = ['127.0.0.0/8', '::1'];

@@ -6,8 +6,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HISTORY } from '../../src/migration/history';
-import { RESOURCES } from '../../src/migration/resources';
+import { HISTORY } from '../../src/operate/migration/history';
+import { RESOURCES } from '../../src/operate/migration/resources';
 import { createCallWriter } from './calls';
 import { leadUpdate } from './write-leads';
 import { PEPPER_OF_TESTS, type World } from './world';

@@ -4,12 +4,12 @@ import {
   type Action,
   type Plan,
   type Progress,
-} from '../../src/schedules/engine/cadence';
+} from '../../src/domain/schedules/engine/cadence';
 import {
   decideNextStep,
   type ContactConditions,
   type NextStep,
-} from '../../src/schedules/engine/next-step';
+} from '../../src/domain/schedules/engine/next-step';
 import { act, EASTERN, NOON, READY } from './schedule-plans';
 
 export * from './schedule-plans';

@@ -1,5 +1,5 @@
-import { openCarrier } from '../../src/carriers';
-import type { Carrier, Failure } from '../../src/carriers/carrier';
+import { openCarrier } from '../../src/platform/carriers';
+import type { Carrier, Failure } from '../../src/platform/carriers/carrier';
 import { buildApp, caller, createWorld, type Company, type World } from './world';
 
 export const DOWN: Failure = {

@@ -1,5 +1,5 @@
-import { applyCalls } from '../../src/leads/apply-calls';
-import { playSandboxCall } from '../../src/telephony/play-sandbox-call';
+import { applyCalls } from '../../src/domain/leads/apply-calls';
+import { playSandboxCall } from '../../src/domain/telephony/play-sandbox-call';
 import { loadLeadRow, openShop, runEngine, loadStory, submit } from './leads';
 import { outreachAtNoon } from './outreach-at-noon';
 

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import { openCarrier } from '../../src/carriers';
-import type { Carrier } from '../../src/carriers/carrier';
-import type { Deps } from '../../src/deps-type';
-import { openMailer } from '../../src/mail';
-import { processDueLeads } from '../../src/outreach/contact-due-leads';
+import { openCarrier } from '../../src/platform/carriers';
+import type { Carrier } from '../../src/platform/carriers/carrier';
+import type { Deps } from '../../src/domain/deps';
+import { openMailer } from '../../src/platform/mail';
+import { processDueLeads } from '../../src/domain/outreach/contact-due-leads';
 import { eventually, watchCarrier, buildWorkers, type Meanwhile } from './engine-process';
 import { openShop, ownNumber, submit, type Shop } from './leads';
 import { startMailServer, type MailServer } from './mail-server';

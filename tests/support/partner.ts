@@ -1,4 +1,4 @@
-import { contract } from '../../src/contract';
+import { contract } from '../../src/platform/contract/contract';
 import { createMember, type Member } from './teams';
 import type { World } from './world';
 

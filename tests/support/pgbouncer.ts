@@ -3,9 +3,9 @@ import { chmodSync, chownSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
-import { pgbouncerIni } from '../../src/cli/pgbouncer';
-import { loadConfig } from '../../src/config';
-import { serviceAccount } from '../../src/db/embedded-account';
+import { pgbouncerIni } from '../../src/main/cli/pgbouncer';
+import { loadConfig } from '../../src/main/config';
+import { serviceAccount } from '../../src/data/postgres/embedded-account';
 import { freePort } from './process';
 
 // A PgBouncer of tests, before the PostgreSQL of tests.

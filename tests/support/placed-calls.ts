@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 
-import { openCarrier } from '../../src/carriers';
-import { computeSignature } from '../../src/carriers/signature';
+import { openCarrier } from '../../src/platform/carriers';
+import { computeSignature } from '../../src/platform/carriers/signature';
 import { standingClock } from './clock';
 import { DIAL, NOON, openShop, ownNumber } from './leads';
 import { freePort } from './process';

@@ -23,11 +23,11 @@ const environment = (more: Record<string, string>) =>
 
 /** Starts the server from its source and waits until it says that it is up. */
 export const startServer = (more: Record<string, string>): Promise<Running> =>
-  startProgram('src/server.ts', 'Trunkline is up', more);
+  startProgram('src/main/server.ts', 'Trunkline is up', more);
 
 /** Starts a process that only runs jobs. */
 export const startWorker = (more: Record<string, string>): Promise<Running> =>
-  startProgram('src/worker.ts', 'Trunkline runs jobs', more);
+  startProgram('src/main/worker.ts', 'Trunkline runs jobs', more);
 
 async function startProgram(
   file: string,

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { contract } from '../../src/contract';
+import { contract } from '../../src/platform/contract/contract';
 import { ajv } from './worker/contract-check';
 
 export interface Received {

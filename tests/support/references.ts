@@ -1,4 +1,4 @@
-import { facets, type Operation, type Schema } from '../../src/contract';
+import { facets, type Operation, type Schema } from '../../src/platform/contract/contract';
 
 /** A field of a body that names a record. */
 export interface ReferenceField {

@@ -1,14 +1,14 @@
-import { applyChanges, type BuyerChange } from '../../src/routing/simulation/change';
-import type { CapsOwner } from '../../src/routing/simulation/caps';
+import { applyChanges, type BuyerChange } from '../../src/domain/simulation/change';
+import type { CapsOwner } from '../../src/domain/simulation/caps';
 import type {
   Configuration,
   Figures,
   ReplayedCall,
   SimulatedBuyer,
-} from '../../src/routing/simulation/model';
-import { buildExpectations, type Assumptions } from '../../src/routing/simulation/outcome';
-import { replay } from '../../src/routing/simulation/replay';
-import { ownTokens } from '../../src/tokens/substitute';
+} from '../../src/domain/simulation/model';
+import { buildExpectations, type Assumptions } from '../../src/domain/simulation/outcome';
+import { replay } from '../../src/domain/simulation/replay';
+import { ownTokens } from '../../src/platform/tokens/substitute';
 import { buyer, NEW_YORK } from './candidates';
 
 /** Monday 08:00 in New York. */

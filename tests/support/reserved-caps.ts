@@ -1,7 +1,7 @@
-import type { CapOwner, HeldUsage } from '../../src/buyers/caps';
-import type { Db } from '../../src/db/tenant';
-import { toUsagesJson } from '../../src/routing/cap-usage';
-import { TRY_RESERVE_CAPS } from '../../src/routing/queries/reserve-caps';
+import type { CapOwner, HeldUsage } from '../../src/domain/caps/caps';
+import type { Db } from '../../src/data/tenant';
+import { toUsagesJson } from '../../src/domain/routing/cap-usage';
+import { TRY_RESERVE_CAPS } from '../../src/domain/caps/queries/reserve-caps';
 
 const NO_OWNER = { buyer_id: null, buyer_group_id: null, traffic_source_id: null };
 

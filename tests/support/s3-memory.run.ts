@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { loadConfig } from '../../src/config';
-import { openStorage } from '../../src/storage/open';
+import { loadConfig } from '../../src/main/config';
+import { openStorage } from '../../src/platform/storage/open';
 import { toStorageKey } from './storage-keys';
 
 // Stores a file in a bucket and reads it; prints by how many bytes the process grew meanwhile.

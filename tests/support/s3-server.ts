@@ -9,11 +9,11 @@ import {
 } from 'node:http';
 import { join } from 'node:path';
 import S3rver from 's3rver';
-import type { S3Settings } from '../../src/storage/s3-settings';
-import { loadConfig } from '../../src/config';
+import type { S3Settings } from '../../src/platform/storage/s3-settings';
+import { loadConfig } from '../../src/main/config';
 import { freePort } from './process';
 
-// Like src/config.ts, whose change of the environment lasts for one test file only.
+// Like src/main/config.ts, whose change of the environment lasts for one test file only.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 /** Credentials that its library gives everybody. */

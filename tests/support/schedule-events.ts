@@ -1,5 +1,5 @@
-import { applyCalls } from '../../src/leads/apply-calls';
-import { startTriggered } from '../../src/leads/start-triggered';
+import { applyCalls } from '../../src/domain/leads/apply-calls';
+import { startTriggered } from '../../src/domain/leads/start-triggered';
 import { standingClock } from './clock';
 import { NOON, runEngine, buildScheduleHelpers, SMS, wait } from './leads';
 import { createWorld, type World } from './world';

@@ -1,5 +1,5 @@
-import type { Action, ActionType, Plan } from '../../src/schedules/engine/cadence';
-import type { ContactConditions } from '../../src/schedules/engine/next-step';
+import type { Action, ActionType, Plan } from '../../src/domain/schedules/engine/cadence';
+import type { ContactConditions } from '../../src/domain/schedules/engine/next-step';
 
 // Schedules and leads that tests of the engine look at.
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { contract, facets, type Schema } from '../../src/contract';
+import { contract, facets, type Schema } from '../../src/platform/contract/contract';
 
 // Values for the schemas of the contract: those that they allow, with the bounds more often than
 // the rest, and those that no schema allows.

@@ -1,4 +1,4 @@
-import { expireReservations } from '../../src/routing/expire-reservations';
+import { expireReservations } from '../../src/domain/routing/expire-reservations';
 import { standingClock } from './clock';
 import { createWorld, type World } from './world';
 

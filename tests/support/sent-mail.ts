@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import { createRunners } from '../../src/background/runners';
-import { startWorkers } from '../../src/jobs/workers';
-import type { Mail } from '../../src/mail/mailer';
+import { createRunners } from '../../src/main/background/runners';
+import { startWorkers } from '../../src/data/jobs/workers';
+import type { Mail } from '../../src/platform/mail/mailer';
 import { createWorld, type World } from './world';
 import { FAR_MS } from './patience';
 

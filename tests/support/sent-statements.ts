@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { contract, type Operation } from '../../src/contract';
+import { contract, type Operation } from '../../src/platform/contract/contract';
 import { createFixture, type Fixture } from './example';
 import { repetitions } from './repetitions';
 import type { Company, World } from './world';

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
-import { callProjection } from '../../src/calls/columns';
-import type { SavedCount, CachedCounts } from '../../src/db/settled-counts';
-import { template } from '../../src/db/statement';
+import { callProjection } from '../../src/domain/calls/columns';
+import type { SavedCount, CachedCounts } from '../../src/data/counts/settled-counts';
+import { template } from '../../src/data/statement';
 import { createCallWriter } from './calls';
 import type { Company, World } from './world';
 

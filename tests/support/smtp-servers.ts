@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { openMailer } from '../../src/mail';
-import type { Mail, Mailer, MailerName } from '../../src/mail/mailer';
+import { openMailer } from '../../src/platform/mail';
+import type { Mail, Mailer, MailerName } from '../../src/platform/mail/mailer';
 
 export interface Delivered {
   from: string;

@@ -3,7 +3,7 @@ import { appendFileSync, lstatSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import { startEmbedded, type EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 
 // A PostgreSQL and its streaming standby, from the binaries of the npm package. These have no
 // pg_basebackup: the standby begins as a copy of the files, made between pg_backup_start() and

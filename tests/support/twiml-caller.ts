@@ -1,4 +1,4 @@
-import { computeSignature } from '../../src/carriers/signature';
+import { computeSignature } from '../../src/platform/carriers/signature';
 import type { standingClock } from './clock';
 import { TWILIO_TOKEN, type World } from './world';
 import { parseXml, type Element } from './xml';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { createDeps, type DepsOptions } from '../../src/deps';
-import { type Deps } from '../../src/deps-type';
-import { withSettings } from '../../src/cells/address';
+import { createDeps, type DepsOptions } from '../../src/operate/installation/deps';
+import { type Deps } from '../../src/domain/deps';
+import { withSettings } from '../../src/operate/cells/address';
 import { TEMPLATE } from './global-setup';
 
 // Where worlds have their data: each has a database of its own, in the PostgreSQL of the run or,

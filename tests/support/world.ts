@@ -4,16 +4,16 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import pino, { type Logger } from 'pino';
 import request from 'supertest';
-import { createApp } from '../../src/app';
-import { loadConfig } from '../../src/config';
-import type { Db } from '../../src/db/tenant';
-import { findOrCreateUsers } from '../../src/people/find-or-create-users';
-import type { Deps } from '../../src/deps-type';
-import type { Handlers } from '../../src/http/handlers';
-import { startWorkers, type Workers } from '../../src/jobs/workers';
-import { createRunners } from '../../src/background/runners';
-import { createCompany } from '../../src/installation/create-company';
-import { issueCredentials, type NewCredentials } from '../../src/people/issue-credentials';
+import { createApp } from '../../src/main/app';
+import { loadConfig } from '../../src/main/config';
+import type { Db } from '../../src/data/tenant';
+import { findOrCreateUsers } from '../../src/domain/people/find-or-create-users';
+import type { Deps } from '../../src/domain/deps';
+import type { Handlers } from '../../src/api/handlers';
+import { startWorkers, type Workers } from '../../src/data/jobs/workers';
+import { createRunners } from '../../src/main/background/runners';
+import { createCompany } from '../../src/operate/installation/create-company';
+import { issueCredentials, type NewCredentials } from '../../src/domain/people/issue-credentials';
 import { checkAnswer } from './worker/contract-check';
 import { validate } from './worker/validator';
 import { openFleet } from './fleet';
@@ -123,7 +123,7 @@ export async function createWorld({
     rate_window_seconds,
   });
   const { deps: all } = opened;
-  // A suite may be run against processes of their own (tests/fleet), if it needs none of this one.
+  // A suite may be run against processes of their own (tests/system/fleet), if it needs none of this one.
   const fleet =
     process.env.TEST_FLEET === 'yes' && !clock && !handlers && !rate_window_seconds && !givenLog
       ? await openFleet({ url: database.environment.DATABASE_URL!, deps: all, environment })

@@ -1,4 +1,4 @@
-import { facets, type Operation, type Schema } from '../../src/contract';
+import { facets, type Operation, type Schema } from '../../src/platform/contract/contract';
 
 // The largest requests that the limits let through, in the shapes that cost most to read.
 

@@ -1,5 +1,5 @@
 // SQL with which tests write leads past the API, as statements of the service do: with what they
-// record (src/leads/queries/record-leads.ts).
+// record (src/domain/leads/queries/record-leads.ts).
 
 /** Changes the leads l of a condition; `reason` is why they leave their schedule by that. */
 export const leadUpdate = (set: string, where: string, reason = 'NULL'): string => `

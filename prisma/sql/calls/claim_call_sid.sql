@@ -1,6 +1,6 @@
 -- Fails the statement, as if the call were there already, when another transaction is beginning
 -- the call of this id: a statement for many calls does not wait for it. The lock is that of
--- src/calls/queries/calls.ts.
+-- src/domain/calls/queries/calls.ts.
 CREATE OR REPLACE FUNCTION claim_call_sid(company bigint, carrier text, call_sid text)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN

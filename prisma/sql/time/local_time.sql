@@ -9,7 +9,7 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
 $$;
 
 -- Whether a schedule is open. `open_minutes` are the minutes of the week at which it opens and
--- closes in turn (src/time/opening-hours.ts); without any it is always open.
+-- closes in turn (src/platform/time/opening-hours.ts); without any it is always open.
 CREATE OR REPLACE FUNCTION is_open(open_minutes integer[], minute_of_week integer) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT cardinality(open_minutes) = 0 OR width_bucket(minute_of_week, open_minutes) % 2 = 1

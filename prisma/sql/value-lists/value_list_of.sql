@@ -1,5 +1,5 @@
 -- The name of the list of a filter such as zip:in_list "My zips", in lower case; null for a filter
--- without one. src/tokens/filters.ts reads filters in the same way.
+-- without one. src/platform/tokens/filters.ts reads filters in the same way.
 CREATE OR REPLACE FUNCTION value_list_of(filter text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT lower(btrim(

@@ -1,5 +1,5 @@
 -- The end of a transaction that has recorded events and has gone on: they show the rows as they
--- are now (src/db/complete-events.ts).
+-- are now (src/data/complete-events.ts).
 CREATE OR REPLACE FUNCTION complete_events(company bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE webhook_events e

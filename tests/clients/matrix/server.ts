@@ -32,7 +32,7 @@ export async function start(): Promise<TestServer> {
   const url = `${server.url}/api/v1`;
   return {
     addCompany: async (name) => {
-      const created = runScript('src/cli/index.ts', buildCompanyArguments(name), environment);
+      const created = runScript('src/main/cli/index.ts', buildCompanyArguments(name), environment);
       if (created.code !== 0) throw new StepFailed('making a company failed', created.errors);
       const { public_key, private_key } = JSON.parse(created.output) as Record<string, string>;
       const call = buildCall(url, `${public_key}:${private_key}`);

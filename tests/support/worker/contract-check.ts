@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import Ajv from 'ajv/dist/2020';
 import type { Response } from 'supertest';
 import { toExactContract, findListReference } from '../../../scripts/exact-contract';
-import { BASE_PATH, contract, type Operation } from '../../../src/contract';
-import type { OtherAnswer } from '../../../src/contract-document';
-import { OTHER_PATHS } from '../../../src/http/other-paths';
+import { BASE_PATH, contract, type Operation } from '../../../src/platform/contract/contract';
+import type { OtherAnswer } from '../../../src/platform/contract/contract-document';
+import { OTHER_PATHS } from '../../../src/api/reply/other-paths';
 
 export const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
 ajv.addSchema({ ...toExactContract(contract.document), $id: 'contract' });

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import express from 'express';
-import { validator, type Validator } from '../../../src/http/validate';
+import { validator, type Validator } from '../../../src/api/request/validate';
 
 const shared = validator(express());
 

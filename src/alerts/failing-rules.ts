@@ -1,7 +1,0 @@
-import type { Sql } from '../db/sql';
-import { COUNT_FAILING_RULES } from './queries/alerts';
-
-export async function countFailingRules(sql: Sql): Promise<number> {
-  const [count] = await sql(COUNT_FAILING_RULES, {});
-  return count!.rules!;
-}

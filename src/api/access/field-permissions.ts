@@ -1,0 +1,137 @@
+import {
+  contract,
+  facets,
+  type FieldPermission,
+  type Operation,
+  type Schema,
+} from '../../platform/contract/contract';
+import { findHidden } from '../../data/access/access-scope';
+import type { Reference, Table } from '../../data/references';
+import { withContext, type Db } from '../../data/tenant';
+import { fault, HttpProblem, type FieldFault } from '../../platform/errors';
+import { recordsInPath } from './access-scope';
+import { buildAccessScope, COMPANY_WIDE, type Caller } from '../auth/caller';
+
+// Fields with x-field-permission are written only by callers who have that permission, and a
+// limited caller only on records of the teams that give it. An operation without a scope, such as
+// a submission by lead token, only has fields of the whole company: limited callers cannot write
+// them.
+
+/** Enough for every body of the contract. */
+const MAX_DEPTH = 3;
+
+interface Request {
+  operation: Pick<Operation, 'path' | 'scope' | 'body' | 'multipart'>;
+  params: Record<string, unknown>;
+  body: unknown;
+}
+
+/** Throws 422 with every field that the caller may not write. */
+export async function requireFieldPermissions(
+  db: Db,
+  caller: Caller,
+  { operation, params, body }: Request,
+): Promise<void> {
+  const { scope, multipart } = operation;
+  if (caller.superuser) return;
+  requireNoneOfSuperusers(operation, body);
+  // A simulation only supposes other values.
+  if (scope?.endsWith(':read') || (!scope && !caller.teams)) return;
+  const schema = multipart && !operation.body ? multipart : operation.body;
+  const marked = schema ? listProtectedFields(schema, body) : [];
+  // Without a scope, the permissions of lead tokens decide about their fields, for their offer
+  // alone.
+  const checkedFields = scope ? marked : marked.filter(({ is_power }) => !is_power);
+  if (checkedFields.length === 0) return;
+  const [record] = recordsInPath(operation.path, params);
+  const lacked = new Map<string, boolean>();
+  const faults: Record<string, FieldFault[]> = Object.create(null);
+  for (const { field, permission } of checkedFields) {
+    // Only limited callers need a permission for data of the whole company.
+    if (permission === 'company' && !caller.teams) continue;
+    const needed = permissionFor(scope, permission);
+    if (!lacked.has(needed)) lacked.set(needed, !(await mayUse(db, caller, needed, record)));
+    if (lacked.get(needed))
+      (faults[field] ??= []).push(
+        fault('beyond_your_rights', `needs the permission ${needed}, which these credentials lack`),
+      );
+  }
+  const problem = HttpProblem.fields(faults);
+  if (problem) throw problem;
+}
+
+/** Throws 422 with every field that only superusers may send. */
+function requireNoneOfSuperusers({ body: schema }: Request['operation'], body: unknown): void {
+  if (!schema || typeof body !== 'object' || body === null) return;
+  const { properties } = facets(schema);
+  const faults: Record<string, FieldFault[]> = Object.create(null);
+  for (const name of Object.keys(body))
+    if (properties[name]?.['x-superuser'])
+      faults[name] = [
+        fault('beyond_your_rights', "can only be given by a superuser's credentials; leave it out"),
+      ];
+  const problem = HttpProblem.fields(faults);
+  if (problem) throw problem;
+}
+
+export const permissionFor = (scope: string | undefined, permission: FieldPermission): string =>
+  permission === 'company' ? COMPANY_WIDE : `${scope?.split(':')[0]}:${permission}`;
+
+/** The caller has the permission on the record, or on any record where there is none yet. */
+export async function mayUse(
+  db: Db,
+  caller: Caller,
+  permission: string,
+  record?: { table: Table; references: readonly Reference[]; key?: string },
+): Promise<boolean> {
+  if (caller.superuser) return true;
+  if (!caller.permissions.has(permission)) return false;
+  if (!caller.teams || !record) return true;
+  const scoped = withContext(db, { accessScope: buildAccessScope(caller, permission) });
+  const { table, references, key } = record;
+  return (await findHidden(scoped, table, references, key)).length === 0;
+}
+
+interface ProtectedField {
+  field: string;
+  permission: FieldPermission;
+  /** A permission of lead tokens opens it too. */
+  is_power: boolean;
+}
+
+/** A false flag in a text field requests nothing. */
+const isFlagNotSet = ({ 'x-accepts': accepts = [] }: Schema, value: unknown): boolean =>
+  accepts.includes('boolean') && /^(|0|false|no|off)$/i.test(String(value ?? '').trim());
+
+/** The fields with x-field-permission that a value has, at any depth, also where they are blank. */
+function listProtectedFields(
+  schema: Schema,
+  value: unknown,
+  prefix = '',
+  depth = 0,
+): ProtectedField[] {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
+  if (Array.isArray(value)) {
+    const { items } = facets(schema);
+    return items
+      ? value.flatMap((item, n) => listProtectedFields(items, item, `${prefix}${n}.`, depth + 1))
+      : [];
+  }
+  const { properties } = facets(schema);
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const property = properties[name];
+    if (!property || isFlagNotSet(property, inner)) return [];
+    const field = prefix + name;
+    const {
+      'x-field-permission': permission,
+      'x-lowerable': lowerable,
+      'x-power': power,
+    } = contract.resolve(property);
+    // The handler checks how far a value may be lowered.
+    if (permission && !lowerable)
+      return [permission]
+        .flat()
+        .map((item) => ({ field, permission: item, is_power: power !== undefined }));
+    return listProtectedFields(property, inner, `${field}.`, depth + 1);
+  });
+}

@@ -1,0 +1,156 @@
+import { contract, facets, type Operation } from '../../platform/contract/contract';
+import type { Parameter, Schema, MoneyVisibility } from '../../platform/contract/contract-document';
+import {
+  isAlwaysHidden,
+  canSeeColumn,
+  canSeeMoney,
+  loadVisibleMoney,
+  type VisibleMoney,
+} from '../../data/access/access-scope';
+import type { Db } from '../../data/tenant';
+import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';
+import { recordsInPath, tableOfPath } from './access-scope';
+
+// Columns with x-side are hidden from limited callers who do not see that side of the record: the
+// payments of buyers, or those to traffic sources. Costs of the company itself are hidden from all
+// of them. Such callers cannot filter or sort records by them either: that would reveal the values.
+
+type Values = Record<string, unknown>;
+
+/** Throws 422 with every parameter by which a limited caller would learn of a hidden side. */
+export async function requireVisibleSides(
+  db: Db,
+  operation: Operation,
+  query: Values,
+): Promise<void> {
+  if (!db.accessScope || operation.method !== 'get') return;
+  const used = operation.parameters.flatMap((parameter) => {
+    const sides = listSides(parameter, operation, query[parameter.name]);
+    return sides.map((side) => ({ name: parameter.name, side }));
+  });
+  if (used.length === 0) return;
+  const visible = await loadVisibleMoney(db);
+  const faults: FieldFaults = {};
+  for (const { name, side } of used)
+    if (!canSeeColumn(visible, side))
+      faults[name] = [fault('beyond_your_rights', `is about ${describeHidden(visible, side)}`)];
+  const problem = HttpProblem.fields(faults);
+  if (problem) throw problem;
+}
+
+/**
+ * Throws 422 for fields of a body about a side of the record of the path that a limited caller does
+ * not see: the difference between refused and accepted values would reveal the stored ones.
+ */
+export async function requireWritableSides(
+  db: Db,
+  { path, body: schema }: Operation,
+  { params, body }: { params: Values; body: unknown },
+): Promise<void> {
+  const [record] = db.accessScope && schema ? recordsInPath(path, params) : [];
+  if (!record || typeof body !== 'object' || body === null) return;
+  const { properties } = facets(schema!);
+  const visibleBySide = new Map<MoneyVisibility, boolean>();
+  const faults: FieldFaults = {};
+  for (const [name, value] of Object.entries(body)) {
+    const side = properties[name]?.['x-side'];
+    if (!side || side === 'both' || side === 'company' || value === null) continue;
+    if (!visibleBySide.has(side)) visibleBySide.set(side, await canSeeMoney(db, record, side));
+    if (!visibleBySide.get(side))
+      faults[name] = [fault('beyond_your_rights', `is about ${WORDS[side]}`)];
+  }
+  const problem = HttpProblem.fields(faults);
+  if (problem) throw problem;
+}
+
+const HIDDEN = ', which is hidden from you: your teams are granted nothing that shows it';
+const WORDS = {
+  sale: `what buyers pay${HIDDEN}`,
+  purchase: `what traffic sources are paid${HIDDEN}`,
+};
+
+const describeHidden = (visible: VisibleMoney, side: MoneyVisibility): string =>
+  WORDS[side === 'sale' || !visible.sale ? 'sale' : 'purchase'];
+
+/** The sides that a parameter is about; for a list, those of each of its values. */
+function listSides(parameter: Parameter, operation: Operation, value: unknown): MoneyVisibility[] {
+  if (value === undefined) return [];
+  const sides = [value].flat().map((item) => {
+    if (parameter.name === 'order') return sideOfColumn(operation, String(item));
+    return parameter['x-side'] ?? parameter['x-side-by']?.[String(item)];
+  });
+  return [...new Set(sides.filter((side) => side !== undefined))];
+}
+
+/**
+ * The body of a write without the hidden columns that are null, which is how a limited caller has
+ * read them: they stay unchanged.
+ */
+export async function withoutHidden<Body>(
+  db: Db,
+  { path, responses, status }: Operation,
+  body: Body,
+): Promise<Body> {
+  if (!db.accessScope || typeof body !== 'object' || body === null) return body;
+  const columns = findRecordSchema(responses[String(status)])?.properties ?? {};
+  const blank = Object.entries(body).flatMap(([name, value]) => {
+    const side = columns[name]?.['x-side'];
+    return value === null && side ? [{ name, side }] : [];
+  });
+  if (blank.length === 0) return body;
+  const visible = await loadVisibleMoney(db);
+  const table = tableOfPath(path);
+  const hidden = new Set(
+    blank.flatMap(({ name, side }) =>
+      isAlwaysHidden(table, side) || !canSeeColumn(visible, side) ? name : [],
+    ),
+  );
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !hidden.has(name))) as Body;
+}
+
+function findRecordSchema(
+  response: Operation['responses'][string] | undefined,
+): Schema | undefined {
+  const content = response?.content as Record<string, { schema?: Schema }> | undefined;
+  const schema = content?.['application/json']?.schema;
+  if (!schema) return undefined;
+  const parts = Object.values(contract.resolve(schema).properties ?? {});
+  return parts
+    .map((part) => contract.resolve(part))
+    .find(({ properties = {} }) =>
+      Object.values(properties).some((property) => property['x-side']),
+    );
+}
+
+/** The order by a counter of caps is named after their table. */
+const toColumn = (order: string) => order.replace(/^call_limits\./, '');
+
+const sideOfColumn = (operation: Operation, order: string): MoneyVisibility | undefined =>
+  findRowSchema(operation)?.schema.properties?.[toColumn(order)]?.['x-side'];
+
+function findRowSchema({ responses }: Operation): { name: string; schema: Schema } | undefined {
+  const content = responses['200']?.content as Record<string, { schema?: Schema }> | undefined;
+  const page = content?.['application/json']?.schema;
+  if (!page) return undefined;
+  const { properties = {} } = contract.resolve(page);
+  const rows = Object.values(properties).find(({ type, items }) => type === 'array' && items?.$ref);
+  const name = rows?.items?.$ref?.split('/').at(-1);
+  return name === undefined ? undefined : { name, schema: contract.resolve(rows!.items!) };
+}
+
+let sidesOfLists: Map<string, Map<string, MoneyVisibility>> | undefined;
+
+export function sidesOfFilters(schema: string): ReadonlyMap<string, MoneyVisibility> {
+  sidesOfLists ??= new Map(
+    contract.operations.flatMap((operation) => {
+      const name = findRowSchema(operation)?.name;
+      const sides = operation.parameters.flatMap((parameter): [string, MoneyVisibility][] =>
+        parameter['x-side'] ? [[parameter.name, parameter['x-side']]] : [],
+      );
+      return name && sides.length > 0 ? [[name, new Map(sides)] as const] : [];
+    }),
+  );
+  return sidesOfLists.get(schema) ?? NO_SIDES;
+}
+
+const NO_SIDES: ReadonlyMap<string, MoneyVisibility> = new Map();

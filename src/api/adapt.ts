@@ -1,0 +1,248 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { isOpen, type Operation, type OperationId } from '../platform/contract/contract';
+import type { TenantDatabases } from '../data/tenant';
+import { HttpProblem } from '../platform/errors';
+import type { Authenticator } from './auth/authenticator';
+import { authorize } from './auth/caller';
+import { takeField } from './auth/fields';
+import type { Authenticated } from './auth/scheme';
+import { takeImportedIdentity } from './records/kept-identity';
+import type { BodyTimeouts } from './request/body-timeout';
+import { isLogged, UNCHANGED, type ChangeLog, type AuditEntry } from './records/change-log';
+import type { Call } from './handlers';
+import type { Idempotency } from './records/idempotency';
+import { identifyKeyOwner } from './records/key-owner';
+import type { LoadDestinationTest } from './request/limited-destinations';
+import type { RateLimits } from './rate-limits';
+import { requireSmallBody, type BodyReader } from './request/read-body';
+import { selectDb, readCall } from './request/read-call';
+import { errorUnlessRemoved } from './removed-company';
+import { sendJson, sendReply } from './reply/send-reply';
+import { DATA_AGE, type StaleReads } from './records/stale-reads';
+import { unchangedReply } from './records/stored-fields';
+import type { Storage } from '../platform/storage/storage';
+import {
+  digestFile,
+  discardUpload,
+  isMultipart,
+  storeUpload,
+  type Upload,
+  type Uploader,
+} from './request/upload';
+import type { ValidQueries } from './request/valid-queries';
+import type { Validator } from './request/validate';
+
+export interface Pipeline {
+  authenticator: Authenticator;
+  limits: RateLimits;
+  readBody: BodyReader;
+  timeouts: BodyTimeouts;
+  upload: Uploader;
+  storage: Storage;
+  validate: Validator;
+  queries: ValidQueries;
+  tenants: TenantDatabases;
+  destinations: LoadDestinationTest;
+  /** Databases of requests that accept stale data. */
+  stale: StaleReads;
+  idempotency: Idempotency;
+  changes: ChangeLog;
+  /** How far a new id may lie beyond the existing ids of its table; null for any. */
+  id_reach: bigint | null;
+}
+
+export interface AnyHandler {
+  (call: Call<OperationId>): Promise<unknown>;
+  singleStatement?: (call: Call<OperationId>, entry: AuditEntry | undefined) => Promise<unknown>;
+  keeps_upload?: boolean;
+}
+
+/**
+ * An operation as an Express handler. Every request goes through these steps, in this order:
+ * authenticate → count against the rate limit → authorize → read the body, store an uploaded
+ * file → read (merge, normalize, validate, check references) → run (once for each
+ * Idempotency-Key, logged) → reply. Where the credentials may be in the body, a small one is read
+ * first.
+ */
+export function adapt(
+  operation: Operation,
+  { handler, show }: { handler: AnyHandler; show: AnyHandler | undefined },
+  pipeline: Pipeline,
+): RequestHandler {
+  return async (req, res) => {
+    res.locals.operation = operation;
+    parseQueryOnce(req);
+    if (operation.effect && req.method === 'HEAD') throw headNotAllowed(operation);
+    const { sender, upload } = await receive({ operation, req, res }, pipeline);
+    try {
+      const received = { operation, show, req, res, upload, sender };
+      const { call, unchanged } = await readCall(received, pipeline);
+      if (unchanged && show)
+        return await sendReply(req, res, operation.status, await showUnchanged(show, call));
+      if (upload && handler.keeps_upload) await storeUpload(pipeline.storage, upload);
+      await runAndReply({ operation, handler, show, req, res, call }, pipeline);
+    } catch (error) {
+      throw await errorUnlessRemoved(
+        error,
+        operation,
+        selectDb({ operation, sender }, pipeline.tenants),
+      );
+    } finally {
+      if (upload) await discardUpload(pipeline.storage, upload);
+    }
+  };
+}
+
+interface Incoming {
+  operation: Operation;
+  req: Request;
+  res: Response;
+}
+
+/** Authenticates the sender. The body is read after the credentials of the header. */
+async function receive(
+  { operation, req, res }: Incoming,
+  pipeline: Pipeline,
+): Promise<{ sender: Authenticated; upload: Upload | undefined }> {
+  const { authenticator, limits } = pipeline;
+  const admit = async (sender: Authenticated) => {
+    res.locals.caller = sender.caller;
+    const pending = limits.take(sender, { operation, req, res });
+    if (pending) await pending;
+    authorize(sender.caller, operation);
+    return sender;
+  };
+  const earlyCaller = await authenticator.callerOutsideBody(req, operation);
+  const isSender = earlyCaller && operation.credentials === 'account';
+  const early = isSender ? await admit({ caller: earlyCaller, owner: undefined }) : undefined;
+  const upload =
+    hasBody(req) || isMultipart(req)
+      ? await readBody({ operation, req, res, is_known: earlyCaller !== undefined }, pipeline)
+      : undefined;
+  try {
+    const sender =
+      early ?? (await admit(await authenticator.authenticate(req, operation, earlyCaller)));
+    // Credentials of another company than the lead token's do not permit a larger body.
+    if (earlyCaller && sender.caller !== earlyCaller) requireSmallBody(req);
+    if (early) takeField(req.body, 'auth_token');
+    return { sender, upload };
+  } catch (error) {
+    if (upload) await discardUpload(pipeline.storage, upload);
+    throw error;
+  }
+}
+
+const hasBody = ({ headers }: Request): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+
+/** A file is only stored for a caller who may send one. */
+async function readBody(
+  { operation, req, res, is_known }: Incoming & { is_known: boolean },
+  { readBody, upload }: Pipeline,
+): Promise<Upload | undefined> {
+  if (!isMultipart(req)) return void (await readBody(req, res, is_known));
+  // The token of a lead or an invitation may be a field of the form.
+  const hasToken = isOpen(operation) || operation.credentials === 'invitation_token';
+  const isRead = hasToken || (operation.multipart && is_known);
+  return isRead ? upload(operation, req, res, is_known) : undefined;
+}
+
+/** Express parses the query string each time that `req.query` is read. */
+function parseQueryOnce(req: Request): void {
+  Object.defineProperty(req, 'query', { value: req.query, writable: true, configurable: true });
+}
+
+const headNotAllowed = ({ method }: Operation): HttpProblem =>
+  new HttpProblem(
+    'method_not_allowed',
+    'HEAD is not allowed here: the operation changes something.',
+    { headers: { Allow: method.toUpperCase() } },
+  );
+
+/** The reply of a PUT that changes nothing: the record as it is, and no entry in the change log. */
+async function showUnchanged(show: AnyHandler, call: Call<OperationId>): Promise<unknown> {
+  const { query, body } = call as { query: SerializerChoice; body: SerializerChoice };
+  const serializer = body.serializer ?? query.serializer;
+  const shown = { ...call, query: serializer === undefined ? {} : { serializer } };
+  const reply = await show({ ...shown, if_none_match: undefined } as Call<OperationId>);
+  return unchangedReply(reply, call.if_match);
+}
+
+interface SerializerChoice {
+  serializer?: string;
+}
+
+interface Run {
+  operation: Operation;
+  handler: AnyHandler;
+  show: AnyHandler | undefined;
+  req: Request;
+  res: Response;
+  call: Call<OperationId>;
+}
+
+async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
+  const { operation, handler, show, req, res, call } = request;
+  if (isPlainRead(operation)) {
+    const reply = await handler(call);
+    if (call.db.stale) res.set(DATA_AGE, String(call.db.stale.age_seconds()));
+    return sendReply(req, res, operation.status, reply);
+  }
+  const { params, body, caller, owner, ip } = call;
+  const imported = takeImportedIdentity(operation, call, pipeline.id_reach);
+  const { db: ownDb, body: ownBody } = imported ?? call;
+  const ids = { request_id: req.id, client_request_id: req.client_id ?? null };
+  const write = { operation, caller, owner, params, body, ...ids, ip };
+  const run = (db: Call<OperationId>['db'], singleStatement?: AnyHandler['singleStatement']) =>
+    pipeline.changes.runLogged(
+      db,
+      write,
+      (within) => handler({ ...call, body: ownBody as typeof body, db: within }),
+      singleStatement && ((entry) => singleStatement(call, entry)),
+    );
+  const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;
+  // The access of a limited caller is checked in a transaction.
+  const singleStatement = call.caller.teams || imported ? undefined : handler.singleStatement;
+  if (key === undefined) {
+    const reply = await run(ownDb, singleStatement);
+    if (reply !== UNCHANGED) return sendReply(req, res, operation.status, reply);
+    // Its checksum was compared already; the record may have changed since.
+    const shown = await showUnchanged(show!, { ...call, if_match: undefined });
+    return sendReply(req, res, operation.status, shown);
+  }
+  // The answer is stored with the write: in a transaction.
+  const work = (db: Call<OperationId>['db']) => run(db);
+  const answer = await pipeline.idempotency.once(
+    ownDb,
+    await buildKeyedRequest(request, key),
+    work,
+  );
+  if (answer.replayed) res.set('Idempotent-Replayed', 'true');
+  sendJson(res, answer.status, answer.text, answer.headers);
+}
+
+/** Changes nothing: no entry in the change log, no Idempotency-Key. */
+const isPlainRead = (operation: Operation): boolean =>
+  operation.method === 'get' && !operation.effect && !isLogged(operation);
+
+/** The values that must equal those of an earlier request with the same Idempotency-Key. */
+async function buildKeyedRequest({ operation, call }: Run, key: string) {
+  const { params, query, upload, ignored } = call;
+  const body = upload
+    ? [call.body, await digestFile(upload)]
+    : addIgnored(call.body, ignored?.values);
+  const leadToken = call.owner?.token;
+  return {
+    operation,
+    key,
+    owner: identifyKeyOwner(call),
+    lead_token: leadToken,
+    params,
+    query,
+    body,
+  };
+}
+
+/** Requests that differ in ignored fields alone are different ones. */
+const addIgnored = (body: unknown, values: Record<string, unknown> = {}): unknown =>
+  Object.keys(values).length === 0 ? body : [body, values];

@@ -1,0 +1,64 @@
+import type { Request } from 'express';
+import { isSigned } from '../../platform/carriers/signature';
+import { queryByKey, type Directory } from '../../data/directory';
+import { HttpProblem } from '../../platform/errors';
+import { FIND_NUMBER_OWNER } from './queries/carrier-numbers';
+import { anonymousCaller } from './caller';
+import type { FailedAttempts } from './failed-attempts';
+import { readField } from './fields';
+import type { Scheme } from './scheme';
+
+export interface CarrierOptions {
+  /** Key of the carrier's signatures; absent: every request is refused. */
+  auth_token: string | undefined;
+  /** The address the carrier knows this service by. */
+  public_url: string;
+}
+
+/**
+ * Authenticates by the signature of a carrier. The company is the one that has the number in the
+ * field `own_number` of the contract: `To` by default.
+ */
+export function carrierSignatureScheme(
+  directory: Directory,
+  carrier: CarrierOptions,
+  failures: FailedAttempts,
+): Scheme {
+  return {
+    authenticate: async (req, { own_number = 'To' }) => {
+      if (!hasValidSignature(req, carrier))
+        throw await failures.problemFor(req, req.get('X-Twilio-Signature') !== undefined);
+      const phoneNumber = readOwnNumber(req, own_number);
+      const [owner] = phoneNumber
+        ? await queryByKey(directory, ['number', phoneNumber], (sql) =>
+            sql(FIND_NUMBER_OWNER, { phone_number: phoneNumber }),
+          )
+        : [];
+      if (!owner)
+        throw new HttpProblem(
+          'not_found',
+          `${own_number} is not a telephone number of this service.`,
+        );
+      const caller = anonymousCaller(BigInt(owner.company_id), owner.company_name);
+      return { caller, owner: undefined };
+    },
+  };
+}
+
+function hasValidSignature(req: Request, { auth_token, public_url }: CarrierOptions): boolean {
+  const signature = req.get('X-Twilio-Signature');
+  const url = public_url + req.originalUrl;
+  return !!auth_token && !!signature && isSigned(auth_token, signature, url, readForm(req));
+}
+
+const readForm = (req: Request) => (req.body ?? {}) as Record<string, string>;
+
+/** Digits of the number: as + and digits in the form, as digits alone in the query. */
+const readOwnNumber = (req: Request, field: string): string | undefined =>
+  /^\+(\d{6,15})$/.exec(readText(req.body, field))?.[1] ??
+  /^\d{6,15}$/.exec(readText(req.query, field))?.[0];
+
+function readText(source: unknown, field: string): string {
+  const value = readField(source, field);
+  return typeof value === 'string' ? value : '';
+}

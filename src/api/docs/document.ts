@@ -1,0 +1,107 @@
+import { BASE_PATH, contract } from '../../platform/contract/contract';
+import { SAMPLES } from '../../generated/samples';
+import { componentsUsedBy } from '../request/excerpt';
+import { EVENTS, GROUPS, ORDERED_TAGS, pageDocument, type PageOperation, type Paths } from './tags';
+
+// The contract as documents: as it is, with code samples; for Swagger UI; and one tag of it for the
+// reference. In the documents for people, needed permissions and credentials are described as text.
+
+type Json = Record<string, unknown>;
+
+const TOKENS: Record<string, string> = {
+  leadToken: 'Needs a lead token, and nothing else.',
+  webhook_token: 'Needs the token of the endpoint, if it has one.',
+  invitationToken: 'Needs the token of an invitation.',
+  confirmationToken: 'Needs the token of a confirmation.',
+  carrierSignature: 'Only the carrier calls this, with its signature.',
+};
+
+function needs(operation: PageOperation): string[] {
+  const scheme = operation['x-credentials'] ?? Object.keys(operation.security?.[0] ?? {})[0] ?? '';
+  const scope = operation['x-scope'];
+  return [
+    ...(TOKENS[scheme] ? [TOKENS[scheme]] : []),
+    ...(scope ? [`Needs permission \`${scope}\`.`] : []),
+    ...(scheme || scope ? [] : ['Any valid credentials will do.']),
+    ...(operation['x-unlimited']
+      ? ['Only for key pairs, superusers and the users of a superuser team.']
+      : []),
+  ];
+}
+
+function mapOperations(paths: Paths, change: (operation: PageOperation) => Json): Json {
+  const changed = (value: unknown) =>
+    value && typeof value === 'object' && 'responses' in value
+      ? change(value as unknown as PageOperation)
+      : value;
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, item]) => [
+      path,
+      Object.fromEntries(Object.entries(item).map(([key, value]) => [key, changed(value)])),
+    ]),
+  );
+}
+
+const withSamples = (operation: PageOperation): Json => {
+  const samples = SAMPLES[operation.operationId ?? ''];
+  return { ...operation, ...(samples && { 'x-codeSamples': samples }) };
+};
+
+const forPeople = (operation: PageOperation): Json => ({
+  ...operation,
+  description: [operation.description, needs(operation).join(' ')].filter(Boolean).join('\n\n'),
+});
+
+export const publishedDocument = (): Json => ({
+  ...contract.document,
+  paths: mapOperations(pageDocument.paths, withSamples),
+});
+
+// This server, whatever the contract's example server is.
+const SERVERS = [{ url: BASE_PATH, description: 'This server' }];
+
+/** The contract for Swagger UI, its tags in the order of a newcomer. */
+export const swaggerDocument = (): Json => ({
+  ...contract.document,
+  servers: SERVERS,
+  tags: ORDERED_TAGS.map(({ name, description }) => ({ name, description })),
+  'x-tagGroups': GROUPS.map(({ name, tags }) => ({ name, tags: tags.map((tag) => tag.name) })),
+  paths: mapOperations(pageDocument.paths, forPeople),
+});
+
+function selectPaths(paths: Paths, tag: string): Paths {
+  const items = Object.entries(paths).map(([path, item]) => {
+    const keptEntries = Object.entries(item).filter(
+      ([, value]) => !('responses' in value) || value.tags[0] === tag,
+    );
+    return [path, Object.fromEntries(keptEntries)] as const;
+  });
+  return Object.fromEntries(
+    items.filter(([, item]) => Object.values(item).some((value) => 'responses' in value)),
+  );
+}
+
+/** Without security schemes: the description says what a reader needs to know of them. */
+const forReaders = (operation: PageOperation): Json => ({
+  ...withSamples(forPeople(operation) as never),
+  security: [],
+  callbacks: undefined,
+});
+
+export function tagDocument(tag: string): Json {
+  const paths = selectPaths(pageDocument.paths, tag);
+  const webhooks = selectPaths(EVENTS, tag);
+  const shown = {
+    paths: mapOperations(paths, forReaders),
+    ...(Object.keys(webhooks).length > 0 && { webhooks }),
+  };
+  const { openapi, info } = contract.document;
+  return {
+    openapi,
+    info: { title: info.title, version: info.version },
+    servers: SERVERS,
+    tags: [{ name: tag }],
+    ...shown,
+    components: componentsUsedBy(contract.document, shown),
+  };
+}

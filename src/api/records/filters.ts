@@ -1,0 +1,125 @@
+import {
+  buildFilterCondition,
+  buildMoneyCondition,
+  buildVisibleCondition,
+  type AccessScope,
+} from '../../data/access/access-scope';
+import { type Projection } from '../../data/projection/projection';
+import { identify } from '../../data/records';
+import type { ListQuery } from './list';
+import { sidesOfFilters } from '../access/sides';
+import { cachedCount } from '../../data/projection/list-statements';
+
+/**
+ * A filter with a closed set of values: SQL over t for each, and SQL of how many records have it
+ * where that is known without counting them.
+ */
+export interface FilterByCase {
+  cases: Record<string, string>;
+  totals?: Record<string, string>;
+}
+
+/**
+ * One end of an interval whose records are counted by subtraction, where that is faster: `among` is
+ * SQL of how many records have the value at all, `beyond` of how many of these lie outside this
+ * end.
+ */
+export interface IntervalFilter {
+  condition: string;
+  among: string;
+  beyond: string;
+}
+
+/**
+ * A resource's own filters, by parameter: SQL over t with `{parameter}` for the value, or by case.
+ */
+export type Filters = Record<string, string | FilterByCase | IntervalFilter>;
+
+interface ReadFilter extends Partial<IntervalFilter> {
+  condition: string;
+  total?: string | undefined;
+}
+
+function readFilter(filter: Filters[string], value: unknown): ReadFilter {
+  if (typeof filter === 'string') return { condition: filter };
+  if ('condition' in filter) return filter;
+  return { condition: filter.cases[String(value)]!, total: filter.totals?.[String(value)] };
+}
+
+/** How many records meet all of the filters, where that is known. */
+function buildTotal(filters: ReadFilter[]): string | undefined {
+  const [{ total, among } = {}] = filters;
+  if (filters.length === 1 && total !== undefined) return total;
+  const isInterval = among !== undefined && filters.every((filter) => filter.among === among);
+  if (!isInterval) return undefined;
+  // Nothing lies beyond both ends, unless they are in the wrong order.
+  return `greatest(0, ${[among, ...filters.map(({ beyond }) => beyond)].join(' - ')})`;
+}
+
+interface Conditions {
+  /** SQL over t, all of which must be true. */
+  conditions: string[];
+  values: Record<string, unknown>;
+  /** SQL of how many records meet them, where that is known without counting them. */
+  total: { sql: string; is_number: true } | undefined;
+}
+
+/** Selects the records that match the filters and are in the caller's scope. */
+export function buildConditions(
+  query: ListQuery,
+  projection: Projection,
+  { filters, scope }: { filters: Filters; scope: AccessScope | undefined },
+): Conditions {
+  const { plural, appendOnly: everlasting } = projection;
+  const { conditions, values } = commonConditions(query, projection);
+  Object.assign(values, scope);
+  const read: ReadFilter[] = [];
+  const addScopeConditions = (filter: string) => {
+    if (!scope) return;
+    const condition = buildFilterCondition(filter, plural);
+    if (condition) conditions.push(condition);
+    const side = sidesOfFilters(projection.schema).get(filter);
+    if (side) conditions.push(buildMoneyCondition(side));
+  };
+  if (query.fulltext) addScopeConditions('fulltext');
+  for (const [name, filter] of Object.entries(filters)) {
+    const value = (query as Record<string, unknown>)[name];
+    if (value === undefined) continue;
+    read.push(readFilter(filter, value));
+    conditions.push(read.at(-1)!.condition);
+    values[name] = value;
+    addScopeConditions(name);
+  }
+  const all = everlasting === true ? undefined : cachedCount(plural);
+  const totalSql = conditions.length === 0 ? all : buildTotal(read);
+  const inScope = scope && buildVisibleCondition(plural);
+  const sql = conditions.length > read.length || inScope ? undefined : totalSql;
+  if (inScope) conditions.push(inScope);
+  return { conditions, values, total: sql === undefined ? undefined : { sql, is_number: true } };
+}
+
+function commonConditions(query: ListQuery, projection: Projection) {
+  const { ids, created_at_from, created_at_to, fulltext } = query;
+  const conditions: string[] = [];
+  const values: Record<string, unknown> = {};
+  const add = (condition: string, more: Record<string, unknown>) => {
+    conditions.push(condition);
+    Object.assign(values, more);
+  };
+  if (ids) {
+    const identifiers = ids.map(identify);
+    const pickValues = (kind: 'id' | 'uuid') =>
+      identifiers.flatMap((name) => (name?.key === kind ? [name.value] : []));
+    add('(t.id = ANY({ids}::bigint[]) OR t.uuid = ANY({uuids}::uuid[]))', {
+      ids: pickValues('id'),
+      uuids: pickValues('uuid'),
+    });
+  }
+  if (created_at_from) add('t.created_at >= {created_at_from}::timestamptz', { created_at_from });
+  if (created_at_to) add('t.created_at <= {created_at_to}::timestamptz', { created_at_to });
+  if (fulltext && projection.fulltext)
+    add(`${projection.fulltext} LIKE {fulltext}`, { fulltext: likePattern(fulltext) });
+  return { conditions, values };
+}
+
+const likePattern = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;

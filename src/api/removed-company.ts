@@ -1,0 +1,24 @@
+import type { Operation } from '../platform/contract/contract';
+import type { Db } from '../data/tenant';
+import { HttpProblem, type ErrorCode } from '../platform/errors';
+import { problemFor } from './reply/error-handler';
+import { HAS_COMPANY } from './queries/companies';
+
+/** Problems of a request that runs while its company is removed, in addition to internal errors. */
+const REMOVAL_CODES = new Set<ErrorCode>(['unknown_reference', 'wrong_state']);
+
+/**
+ * The error of a request, or 401 where its company was removed meanwhile: then no record that the
+ * request reads or names exists, and its credentials were valid for a moment only.
+ */
+export async function errorUnlessRemoved(
+  error: unknown,
+  operation: Operation,
+  db: Pick<Db, 'sql'>,
+): Promise<unknown> {
+  const problem = problemFor(error, { operation });
+  if (problem && !REMOVAL_CODES.has(problem.code)) return error;
+  const rows = await db.sql(HAS_COMPANY, {}).catch(() => undefined);
+  if (rows === undefined || rows.length > 0) return error;
+  return new HttpProblem('wrong_credentials', 'The company of these credentials was removed.');
+}

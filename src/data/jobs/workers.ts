@@ -1,0 +1,159 @@
+import type PgBoss from 'pg-boss';
+import type { Logger } from 'pino';
+import type { Database } from '../client';
+import { createWakeSignal, listen, type WakeSignal } from '../notifications';
+import { claimer, type ClaimResult, type Job } from './claim-jobs';
+import { jobRuns } from '../../platform/telemetry/metrics';
+import { inSpan } from '../../platform/telemetry/tracing';
+import { EXTEND_JOB } from './queries/job';
+import { CHANNEL, library, TIMING, type JobContext, type Runners, type Timing } from './queue';
+import { TASK_NAMES, TASKS, type TaskName } from './tasks';
+
+export interface Workers {
+  /** Begins no further job, asks those that run to end, and waits for them. */
+  stop(): Promise<void>;
+}
+
+interface WorkersOptions {
+  database: Database;
+  log: Logger;
+  runners: Runners;
+  timing?: Timing;
+}
+
+export async function startWorkers({
+  database,
+  log,
+  runners,
+  timing = TIMING,
+}: WorkersOptions): Promise<Workers> {
+  const boss = library((text, values) => database.pool.query(text, values), {
+    supervise: true,
+    maintenance_seconds: timing.maintenance_seconds,
+  });
+  boss.on('error', (error) => log.warn({ err: error }, 'the job queue'));
+  await boss.start();
+  const stopping = new AbortController();
+  const bells = new Map(TASK_NAMES.map((name) => [name, createWakeSignal()]));
+  const listener = listen({
+    url: database.session_url,
+    channel: CHANNEL,
+    onNotification: (name) => bells.get(name as TaskName)?.notify(),
+    stopping: stopping.signal,
+  });
+  const loops = TASK_NAMES.map((name) => {
+    const runner = runners[name] as (payload: unknown, context: JobContext) => Promise<void>;
+    return loop({
+      boss,
+      database,
+      log,
+      name,
+      runner,
+      timing,
+      bell: bells.get(name)!,
+      stopping: stopping.signal,
+    });
+  });
+  return {
+    stop: async () => {
+      stopping.abort();
+      bells.forEach(({ notify: ring }) => ring());
+      await Promise.all(loops);
+      await listener;
+      await boss.stop({ graceful: false });
+    },
+  };
+}
+
+interface Loop {
+  boss: PgBoss;
+  database: Database;
+  log: Logger;
+  name: TaskName;
+  runner: (payload: unknown, context: JobContext) => Promise<void>;
+  timing: Timing;
+  bell: WakeSignal;
+  stopping: AbortSignal;
+}
+
+async function loop(context: Loop): Promise<void> {
+  const { database, log, name, bell, stopping, timing } = context;
+  const { concurrency } = TASKS[name];
+  const companyMax = Math.ceil(concurrency / 2);
+  const claim = claimer(database.sql, name);
+  const running = new Map<Promise<void>, Job>();
+  const claimFree = async (free: number): Promise<ClaimResult> => {
+    if (free === 0) return NOTHING;
+    return claim({ free, company_max: companyMax, running: running.values() }).catch(
+      (error: unknown) => {
+        log.warn({ err: error, job: name }, 'jobs could not be claimed; this will be tried again');
+        return NOTHING;
+      },
+    );
+  };
+  while (!stopping.aborted) {
+    const free = concurrency - running.size;
+    const { jobs, is_contended } = await claimFree(free);
+    for (const job of jobs) {
+      const work = run(context, job).finally(() => {
+        running.delete(work);
+        bell.notify();
+      });
+      running.set(work, job);
+    }
+    if (free === 0 || (jobs.length < free && !is_contended)) await bell.wait(timing.poll_ms);
+  }
+  await Promise.all(running.keys());
+}
+
+const NOTHING: ClaimResult = { jobs: [], is_contended: false };
+
+/** Runs one job with a heartbeat. Its error is logged, and the job runs again. */
+async function run(context: Loop, job: Job): Promise<void> {
+  const { id, data } = job;
+  const { boss, log, name, runner, stopping, timing } = context;
+  const takenOver = new AbortController();
+  // While the database is down, no other process can take over the job.
+  const beat = () =>
+    void extendOwnJob(context, job).then(
+      (mine) => mine || takenOver.abort(),
+      () => undefined,
+    );
+  beat();
+  const heartbeat = setInterval(beat, timing.heartbeat_ms);
+  const measure = jobRuns.startTimer({ kind: name });
+  try {
+    const signal = AbortSignal.any([stopping, takenOver.signal]);
+    const attributes = { 'trunkline.job': name, 'trunkline.job_id': id };
+    await inSpan(`job ${name}`, { kind: 'CONSUMER', attributes, begins: true }, () =>
+      runner(data, { job_id: id, signal }),
+    );
+    // A run that was suspended until another process took over the job must not complete it.
+    if (await extendOwnJob(context, job)) await boss.complete(name, id);
+    measure({ result: 'done' });
+  } catch (error) {
+    measure({ result: stopping.aborted || takenOver.signal.aborted ? 'interrupted' : 'failed' });
+    if (!stopping.aborted && !takenOver.signal.aborted)
+      log.warn({ err: error, job: name, job_id: id }, 'a job failed and will run again');
+    // While the database is down the job cannot be failed: it expires and runs again then.
+    const mine = !takenOver.signal.aborted && (await extendOwnJob(context, job).catch(() => false));
+    if (mine) await boss.fail(name, id).catch(() => undefined);
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+/** Postpones the expiry of a job. False when the job is over or another run of it has begun. */
+async function extendOwnJob(
+  { database, name, timing }: Loop,
+  { id, retry_count }: Job,
+): Promise<boolean> {
+  const { expire_seconds } = timing;
+  const extended = await database.sql(EXTEND_JOB, {
+    name,
+    id,
+    expire_seconds,
+    retry_count,
+  });
+  return extended.length === 1;
+}

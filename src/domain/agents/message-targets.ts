@@ -1,0 +1,79 @@
+import { replaceAttached } from '../../data/attachments';
+import { resolveReferences, type Reference } from '../../data/records';
+import type { Db } from '../../data/tenant';
+import { LIST_TARGETS } from './queries/messages';
+
+export interface TargetFields {
+  agent_status_id?: string | null;
+  buyer_ids?: string[] | null;
+  buyer_group_ids?: string[] | null;
+  call_center_ids?: string[] | null;
+}
+
+/** `TargetFields` as ids; undefined where the request does not change them. */
+export interface Targets {
+  agent_status_id?: bigint | null;
+  buyer_ids?: bigint[];
+  buyer_group_ids?: bigint[];
+  call_center_ids?: bigint[];
+}
+
+const LISTS = {
+  call_center_ids: {
+    table: 'call_centers',
+    pairs: 'agent_message_call_centers',
+    column: 'call_center_id',
+  },
+  buyer_group_ids: {
+    table: 'buyer_groups',
+    pairs: 'agent_message_buyer_groups',
+    column: 'buyer_group_id',
+  },
+  buyer_ids: { table: 'buyers', pairs: 'agent_message_buyers', column: 'buyer_id' },
+} as const;
+/** Locks are taken in this order. */
+const LIST_NAMES = Object.keys(LISTS) as (keyof typeof LISTS)[];
+
+/**
+ * Finds the records that the fields name, and locks them against deletion. Throws a 422 problem
+ * for unknown ones.
+ */
+export async function resolveTargets(db: Db, fields: TargetFields): Promise<Targets> {
+  const targets: Targets = {};
+  const { agent_status_id } = fields;
+  if (agent_status_id !== undefined)
+    targets.agent_status_id =
+      agent_status_id === null ? null : await resolveStatus(db, agent_status_id);
+  for (const field of LIST_NAMES) {
+    const references = fields[field];
+    if (references === undefined) continue;
+    targets[field] = await resolveReferences(db, LISTS[field].table, references ?? [], { field });
+  }
+  return targets;
+}
+
+async function resolveStatus(db: Db, reference: Reference): Promise<bigint> {
+  const field = 'agent_status_id';
+  return (await resolveReferences(db, 'agent_statuses', [reference], { field }))[0]!;
+}
+
+/** Writes the targets of a locked message, and returns whether they have changed. */
+export async function writeTargets(db: Db, id: bigint, targets: Targets): Promise<boolean> {
+  const { agent_status_id } = targets;
+  let changed = false;
+  if (agent_status_id !== undefined) {
+    const unchanged = await db.prisma.agentMessage.count({ where: { id, agent_status_id } });
+    changed = unchanged === 0;
+    if (changed)
+      await db.prisma.agentMessage.updateMany({ where: { id }, data: { agent_status_id } });
+  }
+  const [before] = await db.sql(LIST_TARGETS, { id });
+  for (const name of LIST_NAMES) {
+    const ids = targets[name];
+    if (!ids || before![name]?.join() === ids.join()) continue;
+    const { pairs, column } = LISTS[name];
+    await replaceAttached(db, pairs, { agent_message_id: id }, { [column]: ids });
+    changed = true;
+  }
+  return changed;
+}

@@ -1,0 +1,215 @@
+import { commonColumns, type Projection } from '../../data/projection/projection';
+import { capColumns, limitsJoin, NOW, openHoursJoin, usedSql } from '../caps/cap-columns';
+import { CAPS, METRICS, type Metric } from '../caps/caps';
+import { type SortKey } from '../../data/projection/list-statements';
+
+const OF_BUYER = 'x.company_id = t.company_id AND x.buyer_id = t.id';
+
+/** The current conversion is the first of the first time frame that is open now. */
+const CURRENT_CONVERSION_JOIN = `LEFT JOIN LATERAL (
+    SELECT x.*
+    FROM buyer_conversions x
+    WHERE ${OF_BUYER}
+      AND is_open(x.open_minutes, local_minute_of_week(${NOW}, l.zone))
+    ORDER BY x.time_frame, x.position
+    LIMIT 1
+  ) c ON true`;
+
+const hoursWith = (metrics: readonly Metric[]) => {
+  const limits = metrics.map((metric) => `'${metric}_hourly_limit', x.${metric}_hourly_limit`);
+  return `coalesce(
+  (
+    SELECT json_agg(
+      json_strip_nulls(json_build_object(${limits.join(', ')}, 'schedule', x.schedule))
+      ORDER BY x.position
+    )
+    FROM buyer_business_hours x
+    WHERE ${OF_BUYER}
+  ),
+  '[]'
+)`;
+};
+
+const CONVERSION = [
+  'name',
+  'conversion_type',
+  'duration',
+  'revenue',
+  'revenue_min',
+  'revenue_max',
+  'revenue_increment',
+  'duplicate_timeframe',
+  'token_values',
+  'attribution_token_values',
+]
+  .map((column) => `'${column}', x.${column}`)
+  .join(', ');
+
+const CONVERSIONS = `coalesce(
+  (
+    SELECT json_agg(
+      json_build_object(
+        'buyer_conversions_attributes', frame.conversions,
+        'schedule', frame.schedule
+      )
+      ORDER BY frame.time_frame
+    )
+    FROM (
+      SELECT
+        x.time_frame,
+        (array_agg(x.schedule))[1] AS schedule,
+        json_agg(json_build_object(${CONVERSION}) ORDER BY x.position) AS conversions
+      FROM buyer_conversions x
+      WHERE ${OF_BUYER}
+      GROUP BY x.time_frame
+    ) frame
+  ),
+  '[]'
+)`;
+
+/** Texts like "key:value" as an object; the last of two equal keys counts. */
+const hash = (texts: string) => `CASE
+  WHEN cardinality(${texts}) > 0 THEN (
+    SELECT json_object_agg(key, value)
+    FROM (
+      SELECT DISTINCT ON (split_part(pair, ':', 1))
+        split_part(pair, ':', 1) AS key,
+        substr(pair, strpos(pair, ':') + 1) AS value
+      FROM unnest(${texts}) WITH ORDINALITY AS given (pair, n)
+      ORDER BY split_part(pair, ':', 1), n DESC
+    ) pairs
+  )
+  ELSE '{}'
+END`;
+
+const groups = (column: string) => `ARRAY(
+  SELECT g.${column}
+  FROM buyer_group_members m
+  JOIN buyer_groups g ON g.company_id = m.company_id AND g.id = m.buyer_group_id
+  WHERE m.company_id = t.company_id AND m.buyer_id = t.id
+  ORDER BY g.id
+)`;
+
+const attached = (table: string, column: string) =>
+  `ARRAY(SELECT x.${column} FROM ${table} x WHERE ${OF_BUYER} ORDER BY 1)`;
+
+const CONVERSION_IDS = `ARRAY(
+  SELECT x.id FROM buyer_conversions x WHERE ${OF_BUYER} ORDER BY x.time_frame, x.position
+)`;
+
+const listId = (list: string) => `CASE WHEN cardinality(t.${list}) > 0 THEN t.id END`;
+
+/** One text a line, in lower case. */
+const fulltext = ['name', 'number', 'user_buyer_id', 'email', 'external_record_id']
+  .map((column) => `coalesce(t.${column}, '')`)
+  .join(` || E'\\n' || `);
+
+export const projection = {
+  schema: 'Buyer',
+  singular: 'buyer',
+  plural: 'buyers',
+  joins: {
+    l: limitsJoin('buyer_id'),
+    h: openHoursJoin('h'),
+    c: CURRENT_CONVERSION_JOIN,
+  },
+  fulltext: `lower(${fulltext})`,
+  // The revenue that a buyer earns reveals the payouts of traffic sources.
+  limited: {
+    business_hours_schedule: hoursWith(METRICS.filter((metric) => metric !== 'earned_revenue')),
+  },
+  columns: {
+    ...commonColumns('buyers'),
+    type: `'Buyer'`,
+    name: true,
+    context_menu_name: `nullif(concat_ws(' ', t.name, '(' || t.number || ')'), '')`,
+    email: true,
+    number: true,
+    paused: true,
+    time_zone: true,
+    user_buyer_id: true,
+    bid_price: 'c.revenue',
+    route_by_type: true,
+    buyer_type: true,
+    buyer_group_ids: groups('id'),
+    buyer_group_names: groups('name'),
+    token_values: `coalesce(c.token_values, '{}')`,
+    token_values_hash: hash('c.token_values'),
+    attribution_token_values: `coalesce(c.attribution_token_values, '{}')`,
+    attribution_token_values_hash: hash('c.attribution_token_values'),
+    last_call_at: 'l.last_call_at',
+    weight: true,
+    tier: true,
+    timeout_seconds: true,
+    dtmf_tones: true,
+    ...capColumns('h'),
+    prepaid: 'l.balance IS NOT NULL',
+    balance: 'l.balance',
+    reserved_balance: 'coalesce(l.pending_revenue, 0)',
+    credit_limit: 'coalesce(l.credit_limit, 0)',
+    balance_low_limit: 'l.balance_low_limit',
+    current_conversion_revenue_max: 'c.revenue_max',
+    current_conversion_revenue_min: 'c.revenue_min',
+    current_conversion_revenue_increment: 'c.revenue_increment',
+    current_conversion_revenue: 'c.revenue',
+    current_conversion_duration: 'c.duration',
+    current_conversion_duplicate_timeframe: 'c.duplicate_timeframe',
+    current_conversion_name: 'c.name',
+    current_conversion_token_value_ids: `coalesce(c.token_value_ids, '{}')`,
+    current_conversion_attribution_token_value_ids: `coalesce(c.attribution_token_value_ids, '{}')`,
+    ping_timeout_seconds: 'coalesce(t.ping_timeout_ms / 1000.0, t.ping_timeout_seconds)::float8',
+    bid_request: true,
+    bid_response: true,
+    buyer_suppression_ids: attached('buyer_suppression_buyers', 'buyer_suppression_id'),
+    record_token_filter_id: listId('record_token_filter_data'),
+    record_token_filter_data_count: `cardinality(t.record_token_filter_data)`,
+    record_token_filter_data: true,
+    states: true,
+    area_codes: true,
+    zip_list_id: true,
+    record_token_additional_id: listId('record_token_additional_data'),
+    record_token_additional_data_count: `cardinality(t.record_token_additional_data)`,
+    record_token_additional_data: true,
+    business_hours_schedule: hoursWith(METRICS),
+    buyer_conversions_schedule: CONVERSIONS,
+    record_calls: true,
+    press_one_to_accept: true,
+    display_caller_id_type: true,
+    display_service_number_id: true,
+    epc_timeframe: true,
+    epc_assumed_amount: true,
+    epc_assumed_calls_count: true,
+    buyer_fleet_id: true,
+    call_limit_id: 'l.id',
+    current_conversion_id: 'c.id',
+    buyer_conversion_ids: CONVERSION_IDS,
+    paused_by_user_id: true,
+    team_ids: attached('access_control_list_buyers', 'access_control_list_id'),
+  },
+} as const satisfies Projection<'Buyer', 'buyer', 'buyers'>;
+
+const sortBy = (column: string, type: SortKey['type'], nullable = false): SortKey => ({
+  sql: `t.${column}`,
+  type,
+  nullable,
+});
+
+export const orders: Record<string, SortKey> = {
+  name: sortBy('name', 'text', true),
+  calls_count: { sql: 'coalesce(l.calls_count, 0)', type: 'bigint' },
+  recent_calls_count: { sql: usedSql('attempt_daily_used'), type: 'bigint' },
+  outgoing_webhooks_count: sortBy('outgoing_webhooks_count', 'bigint'),
+  paused: sortBy('paused', 'boolean'),
+  number: sortBy('number', 'text', true),
+  created_at: sortBy('created_at', 'timestamptz'),
+  last_call_at: { sql: 'l.last_call_at', type: 'timestamptz', nullable: true },
+  tier: sortBy('tier', 'double precision'),
+  weight: sortBy('weight', 'double precision'),
+  time_zone: sortBy('time_zone', 'text'),
+  user_buyer_id: sortBy('user_buyer_id', 'text', true),
+  ...Object.fromEntries(
+    CAPS.map(({ used }) => [used, { sql: usedSql(used), type: 'numeric' } satisfies SortKey]),
+  ),
+};
+
+export const filters = { number: 't.number = {number}', paused: 't.paused = {paused}' };

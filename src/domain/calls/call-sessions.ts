@@ -1,0 +1,138 @@
+import { selectVisibleBuyers } from '../../data/access/access-scope';
+import type { Db } from '../../data/tenant';
+import type { Deps } from '../deps';
+import type { Handlers } from '../../api/handlers';
+import { Json } from '../../api/reply/reply';
+import { buildDecision, type DecidedBuyer, type Decision } from '../routing/engine/decision';
+import { formatDecision } from '../routing/engine/explanation';
+import { listConsidered } from '../routing/engine/route';
+import { runWithPreDialChecks } from '../routing/pre-dial-webhooks';
+import { startCall } from './begin-call';
+import { findAgentId } from './describe-call';
+import { explainRouting } from './explain-routing';
+import { handleCallEvent } from './handle-event';
+import { readCall, readDecisions, readKeyPresses } from './read-call';
+import { readIncomingCall } from './read-incoming-call';
+import { readSession, type CallSession } from './session';
+
+/**
+ * Calls in progress, for softswitches: begin a call, report its events, and ask what to do next;
+ * also the decisions about a call, and what routing would decide now.
+ *
+ * Locks are taken in this order: the call (of a new one, its call_sid), caps of groups, caps of
+ * buyers, leads.
+ */
+export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
+  const edges = { request, pepper, clock, carrier };
+  return {
+    createCallSession: async ({ body, db }) => {
+      const now = clock();
+      const incoming = await readIncomingCall(db, body, now);
+      const { session, created } = await runWithPreDialChecks(db, edges, (preDial) =>
+        startCall(db, { ...incoming, preDial }, now),
+      );
+      return reply(db, session, created ? 201 : 200);
+    },
+
+    showCallSession: async ({ params, db }) =>
+      reply(db, await readSession(db, await readCall(db, params.id), { fresh: true })),
+
+    createCallEvent: async ({ params, body, db }) => {
+      const agentId = await findAgentId(db, body.agent_id ?? null);
+      const session = await runWithPreDialChecks(db, edges, (preDial) =>
+        handleCallEvent(
+          db,
+          params.id,
+          { ...body, agent_id: agentId, preDial, must_be_used: true },
+          clock(),
+        ),
+      );
+      return reply(db, session);
+    },
+
+    showCallDecision: async ({ params, db }) => {
+      const { id } = await readCall(db, params.id);
+      const decisions = await visibleParts(db, await readDecisions(db, id));
+      return { status: 200, success: true, errors: {}, decisions, metadata: { root: 'decisions' } };
+    },
+
+    explainRouting: async ({ body, db, caller: asker }) => {
+      const at = body.at ? new Date(body.at) : clock();
+      const asking = { at, asker, carrier };
+      const { verdict, ordered } = await explainRouting(db, body, asking);
+      if (!db.accessScope) return new Json<never>(explanation(formatDecision(verdict, ordered)));
+      const explained = buildDecision(verdict, listConsidered(ordered));
+      const [decision] = await visibleParts(db, [explained]);
+      return {
+        status: 200,
+        success: true,
+        errors: {},
+        decision: decision!,
+        metadata: { root: 'decision' },
+      };
+    },
+  } satisfies Partial<Handlers>;
+};
+
+const explanation = (decision: readonly string[]): string[] => [
+  '{"status":200,"success":true,"errors":{},"decision":',
+  ...decision,
+  ',"metadata":{"root":"decision"}}',
+];
+
+async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Decision[]> {
+  if (!db.accessScope) return [...decisions];
+  const ids = decisions.flatMap(({ candidates }) => candidates.map(({ buyer_id }) => buyer_id));
+  const visible = await selectVisibleBuyers(db, [...new Set(ids)]);
+  return decisions.map((decision) => ({
+    ...decision,
+    message: isSourceCapReason(decision) ? SOURCE_CAP : decision.message,
+    buyer_ids: decision.buyer_ids.filter((id) => visible.has(id)),
+    // `net_bid` reveals what traffic sources are paid.
+    bids: decision.bids
+      .filter(({ buyer_id }) => visible.has(buyer_id))
+      .map((bid) => ({ ...bid, net_bid: null })),
+    candidates: decision.candidates
+      .filter(({ buyer_id }) => visible.has(buyer_id))
+      .map(withoutEarnings),
+    caps: decision.caps.filter(
+      ({ buyer_id, cap }) => buyer_id !== null && visible.has(buyer_id) && !isEarningsCap(cap),
+    ),
+  }));
+}
+
+/** The earnings from a buyer reveal what traffic sources are paid. */
+const isEarningsCap = (cap: unknown): boolean => String(cap).startsWith('earned_revenue');
+
+const SOURCE_CAP = 'a cap of the traffic source is used up';
+
+/** Users of buyers must not read how full a cap of a traffic source is. */
+const isSourceCapReason = ({ reason }: { reason: string | null }): boolean =>
+  reason === 'traffic_source_cap_reached' || reason === 'traffic_source_concurrency_full';
+
+function withoutEarnings(candidate: DecidedBuyer): DecidedBuyer {
+  if (isSourceCapReason(candidate)) return { ...candidate, message: SOURCE_CAP, details: null };
+  if (!isEarningsCap(candidate.details?.cap)) return candidate;
+  return { ...candidate, message: 'a cap of the buyer or its group is used up', details: null };
+}
+
+async function reply(db: Db, session: CallSession, status = 200): Promise<Json<never>> {
+  const { key_presses: loadedKeyPresses, ...shown } = session;
+  const { instruction } = session;
+  const keyPresses =
+    instruction.action === 'connect'
+      ? (loadedKeyPresses ?? (await readKeyPresses(db, session.id)))
+      : [];
+  const callSession = { ...shown, instruction: { ...instruction, key_presses: keyPresses } };
+  return new Json(
+    JSON.stringify({
+      status,
+      success: true,
+      errors: {},
+      call_session: callSession,
+      metadata: { root: 'call_session' },
+    }),
+    {},
+    status,
+  );
+}

@@ -1,0 +1,204 @@
+import type { Reference } from '../../data/records';
+import type { Db } from '../../data/tenant';
+import { HttpProblem, notFound } from '../../platform/errors';
+import { pickAttempt, isOpen, react } from '../routing/engine/progress';
+import {
+  runCheckedTransaction,
+  isCheckRequired,
+  type PreDialCheckRequired,
+  type PreDialState,
+} from '../routing/pre-dial-webhooks';
+import { readCallState, toSession, type CallState } from './call-state';
+import { retryOnPaymentConflict } from './convert-call';
+import {
+  buildEventChange,
+  buildTalkEnd,
+  applyProgress,
+  isTalkReport,
+  type EventChange,
+  type ReportedEvent,
+} from './event-change';
+import type { AttemptRow } from './read-call';
+import { recordChange } from './record-change';
+import { buildRecordingChange, requireRecording } from './record-recording';
+import {
+  AFTER_END,
+  readReported,
+  explainEvent,
+  explainLateEnd,
+  explainRecording,
+  refuseUnused,
+  TOO_LATE,
+} from './refuse-unused';
+import { routeKnownCall } from './route-call';
+import type { CallSession } from './session';
+
+export type { ReportedEvent } from './event-change';
+
+interface EventToHandle extends ReportedEvent {
+  preDial?: PreDialState | undefined;
+  /** Refuse an event with a field that would not be used. */
+  must_be_used?: boolean;
+}
+
+/**
+ * Handles an event of a call and returns what to do now. Events about one call are handled one by
+ * one; one that is repeated or late changes nothing and returns the call as it is.
+ */
+export function handleCallEvent(
+  db: Db,
+  reference: Reference,
+  reported: EventToHandle & { preDial?: undefined },
+  now: Date,
+): Promise<CallSession>;
+/** For callers that can ask webhooks: has no effect if these must be asked first. */
+export function handleCallEvent(
+  db: Db,
+  reference: Reference,
+  reported: EventToHandle,
+  now: Date,
+): Promise<CallSession | PreDialCheckRequired>;
+export async function handleCallEvent(
+  db: Db,
+  reference: Reference,
+  reported: EventToHandle,
+  now: Date,
+): Promise<CallSession | PreDialCheckRequired> {
+  const { event, took_call = false } = reported;
+  const mayConnect = took_call || event === 'answered' || event === 'key_press';
+  for (let time = 0; time < MAX_READS; time++) {
+    const state = await readCallState(db, reference, { may_connect: mayConnect });
+    if (!state) throw notFound();
+    const handled = await handle(db, state, reported, now);
+    if (handled !== 'stale') return handled;
+  }
+  throw new Error(`the call was changed at each of ${MAX_READS} attempts to write an event`);
+}
+
+/**
+ * How often a call is read, if something else keeps changing it between the read and the write.
+ * Each of these changes was written, so events never block one another.
+ */
+const MAX_READS = 50;
+
+async function handle(
+  db: Db,
+  state: CallState,
+  reported: EventToHandle,
+  now: Date,
+): Promise<CallSession | PreDialCheckRequired | 'stale'> {
+  const { call, attempts } = state;
+  const refuse = async (reasons: Parameters<typeof refuseUnused>[3]) => {
+    if (reported.must_be_used) await refuseUnused(db, state, reported, reasons);
+  };
+  requireOwnAttempt(attempts, reported);
+  if (reported.event === 'recording') return recordRecording(db, state, reported, now);
+  if (isTalkReport(state, reported)) {
+    await refuse(explainLateEnd(state, reported));
+    return write(db, state, await buildTalkEnd(db, state, reported, now));
+  }
+  if (call.ended_at !== null) {
+    await refuse(AFTER_END);
+    return toSession(state);
+  }
+  requireClear(attempts, reported);
+  const reaction = react(attempts, reported);
+  if (!reaction.news || (reaction.route && reported.ends_separately)) {
+    await refuse(TOO_LATE);
+    return toSession(state);
+  }
+  await refuse(explainEvent(state, reported, reaction));
+  const change = await buildEventChange(db, state, { reaction, reported, now });
+  return reaction.route
+    ? routeAgain(db, state, change, { now, preDial: reported.preDial })
+    : write(db, state, change);
+}
+
+/** Records the URL of a recording, once for each URL. */
+async function recordRecording(
+  db: Db,
+  state: CallState,
+  reported: EventToHandle,
+  now: Date,
+): Promise<CallSession | 'stale'> {
+  requireRecording(reported);
+  await refuseUnused(db, state, reported, explainRecording(reported));
+  const isReported = await readReported(db, state.call.id, reported);
+  if (isReported('recording_url')) return toSession(state);
+  return write(db, state, buildRecordingChange(state, reported, now));
+}
+
+/** Writes what an event changes if the call is still as it was read. */
+async function write(
+  db: Db,
+  state: CallState,
+  { decide }: EventChange,
+): Promise<CallSession | 'stale'> {
+  const { decision, recorded } = await retryOnPaymentConflict(decide, (change) =>
+    recordChange(db, change),
+  );
+  return recorded === 'stale' ? 'stale' : toSession(applyProgress(state, decision.progress));
+}
+
+function requireOwnAttempt(attempts: readonly AttemptRow[], { attempt }: ReportedEvent): void {
+  const attemptUuid = attempt?.toLowerCase();
+  if (attemptUuid && !attempts.some(({ uuid }) => uuid === attemptUuid))
+    throw HttpProblem.field('attempt', 'unknown_reference', 'is not an attempt of this call');
+}
+
+/** An event about one of several dialed buyers must say which one. Throws 422. */
+function requireClear(attempts: readonly AttemptRow[], reported: ReportedEvent): void {
+  if (reported.event === 'completed') return;
+  const open = attempts.filter(isOpen);
+  if (!reported.attempt && open.length > 1 && !pickAttempt(attempts, reported))
+    throw HttpProblem.field(
+      'attempt',
+      'missing_field',
+      `must be given, as several are open: ${open.map(({ uuid }) => uuid).join(', ')}`,
+    );
+  if (reported.event === 'key_press' && !reported.key)
+    throw HttpProblem.field(
+      'key',
+      'missing_field',
+      'must be given with key_press: the key that was pressed',
+    );
+}
+
+interface Rerouting {
+  now: Date;
+  preDial: PreDialState | undefined;
+}
+
+/**
+ * Writes an event that leaves the call without a buyer together with the next round of the call:
+ * one exchange, so that no cap is locked while another is waited for.
+ */
+async function routeAgain(
+  db: Db,
+  state: CallState,
+  change: EventChange,
+  { now, preDial }: Rerouting,
+): Promise<CallSession | PreDialCheckRequired | 'stale'> {
+  const { call, attempts, version } = state;
+  // A call without a buyer uses and pays nothing.
+  const { progress } = change.decide(NO_PRIOR_PAYMENT);
+  // Buyers that were dialed already are not dialed again.
+  const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
+  const turn = { now, preDial, tried, ignoresSourceLimits: true };
+  const ends = {
+    version,
+    ended_attempts: progress.attempts,
+    events: progress.events,
+    recording_url: progress.recording_url,
+  };
+  let routed = await routeKnownCall(db, call, turn, ends);
+  if (routed === 'needs_transaction')
+    routed = await runCheckedTransaction(db, (tx) => routeKnownCall(tx, call, turn, ends));
+  if (routed === 'stale' || isCheckRequired(routed)) return routed;
+  if (routed === undefined) return write(db, state, change);
+  const next = await readCallState(db, String(call.id), { may_connect: false });
+  if (!next) throw notFound();
+  return toSession(next, { fresh: true });
+}
+
+const NO_PRIOR_PAYMENT = { buyer_paid: false, source_paid: false };

@@ -1,0 +1,142 @@
+import type { Reference } from '../../data/records';
+import type { Statements } from '../../data/tenant';
+import { uuidv7 } from '../../data/uuid';
+import { readCountry } from '../../data/phone/area-codes';
+import type { RoutingRequest } from '../routing/candidates';
+import type { RouteFacts } from '../routing/engine/route';
+import type { CallFacts } from '../routing/caller-facts';
+import { toSource, type RoutingContext } from '../routing/load-routing';
+import type { PreDialState } from '../routing/pre-dial-webhooks';
+import type { AttemptRow, CallRow } from './read-call';
+import type { NewCall, NewEvent } from './record-call';
+import { loadFactsForCall, type RoutedCall } from './route-call';
+import { buildSession, type CallSession } from './session';
+
+export interface IncomingCall {
+  carrier: string;
+  call_sid: string | null;
+  /** E.164 without the plus; null when it is withheld. */
+  caller_number: number | null;
+  caller_city?: string | null;
+  caller_state?: string | null;
+  caller_zip?: string | null;
+  number_called: number | null;
+  number_id: string | null;
+  /** Null when the number called forwards to a buyer. */
+  offer_id: string | null;
+  /** The reference as sent. `offer_id` may be the customer's own identifier. */
+  offerReference?: Reference;
+  buyer_id: string | null;
+  /** Null: use that of the caller's lead. */
+  traffic_source_id: string | null;
+  sub_id: string | null;
+  tokens: Record<string, unknown>;
+  preDial?: PreDialState | undefined;
+}
+
+export const toRoutingRequest = (incoming: IncomingCall): RoutingRequest => ({
+  source: toSource(incoming),
+  number: incoming.caller_number,
+  traffic_source_id: incoming.traffic_source_id,
+  carrier: incoming.carrier,
+  call_sid: incoming.call_sid,
+});
+
+/** A seller that has reserved a buyer knows best which traffic source the call is from. Pure. */
+export function buildNewCall(
+  incoming: IncomingCall,
+  { facts: { lead }, reservation }: Pick<RoutingContext, 'facts' | 'reservation'>,
+  now: Date,
+): NewCall {
+  const { caller_number, offer_id, traffic_source_id, tokens } = incoming;
+  const ownSource = traffic_source_id === null ? null : Number(traffic_source_id);
+  const source = reservation?.traffic_source_id ?? ownSource ?? lead?.traffic_source_id ?? null;
+  return {
+    uuid: incoming.preDial?.uuid ?? uuidv7(now.getTime()),
+    carrier: incoming.carrier,
+    carrier_call_id: incoming.call_sid,
+    caller_number,
+    caller_country: readCountry(caller_number),
+    caller_city: incoming.caller_city ?? null,
+    caller_state: incoming.caller_state ?? null,
+    caller_zip: incoming.caller_zip ?? null,
+    number_called: incoming.number_called,
+    number_id: incoming.number_id,
+    offer_id: offer_id === null ? null : Number(offer_id),
+    lead_id: lead?.id ?? null,
+    schedule_id: lead?.schedule_id ?? null,
+    traffic_source_id: source,
+    sub_id: incoming.sub_id ?? reservation?.sub_id ?? lead?.sub_id ?? null,
+    contact_field_type: lead?.contact_field_type ?? null,
+    token_values: {
+      // The users of a source read the tokens of its calls, and not the leads of other sources.
+      ...(isOfOtherSource(lead, source) ? {} : lead?.data),
+      ...reservation?.token_values,
+      ...tokens,
+    },
+  };
+}
+
+const isOfOtherSource = (lead: CallFacts['lead'], source: number | null): boolean =>
+  typeof lead?.traffic_source_id === 'number' &&
+  source !== null &&
+  lead.traffic_source_id !== source;
+
+interface CallToDecide {
+  incoming: IncomingCall;
+  call: NewCall;
+  context: RoutingContext;
+}
+
+export const loadFactsForNewCall = (
+  db: Statements,
+  { incoming: { preDial }, call, context }: CallToDecide,
+  now: Date,
+): Promise<RouteFacts> =>
+  loadFactsForCall(db, call, context, {
+    now,
+    tried: new Set(),
+    preDial,
+    // The seller was promised that a reserved call is connected.
+    ignoresSourceLimits: context.reservation !== undefined,
+    countsAgainstSource: true,
+  });
+
+export const buildStartEvents = ({ lead_id }: NewCall): NewEvent[] => [
+  { event: 'started', details: { lead_id } },
+];
+
+/** Built without a read: the call was just written. */
+export const buildNewSession = (
+  call: NewCall,
+  routed: RoutedCall,
+  { context, now }: { context: RoutingContext; now: Date },
+): CallSession =>
+  buildSession(toCallRow(call, routed, now), toAttemptRows(routed, now), {
+    terms: context.facts.offer,
+    fresh: true,
+  });
+
+const toCallRow = (call: NewCall, { id, round, set }: RoutedCall, now: Date): CallRow => ({
+  ...call,
+  ...set,
+  id,
+  round,
+  direction: 'inbound',
+  created_at: now,
+  connected_at: null,
+  conferences: 0,
+});
+
+const toAttemptRows = ({ round, dial }: RoutedCall, now: Date): AttemptRow[] =>
+  dial.map((buyer) => ({
+    uuid: buyer.attempt,
+    status: 'ringing',
+    press_one_to_accept: buyer.press_one_to_accept,
+    round,
+    buyer_id: buyer.buyer_id,
+    buyer_group_id: buyer.buyer_group_id,
+    created_at: now,
+    connected_at: null,
+    dial: buyer,
+  }));

@@ -1,0 +1,214 @@
+import { canWhisper, findMaxLegs } from '../../platform/carriers/carrier';
+import type { Db, Statements } from '../../data/tenant';
+import { buildBidQuestion, applyBids } from '../routing/bidding';
+import type { AttemptStatus } from '../routing/engine/progress';
+import type { Member, RouteFacts } from '../routing/engine/route';
+import { loadRouting, toSource, type RoutingContext } from '../routing/load-routing';
+import { measureDecision } from '../routing/measure-decision';
+import {
+  isCheckRequired,
+  buildPreDialCheck,
+  type PreDialCheckRequired,
+  type PreDialState,
+} from '../routing/pre-dial-webhooks';
+import { recordPingOutcome } from '../routing/reservations';
+import {
+  chooseBuyers,
+  claimReservedBuyers,
+  lockCaps,
+  reserveInTransaction,
+  type BuyerChoice,
+  type ClaimedBuyers,
+  type TakeOutcome,
+} from '../routing/reserve-buyers';
+import { toSlots } from '../routing/cap-usage';
+import { loadRouteFacts, type CallToRoute } from '../routing/route-facts';
+import { newSeed } from '../routing/seed';
+import { convertCall } from './convert-call';
+import { buildRound, type RoutableCall } from './outcome';
+import type { CallRow } from './read-call';
+import { recordNewCall, startRound, type NewCall, type NewEvent, type Round } from './record-call';
+
+interface Routing extends Pick<
+  RoutingContext,
+  'facts' | 'candidates' | 'known_bids' | 'basis' | 'caps' | 'webhooks'
+> {
+  routingFacts: RouteFacts;
+  /** Answers of pre-dial webhooks so far; absent for a call about which they cannot be asked. */
+  preDial?: PreDialState | undefined;
+  /** Events of the call that come before those of this round. */
+  events?: readonly NewEvent[];
+}
+
+export interface RoutedCall extends Pick<Round, 'round' | 'dial' | 'set'> {
+  id: number;
+}
+
+/**
+ * Finds the buyers for a new call, reserves their caps, and writes all of it. Needs a transaction,
+ * which must be rolled back when the result is that webhooks must be asked first.
+ */
+export async function routeNewCall(
+  db: Statements,
+  call: NewCall & { round: 0 },
+  routing: Routing & Pick<RoutingContext, 'reservation'>,
+): Promise<RoutedCall | PreDialCheckRequired> {
+  const chosen = await claimOrChoose(db, call, routing);
+  if (isCheckRequired(chosen)) return chosen;
+  const { members, ping_id } = chosen;
+  const outcome = buildRound(call, routing, chosen);
+  const { round, dial, set } = outcome;
+  if (ping_id !== undefined) await lockCapsOfPayment(db, routing, members);
+  const id = await recordNewCall(db, call, outcome);
+  measureDecision(outcome.decision);
+  if (ping_id !== undefined) await recordPingOutcome(db, ping_id, id);
+  await convertAtDial(db, id, members, routing.routingFacts.now);
+  return { id, round, dial, set };
+}
+
+/**
+ * Locks the caps that a reserved call changes when its buyers pay for being dialed: before the
+ * decision is written, which may wait for another call that has locked some of them.
+ */
+async function lockCapsOfPayment(
+  db: Statements,
+  { caps, routingFacts }: Routing,
+  members: readonly Member[],
+): Promise<void> {
+  const paying = members.filter(({ buyer }) => buyer.pays_at_dial);
+  if (paying.length === 0) return;
+  const limitIds = [
+    ...paying.map(({ buyer }) => caps.caps_of_buyers.get(buyer.id)),
+    ...paying.map(({ group }) => group && caps.caps_of_groups.get(group.id)),
+    routingFacts.source_caps?.limit_id,
+  ].filter((id) => typeof id === 'number');
+  await lockCaps(db, limitIds);
+}
+
+/** Buyers that pay for being dialed do so in the transaction that records the dialing. */
+async function convertAtDial(
+  db: Statements,
+  callId: number,
+  members: readonly Member[],
+  now: Date,
+): Promise<void> {
+  for (const { buyer } of members)
+    if (buyer.pays_at_dial)
+      await convertCall(db, { call_id: callId, buyer_id: buyer.id, answered_seconds: 0, now });
+}
+
+type Turn = Pick<
+  CallToRoute,
+  'now' | 'tried' | 'preDial' | 'ignoresSourceLimits' | 'countsAgainstSource'
+>;
+
+export const loadFactsForCall = (
+  db: Statements,
+  call: NewCall | CallRow,
+  context: RoutingContext,
+  turn: Turn,
+): Promise<RouteFacts> =>
+  loadRouteFacts(db, context, {
+    ...turn,
+    seed: turn.preDial?.seed ?? newSeed(),
+    caller_number: call.caller_number,
+    // Includes tokens of a lead of another source, which are not the call's (new-call.ts).
+    tokens: { ...context.facts.lead?.data, ...call.token_values },
+    origin: call,
+    max_legs: findMaxLegs(call.carrier),
+    can_whisper: turn.preDial?.carrier && canWhisper(call.carrier, turn.preDial.carrier),
+    call_id: 'id' in call ? call.id : undefined,
+  });
+
+/** The end of the last round of a call that is routed again. */
+interface EndOfRound {
+  /** Version of the call as it was read; null for a call that is locked already. */
+  version: string | null;
+  ended_attempts: ReadonlyMap<string, AttemptStatus>;
+  events: readonly NewEvent[];
+  recording_url?: string | null | undefined;
+}
+
+const NOTHING_ENDED: EndOfRound = { version: null, ended_attempts: new Map(), events: [] };
+
+/**
+ * Nothing was written: the call is no longer as it was read, or it goes to a buyer that pays for
+ * being dialed, which takes a transaction.
+ */
+type NotRouted = 'stale' | 'needs_transaction';
+
+/**
+ * Loads what decides about a call that is written already, and routes it: one exchange writes the
+ * end of its last round, gives back the caps of that, reserves those of the next buyers, and
+ * records what is dialed. Undefined when its offer is gone.
+ */
+export async function routeKnownCall(
+  db: Statements & Partial<Pick<Db, 'batched'>>,
+  call: CallRow,
+  turn: Turn,
+  ends: EndOfRound = NOTHING_ENDED,
+): Promise<'routed' | PreDialCheckRequired | NotRouted | undefined> {
+  const { now, preDial } = turn;
+  const { caller_number, traffic_source_id } = call;
+  const asking = { source: toSource(call), number: caller_number, traffic_source_id, now };
+  const read = await loadRouting(db, asking);
+  if (!read) return undefined;
+  const context = applyBids(read, preDial?.bids);
+  const routingFacts = await loadFactsForCall(db, call, context, turn);
+  const routing = { ...context, routingFacts, preDial, events: ends.events };
+  const take = async (choice: BuyerChoice): Promise<TakeOutcome<'routed' | NotRouted>> => {
+    const { evaluation, members, usages, source_hold, refused } = choice;
+    const paysAtDial = members.some(({ buyer }) => buyer.pays_at_dial);
+    if (paysAtDial && db.batched) return { kind: 'done', result: 'needs_transaction' };
+    const chosen = { evaluation, members, slots: toSlots(usages), caps: [], refused };
+    const outcome = buildRound(call, routing, chosen);
+    const { version, ended_attempts, recording_url } = ends;
+    const sourceId = paysAtDial ? call.traffic_source_id : null;
+    const next = {
+      version,
+      ended_attempts,
+      recording_url,
+      outcome,
+      usages,
+      source_hold,
+      source_id: sourceId,
+    };
+    const started = await startRound(db, { call_id: call.id, ...next });
+    if (started.kind === 'stale') return { kind: 'done', result: 'stale' };
+    if (started.kind !== 'done') return started;
+    measureDecision(outcome.decision);
+    await convertAtDial(db, call.id, members, now);
+    return { kind: 'done', result: 'routed' };
+  };
+  return chooseBuyers(db, context, { ...routingFacts, ...buildChecks(call, routing) }, take);
+}
+
+async function claimOrChoose(
+  db: Statements,
+  call: RoutableCall,
+  routing: Routing & Pick<RoutingContext, 'reservation'>,
+): Promise<ClaimedBuyers | PreDialCheckRequired> {
+  const { facts, candidates, routingFacts, reservation } = routing;
+  const awaited = reservation && {
+    held: reservation,
+    call: { offer_id: facts.offer.id!, caller_number: call.caller_number! },
+  };
+  const claimed = awaited && (await claimReservedBuyers(db, candidates, routingFacts, awaited));
+  if (claimed) return claimed;
+  const take = reserveInTransaction(db, routingFacts.now);
+  return chooseBuyers(db, routing, { ...routingFacts, ...buildChecks(call, routing) }, take);
+}
+
+/** Checks before buyers are chosen or dialed; none without answers of pre-dial webhooks. */
+function buildChecks(call: RoutableCall, { routingFacts, webhooks, known_bids, preDial }: Routing) {
+  const { tokens } = routingFacts;
+  return {
+    findRequiredCheck: (members: readonly Member[]) =>
+      preDial && buildPreDialCheck(members, webhooks, { call, tokens, preDial }),
+    chargeSourceWhenUnrouted: true,
+    findRequiredBids:
+      preDial &&
+      ((candidates: RoutingContext['candidates']) =>
+        buildBidQuestion({ candidates, known_bids }, routingFacts, { call })),
+  };
+}

@@ -1,0 +1,111 @@
+import { findDialLimit } from '../../platform/carriers/carrier';
+import type { Statements } from '../../data/tenant';
+import { buildInstruction, type DialBuyer, type Instruction } from '../routing/engine/instruction';
+import { isOpen } from '../routing/engine/progress';
+import type { OfferTerms } from '../routing/caller-facts';
+import { readAttempts, type AttemptRow, type CallRow } from './read-call';
+import { loadOfferWords, type OfferWords } from '../routing/caller-facts';
+
+/** How long after its ring time a dialed call may send no event before it is considered over. */
+const RINGING_GRACE_SECONDS = 60;
+/** How long a call in progress may send no event before it is considered over. */
+const TALKING_LEASE_SECONDS = 900;
+/** In addition to the longest time that a carrier leaves two parties connected. */
+const CONNECTED_GRACE_SECONDS = 60;
+
+/** A call as its carrier or softswitch sees it. */
+export interface CallSession {
+  id: number;
+  uuid: string;
+  status: string;
+  offer_id: number | null;
+  caller_number: string | null;
+  number_called: string | null;
+  call_sid: string | null;
+  instruction: Instruction<DialBuyer>;
+  /** The keys to be played to its buyer, where they were read with the call. */
+  key_presses?: readonly { id: number; digits: string }[];
+}
+
+/** Texts of an offer that its calls need when they fall back. */
+export type SessionWords = Omit<OfferWords, 'greeting_message'>;
+
+const withPlus = (number: number | null) => (number === null ? null : `+${number}`);
+
+interface SessionOptions {
+  terms: SessionWords | undefined;
+  /** True if the buyers that ring are to be dialed now. */
+  fresh: boolean;
+}
+
+export function buildSession(
+  call: CallRow,
+  attempts: readonly AttemptRow[],
+  { terms, fresh }: SessionOptions,
+): CallSession {
+  const instruction = buildInstruction({
+    ended: call.ended_at !== null,
+    fallback: terms ? buildFallback(call, terms) : null,
+    reason: call.hangup_cause,
+    attempts,
+    fresh,
+    report_within_seconds: computeLease(call, attempts),
+  });
+  return {
+    id: call.id,
+    uuid: call.uuid,
+    status: call.status,
+    offer_id: call.offer_id,
+    caller_number: withPlus(call.caller_number),
+    number_called: withPlus(call.number_called),
+    call_sid: call.carrier_call_id,
+    instruction,
+  };
+}
+
+const hasFallback = ({ fallback }: CallRow) => fallback !== null && fallback !== 'hang_up';
+
+function buildFallback(call: CallRow, terms: NonNullable<SessionOptions['terms']>) {
+  if (!hasFallback(call)) return null;
+  const isOutbound = call.direction === 'outbound';
+  return {
+    type: call.fallback as OfferTerms['fallback_type'],
+    message: isOutbound ? terms.abandoned_message : terms.fallback_message,
+    number: terms.fallback_number,
+  };
+}
+
+/**
+ * Seconds within which the next event of a call must arrive. While buyers ring: their ring time and
+ * a grace. A carrier that dials by itself may report nothing between its ring and the end of the
+ * longest talk: a report that is missing then costs nothing.
+ */
+export function computeLease(
+  { carrier }: Pick<CallRow, 'carrier'>,
+  attempts: readonly Pick<AttemptRow, 'status' | 'dial'>[],
+): number {
+  const open = attempts.filter(isOpen);
+  const ringing = open.filter(({ status }) => status === 'ringing');
+  const ring = Math.max(0, ...ringing.map(({ dial }) => dial.timeout_seconds));
+  const dialLimit = findDialLimit(carrier);
+  if (dialLimit !== null && open.length > 0) {
+    const isConnected = open.some(({ status }) => status === 'connected');
+    return (isConnected ? 0 : ring) + dialLimit + CONNECTED_GRACE_SECONDS;
+  }
+  return ringing.length === open.length && ringing.length > 0
+    ? ring + RINGING_GRACE_SECONDS
+    : TALKING_LEASE_SECONDS;
+}
+
+export async function readSession(
+  db: Statements,
+  call: CallRow,
+  { fresh }: Pick<SessionOptions, 'fresh'>,
+): Promise<CallSession> {
+  const attempts = await readAttempts(db, call.id);
+  const terms =
+    hasFallback(call) && call.offer_id !== null
+      ? await loadOfferWords(db, call.offer_id)
+      : undefined;
+  return buildSession(call, attempts, { terms, fresh });
+}

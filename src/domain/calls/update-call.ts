@@ -1,0 +1,279 @@
+import type { Carrier } from '../../platform/carriers/carrier';
+import type { Reference } from '../../data/records';
+import type { Db } from '../../data/tenant';
+import {
+  HttpProblem,
+  notFound,
+  rejectInvalidData,
+  type FieldErrors,
+  type FieldFaults,
+  fault,
+} from '../../platform/errors';
+import { carrierUnavailable } from '../numbers/find-numbers';
+import { receiveCallStatus } from '../outreach/receive-status';
+import { buildTokens, type Data } from '../../platform/tokens/lead-data';
+import { addTokens, lockCapsOfCall } from './change-call';
+import { requireOneOfEach, setPayout, setRevenue, type Amounts } from './change-dollars';
+import { convertCall, payForOffer } from './convert-call';
+import { describeCall, type CallDescription } from './describe-call';
+import { lockEditableCall, type EditableCall } from './editable-call';
+import { handleCallEvent } from './handle-event';
+import { isTooLarge, readLooseTokens } from './loose-tokens';
+import { recordEvent } from './record-call';
+import { reportOutbound } from './report-outbound';
+import { toReasonDetails, returnConversion } from './return-conversion';
+
+/** Amounts are dollars. */
+export interface CallChanges extends Amounts, CallDescription {
+  buyer_converted?: boolean | undefined;
+  description?: string | null | undefined;
+  post_call_tokens?: Data | undefined;
+  data?: Data | undefined;
+  /** Keys that are no fields: they become tokens, as far as there is room. */
+  loose?: Data | undefined;
+  hang_up?: boolean | undefined;
+}
+
+interface Context {
+  now: Date;
+  carrier: Carrier;
+}
+
+/** Calls of the customer's own softswitch, which hangs up when it next asks what to do. */
+export const SOFTSWITCH = 'softswitch';
+const REPEAT_CALLER =
+  'the buyer paid for this caller a short while ago: it does not pay again, and the revenue is' +
+  ' unchanged';
+
+/**
+ * Changes a call, completely or not at all: what its buyer pays, what its source is paid, tokens,
+ * and whether it ends. Caps, the lead and the conversion change in the same transaction. Returns
+ * the id, and warnings by field about what was asked for but could not be done.
+ */
+export async function updateCall(
+  db: Db,
+  reference: Reference,
+  changes: CallChanges,
+  context: Context,
+): Promise<{ id: bigint; warnings: FieldErrors }> {
+  const { now } = context;
+  const tokens = readTokens(changes);
+  requireOneOfEach(changes);
+  return db.transaction(async (tx) => {
+    const call = await lockEditableCall(tx, reference);
+    if (!call) throw notFound();
+    requirePossible(call, changes);
+    if (CHANGES_OF_CAPS.some((field) => changes[field] !== undefined))
+      await lockCapsOfCall(tx, call);
+    const storedTokens = call.token_values;
+    const loose = readLooseTokens(changes.loose ?? {}, { storedTokens, sentTokens: tokens });
+    await mergeTokens(tx, call, { ...loose.tokens, ...tokens }, now);
+    await describeCall(tx, call.id, changes, now);
+    const dollars = await changeDollars(tx, call, changes, now);
+    await recordNote(tx, call, changes, { is_kept: dollars.is_kept, now });
+    if (changes.hang_up) await hangUp(tx, call, context);
+    return { id: BigInt(call.id), warnings: { ...loose.warnings, ...dollars.warnings } };
+  });
+}
+
+/**
+ * Fields whose change may count for caps. A hang-up is not among them: a carrier is asked for it.
+ */
+const CHANGES_OF_CAPS = [
+  'revenue',
+  'add_revenue',
+  'payout',
+  'add_payout',
+  'buyer_converted',
+  'offer_converted',
+] as const satisfies readonly (keyof CallChanges)[];
+
+function readTokens({ post_call_tokens = {}, data = {} }: CallChanges): Data {
+  const { tokens, faults } = buildTokens(post_call_tokens, data);
+  rejectInvalidData(faults);
+  return tokens;
+}
+
+function requirePossible(
+  call: EditableCall,
+  { revenue, add_revenue, buyer_converted }: CallChanges,
+): void {
+  if (call.buyer_id !== null) return;
+  const faults: FieldFaults = {};
+  const entries = Object.entries({ revenue, add_revenue, buyer_converted }).filter(
+    ([, value]) => value !== undefined && value !== false,
+  );
+  for (const [field] of entries)
+    faults[field] = [
+      fault(
+        'not_applicable',
+        'cannot be set for this call: no buyer was dialed who could pay for it',
+      ),
+    ];
+  const problem = HttpProblem.fields(faults);
+  if (problem) throw problem;
+}
+
+interface DollarChanges {
+  warnings: FieldErrors;
+  /** True if an event has the reason of the changes. */
+  is_kept: boolean;
+}
+
+/** Returns come first: the other changes apply to the call as it is afterwards. */
+async function changeDollars(
+  db: Db,
+  call: EditableCall,
+  changes: CallChanges,
+  now: Date,
+): Promise<DollarChanges> {
+  const reloadCall = async () => (await lockEditableCall(db, call.id))!;
+  const warnings: FieldErrors = {};
+  const { revenue, payout } = decideReturns(call, changes);
+  const reason = changes.adjustment_reason || null;
+  if (revenue || payout) await returnConversion(db, call, { revenue, payout, reason, now });
+  const isPaid = await setPayout(db, await reloadCall(), changes, now);
+  if (changes.buyer_converted && !(await convert(db, call, changes, now)))
+    warnings.buyer_converted = [REPEAT_CALLER];
+  if (changes.offer_converted && changes.payout === undefined) {
+    const warning = await payForOffer(db, { call_id: call.id, buyer_id: call.buyer_id, now });
+    if (warning) warnings.offer_converted = [warning];
+  }
+  const isCharged =
+    !warnings.buyer_converted && (await setRevenue(db, await reloadCall(), changes, now));
+  return {
+    warnings,
+    is_kept: revenue || payout || isPaid || isCharged || asksForReturn(changes),
+  };
+}
+
+const asksForReturn = ({ buyer_converted, offer_converted }: CallChanges) =>
+  buyer_converted === false || offer_converted === false;
+
+/**
+ * A return of what the buyer pays also returns what the source is paid, unless the request says
+ * otherwise.
+ */
+function decideReturns(
+  call: EditableCall,
+  changes: CallChanges,
+): { revenue: boolean; payout: boolean } {
+  const { buyer_converted, offer_converted, payout, add_payout } = changes;
+  const revenue = buyer_converted === false && call.buyer_converted;
+  const stays = offer_converted === true || payout !== undefined || add_payout !== undefined;
+  const returnsPayout = offer_converted === false || (revenue && !stays);
+  return { revenue, payout: returnsPayout && call.traffic_source_converted };
+}
+
+async function recordNote(
+  db: Db,
+  { id: callId }: EditableCall,
+  { description, adjustment_reason }: CallChanges,
+  { is_kept, now }: { is_kept: boolean; now: Date },
+): Promise<void> {
+  const details = is_kept ? {} : toReasonDetails(adjustment_reason);
+  if (!description && Object.keys(details).length === 0) return;
+  const message = description || adjustment_reason || null;
+  await recordEvent(db, { call_id: callId, event: 'note', message, details, now });
+}
+
+/**
+ * Merges tokens into those of a call and marks it as changed by a user. Throws 422 if all tokens
+ * together would be too large.
+ */
+export async function mergeTokens(
+  db: Db,
+  call: EditableCall,
+  tokens: Data,
+  now: Date,
+): Promise<void> {
+  const names = Object.keys(tokens);
+  const merged = { ...call.token_values, ...tokens };
+  if (names.length > 0 && isTooLarge(merged))
+    throw HttpProblem.field(
+      'data',
+      'limit_exceeded',
+      'must not exceed 128 kB together with the tokens that the call has already',
+    );
+  await addTokens(db, { call_id: call.id, tokens, now });
+  if (names.length > 0)
+    await recordEvent(db, {
+      call_id: call.id,
+      event: 'tokens_changed',
+      message: names.slice(0, 20).join(', '),
+      details: { tokens: names },
+      now,
+    });
+}
+
+const convert = (
+  db: Db,
+  call: EditableCall,
+  { revenue }: CallChanges,
+  now: Date,
+): Promise<boolean> =>
+  convertCall(db, {
+    call_id: call.id,
+    buyer_id: call.buyer_id!,
+    answered_seconds: computeTalkSeconds(call, now),
+    now,
+    reported: { revenue },
+  });
+
+function computeTalkSeconds(
+  { connected_at, ended_at, answered_duration }: EditableCall,
+  now: Date,
+): number {
+  if (answered_duration !== null) return answered_duration;
+  if (!connected_at) return 0;
+  const until = ended_at ?? now;
+  return Math.max(0, Math.floor((until.getTime() - connected_at.getTime()) / 1000));
+}
+
+/**
+ * Ends a call. A carrier is asked last, so that nothing has changed if it does not accept, and
+ * reports the end like any other. If it will not, because it no longer has the call or a softswitch
+ * carries the call, the call is ended here.
+ */
+async function hangUp(db: Db, call: EditableCall, { now, carrier }: Context): Promise<void> {
+  if (call.ended_at !== null) return;
+  await recordEvent(db, {
+    call_id: call.id,
+    event: 'hang_up',
+    message: 'requested',
+    buyer_id: call.buyer_id,
+    now,
+  });
+  if (call.carrier !== SOFTSWITCH && (await endAtCarrier(call, carrier))) return;
+  if (call.direction === 'inbound')
+    await handleCallEvent(db, call.id, { event: 'completed', hangup_cause: 'hang_up' }, now);
+  else {
+    const status = call.status === 'in_progress' ? 'completed' : 'canceled';
+    const { uuid: key, carrier_call_id } = call;
+    const report = { key, carrier_call_id: carrier_call_id!, status, duration: undefined } as const;
+    if (!(await reportOutbound(db, report, now, { is_locked: true })))
+      await receiveCallStatus(db, report, now);
+  }
+}
+
+/** Asks the carrier to end a call; returns whether it will report the end. */
+async function endAtCarrier(
+  { carrier: name, carrier_call_id }: EditableCall,
+  carrier: Carrier,
+): Promise<boolean> {
+  if (name !== carrier.name || carrier_call_id === null)
+    throw HttpProblem.field(
+      'hang_up',
+      'carrier_refused',
+      `cannot be done: the call is at ${name}, and this service uses ${carrier.name}`,
+    );
+  const ended = await carrier.endCall(carrier_call_id);
+  if (ended.ok) return !carrier.instant;
+  if (ended.code === 'not_live') return false;
+  if (ended.retryable) throw carrierUnavailable(ended, 'The call was not changed.');
+  throw HttpProblem.field(
+    'hang_up',
+    'carrier_refused',
+    `was refused by the carrier: ${ended.message}`,
+  );
+}

@@ -1,0 +1,17 @@
+import { sql } from '../../../data/sql';
+
+/** The entry of the business hours of buyer `b` that is open now; it has the hourly limits. */
+export const OPEN_HOURS = sql`
+  SELECT x.*
+  FROM buyer_business_hours x
+  WHERE x.company_id = b.company_id AND x.buyer_id = b.id
+    AND is_open(x.open_minutes, local_minute_of_week({now}::timestamptz, l.zone))
+  ORDER BY x.position
+  LIMIT 1
+`;
+
+/** The hourly limits of a group hold at any hour. */
+export const GROUP_HOURS = sql`
+  SELECT l.attempt_hourly_limit, l.buyer_conversion_hourly_limit, l.connection_hourly_limit,
+    l.earned_revenue_hourly_limit, l.revenue_hourly_limit
+`;

@@ -1,0 +1,140 @@
+import { commonColumns, type Projection } from '../../data/projection/projection';
+
+/** Several tokens have the same meaning: the first that is not empty counts. */
+const token =
+  (...names: string[]) =>
+  (row: 't' | 'request') =>
+    `nullif(coalesce(${names.map((name) => `${row}.data->>'${name}'`).join(', ')}), '')`;
+const nameTokens = (row: 't' | 'request') => `coalesce(
+  ${row}.data->>'full_name',
+  ${row}.data->>'name',
+  coalesce(${row}.data->>'first_name', '') || ' ' || coalesce(${row}.data->>'last_name', '')
+)`;
+const fullName = (row: 't' | 'request') => `nullif(trim(${nameTokens(row)}), '')`;
+const menuName = (row: 't' | 'request') =>
+  `nullif(concat_ws(' ', ${fullName(row)}, '(+' || t.caller_number || ')'), '')`;
+const country = token('country', 'country_code');
+const stateProvince = token('state_province', 'state', 'province', 'region');
+const zipPostalCode = token('zip_postal_code', 'zip', 'zip_code', 'postal_code');
+const CALLER_ID = `'+' || t.caller_number`;
+
+const STATUSES: Record<string, string> = {
+  queue: 'Waiting for a call',
+  scheduled: 'Scheduled',
+  waiting: 'Waiting',
+  running: 'Being called',
+  completed: 'Completed',
+  completed_attempted: 'Completed, called',
+  completed_connected: 'Completed, connected',
+  completed_converted: 'Completed, converted',
+  exceeded_max_calls: 'Contacted as often as allowed',
+  expired: 'Expired',
+  dnc: 'Suppressed',
+  failure: 'Could not be contacted',
+  disabled: 'Disabled',
+  blocked: 'Blocked',
+  opt_out: 'Opted out',
+};
+
+/** When the next action of a lead is due; null when there is none. A callback comes first. */
+export const NEXT_ACTION_AT =
+  '(CASE WHEN t.due_at IS NOT NULL THEN coalesce(t.callback_at, t.next_action_at) END)';
+
+/** Read by all statements that return leads, including the one that writes submissions. */
+export const leadProjection = {
+  schema: 'Lead',
+  singular: 'lead',
+  plural: 'leads',
+  joins: {
+    k: 'LEFT JOIN contacts k ON k.company_id = t.company_id AND k.caller_number = t.caller_number',
+    r: `LEFT JOIN LATERAL (
+      SELECT bool_or(x.blocked) AS blocked, bool_or(x.opt_out) AS opt_out
+      FROM contact_restrictions x
+      WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number
+        AND (x.offer_id = t.offer_id OR x.schedule_id = t.schedule_id)
+    ) r ON true`,
+    request: `CROSS JOIN jsonb_to_record({request}::jsonb) AS request(
+      data jsonb, email text, remote_ip text, zones text[]
+    )`,
+  },
+  // Columns from the request itself. Every request by lead token contains the number.
+  sentColumns: {
+    context_menu_name: menuName('request'),
+    name: fullName('request'),
+    caller_id: CALLER_ID,
+    email: 'request.email',
+    full_name: fullName('request'),
+    country: country('request'),
+    state_province: stateProvince('request'),
+    zip_postal_code: zipPostalCode('request'),
+    time_zone: 'request.zones[1]',
+    remote_ip: 'request.remote_ip',
+    data: `coalesce(request.data, '{}')`,
+  },
+  fulltext: `lower(
+    coalesce(t.caller_number::text, '') || E'\\n' || coalesce(t.email, '')
+    || E'\\n' || ${nameTokens('t')}
+    || E'\\n' || coalesce(t.external_record_id, '')
+  )`,
+  columns: {
+    ...commonColumns('leads'),
+    type: `'Lead'`,
+    context_menu_name: menuName('t'),
+    name: fullName('t'),
+    caller_id: CALLER_ID,
+    email: true,
+    full_name: fullName('t'),
+    contact_field_type: true,
+    expires_in: true,
+    country: country('t'),
+    state_province: stateProvince('t'),
+    zip_postal_code: zipPostalCode('t'),
+    time_zone: 't.zones[1]',
+    sub_id: true,
+    offer_id: true,
+    schedule_id: true,
+    status: true,
+    human_status: `CASE t.status ${Object.entries(STATUSES)
+      .map(([status, words]) => `WHEN '${status}' THEN '${words}'`)
+      .join(' ')} ELSE t.status END`,
+    has_next_action: `${NEXT_ACTION_AT} IS NOT NULL`,
+    opt_out: 'coalesce(k.opt_out, false) OR coalesce(r.opt_out, false)',
+    revenue: 'coalesce(t.revenue, 0)',
+    payout: 'coalesce(t.payout, 0)',
+    offer_converted: 'coalesce(t.offer_converted, false)',
+    buyer_converted: 'coalesce(t.buyer_converted, false)',
+    traffic_source_id: true,
+    buyer_id: true,
+    remote_ip: true,
+    attempted_call_id: true,
+    connected_call_id: true,
+    scheduled_callback_id: true,
+    sms_number_id: true,
+    dial_number_id: true,
+    lead_priority: true,
+    hours_to_expire: true,
+    max_contact_attempts: true,
+    last_action_at: true,
+    first_action_at: true,
+    first_queued_at: true,
+    schedule_ended_at: true,
+    next_action_at: NEXT_ACTION_AT,
+    last_call_at: true,
+    is_live: 'coalesce(t.is_live, true)',
+    blocked: 'coalesce(k.blocked, false) OR coalesce(r.blocked, false)',
+    data: `coalesce(t.data, '{}')`,
+    contact_id: 'k.id',
+    next_schedule_action_id: `(
+      SELECT a.id
+      FROM schedule_actions a
+      WHERE a.company_id = t.company_id
+        AND a.schedule_id = t.schedule_id
+        AND a.deleted_at IS NULL
+        AND t.due_at IS NOT NULL
+        AND a.end_of_schedule = (t.phase = 'end')
+        AND (t.position IS NULL OR a.position > t.position)
+      ORDER BY a.position
+      LIMIT 1
+    )`,
+  },
+} as const satisfies Projection<'Lead', 'lead', 'leads'>;

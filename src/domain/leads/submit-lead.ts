@@ -1,0 +1,280 @@
+import type { Db } from '../../data/tenant';
+import { uuidv7 } from '../../data/uuid';
+import type { Deps } from '../deps';
+import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';
+import { COMPANY_WIDE, isPermitted, type Caller } from '../../api/auth/caller';
+import type { IgnoredFields } from '../../api/request/set-aside';
+import { findTrafficSource } from '../offers/find-traffic-source';
+import { leadZones } from '../../data/phone/number-zones';
+import type { Data } from '../../platform/tokens/lead-data';
+import { assignNumbers } from './assign-numbers';
+import { changeContacts } from './change-contacts';
+import { rejectTooLarge } from './data-limit';
+import type { Owner } from './lead-owner';
+import { loadRecord, type SentColumns } from './load-record';
+import {
+  DELETE_LEADS,
+  EXPIRE_LEADS,
+  LOCK_ENDING,
+  UPDATE_CALLS,
+  UPDATE_OTHER_LEADS,
+} from './queries/matching-leads';
+import {
+  readSubmission,
+  addIgnoredValues,
+  readZip,
+  type ReadLead,
+  type SentLead,
+} from './read-submission';
+import { buildUnblockProblem, findSubmissionProblem } from './refused-submission';
+import { restrictContact } from './restrict-contact';
+import { historyNote, addWarnings, toWarnings } from './submission-warnings';
+import { upsertLead, type RecordForm, type Submission, type WrittenLead } from './upsert-lead';
+
+export interface SubmitOptions {
+  owner: Owner;
+  /** Address of the client, unless the submission contains another. */
+  ip: string;
+  may_unblock: boolean;
+  /** A block applies to the whole company, otherwise to the offer or the schedule alone. */
+  for_company: boolean;
+  /** Throws if the number, E.164 digits, was submitted too often. */
+  checkRateLimit?: (number: number) => Promise<void>;
+  credentials: string;
+  ignored: IgnoredFields;
+  form: RecordForm;
+}
+
+export interface SubmittedLead extends WrittenLead {
+  /** Digits of the assigned numbers. */
+  service_number: string | null;
+  sms_number: string | null;
+  warnings: FieldFaults;
+}
+
+/**
+ * Submits a lead: reads the request, writes one lead, and carries out the requested side effects.
+ * No lead is lost for a detail. Throws 422 for the number, and 403 for an unblocking that the
+ * caller may not do; faults of other fields are in `warnings` and in the history.
+ */
+export async function submitLead(
+  db: Db,
+  body: SentLead,
+  options: SubmitOptions,
+  { clock }: Pick<Deps, 'clock'>,
+): Promise<SubmittedLead> {
+  const now = clock();
+  const lead = readSubmission(body, options.owner, options.ignored);
+  if (lead.fields.unblock_contact && !options.may_unblock) throw buildUnblockProblem();
+  await options.checkRateLimit?.(lead.caller_number);
+  const submission = await buildSubmission(db, lead, options, now);
+  const { fields } = lead;
+  const work = (tx: Db) => write(tx, { ...options, submission, fields, now });
+  return (isOneStatement(fields) ? work(db) : db.transaction(work)).catch(rejectTooLarge);
+}
+
+/** The blacklist belongs to the whole company: a caller limited to teams needs more permission. */
+export const mayUnblock = (caller: Caller): boolean =>
+  isPermitted(caller, 'leads:update') && (!caller.teams || isPermitted(caller, COMPANY_WIDE));
+
+async function buildSubmission(
+  db: Db,
+  { fields, tokens: submittedTokens, caller_number }: ReadLead,
+  { owner, ip, credentials, ignored, for_company }: SubmitOptions,
+  now: Date,
+): Promise<Submission> {
+  const trafficSourceId = await findSource(db, { fields, owner, ignored });
+  const tokens = addIgnoredValues(ignored, submittedTokens);
+  const warnings = toWarnings(ignored);
+  return {
+    uuid: uuidv7(now.getTime()),
+    now: now.toISOString(),
+    offer_id: owner.offer_id,
+    schedule_id: owner.schedule_id,
+    caller_number,
+    zones: leadZones(caller_number, readZip(tokens), owner.zone),
+    ...toDataColumns(tokens),
+    email: fields.email || null,
+    contact_field_type: fields.contact_field_type ?? null,
+    expires_in: fields.expires_in ?? null,
+    sub_id: fields.sub_id ?? null,
+    traffic_source_id: trafficSourceId,
+    remote_ip: fields.ip_address ?? fields.remote_ip ?? ip,
+    lead_priority: fields.lead_priority ?? null,
+    hours_to_expire: fields.hours_to_expire ?? null,
+    max_contact_attempts: fields.max_contact_attempts ?? null,
+    next_action_at: fields.next_action_at ?? null,
+    callback_at: readCallbackTime(fields, now),
+    restart: fields.restart_schedule ?? false,
+    update_only: fields.update_only ?? false,
+    moves_source: for_company,
+    only_own_source: !for_company && (owner.traffic_source_id ?? null) !== null,
+    triggered_by: [],
+    sender: { ip, credentials, ...(warnings.length > 0 && { warnings }) },
+    note: historyNote(warnings),
+  };
+}
+
+async function findSource(
+  db: Db,
+  { fields, owner, ignored }: { fields: SentLead; owner: Owner; ignored: IgnoredFields },
+): Promise<bigint | null> {
+  const ofToken = owner.traffic_source_id ?? null;
+  if (!fields.traffic_source_id) return ofToken;
+  const setAside = (error: unknown) => {
+    ignored.take(error, fields);
+    return ofToken;
+  };
+  const requestedSource = await findTrafficSource(db, fields.traffic_source_id).catch(setAside);
+  return ofToken === null || requestedSource === ofToken
+    ? requestedSource
+    : setAside(ANOTHER_SOURCE);
+}
+
+const ANOTHER_SOURCE = HttpProblem.field(
+  'traffic_source_id',
+  'conflicting_fields',
+  'is not the traffic source that the lead token belongs to',
+);
+
+function readCallbackTime(
+  { schedule_callback_at, schedule_callback_in_seconds: seconds }: SentLead,
+  now: Date,
+): string | null {
+  if (schedule_callback_at) return schedule_callback_at;
+  if (typeof seconds !== 'number') return null;
+  return new Date(now.getTime() + seconds * 1000).toISOString();
+}
+
+/** Null removes a token. */
+function toDataColumns(tokens: Data): Pick<Submission, 'data' | 'removed'> {
+  const entries = Object.entries(tokens);
+  const presentTokens = Object.fromEntries(entries.filter(([, value]) => value !== null));
+  return {
+    data: JSON.stringify(presentTokens),
+    removed: entries.flatMap(([name, value]) => (value === null ? [name] : [])),
+  };
+}
+
+/** Parameters that change more than the lead itself. */
+const SIDE_EFFECT_FIELDS = [
+  'blocked',
+  'unblock_contact',
+  'expire_existing',
+  'delete_existing',
+  'update_all_matching_leads',
+  'apply_to',
+  'assign_service_number',
+  'assign_trackdrive_number',
+  'assign_sms_number',
+] as const;
+
+/** True when the upsert is the only work, so that no transaction is needed. */
+const isOneStatement = (fields: SentLead): boolean =>
+  SIDE_EFFECT_FIELDS.every((name) => !fields[name]);
+
+interface LeadWrite {
+  submission: Submission;
+  fields: SentLead;
+  now: Date;
+  form: RecordForm;
+  for_company: boolean;
+  owner: Owner;
+  ignored: IgnoredFields;
+}
+
+/** Lock order: contacts, leads, numbers. */
+async function write(db: Db, writing: LeadWrite): Promise<SubmittedLead> {
+  const { submission, fields, form, ignored } = writing;
+  const warnings: FieldFaults = { ...ignored.faults };
+  await changeContact(db, writing);
+  const isNew = await endMatching(db, writing, warnings);
+  const lead = await upsertLead(db, submission, form);
+  if (!lead) throw await findSubmissionProblem(db, submission);
+  if (isNew && !lead.created) throw new MadeMeanwhile();
+  await updateMatching(db, writing, lead.id);
+  const numbers = await assignNumbers(db, fields, { submission, lead, warnings });
+  const isChanged = numbers.service_number !== null || numbers.sms_number !== null;
+  // One statement writes the submissions of different senders: the record for a limited caller
+  // needs a statement of its own.
+  const isReadAgain = isChanged || db.accessScope !== undefined;
+  const record = isReadAgain
+    ? await loadRecord(db, lead.id, {
+        form,
+        now: submission.now,
+        sentColumns: toSentColumns(submission),
+      })
+    : lead.record;
+  addWarnings(lead, writing, warnings);
+  return { ...lead, record, ...numbers, warnings };
+}
+
+const toSentColumns = ({ data, email, remote_ip, zones }: Submission): SentColumns => ({
+  data: JSON.parse(data),
+  email,
+  remote_ip,
+  zones,
+});
+
+async function changeContact(db: Db, writing: LeadWrite): Promise<void> {
+  const { submission, fields, now, for_company, owner } = writing;
+  const { caller_number: number, sender } = submission;
+  const context = { now, message: 'asked for by a submission' };
+  if (fields.unblock_contact) await changeContacts(db, 'unblock', [number], context);
+  if (!fields.blocked) return;
+  if (for_company) await changeContacts(db, 'block', [number], context);
+  else await restrictContact(db, { change: 'block', number, owner, now, ip: sender.ip });
+}
+
+/** Another submission has created a lead since the earlier ones were ended: this one is retried. */
+class MadeMeanwhile extends Error {
+  override readonly name = 'MadeMeanwhile';
+  /** serialization_failure of PostgreSQL: the transaction is repeated. */
+  readonly code = '40001';
+
+  constructor() {
+    super('another submission has made a lead of the number meanwhile');
+  }
+}
+
+/**
+ * Deletes or expires the earlier leads of the number at the owner. Returns true if it did: the
+ * submission then creates a new lead. Submissions that request this at the same time run one after
+ * the other, and each sees the lead of the previous one.
+ */
+async function endMatching(
+  { sql }: Db,
+  { submission, fields }: LeadWrite,
+  warnings: FieldFaults,
+): Promise<boolean> {
+  const { offer_id, schedule_id, caller_number, now } = submission;
+  const matching = { offer_id, schedule_id, caller_number, now };
+  const expires = Boolean(fields.expire_existing) && schedule_id !== null;
+  if (fields.expire_existing && !expires) warnings.expire_existing = [SCHEDULES_ONLY];
+  if (!fields.delete_existing && !expires) return false;
+  await sql(LOCK_ENDING, { offer_id, schedule_id, caller_number });
+  if (fields.delete_existing) await sql(DELETE_LEADS, matching);
+  if (expires) await sql(EXPIRE_LEADS, matching);
+  return true;
+}
+
+const SCHEDULES_ONLY = fault(
+  'not_applicable',
+  'applies to the leads of schedules only; this lead belongs to an offer',
+);
+
+/** Maximum age of calls whose tokens a lead token may change. */
+const RECENT_MS = 30 * 86_400_000;
+
+async function updateMatching(
+  { sql }: Db,
+  { submission, fields, for_company, now: at }: LeadWrite,
+  leadId: string,
+): Promise<void> {
+  const { offer_id, schedule_id, caller_number, data, removed, email, now } = submission;
+  const matching = { offer_id, schedule_id, caller_number, lead_id: leadId, data, removed, now };
+  const all = fields.update_all_matching_leads ?? false;
+  if (all) await sql(UPDATE_OTHER_LEADS, { ...matching, email });
+  const since = for_company ? null : new Date(at.getTime() - RECENT_MS);
+  if (fields.apply_to === 'calls') await sql(UPDATE_CALLS, { ...matching, all, since });
+}

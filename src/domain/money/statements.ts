@@ -1,0 +1,124 @@
+import type { Schemas } from '../../platform/contract/contract';
+import { CHRONOLOGICAL } from '../../data/projection/list-statements';
+import type { Projection } from '../../data/projection/projection';
+import { safeCell } from '../../data/projection/projection-sql';
+import { buildReferenceConditions, identify } from '../../data/records';
+import type { Deps } from '../deps';
+import { notFound } from '../../platform/errors';
+import type { Call, Handlers } from '../../api/handlers';
+import { keyedList } from '../../api/records/keyed-list';
+import { list } from '../../api/records/list';
+import { show, loadWriteReply } from '../../api/records/record';
+import { ianaName } from '../../platform/time/zone';
+import { drawUpStatement } from './draw-up-statement';
+import { FIND_STATEMENT } from './queries/statements';
+
+export const projection = {
+  schema: 'Statement',
+  singular: 'statement',
+  plural: 'statements',
+  appendOnly: true,
+  fulltext: `lower(coalesce(t.external_record_id, ''))`,
+  columns: {
+    id: true,
+    legacy_id: 't.id',
+    type: `'Statement'`,
+    uuid: true,
+    created_at: true,
+    routes_show_path: `'/api/v1/statements/' || t.id`,
+    external_record_id: true,
+    company_id: true,
+    buyer_id: true,
+    traffic_source_id: true,
+    period_from: true,
+    period_to: true,
+    time_zone: true,
+    opening_balance: true,
+    closing_balance: true,
+    entries_count: true,
+    totals: true,
+  },
+} as const satisfies Projection<'Statement', 'statement', 'statements'>;
+
+export const statements = ({ clock }: Deps) =>
+  ({
+    listStatements: ({ query, db }) => {
+      const ofAccount = { buyer_id: 'buyers', traffic_source_id: 'traffic_sources' } as const;
+      const filters = buildReferenceConditions(query, ofAccount);
+      return list(query, { db, now: clock(), projection, orders: CHRONOLOGICAL, filters });
+    },
+
+    showStatement: ({ params, query: { columns }, db, if_none_match }) =>
+      show({ db, now: clock(), projection, columns, if_none_match }, params.id),
+
+    createStatement: async ({ body, db }) => {
+      const now = clock();
+      const id = await db.transaction((tx) => drawUpStatement(tx, body, now));
+      return loadWriteReply({ db, now, projection }, id, { status: 201 });
+    },
+
+    listStatementLines,
+  }) satisfies Partial<Handlers>;
+
+const LINES = `(
+  SELECT
+    e.company_id, e.id, e.created_at, e.kind, e.amount, e.call_id, e.note,
+    s.opening_balance + sum(e.amount) OVER entered AS balance,
+    row_number() OVER entered AS n
+  FROM statements s
+  JOIN account_entries e
+    ON e.company_id = s.company_id
+    AND (e.buyer_id = s.buyer_id OR e.traffic_source_id = s.traffic_source_id)
+    AND e.created_at >= s.period_from AND e.created_at < s.period_to
+  WHERE s.company_id = {company_id} AND s.id = {statement}::bigint
+  WINDOW entered AS (ORDER BY e.created_at, e.id)
+)`;
+
+const COUNT = `(
+  SELECT entries_count FROM statements
+  WHERE company_id = {company_id} AND id = {statement}::bigint)`;
+
+const OFFER = `(
+  SELECT o.name
+  FROM calls c
+  JOIN offers o ON o.company_id = c.company_id AND o.id = c.offer_id
+  WHERE c.company_id = t.company_id AND c.id = t.call_id
+)`;
+
+const LINE = {
+  id: 't.id',
+  at: `iso_local(t.created_at, {zone})`,
+  kind: 't.kind',
+  amount: 't.amount',
+  balance: 't.balance',
+  call_id: 't.call_id',
+  call_uuid: `(SELECT c.uuid FROM calls c WHERE c.company_id = t.company_id AND c.id = t.call_id)`,
+  offer: OFFER,
+  note: 't.note',
+};
+
+const ITEM = `json_build_object(${Object.entries(LINE)
+  .map(([name, sql]) => `'${name}', ${sql}`)
+  .join(', ')})`;
+
+const CELLS = { ...LINE, offer: safeCell(OFFER), note: safeCell('t.note') };
+
+async function listStatementLines({ params, query, db }: Call<'listStatementLines'>) {
+  const identifier = identify(params.id);
+  const keys = { id: null, uuid: null };
+  const [statement] = identifier
+    ? await db.sql(FIND_STATEMENT, { ...keys, [identifier.key]: identifier.value })
+    : [];
+  if (!statement) throw notFound();
+  return keyedList<Schemas['StatementLinePage']>(query, {
+    db,
+    root: 'lines',
+    table: LINES,
+    key: 'n',
+    conditions: [],
+    values: { statement: statement.id, zone: ianaName(statement.time_zone) },
+    total: COUNT,
+    item: ITEM,
+    cells: CELLS,
+  });
+}

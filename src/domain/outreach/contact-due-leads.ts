@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import type { PoolClient } from 'pg';
+import { sqlOn } from '../../data/sql';
+import { runInTransaction } from '../../data/transaction';
+import type { Deps } from '../deps';
+import { FAULT_DELAY_MS } from './advance-lead';
+import { runSteps } from './advance-leads';
+import { claimDueLeads, releaseLeads } from './claim-leads';
+import { isInstant, sendDraft } from './deliver';
+import type { Channels } from './draft';
+import type { LeadKey } from './load-leads';
+import { CHECK_CONNECTION } from './queries/claim-leads';
+import { resumeDelivery } from './resume-delivery';
+import type { Sender } from './step-context';
+
+// Outreach contacts leads when they are due, by the calls, text messages and e-mails of their
+// schedules. A worker claims a batch of leads under a lease. The steps of a lead are decided and
+// recorded in one transaction. Lock order: contacts, leads, deliveries, counters, numbers. Every
+// step has its own key, so that it is done once, however many workers there are and wherever they
+// fail.
+
+export type OutreachDeps = Pick<
+  Deps,
+  'database' | 'carrier' | 'mailer' | 'queue' | 'clock' | 'log' | 'config'
+>;
+
+export interface OutreachOptions {
+  /** The duration of claims: other workers take over the leads of a failed one afterwards. */
+  lease_ms?: number;
+  /** Aborted to end the worker soon: deliveries in progress finish, other leads are released. */
+  signal?: AbortSignal;
+}
+
+const LEASE_MS = 20_000;
+/**
+ * Leads that a worker claims at once: fewer with an external carrier, so that several workers share
+ * the work.
+ */
+const BATCH_SIZE = { instant: 400, external: 40 };
+/** Leads that are sent to at the same time; each holds a database connection. */
+const MAX_CONCURRENT = 4;
+
+interface Batch {
+  claim_id: string;
+  lease_ms: number;
+  now: Date;
+}
+
+/** Contacts one batch of due leads, and returns how many there were. */
+export async function processDueLeads(
+  deps: OutreachDeps,
+  { lease_ms = LEASE_MS, signal }: OutreachOptions = {},
+): Promise<number> {
+  const { database, carrier, mailer, clock } = deps;
+  const sql = sqlOn(database.pool);
+  const batch = { claim_id: randomUUID(), lease_ms, now: clock() };
+  const limit = carrier.instant && mailer.instant ? BATCH_SIZE.instant : BATCH_SIZE.external;
+  const leads = await claimDueLeads(sql, { ...batch, limit, lease_until: leaseEnd(batch) });
+  if (leads.length === 0) return 0;
+  const deferred = await processBatch(leads, batch, deps);
+  await runInParallel(deferred, MAX_CONCURRENT, (lead) =>
+    deliverDeferred(lead, batch, { deps, signal }),
+  );
+  if (signal?.aborted)
+    await releaseLeads(sql, { claim_id: batch.claim_id, leads: deferred, due_at: clock() });
+  return leads.length;
+}
+
+const leaseEnd = ({ now, lease_ms }: Batch): Date => new Date(now.getTime() + lease_ms);
+
+const pickChannels = ({ carrier, mailer, config }: OutreachDeps): Channels => ({
+  carrier,
+  mailer,
+  mail_from: config.mail_from,
+});
+
+/**
+ * Runs the steps of a batch in one transaction, and returns the leads with a deferred draft. When
+ * the transaction fails twice, each lead gets its own, so that a lead whose data fails does not
+ * stop the others.
+ */
+async function processBatch(
+  leads: readonly LeadKey[],
+  batch: Batch,
+  deps: OutreachDeps,
+): Promise<LeadKey[]> {
+  const { bulk, pool } = deps.database;
+  const channels = pickChannels(deps);
+  const sendInstantly: Sender = async (_, draft) =>
+    isInstant(draft, channels) ? sendDraft(draft, {}, channels) : 'deferred';
+  const context = { ...batch, lease_until: leaseEnd(batch), channels, send: sendInstantly, deps };
+  const attempt = (some: readonly LeadKey[]) =>
+    runInTransaction(bulk, (client) => runSteps(client, some, context));
+  try {
+    return await attempt(leads).catch(() => attempt(leads));
+  } catch (error) {
+    deps.log.warn({ err: error }, 'a batch of leads failed; its leads are tried one by one');
+    // Throws when the database is down: then the leads are not the cause.
+    await sqlOn(pool)(CHECK_CONNECTION, {});
+  }
+  const deferred: LeadKey[] = [];
+  for (const lead of leads) {
+    const rest = await attempt([lead]).catch(async (error: unknown) => {
+      await postponeFailedLead(lead, batch, { error, deps });
+      return [];
+    });
+    deferred.push(...rest);
+  }
+  return deferred;
+}
+
+/** SQLSTATE classes of temporary errors: connections, deadlocks, resources, locks, shutdown. */
+const TEMPORARY = /^(08|40|53|55|57)/;
+
+/** Postpones a lead whose statements fail. After a temporary error the lease simply expires. */
+async function postponeFailedLead(
+  lead: LeadKey,
+  { claim_id, now }: Batch,
+  { error, deps }: { error: unknown; deps: OutreachDeps },
+): Promise<void> {
+  deps.log.error(
+    { err: error, lead_id: lead.id, company_id: lead.company_id },
+    'a lead could not be contacted; it is tried again later',
+  );
+  if (TEMPORARY.test((error as { code?: string }).code ?? '')) return;
+  const dueAt = new Date(now.getTime() + FAULT_DELAY_MS);
+  await releaseLeads(sqlOn(deps.database.pool), { claim_id, leads: [lead], due_at: dueAt });
+}
+
+/**
+ * Sends everything that is due to one lead, one message in each transaction. The lead may change
+ * between them, so that each transaction decides again.
+ */
+async function deliverDeferred(
+  lead: LeadKey,
+  batch: Batch,
+  { deps, signal }: { deps: OutreachDeps; signal: AbortSignal | undefined },
+): Promise<void> {
+  const channels = pickChannels(deps);
+  for (let rest = [lead]; rest.length > 0 && !signal?.aborted;) {
+    const current = { ...batch, now: deps.clock() };
+    const context = { ...current, lease_until: leaseEnd(current), channels, deps };
+    rest = await runInTransaction(deps.database.bulk, (client) =>
+      runSteps(client, rest, { ...context, send: singleDelivery(client, current, deps) }),
+    ).catch((error: unknown) => {
+      deps.log.error(
+        { err: error, lead_id: lead.id, company_id: lead.company_id },
+        'a lead could not be contacted; it is tried again when the lease is over',
+      );
+      return [];
+    });
+  }
+}
+
+function singleDelivery(client: PoolClient, { now }: Batch, deps: OutreachDeps): Sender {
+  const channels = pickChannels(deps);
+  let isSent = false;
+  return async (lead, draft) => {
+    if (isInstant(draft, channels)) return sendDraft(draft, {}, channels);
+    if (isSent) return 'deferred';
+    isSent = true;
+    const [sql, outside] = [sqlOn(client), sqlOn(deps.database.pool)];
+    return resumeDelivery(lead, draft, { sql, outside, channels, now });
+  };
+}
+
+async function runInParallel<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<unknown>,
+): Promise<void> {
+  const waiting = [...items];
+  const lane = async () => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+}

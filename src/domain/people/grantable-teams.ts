@@ -1,0 +1,90 @@
+import type { Db } from '../../data/tenant';
+import type { Caller } from '../../api/auth/caller';
+import {
+  FIND_TEAM_RIGHTS,
+  FIND_TEAM_RIGHTS_BY_EMAIL,
+  FIND_TEAM_RIGHTS_OF_USER,
+} from './queries/teams';
+import { FIND_TOKEN_RIGHTS, FIND_TOKEN_RIGHTS_OF_USER } from './queries/access-tokens';
+import { requireHolding, requireWithin, buildRights } from '../../api/auth/caller';
+
+// Callers cannot grant more rights than they have, whether they change the permissions of a team or
+// its users: a 422 problem names the rights the caller lacks. Nor can they take away rights that
+// they do not have, by deleting a team or a user, or by revoking a token: that is a 403 problem.
+
+interface TeamRights {
+  permissions: string[];
+  superuser: boolean;
+}
+
+function requireRightsWithin(caller: Caller, teams: readonly TeamRights[]): void {
+  requireWithin(caller, {
+    superuser: teams.some(({ superuser }) => superuser),
+    permissions: teams.flatMap(({ permissions }) => permissions),
+  });
+}
+
+export async function requireTeamsWithin(
+  db: Db,
+  caller: Caller,
+  ids: readonly bigint[],
+): Promise<void> {
+  if (caller.superuser || ids.length === 0) return;
+  requireRightsWithin(caller, await db.sql(FIND_TEAM_RIGHTS, { ids }));
+}
+
+export async function requireUserWithin(db: Db, caller: Caller, userId: bigint): Promise<void> {
+  if (caller.superuser) return;
+  requireRightsWithin(caller, await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id: userId }));
+}
+
+/** Requires that the caller has all rights of a user's token with these permissions. */
+export async function requireTokenWithin(
+  db: Db,
+  caller: Caller,
+  { email, permissions }: { email: string; permissions: string[] },
+): Promise<void> {
+  if (caller.superuser) return;
+  const teams = await db.sql(FIND_TEAM_RIGHTS_BY_EMAIL, { email: email.toLowerCase() });
+  const rights = buildRights({ kind: 'user_token', superuser: false, permissions, teams });
+  requireWithin(caller, {
+    superuser: rights.superuser,
+    permissions: [...permissions, ...rights.permissions],
+  });
+}
+
+const mergeRights = (rights: readonly TeamRights[]) => ({
+  superuser: rights.some(({ superuser }) => superuser),
+  permissions: [...new Set(rights.flatMap(({ permissions }) => permissions))],
+});
+
+/** Requires that the caller, who removes these teams from a user, has all their rights. */
+export async function requireTeamsHeld(
+  db: Db,
+  caller: Caller,
+  ids: readonly bigint[],
+): Promise<void> {
+  if (caller.superuser || ids.length === 0) return;
+  requireHolding(caller, mergeRights(await db.sql(FIND_TEAM_RIGHTS, { ids })));
+}
+
+/** Requires that the caller, who deletes a user, has all rights of the user's teams and tokens. */
+export async function requireUserHeld(db: Db, caller: Caller, userId: bigint): Promise<void> {
+  if (caller.superuser) return;
+  const teams = await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id: userId });
+  const tokens = await db.sql(FIND_TOKEN_RIGHTS_OF_USER, { user_id: userId });
+  const onlySuperuser = tokens.map(({ superuser }) => ({ superuser, permissions: [] }));
+  requireHolding(caller, mergeRights([...teams, ...onlySuperuser]));
+}
+
+/** Requires that the caller, who revokes a token, has all rights of it. Users revoke their own. */
+export async function requireTokenHeld(db: Db, caller: Caller, id: bigint): Promise<void> {
+  if (caller.superuser) return;
+  const [token] = await db.sql(FIND_TOKEN_RIGHTS, { id });
+  const { kind, superuser, permissions, user_id } = token!;
+  if (user_id !== null && caller.user_id === BigInt(user_id)) return;
+  const teams =
+    user_id === null ? null : await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id: BigInt(user_id) });
+  const rights = buildRights({ kind, superuser, permissions, teams });
+  requireHolding(caller, { superuser: rights.superuser, permissions: [...rights.permissions] });
+}

@@ -1,0 +1,50 @@
+import type { Db } from '../../data/tenant';
+import type { Queue } from '../../data/jobs/queue';
+import { BEGIN_INVITATIONS, FIND_INVITED_AT } from './queries/mail-addresses';
+import { FIND_EMAILS, OPEN_INVITATIONS } from './queries/users';
+import { buildWaitProblem, requireMailQuota, type MailContext } from './take-mails';
+
+/** An address is not invited again within this time: the invitation is still open. */
+export const REINVITE_MINUTES = 60;
+
+export interface InviteContext extends MailContext {
+  queue: Queue;
+}
+
+/**
+ * Invalidates the earlier invitations of users and queues a new one for each: it is mailed once
+ * this transaction is committed. Throws 429, about the field that names the users, where one of
+ * their addresses was invited within the hour, by any user, or has used up its mails of the day.
+ */
+export async function inviteUsers(
+  db: Db,
+  ids: readonly bigint[],
+  { queue, field, ...context }: InviteContext & { field: string },
+): Promise<void> {
+  if (ids.length === 0) return;
+  const { now } = context;
+  const users = await db.sql(FIND_EMAILS, { ids });
+  const emails = users.map(({ email }) => email).toSorted();
+  const retryWindow = { now, again_minutes: REINVITE_MINUTES };
+  const invitations = await db.sql(BEGIN_INVITATIONS, { ...retryWindow, emails });
+  const mayBeInvited = new Set(invitations.map(({ email }) => email));
+  const early = emails.find((email) => !mayBeInvited.has(email));
+  if (early !== undefined) throw await buildReinviteProblem(db, early, { field, now });
+  await requireMailQuota(db, emails, { ...context, field });
+  const invited = await db.sql(OPEN_INVITATIONS, { ids, now: now.toISOString() });
+  const companyId = String(db.company_id);
+  const jobs = invited.map(({ id, number }) => ({ company_id: companyId, user_id: id, number }));
+  await queue.addAll(db, 'send_invitation', jobs);
+}
+
+async function buildReinviteProblem(
+  db: Db,
+  email: string,
+  { field, now }: { field: string; now: Date },
+): Promise<Error> {
+  const [address] = await db.sql(FIND_INVITED_AT, { email });
+  const invitedAt = address!.invited_at!;
+  const nextAt = new Date(invitedAt.getTime() + REINVITE_MINUTES * 60_000);
+  const reason = `${email} was invited at ${invitedAt.toISOString()}`;
+  return buildWaitProblem(field, reason, { next_at: nextAt, now });
+}

@@ -1,0 +1,42 @@
+import type { Deps } from '../deps';
+import { CONFIRMATION_DAYS, confirmationToken } from '../../api/auth/confirmations';
+import type { Tasks } from '../../data/jobs/tasks';
+import { FIND_CONFIRMATION } from './queries/mail-addresses';
+
+type Context = Pick<Deps, 'tenants' | 'mailer' | 'config' | 'pepper' | 'log'>;
+
+/**
+ * Mails the link with which an address is confirmed. Throws when the mail should be retried: every
+ * run sends the same mail under the same key.
+ */
+export async function sendConfirmation(
+  { company_id, id, number }: Tasks['send_confirmation'],
+  { tenants, mailer, config, pepper, log }: Context,
+): Promise<void> {
+  const { sql } = tenants.of(BigInt(company_id));
+  const [address] = await sql(FIND_CONFIRMATION, { id, number });
+  if (!address) return;
+  const token = confirmationToken(
+    { company_id: BigInt(company_id), id: BigInt(id), number },
+    pepper,
+  );
+  const lines = [
+    `${address.company} wants to mail alerts to this address.`,
+    '',
+    'To get them, open this page and confirm the address: ' +
+      `${config.public_url}/confirmations?confirmation_token=${token}`,
+    '',
+    `The link works once, within ${CONFIRMATION_DAYS} days. If you do nothing, you get no alerts.`,
+  ];
+  const delivery = await mailer.send({
+    key: `confirmation-${company_id}-${id}-${number}`,
+    from: config.mail_from,
+    to: address.email,
+    subject: `Alerts of ${address.company.replace(/[\r\n\0]+/g, ' ')}: confirm your address`,
+    text: lines.join('\n'),
+  });
+  if (delivery.ok) return;
+  if (delivery.retryable)
+    throw new Error(`the mail server did not accept a mail: ${delivery.code}`);
+  log.warn({ code: delivery.code, company_id, id }, 'the mail server rejected a confirmation');
+}

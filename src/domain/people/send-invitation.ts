@@ -1,0 +1,44 @@
+import type { Deps } from '../deps';
+import { invitationToken, INVITED_DAYS } from '../../api/auth/invitations';
+import type { Tasks } from '../../data/jobs/tasks';
+import { FIND_OPEN_INVITATION } from './queries/users';
+
+type Context = Pick<Deps, 'tenants' | 'mailer' | 'config' | 'pepper' | 'log'>;
+
+/**
+ * Mails an invitation that is still open. Throws when the mail should be retried: every run sends
+ * the same mail under the same key.
+ */
+export async function sendInvitation(
+  { company_id, user_id, number }: Tasks['send_invitation'],
+  { tenants, mailer, config, pepper, log }: Context,
+): Promise<void> {
+  const { sql } = tenants.of(BigInt(company_id));
+  const [user] = await sql(FIND_OPEN_INVITATION, { user_id, number });
+  if (!user) return;
+  const { email, company } = user;
+  const token = invitationToken(
+    { company_id: BigInt(company_id), user_id: BigInt(user_id), number },
+    pepper,
+  );
+  const page = `${config.public_url}/invitations?invitation_token=${token}`;
+  const lines = [
+    `You are invited to work with ${company}.`,
+    '',
+    `Open this page to set up your access token: ${page}`,
+    '',
+    `It works once, within ${INVITED_DAYS} days.`,
+  ];
+  const subject = `Invitation to ${company.replace(/[\r\n]+/g, ' ')}`;
+  const delivery = await mailer.send({
+    key: `invitation-${company_id}-${user_id}-${number}`,
+    from: config.mail_from,
+    to: email,
+    subject,
+    text: lines.join('\n'),
+  });
+  if (delivery.ok) return;
+  if (delivery.retryable)
+    throw new Error(`the mail server did not accept an invitation: ${delivery.code}`);
+  log.warn({ code: delivery.code, company_id, user_id }, 'the mail server rejected an invitation');
+}

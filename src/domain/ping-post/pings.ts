@@ -1,0 +1,69 @@
+import type { Schemas } from '../../platform/contract/contract';
+import type { Db } from '../../data/tenant';
+import type { Deps } from '../deps';
+import { toNetwork } from '../../api/auth/address';
+import type { SellersEndpoint } from '../../api/auth/webhook-tokens';
+import type { Handlers } from '../../api/handlers';
+import {
+  isCheckRequired,
+  runWithPreDialChecks,
+  type PreDialCheckRequired,
+  type PreDialState,
+} from '../routing/pre-dial-webhooks';
+import { ping, type PingReply } from './ping';
+import { pingAndPost, postPing, type PostReply } from './post';
+
+interface Request<Body> {
+  db: Db;
+  body?: Body | undefined;
+  webhook?: SellersEndpoint | undefined;
+  ip: string;
+}
+
+interface Posting {
+  webhook: SellersEndpoint;
+  /** The network of the sender. */
+  from: string;
+  max_legs: number;
+  now: Date;
+  preDial: PreDialState;
+}
+
+type Action<Body, Reply> = (
+  db: Db,
+  body: Body,
+  posting: Posting,
+) => Promise<Reply | PreDialCheckRequired>;
+
+const pingAlone: Action<Schemas['PingRequest'], PingReply> = async (db, body, posting) => {
+  const sold = await ping(db, body, { ...posting, posted: false });
+  return isCheckRequired(sold) ? sold : sold.reply;
+};
+
+/**
+ * Pings and posts, with which sellers of calls ask for a buyer. Locks are taken in this order: the
+ * ping, caps of groups, caps of buyers. None is held while bidders are asked.
+ */
+export const pings = ({ clock, carrier, request, pepper }: Deps) => {
+  const handler =
+    <Body, Reply>(action: Action<Body, Reply>) =>
+    ({ db, body, webhook, ip }: Request<Body>) =>
+      runWithPreDialChecks(db, { request, pepper, clock, carrier }, (preDial) =>
+        action(db, body ?? ({} as Body), {
+          webhook: webhook!,
+          from: toNetwork(ip),
+          max_legs: carrier.max_legs,
+          now: clock(),
+          preDial,
+        }),
+      );
+  const post: Action<Schemas['PostRequest'], PostReply> = postPing;
+  return {
+    pingInboundWebhook: handler(pingAlone),
+    pingInboundWebhookByGet: handler(pingAlone),
+    postInboundWebhook: handler(post),
+    postInboundWebhookByGet: handler(post),
+    fullInboundWebhook: handler(pingAndPost),
+    fullInboundWebhookByGet: handler(pingAndPost),
+  } satisfies Partial<Handlers>;
+};

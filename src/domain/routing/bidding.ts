@@ -1,0 +1,217 @@
+import { roundToCents } from '../../platform/dollars';
+import type { Statements } from '../../data/tenant';
+import { findDestinationFault, type DestinationPolicy } from '../people/destinations';
+import type { RoutingRequest, CallCandidates } from './candidates';
+import {
+  bidFault,
+  suspendedFault,
+  copyWithBids,
+  type CallBids,
+  type DecidedBid,
+} from './engine/bids';
+import { selectBidders } from './engine/bidders-to-ask';
+import type { Candidate, CandidateBid } from './engine/candidate';
+import { computePayout, type PayoutTables } from '../money/engine/payout';
+import type { Fault } from './engine/reasons';
+import type { RouteFacts } from './engine/route';
+import type { CallToDial } from './ask-webhooks';
+import type { BidQuestion } from './ask-bidders';
+import { KNOWN_BIDS } from './queries/bids';
+import type { Bidder } from './read-bidders';
+
+// Real-time bidding: the bids for a call. Stored bids are read with the call. Bidders without a
+// stored bid are asked like pre-dial webhooks (pre-dial-webhooks.ts): all at once, while no lock is
+// held.
+
+/** A bidder that fails this often within a minute is left out for so many seconds. */
+export const BREAKER = { failures: 5, rest_seconds: 60 };
+
+/** Bid data of a call before bidders are asked; only for calls with bidders among the buyers. */
+export interface KnownBids {
+  bidders: ReadonlyMap<number, Bidder>;
+  /** By buyer. */
+  storedBids: ReadonlyMap<number, CandidateBid>;
+  /** Bidders that failed too often, and when they are asked again. */
+  suspended: ReadonlyMap<number, Date>;
+  policy: DestinationPolicy;
+}
+
+/** The answer of a bidder for one call: its bid, or the reason for having none. */
+export type BidAnswer = { bid: CandidateBid } | { fault: Fault };
+export type BidAnswers = ReadonlyMap<number, BidAnswer>;
+
+/**
+ * Loads the stored bids of calls; undefined for calls without bidders. Runs no statement when no
+ * call has bidders.
+ */
+export async function loadKnownBids(
+  db: Pick<Statements, 'sql'>,
+  calls: readonly RoutingRequest[],
+  callCandidates: readonly CallCandidates[],
+  now: Date,
+): Promise<(KnownBids | undefined)[]> {
+  const biddingIndexes = callCandidates.flatMap(({ snapshot }, index) =>
+    snapshot.bidders.size > 0 ? index : [],
+  );
+  if (biddingIndexes.length === 0) return [];
+  const biddingCalls = biddingIndexes.map((index) => calls[index]!);
+  const bidders = biddingIndexes.flatMap((index) => [
+    ...callCandidates[index]!.snapshot.bidders.keys(),
+  ]);
+  const rows = await db.sql(KNOWN_BIDS, {
+    ...BREAKER,
+    offer_ids: biddingCalls.map(
+      ({ source }) => ('offer_id' in source ? source.offer_id : null) as string,
+    ),
+    numbers: biddingCalls.map(({ number }) => number as number),
+    buyer_ids: [...new Set(bidders)],
+    now,
+  });
+  const knownBids: (KnownBids | undefined)[] = [];
+  for (const { index: position, kept: bidRows, suspended, policy } of rows) {
+    const { snapshot, candidates } = callCandidates[biddingIndexes[position - 1]!]!;
+    knownBids[biddingIndexes[position - 1]!] = {
+      bidders: snapshot.bidders,
+      storedBids: filterAllowedBids(
+        new Map(
+          bidRows.map(({ buyer_id, expires_at, ...bid }) => [
+            buyer_id,
+            { ...bid, expires_at: new Date(expires_at) },
+          ]),
+        ),
+        candidates,
+        policy,
+      ),
+      policy,
+      suspended: new Map(suspended.map(({ buyer_id, until }) => [buyer_id, new Date(until)])),
+    };
+  }
+  return knownBids;
+}
+
+/** Leaves out stored bids whose destination the company forbids by now. */
+function filterAllowedBids(
+  storedBids: ReadonlyMap<number, CandidateBid>,
+  candidates: readonly Candidate[],
+  policy: DestinationPolicy,
+): ReadonlyMap<number, CandidateBid> {
+  if (![...storedBids.values()].some(({ number }) => number !== null)) return storedBids;
+  const ownNumbers = new Map(candidates.map(({ id, number }) => [id, number]));
+  return new Map(
+    [...storedBids].filter(
+      ([buyerId, { number }]) =>
+        number === null || !findDestinationFault(number, policy, ownNumbers.get(buyerId)),
+    ),
+  );
+}
+
+export interface BidContext {
+  candidates: readonly Candidate[];
+  known_bids?: KnownBids | undefined;
+}
+
+/** Applies the answers of bidders to the candidates; a stored bid goes before an answer. Pure. */
+export function applyBids<Context extends BidContext>(
+  context: Context,
+  answers: BidAnswers | undefined,
+): Context {
+  if (!context.known_bids || !answers?.size) return context;
+  const bids = new Map<number, CandidateBid>();
+  for (const [buyerId, answer] of answers)
+    if ('bid' in answer && !context.known_bids.storedBids.has(buyerId))
+      bids.set(buyerId, answer.bid);
+  return { ...context, candidates: copyWithBids(context.candidates, bids) };
+}
+
+type PayoutContext = PayoutTables & { traffic_source_id: number | null };
+
+/** Builds the bids of a call for its decision; undefined without bidders. Pure. */
+export function buildCallBids(
+  { candidates, known_bids }: BidContext,
+  answers: BidAnswers | undefined,
+  paid: PayoutContext,
+): CallBids | undefined {
+  if (!known_bids) return undefined;
+  const faults = new Map<number, Fault>();
+  const decidedBids: DecidedBid[] = [];
+  for (const candidate of candidates) {
+    const { id, bid } = candidate;
+    const until = known_bids.suspended.get(id);
+    const answer = answers?.get(id);
+    if (bid)
+      decidedBids.push(
+        toDecidedBid(candidate, bid, { isKept: !(answer && 'bid' in answer), paid }),
+      );
+    else if (answer && 'fault' in answer) faults.set(id, answer.fault);
+    else if (until) faults.set(id, suspendedFault(candidate, until));
+    else if (bidFault(candidate, undefined) && !known_bids.bidders.has(id))
+      faults.set(id, NOT_SET_UP);
+  }
+  decidedBids.sort((a, b) => b.bid - a.bid || a.buyer_id - b.buyer_id);
+  return { decidedBids, faults };
+}
+
+/** No request creates such a buyer, but an earlier release may copy one. */
+const NOT_SET_UP: Fault = {
+  reason: 'bid_failed',
+  message: 'the bidder has no bid_request, which says how to ask it',
+};
+
+function toDecidedBid(
+  { id, number }: Candidate,
+  { amount, duration, expires_at }: CandidateBid,
+  { isKept, paid: { traffic_source_id, ...tables } }: { isKept: boolean; paid: PayoutContext },
+): DecidedBid {
+  const due = computePayout(tables, {
+    traffic_source_id,
+    answered_seconds: Infinity,
+    revenue: amount,
+  });
+  return {
+    buyer_id: id,
+    bid: amount,
+    net_bid: roundToCents(amount - (due?.payout ?? 0)),
+    number,
+    duration,
+    expires_at: expires_at.toISOString(),
+    kept: isKept,
+  };
+}
+
+export interface BidsRequired {
+  kind: 'pre_dial_check_required';
+  question: BidQuestion;
+}
+
+export interface BiddingCall {
+  call: CallToDial;
+  /** Includes bidders that cannot come first. */
+  all?: boolean;
+}
+
+/**
+ * The question for the bidders that must be asked before the decision; undefined when there are
+ * none.
+ */
+export function buildBidQuestion(
+  { candidates, known_bids }: BidContext,
+  facts: RouteFacts,
+  { call, all = false }: BiddingCall,
+): BidsRequired | undefined {
+  if (!known_bids) return undefined;
+  const bidders = selectBidders(candidates, facts, { all }).map((candidate) => ({
+    candidate,
+    bidder: known_bids.bidders.get(candidate.id)!,
+  }));
+  if (bidders.length === 0) return undefined;
+  return {
+    kind: 'pre_dial_check_required',
+    question: {
+      call,
+      tokens: facts.tokens,
+      bidders,
+      policy: known_bids.policy,
+      needsStoredBids: all,
+    },
+  };
+}

@@ -1,0 +1,203 @@
+import {
+  CAPS,
+  RESETS,
+  type Interval,
+  type LimitName,
+  type Metric,
+  type UsedName,
+  type UsedUpCap,
+} from '../../caps/caps';
+import type { Candidate } from './candidate';
+import { capFault } from './caps';
+import { cents, type PayoutTerms } from '../../money/engine/payout';
+import type { Fault } from './reasons';
+
+// The effect of traffic sources on routing. A reason against a source keeps its calls from all
+// buyers.
+
+/** A row of call_limits as JSON: limits, usage, and the ends of windows. */
+export type SourceLimits = Partial<Record<LimitName, number | null>> &
+  Record<UsedName, number> &
+  Record<(typeof RESETS)[keyof typeof RESETS], string | null> & {
+    id: number;
+    zone: string;
+    concurrency_cap_limit: number | null;
+    concurrency_cap_used: number;
+    pending_connections: number;
+    pending_conversions: number;
+    pending_revenue: number;
+  };
+
+export interface CallSource {
+  id: number;
+  paused: boolean;
+  /** Buyers that get no calls of the source. */
+  blocked_buyer_ids: readonly number[];
+  /** The only buyers that get calls of the source; empty for any. */
+  allowed_buyer_ids: readonly number[];
+  /** Used when the offer has no terms for the source. */
+  payouts: readonly PayoutTerms[];
+  /** Null for a source without limits. */
+  limits: SourceLimits | null;
+}
+
+/** The caps of the source of a call, and the call's possible usage. */
+export interface SourceCaps {
+  traffic_source_id: number;
+  /** A row of call_limits. */
+  limit_id: number;
+  /** Dollars: the highest revenue of the call. */
+  revenue: number;
+  /**
+   * Set for a call that has used its part already, and may now bring more dollars than it holds.
+   */
+  call_id?: number;
+}
+
+const isMoney = (metric: Metric): boolean => metric === 'revenue' || metric === 'earned_revenue';
+
+/** The amount that calls in progress may still add to a metric. */
+function readPending(metric: Metric, limits: SourceLimits): number {
+  if (isMoney(metric)) return limits.pending_revenue;
+  if (metric === 'connection') return limits.pending_connections;
+  return metric === 'buyer_conversion' ? limits.pending_conversions : 0;
+}
+
+interface LimitedCap {
+  metric: Metric;
+  interval: Interval;
+  usedAmount: number;
+  limit: number;
+  /** The end of the current window; null between windows and for a total. */
+  ends: Date | null;
+}
+
+/** Caps that have a limit, the longest interval first. */
+function listLimitedCaps(limits: SourceLimits, now: Date): LimitedCap[] {
+  return CAPS.flatMap(({ metric, interval, limit: name, used }) => {
+    const limit = limits[name];
+    if (limit === null || limit === undefined) return [];
+    const end = interval === 'total' ? null : limits[RESETS[interval]];
+    const ends = end !== null && new Date(end) > now ? new Date(end) : null;
+    const counted = interval === 'total' || ends ? limits[used] : 0;
+    return {
+      metric,
+      interval,
+      limit,
+      usedAmount: cents(counted + readPending(metric, limits)),
+      ends,
+    };
+  });
+}
+
+/**
+ * The cap that keeps a call with up to `revenue` dollars from a source now; null when every cap has
+ * room. Of several used-up caps, the one with the longest interval, with the time at which all have
+ * room. Pure.
+ */
+export function pickUsedUpCap(limits: SourceLimits, revenue: number, now: Date): UsedUpCap | null {
+  const states = listLimitedCaps(limits, now);
+  const reached = states.filter(({ usedAmount, limit }) => usedAmount >= limit);
+  const { concurrency_cap_limit: slots, concurrency_cap_used: used } = limits;
+  if (reached.length === 0 && slots !== null && used >= slots)
+    return { cap: 'concurrency', used, limit: slots, resets_at: null };
+  const blockingCap =
+    reached[0] ??
+    states.find(
+      ({ metric, usedAmount, limit }) => isMoney(metric) && cents(usedAmount + revenue) > limit,
+    );
+  if (!blockingCap) return null;
+  const { metric, interval, usedAmount, limit } = blockingCap;
+  const all = reached.length > 0 ? reached : [blockingCap];
+  const never = limit === 0 || all.some((cap) => cap.interval === 'total');
+  const ends = all.flatMap((cap) => cap.ends?.getTime() ?? []);
+  const resetsAt = never || ends.length === 0 ? null : new Date(Math.max(...ends));
+  return { cap: `${metric}_${interval}`, used: usedAmount, limit, resets_at: resetsAt };
+}
+
+const REASONS = {
+  cap_reached: 'traffic_source_cap_reached',
+  concurrency_full: 'traffic_source_concurrency_full',
+} as const;
+
+export interface SourceFault extends Fault {
+  reason: 'traffic_source_paused' | (typeof REASONS)[keyof typeof REASONS];
+}
+
+/** The reason against a call of a source with up to so many dollars. Pure. */
+export function sourceFault(
+  { paused, limits }: Pick<CallSource, 'paused' | 'limits'>,
+  revenue: number,
+  now: Date,
+): SourceFault | undefined {
+  if (paused) return { reason: 'traffic_source_paused', message: 'the traffic source is paused' };
+  const usedUp = limits && pickUsedUpCap(limits, revenue, now);
+  return usedUp ? sourceCapFault({ used_up: usedUp, zone: limits.zone }) : undefined;
+}
+
+export function sourceCapFault(owner: { used_up: UsedUpCap; zone: string }): SourceFault {
+  const { reason, ...fault } = capFault(owner, 'the traffic source')!;
+  return { ...fault, reason: REASONS[reason as keyof typeof REASONS] };
+}
+
+/** The caps of a source that a call uses when it looks for one of these buyers. */
+export function buildSourceCaps(
+  { id, limits }: CallSource,
+  candidates: readonly Candidate[],
+): SourceCaps | undefined {
+  if (!limits) return undefined;
+  return {
+    traffic_source_id: id,
+    limit_id: limits.id,
+    revenue: computeMaxRevenue(limits, candidates),
+  };
+}
+
+/** Dollars matter only for caps of dollars; any of the buyers may get the call. */
+function computeMaxRevenue(limits: SourceLimits, candidates: readonly Candidate[]): number {
+  const counts = CAPS.some(
+    ({ metric, limit }) => isMoney(metric) && (limits[limit] ?? null) !== null,
+  );
+  if (!counts) return 0;
+  let most = 0;
+  for (const { most_revenue } of candidates) most = Math.max(most, most_revenue);
+  return most;
+}
+
+export interface SourceBuyers {
+  blocked: ReadonlySet<number>;
+  /** Undefined for any. */
+  allowed?: ReadonlySet<number> | undefined;
+  /** Buyers that pay more than `dollars` would exceed a cap of the source. */
+  room?: { dollars: number; fault: SourceFault } | undefined;
+}
+
+/** Undefined for any buyer. */
+export function toSourceBuyers({
+  blocked_buyer_ids: blocked,
+  allowed_buyer_ids: allowed,
+}: Pick<CallSource, 'blocked_buyer_ids' | 'allowed_buyer_ids'>): SourceBuyers | undefined {
+  if (blocked.length === 0 && allowed.length === 0) return undefined;
+  return {
+    blocked: new Set(blocked),
+    allowed: allowed.length > 0 ? new Set(allowed) : undefined,
+  };
+}
+
+export function sourceBuyerFault(
+  { id, most_revenue }: Candidate,
+  { blocked, allowed, room }: SourceBuyers,
+): Fault | undefined {
+  if (room && most_revenue > room.dollars) return room.fault;
+  if (blocked.has(id))
+    return {
+      reason: 'blocked_for_traffic_source',
+      message: 'the buyer gets no calls of the traffic source',
+    };
+  return !allowed || allowed.has(id)
+    ? undefined
+    : {
+        reason: 'not_allowed_for_traffic_source',
+        message: 'the buyer is not among those that get the calls of the traffic source',
+      };
+}

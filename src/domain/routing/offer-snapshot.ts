@@ -1,0 +1,216 @@
+import { pauses } from '../../data/jobs/pauses';
+import { isOpenAt } from '../../platform/time/opening-hours';
+import { minuteOfWeek } from '../../platform/time/zone';
+import type { Db } from '../../data/tenant';
+import { combineNeeds, type FilterNeeds } from '../../platform/tokens/filter-needs';
+import { readPattern } from '../../platform/tokens/filters';
+import { isAllowedPattern } from '../../platform/tokens/patterns';
+import { loadBidders, type Bidder } from './read-bidders';
+import { isBidder } from './engine/bids';
+import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
+import {
+  BUYER_SNAPSHOT,
+  OFFER_SNAPSHOT,
+  VERSION_OF_BUYER,
+  VERSION_OF_OFFER,
+  type BuyerRow,
+} from './queries/offer-snapshot';
+import { loadPreDialWebhooks, type PreDialWebhook } from './read-pre-dial-webhooks';
+
+// The settings of the buyers of an offer, cached in the process. Each call checks whether they have
+// changed, so that no change is missed, whichever process made it. State that calls change is
+// loaded by candidates.ts.
+
+type Connection = Pick<Db, 'company_id' | 'key' | 'sql'>;
+
+/** The source of the buyers of a call: an offer, or the buyer that its number forwards to. */
+export type Source = { offer_id: string } | { buyer_id: string };
+
+export interface OfferSnapshot {
+  /**
+   * The number of changes to the settings of the company at the last check, and the server run that
+   * counted them.
+   */
+  changes: string;
+  version: string;
+  groups: readonly { limit_id: number; group: CandidateGroup }[];
+  buyers: readonly (BuyerRow & { groups: CandidateGroup[] })[];
+  /** Indexes of buyers by their rows of caps. */
+  indexByLimitId: ReadonlyMap<number, number>;
+  /** The row of caps of each buyer and each group, by id. */
+  caps_of_buyers: ReadonlyMap<number, number>;
+  caps_of_groups: ReadonlyMap<number, number>;
+  /** Rows of caps. In fact the text of an array, built once instead of for every call. */
+  limit_ids: readonly bigint[];
+  webhooks: readonly PreDialWebhook[];
+  /** Buyers of type `rtb`, by id, with the settings of their bid requests. */
+  bidders: ReadonlyMap<number, Bidder>;
+  /** The data that filters of buyers and webhooks need from the database. */
+  needs: FilterNeeds;
+  /** Ids of buyers ranked by earnings per call. */
+  by_epc: number[];
+}
+
+/** The most recently read snapshot is last. */
+const cache = new Map<string, OfferSnapshot>();
+/** The total of all snapshots; each buyer takes a few kilobytes. */
+const MAX_CACHED_BUYERS = 50_000;
+
+const toCacheKey = (db: Connection, source: Source) => `${db.key}/${JSON.stringify(source)}`;
+
+/** Its settings may be outdated. */
+export const getCachedSnapshot = (db: Connection, source: Source): OfferSnapshot | undefined =>
+  cache.get(toCacheKey(db, source));
+
+/** A snapshot at some time after `changes` changes of the company. */
+export async function loadFreshSnapshot(
+  db: Connection,
+  source: Source,
+  changes: string,
+): Promise<OfferSnapshot> {
+  const key = toCacheKey(db, source);
+  // The version is read before the rows: after a change in between, the next read gives another.
+  const version = `${await loadVersion(db, source)} ${changes.slice(changes.indexOf(' '))}`;
+  const cached = cache.get(key);
+  const snapshot =
+    cached?.version === version
+      ? cached
+      : { ...(await loadSnapshot(db, source)), changes, version };
+  snapshot.changes = changes;
+  cache.delete(key);
+  cache.set(key, snapshot);
+  evictOldest();
+  return snapshot;
+}
+
+function evictOldest(): void {
+  let buyers = [...cache.values()].reduce((sum, snapshot) => sum + snapshot.buyers.length + 1, 0);
+  for (const [key, snapshot] of cache) {
+    if (buyers <= MAX_CACHED_BUYERS || cache.size === 1) return;
+    cache.delete(key);
+    buyers -= snapshot.buyers.length + 1;
+  }
+}
+
+async function loadVersion(db: Connection, source: Source): Promise<string> {
+  const [row] =
+    'offer_id' in source
+      ? await db.sql(VERSION_OF_OFFER, { id: source.offer_id })
+      : await db.sql(VERSION_OF_BUYER, { id: source.buyer_id });
+  return row!.version;
+}
+
+async function loadSnapshot(
+  db: Connection,
+  source: Source,
+): Promise<Omit<OfferSnapshot, 'changes' | 'version'>> {
+  const [row] =
+    'offer_id' in source
+      ? await db.sql(OFFER_SNAPSHOT, { id: source.offer_id })
+      : await db.sql(BUYER_SNAPSHOT, { id: source.buyer_id });
+  const webhooks = await loadPreDialWebhooks(db);
+  const groupsOf = new Map<number, CandidateGroup[]>();
+  const groups = row!.groups.map(({ limit_id, facts, buyer_ids }) => {
+    const group = copyGroup(facts, null);
+    for (const buyerId of buyer_ids)
+      groupsOf.set(buyerId, [...(groupsOf.get(buyerId) ?? []), group]);
+    return { limit_id, group };
+  });
+  const buyers = attachGroups(row!.buyers, groupsOf);
+  const bidders = await loadBidders(
+    db,
+    buyers.flatMap(({ facts }) => (isBidder(facts) ? [facts.id] : [])),
+  );
+  await compilePatterns(buyers.map(({ facts }) => facts.record_token_filter_list));
+  return {
+    groups,
+    buyers,
+    webhooks,
+    bidders,
+    needs: combineNeeds([
+      ...buyers.map(({ facts }) => facts.record_token_filter_list),
+      ...webhooks.map(({ token_filters }) => token_filters),
+    ]),
+    indexByLimitId: new Map(buyers.map(({ limit_id }, index) => [limit_id, index])),
+    caps_of_buyers: new Map(buyers.map(({ limit_id, facts }) => [facts.id, limit_id])),
+    caps_of_groups: new Map(groups.map(({ limit_id, group }) => [group.id, limit_id])),
+    limit_ids: toArrayText([...groups, ...buyers].map(({ limit_id }) => limit_id)),
+    by_epc: buyers.flatMap(({ facts }) => (facts.route_by_type === 'epc' ? [facts.id] : [])),
+  };
+}
+
+/**
+ * Compiles the regular expressions of filters now, so that no decision compiles those of all
+ * buyers.
+ */
+async function compilePatterns(lists: readonly (readonly string[])[]): Promise<void> {
+  const patterns = lists.flatMap((filters) =>
+    filters.flatMap((filter) => readPattern(filter) ?? []),
+  );
+  const pause = pauses();
+  for (const pattern of new Set(patterns)) {
+    isAllowedPattern(pattern);
+    await pause();
+  }
+}
+
+/** An array in the format of PostgreSQL, which the driver sends unchanged. */
+const toArrayText = (ids: readonly number[]) =>
+  `{${ids.join(',')}}` as unknown as readonly bigint[];
+
+/**
+ * Attaches groups to buyers, and leaves out buyers with no path from the offer: a deleted group is
+ * none.
+ */
+function attachGroups(
+  rows: readonly BuyerRow[],
+  groupsOf: ReadonlyMap<number, CandidateGroup[]>,
+): (BuyerRow & { groups: CandidateGroup[] })[] {
+  const shared = buildInterner();
+  return rows
+    .map(({ facts, hours, ...buyer }) => ({
+      ...buyer,
+      facts: { ...facts, record_token_filter_list: shared(facts.record_token_filter_list) },
+      hours: shared(hours),
+      groups: groupsOf.get(facts.id) ?? [],
+    }))
+    .filter(({ facts, groups }) => facts.direct || groups.length > 0);
+}
+
+/** Makes equal values one object, so that the engine evaluates it once a call. */
+function buildInterner(): <Value>(value: Value) => Value {
+  const valueByText = new Map<string, unknown>();
+  return <Value>(value: Value) => {
+    const text = JSON.stringify(value);
+    if (!valueByText.has(text)) valueByText.set(text, value);
+    return valueByText.get(text) as Value;
+  };
+}
+
+const NO_LISTS: Candidate['suppressed_by'] = [];
+
+/** The buyers within a minute, without the effect of any call; hours change at full minutes. */
+export function buildPlainCandidates({ buyers }: OfferSnapshot, now: Date): Candidate[] {
+  return buyers.map(({ facts, hours, conversions, groups }): Candidate => {
+    const local = minuteOfWeek(facts.zone, now);
+    const open = conversions.filter((conversion) => isOpenAt(conversion.open, local));
+    const frame = open[0]?.frame;
+    const ofFrame = conversions.filter((conversion) => conversion.frame === frame);
+    return copyCandidate({
+      ...facts,
+      business_hours: hours,
+      current_conversion_revenue: open[0]?.revenue ?? null,
+      most_revenue: Math.max(0, ...ofFrame.map(({ revenue }) => revenue)),
+      pays_at_dial: open.some(
+        (conversion) =>
+          conversion.frame === frame && conversion.type === 'duration' && conversion.duration === 0,
+      ),
+      groups,
+      used_up: null,
+      bid: null,
+      last_call_at: null,
+      epc: null,
+      suppressed_by: NO_LISTS,
+    });
+  });
+}

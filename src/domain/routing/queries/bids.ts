@@ -1,0 +1,178 @@
+import { sql, statement } from '../../../data/sql';
+import type { DestinationPolicy } from '../../people/destinations';
+
+export const BIDDERS = statement(
+  'routing.bidders',
+  sql`
+    SELECT
+      b.id::float8 AS id,
+      b.uuid::text,
+      b.bid_request AS request,
+      b.bid_response AS paths,
+      least(coalesce(b.ping_timeout_ms, b.ping_timeout_seconds * 1000, 1000), 5000) AS timeout_ms,
+      b.bid_secret_version AS secret_version,
+      b.bid_secret_rotated_at AS secret_rotated_at
+    FROM buyers b
+    WHERE b.company_id = {company_id} AND b.id = ANY({buyer_ids}::bigint[])
+      AND b.bid_request IS NOT NULL
+  `,
+  { prepared: true, nullable: ['paths', 'secret_rotated_at'] },
+).returning<{
+  request: {
+    url: string;
+    method?: string;
+    headers?: Record<string, string>;
+    body?: string | null;
+  };
+  paths: Record<string, string> | null;
+}>();
+
+/**
+ * The bid data of some calls, a row for each: stored bids, bidders that are left out after
+ * failures, and the allowed destinations of bids. A bidder that fails `failures` times within a
+ * minute is left out for `rest_seconds` from the last failure. This follows from the stored
+ * failures, so that every process agrees and calls write nothing. Positions in the arrays count
+ * from 1.
+ */
+export const KNOWN_BIDS = statement(
+  'routing.known_bids',
+  sql`
+    WITH failed AS MATERIALIZED (
+      SELECT
+        f.buyer_id,
+        f.failed_at,
+        lag(f.failed_at, {failures}::int - 1)
+          OVER (PARTITION BY f.buyer_id ORDER BY f.failed_at) AS first_of_them
+      FROM bid_failures f
+      WHERE f.company_id = {company_id} AND f.buyer_id = ANY({buyer_ids}::bigint[])
+        AND f.failed_at > {now}::timestamptz - ({rest_seconds}::int + 60) * interval '1 second'
+    )
+    SELECT
+      asked.index::int AS index,
+      coalesce((
+        SELECT json_agg(json_build_object(
+          'buyer_id', k.buyer_id,
+          'amount', k.amount,
+          'number', k.number,
+          'duration', k.duration,
+          'expires_at', k.expires_at
+        ))
+        FROM bids k
+        WHERE k.company_id = {company_id} AND k.caller_number = asked.number
+          AND k.offer_id = asked.offer_id AND k.expires_at > {now}::timestamptz
+      ), '[]') AS kept,
+      coalesce((
+        SELECT json_agg(json_build_object('buyer_id', x.buyer_id, 'until', x.until))
+        FROM (
+          SELECT f.buyer_id, max(f.failed_at) + {rest_seconds}::int * interval '1 second' AS until
+          FROM failed f
+          WHERE f.failed_at < f.first_of_them + interval '1 minute'
+          GROUP BY f.buyer_id
+        ) x
+        WHERE x.until > {now}::timestamptz
+      ), '[]') AS suspended,
+      (
+        SELECT json_build_object(
+          'country', c.country,
+          'contact_countries', c.contact_countries,
+          'contact_prefixes', coalesce(c.contact_prefixes, '{}'),
+          'sip_hosts', coalesce(c.sip_hosts, '{}')
+        )
+        FROM companies c
+        WHERE c.id = {company_id}
+      ) AS policy
+    FROM unnest({offer_ids}::bigint[], {numbers}::bigint[])
+      WITH ORDINALITY AS asked(offer_id, number, index)
+    ORDER BY asked.index
+  `,
+  { prepared: true },
+).returning<{
+  kept: {
+    buyer_id: number;
+    amount: number;
+    number: string | null;
+    duration: number;
+    expires_at: string;
+  }[];
+  suspended: { buyer_id: number; until: string }[];
+  policy: DestinationPolicy;
+}>();
+
+/**
+ * Stores bids for a caller and an offer, and failures of bidders. A valid bid is not replaced: a
+ * seller may have been promised its amount.
+ */
+export const RECORD_BIDS = statement(
+  'routing.record_bids',
+  sql`
+    WITH kept AS (
+      INSERT INTO bids AS k (
+        company_id, caller_number, offer_id, buyer_id, created_at, amount, number, duration,
+        expires_at
+      )
+      SELECT
+        {company_id}, {caller_number}::bigint, {offer_id}::bigint, x.buyer_id, {now}::timestamptz,
+        x.amount, x.number, x.duration, x.expires_at
+      FROM json_to_recordset({bids}::json) AS x(
+        buyer_id bigint, amount numeric, number text, duration int, expires_at timestamptz
+      )
+      WHERE {caller_number}::bigint IS NOT NULL AND {offer_id}::bigint IS NOT NULL
+      ORDER BY x.buyer_id
+      ON CONFLICT (company_id, caller_number, offer_id, buyer_id) DO UPDATE
+      SET created_at = excluded.created_at, amount = excluded.amount, number = excluded.number,
+        duration = excluded.duration, expires_at = excluded.expires_at
+      WHERE k.expires_at <= {now}::timestamptz
+    )
+    INSERT INTO bid_failures (company_id, buyer_id, failed_at, uuid)
+    SELECT {company_id}, x.buyer_id, {now}::timestamptz, x.uuid
+    FROM json_to_recordset({failures}::json) AS x(buyer_id bigint, uuid uuid)
+  `,
+  { prepared: true },
+);
+
+/** Deletes expired bids of all companies. */
+export const DELETE_EXPIRED_BIDS = statement(
+  'routing.delete_expired_bids',
+  sql`
+    WITH expired AS (
+      SELECT company_id, caller_number, offer_id, buyer_id
+      FROM bids
+      WHERE expires_at < now() - interval '1 hour'
+      ORDER BY expires_at
+      LIMIT {max}::int
+      FOR UPDATE SKIP LOCKED
+    ),
+    deleted AS (
+      DELETE FROM bids b
+      USING expired e
+      WHERE b.company_id = e.company_id AND b.caller_number = e.caller_number
+        AND b.offer_id = e.offer_id AND b.buyer_id = e.buyer_id
+      RETURNING b.company_id
+    )
+    SELECT count(*)::int AS deleted FROM deleted
+  `,
+  { prepared: false },
+);
+
+export const DELETE_OLD_BID_FAILURES = statement(
+  'routing.delete_old_bid_failures',
+  sql`
+    WITH old AS (
+      SELECT company_id, buyer_id, failed_at, uuid
+      FROM bid_failures
+      WHERE failed_at < now() - interval '1 hour'
+      ORDER BY failed_at
+      LIMIT {max}::int
+      FOR UPDATE SKIP LOCKED
+    ),
+    deleted AS (
+      DELETE FROM bid_failures f
+      USING old o
+      WHERE f.company_id = o.company_id AND f.buyer_id = o.buyer_id
+        AND f.failed_at = o.failed_at AND f.uuid = o.uuid
+      RETURNING f.company_id
+    )
+    SELECT count(*)::int AS deleted FROM deleted
+  `,
+  { prepared: false },
+);

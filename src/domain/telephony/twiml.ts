@@ -1,0 +1,188 @@
+import { DIAL_LIMIT_SECONDS } from '../../platform/carriers/carrier';
+import { conferenceNoun } from '../../platform/carriers/twilio-conference';
+import { isRecording } from '../../data/phone/machine-message';
+import type { DialBuyer, Instruction } from '../routing/engine/instruction';
+
+export type DialedLeg = Pick<
+  DialBuyer,
+  | 'attempt'
+  | 'number'
+  | 'timeout_seconds'
+  | 'caller_id'
+  | 'dtmf_tones'
+  | 'press_one_to_accept'
+  | 'record_calls'
+>;
+
+export interface CallbackUrls {
+  /** Called when a <Dial> is over, whichever side ended it. */
+  dial_status: string;
+  voicemail: string;
+  attempt_status(attempt: string): string;
+  whisper(attempt: string): string;
+}
+
+export interface TwimlContext {
+  urls: CallbackUrls;
+  /** Said to the caller before a buyer is dialed; null when it was said already. */
+  greeting: string | null;
+  /** The number of the company that was called: + and digits. */
+  number_called: string;
+  /** True if neither a greeting nor a buyer has answered the call yet. */
+  unanswered: boolean;
+}
+
+/** The shortest and the longest ring time that the carrier accepts. */
+const RING_SECONDS = { min: 5, max: 600 };
+const VOICEMAIL_SECONDS = 120;
+const KEY_SECONDS = 10;
+const EVENTS = 'initiated ringing answered completed';
+
+const REJECTED_REASONS = new Set(['blacklisted', 'offer_suppressed']);
+
+/** Without verbs the carrier bridges the call, or hangs up when nothing is left to do. */
+export const NOTHING = buildDocument('');
+export const HANG_UP = buildDocument('<Hangup/>');
+export const REJECT = buildDocument('<Reject/>');
+
+export const messageTwiml = (body: string, statusUrl: string): string =>
+  buildDocument(element('Message', { action: statusUrl, method: 'POST' }, escapeText(body)));
+
+export function buildTwiml(
+  { action, reason, dial, fallback }: Instruction<DialedLeg>,
+  context: TwimlContext,
+): string {
+  switch (action) {
+    case 'dial':
+      return buildDocument(say(context.greeting) + buildDial(dial, context));
+    case 'fallback':
+      return buildDocument(say(fallback!.message) + buildFallback(fallback!, context));
+    case 'hang_up':
+      return context.unanswered && REJECTED_REASONS.has(reason ?? '') ? REJECT : HANG_UP;
+    default:
+      return NOTHING;
+  }
+}
+
+/** Tones for a buyer who has taken the call, before it is bridged. */
+export const tonesTwiml = (tones: string | null): string => buildDocument(buildPlay(tones));
+
+const buildPlay = (tones: string | null): string =>
+  tones ? `<Play${attributes({ digits: halfSeconds(tones) })}/>` : '';
+
+/** `W` waits a second, which the carrier writes as two waits of half a second. */
+const halfSeconds = (tones: string): string => tones.replaceAll('W', 'ww');
+/** Said to an answering machine. */
+export const spokenTwiml = (message: string): string => buildDocument(`${say(message)}<Hangup/>`);
+
+export function connectTwiml(connectTo: string, from: string, timeoutSeconds: number): string {
+  const ofDial = { answerOnBridge: true, callerId: from, timeout: timeoutSeconds };
+  return buildDocument(
+    element('Dial', ofDial, element(pickNoun(connectTo), {}, escapeText(connectTo))),
+  );
+}
+
+/** For a buyer who must press 1. Without a key the leg ends in <Hangup/>. */
+export function whisperTwiml(keyUrl: string, tones: string | null = null): string {
+  const gather = {
+    numDigits: 1,
+    timeout: KEY_SECONDS,
+    action: keyUrl,
+    actionOnEmptyResult: true,
+  };
+  const ask = element('Gather', gather, say('Press 1 to take this call.'));
+  return buildDocument(buildPlay(tones) + ask + '<Hangup/>');
+}
+
+/** For a caller whose buyer is played keys: both meet in this conference. */
+export function conferenceTwiml(name: string, statusUrl: string): string {
+  const ofDial = { action: statusUrl, timeLimit: DIAL_LIMIT_SECONDS };
+  return buildDocument(element('Dial', ofDial, conferenceNoun(name)));
+}
+
+function buildFallback(
+  { type, number }: NonNullable<Instruction<DialedLeg>['fallback']>,
+  { urls }: TwimlContext,
+): string {
+  if (type === 'voicemail') {
+    const record = { action: urls.voicemail, maxLength: VOICEMAIL_SECONDS };
+    return `<Record${attributes(record)}/><Hangup/>`;
+  }
+  if (type !== 'number' || !number) return '<Hangup/>';
+  return element(
+    'Dial',
+    { timeLimit: DIAL_LIMIT_SECONDS, answerOnBridge: true },
+    element(pickNoun(number), {}, escapeText(number)),
+  );
+}
+
+function buildDial(dial: readonly DialedLeg[], { urls, number_called }: TwimlContext): string {
+  const ring = Math.max(...dial.map(({ timeout_seconds }) => timeout_seconds));
+  const ofDial = {
+    timeout: Math.min(Math.max(ring, RING_SECONDS.min), RING_SECONDS.max),
+    callerId: pickCallerId(dial, number_called),
+    action: urls.dial_status,
+    // Where some buyers are not to be recorded, the one that answers is recorded by itself.
+    record: dial.every(({ record_calls }) => record_calls) ? 'record-from-answer' : undefined,
+    timeLimit: DIAL_LIMIT_SECONDS,
+    answerOnBridge: true,
+  };
+  return element('Dial', ofDial, dial.map((leg) => buildLeg(leg, urls)).join(''));
+}
+
+/**
+ * A <Dial> shows one number to all buyers. Without one the carrier would show the caller's, which
+ * some must not see: then, and if they should see different ones, they see the number called.
+ */
+function pickCallerId(dial: readonly DialedLeg[], numberCalled: string): string {
+  const [shown, ...rest] = new Set(dial.map(({ caller_id }) => caller_id));
+  return rest.length === 0 && shown ? shown : numberCalled;
+}
+
+function buildLeg(
+  { attempt, number, dtmf_tones, press_one_to_accept }: DialedLeg,
+  urls: CallbackUrls,
+): string {
+  const noun = pickNoun(number);
+  const ofLeg = {
+    // Only a telephone number takes tones here; a SIP address gets them when it answers.
+    sendDigits: noun === 'Number' && dtmf_tones ? halfSeconds(dtmf_tones) : undefined,
+    url: press_one_to_accept || (noun === 'Sip' && dtmf_tones) ? urls.whisper(attempt) : undefined,
+    statusCallback: urls.attempt_status(attempt),
+    statusCallbackEvent: EVENTS,
+  };
+  return element(noun, ofLeg, escapeText(number));
+}
+
+export const isSip = (number: string): boolean => /^sips?:/i.test(number);
+const pickNoun = (number: string): 'Sip' | 'Number' => (isSip(number) ? 'Sip' : 'Number');
+/** A text that is the URL of a recording is played. */
+function say(words: string | null): string {
+  if (!words?.trim()) return '';
+  return isRecording(words)
+    ? element('Play', {}, escapeText(words.trim()))
+    : element('Say', {}, escapeText(words));
+}
+
+type Attributes = Record<string, string | number | boolean | undefined>;
+
+const element = (name: string, values: Attributes, content: string): string =>
+  `<${name}${attributes(values)}>${content}</${name}>`;
+const attributes = (values: Attributes): string =>
+  Object.entries(values)
+    .map(([name, value]) => (value === undefined ? '' : ` ${name}="${escapeText(String(value))}"`))
+    .join('');
+
+function buildDocument(content: string): string {
+  const response = content ? `<Response>${content}</Response>` : '<Response/>';
+  return `<?xml version="1.0" encoding="UTF-8"?>${response}`;
+}
+
+/** Characters that XML 1.0 does not allow, not even escaped. */
+const NOT_IN_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
+
+function escapeText(value: string): string {
+  return value
+    .replace(NOT_IN_XML, ' ')
+    .replace(/[<>&"'\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,88 @@
+import { CHRONOLOGICAL } from '../../data/projection/list-statements';
+import { commonColumns, type Projection } from '../../data/projection/projection';
+import { buildReferenceConditions } from '../../data/records';
+import type { Deps } from '../deps';
+import type { Handlers } from '../../api/handlers';
+import { page } from '../../api/records/list';
+import { recordHandlers } from '../../api/records/record-handlers';
+import { loadWriteReply } from '../../api/records/record';
+import { redeliver } from './redeliver';
+
+export const projection = {
+  schema: 'WebhookLog',
+  singular: 'webhook_log',
+  plural: 'webhook_logs',
+  fulltext: `lower(
+    coalesce(t.trigger_type, '') || E'\\n' || coalesce(t.notes, '')
+    || E'\\n' || left(coalesce(t.response_body, ''), 500)
+  )`,
+  joins: {
+    w: 'JOIN outgoing_webhooks w ON w.company_id = t.company_id AND w.id = t.outgoing_webhook_id',
+    d: `LEFT JOIN webhook_deliveries d ON d.company_id = t.company_id
+      AND d.id = t.webhook_delivery_id`,
+  },
+  columns: {
+    ...commonColumns('webhook_logs'),
+    type: `'WebhookLog'`,
+    updated_at: 't.created_at',
+    user_updated_at: 'NULL::timestamptz',
+    routes_edit_path: 'NULL::text',
+    external_record_id: 'NULL::text',
+    name: 'w.name',
+    owner_id: 'w.owner_id',
+    owner_type: 'w.owner_type',
+    outgoing_webhook_id: true,
+    lead_id: true,
+    call_id: true,
+    buyer_id: true,
+    offer_id: true,
+    request_method: 'coalesce(t.request_method, d.request_method)',
+    request_url: 'coalesce(t.request_url, d.request_url)',
+    request_headers: true,
+    request_body: 'coalesce(t.request_body, d.request_body)',
+    code: true,
+    response_headers: true,
+    response_body: true,
+    started_at: true,
+    duration: true,
+    notes: true,
+    success: true,
+    trigger_type: true,
+    event_id: true,
+    attempt: true,
+    webhook_manual_fire_id: true,
+  },
+} as const satisfies Projection<'WebhookLog', 'webhook_log', 'webhook_logs'>;
+
+const REFERENCES = {
+  outgoing_webhook_id: 'outgoing_webhooks',
+  lead_id: 'leads',
+  call_id: 'calls',
+  buyer_id: 'buyers',
+  offer_id: 'offers',
+} as const;
+const FILTERS = {
+  code: 't.code = {code}',
+  success: { cases: { true: 't.success', false: 'NOT t.success' } },
+};
+
+export const webhookLogs = ({ clock }: Deps) => {
+  const records = recordHandlers(projection, clock);
+  return {
+    listWebhookLogs: ({ query, db }) =>
+      page(query, {
+        db,
+        now: clock(),
+        projection,
+        orders: CHRONOLOGICAL,
+        filters: { ...buildReferenceConditions(query, REFERENCES), ...FILTERS },
+      }),
+    showWebhookLog: records.show,
+
+    redeliverWebhookLog: async ({ db, params }) => {
+      const now = clock();
+      const id = await db.transaction((tx) => redeliver(tx, params.id, now));
+      return loadWriteReply({ db, now, projection }, id, { status: 202 });
+    },
+  } satisfies Partial<Handlers>;
+};

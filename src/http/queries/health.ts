@@ -1,7 +1,0 @@
-import { sql, statement } from '../../db/sql';
-
-export const CHECK_WRITES = statement(
-  'http.check_writes',
-  sql`SELECT true AS ok FROM check_writes()`,
-  { prepared: false },
-);

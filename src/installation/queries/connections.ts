@@ -1,7 +1,0 @@
-import { sql, statement } from '../../db/sql';
-
-export const MAX_CONNECTIONS = statement(
-  'installation.max_connections',
-  sql`SELECT current_setting('max_connections')::int AS max`,
-  { prepared: false },
-);

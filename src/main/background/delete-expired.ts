@@ -1,0 +1,61 @@
+import { deleteExpiredRateLimits } from '../../data/rate-limits/rate-limit-counter';
+import { deleteUnusedCounts } from '../../data/counts/saved-counts';
+import { requireRightClock } from '../../data/postgres/clock-skew';
+import type { Deps } from '../../domain/deps';
+import { deleteExpiredAnswers } from '../../api/records/idempotency';
+import { endLoopFault, recordLoopFault } from '../../data/jobs/loop-faults';
+import { foldNextActions } from '../../domain/leads/fold-next-actions';
+import { deleteOldMailCounts } from '../../domain/people/mail-counts';
+import { deleteExpiredPings } from '../../domain/ping-post/delete-expired-pings';
+import { deleteOldRecords } from '../../operate/privacy/delete-old';
+import { deleteExpiredBids } from '../../domain/routing/delete-expired-bids';
+import { deleteOldWebhookLogs } from '../../domain/webhooks/delete-old-logs';
+import { deleteOrphanedUploads } from './delete-orphaned-uploads';
+
+const HOUR_MS = 3_600_000;
+
+/** Deletes expired and unneeded data, now and every hour. Returns the function that stops it. */
+export function deleteExpiredHourly(deps: Deps): () => void {
+  void deleteExpired(deps);
+  const deleting = setInterval(() => void deleteExpired(deps), HOUR_MS);
+  return () => clearInterval(deleting);
+}
+
+const FAILURE = 'expired data was not deleted';
+/** Lasts until after the next attempt. */
+const FAULT_SECONDS = (1.5 * HOUR_MS) / 1000;
+
+/** A failed deletion is recorded, and does not stop the others. */
+export async function deleteExpired(deps: Deps): Promise<void> {
+  const [first, ...otherParts] = deps.parts();
+  const shared = [deleteOrphanedUploads(deps), deps.directory.clean()];
+  await Promise.all([
+    first && noteFaults(first, [...shared, ...deletionsIn(first)]),
+    ...otherParts.map((part) => noteFaults(part, deletionsIn(part))),
+  ]);
+}
+
+function deletionsIn(part: Deps): Promise<void>[] {
+  const { config, database } = part;
+  const { sql } = database;
+  const clockIsRight = requireRightClock(sql);
+  return [
+    deleteExpiredAnswers(sql),
+    deleteExpiredPings(sql),
+    deleteExpiredBids(sql),
+    deleteExpiredRateLimits(sql),
+    deleteUnusedCounts(sql),
+    deleteOldMailCounts(sql),
+    foldNextActions(sql),
+    clockIsRight.then(() => deleteOldWebhookLogs(part, config.webhook_log_days)),
+    clockIsRight.then(() => deleteOldRecords(part, config)),
+  ];
+}
+
+async function noteFaults({ log, database }: Deps, deletions: Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(deletions);
+  const failed = results.filter((result) => result.status === 'rejected');
+  for (const { reason } of failed) log.warn({ err: reason as unknown }, FAILURE);
+  if (failed.length > 0) await recordLoopFault(database.sql, FAILURE, FAULT_SECONDS);
+  else await endLoopFault(database.sql, FAILURE);
+}

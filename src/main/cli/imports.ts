@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import { collectFromParts } from '../../operate/installation/all-parts';
+import type { Installation } from '../../operate/installation/open';
+import { json, print } from './command';
+import { importFile } from './import-file';
+import { progressOnTerminal } from './progress';
+import { COMPANY_OF_LIST } from './queries/operator';
+import { withService, withServiceOptions, type ServiceOptions } from './service';
+
+interface ImportOptions extends ServiceOptions {
+  unblock: boolean;
+  column?: string;
+  json: boolean;
+}
+
+export function addImportCommand(program: Command): void {
+  const command = program
+    .command('import')
+    .description('put the numbers of a CSV file on a suppression list, through the running service')
+    .argument('<list_id>', 'id or uuid of the suppression list')
+    .argument('<file>', 'the CSV file, plain or gzip')
+    .option('--unblock', 'take the numbers off the list instead', false)
+    .option('--column <name>', 'column with the numbers; needed where several look like numbers');
+  withServiceOptions(command).addOption(json()).action(runImport);
+}
+
+async function runImport(list: string, file: string, options: ImportOptions): Promise<void> {
+  const commandKey = {
+    company: (installation: Installation) => companyOfList(installation, list),
+    name: `Import into list ${list}`,
+    permissions: ['buyer_suppression_files:create', 'buyer_suppression_files:read'],
+  };
+  const record = await withService(options, commandKey, (service) =>
+    importFile({
+      service,
+      list,
+      file,
+      apply_block_or_unblock: options.unblock ? 'unblock' : 'block',
+      caller_id_column_name: options.column,
+      progress: progressOnTerminal(process.stderr),
+    }),
+  );
+  const { id, status, total_count, import_count, rejected_count, error_message } = record;
+  const { added_count, removed_count } = record;
+  print(
+    {
+      id,
+      status,
+      total_count,
+      import_count,
+      rejected_count,
+      added_count,
+      removed_count,
+      ...(error_message && { error_message }),
+    },
+    options.json,
+  );
+  process.exitCode = status === 'succeeded' ? 0 : 1;
+}
+
+async function companyOfList({ deps }: Installation, list: string): Promise<bigint> {
+  const [owner] = await collectFromParts(deps, ({ sql }) => sql(COMPANY_OF_LIST, { list }));
+  if (!owner) throw new Error(`There is no suppression list ${list}.`);
+  return BigInt(owner.company_id);
+}

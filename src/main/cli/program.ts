@@ -1,0 +1,75 @@
+import { Command } from 'commander';
+import { contract } from '../../platform/contract/contract';
+import { addBackupCommands } from './backup';
+import { addCallCommands } from './calls';
+import { addCellCommands } from './cells';
+import { json, print } from './command';
+import { addCompanyCommands } from './companies';
+import { addCompletionCommand } from './completion';
+import { addDatabaseCommands } from './database';
+import { examine, type Finding } from './doctor';
+import { addEraseCommands } from './erase';
+import { EXAMPLES } from './examples';
+import { addImportCommand } from './imports';
+import { addJobCommands } from './jobs';
+import { addNumberCommands } from './numbers';
+import { addPgBouncerCommand } from './pgbouncer';
+import { addStorageCommands } from './storage';
+import { addTokenCommands } from './tokens';
+import { addUserCommands } from './users';
+
+export function createProgram(): Command {
+  const program = new Command('trunkline')
+    .description("The operator's commands. With --json each prints one JSON document.")
+    .version(contract.document.info.version)
+    .showHelpAfterError()
+    .addHelpText('after', EXIT_CODES);
+  addDatabaseCommands(program);
+  addBackupCommands(program);
+  addCompanyCommands(program);
+  addTokenCommands(program);
+  addUserCommands(program);
+  addNumberCommands(program);
+  addEraseCommands(program);
+  addImportCommand(program);
+  addCallCommands(program);
+  addJobCommands(program);
+  addPgBouncerCommand(program);
+  addStorageCommands(program);
+  addCellCommands(program);
+  addDoctorCommand(program);
+  addCompletionCommand(program);
+  for (const [path, example] of Object.entries(EXAMPLES))
+    findCommand(program, path).addHelpText('after', `\nExample:\n  $ npx trunkline ${example}`);
+  return program;
+}
+
+const EXIT_CODES = `
+Exit codes: 0 done; 1 not done, or something is wrong, as the message says; 2 wrong use.`;
+
+/** The command of a path such as `key list`. */
+export function findCommand(program: Command, path: string): Command {
+  return path.split(' ').reduce((command, name) => {
+    const subcommand = command.commands.find((child) => child.name() === name);
+    if (!subcommand) throw new Error(`there is no command ${path}`);
+    return subcommand;
+  }, program);
+}
+
+function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('look for what is wrong, and say how to fix it')
+    .addOption(json())
+    .action(async (options) => {
+      const findings = await examine();
+      if (options.json) print(findings, true);
+      else process.stdout.write(findings.map(formatFinding).join(''));
+      process.exitCode = findings.every(({ ok }) => ok) ? 0 : 1;
+    });
+}
+
+function formatFinding({ check, ok, finding, remedy }: Finding): string {
+  const line = `${ok ? 'ok   ' : 'WRONG'} ${check.padEnd(14)} ${finding}\n`;
+  return remedy ? `${line}      ${remedy}\n` : line;
+}

@@ -1,0 +1,90 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Database } from '../../data/client';
+import { sqlOn } from '../../data/sql';
+import { runInTransaction, isDeadlock } from '../../data/transaction';
+import type { Deps } from '../../domain/deps';
+import { readSqlState } from '../../api/reply/database-errors';
+import { deleteJobs } from '../../data/jobs/delete-jobs';
+import { StartError } from '../../platform/start-error';
+import { collectFromParts } from './all-parts';
+import {
+  BILLED_NUMBERS,
+  CLOSE_COMPANY,
+  DELETE_COMPANY,
+  FIND_DEMOS,
+  REOPEN_COMPANY,
+  UPLOADED_FILES,
+} from './queries/companies';
+
+/**
+ * Removes a demo company with everything that belongs to it: the given one, or the only one.
+ * Refuses a company that is not a demo.
+ */
+export async function removeDemo(
+  { parts, storage }: Pick<Deps, 'parts' | 'storage'>,
+  id: number | undefined,
+): Promise<{ id: number; name: string }> {
+  const demos = await collectFromParts({ parts }, async (database) => {
+    const rows = await database.sql(FIND_DEMOS, { id: id ?? null });
+    return rows.map((demo) => ({ ...demo, database }));
+  });
+  if (demos.length > 1)
+    throw new StartError('There are several demo companies: name one with --company ID.');
+  const [demo] = demos;
+  if (!demo)
+    throw new StartError(
+      id === undefined
+        ? 'There is no demo company.'
+        : `Company ${id} is not a demo company: only those can be removed.`,
+    );
+  const companyId = BigInt(demo.id);
+  await demo.database.sql(CLOSE_COMPANY, { company_id: companyId });
+  const keys = await retryWhileDisturbed(() => deleteAll(demo.database, companyId)).catch(
+    async (error: unknown) => {
+      await demo.database.sql(REOPEN_COMPANY, { company_id: companyId }).catch(() => undefined);
+      throw error;
+    },
+  );
+  // Housekeeping removes files that cannot be removed now.
+  await Promise.allSettled(keys.map((key) => storage.remove(key)));
+  return { id: Number(demo.id), name: demo.name };
+}
+
+/** Deletes the company with all its records; returns the keys of its uploaded files. */
+const deleteAll = ({ bulk }: Database, companyId: bigint): Promise<string[]> =>
+  runInTransaction(bulk, async (client) => {
+    const sql = sqlOn(client);
+    const billed = await sql(BILLED_NUMBERS, { company_id: companyId });
+    if (billed.length > 0) throw buildBilledError(billed.map(({ number }) => number));
+    const files = await sql(UPLOADED_FILES, { company_id: companyId });
+    await sql(DELETE_COMPANY, { company_id: companyId });
+    // Last: until the company was locked, requests could add jobs.
+    await deleteJobs(sql, companyId);
+    return files.flatMap(({ key }) => key ?? []);
+  });
+
+const PAUSE_MS = 250;
+/** By then, requests that began before the company was closed have ended. */
+const MAX_ATTEMPTS = 120;
+
+/** Repeats the work while running requests interfere with it. */
+async function retryWhileDisturbed<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !isDisturbed(error)) throw error;
+      await setTimeout(PAUSE_MS);
+    }
+}
+
+/** A deadlock, or a row that refers to a deleted one. */
+const isDisturbed = (error: unknown): boolean =>
+  isDeadlock(error) || readSqlState(error) === FOREIGN_KEY_VIOLATION;
+const FOREIGN_KEY_VIOLATION = '23503';
+
+const buildBilledError = (numbers: string[]) =>
+  new StartError(
+    `The carrier bills the company for ${numbers.join(', ')}: release each first, by ` +
+      'DELETE /api/v1/phone_numbers/ID.',
+  );

@@ -1,0 +1,68 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from '../../platform/config';
+import type { Sql } from '../../data/sql';
+import { digestSecret } from '../../api/auth/credentials';
+import { READ_SHARED, SAVE_SETTINGS } from './queries/settings';
+
+// Settings that control background work, outgoing traffic, and counters shared by all processes. If
+// they differed, the result would depend on the process that a customer reaches. Settings of a host
+// itself (its port, proxy and sizes) may differ.
+
+type Value = string | number | boolean | null;
+export type SharedSettings = Record<string, Value>;
+
+/** The settings that must be equal in all processes, by variable; secrets as digests. */
+export function sharedSettings(config: Config, pepper: string): SharedSettings {
+  const { twilio } = config;
+  const digest = (secret: string | undefined) =>
+    secret === undefined ? null : digestSecret(pepper, secret).toString('hex').slice(0, 16);
+  return {
+    CARRIER: config.carrier,
+    ...(config.carrier === 'twilio' && {
+      TWILIO_ACCOUNT_SID: twilio.account_sid ?? null,
+      TWILIO_AUTH_TOKEN: digest(twilio.auth_token),
+      TWILIO_BASE_URL: twilio.base_url,
+      TWILIO_CAN_WHISPER: twilio.can_whisper,
+    }),
+    PUBLIC_URL: config.public_url_is_set ? config.public_url : null,
+    // Each host may have a server of its own.
+    SMTP_URL: config.smtp_url !== undefined,
+    MAIL_FROM: config.mail_from,
+    MAILS_PER_DAY: config.mails_per_day,
+    MAILS_PER_ADDRESS_PER_DAY: config.mails_per_address_per_day,
+    RATE_LIMIT_PER_MINUTE: config.rate_limit_per_minute,
+    LEAD_RATE_LIMIT_PER_MINUTE: config.lead_rate_limit_per_minute,
+    SELLER_RATE_LIMIT_PER_MINUTE: config.seller_rate_limit_per_minute,
+    WEBHOOK_ALLOW_NETWORKS: config.webhook_allow_networks.toSorted().join(','),
+    WEBHOOK_LOG_DAYS: config.webhook_log_days,
+    CALL_DAYS: config.call_days,
+    LEAD_DAYS: config.lead_days,
+    MESSAGE_DAYS: config.message_days,
+    CHANGE_LOG_DAYS: config.change_log_days,
+  };
+}
+
+/** Makes these settings those of the installation, even while other processes run. */
+export async function acceptSettings(sql: Sql, settings: SharedSettings): Promise<void> {
+  await sql(SAVE_SETTINGS, { settings: JSON.stringify(settings) });
+}
+
+export async function readSettings(sql: Sql): Promise<SharedSettings> {
+  const [installation] = await sql(READ_SHARED, {});
+  return (installation?.settings ?? {}) as SharedSettings;
+}
+
+/** Differences, one line per variable. A variable that only one of both has is no difference. */
+export function listDifferences(recorded: SharedSettings, ownSettings: SharedSettings): string[] {
+  return Object.entries(ownSettings).flatMap(([name, value]) => {
+    const recordedValue = recorded[name];
+    if (recordedValue === undefined || isDeepStrictEqual(recordedValue, value)) return [];
+    if (name === 'TWILIO_AUTH_TOKEN') return `${name} is another one here`;
+    return `${name} is ${formatSetting(name, value)} here, and ${formatSetting(name, recordedValue)} there`;
+  });
+}
+
+function formatSetting(name: string, value: Value): string {
+  if (name === 'SMTP_URL') return value ? 'set' : 'not set';
+  return value === null || value === '' ? 'not set' : String(value);
+}

@@ -1,0 +1,109 @@
+import request from 'supertest';
+import { contract } from '../../src/platform/contract/contract';
+import { createWorld, type World } from '../support/world';
+
+// The contract as documents, and the pages that show it.
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+
+const get = (path: string) => request(world.app).get(path);
+
+const { tags, 'x-tagGroups': groups } = contract.document as unknown as {
+  tags: { name: string }[];
+  'x-tagGroups': { name: string; tags: string[] }[];
+};
+
+test('every tag of the contract is in one group, and both have one order', () => {
+  expect(groups.flatMap((group) => group.tags)).toEqual(tags.map(({ name }) => name));
+});
+
+test('the usual credentials stand first in the contract', () => {
+  expect(Object.keys(contract.document.components.securitySchemes).slice(0, 3)).toEqual([
+    'companyKey',
+    'userToken',
+    'authToken',
+  ]);
+});
+
+test('the contract is served as it is; only code samples are added to the JSON', async () => {
+  expect((await get('/api/openapi.yaml')).text).toBe(contract.text);
+  const served = (await get('/api/openapi.json')).body;
+  expect(served.paths['/buyers'].post['x-codeSamples']).toHaveLength(3);
+  for (const item of Object.values(served.paths))
+    for (const operation of Object.values(item as object)) delete operation['x-codeSamples'];
+  expect(served).toEqual(JSON.parse(JSON.stringify(contract.document)));
+});
+
+test.each([
+  '/api/openapi.json',
+  '/api/docs/',
+  '/api/reference/leads.json',
+  '/api/docs/search.json',
+])('%s is sent compressed, and not again while it is the same', async (path) => {
+  const first = await get(path);
+  expect(first.status).toBe(200);
+  expect(first.headers['content-encoding']).toBe('gzip');
+  expect(first.headers.vary).toContain('Accept-Encoding');
+  const second = await get(path).set('If-None-Match', first.headers.etag!);
+  expect([second.status, second.text]).toEqual([304, '']);
+  const plain = await get(path).set('Accept-Encoding', 'identity');
+  expect([plain.headers['content-encoding'], plain.text]).toEqual([undefined, first.text]);
+  expect((await get(path).set('If-None-Match', '"another"')).status).toBe(200);
+});
+
+test.each(['/api/docs/', '/api/reference/', ...tags.map(({ name }) => `/api/reference/${name}`)])(
+  '%s is complete without scripts, and asks only this server for files, which it has',
+  async (path) => {
+    const { status, text } = await get(path);
+    expect(status).toBe(200);
+    expect(text).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
+    expect(text).toMatch(/<h1>[^<]+<\/h1>\s*<p>/);
+    // The content security policy refuses scripts within the page.
+    expect(text).not.toMatch(/<script(?![^>]* src=)/);
+    const files = [...text.matchAll(/<(?:script|link)[^>]* (?:src|href)="([^"]+)"/g)];
+    for (const [, file = ''] of files.filter(([, name]) => !name!.startsWith('data:'))) {
+      expect(file).toMatch(/^\/api\//);
+      expect([file, (await get(file)).status]).toEqual([file, 200]);
+    }
+  },
+);
+
+test('each tag has a document of its own that has all that it refers to', async () => {
+  const shown = new Set<string>();
+  for (const { name } of tags) {
+    const text = (await get(`/api/reference/${name}.json`)).text;
+    const document = JSON.parse(text);
+    for (const [, kind, key] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g))
+      expect([name, key, document.components[kind!]?.[key!]]).not.toContain(undefined);
+    for (const item of Object.values<Record<string, { operationId?: string }>>(document.paths))
+      for (const { operationId } of Object.values(item)) if (operationId) shown.add(operationId);
+  }
+  expect([...shown].sort()).toEqual(contract.operations.map(({ id }) => id).sort());
+});
+
+test('what an operation needs stands in its description', async () => {
+  const { paths } = (await get('/api/docs/openapi.json')).body;
+  expect(paths['/buyers'].get.description).toContain('Needs permission `buyers:read`.');
+  expect(paths['/me'].get.description).toContain('Any valid credentials will do.');
+  expect(paths['/leads'].post.description).toContain('Needs a lead token, and nothing else.');
+  for (const { path, method, scope, unlimited } of contract.operations) {
+    const { description } = paths[path.slice('/api/v1'.length)][method];
+    expect(description.includes(`Needs permission \`${scope}\``)).toBe(scope !== undefined);
+    expect(description.includes('superuser team.')).toBe(unlimited);
+  }
+});
+
+test('the search index has every operation and its fields', async () => {
+  const { operations, fields } = (await get('/api/docs/search.json')).body;
+  const ids = operations.map(({ id }: { id: string }) => id);
+  expect(ids).toEqual(expect.arrayContaining(contract.operations.map(({ id }) => id)));
+  const { fields: fieldIndexes } = operations.find(
+    ({ id }: { id: string }) => id === 'createBuyer',
+  );
+  const names = fieldIndexes.map((at: number) => fields[at][0]);
+  expect(names).toEqual(expect.arrayContaining(['concurrency_cap_limit', 'Idempotency-Key']));
+});

@@ -1,4 +1,0 @@
-import { onCluster, onDistributedDatabases } from '../support/citus';
-import { GUARANTEES, runSuites } from '../support/suites';
-
-onCluster(() => runSuites(GUARANTEES.leads, () => onDistributedDatabases()));

@@ -1,0 +1,65 @@
+import { createBatchers, countParallelBatches, type BatchWork } from '../../src/data/batcher';
+
+/** Work whose batches end on request. */
+function buildHeldWork(options: Pick<BatchWork<string, string>, 'at_once'> = {}) {
+  const batches: { items: readonly string[]; end: () => void }[] = [];
+  const work: BatchWork<string, string> = {
+    run: (items) =>
+      new Promise((done) =>
+        batches.push({ items, end: () => done(items.map((item) => item.toUpperCase())) }),
+      ),
+    toKey: (item) => item[0],
+    ...options,
+  };
+  const add = createBatchers<string, string>()({}, 'kind', () => work);
+  return { add, batches, items: () => batches.map(({ items }) => items) };
+}
+const turn = () => new Promise((done) => setImmediate(done));
+
+test('what comes in together is one batch, and each gets its own result', async () => {
+  const { add, batches, items } = buildHeldWork();
+  const all = ['a', 'b', 'c'].map(add);
+  expect(items()).toEqual([]);
+  await turn();
+  expect(items()).toEqual([['a', 'b', 'c']]);
+  batches[0]!.end();
+  expect(await Promise.all(all)).toEqual(['A', 'B', 'C']);
+});
+
+test('two batches run at once, and what comes meanwhile is the next', async () => {
+  const { add, batches, items } = buildHeldWork();
+  for (const item of ['a', 'b', 'c', 'd']) {
+    void add(item);
+    await turn();
+  }
+  expect(items()).toEqual([['a'], ['b']]);
+  batches[1]!.end();
+  await turn();
+  expect(items()).toEqual([['a'], ['b'], ['c', 'd']]);
+});
+
+test('where only one batch may run at once, the next begins when it has ended', async () => {
+  const { add, batches, items } = buildHeldWork({ at_once: 1 });
+  for (const item of ['a', 'b', 'c']) {
+    void add(item);
+    await turn();
+  }
+  expect(items()).toEqual([['a']]);
+  batches[0]!.end();
+  await turn();
+  expect(items()).toEqual([['a'], ['b', 'c']]);
+});
+
+test('each of several processes runs one batch at a time', () => {
+  expect([1, 2, 8].map(countParallelBatches)).toEqual([2, 1, 1]);
+});
+
+test('of one key, one is in a batch, and what came after it does not wait for that batch', async () => {
+  const { add, items } = buildHeldWork();
+  void add('a1');
+  void add('a2');
+  await turn();
+  void add('b');
+  await turn();
+  expect(items()).toEqual([['a1'], ['a2', 'b']]);
+});

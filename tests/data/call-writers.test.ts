@@ -1,0 +1,133 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { statements } from '../../src/data/sql';
+
+// No trigger looks at calls, attempts and conversions: each statement that writes them records what
+// follows from it. These tests read the statements.
+
+const SRC = join(__dirname, '../../src');
+const load: (file: string) => unknown = require;
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !file.startsWith('generated'),
+);
+
+// All statements.
+for (const file of files) if (/\/queries\/[\w-]+\.ts$/.test(file)) load(join(SRC, file));
+
+/** The procedures that statements call, by name. */
+const procedures = new Map(
+  ['start_round'].map((name) => [
+    name,
+    readFileSync(join(SRC, `../prisma/sql/calls/${name}.sql`), 'utf8'),
+  ]),
+);
+
+/** A statement, with the procedures that it calls. */
+const expandProcedures = (text: string): string =>
+  [
+    text,
+    ...[...procedures].flatMap(([name, body]) => (text.includes(`${name}(`) ? body : [])),
+  ].join('\n');
+
+/** The names of the statements whose text has this. */
+const listWriters = (pattern: RegExp) =>
+  [...statements.values()]
+    .filter(({ text }) => pattern.test(expandProcedures(text)))
+    .map(({ name }) => name);
+const withoutAny = (writers: readonly string[], pattern: RegExp) =>
+  writers.filter((name) => !pattern.test(expandProcedures(statements.get(name)!.text))).sort();
+
+test('every procedure that writes calls or their attempts is looked at', () => {
+  const folder = join(SRC, '../prisma/sql');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const writers = files.filter(
+    (file) =>
+      file.endsWith('.sql') &&
+      /\b(INSERT INTO|UPDATE) (calls|call_attempts)\b/.test(
+        readFileSync(join(folder, file), 'utf8'),
+      ),
+  );
+  expect(writers.sort()).toEqual([...procedures.keys()].map((name) => `calls/${name}.sql`));
+});
+
+/** Statements that write only columns whose change nothing records. */
+const UNRECORDED = {
+  calls: [
+    // The number of conferences, which nothing shows.
+    'calls.add_conference',
+  ],
+  call_attempts: [
+    // When a leg of the carrier is to stop ringing.
+    'calls.claim_legs_to_stop',
+    // The request for its recording.
+    'calls.mark_recorded',
+    // The carrier's name of its leg.
+    'calls.set_leg',
+    // The number of a person, and with the call itself.
+    'erasure.erase_attempts',
+    'retention.delete_parts_of_calls',
+  ],
+  conversions: [
+    // The dollars of a conversion, and that it was returned: both events of its call.
+    'calls.add_payout',
+    'calls.add_revenue',
+    'calls.record_use',
+    'calls.return_conversions',
+    'calls.return_payout',
+    // Likewise.
+    'erasure.erase_conversions',
+    'erasure.erase_conversions_of_number',
+    'retention.delete_conversions',
+    // Changes at another service notify no one.
+    'migration.move_conversions',
+  ],
+};
+
+test.each([
+  [
+    'calls',
+    /\b(INSERT INTO|UPDATE|DELETE FROM) calls\b/,
+    /record_(new_call|call_change|upserted_call|deleted_call|moved_call)\(/,
+  ],
+  ['call_attempts', /\b(INSERT INTO|UPDATE|DELETE FROM) call_attempts\b/, /record_attempt_event\(/],
+  ['conversions', /\b(INSERT INTO|UPDATE|DELETE FROM) conversions\b/, /record_conversion_event\(/],
+] as const)('every statement that writes %s records it', (table, writes, records) => {
+  const writers = listWriters(writes);
+  expect(writers.length).toBeGreaterThan(UNRECORDED[table].length);
+  expect(withoutAny(writers, records)).toEqual([...UNRECORDED[table]].sort());
+});
+
+test('what has no recording writes no column that a recording is about', () => {
+  const text = UNRECORDED.calls.map((name) => statements.get(name)!.text).join();
+  expect(/UPDATE calls\s+SET (.*)/.exec(text)![1]).toBe('conferences = conferences + 1');
+  for (const name of UNRECORDED.call_attempts)
+    expect(statements.get(name)!.text).not.toMatch(/\banswered_at\s*=/);
+});
+
+test('in a transaction, the events of each are completed at its end', () => {
+  const recording = listWriters(
+    /\brecord_(new_call|call_change|upserted_call|deleted_call|attempt_event|conversion_event)\(/,
+  );
+  expect(recording.length).toBeGreaterThan(15);
+  expect(recording.filter((name) => !statements.get(name)!.options.records)).toEqual([]);
+});
+
+test('whoever writes the end or the duration of a call writes what the service costs', () => {
+  const ends = listWriters(
+    /\b(INSERT INTO calls\b[^;]*\bended_at|UPDATE calls\b[^;]*\b(ended_at|total_duration)\s*=)/,
+  );
+  expect(ends.length).toBeGreaterThan(7);
+  // The cost at another service is known.
+  expect(withoutAny(ends, /service_cost_(of|after)\(/)).toEqual(['migration.move_calls']);
+});
+
+test('nothing else writes them', () => {
+  const sql = /\b(INSERT INTO|UPDATE|DELETE FROM) (calls|call_attempts|conversions)\b/;
+  const prisma =
+    /\.(call|callAttempt|conversion)\.(create|update|upsert|delete)|\b(calls|attempts|conversions): \{ (create|update|upsert|delete|connect|set)/;
+  const otherFiles = files.filter((file) => {
+    const text = readFileSync(join(SRC, file), 'utf8');
+    return prisma.test(text) || (sql.test(text) && !file.includes('/queries/'));
+  });
+  expect(otherFiles).toEqual([]);
+});

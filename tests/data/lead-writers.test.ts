@@ -1,0 +1,135 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { statements } from '../../src/data/sql';
+import { freshDatabase } from '../support/world';
+
+// Statements that write leads record what they change of them. A statement that does not has its
+// reason here. That each records the right thing is shown by the tests of the rooms.
+
+const SRC = join(__dirname, '../../src');
+const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !file.startsWith('generated'),
+);
+
+// All statements.
+const load: (file: string) => unknown = require;
+for (const file of FILES) if (/\/queries\/[\w-]+\.ts$/.test(file)) load(join(SRC, file));
+
+let client: Client;
+beforeAll(async () => {
+  client = new Client({ connectionString: await freshDatabase() });
+  await client.connect();
+  // Without values, a plan for them would be empty.
+  await client.query('SET plan_cache_mode = force_generic_plan');
+});
+afterAll(() => client.end());
+
+const RECORDS_NOTHING: Record<string, string> = {
+  'erasure.erase_leads': 'its leads are deleted: nothing is planned, and no event may have them',
+  'outreach.claim_by_priority': 'moves due_at of leads that have one: the hour stays',
+  'outreach.claim_by_time': 'moves due_at of leads that have one: the hour stays',
+  'retention.delete_leads': 'deletes leads that have ended: nothing is planned',
+  'outreach.release_leads': 'moves due_at of leads that have one: the hour stays',
+  'numbers.remove_number_from_leads': 'takes a number away, and its transaction writes no more',
+};
+
+const writers = (table: string) =>
+  [...statements.values()].filter(({ text }) =>
+    new RegExp(`(INSERT INTO|UPDATE|DELETE FROM|MERGE INTO)\\s+${table}\\b`).test(text),
+  );
+
+/** The plan of a statement. Parts that nothing reads are not in it. */
+async function explainPlan(text: string): Promise<string> {
+  await client.query(`PREPARE planned AS ${text}`);
+  try {
+    const [prepared] = (
+      await client.query<{ n: number }>(
+        `SELECT cardinality(parameter_types) AS n FROM pg_prepared_statements
+        WHERE name = 'planned'`,
+      )
+    ).rows;
+    const values = Array.from({ length: prepared!.n }, () => 'NULL').join(', ');
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN (VERBOSE) EXECUTE planned${values && `(${values})`}`,
+    );
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  } finally {
+    await client.query('DEALLOCATE planned');
+  }
+}
+
+const RECORDED = /record_(lead_change|submitted_lead|moved_lead)\(/;
+
+test('every statement that writes leads records it, or has a reason not to', async () => {
+  const names = writers('leads').map(({ name }) => name as string);
+  expect(names.length).toBeGreaterThan(20);
+  expect(names).toEqual(expect.arrayContaining(Object.keys(RECORDS_NOTHING)));
+  const silent: string[] = [];
+  for (const { name, text } of writers('leads'))
+    if (!RECORDED.test(await explainPlan(text))) silent.push(name);
+  expect(silent.sort()).toEqual(Object.keys(RECORDS_NOTHING).sort());
+});
+
+test('a record that nothing reads is not in the plan', async () => {
+  const text = `
+    WITH changed AS (UPDATE leads l SET step = 1 RETURNING l AS is_now),
+    recorded AS MATERIALIZED (SELECT record_lead_change(is_now, is_now) FROM changed)
+    SELECT count(*) FROM changed`;
+  expect(await explainPlan(text)).not.toMatch(RECORDED);
+});
+
+/** Reasons that end a schedule, each with the column that is written with it. */
+const EXITS: [reason: string, writes: RegExp][] = [
+  ['connected', /\bconnected_call_id = (?!expect)/],
+  ['inbound_call', /\bcalled_at = /],
+  ['replied', /\breplied_at = /],
+  ['converted', /\bbuyer_converted = true/],
+  ['opted_out', /\bSET\s+status = (\{|\$\d|excluded)|\bstatus = CASE\s+WHEN excluded/],
+];
+
+test.each(EXITS)('what may be the reason "%s" takes the lead out of its schedule', (...exit) => {
+  const [reason, column] = exit;
+  const exitWriters = writers('leads').filter(({ text }) => {
+    const [, ...parts] = text.split(/(?:UPDATE leads l|INSERT INTO leads)\b/);
+    return parts.some((part) => column.test(part.split(/\bRETURNING\b/)[0]!));
+  });
+  expect(exitWriters.length).toBeGreaterThan(0);
+  for (const { name, text } of exitWriters)
+    expect([name, text]).toEqual([
+      name,
+      expect.stringMatching(new RegExp(`leave_schedule\\([^]*'${reason}'`)),
+    ]);
+});
+
+test('whoever opts numbers out records it after their leads were stopped', () => {
+  const names = [...writers('contacts'), ...writers('contact_restrictions')]
+    .filter(({ text }) => /opt_out = (true|x\.opt_out OR)/.test(text))
+    .map(({ name }) => name as string);
+  expect(names.sort()).toEqual([
+    'leads.opt_contacts_out',
+    'leads.restrict_at_offer',
+    'leads.restrict_in_schedule',
+    // It is not recorded what happened at another service.
+    'migration.move_restrictions_of_offers',
+    'migration.move_restrictions_of_schedules',
+  ]);
+});
+
+test('Prisma writes none of these tables', () => {
+  const writing = FILES.filter((file) =>
+    /prisma\.(lead|contact|contactRestriction)\.(create|update|upsert|delete)/.test(
+      readFileSync(join(SRC, file), 'utf8'),
+    ),
+  );
+  expect(writing).toEqual([]);
+});
+
+test('these tables have no triggers of their own', async () => {
+  const { rows } = await client.query(
+    `SELECT tgrelid::regclass AS table, tgname FROM pg_trigger
+    WHERE NOT tgisinternal
+      AND tgrelid IN ('leads'::regclass, 'contacts'::regclass, 'contact_restrictions'::regclass)`,
+  );
+  expect(rows).toEqual([]);
+});

@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { readCatalog, type Item } from '../../scripts/catalog';
+import { migrate, migrationNames, UnknownMigrations } from '../../src/data/postgres/migrate';
+import { runScript, TYPESCRIPT } from '../support/process';
+import { emptyDatabase, freshDatabase } from '../support/world';
+
+const DATA_DIR = join(process.env.TRUNKLINE_TEST_FOLDER!, 'migrate-data');
+const clients: Client[] = [];
+
+afterAll(() => Promise.all(clients.map((client) => client.end())));
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  clients.push(client);
+  return client;
+}
+
+const sorted = (items: Item[]) => items.map((item) => JSON.stringify(item)).sort();
+
+/** Runs the command `migrate` in a process of its own and returns the migrations it applied. */
+async function migrateInProcess(url: string): Promise<string[]> {
+  const args = [...TYPESCRIPT, 'src/main/cli/index.ts', 'migrate', '--json'];
+  const { PATH, HOME } = process.env;
+  const { stdout } = await promisify(execFile)('node', args, {
+    cwd: join(__dirname, '../..'),
+    env: { PATH, HOME, DATABASE_URL: url, DATA_DIR } as NodeJS.ProcessEnv,
+  });
+  return JSON.parse(stdout).applied;
+}
+
+describe('an empty database', () => {
+  test('is migrated once by two processes that start at the same time', async () => {
+    const url = await emptyDatabase();
+    const applied = await Promise.all([migrateInProcess(url), migrateInProcess(url)]);
+    expect(applied.sort((a, b) => a.length - b.length)).toEqual([[], migrationNames()]);
+    const catalog = await readCatalog(await connect(url));
+    const template = await readCatalog(await connect(await freshDatabase()));
+    expect(sorted(catalog)).toEqual(sorted(template));
+    expect(catalog.filter(({ kind }) => kind === 'function').length).toBeGreaterThan(20);
+  });
+
+  test('is not brought to the last migration when a statement of prisma/sql/ fails', async () => {
+    const url = await emptyDatabase();
+    const client = await connect(url);
+    await client.query(
+      `CREATE FUNCTION next_month(at timestamptz, zone text) RETURNS integer
+        LANGUAGE sql AS 'SELECT 1'`,
+    );
+    await expect(migrateInProcess(url)).rejects.toThrow('cannot change return type');
+    const { rows } = await client.query(
+      'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL',
+    );
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(migrationNames().slice(0, -1));
+    const catalog = await readCatalog(client);
+    expect(catalog.filter(({ kind }) => kind === 'function')).toHaveLength(1);
+  });
+});
+
+describe('prisma/sql/', () => {
+  test('is applied by itself, as a whole, when only it has changed', async () => {
+    const url = await freshDatabase();
+    const client = await connect(url);
+    const before = await readCatalog(client);
+    expect(await migrate(url)).toEqual([]);
+    await client.query(`COMMENT ON TABLE _prisma_migrations IS 'functions sha256:old';
+      DROP FUNCTION require_caps(bigint[], bigint[]);
+      CREATE OR REPLACE FUNCTION is_open(open_minutes integer[], minute_of_week integer)
+        RETURNS boolean LANGUAGE sql AS 'SELECT false'`);
+    expect(await migrate(url)).toEqual(['functions']);
+    expect(sorted(await readCatalog(client))).toEqual(sorted(before));
+    expect(await migrate(url)).toEqual([]);
+  });
+});
+
+describe('a database that another release has migrated', () => {
+  let url: string;
+  const newer = '29991231000000_newer';
+  const { message } = new UnknownMigrations([newer]);
+  beforeAll(async () => {
+    url = await freshDatabase();
+    await (
+      await connect(url)
+    ).query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at)
+      VALUES ('newer', '', $1, now())`,
+      [newer],
+    );
+  });
+
+  test.each([
+    ['src/main/server.ts', []],
+    ['src/main/worker.ts', []],
+    ['src/main/cli/index.ts', ['migrate']],
+    ['src/main/cli/index.ts', ['token', 'list']],
+  ])('is refused by %s %j, which names both versions, and left as it is', async (program, args) => {
+    const before = await readCatalog(await connect(url));
+    const { code, output, errors } = runScript(program, args, { DATABASE_URL: url, DATA_DIR });
+    expect([code, output, errors.trimEnd().split('\n').at(-1)]).toEqual([1, '', message]);
+    expect(message).toContain(newer);
+    expect(message).toContain(migrationNames().at(-1));
+    expect(await readCatalog(await connect(url))).toEqual(before);
+  });
+
+  test('is named by the doctor', () => {
+    const environment = { DATABASE_URL: url, DATA_DIR };
+    const { code, output } = runScript('src/main/cli/index.ts', ['doctor', '--json'], environment);
+    expect(code).toBe(1);
+    expect(JSON.parse(output)).toContainEqual({ check: 'migrations', ok: false, finding: message });
+  });
+});

@@ -1,4 +1,0 @@
-import { againstFleet } from '../support/fleet-suites';
-import '../support/repetitions';
-
-againstFleet('people');

@@ -1,0 +1,4 @@
+import { onCluster, onDistributedDatabases } from '../../support/citus';
+import { GUARANTEES, runSuites } from '../../support/suites';
+
+onCluster(() => runSuites(GUARANTEES.calls, () => onDistributedDatabases()));

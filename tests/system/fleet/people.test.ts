@@ -1,0 +1,4 @@
+import { againstFleet } from '../../support/fleet-suites';
+import '../../support/repetitions';
+
+againstFleet('people');
