@@ -9,7 +9,7 @@ const ROOT = join(__dirname, '..');
 const MAX_COLUMNS = 100;
 const SMALL_FILE_LINES = 60;
 
-/** Names that say nothing of what they hold: participles, pronouns, and words of another trade. */
+/** Participles, pronouns and words of another trade: they do not say what they hold. */
 const DENIED = new Set(
   ['found', 'known', 'sent', 'made', 'asked', 'begun', 'judged', 'stored', 'written', 'told']
     .concat(['one', 'each', 'other', 'others', 'own', 'place', 'places', 'way', 'ways', 'aside'])
@@ -33,17 +33,19 @@ function filesIn(folder: string, ending: RegExp): string[] {
 }
 
 function countIn(file: ts.SourceFile, counts: Counts): void {
-  const declare = (name: ts.BindingName | undefined, isFunction: boolean): void => {
+  // Taken from a row or a body, a value keeps the name that it has there.
+  const declare = (name: ts.BindingName | undefined, isFunction: boolean, keeps = false): void => {
     if (!name) return;
     if (!ts.isIdentifier(name)) {
       for (const element of name.elements)
-        if (!ts.isOmittedExpression(element)) declare(element.name, false);
+        if (!ts.isOmittedExpression(element))
+          declare(element.name, false, ts.isObjectBindingPattern(name) && !element.propertyName);
       return;
     }
     const { text } = name;
     if (isFunction && /[a-z]Of$/.test(text)) counts.of_functions++;
     if (DENIED.has(text)) counts.denied_names++;
-    if (/^[a-z][a-z0-9]*(_[a-z0-9]+)+$/.test(text)) counts.snake_case_locals++;
+    if (!keeps && /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/.test(text)) counts.snake_case_locals++;
   };
   const visit = (node: ts.Node): void => {
     if (ts.isVariableDeclaration(node)) {

@@ -78,8 +78,8 @@ export interface Db extends RequestContext {
   /** The keys that identify the company in the whole installation (src/data/directory.ts). */
   readonly keys: Keys;
   /**
-   * Present if the caller accepts older data (src/api/records/stale-reads.ts): `query` and `sql` only
-   * read.
+   * Present if the caller accepts older data (src/api/records/stale-reads.ts): `query` and `sql`
+   * only read.
    */
   readonly stale?: StaleRead | undefined;
   /** Connections for COPY. */

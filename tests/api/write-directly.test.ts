@@ -2,8 +2,9 @@ import { createHandlers } from '../../src/main/handlers';
 import type { Handlers } from '../../src/api/handlers';
 import { buildApp, caller, createWorld, type Api, type World } from '../support/world';
 
-// Records that are written by one statement (src/data/projection/write.ts): with the answer, the checksum, the
-// log and the counts of the same write in a transaction, and in its place whenever that is enough.
+// Records that are written by one statement (src/data/projection/write.ts): with the answer, the
+// checksum, the log and the counts of the same write in a transaction, and in its place whenever
+// that is enough.
 
 let world: World;
 /** The service with every write in a transaction. */

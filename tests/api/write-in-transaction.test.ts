@@ -1,8 +1,8 @@
 import { createMember } from '../support/teams';
 import { createWorld, type Api, type World } from '../support/world';
 
-// Writes that one statement cannot do (src/data/projection/write.ts) run in a transaction: refused ones, those
-// of locked records, and those of limited callers.
+// Writes that one statement cannot do (src/data/projection/write.ts) run in a transaction: refused
+// ones, those of locked records, and those of limited callers.
 
 let world: World;
 let directly: Api;

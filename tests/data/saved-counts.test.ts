@@ -4,7 +4,8 @@ import { CachedCounts } from '../../src/data/counts/settled-counts';
 import { createCallWriter } from '../support/calls';
 import { createWorld, type Company, type World } from '../support/world';
 
-// tests/data/settled-counts.test.ts shows that counts are exact; here, that the database keeps them.
+// tests/data/settled-counts.test.ts shows that counts are exact; here, that the database keeps
+// them.
 
 const CHUNK = 8192;
 const FURTHEST = 20 * CHUNK;

@@ -16,8 +16,8 @@ const OPTIONS = {
 const sourceMaps = new Map();
 
 /**
- * Lets `require` read TypeScript, in the processes of tests and in those that tests start
- * (`node --require tests/support/typescript.js src/main/server.ts`). Each file is compiled once and kept
+ * Lets `require` read TypeScript, in the processes of tests and in those that tests start (`node
+ * --require tests/support/typescript.js src/main/server.ts`). Each file is compiled once and kept
  * under the hash of its content, so nothing has to be built first and nothing can be stale.
  */
 Module._extensions['.ts'] = (module, file) => {

@@ -123,7 +123,8 @@ export async function createWorld({
     rate_window_seconds,
   });
   const { deps: all } = opened;
-  // A suite may be run against processes of their own (tests/system/fleet), if it needs none of this one.
+  // A suite may be run against processes of their own (tests/system/fleet), if it needs none of
+  // this one.
   const fleet =
     process.env.TEST_FLEET === 'yes' && !clock && !handlers && !rate_window_seconds && !givenLog
       ? await openFleet({ url: database.environment.DATABASE_URL!, deps: all, environment })

@@ -166,8 +166,8 @@ CREATE TABLE next_action_counts (
   autovacuum_vacuum_cost_delay = 0
 );
 
--- What processes have counted of calls (src/data/counts/settled-counts.ts), so that a new one need not begin
--- from nothing.
+-- What processes have counted of calls (src/data/counts/settled-counts.ts), so that a new one need
+-- not begin from nothing.
 CREATE TABLE saved_counts (
   company_id bigint NOT NULL,
   key text NOT NULL,
@@ -1246,8 +1246,8 @@ CREATE INDEX leads_company_id_last_action_at_id_idx ON leads (company_id, last_a
   WHERE deleted_at IS NULL;
 CREATE INDEX leads_company_id_email_id_idx ON leads (company_id, email, id)
   WHERE deleted_at IS NULL;
--- When the next action of leads is due (NEXT_ACTION_AT of src/domain/leads/columns.ts). With the columns that
--- it is made of, leads are counted in the index alone.
+-- When the next action of leads is due (NEXT_ACTION_AT of src/domain/leads/columns.ts). With the
+-- columns that it is made of, leads are counted in the index alone.
 CREATE INDEX leads_next_action_idx ON leads (
   company_id, (CASE WHEN due_at IS NOT NULL THEN coalesce(callback_at, next_action_at) END), id
 ) INCLUDE (due_at, callback_at, next_action_at) WHERE deleted_at IS NULL;

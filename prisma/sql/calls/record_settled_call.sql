@@ -22,8 +22,8 @@ END $$;
 
 -- A call that was created some minutes ago has settled: what is then written of it, and can be seen
 -- by a filter of calls, is recorded with its transaction, so that counts of other chunks of ids
--- stay right (src/data/counts/settled-counts.ts). The last writer of a row is the last to commit. What begins
--- and soon ends, as nearly every call does, does not get here.
+-- stay right (src/data/counts/settled-counts.ts). The last writer of a row is the last to commit.
+-- What begins and soon ends, as nearly every call does, does not get here.
 CREATE OR REPLACE FUNCTION record_settled_call(company bigint, call bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

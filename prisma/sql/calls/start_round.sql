@@ -1,11 +1,9 @@
 -- Writes the next round of a known call: what has ended the round before, the caps that it gives
 -- back and those that the next buyers take, and what is dialed; or why no buyer is. All of it, or
--- nothing of it: `outcome` is
---   'started',
---   'stale': the call is not as it was read (`call_version`; null for a call that is locked already),
---   'full': the caps `refused` have no room,
---   'source_full': its traffic source has no room for more dollars than the call holds (`held`).
--- Where nothing is written, no lock of caps is kept.
+-- nothing of it: `outcome` is 'started', 'stale': the call is not as it was read (`call_version`;
+-- null for a call that is locked already), 'full': the caps `refused` have no room, 'source_full':
+-- its traffic source has no room for more dollars than the call holds (`held`). Where nothing is
+-- written, no lock of caps is kept.
 --
 -- Locks: the call, then all caps that change, in their order (lock_caps).
 CREATE OR REPLACE FUNCTION start_round(

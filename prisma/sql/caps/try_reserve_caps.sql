@@ -1,5 +1,6 @@
 -- Reserves caps as reserve_caps() does. Where one has no room, nothing is reserved, no lock is kept
--- (the block is a transaction of its own within the open one), and `refused` has those without room.
+-- (the block is a transaction of its own within the open one), and `refused` has those without
+-- room.
 CREATE OR REPLACE FUNCTION try_reserve_caps(
   company bigint,
   at timestamptz,

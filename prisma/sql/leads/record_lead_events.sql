@@ -1,7 +1,7 @@
 -- What statements that write leads record of them, in the same statement
--- (src/domain/leads/queries/record-leads.ts). A transaction may write a lead several times: the event has
--- the row as it was written last, so each write renews what the transaction has recorded before.
--- The setting says that it has recorded something.
+-- (src/domain/leads/queries/record-leads.ts). A transaction may write a lead several times: the
+-- event has the row as it was written last, so each write renews what the transaction has recorded
+-- before. The setting says that it has recorded something.
 CREATE OR REPLACE FUNCTION record_lead_events(the_lead leads, kinds text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

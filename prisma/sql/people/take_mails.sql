@@ -1,6 +1,6 @@
 -- Counts mails to these mailboxes, as far as the day has room for them: for all of the company, and
--- for each mailbox. Says for each what has no room; an empty text where the mail is counted. The row
--- of the company is locked first, by everybody who counts mails of it. 0 is no maximum.
+-- for each mailbox. Says for each what has no room; an empty text where the mail is counted. The
+-- row of the company is locked first, by everybody who counts mails of it. 0 is no maximum.
 CREATE OR REPLACE FUNCTION take_mails(
   company bigint, today date, mailboxes text[], company_max integer, mailbox_max integer
 ) RETURNS text[] LANGUAGE plpgsql AS $$

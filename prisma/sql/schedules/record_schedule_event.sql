@@ -12,8 +12,8 @@ BEGIN
 END $$;
 
 -- Records that something has happened, if a schedule of the company starts by it. A row lives until
--- the transaction that starts the schedules deletes it (src/domain/leads/start-triggered.ts): each event
--- counts once.
+-- the transaction that starts the schedules deletes it (src/domain/leads/start-triggered.ts): each
+-- event counts once.
 CREATE OR REPLACE FUNCTION record_schedule_event(
   company bigint, event_kind text, the_lead bigint, the_call bigint, the_message bigint
 ) RETURNS void LANGUAGE plpgsql AS $$

@@ -10,9 +10,9 @@ import { Json, type Csv } from '../reply/reply';
 import { csvTemplate, keysTemplate, type SortKey } from '../../data/projection/list-statements';
 import { recordsTemplate } from '../../data/projection/record-statements';
 
-// Every rule of lists is here, and in the files that it uses: src/api/records/filters.ts (selection),
-// src/api/records/plan-list.ts (the statement), src/api/records/cursor.ts (where a page begins),
-// src/api/records/copy-out.ts (CSV).
+// Every rule of lists is here, and in the files that it uses: src/api/records/filters.ts
+// (selection), src/api/records/plan-list.ts (the statement), src/api/records/cursor.ts (where a
+// page begins), src/api/records/copy-out.ts (CSV).
 
 export interface ListQuery {
   ids?: Reference[];

@@ -11,9 +11,9 @@ import { readSqlState } from '../reply/database-errors';
 import type { Call, Handler } from '../handlers';
 import { isExternal, isGrid, recordReply, type RecordOptions, type RecordReply } from './record';
 
-// Writes of one record in one statement (src/data/projection/write.ts). Other requests are left to the handler
-// in its transaction: records and rights of limited callers, values that are refused, rows that
-// others are writing.
+// Writes of one record in one statement (src/data/projection/write.ts). Other requests are left to
+// the handler in its transaction: records and rights of limited callers, values that are refused,
+// rows that others are writing.
 
 /** The whole write of a request. */
 export interface SingleWrite {

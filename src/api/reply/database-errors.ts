@@ -12,8 +12,8 @@ const CODES = new Set([
   ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037'],
 ]);
 /**
- * Codes while a cell moves to another node (src/operate/cells/) and its tables and functions with it: no
- * such table, function or type, and requests that Citus refuses.
+ * Codes while a cell moves to another node (src/operate/cells/) and its tables and functions with
+ * it: no such table, function or type, and requests that Citus refuses.
  */
 const CODES_OF_MOVES = ['42P01', '42883', '42704', '3F000', '0A000', 'P2021', 'P2022'];
 

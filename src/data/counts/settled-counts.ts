@@ -16,8 +16,8 @@ import { SERVER_RUN } from '../postgres/server-run';
 // again, as well as the rows that are not settled. Writes of recent calls pay nothing for this.
 //
 // A count that is requested again is saved, so that a process that starts later does not start from
-// nothing (src/data/counts/saved-counts.ts). An operator who writes calls without recording their chunks
-// must stop the processes, and empty `saved_counts`.
+// nothing (src/data/counts/saved-counts.ts). An operator who writes calls without recording their
+// chunks must stop the processes, and empty `saved_counts`.
 
 export const CHUNK = 8192;
 /** A count is saved again after this many further chunks have settled. */

@@ -5,8 +5,8 @@ import { withClient } from '../postgres/with-client';
 import { INDEX_TURNS, NOTIFY } from './queries/job';
 import { TASK_NAMES, type TaskName, type Tasks } from './tasks';
 
-// Only this file and src/data/jobs/workers.ts know the queue library. Jobs are rows in PostgreSQL: they
-// are added in the transaction of the records that they are about, none is lost when a process
+// Only this file and src/data/jobs/workers.ts know the queue library. Jobs are rows in PostgreSQL:
+// they are added in the transaction of the records that they are about, none is lost when a process
 // dies, and every job may run twice.
 
 export interface Timing {

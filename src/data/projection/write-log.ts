@@ -2,7 +2,8 @@ import type { Field, Projection } from './projection';
 import { fieldSql, selectJoins, selectedFields } from './projection-sql';
 import type { RecordWrite } from './write';
 
-// The entry of the change log, as part of the statement that writes the record (src/data/projection/write.ts).
+// The entry of the change log, as part of the statement that writes the record
+// (src/data/projection/write.ts).
 
 /**
  * The columns among `compared` whose value depends on written columns. The SQL of a projection

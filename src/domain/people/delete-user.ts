@@ -6,7 +6,8 @@ import { deletedAt } from '../../data/timestamps';
 import { revokeCredentials } from './issue-credentials';
 
 /**
- * Deletes an agent whose row is locked. Passed in, since src/domain/agents/ is a layer above src/domain/people/.
+ * Deletes an agent whose row is locked. Passed in, since src/domain/agents/ is a layer above
+ * src/domain/people/.
  */
 export type DeleteAgent = (db: Db, agentId: bigint, now: Date) => Promise<void>;
 

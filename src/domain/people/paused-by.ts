@@ -31,7 +31,10 @@ const COMPUTED_PAUSE_COLUMNS = {
   END`,
 };
 
-/** The columns of a record that may be paused or unpaused, for one statement (src/data/projection/write.ts). */
+/**
+ * The columns of a record that may be paused or unpaused, for one statement
+ * (src/data/projection/write.ts).
+ */
 export const buildPauseWrite = (
   { paused }: { paused?: boolean | undefined },
   { user_id }: Caller,

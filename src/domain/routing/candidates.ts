@@ -13,8 +13,8 @@ import { applyCapChanges, listLimitIds, buildOfferState, type OfferState } from 
 import { CALL_STATE, CHANGES, type BuyerLists, type CallerState } from './queries/call-state';
 
 // The buyers of offers at the moment of a call: their settings (offer-snapshot.ts), and the state
-// that calls have changed (domain/caps/cap-cache.ts). One statement reads that state for all simultaneous
-// calls, with the data of their callers.
+// that calls have changed (domain/caps/cap-cache.ts). One statement reads that state for all
+// simultaneous calls, with the data of their callers.
 
 type Connection = Pick<Db, 'company_id' | 'key' | 'sql'>;
 

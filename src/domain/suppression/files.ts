@@ -18,8 +18,8 @@ import { stopSuppressionFile } from './stop-file';
 import { safeCell } from '../../data/projection/projection-sql';
 
 // CSV files whose numbers are put on a suppression list, or taken off it. The files of a list are
-// imported in the order they came (src/domain/suppression/file-queue.ts). A file is always locked before
-// its list.
+// imported in the order they came (src/domain/suppression/file-queue.ts). A file is always locked
+// before its list.
 
 const DEFAULTS = readDefaults('BuyerSuppressionFileFields');
 

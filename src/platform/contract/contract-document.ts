@@ -33,7 +33,9 @@ export interface Schema {
   maxItems?: number;
   maxProperties?: number;
   unevaluatedProperties?: boolean;
-  /** A format that JSON Schema does not know, checked by the server (src/api/request/validate.ts). */
+  /**
+   * A format that JSON Schema does not know, checked by the server (src/api/request/validate.ts).
+   */
   'x-format'?: string;
   /** Set by a create that omits the field. Not `default`: SDKs would send that. */
   'x-default'?: unknown;

@@ -49,8 +49,8 @@ function resolve(name: string): string | undefined {
 
 /**
  * Milliseconds to add to UTC to get the local time of an IANA zone at an instant. Correct only in a
- * process whose own zone is UTC, which src/main/config.ts ensures. (getTimezoneOffset of date-fns-tz
- * takes a wall-clock time instead and is an hour off around clock changes.)
+ * process whose own zone is UTC, which src/main/config.ts ensures. (getTimezoneOffset of
+ * date-fns-tz takes a wall-clock time instead and is an hour off around clock changes.)
  */
 export function offsetAt(zone: string, instant: Date): number {
   return toZonedTime(instant, zone).getTime() - instant.getTime();

@@ -143,7 +143,8 @@ function splitList(text: string): string[] {
  * A filter as a predicate of tokens; undefined when it is not understood. An unknown token is
  * blank: `state:!=CA`, `state:not in CA`, `state:!~^C` and `state:` hold for it. Case is ignored
  * except in a regular expression, which may match anywhere in the first 1,000 characters of the
- * value. Memberships for `in_list` must have been looked up (src/platform/tokens/filter-lookups.ts).
+ * value. Memberships for `in_list` must have been looked up
+ * (src/platform/tokens/filter-lookups.ts).
  */
 export function compileFilter(filter: string): ((tokens: TokenSource) => boolean) | undefined {
   const parsed = splitFilter(filter);

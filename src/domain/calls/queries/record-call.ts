@@ -63,8 +63,8 @@ export const INSERT_BASES = sql`
 const ENDS_OUTBOUND = sql`(call.direction = 'outbound' AND {ended_at}::timestamptz IS NOT NULL)`;
 
 /**
- * Queues the call for its lead (domain/leads/apply-calls.ts). If the lead is being updated at the moment,
- * this waits: that update may have read the call as it was before.
+ * Queues the call for its lead (domain/leads/apply-calls.ts). If the lead is being updated at the
+ * moment, this waits: that update may have read the call as it was before.
  */
 export const QUEUE_FOR_LEAD = sql`
       INSERT INTO lead_calls (company_id, call_id, changed_at)

@@ -12,8 +12,8 @@ export type CapJson = Omit<UsedUpCap, 'resets_at'> & { resets_at: string | null 
  *
  * It needs `l`, the owner's row of call_limits; `hourly`, the row with its hourly limits; and
  * `pays.revenue`, the highest revenue of the call. A test compares the lists with those of
- * src/domain/caps/caps.ts. The planner merges `taken` and `reached` into the conditions, so that a cap
- * without a limit costs one comparison. `OFFSET 0` prevents a second evaluation of `found.cap`.
+ * src/domain/caps/caps.ts. The planner merges `taken` and `reached` into the conditions, so that a
+ * cap without a limit costs one comparison. `OFFSET 0` prevents a second evaluation of `found.cap`.
  */
 export const USED_UP_CAP = sql`
   LEFT JOIN LATERAL (

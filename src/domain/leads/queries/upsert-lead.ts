@@ -5,9 +5,9 @@ import { CHANGEABLE, CHANGES } from './changed-lead';
 // A submission creates a lead or updates the live lead of its number. Two statements, one for leads
 // of an offer and one for leads of a schedule, because the unique index that finds the live lead
 // differs. Each is a list of CTEs that ends with `written`, the leads after the change;
-// `upsertLead` appends the SELECT of the record, which src/data/projection/record-statements.ts builds. The
-// statements at the end of this file append a plain SELECT, so that `npm run generate:sql` checks
-// the CTEs.
+// `upsertLead` appends the SELECT of the record, which src/data/projection/record-statements.ts
+// builds. The statements at the end of this file append a plain SELECT, so that `npm run
+// generate:sql` checks the CTEs.
 //
 // Submissions that differ only in their rows are written by one statement, in the order of their
 // numbers, so that two batches never deadlock. A batch first locks the live leads of its numbers

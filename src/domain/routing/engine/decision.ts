@@ -46,8 +46,8 @@ type StoredDifference = [
 
 /**
  * The stored form of a decision. The part that decisions about an offer have in common is stored
- * once (src/domain/routing/engine/basis.ts); draws and the order follow from the seed and the weights.
- * Reports read `faults` in SQL.
+ * once (src/domain/routing/engine/basis.ts); draws and the order follow from the seed and the
+ * weights. Reports read `faults` in SQL.
  */
 export interface StoredDecision extends Omit<Verdict, 'bids'> {
   /** Absent without bids, and in decisions of releases without bidding. */

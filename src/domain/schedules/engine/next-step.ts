@@ -26,7 +26,9 @@ export interface ContactConditions {
   has_email: boolean;
   /** True when the company has a number to call or text the lead from. */
   has_number: boolean;
-  /** True when the company calls and texts numbers of this kind (src/data/phone/contact-policy.ts). */
+  /**
+   * True when the company calls and texts numbers of this kind (src/data/phone/contact-policy.ts).
+   */
   number_allowed: boolean;
 }
 

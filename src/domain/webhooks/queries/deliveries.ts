@@ -71,8 +71,8 @@ export const INSERT_DELIVERIES = statement(
 /**
  * The due deliveries of a webhook, in the order of events. Two parts, each with an index of its
  * own: new deliveries in the order of their ids, and failed ones by the time of their next attempt.
- * `unwritten_ids` has the ids whose results are not written yet. `after` skips new deliveries that were sent
- * before: until the next vacuum, the index still contains them.
+ * `unwritten_ids` has the ids whose results are not written yet. `after` skips new deliveries that
+ * were sent before: until the next vacuum, the index still contains them.
  */
 export const FIND_DUE_DELIVERIES = statement(
   'webhooks.find_due_deliveries',
