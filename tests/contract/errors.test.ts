@@ -7,8 +7,8 @@ import { ERROR_CODES } from '../../src/platform/errors';
 import { createWorld, type World } from '../support/world';
 import { ajv } from '../support/worker/contract-check';
 
-// Errors have codes. The contract declares them; the code that throws, the examples, the document
-// and the page have the same ones.
+// Errors have codes. The contract declares them; the code that throws, the examples and the page
+// have the same ones.
 
 const ROOT = join(__dirname, '../..');
 const { schemas, responses } = contract.document.components;
@@ -85,27 +85,6 @@ test('every code is thrown somewhere', () => {
   expect(CODES.filter((code) => !source.includes(`'${code}'`))).toEqual([]);
 });
 
-/** The text of docs/errors.md for each code. */
-const readSections = () =>
-  readFileSync(join(ROOT, 'docs/errors.md'), 'utf8')
-    .split(/^## /m)
-    .slice(1)
-    .map((section) => {
-      const words = section.replace(/\s+/g, ' ');
-      const [, code, status, cause] = /^(\w+) \*\*(\d+) [^*]+\*\* (.*?) \*\*What/.exec(words)!;
-      const [, cure] = /\*\*What to do\.\*\* (.*?) ```json/.exec(words)!;
-      const [, example] = /^```json\n([\s\S]*?)^```/m.exec(section)!;
-      return [code, { status: Number(status), cause, cure }, JSON.parse(example!)] as const;
-    });
-
-test('docs/errors.md explains every code as the contract does, with its example', () => {
-  const documented = readSections();
-  expect(Object.fromEntries(documented)).toEqual(ERROR_CODES);
-  expect(documented.map(([code]) => code)).toEqual(CODES);
-  for (const [code, , example] of documented)
-    expect(example).toEqual(examples.find((candidate) => candidate.code === code));
-});
-
 test('the type of an error opens a page of this server that explains its code', async () => {
   const { body } = await world.company.api('get', 'buyers/999999');
   const target = new URL(body.type, 'http://localhost/api/v1/buyers/999999');
@@ -113,6 +92,20 @@ test('the type of an error opens a page of this server that explains its code', 
   expect([page.status, page.type, target.hash]).toEqual([200, 'text/html', '#not_found']);
   const ids = [...page.text.matchAll(/<section id="(\w+)">/g)].map(([, id]) => id);
   expect(ids).toEqual(CODES);
+  const [, index] = /<nav[^>]*>([\s\S]*)<\/nav>/.exec(page.text)!;
+  const linked = [...index!.matchAll(/<a href="#(\w+)">/g)].map(([, code]) => code);
+  expect(linked.toSorted()).toEqual(CODES.toSorted());
+  const words = page.text
+    .replace(/<\/?code>/g, '`')
+    .replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
+  for (const [code, { status, cause, cure }] of Object.entries(ERROR_CODES)) {
+    const [section] = new RegExp(`<section id="${code}">[\\s\\S]*?</section>`).exec(words)!;
+    expect(section).toContain(`${status} ${STATUS_CODES[status]}`);
+    expect(section).toContain(cause);
+    expect(section).toContain(cure);
+    const shown = JSON.parse(/<pre>([\s\S]*)<\/pre>/.exec(section!)![1]!);
+    expect(shown).toEqual(examples.find((candidate) => candidate.code === code));
+  }
   expect(page.text).not.toMatch(/(src|href)="https?:/);
 });
 

@@ -8,7 +8,7 @@ export const ERRORS_PATH = '/api/docs/errors';
 
 type Problem = Schemas['Problem'];
 
-export interface ExplainedError {
+interface ExplainedError {
   code: string;
   status: number;
   cause: string;
@@ -28,7 +28,7 @@ function problemExamples(): Problem[] {
   ];
 }
 
-export function explainedErrors(): ExplainedError[] {
+function explainErrors(): ExplainedError[] {
   const examples = problemExamples();
   return Object.entries(ERROR_CODES).map(([code, { status, cause, cure }]) => {
     const example = examples.find((problem) => problem.code === code);
@@ -50,6 +50,18 @@ const renderSection = ({ code, status, cause, cure, example }: ExplainedError): 
 <pre>${escaped(JSON.stringify(example, null, 2))}</pre>
 </section>`;
 
+/** Links to all codes, by status. */
+function renderIndex(errors: readonly ExplainedError[]): string {
+  const statuses = [...new Set(errors.map(({ status }) => status))].toSorted((a, b) => a - b);
+  const rows = statuses.map((status) => {
+    const links = errors
+      .filter((error) => error.status === status)
+      .map(({ code }) => `<a href="#${code}">${code}</a>`);
+    return `<dt>${status} ${STATUS_CODES[status]}</dt><dd>${links.join(', ')}</dd>`;
+  });
+  return `<nav aria-label="Codes by status"><dl>${rows.join('\n')}</dl></nav>`;
+}
+
 const renderPage = (errors: readonly ExplainedError[]): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -61,17 +73,21 @@ pre { overflow-x: auto; padding: 1rem; background: #f4f4f4; font-size: 13px }
 section:target { outline: 2px solid #2563eb; outline-offset: .5rem }
 h2 { font-family: ui-monospace, monospace; font-size: 1.1rem; margin-top: 2.5rem }
 h2 a { color: inherit }
+dt { font-weight: 600; margin-top: .75rem }
+dd { margin: 0; font-family: ui-monospace, monospace; font-size: 13px }
 </style>
 <h1>Errors</h1>
 <p>Every error has a <code>code</code>, a stable word to act on; its texts are for people and may
 change. Its <code>type</code> points to the code on this page. <code>error_codes</code> has a code
-for each text in <code>errors</code>. <a href="/api/docs/">All operations</a></p>
+for each text in <code>errors</code>. Treat a code that you do not know by its status.
+<a href="/api/docs/">All operations</a></p>
+${renderIndex(errors)}
 ${errors.map(renderSection).join('\n')}
 </html>
 `;
 
 /** The meaning and the cure of each code, generated from the contract. */
 export function errorPage(): RequestHandler {
-  const page = renderPage(explainedErrors());
+  const page = renderPage(explainErrors());
   return (_req, res) => void res.type('html').send(page);
 }
