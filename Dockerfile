@@ -31,7 +31,7 @@ COPY prisma prisma
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 # The libraries of the packaged PostgreSQL are linked now: the first start could not write there.
-RUN node -e "require('./dist/data/postgres/embedded-binaries').findBinaries()"
+RUN node -e "require('./dist/data/postgres/postgres-program').findBinaries()"
 # What /data has here, a new volume has too: its owner above all.
 RUN install --directory --owner=node --group=node /data /data/storage
 USER node

@@ -255,7 +255,6 @@ module.exports = tseslint.config(
     ignores: [
       'src/platform/storage/new-file.ts',
       'src/platform/contract/parse-contract.ts',
-      'src/data/postgres/embedded-password.ts',
       'src/data/postgres/embedded-postgres.ts',
       'src/data/postgres/lower-priority.ts',
     ],

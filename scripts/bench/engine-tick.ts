@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { loadConfig } from '../../src/main/config';
-import { claimDueLeads } from '../../src/domain/outreach/claim-leads';
+
 import { sqlOn } from '../../src/data/sql';
 import type { BoundStatement } from '../../src/data/statement';
 import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { createDeps } from '../../src/operate/installation/deps';
-import { processDueLeads } from '../../src/domain/outreach/contact-due-leads';
+import { processDueLeads, claimDueLeads } from '../../src/domain/outreach/contact-due-leads';
 import { fillLeads, openShop, type Shop } from './shop';
 import { median, percentile, round, say } from './tools';
 import {

@@ -4,8 +4,8 @@ import { connect, Socket, type AddressInfo } from 'node:net';
 import { buffer as readAll } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Response } from 'express';
-import { borrowBytes } from '../../src/api/reply/lent-bytes';
-import { sendJson } from '../../src/api/reply/send-reply';
+
+import { sendJson, borrowBytes } from '../../src/api/reply/send-reply';
 
 // Large answers are written into memory that is used again (src/api/reply/lent-bytes.ts).
 

@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startOutreach } from '../../src/main/background/outreach-loop';
+import { startOutreach } from '../../src/main/background/start';
 import type { Running } from '../../src/data/jobs/loop';
 import { ownNumber } from '../support/leads';
 import { buildApp, createWorld, type World } from '../support/world';

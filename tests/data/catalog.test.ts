@@ -13,7 +13,7 @@ import { projection as offers } from '../../src/domain/offers/offers';
 import { projection as outgoingWebhooks } from '../../src/domain/webhooks/outgoing-webhooks';
 import { projection as phoneNumbers } from '../../src/domain/numbers/phone-numbers';
 import { projection as schedules } from '../../src/domain/schedules/schedules';
-import { projection as trafficSources } from '../../src/domain/offers/traffic-sources-columns';
+import { projection as trafficSources } from '../../src/domain/offers/traffic-sources';
 import { projection as valueLists } from '../../src/domain/value-lists/value-lists';
 import { projection as manualFires } from '../../src/domain/webhooks/manual-fires';
 import { projection as buyers } from '../../src/domain/buyers/buyers-columns';

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../src/main/config';
 import { createDeps } from '../../src/operate/installation/deps';
-import { startOutreach } from '../../src/main/background/outreach-loop';
+import { startOutreach } from '../../src/main/background/start';
 
 const config = loadConfig();
 startOutreach(createDeps({ config, database_url: config.database_url! }), {

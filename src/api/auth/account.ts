@@ -6,7 +6,6 @@ import { cachedLookup } from './cache';
 import { buildRights, type Caller } from './caller';
 import { digestSecret, type Credentials } from './credentials';
 import type { FailedAttempts } from './failed-attempts';
-import { parseKeyPair } from './key-pairs';
 import type { Scheme } from './scheme';
 import { headerToken, parameterToken, queryToken } from './user-tokens';
 
@@ -121,4 +120,16 @@ export function accountScheme(credentials: CredentialVerifier, failures: FailedA
       return { caller: knownCaller ?? (await verified(req, token)), owner: undefined };
     },
   };
+}
+
+/**
+ * The key pair of `Authorization: Basic base64(public:private)`: undefined for another scheme, null
+ * if it cannot be read.
+ */
+function parseKeyPair(authorization: string): Credentials | null | undefined {
+  const [, encoded] = /^basic\s+(\S.*)$/i.exec(authorization) ?? [];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return colon > 0 ? { public_key: text.slice(0, colon), secret: text.slice(colon + 1) } : null;
 }

@@ -1,5 +1,22 @@
 import { GROUPS, pageDocument, type ListedOperation, type Tag } from './tags';
-import { escaped, paragraphs } from './prose';
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"]/g, (character) => ENTITIES[character]!);
+
+const inline = (text: string): string =>
+  escaped(text)
+    .replace(/`([^`]+)`/g, '<code>$1</code>')
+    .replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>')
+    .replace(/\[([^[\]]+)\]\((https?:[^)\s]+)\)/g, '<a href="$2">$1</a>');
+
+/** Paragraphs of a description as HTML: the Markdown that the contract's introduction uses. */
+const paragraphs = (markdown: string): string[] =>
+  markdown
+    .split(/\n\s*\n/)
+    .filter((text) => text.trim())
+    .map((text) => `<p>${inline(text.trim())}</p>`);
 
 // The pages are complete HTML with the navigation and the first text; scripts add the rest.
 

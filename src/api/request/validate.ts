@@ -8,6 +8,9 @@ import {
   type ContractDocument,
   type Operation,
   type Parameter,
+  acceptedContent,
+  METHODS,
+  type Schema,
 } from '../../platform/contract/contract';
 import { isWholeCents } from '../../platform/dollars';
 import { isMailAddress, parseMailbox } from '../../platform/mail/address';
@@ -16,7 +19,6 @@ import { ianaName } from '../../platform/time/zone';
 import { isHttpUrl } from './http-url';
 import { buildExcerpt, readResourceName } from './excerpt';
 import type { OpenApiMetadata } from './express';
-import { requestDocument } from './request-document';
 import { OPERATORS, parseFilter, parsePair, splitPairs } from '../../platform/tokens/filters';
 import { PATTERN_LIMITS } from '../../platform/tokens/patterns';
 
@@ -243,4 +245,55 @@ function run(step: RequestHandler, req: Request, res: Response): Promise<void> {
   return new Promise((done, fail) =>
     step(req, res, (error?: unknown) => (error ? fail(error) : done())),
   );
+}
+
+/**
+ * The contract against which requests are checked: with the media types of x-also-accepts, with the
+ * query string of x-fields as a body, and with other extensions as the keywords they stand for.
+ */
+function requestDocument(document: ContractDocument): ContractDocument {
+  const copy = structuredClone(document);
+  for (const item of Object.values(copy.paths))
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (!operation) continue;
+      const content = acceptedContent(operation);
+      const fields = operation['x-fields'];
+      if (operation.requestBody) operation.requestBody.content = content;
+      if (!fields) continue;
+      operation.parameters = operation.parameters?.filter(
+        (parameter) => contract.resolve(parameter).in !== 'query',
+      );
+      // A GET has all its fields in the query string.
+      operation.requestBody ??= { content: { 'application/json': { schema: fields } } };
+    }
+  for (const parameter of Object.values(copy.components.parameters)) {
+    const omitted = parameter['x-default'];
+    if (omitted !== undefined) Object.assign(parameter.schema, { default: omitted });
+  }
+  useKeywords(copy);
+  return copy;
+}
+
+function useKeywords(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  const schema = node as Schema & { default?: unknown };
+  const { 'x-format': format, 'x-values': values, 'x-also-fields': fields } = schema;
+  if (format !== undefined) schema.format = format;
+  if (values !== undefined) schema.additionalProperties = values;
+  if (fields !== undefined) schema.properties = { ...fields, ...schema.properties };
+  if (schema['x-accepts']?.includes('null')) allowNull(schema);
+  // Only an id may still be a text: an object that was sent as pairs is an object by now.
+  if (schema['x-accepts']?.includes('string') && [schema.type].flat().includes('integer'))
+    schema.type = [schema.type ?? [], 'string'].flat();
+  if (schema['x-list'] !== undefined) {
+    delete schema.type;
+    schema.$ref = schema['x-list'].$ref!;
+  }
+  Object.values(node).forEach(useKeywords);
+}
+
+function allowNull(schema: Schema): void {
+  schema.type = [schema.type ?? [], 'null'].flat();
+  if (schema.enum) schema.enum = [...schema.enum, null];
 }

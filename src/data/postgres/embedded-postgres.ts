@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, randomBytes } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -9,14 +9,15 @@ import {
   renameSync,
   rmSync,
   writeFileSync,
+  linkSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { serviceAccount, type Account } from './embedded-account';
-import { makePassword, readPassword } from './embedded-password';
 import { runProgram } from './postgres-program';
 import { clearLock, readPostmaster, waitUntilReady } from './postmaster';
 import { readStartTime, isAlive } from './process-state';
+import { StartError } from '../../platform/start-error';
 
 export interface EmbeddedDatabase {
   url: string;
@@ -279,4 +280,40 @@ function freePort(): Promise<number> {
       server.close(() => done(port));
     });
   });
+}
+
+/**
+ * Makes the password of a database that does not exist yet. The file appears as a whole, so
+ * parallel starts that make the database use the same password.
+ */
+function makePassword(file: string): void {
+  // An interrupted start leaves a blank file.
+  if (readText(file) === '') rmSync(file, { force: true });
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, randomBytes(24).toString('hex'), { flag: 'wx', mode: 0o600 });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function readPassword(file: string): string {
+  const text = readText(file);
+  if (text) return text;
+  throw new StartError(
+    `${file} is missing or empty: put it back from a copy of its folder. It has the password of ` +
+      'the database in the folder postgres beside it.',
+  );
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }

@@ -20,7 +20,6 @@ import {
 } from './event-change';
 import type { AttemptRow } from './read-call';
 import { recordChange } from './record-change';
-import { buildRecordingChange, requireRecording } from './record-recording';
 import {
   AFTER_END,
   readReported,
@@ -31,7 +30,7 @@ import {
   TOO_LATE,
 } from './refuse-unused';
 import { routeKnownCall } from './route-call';
-import type { CallSession } from './session';
+import { type CallSession, computeLease } from './session';
 
 export type { ReportedEvent } from './event-change';
 
@@ -202,3 +201,36 @@ async function routeAgain(
 }
 
 const NO_PRIOR_PAYMENT = { buyer_paid: false, source_paid: false };
+
+/** Throws 422 if an event about a recording does not say where it is. */
+function requireRecording({ recording_url }: ReportedEvent): void {
+  if (!recording_url)
+    throw HttpProblem.field(
+      'recording_url',
+      'missing_field',
+      'must be given with recording: where the recording can be fetched',
+    );
+}
+
+/** Possible at any time. Nothing else of a call that has ended is changed. */
+function buildRecordingChange(
+  { call, version, attempts }: CallState,
+  { attempt, recording_url }: ReportedEvent,
+  now: Date,
+): EventChange {
+  const reportedAttempt = attempts.find(({ uuid }) => uuid === attempt?.toLowerCase());
+  const event = {
+    event: 'recording',
+    message: 'reported where the recording is',
+    buyer_id: reportedAttempt?.buyer_id ?? null,
+    details: { recording_url, ...(reportedAttempt && { attempt: reportedAttempt.uuid }) },
+  };
+  const progress = {
+    ...{ attempts: new Map(), open: attempts.filter(isOpen), events: [event] },
+    ...{ status: call.status, ended_at: null, hangup_cause: null },
+    ...{ connected: undefined, answered_duration: null },
+    recording_url: recording_url ?? null,
+    lease_until: new Date(now.getTime() + computeLease(call, attempts) * 1000),
+  };
+  return { decide: () => ({ call_id: call.id, version, now, progress }) };
+}

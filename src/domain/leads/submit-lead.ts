@@ -7,11 +7,9 @@ import type { IgnoredFields } from '../../api/request/set-aside';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { leadZones } from '../../data/phone/number-zones';
 import type { Data } from '../../platform/tokens/lead-data';
-import { assignNumbers } from './assign-numbers';
 import { changeContacts } from './change-contacts';
 import { rejectTooLarge } from './data-limit';
-import type { Owner } from './lead-owner';
-import { loadRecord, type SentColumns } from './load-record';
+import { type Owner, findLead } from './lead-owner';
 import {
   DELETE_LEADS,
   EXPIRE_LEADS,
@@ -26,10 +24,58 @@ import {
   type ReadLead,
   type SentLead,
 } from './read-submission';
-import { buildUnblockProblem, findSubmissionProblem } from './refused-submission';
 import { restrictContact } from './restrict-contact';
-import { historyNote, addWarnings, toWarnings } from './submission-warnings';
 import { upsertLead, type RecordForm, type Submission, type WrittenLead } from './upsert-lead';
+import { assignNumber } from '../numbers/assign-number';
+import { leadProjection } from './columns';
+import { recordTemplate } from '../../data/projection/record-statements';
+import { contactRefusal } from '../../data/phone/contact-policy';
+import { cutText } from '../../platform/storable-text';
+
+interface Warning {
+  field: string;
+  code: string;
+  message: string;
+}
+
+/** Limits for the history, which is read by people and has one line per submission. */
+const MAX_WARNINGS = 50;
+const MAX_NOTE_LENGTH = 1_000;
+
+const toWarnings = ({ faults }: IgnoredFields): Warning[] =>
+  Object.entries(faults)
+    .flatMap(([field, fieldFaults]) => fieldFaults.map((fieldFault) => ({ field, ...fieldFault })))
+    .slice(0, MAX_WARNINGS);
+
+const historyNote = (warnings: readonly Warning[]): string | null =>
+  warnings.length === 0
+    ? null
+    : cutText(
+        warnings.map(({ field, message }) => `${field} ${message}`).join('; '),
+        MAX_NOTE_LENGTH,
+      );
+
+function addWarnings(
+  { status, paused }: WrittenLead,
+  { submission, owner }: { submission: Submission; owner: Owner },
+  warnings: FieldFaults,
+): void {
+  const stopped = (message: string) =>
+    void (warnings.caller_id ??= [fault('contact_refused', message)]);
+  if (status === 'blocked')
+    stopped('is blocked by the company or for the offer: the lead is stored, but not contacted');
+  else if (status === 'opt_out') stopped('has opted out: the lead is stored, but not contacted');
+  else if (paused)
+    warnings.lead_token = [
+      fault(
+        'wrong_state',
+        'belongs to an offer or a schedule that is paused: the lead is stored, and contacted ' +
+          'when it resumes',
+      ),
+    ];
+  const refusal = contactRefusal(submission.caller_number, owner);
+  if (refusal) stopped(`${refusal}: the lead is stored, but neither called nor texted`);
+}
 
 export interface SubmitOptions {
   owner: Owner;
@@ -277,4 +323,105 @@ async function updateMatching(
   if (all) await sql(UPDATE_OTHER_LEADS, { ...matching, email });
   const since = for_company ? null : new Date(at.getTime() - RECENT_MS);
   if (fields.apply_to === 'calls') await sql(UPDATE_CALLS, { ...matching, all, since });
+}
+
+interface NumberAssignment {
+  submission: Submission;
+  lead: WrittenLead;
+  warnings: FieldFaults;
+}
+
+/**
+ * Assigns the numbers of the company that a submission asks for: one from which the lead is called,
+ * one from which it is texted. Returns their digits; null when none was requested, or with a
+ * warning when the company owns none.
+ */
+async function assignNumbers(
+  db: Db,
+  fields: SentLead,
+  { submission, lead, warnings }: NumberAssignment,
+): Promise<{ service_number: string | null; sms_number: string | null }> {
+  const numbered = {
+    id: BigInt(lead.id),
+    caller_number: submission.caller_number,
+    offer_id: lead.offer_id === null ? null : BigInt(lead.offer_id),
+  };
+  const assign = async (
+    name: 'assign_service_number' | 'assign_sms_number',
+    column: 'dial_number_id' | 'sms_number_id',
+  ) => {
+    const number = await assignNumber(db, numbered, column, new Date(submission.now));
+    if (number === null)
+      warnings[name] = [
+        fault('number_unavailable', 'the company owns no number that could be assigned'),
+      ];
+    return number;
+  };
+  const isForCalls = fields.assign_service_number || fields.assign_trackdrive_number;
+  return {
+    service_number: isForCalls ? await assign('assign_service_number', 'dial_number_id') : null,
+    sms_number: fields.assign_sms_number
+      ? await assign('assign_sms_number', 'sms_number_id')
+      : null,
+  };
+}
+
+/**
+ * Columns that a submission itself contains: a sender with only a lead token is shown no others.
+ */
+interface SentColumns {
+  data?: unknown;
+  email?: string | null;
+  remote_ip?: string | null;
+  zones?: readonly string[];
+}
+
+/** The record of a lead as JSON, limited to what the caller may read. `now` is an ISO 8601 time. */
+async function loadRecord(
+  db: Db,
+  id: string,
+  { form, now, sentColumns }: { form: RecordForm; now: string; sentColumns: SentColumns },
+): Promise<string> {
+  const statement = recordTemplate(leadProjection, 'id', {
+    ...form,
+    limited: db.accessScope !== undefined,
+  });
+  const [row] = await db.query<{ record: string }>(
+    statement({
+      ...db.accessScope,
+      company_id: db.company_id,
+      now,
+      id,
+      request: JSON.stringify(sentColumns),
+    }),
+  );
+  return row!.record;
+}
+
+/** Taking a number off the blacklist needs a permission of its own. */
+function buildUnblockProblem(): HttpProblem {
+  const message = 'needs an auth_token with the permission leads:update';
+  return HttpProblem.field('unblock_contact', 'not_permitted', message);
+}
+
+async function findSubmissionProblem(db: Db, submission: Submission): Promise<HttpProblem> {
+  const { caller_number, update_only, only_own_source } = submission;
+  const isLive = async () => (await findLead(db, submission, caller_number)) !== undefined;
+  if (only_own_source && (await isLive()))
+    return HttpProblem.field(
+      'caller_id',
+      'taken',
+      'is that of a live lead which came from elsewhere: nothing was changed',
+    );
+  return update_only
+    ? HttpProblem.field(
+        'update_only',
+        'wrong_state',
+        'finds no live lead of this number to update; no lead was created',
+      )
+    : HttpProblem.field(
+        'lead_token',
+        'wrong_state',
+        'belongs to an offer or a schedule that was deleted',
+      );
 }

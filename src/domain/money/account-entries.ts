@@ -5,7 +5,11 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
 import { list } from '../../api/records/list';
 import { show, loadWriteReply } from '../../api/records/record';
-import { createEntry } from './create-entry';
+import type { Schemas } from '../../platform/contract/contract';
+import type { Db } from '../../data/tenant';
+import { HttpProblem } from '../../platform/errors';
+import { findAccount, type Account } from './find-account';
+import { INSERT_ENTRY } from './queries/entries';
 
 export const projection = {
   schema: 'AccountEntry',
@@ -49,3 +53,39 @@ export const accountEntries = ({ clock }: Deps) =>
       return loadWriteReply({ db, now, projection }, id, { status: 201 });
     },
   }) satisfies Partial<Handlers>;
+
+type Fields = Schemas['AccountEntryCreate'];
+
+async function createEntry(
+  db: Db,
+  { buyer_id, traffic_source_id, kind, amount, note, external_record_id }: Fields,
+  { user_id, now }: { user_id: bigint | null; now: Date },
+): Promise<bigint> {
+  const account = await findAccount(db, { buyer_id, traffic_source_id });
+  requireValidAmount(account, kind, amount);
+  const [row] = await db.sql(INSERT_ENTRY, {
+    ...account,
+    kind,
+    amount,
+    user_id,
+    note: note ?? null,
+    external_record_id: external_record_id ?? null,
+    now,
+  });
+  return BigInt(row!.id);
+}
+
+/** Throws 422 for a kind that the account does not have, and for an amount of the wrong sign. */
+function requireValidAmount({ buyer_id }: Account, kind: Fields['kind'], amount: number): void {
+  if (kind === 'deposit' && buyer_id === null)
+    throw HttpProblem.field('kind', 'invalid_value', 'must be payment or adjustment for a source');
+  if (kind === 'payment' && buyer_id !== null)
+    throw HttpProblem.field('kind', 'invalid_value', 'must be deposit or adjustment for a buyer');
+  const rules = {
+    deposit: { fits: amount > 0, message: 'must be above 0 for a deposit' },
+    payment: { fits: amount < 0, message: 'must be below 0 for a payment: it leaves the account' },
+    adjustment: { fits: amount !== 0, message: 'must not be 0' },
+  };
+  const { fits, message } = rules[kind];
+  if (!fits) throw HttpProblem.field('amount', 'invalid_value', message);
+}

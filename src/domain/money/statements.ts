@@ -4,14 +4,46 @@ import type { Projection } from '../../data/projection/projection';
 import { safeCell } from '../../data/projection/projection-sql';
 import { buildReferenceConditions, identify } from '../../data/records';
 import type { Deps } from '../deps';
-import { notFound } from '../../platform/errors';
+import { notFound, HttpProblem } from '../../platform/errors';
 import type { Call, Handlers } from '../../api/handlers';
 import { keyedList } from '../../api/records/keyed-list';
 import { list } from '../../api/records/list';
 import { show, loadWriteReply } from '../../api/records/record';
 import { ianaName } from '../../platform/time/zone';
-import { drawUpStatement } from './draw-up-statement';
-import { FIND_STATEMENT } from './queries/statements';
+import { FIND_STATEMENT, INSERT_STATEMENT } from './queries/statements';
+import type { Db } from '../../data/tenant';
+import { findAccount } from './find-account';
+
+/** Time after the end of a period until all its entries are committed. */
+const SETTLED_AFTER_MS = 60_000;
+
+async function drawUpStatement(
+  db: Db,
+  { buyer_id, traffic_source_id, time_zone, external_record_id, ...period }: Fields,
+  now: Date,
+): Promise<bigint> {
+  const from = new Date(period.from);
+  const to = new Date(period.to);
+  if (from >= to) throw HttpProblem.field('to', 'invalid_value', 'must be after from');
+  if (to.getTime() > now.getTime() - SETTLED_AFTER_MS)
+    throw HttpProblem.field(
+      'to',
+      'invalid_value',
+      'must be at least a minute ago: later entries may still be missing',
+    );
+  const account = await findAccount(db, { buyer_id, traffic_source_id });
+  const [row] = await db.sql(INSERT_STATEMENT, {
+    ...account,
+    from,
+    to,
+    time_zone: time_zone ?? 'UTC',
+    external_record_id: external_record_id ?? null,
+    now,
+  });
+  return BigInt(row!.id);
+}
+
+type Fields = Schemas['StatementCreate'];
 
 export const projection = {
   schema: 'Statement',

@@ -6,10 +6,14 @@ import { withDefaults } from '../../api/request/defaults';
 import type { Handlers } from '../../api/handlers';
 import { list } from '../../api/records/list';
 import { recordHandlers } from '../../api/records/record-handlers';
-import { deleteOffer } from './delete-offer';
-import { buildTokenRevoker } from './lead-token';
+import { buildTokenRevoker, revokeLeadToken } from './lead-token';
 import { createOffer, OFFER_DEFAULTS, updateOffer } from './save-offer';
 import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
+import type { Db } from '../../data/tenant';
+import { deletedAt } from '../../data/timestamps';
+import type { Queue } from '../../data/jobs/queue';
+import { leaveTeams } from '../people/leave-teams';
+import { revokeSourceTokens } from './source-tokens';
 
 // Offers: campaigns that receive calls and leads. An offer has the buyers and groups that may get
 // its calls, and a lead token for submitting leads. Locks: suppression lists, the offer, buyer
@@ -109,3 +113,32 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
       ),
   } satisfies Partial<Handlers>;
 };
+
+/**
+ * Deletes a locked offer, detaches the records that refer to it, and queues the removal of its
+ * leads. Returns its lead token, which is invalid from now on.
+ */
+async function deleteOffer(
+  tx: Db,
+  id: bigint,
+  { queue, now }: { queue: Queue; now: Date },
+): Promise<string> {
+  const offer = { offer_id: id };
+  const { lead_token } = await tx.prisma.offer.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
+    data: deletedAt(now),
+  });
+  await revokeLeadToken(tx, offer);
+  await revokeSourceTokens(tx, offer, now);
+  await tx.prisma.schedule.updateMany({ where: offer, data: { offer_id: null } });
+  await tx.prisma.number.updateMany({
+    where: { ...offer, deleted_at: null },
+    data: { offer_id: null, updated_at: now },
+  });
+  await leaveTeams(tx, { kind: 'offer', id }, now);
+  await tx.prisma.offerBuyer.deleteMany({ where: offer });
+  await tx.prisma.offerBuyerGroup.deleteMany({ where: offer });
+  await tx.prisma.buyerSuppressionOffer.deleteMany({ where: offer });
+  await queue.add(tx, 'remove_leads', { company_id: String(tx.company_id), offer_id: String(id) });
+  return lead_token;
+}

@@ -7,14 +7,35 @@ import type { Handlers } from '../../api/handlers';
 import { page } from '../../api/records/list';
 import { requireUnchanged, loadWriteReply } from '../../api/records/record';
 import { recordHandlers } from '../../api/records/record-handlers';
-import { acceptInvitation } from './accept-invitation';
 import { projection as accessTokens } from './access-token-columns';
-import { emailAddresses } from './email-addresses';
-import { deleteUser, type DeleteAgent } from './delete-user';
 import { requireUserHeld, requireUserWithin } from './grantable-teams';
 import { inviteUsers } from './invite-users';
 import { createUser, resolveTeams, updateUser } from './save-user';
-import { type SortKey } from '../../data/projection/list-statements';
+import type { SortKey } from '../../data/projection/list-statements';
+import { HttpProblem } from '../../platform/errors';
+import type { Invitation } from '../../api/auth/invitations';
+import { issueCredentials, type IssuedCredentials, revokeCredentials } from './issue-credentials';
+import { CONFIRM_INVITED_ADDRESS } from './queries/mail-addresses';
+import { ACCEPT_INVITATION } from './queries/users';
+import { replaceAttached } from '../../data/attachments';
+import { moveCount } from '../../data/counts/counters';
+import { deletedAt } from '../../data/timestamps';
+import { confirmAddress } from './confirm-addresses';
+
+/** Confirmation of addresses for the mails of a company; mounted with users. */
+const emailAddresses = ({ clock }: Deps) =>
+  ({
+    confirmEmailAddress: async ({ db, confirmation }) => {
+      const { email, company, confirmed_at } = await confirmAddress(db, confirmation!, clock());
+      return {
+        status: 200,
+        success: true as const,
+        errors: {},
+        email_address: { email, company, confirmed_at: confirmed_at.toISOString() },
+        metadata: { root: 'email_address' },
+      };
+    },
+  }) satisfies Partial<Handlers>;
 
 // Users, their teams, credentials and invitations. Locks are taken in this order: offer, buyer
 // group, buyer, team, user, agent.
@@ -100,3 +121,63 @@ export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
     },
   } satisfies Partial<Handlers>;
 };
+
+/**
+ * Issues the access token of an invitation, which can be accepted once. Throws a 401 problem when
+ * the invitation has been accepted or replaced in the meantime.
+ */
+async function acceptInvitation(
+  db: Db,
+  { user_id, number }: Invitation,
+  { name, pepper, now }: { name: string; pepper: string; now: Date },
+): Promise<IssuedCredentials> {
+  const [user] = await db.sql(ACCEPT_INVITATION, { user_id, number, now: now.toISOString() });
+  if (!user)
+    throw new HttpProblem(
+      'invitation_used',
+      'This invitation has been accepted or replaced by a newer one.',
+    );
+  await db.sql(CONFIRM_INVITED_ADDRESS, { email: user.email, now });
+  return issueCredentials(
+    db,
+    { name, kind: 'user_token', permissions: [], superuser: false, user_email: user.email },
+    { pepper, now },
+  );
+}
+
+/**
+ * Deletes an agent whose row is locked. Passed in, since src/domain/agents/ is a layer above
+ * src/domain/people/.
+ */
+type DeleteAgent = (db: Db, agentId: bigint, now: Date) => Promise<void>;
+
+/**
+ * Deletes a locked user: removes them from their teams, revokes their tokens, and deletes their
+ * agent.
+ */
+async function deleteUser(
+  tx: Db,
+  id: bigint,
+  { now, deleteAgent }: { now: Date; deleteAgent: DeleteAgent },
+): Promise<void> {
+  await replaceAttached(
+    tx,
+    'access_control_list_users',
+    { user_id: id },
+    { access_control_list_id: [] },
+  );
+  const isTheirs = { where: { user_id: id, deleted_at: null }, select: { id: true } };
+  for (const token of await tx.prisma.accessToken.findMany(isTheirs))
+    await revokeCredentials(tx, token.id, now);
+  const agent = await tx.prisma.agent.findFirst(isTheirs);
+  if (agent) {
+    const locked = await lockRecord(tx, 'agents', agent.id.toString());
+    await deleteAgent(tx, locked.id, now);
+    await moveCount(tx, 'agents', -1);
+  }
+  await tx.prisma.user.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
+    data: { ...deletedAt(now), invitation_open: false },
+    select: { id: true },
+  });
+}

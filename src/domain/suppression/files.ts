@@ -1,9 +1,15 @@
 import { readDefaults, type Schemas } from '../../platform/contract/contract';
 import { commonColumns, type Projection } from '../../data/projection/projection';
 import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
-import { buildReferenceConditions, findRecord, resolveReferences } from '../../data/records';
+import {
+  buildReferenceConditions,
+  findRecord,
+  resolveReferences,
+  lockRecord,
+  type Reference,
+} from '../../data/records';
 import type { Deps } from '../deps';
-import { notFound } from '../../platform/errors';
+import { notFound, HttpProblem } from '../../platform/errors';
 import { keepingUpload, type Call, type Handlers } from '../../api/handlers';
 import type { Storage } from '../../platform/storage/storage';
 import { keyedList } from '../../api/records/keyed-list';
@@ -14,8 +20,10 @@ import { Download } from '../../api/reply/reply';
 import { addSuppressionFile, toFileColumns, type FileFields } from './add-file';
 import { changeSuppressionFile } from './change-file';
 import { importPercent } from './import-percent';
-import { stopSuppressionFile } from './stop-file';
 import { safeCell } from '../../data/projection/projection-sql';
+import type { Db } from '../../data/tenant';
+import { changedAt } from '../../data/timestamps';
+import { enqueueNextFile } from './file-queue';
 
 // CSV files whose numbers are put on a suppression list, or taken off it. The files of a list are
 // imported in the order they came (src/domain/suppression/file-queue.ts). A file is always locked
@@ -162,4 +170,31 @@ async function downloadFile(
   const file = import_file_key === null ? undefined : await storage.open(import_file_key);
   if (!file) throw notFound();
   return new Download(file.stream, import_file_name ?? 'import.csv', file.bytes);
+}
+
+/**
+ * Stops an import at its present row, and starts the next file of the list. A run in progress
+ * notices that it has ended at its next write. Throws 404, and 422 for a file that has been
+ * imported.
+ */
+async function stopSuppressionFile(
+  tx: Db,
+  reference: Reference,
+  { queue, clock }: Pick<Deps, 'queue' | 'clock'>,
+): Promise<bigint> {
+  const now = clock();
+  const { id, status } = await lockRecord(tx, 'buyer_suppression_files', reference, ['status']);
+  if (status === 'stopped') return id;
+  if (status !== 'pending' && status !== 'running')
+    throw HttpProblem.field(
+      'status',
+      'wrong_state',
+      `is ${status} already: there is nothing to stop`,
+    );
+  const { buyer_suppression_id } = await tx.prisma.buyerSuppressionFile.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
+    data: { status: 'stopped', stopped_at: now, ...changedAt(now) },
+  });
+  if (buyer_suppression_id !== null) await enqueueNextFile(tx, queue, buyer_suppression_id);
+  return id;
 }

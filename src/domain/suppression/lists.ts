@@ -5,7 +5,7 @@ import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
 import { commonColumns, type Projection } from '../../data/projection/projection';
 import { findRecord, lockRecord, resolveReferences, type Reference } from '../../data/records';
 import type { Db } from '../../data/tenant';
-import { changedAt, createdAt } from '../../data/timestamps';
+import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
 import { notFound } from '../../platform/errors';
 import { keepingUpload, type Call, type Handlers } from '../../api/handlers';
@@ -17,9 +17,9 @@ import { callerNumber, callerNumbers } from '../../data/phone/caller-number';
 import { addSuppressionFile } from './add-file';
 import { changeSuppressionFile } from './change-file';
 import { changeNumbers, type Verb } from './change-numbers';
-import { deleteSuppressionList, lockFilesOfList } from './delete-list';
 import { importPercent } from './import-percent';
-import { CURRENT_FILE, FIND_BROKEN_FILE } from './queries/files';
+import { CURRENT_FILE, FIND_BROKEN_FILE, LOCK_FILES_OF_LIST } from './queries/files';
+import type { Queue } from '../../data/jobs/queue';
 
 // Suppression lists: numbers whose calls certain buyers, offers or schedules must not get. A file
 // of a list is always locked before the list, and the list before the records it is attached to:
@@ -257,4 +257,41 @@ async function lockBrokenFile(
   // Another request may have restarted it before it was locked.
   const { id, status } = await lockRecord(tx, 'buyer_suppression_files', file.id, ['status']);
   return status === 'failed' || status === 'stopped' ? id : undefined;
+}
+
+/** Locks the files of a list that will be deleted: a file is always locked before its list. */
+async function lockFilesOfList(tx: Db, reference: Reference): Promise<void> {
+  const list = await findRecord(tx, 'buyer_suppressions', reference);
+  await tx.sql(LOCK_FILES_OF_LIST, { list });
+}
+
+/**
+ * Deletes a locked list and its locked files. They no longer suppress calls as soon as the
+ * transaction commits; a job erases their content.
+ */
+async function deleteSuppressionList(
+  tx: Db,
+  id: bigint,
+  { queue, now }: { queue: Queue; now: Date },
+): Promise<void> {
+  const ofList = { buyer_suppression_id: id };
+  const undeleted = { ...ofList, deleted_at: null };
+  await tx.prisma.buyerSuppressionFile.updateMany({
+    where: { ...undeleted, status: { in: ['pending', 'running'] } },
+    data: { status: 'stopped', stopped_at: now },
+  });
+  const files = await tx.prisma.buyerSuppressionFile.updateMany({
+    where: undeleted,
+    data: { deleted_at: now, updated_at: now },
+  });
+  await tx.prisma.buyerSuppressionBuyer.deleteMany({ where: ofList });
+  await tx.prisma.buyerSuppressionOffer.deleteMany({ where: ofList });
+  await tx.prisma.buyerSuppressionSchedule.deleteMany({ where: ofList });
+  await tx.prisma.buyerSuppression.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
+    data: deletedAt(now),
+  });
+  if (files.count > 0) await moveCount(tx, 'buyer_suppression_files', -files.count);
+  const { company_id } = tx;
+  await queue.add(tx, 'erase_suppression_list', { company_id: String(company_id), id: String(id) });
 }

@@ -3,16 +3,17 @@ import { saveRecording } from '../calls/change-call';
 import { handleCallEvent } from '../calls/handle-event';
 import { findNextConference, conferenceName } from '../calls/play-keys';
 import { saveLegPrice } from '../calls/leg-prices';
-import { findCall, readAttempts, readCall } from '../calls/read-call';
+import { findCall, readAttempts, readCall, type CallRow } from '../calls/read-call';
 import { recordLeg } from '../calls/record-leg';
 import { reportOutbound } from '../calls/report-outbound';
 import { readSession, type CallSession } from '../calls/session';
-import { isOver } from '../../platform/carriers/carrier';
+import { isOver, type CallStatus } from '../../platform/carriers/carrier';
 import {
   toAnsweredBy,
   toCallStatus,
   toFailureCode,
   toMessageStatus,
+  isWithheld,
 } from '../../platform/carriers/twilio-words';
 import type { Reference } from '../../data/records';
 import type { Db } from '../../data/tenant';
@@ -21,12 +22,13 @@ import type { Call, Handlers } from '../../api/handlers';
 import { Twiml } from '../../api/reply/reply';
 import { receiveCallStatus, receiveMessageStatus } from '../outreach/receive-status';
 import { receiveTextMessage } from '../outreach/receive-text-message';
-import { callerNumber } from '../../data/phone/caller-number';
-import { runWithPreDialChecks } from '../routing/pre-dial-webhooks';
-import { buildCallbackUrls, messageStatusUrl } from './callback-urls';
-import { endCall } from './end-call';
+import { callerNumber, loadNumberReader } from '../../data/phone/caller-number';
+import {
+  runWithPreDialChecks,
+  type PreDialCheckRequired,
+  type PreDialState,
+} from '../routing/pre-dial-webhooks';
 import { endDial } from './end-dial';
-import { receiveCall } from './receive-call';
 import { receiveLegStatus } from './receive-leg-status';
 import {
   conferenceTwiml,
@@ -40,8 +42,53 @@ import {
   tonesTwiml,
   buildTwiml,
   whisperTwiml,
+  type CallbackUrls,
 } from './twiml';
 import { loadOfferWords } from '../routing/caller-facts';
+import { BASE_PATH } from '../../platform/contract/contract';
+import { startCall, type StartedCall } from '../calls/begin-call';
+import { findCalledNumber } from '../numbers/called-number';
+
+interface CarriedCall {
+  uuid: string;
+  round: number;
+  /** E.164 without the plus. */
+  number_called: number | null;
+}
+
+const buildBase = (publicUrl: string): string =>
+  `${publicUrl.replace(/(?<!\/)\/+$/, '')}${BASE_PATH}/telephony`;
+
+/** The carrier reports there about a text message; `key` is the uuid of the message. */
+const messageStatusUrl = (publicUrl: string, key: string): string =>
+  `${buildBase(publicUrl)}/message_status?${new URLSearchParams({ key }).toString()}`;
+
+/**
+ * URLs that a carrier calls about a call. Its requests about a leg to a buyer name neither the call
+ * nor a number of the company, so the URLs do.
+ */
+function buildCallbackUrls(
+  publicUrl: string,
+  { uuid, round, number_called }: CarriedCall,
+): CallbackUrls & { key(attempt: string): string; conference_status(n: number): string } {
+  const base = buildBase(publicUrl);
+  const url = (name: string, more: Record<string, string> = {}) => {
+    const query = new URLSearchParams({
+      call: uuid,
+      ...more,
+      number: String(number_called ?? ''),
+    });
+    return `${base}/${name}?${query.toString()}`;
+  };
+  return {
+    dial_status: url('dial_status', { round: String(round) }),
+    conference_status: (n) => url('dial_status', { round: String(round), conference: String(n) }),
+    voicemail: url('voicemail'),
+    attempt_status: (attempt) => url('attempt_status', { attempt }),
+    whisper: (attempt) => url('whisper', { attempt }),
+    key: (attempt) => url('key', { attempt }),
+  };
+}
 
 /**
  * Reports of carriers, answered with TwiML. All locks are taken by the code that handles the
@@ -303,4 +350,76 @@ async function nextTwiml(
       unanswered: first,
     }),
   );
+}
+
+interface CallEnd {
+  call: CallRow;
+  status: CallStatus;
+  /** Seconds since the caller's side was answered. */
+  duration: number | undefined;
+}
+
+/**
+ * Ends a call. The report of the end of the dialing says how long a buyer has talked. Without that
+ * report the clock decides, up to the time that the caller was there.
+ */
+async function endCall(db: Db, end: CallEnd, now: Date): Promise<void> {
+  const { call, duration } = end;
+  const tookCall = await wasTakenUnseen(db, end);
+  const ofTaker = tookCall && { duration, took_call: tookCall };
+  const event = { event: 'completed', total_duration: duration, ...ofTaker } as const;
+  await handleCallEvent(db, call.id, event, now);
+}
+
+/**
+ * True if a buyer had a call of which nothing was reported before it was considered over. A caller
+ * who hears no greeting is only answered when a buyer is: then the caller's side lasted as long as
+ * the buyer has talked.
+ */
+async function wasTakenUnseen(db: Db, { call, status, duration }: CallEnd): Promise<boolean> {
+  const isUnseen = call.hangup_cause === 'lost' && call.connected_at === null;
+  const isAnswered = status === 'completed' && (duration ?? 0) > 0;
+  if (!isUnseen || !isAnswered || call.direction === 'outbound') return false;
+  const words = call.offer_id === null ? undefined : await loadOfferWords(db, call.offer_id);
+  return !words?.greeting_message?.trim();
+}
+
+interface CarrierCall {
+  call_sid: string;
+  /** A number, a SIP address, or a word for a withheld number. */
+  from: string | undefined;
+  to: string;
+  caller_city: string | undefined;
+  caller_state: string | undefined;
+  caller_zip: string | undefined;
+  preDial?: PreDialState | undefined;
+}
+
+/**
+ * Starts a call that a carrier reports. Undefined if the number called forwards to nothing. A
+ * caller who does not show a telephone number counts as one who withholds it.
+ */
+async function receiveCall(
+  db: Db,
+  { call_sid, from = '', to, preDial, ...caller }: CarrierCall,
+  now: Date,
+): Promise<StartedCall | PreDialCheckRequired | undefined> {
+  const numberCalled = await callerNumber(db, to, 'To');
+  const called = await findCalledNumber(db, numberCalled);
+  if (!called || (called.offer_id === null && called.buyer_id === null)) return undefined;
+  const fromNumber = isWithheld(from) ? null : ((await loadNumberReader(db))(from) ?? null);
+  const incoming = {
+    ...called,
+    carrier: 'twilio',
+    call_sid,
+    caller_number: fromNumber,
+    caller_city: caller.caller_city || null,
+    caller_state: caller.caller_state || null,
+    caller_zip: caller.caller_zip || null,
+    number_called: numberCalled,
+    sub_id: null,
+    tokens: {},
+    preDial,
+  };
+  return startCall(db, incoming, now);
 }

@@ -1,12 +1,15 @@
 import { CHRONOLOGICAL } from '../../data/projection/list-statements';
 import { commonColumns, type Projection } from '../../data/projection/projection';
-import { buildReferenceConditions } from '../../data/records';
+import { buildReferenceConditions, lockRecord, type Reference } from '../../data/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
 import { page } from '../../api/records/list';
 import { recordHandlers } from '../../api/records/record-handlers';
 import { loadWriteReply } from '../../api/records/record';
-import { redeliver } from './redeliver';
+import type { Db } from '../../data/tenant';
+import { HttpProblem } from '../../platform/errors';
+import { FIND_LOGGED_DELIVERY, RESTART_DELIVERY } from './queries/deliveries';
+import { wakeQueue } from './queues';
 
 export const projection = {
   schema: 'WebhookLog',
@@ -86,3 +89,21 @@ export const webhookLogs = ({ clock }: Deps) => {
     },
   } satisfies Partial<Handlers>;
 };
+
+/**
+ * Sends the delivery of a log again, and returns the id of the log. Throws a 404 problem for an
+ * unknown log, and a 422 problem for a delivery that cannot be sent.
+ */
+async function redeliver(db: Db, reference: Reference, now: Date): Promise<bigint> {
+  const { id } = await lockRecord(db, 'webhook_logs', reference);
+  const [log] = await db.sql(FIND_LOGGED_DELIVERY, { id });
+  const { delivery_id, webhook_id, is_webhook_deleted, is_sendable } = log!;
+  const problem = (why: string) => HttpProblem.field('id', 'wrong_state', why);
+  if (is_webhook_deleted) throw problem('is of a webhook that is deleted');
+  if (delivery_id === null) throw problem('is of a pre-dial request, which is sent only once');
+  if (!is_sendable)
+    throw problem('is of an event whose body was larger than 20 kB: it was not stored');
+  await db.sql(RESTART_DELIVERY, { id: delivery_id, now: now.toISOString() });
+  await wakeQueue(db, webhook_id!, now);
+  return id;
+}

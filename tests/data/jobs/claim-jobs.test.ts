@@ -1,4 +1,4 @@
-import { claimer } from '../../../src/data/jobs/claim-jobs';
+import { claimer } from '../../../src/data/jobs/workers';
 import { createWorld, type World } from '../../support/world';
 
 // The share of a company in the jobs that the fleet runs: half of the slots of each process, and no

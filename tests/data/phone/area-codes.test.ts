@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize } from 'bson';
 import { readArea, readCountry } from '../../../src/data/phone/area-codes';
-import { stateCode } from '../../../src/platform/tokens/states';
+import { stateCode } from '../../../src/platform/tokens/filter-values';
 
 test.each([
   [13105550123, '310', 'CA'],

@@ -200,6 +200,8 @@ describe('nothing is sent to a number once it has been answered that it', () => 
     );
     while (!sentTexts.some(({ to }) => to === untouched)) await setTimeout(50);
     await setTimeout(1_500);
+    // A worker that lost its claim on a slow machine leaves the recording to a later one.
+    while ((await rows('leads', 'due_at IS NOT NULL')) > 0) await setTimeout(50);
     over = true;
     await Promise.all(engines);
     expect(sentTexts.filter(({ to, at }) => at > stopped.get(to)!)).toEqual([]);

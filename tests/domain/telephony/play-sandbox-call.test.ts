@@ -1,5 +1,5 @@
 import { startHousekeeping } from '../../../src/main/background/housekeeping-loop';
-import { startOutreach } from '../../../src/main/background/outreach-loop';
+import { startOutreach } from '../../../src/main/background/start';
 import { eventually } from '../../support/engine-process';
 import { loadLeadRow, openShop, submit, wait } from '../../support/leads';
 import { createWorld, type World } from '../../support/world';

@@ -1,4 +1,4 @@
-import { PartMemory } from '../../../src/platform/storage/part-memory';
+import { PartMemory } from '../../../src/platform/storage/s3-write';
 import { StorageUnavailable } from '../../../src/platform/storage/storage';
 import { createGate } from '../../support/engine-process';
 
