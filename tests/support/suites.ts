@@ -5,11 +5,11 @@ const load = createRequire(__filename);
 
 /** Suites of other folders that say what is guaranteed, for other ways to run the service. */
 export const GUARANTEES = {
-  foundation: ['buyers/buyers', 'buyers/buyer-groups', 'http/idempotency'],
-  suppression: ['suppression/lists', 'suppression/files'],
-  leads: ['leads/leads', 'leads/contacts'],
-  calls: ['calls/calls', 'calls/reports'],
-  people: ['people/users', 'people/access-control-lists'],
+  foundation: ['domain/buyers/buyers', 'domain/buyers/buyer-groups', 'api/idempotency'],
+  suppression: ['domain/suppression/lists', 'domain/suppression/files'],
+  leads: ['domain/leads/leads', 'domain/leads/contacts'],
+  calls: ['domain/calls/calls', 'domain/calls/reports'],
+  people: ['domain/people/users', 'domain/people/access-control-lists'],
 } as const;
 export type Guarantee = keyof typeof GUARANTEES;
 

@@ -16,7 +16,7 @@ afterAll(() => setup.world.close());
 beforeEach(() => setup.clock.set(MONDAY));
 
 const CACHES = ['candidates', 'offer-snapshot'].map((name) =>
-  require.resolve(`../../src/domain/routing/${name}`),
+  require.resolve(`../../../src/domain/routing/${name}`),
 );
 
 /** The modules as another process has them, with caches of its own. */
