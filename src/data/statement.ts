@@ -48,7 +48,7 @@ let nameCount = 0;
  * Returns the name under which a composed statement is prepared; undefined at its first use.
  * Requests vary without limit, and each plan that a connection keeps costs memory. So a statement
  * that is used once gets no plan, and the least recently used one loses its name, which is never
- * used again (src/data/prepared-plans.ts).
+ * used again (src/data/client.ts).
  */
 export function statementName(text: string): string | undefined {
   const entry = remembered.get(text);

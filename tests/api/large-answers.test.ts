@@ -7,7 +7,7 @@ import type { Response } from 'express';
 
 import { sendJson, borrowBytes } from '../../src/api/reply/send-reply';
 
-// Large answers are written into memory that is used again (src/api/reply/lent-bytes.ts).
+// Large answers are written into memory that is used again (src/api/reply/send-reply.ts).
 
 /** Different for each `n`, from a few bytes to more than is lent, with characters of every size. */
 const buildParts = (n: number): string[] => {

@@ -14,7 +14,7 @@ import { makeSequences, type UsedSequences } from './sequences';
 // through views with their names: PostgreSQL then plans and keeps plans as in any database.
 //
 // Citus must not move tables that are written without its knowledge. A cell is moved by detaching
-// it, which waits for the transactions that use the views (src/operate/cells/move-cell.ts).
+// it, which waits for the transactions that use the views (src/operate/cells/manage.ts).
 
 export interface AttachedCell {
   id: number;
