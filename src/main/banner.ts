@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Config } from '../platform/config';
+import { describeNodeSupport } from '../platform/node-support';
 import { contract } from '../platform/contract/contract';
 import type { NewCompany } from '../operate/installation/create-company';
 import type { FirstStart } from './demo/demo';
@@ -19,19 +20,25 @@ export function banner(
   const { port, host, run_jobs, web_concurrency } = config;
   const name = isIPv6(host) ? `[${host}]` : host;
   const url = `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : name}:${port}`;
+  const nodeSupport = describeNodeSupport();
   const lines = [
     '',
-    `Trunkline is up.  Docs: ${url}/api/docs`,
+    'Trunkline is up.',
+    `Console: ${url}/console/`,
+    `Docs: ${url}/api/docs/`,
     `Version: ${contract.document.info.version}`,
     `Database: ${describeDatabase(config)}`,
     ...(web_concurrency > 1 ? [`Processes that answer requests: ${web_concurrency}`] : []),
-    ...(migrated.length > 0 ? [`Migrations applied: ${migrated.join(', ')}`] : []),
+    ...(migrated.length > 0 ? [`Database ready, ${countMigrations(migrated.length)} applied`] : []),
+    ...(nodeSupport === undefined ? [] : [nodeSupport]),
     ...(run_jobs ? [] : ['Imports, and the schedules of leads, are left to: npm run worker']),
     ...(demo || is_empty ? pepperLines(config) : []),
     ...(demo ? demoLines(demo, url) : [is_empty ? NO_COMPANY : NEW_CREDENTIALS]),
   ];
   return `${lines.join('\n')}\n\n`;
 }
+
+const countMigrations = (count: number) => (count === 1 ? '1 migration' : `${count} migrations`);
 
 const pepperLines = ({ key_pepper, data_dir }: Config): string[] =>
   key_pepper === undefined
@@ -47,7 +54,7 @@ function demoLines({ credentials }: NewCompany, url: string): string[] {
     `  public key   ${public_key}`,
     `  private key  ${private_key}`,
     '',
-    'Try it:',
+    'Sign in to the console with it, or try:',
     `  curl -s -u ${public_key}:${private_key} '${buyers}'`,
   ];
 }

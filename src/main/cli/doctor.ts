@@ -25,6 +25,7 @@ import {
 } from '../../operate/installation/shared-settings';
 import { loadRecordedMark, storageFault } from '../../operate/installation/storage-mark';
 import { countRefusedMails } from '../../domain/people/mail-counts';
+import { describeNodeSupport } from '../../platform/node-support';
 import { folderFault, StartError } from '../../platform/start-error';
 import { describeStorage, openStorage } from '../../platform/storage/open';
 import { SERVER_VERSION, UNFINISHED_PURCHASES } from './queries/operator';
@@ -62,6 +63,7 @@ export async function examine(): Promise<Finding[]> {
   }
   return [
     finding('configuration', true, 'every variable is usable'),
+    finding('node', true, describeNodeSupport() ?? `Node.js ${process.versions.node}`),
     disk(config),
     await storage(config),
     await ports(config),

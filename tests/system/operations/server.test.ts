@@ -110,7 +110,7 @@ test('the operator’s commands work while the server runs', () => {
   });
   expect([doctor.code, JSON.parse(doctor.output).map(({ ok }: { ok: boolean }) => ok)]).toEqual([
     0,
-    Array(14).fill(true),
+    Array(15).fill(true),
   ]);
   expect(cli('demo', '--name', 'Third', '--json').output).toContain('public_key');
 });
