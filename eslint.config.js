@@ -103,6 +103,9 @@ const plainComments = {
 
 const plain = { rules: { 'attribute-of': attributeOf, comments: plainComments } };
 
+/** Destructured with a default, carriers' fields and settings keep their names. */
+const NAMES_OF_PARAMETERS = ['camelCase', 'PascalCase', 'UPPER_CASE'];
+
 /** Participles and pronouns do not say what a value is. */
 const NAMELESS_WORDS = [
   ...['found', 'known', 'sent', 'made', 'asked', 'begun', 'judged', 'told', 'wanted', 'given'],
@@ -159,13 +162,7 @@ module.exports = tseslint.config(
       '@typescript-eslint/naming-convention': [
         'error',
         { selector: 'variable', format: ['camelCase', 'PascalCase', 'UPPER_CASE'] },
-        {
-          selector: 'parameter',
-          format: ['camelCase'],
-          leadingUnderscore: 'allow',
-          // Destructured with a default: still the name of a carrier's field or of a setting.
-          filter: { regex: '^[A-Z]', match: false },
-        },
+        { selector: 'parameter', format: NAMES_OF_PARAMETERS, leadingUnderscore: 'allow' },
         { selector: 'function', format: ['camelCase', 'PascalCase'] },
         { selector: 'typeLike', format: ['PascalCase'] },
         // Taken from a row or a body, a value keeps the name that it has there.
