@@ -83,7 +83,7 @@ module.exports = {
       comment: 'Two files that import each other cannot be read one after the other.',
       severity: 'error',
       from: { pathNot: '^src/generated' },
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      to: { circular: true },
     },
     {
       name: 'deps-only-as-a-type',

@@ -1,61 +1,21 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { isOpen, type Operation, type OperationId } from '../platform/contract/contract';
-import type { TenantDatabases } from '../data/tenant';
 import { HttpProblem } from '../platform/errors';
-import type { Authenticator } from './auth/authenticator';
 import { authorize } from './auth/caller';
 import { takeField } from './auth/fields';
 import type { Authenticated } from './auth/scheme';
 import { takeImportedIdentity } from './records/kept-identity';
-import type { BodyTimeouts } from './request/body-timeout';
-import { isLogged, UNCHANGED, type ChangeLog, type AuditEntry } from './records/change-log';
+import { isLogged, UNCHANGED } from './records/change-log';
 import type { Call } from './handlers';
-import type { Idempotency } from './records/idempotency';
 import { identifyKeyOwner } from './records/key-owner';
-import type { LoadDestinationTest } from './request/limited-destinations';
-import type { RateLimits } from './rate-limits';
-import { requireSmallBody, type BodyReader } from './request/read-body';
+import { requireSmallBody } from './request/read-body';
 import { selectDb, readCall } from './request/read-call';
 import { errorUnlessRemoved } from './removed-company';
 import { sendJson, sendReply } from './reply/send-reply';
-import { DATA_AGE, type StaleReads } from './records/stale-reads';
+import { DATA_AGE } from './records/stale-reads';
 import { unchangedReply } from './records/stored-fields';
-import type { Storage } from '../platform/storage/storage';
-import {
-  digestFile,
-  discardUpload,
-  isMultipart,
-  storeUpload,
-  type Upload,
-  type Uploader,
-} from './request/upload';
-import type { ValidQueries } from './request/valid-queries';
-import type { Validator } from './request/validate';
-
-export interface Pipeline {
-  authenticator: Authenticator;
-  limits: RateLimits;
-  readBody: BodyReader;
-  timeouts: BodyTimeouts;
-  upload: Uploader;
-  storage: Storage;
-  validate: Validator;
-  queries: ValidQueries;
-  tenants: TenantDatabases;
-  destinations: LoadDestinationTest;
-  /** Databases of requests that accept stale data. */
-  stale: StaleReads;
-  idempotency: Idempotency;
-  changes: ChangeLog;
-  /** How far a new id may lie beyond the existing ids of its table; null for any. */
-  id_reach: bigint | null;
-}
-
-export interface AnyHandler {
-  (call: Call<OperationId>): Promise<unknown>;
-  singleStatement?: (call: Call<OperationId>, entry: AuditEntry | undefined) => Promise<unknown>;
-  keeps_upload?: boolean;
-}
+import { digestFile, discardUpload, isMultipart, storeUpload, type Upload } from './request/upload';
+import type { AnyHandler, Pipeline } from './request/read-call';
 
 /**
  * An operation as an Express handler. Every request goes through these steps, in this order:

@@ -1,7 +1,8 @@
 import type { RequestHandler } from 'express';
 import { BASE_PATH, contract, type Operation } from '../platform/contract/contract';
 import { HttpProblem } from '../platform/errors';
-import { adapt, type AnyHandler, type Pipeline } from './adapt';
+import { adapt } from './adapt';
+import { type AnyHandler, type Pipeline } from './request/read-call';
 import type { Handlers } from './handlers';
 import { pathTable } from './request/path-table';
 import { findStoredRecord } from './records/stored-fields';

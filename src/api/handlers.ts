@@ -1,12 +1,9 @@
 import type { operations } from '../generated/openapi';
 import type { OperationId } from '../platform/contract/contract';
-import type { Db } from '../data/tenant';
+import type { Db } from '../data/db';
 import type { Caller } from './auth/caller';
 import type { AuditEntry } from './records/change-log';
-import type { Confirmation } from './auth/confirmations';
-import type { Invitation } from './auth/invitations';
-import type { LeadOwner } from './auth/lead-tokens';
-import type { SellersEndpoint } from './auth/webhook-tokens';
+import type { Confirmation, Invitation, LeadOwner, SellersEndpoint } from './auth/scheme';
 import type { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply/reply';
 import type { IgnoredFields } from './request/set-aside';
 import type { Upload } from './request/upload';

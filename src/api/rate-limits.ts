@@ -4,8 +4,7 @@ import type { Decision, RateLimitCounter, Subject } from '../data/rate-limits/ra
 import { HttpProblem } from '../platform/errors';
 import { toNetwork } from './auth/address';
 import type { Caller } from './auth/caller';
-import type { LeadOwner } from './auth/lead-tokens';
-import type { Authenticated } from './auth/scheme';
+import type { Authenticated, LeadOwner } from './auth/scheme';
 
 /** Requests that each process allows a subject before the database counts. */
 const FREE = 5;

@@ -1,5 +1,5 @@
 import type { Operation } from '../platform/contract/contract';
-import type { Db } from '../data/tenant';
+import type { Db } from '../data/db';
 import { HttpProblem, type ErrorCode } from '../platform/errors';
 import { problemFor } from './reply/error-handler';
 import { HAS_COMPANY } from './queries/companies';

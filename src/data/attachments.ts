@@ -3,7 +3,7 @@ import { LOCK_BUYERS_BY_USER_ID } from './queries/attachments';
 import { resolveReferences, buildReferenceProblem } from './records';
 import { isRemoval, type Reference, type Table } from './references';
 import { recordTableWrite } from './routing-changes';
-import type { Db } from './tenant';
+import type { Db } from './db';
 
 // Tables of pairs (company, record, other record), such as the buyers of a group or the lists of an
 // offer. The owner's row must be locked, so that parallel changes follow one another.

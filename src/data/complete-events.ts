@@ -1,7 +1,7 @@
 import { COMPLETE_EVENTS } from './queries/events';
 import type { Sql } from './sql';
 import type { BeforeCommit } from './before-commit';
-import type { Statements } from './tenant';
+import type { Statements } from './db';
 
 // A statement that writes calls records their events with the rows as they are then. Later writes
 // of the same transaction belong to these events too, so they are completed at its end.

@@ -1,7 +1,7 @@
 import { HttpProblem } from '../platform/errors';
 import { RAISE_SEQUENCE, LOCK_SEQUENCES } from './queries/kept-identity';
 import type { TenantClient } from './prisma-client';
-import type { Db } from './tenant';
+import type { Db } from './db';
 
 // A record that comes from another service keeps its id, uuid and times. Every handler that creates
 // such a record inserts its row with Prisma in a transaction, where the row gets these values.

@@ -1,6 +1,6 @@
 import type { TenantClient } from './prisma-client';
 import { recordRoutingChange, ROUTING_COLUMNS_OF_NUMBERS } from './routing-changes';
-import type { TransactionStatements } from './tenant';
+import type { TransactionStatements } from './db';
 
 // The effects of a write on other tables are written by the statement that writes it, or at the end
 // of its transaction. Prisma's writes are recorded here.

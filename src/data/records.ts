@@ -1,7 +1,7 @@
 import { HttpProblem, notFound } from '../platform/errors';
 import { findHidden } from './access/access-scope';
 import { identify, OWN_KEYS, type Reference, type Table } from './references';
-import type { Db } from './tenant';
+import type { Db } from './db';
 
 // Finds records that requests name, or refuses the field that names them. The table is a parameter
 // of every function, so these statements are composed.

@@ -1,5 +1,5 @@
 import { RECORD_ROUTING_CHANGE } from './queries/routing-changes';
-import type { TransactionStatements } from './tenant';
+import type { TransactionStatements } from './db';
 
 // Every process caches the configuration of routing and only asks if it has changed:
 // routing_changes counts the transactions that have changed it. Every writer of the tables below

@@ -9,7 +9,7 @@ import type { Deps } from '../domain/deps';
 import { HttpProblem } from '../platform/errors';
 import { consolePages } from '../console/console';
 import { createHandlers } from './handlers';
-import type { Pipeline } from '../api/adapt';
+import type { Pipeline } from '../api/request/read-call';
 import { bind } from '../api/bind';
 import { BODY_TIMEOUTS, bodyTimeout, type BodyTimeouts } from '../api/request/body-timeout';
 import { changeLog } from '../api/records/change-log';

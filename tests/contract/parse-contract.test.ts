@@ -15,7 +15,7 @@ test('the document of the build is that of the text', async () => {
   const builtContract = JSON.parse(readFileSync(join(dist, 'contract.json'), 'utf8'));
   expect(builtContract.document).toEqual(load(text));
   const script = `
-    const { parseContract } = require('${dist}/parse-contract.js');
+    const { parseContract } = require('${dist}/platform/contract/parse-contract.js');
     process.stdout.write(JSON.stringify(parseContract('openapi: 3.1.0')));`;
   expect(execFileSync('node', ['-e', script]).toString()).toBe('{"openapi":"3.1.0"}');
 });

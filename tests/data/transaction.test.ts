@@ -1,5 +1,5 @@
 import { sql, statement, type StatementName } from '../../src/data/sql';
-import { type Statements, type TransactionStatements } from '../../src/data/tenant';
+import { type Statements, type TransactionStatements } from '../../src/data/db';
 import { createWorld, type World } from '../support/world';
 
 // Guarantees of Db for transactions: one connection for everything, nothing after the end.

@@ -1,5 +1,5 @@
 import type { CapOwner, HeldUsage } from '../../src/domain/caps/caps';
-import type { Db } from '../../src/data/tenant';
+import type { Db } from '../../src/data/db';
 import { toUsagesJson } from '../../src/domain/routing/cap-usage';
 import { TRY_RESERVE_CAPS } from '../../src/domain/caps/queries/reserve-caps';
 

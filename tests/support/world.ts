@@ -6,7 +6,7 @@ import pino, { type Logger } from 'pino';
 import request from 'supertest';
 import { createApp } from '../../src/main/app';
 import { loadConfig } from '../../src/main/config';
-import type { Db } from '../../src/data/tenant';
+import type { Db } from '../../src/data/db';
 import { findOrCreateUsers } from '../../src/domain/people/find-or-create-users';
 import type { Deps } from '../../src/domain/deps';
 import type { Handlers } from '../../src/api/handlers';

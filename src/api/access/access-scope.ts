@@ -8,7 +8,8 @@ import {
 } from '../../data/records';
 import { findHidden, findNotWhole } from '../../data/access/access-scope';
 import { isRemoval, parseTelephone } from '../../data/references';
-import { withContext, type Db } from '../../data/tenant';
+import { withContext } from '../../data/tenant';
+import { type Db } from '../../data/db';
 import { HttpProblem, notFound } from '../../platform/errors';
 import { buildAccessScope, COMPANY_WIDE, type Caller } from '../auth/caller';
 

@@ -7,7 +7,8 @@ import {
 } from '../../platform/contract/contract';
 import { findHidden } from '../../data/access/access-scope';
 import type { Reference, Table } from '../../data/references';
-import { withContext, type Db } from '../../data/tenant';
+import { withContext } from '../../data/tenant';
+import { type Db } from '../../data/db';
 import { fault, HttpProblem, type FieldFault } from '../../platform/errors';
 import { recordsInPath } from './access-scope';
 import { buildAccessScope, COMPANY_WIDE, type Caller } from '../auth/caller';

@@ -5,9 +5,8 @@ import {
   canSeeColumn,
   canSeeMoney,
   loadVisibleMoney,
-  type VisibleMoney,
 } from '../../data/access/access-scope';
-import type { Db } from '../../data/tenant';
+import { type Db, type VisibleMoney } from '../../data/db';
 import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';
 import { recordsInPath, tableOfPath } from './access-scope';
 

@@ -1,5 +1,5 @@
 import type { Operation } from '../../platform/contract/contract';
-import type { AccessScope } from '../../data/access/access-scope';
+import type { AccessScope } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import type { TeamRow } from './queries/credentials';
 

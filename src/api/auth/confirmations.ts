@@ -4,10 +4,9 @@ import { FIND_OPEN_CONFIRMATION } from './queries/confirmations';
 import { anonymousCaller } from './caller';
 import type { FailedAttempts } from './failed-attempts';
 import { readField } from './fields';
-import { linkToken, readLinkToken, type LinkTarget } from './link-tokens';
+import { linkToken, readLinkToken } from './link-tokens';
 import type { Scheme } from './scheme';
-
-export type Confirmation = LinkTarget;
+import type { Confirmation } from './scheme';
 
 export const CONFIRMATION_DAYS = 7;
 

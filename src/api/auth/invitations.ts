@@ -6,13 +6,7 @@ import type { FailedAttempts } from './failed-attempts';
 import { readField, takeField } from './fields';
 import { linkToken, readLinkToken } from './link-tokens';
 import type { Scheme } from './scheme';
-
-export interface Invitation {
-  company_id: bigint;
-  user_id: bigint;
-  /** Sequence number of the user's invitations: earlier ones are void. */
-  number: number;
-}
+import type { Invitation } from './scheme';
 
 export const INVITED_DAYS = 7;
 

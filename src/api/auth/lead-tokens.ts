@@ -12,28 +12,10 @@ import type { FailedAttempts } from './failed-attempts';
 import { readField, takeField } from './fields';
 import type { Scheme } from './scheme';
 import { parameterToken, queryToken } from './user-tokens';
+import type { LeadOwner } from './scheme';
 
 /** Tokens made here are 32 hexadecimal digits; imported ones keep their form. */
 const LEAD_TOKEN = /^[\w-]{8,255}$/;
-
-/** The offer or the schedule that a lead token belongs to. */
-export interface LeadOwner {
-  company_id: bigint;
-  /** Two letters. */
-  country: string;
-  token: string;
-  offer_id: bigint | null;
-  schedule_id: bigint | null;
-  /** The traffic source that submits with it; null for the own token of the offer or schedule. */
-  traffic_source_id: bigint | null;
-  /** IANA zone of leads whose own zone is unknown. */
-  zone: string;
-  /** Countries and prefixes that its company contacts (src/data/phone/contact-policy.ts). */
-  contact_countries: string[] | null;
-  contact_prefixes: string[];
-  /** Permissions of the token without credentials of the company. */
-  powers: ReadonlySet<LeadTokenPower>;
-}
 
 const ALL_POWERS = contract.document.components.schemas.LeadTokenPower!.enum as LeadTokenPower[];
 

@@ -1,10 +1,50 @@
 import type { Request } from 'express';
 import type { Operation } from '../../platform/contract/contract';
 import type { Caller } from './caller';
-import type { Confirmation } from './confirmations';
-import type { Invitation } from './invitations';
-import type { LeadOwner } from './lead-tokens';
-import type { SellersEndpoint } from './webhook-tokens';
+import type { LinkTarget } from './link-tokens';
+import type { LeadTokenPower } from '../../platform/contract/contract';
+
+/** An inbound webhook, which sellers of calls and leads send pings and posts to. */
+export interface SellersEndpoint {
+  company_id: bigint;
+  id: bigint;
+  /** Its address: the last part of its URL. */
+  vanity_uri: string;
+  /** Two letters. */
+  country: string;
+  /** True if its sender has shown no token. */
+  is_public: boolean;
+  /** The traffic source whose token was sent; absent for any other. */
+  traffic_source_id?: number;
+}
+
+/** The offer or the schedule that a lead token belongs to. */
+export interface LeadOwner {
+  company_id: bigint;
+  /** Two letters. */
+  country: string;
+  token: string;
+  offer_id: bigint | null;
+  schedule_id: bigint | null;
+  /** The traffic source that submits with it; null for the own token of the offer or schedule. */
+  traffic_source_id: bigint | null;
+  /** IANA zone of leads whose own zone is unknown. */
+  zone: string;
+  /** Countries and prefixes that its company contacts (src/data/phone/contact-policy.ts). */
+  contact_countries: string[] | null;
+  contact_prefixes: string[];
+  /** Permissions of the token without credentials of the company. */
+  powers: ReadonlySet<LeadTokenPower>;
+}
+
+export interface Invitation {
+  company_id: bigint;
+  user_id: bigint;
+  /** Sequence number of the user's invitations: earlier ones are void. */
+  number: number;
+}
+
+export type Confirmation = LinkTarget;
 
 /** The sender of a request, and the record that its token opens. */
 export interface Authenticated {

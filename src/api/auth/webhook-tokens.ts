@@ -9,20 +9,7 @@ import { digestSecret } from './credentials';
 import type { FailedAttempts } from './failed-attempts';
 import { takeField } from './fields';
 import type { Scheme } from './scheme';
-
-/** An inbound webhook, which sellers of calls and leads send pings and posts to. */
-export interface SellersEndpoint {
-  company_id: bigint;
-  id: bigint;
-  /** Its address: the last part of its URL. */
-  vanity_uri: string;
-  /** Two letters. */
-  country: string;
-  /** True if its sender has shown no token. */
-  is_public: boolean;
-  /** The traffic source whose token was sent; absent for any other. */
-  traffic_source_id?: number;
-}
+import type { SellersEndpoint } from './scheme';
 
 /** An endpoint with the digests of the tokens that open it. */
 interface StoredEndpoint extends Omit<SellersEndpoint, 'is_public'> {

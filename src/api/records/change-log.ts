@@ -1,8 +1,8 @@
 import { facets, type Operation } from '../../platform/contract/contract';
-import { withContext, type Db, type LoggedRecord } from '../../data/tenant';
+import { withContext } from '../../data/tenant';
+import { type Db, type LoggedRecord } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
-import type { Caller } from '../auth/caller';
-import type { LeadOwner } from '../auth/lead-tokens';
+import type { LeadOwner } from '../auth/scheme';
 import {
   listChangedColumns,
   isSame,
@@ -13,22 +13,10 @@ import {
 import { recordChange, type Change } from './record-change';
 import { Json } from '../reply/reply';
 import { findStoredRecord } from './stored-fields';
+import type { Write } from './changed-columns';
 
 // Every write with credentials of the company, or by a lead token, passes through here: the record
 // before it is compared with the record in the reply, both as the contract shows them, and the
-// difference is logged in the transaction of the write.
-
-export interface Write {
-  operation: Operation;
-  caller: Caller;
-  owner?: LeadOwner | undefined;
-  params: Record<string, unknown>;
-  body: unknown;
-  request_id: string;
-  client_request_id: string | null;
-  ip: string;
-}
-
 type Handle = (db: Db) => Promise<unknown>;
 
 /**

@@ -1,8 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { contract, facets, type Schema } from '../../platform/contract/contract';
 import { auditedColumns, type Projection } from '../../data/projection/projection';
-import type { Write } from './change-log';
 import type { ChangedColumns } from './record-change';
+import type { Operation } from '../../platform/contract/contract';
+import type { Caller } from '../auth/caller';
+import type { LeadOwner } from '../auth/scheme';
+
+// difference is logged in the transaction of the write.
+
+export interface Write {
+  operation: Operation;
+  caller: Caller;
+  owner?: LeadOwner | undefined;
+  params: Record<string, unknown>;
+  body: unknown;
+  request_id: string;
+  client_request_id: string | null;
+  ip: string;
+}
 
 // The content of the change log: a write column by column, without secrets.
 

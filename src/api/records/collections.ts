@@ -1,7 +1,7 @@
 import { BASE_PATH, contract, type Schema, type Schemas } from '../../platform/contract/contract';
 import { notFound } from '../../platform/errors';
 import type { Row } from '../../data/sql';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Handlers } from '../handlers';
 import { Json } from '../reply/reply';
 import { DISPLAY_NAMES } from '../../platform/time/zone-names';

@@ -2,7 +2,7 @@ import pg, { type PoolClient } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { beginExport } from '../../data/exports';
 import type { BoundStatement } from '../../data/statement';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { Csv } from '../reply/reply';
 
 /** How long an export may take in all, however much of it is read each minute. */

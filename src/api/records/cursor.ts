@@ -2,7 +2,7 @@ import { HttpProblem } from '../../platform/errors';
 import { buildVisibleCondition } from '../../data/access/access-scope';
 import { positionTemplate, type SortKey } from '../../data/projection/list-statements';
 import type { Projection } from '../../data/projection/projection';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 
 // A cursor is the id of the record after which a page begins. In another order than that of ids,
 // the record's sort key is looked up for the next page.

@@ -2,13 +2,32 @@ import {
   buildFilterCondition,
   buildMoneyCondition,
   buildVisibleCondition,
-  type AccessScope,
 } from '../../data/access/access-scope';
+import { type AccessScope } from '../../data/db';
 import { type Projection } from '../../data/projection/projection';
 import { identify } from '../../data/records';
-import type { ListQuery } from './list';
 import { sidesOfFilters } from '../access/sides';
 import { cachedCount } from '../../data/projection/list-statements';
+import type { Reference } from '../../data/records';
+
+// page begins), src/api/records/copy-out.ts (CSV).
+
+export interface ListQuery {
+  ids?: Reference[];
+  page?: number;
+  per_page?: number;
+  cursor?: number;
+  created_at_from?: string;
+  created_at_to?: string;
+  fulltext?: string;
+  time_zone?: string;
+  columns?: string[];
+  root?: boolean;
+  order?: string;
+  order_dir?: 'asc' | 'desc';
+  format?: 'json' | 'csv';
+  serializer?: string;
+}
 
 /**
  * A filter with a closed set of values: SQL over t for each, and SQL of how many records have it

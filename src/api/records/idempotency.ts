@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import type { Operation } from '../../platform/contract/contract';
 import { deleteInPortions, PORTION } from '../../data/portions';
 import type { Sql } from '../../data/sql';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import type { KeyOwner } from './key-owner';
 import { DELETE_EXPIRED_ANSWERS, LOCK_KEY } from './queries/idempotency';

@@ -1,6 +1,6 @@
 import { BASE_PATH, facets, type Operation, type Schema } from '../../platform/contract/contract';
 import { withImportedIdentity } from '../../data/kept-identity';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { readResourceName } from '../request/excerpt';
 import { isObject } from '../request/normalize-value';
 

@@ -3,10 +3,11 @@ import {
   keyedPageTemplate,
   type KeyedProjection,
 } from '../../data/projection/projection-keyed';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { copyOut } from './copy-out';
 import { END, START } from './cursor';
-import { pageReply, type ListQuery } from './list';
+import { pageReply } from './list';
+import { type ListQuery } from './filters';
 import type { Csv, Json } from '../reply/reply';
 
 /** Rows with a key of their own instead of an id, and the values of their conditions. */

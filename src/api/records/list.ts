@@ -1,45 +1,16 @@
 import type { Projection } from '../../data/projection/projection';
-import { buildReferenceProblem, type Reference } from '../../data/records';
+import { buildReferenceProblem } from '../../data/records';
 import { OutdatedCount } from '../../data/counts/settled-counts';
-import type { Db } from '../../data/tenant';
 import { copyOut } from './copy-out';
 import { END } from './cursor';
-import type { Filters } from './filters';
 import { planList, type Plan } from './plan-list';
 import { Json, type Csv } from '../reply/reply';
-import { csvTemplate, keysTemplate, type SortKey } from '../../data/projection/list-statements';
+import { csvTemplate, keysTemplate } from '../../data/projection/list-statements';
 import { recordsTemplate } from '../../data/projection/record-statements';
+import type { ListQuery } from './filters';
+import type { ListOptions } from './plan-list';
 
 // Every rule of lists is here, and in the files that it uses: src/api/records/filters.ts
-// (selection), src/api/records/plan-list.ts (the statement), src/api/records/cursor.ts (where a
-// page begins), src/api/records/copy-out.ts (CSV).
-
-export interface ListQuery {
-  ids?: Reference[];
-  page?: number;
-  per_page?: number;
-  cursor?: number;
-  created_at_from?: string;
-  created_at_to?: string;
-  fulltext?: string;
-  time_zone?: string;
-  columns?: string[];
-  root?: boolean;
-  order?: string;
-  order_dir?: 'asc' | 'desc';
-  format?: 'json' | 'csv';
-  serializer?: string;
-}
-
-export interface ListOptions {
-  db: Db;
-  now: Date;
-  projection: Projection;
-  /** Sort keys by the contract's names; `id` needs none. */
-  orders: Record<string, SortKey>;
-  filters?: Filters;
-}
-
 /** A row of a page; one row of nulls, with the total, for an empty page. */
 interface Row {
   total: string | null;

@@ -1,8 +1,7 @@
 import { listFields, unknownColumns, type Projection } from '../../data/projection/projection';
 import { ianaName } from '../../platform/time/zone';
 import { END, findPosition } from './cursor';
-import { buildConditions } from './filters';
-import type { ListOptions, ListQuery } from './list';
+import { buildConditions, type ListQuery } from './filters';
 import { isExternal, isGrid } from './record';
 import { buildMoneyCondition, buildVisibleCondition } from '../../data/access/access-scope';
 import {
@@ -14,7 +13,18 @@ import {
 import { prepareSavedCount } from '../../data/counts/saved-counts';
 import type { CachedCount } from '../../data/counts/settled-counts';
 import type { Template } from '../../data/statement';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
+import type { Filters } from './filters';
+
+// (selection), src/api/records/plan-list.ts (the statement), src/api/records/cursor.ts (where a
+export interface ListOptions {
+  db: Db;
+  now: Date;
+  projection: Projection;
+  /** Sort keys by the contract's names; `id` needs none. */
+  orders: Record<string, SortKey>;
+  filters?: Filters;
+}
 
 /** The statement of a list: its shape, which is cached, and its parameters. */
 export interface Plan {

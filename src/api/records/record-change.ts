@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { INSERT_CHANGE } from './queries/change-log';
 
 export type ChangedColumns = Record<string, { from: unknown; to: unknown }>;

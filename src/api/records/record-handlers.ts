@@ -1,7 +1,7 @@
 import { moveCount } from '../../data/counts/counters';
 import type { Projection } from '../../data/projection/projection';
 import { lockRecord, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt, createdAt } from '../../data/timestamps';
 import type { AuditEntry } from './change-log';
 import { requireUnchanged, requireVisible, show, loadUnsavedReply, loadWriteReply } from './record';

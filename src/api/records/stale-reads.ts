@@ -3,7 +3,8 @@ import { openRequestAccess } from '../../data/lanes';
 import { sqlOn, tenantSql } from '../../data/sql';
 import type { Standby } from '../../data/postgres/standby';
 import { queryOn, type BoundStatement } from '../../data/statement';
-import { buildTenantKey, type Db } from '../../data/tenant';
+import { buildTenantKey } from '../../data/tenant';
+import { type Db } from '../../data/db';
 import { isUnavailable } from '../reply/database-errors';
 
 // Requests that say `stale_ok` read from a standby, where there is one that is not too old. Reads

@@ -1,5 +1,5 @@
 import { facets, type Operation, type Schema } from '../../platform/contract/contract';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';
 
 // The company pays for calls: users who are limited to records of teams may only send them to

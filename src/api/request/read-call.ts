@@ -5,13 +5,12 @@ import {
   type OperationId,
   type Schema,
 } from '../../platform/contract/contract';
-import { withContext, type Db, type TenantDatabases } from '../../data/tenant';
+import { withContext, type TenantDatabases } from '../../data/tenant';
+import { type Db } from '../../data/db';
 import { requireVisibleReferences, resolveFilters } from '../access/access-scope';
 import { requireVisibleSides, requireWritableSides, withoutHidden } from '../access/sides';
-import type { AnyHandler, Pipeline } from '../adapt';
 import { buildAccessScope, type Caller } from '../auth/caller';
-import type { LeadOwner } from '../auth/lead-tokens';
-import type { Authenticated } from '../auth/scheme';
+import type { Authenticated, LeadOwner } from '../auth/scheme';
 import { problemFor } from '../reply/error-handler';
 import { Faults } from './faults';
 import type { Call } from '../handlers';
@@ -32,6 +31,42 @@ import { isMultipart, type Upload } from './upload';
 import { IgnoredFields } from './set-aside';
 import { requireWellFormed, storableFields } from './well-formed';
 import type { Validator } from './validate';
+import type { Authenticator } from '../auth/authenticator';
+import type { RateLimits } from '../rate-limits';
+import type { BodyReader } from './read-body';
+import type { BodyTimeouts } from './body-timeout';
+import type { Uploader } from './upload';
+import type { Storage } from '../../platform/storage/storage';
+import type { ValidQueries } from './valid-queries';
+import type { StaleReads } from '../records/stale-reads';
+import type { Idempotency } from '../records/idempotency';
+import type { ChangeLog } from '../records/change-log';
+import type { AuditEntry } from '../records/change-log';
+
+export interface Pipeline {
+  authenticator: Authenticator;
+  limits: RateLimits;
+  readBody: BodyReader;
+  timeouts: BodyTimeouts;
+  upload: Uploader;
+  storage: Storage;
+  validate: Validator;
+  queries: ValidQueries;
+  tenants: TenantDatabases;
+  destinations: LoadDestinationTest;
+  /** Databases of requests that accept stale data. */
+  stale: StaleReads;
+  idempotency: Idempotency;
+  changes: ChangeLog;
+  /** How far a new id may lie beyond the existing ids of its table; null for any. */
+  id_reach: bigint | null;
+}
+
+export interface AnyHandler {
+  (call: Call<OperationId>): Promise<unknown>;
+  singleStatement?: (call: Call<OperationId>, entry: AuditEntry | undefined) => Promise<unknown>;
+  keeps_upload?: boolean;
+}
 
 interface ReceivedRequest {
   operation: Operation;

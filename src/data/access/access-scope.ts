@@ -14,15 +14,8 @@ import {
 import { MONEY_CONDITIONS, VISIBLE_MONEY } from './access-sides';
 import { identify, type Reference, type Table } from '../references';
 import { template } from '../statement';
-import type { Db } from '../tenant';
-
-/** The part of the company's records that a limited caller may see, as parameters of conditions. */
-export interface AccessScope {
-  scope_user: string;
-  /** The caller's teams that allow the current operation, as a PostgreSQL array: `{1,2}`. */
-  scope_teams: string;
-  all_teams: readonly string[];
-}
+import type { Db } from '../db';
+import type { VisibleMoney } from '../db';
 
 export type Viewer = Pick<Db, 'company_id' | 'query' | 'accessScope'>;
 
@@ -135,9 +128,6 @@ export const isAlwaysHidden = (table: Table, side: MoneyVisibility): boolean =>
   side === 'company' ||
   (side !== 'purchase' && MONEY_CONDITIONS[table]?.sale === 'false') ||
   (side !== 'sale' && MONEY_CONDITIONS[table]?.purchase === 'false');
-
-/** The money that a caller sees of at least one record. */
-export type VisibleMoney = Record<'sale' | 'purchase', boolean>;
 
 export async function loadVisibleMoney(db: Viewer): Promise<VisibleMoney> {
   if (!db.accessScope) return { sale: true, purchase: true };

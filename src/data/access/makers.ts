@@ -1,6 +1,6 @@
-import type { AccessScope, Viewer } from './access-scope';
+import type { Viewer } from './access-scope';
 import { FIND_MAKER_TEAMS } from './queries/makers';
-import type { Db, Statements } from '../tenant';
+import type { Db, Statements, AccessScope } from '../db';
 
 // Records that act later, such as webhooks, may do no more than their maker may do at that time.
 // The record of a limited user keeps the user and the user's teams; it may do what those teams

@@ -1,7 +1,7 @@
 import { MOVE_COUNT } from './queries/counters';
 import type { Table } from '../references';
 import { sql, SqlText } from '../sql';
-import type { Db } from '../tenant';
+import type { Db } from '../db';
 
 // Exact counts of records without count(*): record_counts has several rows (slots) for each company
 // and resource, so that parallel transactions do not wait for one another; the count is their sum.

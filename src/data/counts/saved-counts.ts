@@ -4,7 +4,7 @@ import { DELETE_UNUSED_COUNTS, LOAD_COUNT, SAVE_COUNT } from './queries/saved-co
 import type { Projection } from '../projection/projection';
 import { CHUNK, cachedCounts, type SavedCount, type CachedCount } from './settled-counts';
 import type { Sql } from '../sql';
-import type { Db } from '../tenant';
+import type { Db } from '../db';
 
 // Counts of calls that processes have made are kept in `saved_counts`, for processes that start
 // later. They only save time: a lost count is made again.

@@ -1,6 +1,6 @@
 import PgBoss from 'pg-boss';
 import { HostsClient } from '../postgres/hosts-client';
-import type { Db } from '../tenant';
+import type { Db } from '../db';
 import { withClient } from '../postgres/with-client';
 import { INDEX_TURNS, NOTIFY } from './queries/job';
 import { TASK_NAMES, type TaskName, type Tasks } from './tasks';

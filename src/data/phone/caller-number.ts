@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Db } from '../tenant';
+import type { Db } from '../db';
 import { HttpProblem } from '../../platform/errors';
 import {
   internationalReader,

@@ -1,6 +1,26 @@
 import type { Field, Projection } from './projection';
 import { fieldSql, selectJoins, selectedFields } from './projection-sql';
-import type { RecordWrite } from './write';
+
+/** A row of another table that is written together with the record. */
+export interface Part {
+  /** The join of the projection that shows it. */
+  alias: string;
+  table: string;
+  /** The column with the id of the record. */
+  owner: string;
+  /** Columns to write; their parameters begin with the alias: `l_zone`. */
+  columns: readonly string[];
+  /** Further columns, as SQL over the old row, which has the alias. */
+  computed?: Readonly<Record<string, string>>;
+}
+
+export interface RecordWrite {
+  /** Columns of the record's own row; their parameters begin with `row`: `row_name`. */
+  columns: readonly string[];
+  /** Further columns, as SQL over the old row t. */
+  computed?: Readonly<Record<string, string>>;
+  parts?: readonly Part[];
+}
 
 // The entry of the change log, as part of the statement that writes the record
 // (src/data/projection/write.ts).

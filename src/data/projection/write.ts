@@ -5,6 +5,7 @@ import { ROUTING_TABLES } from '../routing-changes';
 import { SqlText } from '../sql';
 import { template, type Template } from '../statement';
 import { changedSql, insertEntry, newSql, touchedFields } from './write-log';
+import type { RecordWrite } from './write-log';
 
 // A write of one record as one prepared statement, compiled from the resource's projection and the
 // written columns: it takes the row if it is free, compares the checksum, writes, counts, logs the
@@ -16,27 +17,6 @@ import { changedSql, insertEntry, newSql, touchedFields } from './write-log';
 // otherwise it changes nothing and returns no row. Then, and whenever something must be refused,
 // the caller does the work in a transaction, which waits and reports the fault. An update without
 // any change fails (src/data/projection/write-log.ts).
-
-/** A row of another table that is written together with the record. */
-export interface Part {
-  /** The join of the projection that shows it. */
-  alias: string;
-  table: string;
-  /** The column with the id of the record. */
-  owner: string;
-  /** Columns to write; their parameters begin with the alias: `l_zone`. */
-  columns: readonly string[];
-  /** Further columns, as SQL over the old row, which has the alias. */
-  computed?: Readonly<Record<string, string>>;
-}
-
-export interface RecordWrite {
-  /** Columns of the record's own row; their parameters begin with `row`: `row_name`. */
-  columns: readonly string[];
-  /** Further columns, as SQL over the old row t. */
-  computed?: Readonly<Record<string, string>>;
-  parts?: readonly Part[];
-}
 
 export interface WriteShape extends RecordWrite {
   /** Key of the row to update; absent to insert a new row. */

@@ -1,5 +1,5 @@
 import { moveCount } from '../../data/counts/counters';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 
 /** The statuses that every company has, in the order of menus. */
 const BUILT_IN = {

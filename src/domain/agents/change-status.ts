@@ -1,5 +1,5 @@
 import { resolveReferences, buildReferenceProblem, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { CHANGE_STATUS, LOCK_STATUS_BY_KEY, RECORD_FIRST_STATUS } from './queries/statuses';
 

@@ -1,5 +1,5 @@
 import { replaceAttached } from '../../data/attachments';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { DELETE_AGENT } from './queries/statuses';
 
 /** The row of the agent must be locked. */

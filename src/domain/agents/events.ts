@@ -1,6 +1,6 @@
 import { type Projection } from '../../data/projection/projection';
 import { template, type Template } from '../../data/statement';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import type { Caller } from '../../api/auth/caller';
 import { EVENT_ROWS, FIND_AGENT_OF_USER, MAX_EVENTS } from './queries/events';

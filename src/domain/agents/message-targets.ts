@@ -1,6 +1,6 @@
 import { replaceAttached } from '../../data/attachments';
 import { resolveReferences, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { LIST_TARGETS } from './queries/messages';
 
 export interface TargetFields {

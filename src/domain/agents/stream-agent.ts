@@ -1,5 +1,5 @@
 import type { Template } from '../../data/statement';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { MAX_EVENTS_AT_ONCE, type AgentEvent } from './events';
 import type { AgentStreams, FollowedAgent } from './streams';
 

@@ -1,5 +1,5 @@
 import type { Row } from '../../data/sql';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import {
   CARRIER_ERRORS,
   LOW_BALANCES,

@@ -1,6 +1,6 @@
 import { readDefaults, type Schemas } from '../../platform/contract/contract';
 import { resolveReferences, type Reference, type Table } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import { HttpProblem } from '../../platform/errors';
 import { withDefaults } from '../../api/request/defaults';

@@ -1,5 +1,5 @@
 import type { Row } from '../../data/sql';
-import type { Db, TransactionStatements } from '../../data/tenant';
+import type { Db, TransactionStatements } from '../../data/db';
 import type { Deps } from '../deps';
 import { measureRule, type Finding, type Rule } from './measure';
 import {

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { Prisma } from '../../generated/prisma/client';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import {
   findTemplateHeaderFault,
   findTemplateUrlFault,

@@ -2,7 +2,7 @@ import { setTerms } from '../money/set-terms';
 import { readDefaults, type Schemas } from '../../platform/contract/contract';
 import { grantToTeams } from '../../data/access/access-scope';
 import { detachBuyer, resolveSuppressions } from '../../data/attachments';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
 import { withDefaults } from '../../api/request/defaults';

@@ -1,6 +1,6 @@
 import { contract, facets, type Schemas } from '../../platform/contract/contract';
 import { findNamed } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { readRecord } from '../../api/records/record';
 import { projection } from './buyers-columns';

@@ -1,7 +1,7 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { replaceAttached } from '../../data/attachments';
 import { resolveReferences } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { openMinutes } from '../../platform/time/opening-hours';
 import { splitPairs } from '../../platform/tokens/filters';
 import { requireValueLists, requireZipList } from '../value-lists/require-lists';

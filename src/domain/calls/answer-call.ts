@@ -1,5 +1,5 @@
 import type { AnsweredBy } from '../../platform/carriers/carrier';
-import type { Db, Statements } from '../../data/tenant';
+import type { Db, Statements } from '../../data/db';
 import { notFound } from '../../platform/errors';
 import { loadOfferWords } from '../routing/caller-facts';
 import {

@@ -1,6 +1,6 @@
 import { createBatchers } from '../../data/batcher';
 import { buildReferenceProblem } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { applyBids } from '../routing/bidding';
 import { loadRouting } from '../routing/load-routing';
 import {

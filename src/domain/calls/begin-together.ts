@@ -1,5 +1,5 @@
 import type { HeldUsage } from '../caps/caps';
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { buildBidQuestion, applyBids } from '../routing/bidding';
 import { decide } from '../routing/engine/decide';
 import { loadRoutingBatch, type RoutingContext } from '../routing/load-routing';

@@ -1,5 +1,5 @@
 import { selectVisibleBuyers } from '../../data/access/access-scope';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
 import { Json } from '../../api/reply/reply';

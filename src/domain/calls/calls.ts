@@ -6,7 +6,7 @@ import {
 } from '../../data/records';
 import { contract, facets } from '../../platform/contract/contract';
 import { semaphore } from '../../data/semaphore';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../../platform/errors';
 import type { Handlers } from '../../api/handlers';

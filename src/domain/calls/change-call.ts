@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { ADD_PAYOUT, ADD_REVENUE, ADD_TOKENS, SAVE_RECORDING } from './queries/change-call';
 import { LOCK_CAPS_OF_CALL } from './queries/concurrency-slots';
 

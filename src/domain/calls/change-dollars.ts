@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { cents } from '../money/engine/payout';
 import { addPayout, addRevenue } from './change-call';

@@ -1,6 +1,6 @@
 import type { Usage } from '../caps/caps';
 import { recordUsage } from '../caps/record-usage';
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { loadConversions, type PayingConversion } from '../routing/caller-facts';
 import { computePayout } from '../money/engine/payout';
 import { toOrigin } from '../routing/route-facts';

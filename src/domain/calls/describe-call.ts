@@ -1,5 +1,5 @@
 import { findNamed, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { DESCRIBE_CALL, FIND_DISPOSITION } from './queries/describe-call';
 import { recordEvent } from './record-call';

@@ -5,7 +5,7 @@ import type { Handlers } from '../../api/handlers';
 import { page } from '../../api/records/list';
 import { recordHandlers } from '../../api/records/record-handlers';
 import { readDefaults, type Schemas } from '../../platform/contract/contract';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import { withDefaults } from '../../api/request/defaults';
 

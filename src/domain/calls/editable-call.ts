@@ -1,5 +1,5 @@
 import { identify, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { FIND_CALL, LOCK_CALL_ROW, LOCK_LEAD, READ_EDITABLE_CALL } from './queries/change-call';
 
 /** A call, inbound or outbound, as needed to change it afterwards. Amounts are dollars. */

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import { forEach } from '../../data/jobs/each';
 import { isOpen, type AttemptStatus } from '../routing/engine/progress';

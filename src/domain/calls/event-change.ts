@@ -1,5 +1,5 @@
 import type { Reference } from '../../data/records';
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import {
   pickAttempt,
   isOpen,

@@ -1,7 +1,7 @@
 import { canWhisper, findMaxLegs, type Carrier } from '../../platform/carriers/carrier';
 import { canSeeMoney } from '../../data/access/access-scope';
 import { identify, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Caller as Asker } from '../../api/auth/caller';
 import { mayUse } from '../../api/access/field-permissions';
 import { loadRouting, type Caller, type RoutingContext } from '../routing/load-routing';

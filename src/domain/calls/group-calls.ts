@@ -1,7 +1,7 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { loadVisibleMoney } from '../../data/access/access-scope';
 import type { Params } from '../../data/sql';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { copyOut } from '../../api/records/copy-out';
 import { Json, type Csv } from '../../api/reply/reply';

@@ -1,5 +1,5 @@
 import type { Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem, notFound } from '../../platform/errors';
 import { pickAttempt, isOpen, react } from '../routing/engine/progress';
 import {

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { SAVE_LEG_PRICE } from './queries/call-costs';
 import { FIND_CALL } from './queries/change-call';
 

@@ -1,5 +1,5 @@
 import type { Legs } from '../../platform/carriers/carrier';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import {
   CLAIM_COST_LOOKS,

@@ -1,5 +1,5 @@
 import type { Reference } from '../../data/records';
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { readCountry } from '../../data/phone/area-codes';
 import type { RoutingRequest } from '../routing/candidates';

@@ -1,6 +1,6 @@
 import type { Carrier } from '../../platform/carriers/carrier';
 import type { Sql } from '../../data/sql';
-import type { Db, Statements } from '../../data/tenant';
+import type { Db, Statements } from '../../data/db';
 import type { ContactConditions } from '../schedules/engine/next-step';
 import { uuidv7 } from '../../data/uuid';
 import { HttpProblem } from '../../platform/errors';
@@ -10,7 +10,7 @@ import { findBuyerAvailability } from '../outreach/buyer-availability';
 import { loadOutreachContext, type OutreachContext } from '../outreach/context';
 import { sendDraft, type DeliveryResult } from '../outreach/deliver';
 import { draftCall, type Channels, type Draft } from '../outreach/draft';
-import type { DueLead } from '../outreach/load-leads';
+import type { DueLead } from '../outreach/due-lead';
 import { contactKey, lockContacts, type ContactState } from '../outreach/lock-contacts';
 import {
   createRecording,

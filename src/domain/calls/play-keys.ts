@@ -1,5 +1,5 @@
 import type { Carrier } from '../../platform/carriers/carrier';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { carrierUnavailable } from '../numbers/find-numbers';
 import type { EditableCall } from './editable-call';

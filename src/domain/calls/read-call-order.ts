@@ -1,8 +1,9 @@
 import { findNamed, buildReferenceProblem, type Reference, type Table } from '../../data/records';
-import type { Db, Statements } from '../../data/tenant';
+import type { Db, Statements } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import type { Connection } from '../outreach/context';
-import { readLead, type DueLead } from '../outreach/load-leads';
+import { readLead } from '../outreach/load-leads';
+import { type DueLead } from '../outreach/due-lead';
 import { machineMessage, type MachineAction } from '../../data/phone/machine-message';
 import { requireAssignable, callerNumber } from '../../data/phone/caller-number';
 import { READ_DEFAULT_OFFERS } from './queries/place-call';

@@ -1,5 +1,5 @@
 import { identify, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { notFound } from '../../platform/errors';
 import type { StoredBasis } from '../routing/engine/basis';
 import {

@@ -1,5 +1,5 @@
 import { findNamed, identify, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem, rejectInvalidData } from '../../platform/errors';
 import { findCalledNumber, type CalledNumber } from '../numbers/called-number';
 import { findTrafficSource } from '../offers/find-traffic-source';

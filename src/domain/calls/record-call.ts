@@ -1,5 +1,5 @@
 import type { HeldSlot } from '../caps/caps';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { toUsagesJson, type CapUsage } from '../routing/cap-usage';
 import type { Basis } from '../routing/engine/basis';
 import type { CandidateBid } from '../routing/engine/candidate';

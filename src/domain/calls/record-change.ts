@@ -1,5 +1,5 @@
 import type { Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import type { AttemptStatus } from '../routing/engine/progress';
 import type { DialedBuyer } from './change-call';

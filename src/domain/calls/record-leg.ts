@@ -1,5 +1,5 @@
 import type { Carrier } from '../../platform/carriers/carrier';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { MARK_RECORDED, SET_LEG } from './queries/legs';
 import { readAttempts, type CallRow } from './read-call';
 import { recordEvent } from './record-call';

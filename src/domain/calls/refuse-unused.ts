@@ -1,4 +1,4 @@
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';
 import type { Reaction } from '../routing/engine/progress';
 import type { CallState } from './call-state';

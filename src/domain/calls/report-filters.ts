@@ -1,5 +1,5 @@
 import type { Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 
 export interface ReportFilters {
   created_at_from?: string;

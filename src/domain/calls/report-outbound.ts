@@ -1,5 +1,5 @@
 import { isOver } from '../../platform/carriers/carrier';
-import type { Db, Statements } from '../../data/tenant';
+import type { Db, Statements } from '../../data/db';
 import type { CallReport } from '../outreach/receive-status';
 import { awaitPlacing } from './answer-call';
 import { handleCallEvent } from './handle-event';

@@ -1,7 +1,7 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { loadVisibleMoney } from '../../data/access/access-scope';
 import type { BoundStatement } from '../../data/statement';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { findRecord } from '../../data/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';

@@ -1,5 +1,5 @@
 import { canWhisper, findMaxLegs } from '../../platform/carriers/carrier';
-import type { Db, Statements } from '../../data/tenant';
+import type { Db, Statements } from '../../data/db';
 import { buildBidQuestion, applyBids } from '../routing/bidding';
 import type { AttemptStatus } from '../routing/engine/progress';
 import type { Member, RouteFacts } from '../routing/engine/route';

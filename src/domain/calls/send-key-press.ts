@@ -1,6 +1,6 @@
 import type { Carrier } from '../../platform/carriers/carrier';
 import { buildReferenceProblem, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem, rejectInvalidData } from '../../platform/errors';
 import {
   isCheckRequired,

@@ -1,5 +1,5 @@
 import { findDialLimit } from '../../platform/carriers/carrier';
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { buildInstruction, type DialBuyer, type Instruction } from '../routing/engine/instruction';
 import { isOpen } from '../routing/engine/progress';
 import type { OfferTerms } from '../routing/caller-facts';

@@ -1,6 +1,6 @@
 import type { Carrier } from '../../platform/carriers/carrier';
 import type { Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import {
   HttpProblem,
   notFound,

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';
 import { CAPS, NO_OWNER, type CapOwner, type LimitName } from './caps';
 import { listRaisedLimits } from './hourly-limits';

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { METRICS, NO_OWNER, type CapOwner, type HeldUsage, type Metric, type Usage } from './caps';
 import { RECORD_FOR_OWNER } from './queries/cap-counters';
 

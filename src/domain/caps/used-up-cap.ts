@@ -1,5 +1,5 @@
 import type { CapOwner, UsedUpCap } from './caps';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { USED_UP_CAP_OF_BUYER, USED_UP_CAP_OF_GROUP, type CapJson } from './queries/used-up-cap';
 
 /** Parses a cap from JSON. A limit of 0 never has room, whichever window ends. */

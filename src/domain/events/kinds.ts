@@ -1,6 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
-import type { AccessScope } from '../../data/access/access-scope';
-import type { Db } from '../../data/tenant';
+import type { Db, AccessScope } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { buildAccessScope, isPermitted, type Caller } from '../../api/auth/caller';
 import type { WindowProgress, Position } from './position';

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Caller } from '../../api/auth/caller';
 import { readEvents, type ReadKind } from './kinds';
 import type { Live } from './live';

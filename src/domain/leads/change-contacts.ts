@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { LIFT_BLOCKS, LIFT_OPT_OUTS } from './queries/restrict-contact';
 import {

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { CHANGE_LEAD } from './queries/change-lead';
 
 /** Columns of a lead that a request changes; undefined leaves a column unchanged. */

@@ -1,10 +1,11 @@
 import { changeContacts } from './change-contacts';
 import { leadProjection as projection } from './columns';
 import { requirePossible } from '../../data/phone/caller-number';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Caller } from '../../api/auth/caller';
-import { actsForCompany, type LeadOwner } from '../../api/auth/lead-tokens';
+import { actsForCompany } from '../../api/auth/lead-tokens';
+import { type LeadOwner } from '../../api/auth/scheme';
 import type { Handlers } from '../../api/handlers';
 import { requireUnchanged, show, loadUnsavedReply, loadWriteReply } from '../../api/records/record';
 import { numberReader } from '../../data/phone/parse-number';

@@ -1,5 +1,5 @@
 import { resolveReferences, type Reference, type Table } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { ianaName } from '../../platform/time/zone';
 import { LOAD_OWNER } from './queries/leads';

@@ -1,5 +1,5 @@
 import type { Row } from '../../data/sql';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { JobContext } from '../../data/jobs/queue';
 import type { Tasks } from '../../data/jobs/tasks';

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { lockContacts } from './change-contacts';
 import type { Owner } from './lead-owner';
 import {

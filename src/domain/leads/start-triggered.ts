@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import type { Deps } from '../deps';
 import { readArea, readCountry } from '../../data/phone/area-codes';

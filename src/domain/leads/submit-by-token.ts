@@ -1,9 +1,10 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../../platform/errors';
 import type { Call } from '../../api/handlers';
 import type { Caller } from '../../api/auth/caller';
-import { actsForCompany, type LeadOwner } from '../../api/auth/lead-tokens';
+import { actsForCompany } from '../../api/auth/lead-tokens';
+import { type LeadOwner } from '../../api/auth/scheme';
 import {
   isExternal,
   isGrid,

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import type { Deps } from '../deps';
 import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';

@@ -1,8 +1,9 @@
 import { contract, facets } from '../../platform/contract/contract';
 import { findHidden } from '../../data/access/access-scope';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Caller } from '../../api/auth/caller';
-import { requirePower, type LeadOwner } from '../../api/auth/lead-tokens';
+import { requirePower } from '../../api/auth/lead-tokens';
+import { type LeadOwner } from '../../api/auth/scheme';
 
 // Lead tokens are in landing pages and therefore public. A token alone permits little; the contract
 // marks fields and operations with x-power, and columns with x-sensitive.

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { identify, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt } from '../../data/timestamps';
 import { HttpProblem, notFound, rejectInvalidData } from '../../platform/errors';
 import { isMailAddress } from '../../platform/mail/address';

@@ -1,6 +1,6 @@
 import { createBatchers } from '../../data/batcher';
 import { template, type Template } from '../../data/statement';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { leadProjection } from './columns';
 import { ADD_CALLBACK, END_CALLBACKS } from './queries/callbacks';
 import { LOCK_LIVE_LEAD } from './queries/matching-leads';

@@ -6,7 +6,7 @@ import type { Handlers } from '../../api/handlers';
 import { list } from '../../api/records/list';
 import { show, loadWriteReply } from '../../api/records/record';
 import type { Schemas } from '../../platform/contract/contract';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { findAccount, type Account } from './find-account';
 import { INSERT_ENTRY } from './queries/entries';

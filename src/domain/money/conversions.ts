@@ -1,5 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem, type FieldFaults, invalid } from '../../platform/errors';
 import { requireValueLists } from '../value-lists/require-lists';
 import { openMinutes } from '../../platform/time/opening-hours';

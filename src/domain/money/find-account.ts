@@ -1,5 +1,5 @@
 import { findFilterRecord, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 
 /** The account of a buyer or of a traffic source; the other is null. */

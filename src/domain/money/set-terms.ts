@@ -1,5 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { CHANGE_TERMS, LOCK_ACCOUNT } from './queries/entries';
 
 const NAMES = ['prepaid', 'credit_limit', 'balance_low_limit'] as const;

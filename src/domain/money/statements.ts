@@ -11,7 +11,7 @@ import { list } from '../../api/records/list';
 import { show, loadWriteReply } from '../../api/records/record';
 import { ianaName } from '../../platform/time/zone';
 import { FIND_STATEMENT, INSERT_STATEMENT } from './queries/statements';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { findAccount } from './find-account';
 
 /** Time after the end of a period until all its entries are committed. */

@@ -1,6 +1,6 @@
 import type { AvailableNumber, CarrierName } from '../../platform/carriers/carrier';
 import { moveCount } from '../../data/counts/counters';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { createdAt } from '../../data/timestamps';
 import { HttpProblem } from '../../platform/errors';
 import { claimNumber } from './claim-number';

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { chooseNumber } from './choose-number';
 import { loadNumbers } from './own-numbers';
 import { ASSIGN_DIAL_NUMBER, ASSIGN_SMS_NUMBER, LOCK_NUMBERS_OF_LEAD } from './queries/leads';

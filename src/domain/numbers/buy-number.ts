@@ -2,7 +2,7 @@ import type { AvailableNumber, Carrier, NumberSearch } from '../../platform/carr
 import { numberFacts } from '../../platform/carriers/number-facts';
 import { pick } from '../../platform/carriers/number-search';
 import type { Sql } from '../../data/sql';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { HttpProblem } from '../../platform/errors';
 import { recordNumber, type NumberFields } from './add-number';

@@ -1,4 +1,4 @@
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { CALLED_NUMBER } from './queries/numbers';
 
 export interface CalledNumber {

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { CLAIM_NUMBER } from './queries/number-lookups';
 
 /**

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { FIND_NUMBER } from './queries/numbers';
 
 /** The id of the company's number with these E.164 digits; undefined when it owns none. */

@@ -4,7 +4,7 @@ import type {
   NumbersResult,
   NumberSearch,
 } from '../../platform/carriers/carrier';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { HELD_NUMBERS } from './queries/number-lookups';
 

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { resolveReferences, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import type { NumberFields } from './add-number';
 

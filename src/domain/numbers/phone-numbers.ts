@@ -3,7 +3,7 @@ import type { Schemas } from '../../platform/contract/contract';
 import { commonColumns, type Projection } from '../../data/projection/projection';
 import { buildReferenceConditions, type Reference } from '../../data/records';
 import { parseTelephone } from '../../data/references';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
 import { notFound, HttpProblem } from '../../platform/errors';

@@ -1,10 +1,11 @@
 import type { Carrier, NumberSearch } from '../../platform/carriers/carrier';
 import { MAX_NUMBERS } from '../../platform/carriers/number-search';
 import type { Schemas } from '../../platform/contract/contract';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import type { Handlers } from '../../api/handlers';
-import { pageReply, type ListQuery } from '../../api/records/list';
+import { pageReply } from '../../api/records/list';
+import { type ListQuery } from '../../api/records/filters';
 import { carrierUnavailable, findNumbers } from './find-numbers';
 import { DEFAULTS } from './number-fields';
 import { END, START } from '../../api/records/cursor';

@@ -1,5 +1,5 @@
 import { identify, type Reference } from '../../data/references';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { buildReferenceProblem } from '../../data/records';
 import { FIND_TRAFFIC_SOURCE } from './queries/traffic-sources';
 

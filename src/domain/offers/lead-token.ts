@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { leadTokenTaken } from '../../platform/errors';
 import type { Authenticator } from '../../api/auth/authenticator';
 

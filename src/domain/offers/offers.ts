@@ -9,7 +9,7 @@ import { recordHandlers } from '../../api/records/record-handlers';
 import { buildTokenRevoker, revokeLeadToken } from './lead-token';
 import { createOffer, OFFER_DEFAULTS, updateOffer } from './save-offer';
 import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { deletedAt } from '../../data/timestamps';
 import type { Queue } from '../../data/jobs/queue';
 import { leaveTeams } from '../people/leave-teams';

@@ -2,7 +2,7 @@ import { readDefaults, type Schemas } from '../../platform/contract/contract';
 import { grantToTeams } from '../../data/access/access-scope';
 import { changeBuyers, replaceAttached } from '../../data/attachments';
 import { resolveReferences } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt, createdAt } from '../../data/timestamps';
 import type { Caller } from '../../api/auth/caller';
 import type { Queue } from '../../data/jobs/queue';

@@ -1,7 +1,7 @@
 import { pickLimits, setSourceLimits } from '../caps/cap-limits';
 import type { Schemas } from '../../platform/contract/contract';
 import { resolveReferences, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { ianaName } from '../../platform/time/zone';
 
 type Fields = Schemas['TrafficSourceFields'];

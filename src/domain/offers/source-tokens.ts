@@ -1,6 +1,6 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { resolveReferences, type Reference, type Table } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { createdAt, deletedAt } from '../../data/timestamps';
 import { HttpProblem } from '../../platform/errors';
 import { newWebhookToken, type WebhookToken } from '../../api/auth/webhook-tokens';

@@ -1,6 +1,6 @@
 import { readDefaults, type Schemas } from '../../platform/contract/contract';
 import { grantToTeams } from '../../data/access/access-scope';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../../platform/errors';

@@ -4,7 +4,7 @@ import { decideNextOfferStep, type OfferVerdict } from '../schedules/engine/offe
 import { runContactStep } from './contact-lead';
 import type { Channels } from './draft';
 import { toIsoTime } from './lead-state';
-import type { DueLead } from './load-leads';
+import type { DueLead } from './due-lead';
 import type { ContactState } from './lock-contacts';
 import type { StepContext } from './step-context';
 import { StepRecorder, type StepChanges } from './step-recorder';

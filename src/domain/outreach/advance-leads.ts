@@ -11,7 +11,8 @@ import { runLeadSteps, postponeLead } from './advance-lead';
 import { findBuyerAvailability } from './buyer-availability';
 import { loadOutreachContext } from './context';
 import type { Channels } from './draft';
-import { lockLeads, type LeadKey } from './load-leads';
+import { lockLeads } from './load-leads';
+import { type LeadKey } from './due-lead';
 import { contactKey, lockContacts } from './lock-contacts';
 import { moveLeads } from './move-leads';
 import {

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import {
   forecast,
   type Obstacle,
@@ -12,7 +12,7 @@ import { formatInstant } from '../../platform/time/zone';
 import { findBuyerAvailability } from './buyer-availability';
 import type { OutreachContext } from './context';
 import { draftAction, type Channels, type Draft, type Fault } from './draft';
-import type { DueLead } from './load-leads';
+import type { DueLead } from './due-lead';
 import type { ContactState } from './lock-contacts';
 import { READ_HISTORY } from './queries/lead-logs';
 

@@ -1,9 +1,9 @@
 import type { Carrier } from '../../platform/carriers/carrier';
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { buildAvailability, type Availability } from '../routing/engine/availability';
 import { loadRouting } from '../routing/load-routing';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
-import type { DueLead } from './load-leads';
+import type { DueLead } from './due-lead';
 
 /** The seed does not affect whether there is a buyer. */
 const ANY_SEED = 'availability';

@@ -7,7 +7,7 @@ import { FAULT_DELAY_MS } from './advance-lead';
 import { runSteps } from './advance-leads';
 import { isInstant, sendDraft } from './deliver';
 import type { Channels } from './draft';
-import type { LeadKey } from './load-leads';
+import type { LeadKey } from './due-lead';
 import {
   CHECK_CONNECTION,
   CLAIM_BY_PRIORITY,

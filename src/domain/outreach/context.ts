@@ -27,7 +27,7 @@ import {
   type ContactRestrictions,
   type OfferRow,
 } from './load-context';
-import type { DueLead } from './load-leads';
+import type { DueLead } from './due-lead';
 import type { ContactState } from './lock-contacts';
 
 export type NumberColumn = 'sms_number_id' | 'dial_number_id';

@@ -5,7 +5,7 @@ import type { ActionRow } from '../schedules/engine/plan';
 import { escapeHtml, substitute, type TokenSource } from '../../platform/tokens/substitute';
 import { toConnection, type Connection, type NumberColumn, type OutreachContext } from './context';
 import { isRecording } from '../../data/phone/machine-message';
-import type { DueLead } from './load-leads';
+import type { DueLead } from './due-lead';
 import type { CallRow, EmailRow, TextMessageRow } from './record-steps';
 
 export interface Channels {

@@ -1,4 +1,4 @@
-import type { DueLead } from './load-leads';
+import type { DueLead } from './due-lead';
 import type { LeadState } from './record-steps';
 
 /** A time in the format for JSON parameters of statements. */

@@ -1,6 +1,6 @@
 import type { Sql } from '../../data/sql';
 import type { ScheduleRow } from '../schedules/engine/plan';
-import type { LeadKey } from './load-leads';
+import type { LeadKey } from './due-lead';
 import { contactRefusal } from '../../data/phone/contact-policy';
 import {
   FIND_SUPPRESSIONS,

@@ -1,6 +1,6 @@
 import type { Sql } from '../../data/sql';
 import { uuidv7 } from '../../data/uuid';
-import type { LeadKey } from './load-leads';
+import type { LeadKey } from './due-lead';
 import { ADD_CONTACTS, LOCK_CONTACTS, READ_CONTACT } from './queries/contacts';
 
 export interface ContactState {

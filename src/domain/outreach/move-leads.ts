@@ -1,7 +1,7 @@
 import type { Sql } from '../../data/sql';
 import type { CompletedStatus } from '../leads/final-status';
 import type { TenantLogEntry } from '../leads/write-logs';
-import type { DueLead } from './load-leads';
+import type { DueLead } from './due-lead';
 import { endLeads, moveToSchedules } from '../leads/save-progress';
 import { FIND_MOVE_TARGETS } from './queries/move-leads';
 

@@ -4,7 +4,7 @@ import {
   type CallStatus,
   type MessageStatus,
 } from '../../platform/carriers/carrier';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { statusAfterReport } from '../leads/final-status';
 import { recordCallStatus } from '../leads/record-call';
 import { writeLogs } from '../leads/write-logs';

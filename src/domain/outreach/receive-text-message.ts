@@ -1,5 +1,5 @@
 import { moveCount } from '../../data/counts/counters';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { changeContacts } from '../leads/change-contacts';
 import { writeLogs } from '../leads/write-logs';

@@ -1,7 +1,7 @@
 import type { Sql } from '../../data/sql';
 import { sendDraft, applyStatus, type DeliveryResult } from './deliver';
 import type { Channels, Draft } from './draft';
-import type { DueLead } from './load-leads';
+import type { DueLead } from './due-lead';
 import {
   CALL_IDS_OF_NUMBER,
   MESSAGE_IDS_OF_NUMBER,

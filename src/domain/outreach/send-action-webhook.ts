@@ -1,6 +1,6 @@
 import { findHidden } from '../../data/access/access-scope';
 import { listMakerPermissions, loadMakerViewer, type Maker } from '../../data/access/makers';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { RequestOutcome, OutgoingRequest } from '../../platform/egress/guarded-request';
 import { fillTemplate } from '../../platform/egress/request-template';
@@ -12,7 +12,8 @@ import { CALL_TOKENS } from '../../platform/tokens/system';
 import type { TokenSource } from '../../platform/tokens/substitute';
 import { cutText } from '../../platform/storable-text';
 import { loadOutreachContext } from './context';
-import { readLead, type DueLead } from './load-leads';
+import { readLead } from './load-leads';
+import { type DueLead } from './due-lead';
 import {
   READ_QUEUED_WEBHOOK,
   READ_WEBHOOK_ACTION,

@@ -2,7 +2,7 @@ import type { Availability } from '../routing/engine/availability';
 import type { OutreachContext } from './context';
 import type { DeliveryResult } from './deliver';
 import type { Channels, Draft } from './draft';
-import type { DueLead } from './load-leads';
+import type { DueLead } from './due-lead';
 import type { ContactState } from './lock-contacts';
 
 /** Sends a draft, or defers it to a separate transaction that follows at once. */

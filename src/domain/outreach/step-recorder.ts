@@ -4,7 +4,7 @@ import type { DelayReason, StepEvent } from '../schedules/engine/next-step';
 import type { OutreachContext } from './context';
 import type { Draft } from './draft';
 import { toIsoTime, toLeadState } from './lead-state';
-import type { DueLead } from './load-leads';
+import type { DueLead } from './due-lead';
 import { createRecording, type LeadState, type Recording } from './record-steps';
 
 /** The changes by the steps of one lead, to be recorded together with those of others. */

@@ -1,6 +1,6 @@
 import { selectVisibleBuyers } from '../../data/access/access-scope';
 import { findRecord, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import { notFound } from '../../platform/errors';
 import type { Handlers } from '../../api/handlers';
@@ -11,7 +11,8 @@ import { ianaName } from '../../platform/time/zone';
 import { buildTimeline } from './build-timeline';
 import { loadOutreachContext, type OutreachContext } from './context';
 import { findSuppressions, loadOffers } from './load-context';
-import { readLead, type DueLead } from './load-leads';
+import { readLead } from './load-leads';
+import { type DueLead } from './due-lead';
 import { readContact, type ContactState } from './lock-contacts';
 import { loadCandidates } from '../routing/load-candidates';
 

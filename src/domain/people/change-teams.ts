@@ -1,6 +1,6 @@
 import { replaceAttached } from '../../data/attachments';
 import { resolveReferences, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { type Authenticator } from '../../api/auth/authenticator';
 import type { Caller } from '../../api/auth/caller';

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import { HttpProblem, invalid, staleChecksum, type FieldFaults } from '../../platform/errors';
 import type { Handlers } from '../../api/handlers';

@@ -1,6 +1,6 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
-import type { Confirmation } from '../../api/auth/confirmations';
+import type { Confirmation } from '../../api/auth/scheme';
 import type { Queue } from '../../data/jobs/queue';
 import { BEGIN_CONFIRMATIONS, CONFIRM_ADDRESS, FIND_CONFIRMED } from './queries/mail-addresses';
 import { requireMailQuota, type MailContext } from './take-mails';

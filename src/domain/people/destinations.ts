@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { createAddressTest } from '../../platform/egress/refused-addresses';
 import { contactRefusal, type ContactPolicy } from '../../data/phone/contact-policy';
 import { numberReader } from '../../data/phone/parse-number';

@@ -1,6 +1,6 @@
 import { replaceAttached } from '../../data/attachments';
 import { moveCount } from '../../data/counts/counters';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { createdAt } from '../../data/timestamps';
 import { findOrCreateUsers } from './find-or-create-users';
 import { REINVITE_MINUTES, inviteUsers, type InviteContext } from './invite-users';

@@ -1,5 +1,5 @@
 import { moveCount } from '../../data/counts/counters';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { HttpProblem } from '../../platform/errors';
 import { INSERT_MISSING_USERS, LOCK_USERS_BY_EMAIL } from './queries/users';

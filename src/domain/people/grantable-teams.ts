@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Caller } from '../../api/auth/caller';
 import {
   FIND_TEAM_RIGHTS,

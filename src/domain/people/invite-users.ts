@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Queue } from '../../data/jobs/queue';
 import { BEGIN_INVITATIONS, FIND_INVITED_AT } from './queries/mail-addresses';
 import { FIND_EMAILS, OPEN_INVITATIONS } from './queries/users';

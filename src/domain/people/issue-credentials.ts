@@ -1,5 +1,5 @@
 import { moveCount } from '../../data/counts/counters';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { createdAt, deletedAt } from '../../data/timestamps';
 import type { Caller } from '../../api/auth/caller';
 import { digestSecret } from '../../api/auth/credentials';

@@ -1,5 +1,5 @@
 import { moveCount } from '../../data/counts/counters';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { DELETE_GENERATED_TEAM_OF_GROUP, DELETE_TEAM_OF_BUYER } from './queries/teams';
 
 export async function leaveTeams(

@@ -1,7 +1,7 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { replaceAttached } from '../../data/attachments';
 import { resolveReferences } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt, createdAt } from '../../data/timestamps';
 import type { Authenticator } from '../../api/auth/authenticator';
 import type { Caller } from '../../api/auth/caller';

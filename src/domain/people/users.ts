@@ -1,7 +1,7 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { commonColumns, type Projection } from '../../data/projection/projection';
 import { lockRecord } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
 import { page } from '../../api/records/list';
@@ -13,7 +13,7 @@ import { inviteUsers } from './invite-users';
 import { createUser, resolveTeams, updateUser } from './save-user';
 import type { SortKey } from '../../data/projection/list-statements';
 import { HttpProblem } from '../../platform/errors';
-import type { Invitation } from '../../api/auth/invitations';
+import type { Invitation } from '../../api/auth/scheme';
 import { issueCredentials, type IssuedCredentials, revokeCredentials } from './issue-credentials';
 import { CONFIRM_INVITED_ADDRESS } from './queries/mail-addresses';
 import { ACCEPT_INVITATION } from './queries/users';

@@ -1,6 +1,6 @@
 import { readDefaults, type Schemas } from '../../platform/contract/contract';
 import { commonColumns, type Projection } from '../../data/projection/projection';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import { withDefaults } from '../../api/request/defaults';
 import { newWebhookToken, type WebhookToken } from '../../api/auth/webhook-tokens';

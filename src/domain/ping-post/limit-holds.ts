@@ -1,4 +1,4 @@
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import type { Endpoint } from './read-request';
 import { COUNT_OPEN_HOLDS, LOCK_HOLDS } from './queries/holds';

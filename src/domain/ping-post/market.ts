@@ -1,5 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { notFound } from '../../platform/errors';
 import { buildBidQuestion, applyBids } from '../routing/bidding';
 import type { RouteFacts } from '../routing/engine/route';

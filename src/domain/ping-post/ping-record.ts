@@ -1,4 +1,4 @@
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { computePayout } from '../money/engine/payout';
 import {
   FIND_FORWARDING_NUMBER,

@@ -1,7 +1,7 @@
 import type { Schemas } from '../../platform/contract/contract';
-import type { Db, Statements } from '../../data/tenant';
+import type { Db, Statements } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
-import type { SellersEndpoint } from '../../api/auth/webhook-tokens';
+import type { SellersEndpoint } from '../../api/auth/scheme';
 import { route } from '../routing/engine/route';
 import { reserveBuyers } from '../routing/reserve-buyers';
 import {

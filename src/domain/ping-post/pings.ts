@@ -1,8 +1,8 @@
 import type { Schemas } from '../../platform/contract/contract';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import { toNetwork } from '../../api/auth/address';
-import type { SellersEndpoint } from '../../api/auth/webhook-tokens';
+import type { SellersEndpoint } from '../../api/auth/scheme';
 import type { Handlers } from '../../api/handlers';
 import {
   isCheckRequired,

@@ -1,9 +1,9 @@
 import { contract, facets, type Schemas } from '../../platform/contract/contract';
 import { listVisibleBuyers, findNotWhole } from '../../data/access/access-scope';
 import { listMakerPermissions, loadMakerViewer } from '../../data/access/makers';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { notFound, HttpProblem, rejectInvalidData } from '../../platform/errors';
-import type { SellersEndpoint } from '../../api/auth/webhook-tokens';
+import type { SellersEndpoint } from '../../api/auth/scheme';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { numberReader } from '../../data/phone/parse-number';
 import { buildTokens, type Data } from '../../platform/tokens/lead-data';

@@ -1,7 +1,7 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { toMakerColumns } from '../../data/access/makers';
 import { resolveReferences, type Reference, type Table } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import { newWebhookToken, type WebhookToken } from '../../api/auth/webhook-tokens';
 import { HttpProblem } from '../../platform/errors';

@@ -1,17 +1,21 @@
 import { cutText } from '../../platform/storable-text';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { fillTemplate } from '../../platform/egress/request-template';
 import { deriveKeys, buildSignatureHeaders } from '../../platform/egress/standard-webhooks';
 import { findDestinationFault, type DestinationPolicy } from '../people/destinations';
 import type { TokenSource } from '../../platform/tokens/substitute';
 import type { CallToDial, Edges } from './ask-webhooks';
-import type { BidAnswer } from './bidding';
 import type { Candidate } from './engine/candidate';
 import { declinedFault, failedFault } from './engine/bids';
 import { RECORD_BIDS } from './queries/bids';
 import { readBid, type ReadBid } from './read-bid';
 import type { Bidder } from './read-bidders';
+import type { CandidateBid } from './engine/candidate';
+import type { Fault } from './engine/reasons';
+
+/** The answer of a bidder for one call: its bid, or the reason for having none. */
+export type BidAnswer = { bid: CandidateBid } | { fault: Fault };
 
 export interface BidQuestion {
   call: CallToDial;

@@ -1,6 +1,6 @@
 import { findHidden, findNotWhole, selectVisibleBuyers } from '../../data/access/access-scope';
 import { listMakerPermissions, loadMakerViewer, type Maker } from '../../data/access/makers';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import type { Deps } from '../deps';
 import type { RequestOutcome } from '../../platform/egress/guarded-request';

@@ -1,5 +1,5 @@
 import { roundToCents } from '../../platform/dollars';
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { findDestinationFault, type DestinationPolicy } from '../people/destinations';
 import type { RoutingRequest, CallCandidates } from './candidates';
 import {
@@ -18,6 +18,7 @@ import type { CallToDial } from './ask-webhooks';
 import type { BidQuestion } from './ask-bidders';
 import { KNOWN_BIDS } from './queries/bids';
 import type { Bidder } from './read-bidders';
+import type { BidAnswer } from './ask-bidders';
 
 // Real-time bidding: the bids for a call. Stored bids are read with the call. Bidders without a
 // stored bid are asked like pre-dial webhooks (pre-dial-webhooks.ts): all at once, while no lock is
@@ -36,8 +37,6 @@ export interface KnownBids {
   policy: DestinationPolicy;
 }
 
-/** The answer of a bidder for one call: its bid, or the reason for having none. */
-export type BidAnswer = { bid: CandidateBid } | { fault: Fault };
 export type BidAnswers = ReadonlyMap<number, BidAnswer>;
 
 /**

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import {
   OFFER_WORDS,
   OPEN_CONVERSIONS,

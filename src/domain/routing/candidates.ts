@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { CapCache, SUPERSEDES_ALL, parseSnapshotMark } from '../caps/cap-cache';
 import type { Basis } from './engine/basis';
 import type { CallColumns } from './engine/decide';

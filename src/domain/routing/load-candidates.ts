@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Candidate } from './engine/candidate';
 import type { UsedUpCap } from '../caps/caps';
 import { BUYERS_OF_OFFERS, type BuyerOfOffer, type OwnerJson } from './queries/candidates';

@@ -1,5 +1,5 @@
 import { createBatchers } from '../../data/batcher';
-import type { Db, Statements } from '../../data/tenant';
+import type { Db, Statements } from '../../data/db';
 import type { FilterNeeds } from '../../platform/tokens/filter-needs';
 import { loadKnownBids, type KnownBids } from './bidding';
 import { NO_TERMS, type CallFacts } from './caller-facts';

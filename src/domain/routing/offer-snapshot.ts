@@ -1,7 +1,7 @@
 import { pauses } from '../../data/jobs/pauses';
 import { isOpenAt } from '../../platform/time/opening-hours';
 import { minuteOfWeek } from '../../platform/time/zone';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { combineNeeds, type FilterNeeds } from '../../platform/tokens/filter-needs';
 import { readPattern } from '../../platform/tokens/filters';
 import { isAllowedPattern } from '../../platform/tokens/patterns';

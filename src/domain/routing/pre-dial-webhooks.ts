@@ -1,11 +1,10 @@
 import type { Carrier } from '../../platform/carriers/carrier';
-import type { Db, Statements } from '../../data/tenant';
+import type { Db, Statements } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { passesFilters } from '../../platform/tokens/filters';
 import type { TokenSource } from '../../platform/tokens/substitute';
-import { askBidders, type BidQuestion } from './ask-bidders';
+import { askBidders, type BidQuestion, type BidAnswer } from './ask-bidders';
 import { askWebhooks, type CallToDial, type Edges, type Question } from './ask-webhooks';
-import type { BidAnswer } from './bidding';
 import type { Veto } from './engine/eligibility';
 import type { Member } from './engine/route';
 import { ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, SET_CALL_OF_LOGS } from './queries/pre-dial-webhooks';

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { RequestTemplate } from '../../platform/egress/request-template';
 import type { Secrets } from '../../platform/egress/standard-webhooks';
 import { BIDDERS } from './queries/bids';

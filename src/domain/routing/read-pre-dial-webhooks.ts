@@ -1,5 +1,5 @@
 import type { Maker } from '../../data/access/makers';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { PRE_DIAL_WEBHOOKS } from './queries/pre-dial-webhooks';
 
 export interface PreDialWebhook extends Maker {

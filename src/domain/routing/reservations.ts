@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { ChosenBuyers } from './engine/reserved-choice';
 import {
   CLAIM_RESERVATION,

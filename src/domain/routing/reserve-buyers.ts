@@ -1,5 +1,5 @@
 import type { CapOwner, OwnedCap } from '../caps/caps';
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { refusedReservations } from '../../platform/telemetry/metrics';
 import { buildCapUsages, toSlots, toUsagesJson, type CapUsage } from './cap-usage';

@@ -1,6 +1,6 @@
 import { readArea, readCountry } from '../../data/phone/area-codes';
 import { leadTokens, type Origin } from '../../platform/tokens/system';
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { lookUpForFilters } from '../value-lists/look-up';
 import { buildCallBids } from './bidding';
 import type { CallFacts } from './caller-facts';

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { sourceFault, type SourceFault } from './engine/source';
 import { SOURCE_LIMITS } from './queries/source-limits';
 

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { resolveReferences } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { requireValueLists } from '../value-lists/require-lists';
 import { Prisma } from '../../generated/prisma/client';
 import { HttpProblem, type FieldFaults, fault, invalid } from '../../platform/errors';

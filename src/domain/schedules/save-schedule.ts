@@ -1,7 +1,7 @@
 import { readDefaults, type Schemas } from '../../platform/contract/contract';
 import { replaceAttached, resolveSuppressions } from '../../data/attachments';
 import { resolveReferences } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import { HttpProblem } from '../../platform/errors';
 import { COMPANY_WIDE, isPermitted, type Caller } from '../../api/auth/caller';

@@ -2,7 +2,7 @@ import type { Schemas } from '../../platform/contract/contract';
 import { toMakerColumns } from '../../data/access/makers';
 import { commonColumns, type Projection } from '../../data/projection/projection';
 import { buildReferenceConditions } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../../platform/errors';

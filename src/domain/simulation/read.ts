@@ -1,5 +1,5 @@
 import type { Row, Statement, StatementName } from '../../data/sql';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import {
   BUYER_NAMES,
   CALLERS,

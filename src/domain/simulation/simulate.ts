@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { readLookups } from '../../platform/tokens/filter-lookups';
 import { combineNeeds, type FilterNeeds } from '../../platform/tokens/filter-needs';

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { findNamed } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
 import { HttpProblem, rejectInvalidData } from '../../platform/errors';

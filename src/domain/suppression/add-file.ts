@@ -1,6 +1,6 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { identify, resolveReferences } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { createdAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
 import type { Caller } from '../../api/auth/caller';

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../../platform/errors';

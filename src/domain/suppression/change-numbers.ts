@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import {
   BLOCK_NUMBERS,
   LOCK_NUMBERS,

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Queue } from '../../data/jobs/queue';
 import { DELETE_REJECTED_ROWS, FIRST_FILE_OF_LIST, LOCK_LIST, QUEUE_FILE } from './queries/files';
 

@@ -21,7 +21,7 @@ import { addSuppressionFile, toFileColumns, type FileFields } from './add-file';
 import { changeSuppressionFile } from './change-file';
 import { importPercent } from './import-percent';
 import { safeCell } from '../../data/projection/projection-sql';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt } from '../../data/timestamps';
 import { enqueueNextFile } from './file-queue';
 

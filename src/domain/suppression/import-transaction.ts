@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 
 /** How long a transaction may take before its connection is closed. */
 const TIMEOUT_MS = 120_000;

@@ -4,7 +4,7 @@ import { moveCount } from '../../data/counts/counters';
 import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
 import { commonColumns, type Projection } from '../../data/projection/projection';
 import { findRecord, lockRecord, resolveReferences, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
 import { notFound } from '../../platform/errors';

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { FIND_SUPPRESSED_BUYERS } from './queries/numbers';
 
 export interface SuppressedBuyer {

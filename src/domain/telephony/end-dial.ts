@@ -3,7 +3,7 @@ import { handleCallEvent, type ReportedEvent } from '../calls/handle-event';
 import { findAttemptOfLeg, readAttempts, readCall, type AttemptRow } from '../calls/read-call';
 import type { CallStatus } from '../../platform/carriers/carrier';
 import type { Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { isOpen } from '../routing/engine/progress';
 import {
   isCheckRequired,

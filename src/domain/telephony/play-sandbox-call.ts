@@ -4,7 +4,7 @@ import { findCallBy, readCall } from '../calls/read-call';
 import { reportOutbound } from '../calls/report-outbound';
 import { readSession, type CallSession } from '../calls/session';
 import { sandboxCall } from '../../platform/carriers/sandbox';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Tasks } from '../../data/jobs/tasks';
 import { runWithPreDialChecks } from '../routing/pre-dial-webhooks';

@@ -3,7 +3,7 @@ import { rememberLeg } from '../calls/record-leg';
 import { readAttempts, readCall, type CallRow } from '../calls/read-call';
 import type { CallStatus } from '../../platform/carriers/carrier';
 import type { Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { PreDialState } from '../routing/pre-dial-webhooks';
 
 export interface LegReport {

@@ -16,7 +16,7 @@ import {
   isWithheld,
 } from '../../platform/carriers/twilio-words';
 import type { Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Call, Handlers } from '../../api/handlers';
 import { Twiml } from '../../api/reply/reply';

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { ADD_VALUES, REMOVE_ALL_VALUES, REMOVE_VALUES } from './queries/value-lists';
 

@@ -2,7 +2,7 @@ import type { Schemas } from '../../platform/contract/contract';
 import type { Projection } from '../../data/projection/projection';
 import { safeCell } from '../../data/projection/projection-sql';
 import { findRecord, lockRecord } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt } from '../../data/timestamps';
 import { HttpProblem } from '../../platform/errors';
 import type { Call } from '../../api/handlers';

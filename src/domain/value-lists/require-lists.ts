@@ -1,5 +1,5 @@
 import { findRecord, type Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem, notFound } from '../../platform/errors';
 import { combineNeeds } from '../../platform/tokens/filter-needs';
 import { foldCase } from '../../platform/tokens/filter-values';

@@ -1,7 +1,7 @@
 import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
 import { commonColumns, type Projection } from '../../data/projection/projection';
 import type { Reference } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
 import { list } from '../../api/records/list';

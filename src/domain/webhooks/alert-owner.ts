@@ -1,4 +1,4 @@
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import type { Deps } from '../deps';
 import type { JobContext } from '../../data/jobs/queue';
 import type { Tasks } from '../../data/jobs/tasks';

@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import type { Deps } from '../deps';
 import { DELAYS_MS } from './backoff';
 import { claimQueues, queueKey, releaseQueue, renewLeases, type Lease } from './lease-queues';
 import { serveQueue, type ServedQueue } from './serve-queue';
 import { createResultWriter, type ResultWriter } from './write-results';
-
-export type DeliveryDeps = Pick<
-  Deps,
-  'config' | 'database' | 'tenants' | 'queue' | 'request' | 'pepper' | 'clock' | 'log'
->;
+import type { DeliveryDeps } from './serve-queue';
 
 export interface DeliveryOptions {
   /** Milliseconds between an attempt and the next. */

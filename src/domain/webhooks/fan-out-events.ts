@@ -1,4 +1,4 @@
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import type { Deps } from '../deps';
 import { forEach } from '../../data/jobs/each';

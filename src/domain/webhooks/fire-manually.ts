@@ -6,7 +6,7 @@ import {
   type Reference,
   type Table,
 } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { HttpProblem } from '../../platform/errors';
 import { insertDeliveries } from './insert-deliveries';

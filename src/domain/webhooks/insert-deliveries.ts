@@ -1,4 +1,4 @@
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { maskHeaders } from '../../platform/egress/request-template';
 import { INSERT_DELIVERIES } from './queries/deliveries';

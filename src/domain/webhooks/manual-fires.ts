@@ -1,7 +1,7 @@
 import type { SortKey } from '../../data/projection/list-statements';
 import { commonColumns, type Projection } from '../../data/projection/projection';
 import { findNamed, type Reference, type Table } from '../../data/records';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
 import { page } from '../../api/records/list';

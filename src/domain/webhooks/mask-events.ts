@@ -5,7 +5,7 @@ import {
   loadMakerViewer,
   type Maker,
 } from '../../data/access/makers';
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { RECORDS, requiredRecords } from './readable-events';
 import { loadMaskedRecords, type EventRecords, type WebhookEvent } from './read-events';
 

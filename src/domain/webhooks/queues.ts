@@ -1,4 +1,4 @@
-import type { Statements } from '../../data/tenant';
+import type { Statements } from '../../data/db';
 import { CLOSE_QUEUE, OPEN_QUEUE, WAKE_QUEUE } from './queries/queues';
 
 // A queue stores when its webhook has something to send. Code that adds a delivery wakes the queue

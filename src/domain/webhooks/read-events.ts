@@ -1,10 +1,10 @@
 import { callAttemptProjection, callProjection } from '../calls/columns';
 import { SALE } from '../../data/access/access-conditions';
-import { buildVisibleCondition, type AccessScope } from '../../data/access/access-scope';
+import { buildVisibleCondition } from '../../data/access/access-scope';
 import { type Projection } from '../../data/projection/projection';
 import type { SqlText } from '../../data/sql';
 import { template, type Template } from '../../data/statement';
-import type { Statements } from '../../data/tenant';
+import { type Statements, type AccessScope } from '../../data/db';
 import { leadProjection } from '../leads/columns';
 import { ATTEMPT_ROWS, CALL_ROWS, LEAD_ROWS, READ_EVENTS } from './queries/events';
 import { selectRecords } from '../../data/projection/record-statements';

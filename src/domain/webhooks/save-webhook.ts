@@ -1,6 +1,6 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { toMakerColumns } from '../../data/access/makers';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import type { Caller } from '../../api/auth/caller';
 import { formatSecret } from '../../platform/egress/standard-webhooks';

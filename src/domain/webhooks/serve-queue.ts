@@ -5,13 +5,18 @@ import { deriveKeys } from '../../platform/egress/standard-webhooks';
 import { webhookAttempts } from '../../platform/telemetry/metrics';
 import { queueAlert } from './alert-owner';
 import { attempt } from './attempt';
-import type { DeliveryDeps } from './deliver';
 import { findDueDeliveries, type DueDelivery } from './find-deliveries';
 import { releaseQueue, type Lease, type LeasedQueue } from './lease-queues';
 import { findActingWebhooks } from './mask-events';
 import { PAUSE_WEBHOOK } from './queries/webhooks';
 import { closeQueue } from './queues';
 import type { ResultWriter } from './write-results';
+import type { Deps } from '../deps';
+
+export type DeliveryDeps = Pick<
+  Deps,
+  'config' | 'database' | 'tenants' | 'queue' | 'request' | 'pepper' | 'clock' | 'log'
+>;
 
 /** After this time, a queue gives way to others that wait. */
 const MAX_SERVED_MS = 5_000;

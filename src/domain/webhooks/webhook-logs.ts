@@ -6,7 +6,7 @@ import type { Handlers } from '../../api/handlers';
 import { page } from '../../api/records/list';
 import { recordHandlers } from '../../api/records/record-handlers';
 import { loadWriteReply } from '../../api/records/record';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { FIND_LOGGED_DELIVERY, RESTART_DELIVERY } from './queries/deliveries';
 import { wakeQueue } from './queues';

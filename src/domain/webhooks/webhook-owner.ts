@@ -2,7 +2,7 @@ import { contract, facets, type Schemas } from '../../platform/contract/contract
 import { findNotWhole } from '../../data/access/access-scope';
 import { resolveReferences, type Table } from '../../data/records';
 import { recordRoutingChange } from '../../data/routing-changes';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { COUNT_WEBHOOKS_OF_BUYERS, LOCK_BUYERS } from './queries/webhooks';
 import { DEFAULTS, type WebhookFields } from './webhook-columns';

@@ -1,9 +1,6 @@
 import { repeat, type Running } from '../../data/jobs/loop';
-import {
-  createDeliverer,
-  type DeliveryDeps,
-  type DeliveryOptions,
-} from '../../domain/webhooks/deliver';
+import { createDeliverer, type DeliveryOptions } from '../../domain/webhooks/deliver';
+import { type DeliveryDeps } from '../../domain/webhooks/serve-queue';
 import { fanOutWebhookEvents } from '../../domain/webhooks/fan-out-events';
 
 const EVERY_MS = 250;

@@ -2,7 +2,7 @@ import { startCall } from '../../domain/calls/begin-call';
 import { handleCallEvent, type ReportedEvent } from '../../domain/calls/handle-event';
 import { readIncomingCall } from '../../domain/calls/read-incoming-call';
 import type { CallSession } from '../../domain/calls/session';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { isCheckRequired } from '../../domain/routing/pre-dial-webhooks';
 import { createChances, choose, type PlannedCall } from './busy-plan';

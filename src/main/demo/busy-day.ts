@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../../domain/deps';
 import type { Call, Handlers } from '../../api/handlers';
 import { IgnoredFields } from '../../api/request/set-aside';

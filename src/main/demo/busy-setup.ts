@@ -1,5 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Call, Handlers } from '../../api/handlers';
 import { BUSY_IDS } from './queries/demo';
 

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Deps } from '../../domain/deps';
 import type { Call, Handlers } from '../../api/handlers';
 import { HttpProblem } from '../../platform/errors';

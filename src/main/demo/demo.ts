@@ -2,7 +2,7 @@ import { HostsClient } from '../../data/postgres/hosts-client';
 import type { Schemas } from '../../platform/contract/contract';
 import { sqlOn } from '../../data/sql';
 import type { Deps } from '../../domain/deps';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { buildDemoBuyers } from './demo-buyers';
 import { populateLeads } from './demo-leads';
 import { createHandlers } from '../handlers';

@@ -1,7 +1,8 @@
 import { createBuiltInStatuses } from '../../domain/agents/built-in-statuses';
 import type { Database } from '../../data/client';
 import type { Directory } from '../../data/directory';
-import type { Db, TenantDatabases } from '../../data/tenant';
+import type { TenantDatabases } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import {
   issueCredentials,
   type IssuedCredentials,

@@ -1,5 +1,5 @@
 import type { Deps } from '../../domain/deps';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Finding } from './report';
 import type { Source } from './reader';
 import type { Target } from './target';

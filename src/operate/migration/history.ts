@@ -1,5 +1,5 @@
 import { raiseSequence } from '../../data/kept-identity';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { loadNumberReader } from '../../data/phone/caller-number';
 import { MOVE_CALLS, MOVE_CONVERSIONS, FIND_LEADS } from './queries/calls';

@@ -1,6 +1,6 @@
 import { moveCount } from '../../data/counts/counters';
 import { deleteInPortions, PORTION } from '../../data/portions';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Config } from '../../platform/config';
 import type { Deps } from '../../domain/deps';
 import { forEach } from '../../data/jobs/each';

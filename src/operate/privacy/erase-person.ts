@@ -1,4 +1,5 @@
-import type { Db, TenantDatabases } from '../../data/tenant';
+import type { TenantDatabases } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { expireReservations } from '../../domain/routing/expire-reservations';
 import { StartError } from '../../platform/start-error';
 import { KEPT_TABLE_COLUMNS, type KeptTableColumns } from './personal-data';

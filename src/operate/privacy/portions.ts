@@ -1,6 +1,6 @@
 import { moveCount } from '../../data/counts/counters';
 import type { Row, Statement, StatementName } from '../../data/sql';
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import { deleteLead } from '../../domain/leads/end-lead';
 import {
   DELETE_BIDS,

@@ -1,4 +1,4 @@
-import type { Db } from '../../data/tenant';
+import type { Db } from '../../data/db';
 import type { Template } from '../../data/statement';
 import { recordTableWrite } from '../../data/routing-changes';
 import { removeValues } from '../../domain/value-lists/change-values';

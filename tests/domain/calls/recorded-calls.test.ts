@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { convertCall } from '../../../src/domain/calls/convert-call';
 import { handleCallEvent } from '../../../src/domain/calls/handle-event';
-import type { Statements } from '../../../src/data/tenant';
+import type { Statements } from '../../../src/data/db';
 import { createCallWriter, type CallFields } from '../../support/calls';
 import { addRecording } from '../../support/recorded-calls';
 import { softswitch } from '../../support/softswitch';

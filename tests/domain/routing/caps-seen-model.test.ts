@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { recordUsage } from '../../../src/domain/caps/record-usage';
-import type { Db } from '../../../src/data/tenant';
+import type { Db } from '../../../src/data/db';
 import type * as Candidates from '../../../src/domain/routing/candidates';
 import type { Candidate } from '../../../src/domain/routing/engine/candidate';
 import { loadCandidates } from '../../../src/domain/routing/load-candidates';

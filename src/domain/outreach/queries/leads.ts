@@ -1,5 +1,5 @@
 import { sql, statement } from '../../../data/sql';
-import type { DueLead } from '../load-leads';
+import type { DueLead } from '../due-lead';
 
 const DUE_LEAD = sql`
   l.company_id, l.id, l.caller_number, l.uuid, l.created_at, l.email, l.data, l.zones, l.offer_id,
