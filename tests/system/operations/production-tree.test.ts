@@ -154,7 +154,7 @@ const readState = (pid: number) =>
 
 test('the image and the unit start node with the options of npm start, the worker with its own', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-  const [, settings, options] = /exec env (.*) node (.*) dist\/server\.js$/.exec(scripts.start!)!;
+  const [, settings, options] = /exec env (.*) node (.*) dist\/main\/server\.js$/.exec(scripts.start!)!;
   expect(command).toEqual(['node', ...options!.split(' '), 'dist/main/server.js']);
   for (const setting of settings!.split(' ')) expect(dockerfile).toContain(setting);
   const [, ofUnit] = /^ExecStart=\/usr\/bin\/(.*)$/m.exec(read('docs/install.md'))!;
