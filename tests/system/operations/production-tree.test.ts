@@ -154,12 +154,14 @@ const readState = (pid: number) =>
 
 test('the image and the unit start node with the options of npm start, the worker with its own', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-  const [, settings, options] = /exec env (.*) node (.*) dist\/main\/server\.js$/.exec(scripts.start!)!;
+  const [, settings, options] = /exec env (.*) node (.*) dist\/main\/server\.js$/.exec(
+    scripts.start!,
+  )!;
   expect(command).toEqual(['node', ...options!.split(' '), 'dist/main/server.js']);
   for (const setting of settings!.split(' ')) expect(dockerfile).toContain(setting);
   const [, ofUnit] = /^ExecStart=\/usr\/bin\/(.*)$/m.exec(read('docs/install.md'))!;
   expect(ofUnit!.split(' ')).toEqual(command);
-  const [, ofWorker] = / (node .* dist\/worker\.js)$/.exec(scripts.worker!)!;
+  const [, ofWorker] = / (node .* dist\/main\/worker\.js)$/.exec(scripts.worker!)!;
   const { services } = load(read('compose.yaml')) as Compose;
   expect(services.worker!.command!.join(' ')).toBe(ofWorker);
 });
