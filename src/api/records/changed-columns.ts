@@ -110,9 +110,9 @@ export function listChangedColumns(
   as: keyof Versions = 'whole',
 ): ChangedColumns {
   const [before, after] = [earlier?.whole, current.whole];
-  const { volatile: moving, secret } = findMarks(String(after.type));
+  const { volatile, secret } = findMarks(String(after.type));
   const changed = Object.entries(after).filter(([name, to]) => {
-    if (IGNORED.has(name) || moving.has(name)) return false;
+    if (IGNORED.has(name) || volatile.has(name)) return false;
     if (!before) return !isEmpty(to);
     return name in before && JSON.stringify(before[name]) !== JSON.stringify(to);
   });

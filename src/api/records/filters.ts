@@ -89,7 +89,7 @@ export function buildConditions(
   projection: Projection,
   { filters, scope }: { filters: Filters; scope: AccessScope | undefined },
 ): Conditions {
-  const { plural, appendOnly: everlasting } = projection;
+  const { plural, appendOnly } = projection;
   const { conditions, values } = commonConditions(query, projection);
   Object.assign(values, scope);
   const read: ReadFilter[] = [];
@@ -109,7 +109,7 @@ export function buildConditions(
     values[name] = value;
     addScopeConditions(name);
   }
-  const all = everlasting === true ? undefined : cachedCount(plural);
+  const all = appendOnly === true ? undefined : cachedCount(plural);
   const totalSql = conditions.length === 0 ? all : buildTotal(read);
   const inScope = scope && buildVisibleCondition(plural);
   const sql = conditions.length > read.length || inScope ? undefined : totalSql;

@@ -111,7 +111,7 @@ export async function startWorkers({
   return {
     stop: async () => {
       stopping.abort();
-      bells.forEach(({ notify: ring }) => ring());
+      bells.forEach(({ notify }) => notify());
       await Promise.all(loops);
       await listener;
       await boss.stop({ graceful: false });

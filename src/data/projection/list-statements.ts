@@ -146,9 +146,9 @@ const isOfPeriod = (condition: string, conditions: readonly string[]): boolean =
 const isBySort = (condition: string, sort: SortKey | 'id'): boolean =>
   sort !== 'id' && condition.startsWith(sort.sql);
 
-const buildLivingConditions = ({ appendOnly: everlasting }: Projection) => [
+const buildLivingConditions = ({ appendOnly }: Projection) => [
   't.company_id = {company_id}',
-  ...(everlasting ? [] : ['t.deleted_at IS NULL']),
+  ...(appendOnly ? [] : ['t.deleted_at IS NULL']),
 ];
 
 /** The rows of a page as a FROM item with the alias t, and their order outside of it. */

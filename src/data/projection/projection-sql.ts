@@ -36,13 +36,15 @@ const maskedSql = (projection: Projection, name: string): string =>
 /** SQL of a column as it is answered: times as ISO 8601 text. */
 export function fieldSql(
   projection: Projection,
-  { name, schema, sensitive, moneyVisibility: side }: Field,
+  { name, schema, sensitive, moneyVisibility }: Field,
   { zone, limited, by_token }: Selection,
 ): string {
   if (by_token && sensitive) return projection.sentColumns?.[name] ?? 'NULL';
   const valueSql = limited ? maskedSql(projection, name) : columnSql(projection, name);
   const sql =
-    limited && side ? `CASE WHEN ${buildMoneyCondition(side)} THEN ${valueSql} END` : valueSql;
+    limited && moneyVisibility
+      ? `CASE WHEN ${buildMoneyCondition(moneyVisibility)} THEN ${valueSql} END`
+      : valueSql;
   if (!facets(schema).formats.has('date-time')) return sql;
   return zone
     ? `iso_local(${sql}, {zone})`

@@ -15,10 +15,7 @@ const ONE_COLUMN: Record<'id' | 'uuid' | 'user_buyer_id', string> = {
 };
 
 /** The row to read, as a FROM item with the alias t. */
-function rowSql(
-  { plural: table, appendOnly: everlasting }: Projection,
-  source: RecordSource,
-): string {
+function rowSql({ plural: table, appendOnly }: Projection, source: RecordSource): string {
   if (source === 'unsaved')
     return `(
   SELECT t.*
@@ -26,7 +23,7 @@ function rowSql(
   WHERE t.company_id = {company_id}
 ) t`;
   const key = ONE_COLUMN[source === 'deleted' ? 'id' : source];
-  const condition = everlasting || source === 'deleted' ? key : `${key} AND t.deleted_at IS NULL`;
+  const condition = appendOnly || source === 'deleted' ? key : `${key} AND t.deleted_at IS NULL`;
   return `(SELECT t.* FROM ${table} t WHERE t.company_id = {company_id} AND ${condition}) t`;
 }
 

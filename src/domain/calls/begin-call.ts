@@ -109,12 +109,12 @@ function startInBatch(
  */
 async function startForOfferReference(
   db: Db,
-  { offerReference: unreadOffer, ...incoming }: IncomingCall,
+  { offerReference, ...incoming }: IncomingCall,
   now: Date,
 ): Promise<StartedCall | PreDialCheckRequired> {
-  if (unreadOffer === undefined)
+  if (offerReference === undefined)
     throw buildReferenceProblem('offer_id', [String(incoming.offer_id)]);
-  return startCall(db, { ...incoming, offer_id: await findOffer(db, unreadOffer) }, now);
+  return startCall(db, { ...incoming, offer_id: await findOffer(db, offerReference) }, now);
 }
 
 async function startCallInTransaction(

@@ -73,7 +73,7 @@ async function decideCall(
   {
     incoming,
     context: read,
-    usageByCap: moves,
+    usageByCap,
   }: { incoming: IncomingCall; context: RoutingContext; usageByCap: UsageByCap },
   now: Date,
 ): Promise<Omit<DecidedCall, 'index'> | PreDialCheckRequired | 'needs_transaction'> {
@@ -91,8 +91,9 @@ async function decideCall(
   if (check) return check;
   if (members.some(({ buyer }) => buyer.pays_at_dial)) return 'needs_transaction';
   const uses = buildCapUsages(evaluation.first, context.caps, routingFacts);
-  if (!uses.every((use) => canShareCap(moves.get(use.limit_id), use))) return 'needs_transaction';
-  for (const use of uses) moves.set(use.limit_id, use);
+  if (!uses.every((use) => canShareCap(usageByCap.get(use.limit_id), use)))
+    return 'needs_transaction';
+  for (const use of uses) usageByCap.set(use.limit_id, use);
   const routing = { ...context, routingFacts, events: buildStartEvents(call) };
   const chosen = { evaluation, members, slots: toSlots(uses), caps: [] };
   return { call, context, uses, round: buildRound({ ...call, round: 0 }, routing, chosen) };

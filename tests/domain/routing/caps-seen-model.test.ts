@@ -213,14 +213,14 @@ async function runModel(seed: number) {
     const now = setup.clock.read();
     for (const offer of offers) {
       const full = normalizeCandidates(await loadCandidates(setup.db(), offer, CALLER, now), now);
-      for (const { loadCallCandidates: readCandidates } of processes) {
+      for (const { loadCallCandidates } of processes) {
         if (below(4) === 0) continue;
         const call = {
           source: { offer_id: String(offer) },
           number: Number(CALLER),
           traffic_source_id: null,
         };
-        const [result] = await readCandidates(setup.db(), [call], now);
+        const [result] = await loadCallCandidates(setup.db(), [call], now);
         expect(normalizeCandidates(result!.candidates, now)).toEqual(full);
       }
     }

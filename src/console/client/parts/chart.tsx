@@ -24,14 +24,7 @@ interface ChartProps {
 const HEIGHT = 170;
 
 /** Bars over time or names. A table has the numbers too, for readers who cannot see the chart. */
-export function Chart({
-  title,
-  x,
-  x_name,
-  formatLabel,
-  series,
-  hasTable: isTold = false,
-}: ChartProps) {
+export function Chart({ title, x, x_name, formatLabel, series, hasTable = false }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const parent = box.current!;
@@ -66,7 +59,7 @@ export function Chart({
         role="img"
         aria-label={`${title}. The numbers are in the table below.`}
       />
-      {!isTold && (
+      {!hasTable && (
         <details>
           <summary>As a table</summary>
           <Table
