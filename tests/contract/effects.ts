@@ -96,7 +96,7 @@ const LEADS: Effects = {
   blocked: at('src/domain/outreach/advance-lead.ts'),
   ...all(
     'assign_service_number assign_trackdrive_number assign_sms_number',
-    at('src/domain/leads/assign-numbers.ts'),
+    at('src/domain/leads/submit-lead.ts'),
   ),
   ...all('expire_existing delete_existing update_only restart_schedule', READ_LEAD),
   lead_priority: at('src/domain/outreach/queries/claim-leads.ts'),
@@ -120,7 +120,7 @@ const EVENT = at('src/domain/calls/event-change.ts');
 const INCOMING = at('src/domain/calls/read-incoming-call.ts');
 const UPDATE_CALL = at('src/domain/calls/update-call.ts');
 const SIMULATION = at('src/domain/simulation/queries/setup.ts');
-const ASSUMED = at('src/domain/simulation/assumptions.ts');
+const ASSUMED = at('src/domain/simulation/simulate.ts');
 const CALLS: Record<string, Effects> = {
   call_sessions: {
     ...all('number_called offer_id caller_number tokens traffic_source_id sub_id', INCOMING),
@@ -228,7 +228,7 @@ const PEOPLE: Record<string, Effects> = {
     invite: at('src/domain/people/save-user.ts'),
     team_ids: at('src/domain/people/edit-team.ts'),
   },
-  invitations: { name: at('src/domain/people/accept-invitation.ts') },
+  invitations: { name: at('src/domain/people/users.ts') },
   access_control_lists: {
     name: 'label',
     users_emails: at('src/domain/people/save-team.ts'),
