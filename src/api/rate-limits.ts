@@ -6,36 +6,6 @@ import { toNetwork } from './auth/address';
 import type { Caller } from './auth/caller';
 import type { Authenticated, LeadOwner } from './auth/scheme';
 
-/** Requests that each process allows a subject before the database counts. */
-const FREE = 5;
-const MAX_SUBJECTS = 20_000;
-
-interface FreeRequests {
-  /** `allowed` while a free request is left; otherwise `rest` is the limit for the database. */
-  take(subject: Subject): { allowed: boolean; rest: number };
-}
-
-/**
- * With one process a limit is exact; each further one allows a few requests more. Small limits have
- * no free requests.
- */
-function freeRequests(windowMs: number): FreeRequests {
-  let counts = new Map<string, number>();
-  let window = -1;
-  return {
-    take: ({ company_id, name, limit }) => {
-      const current = Math.floor(Date.now() / windowMs);
-      if (current !== window || counts.size >= MAX_SUBJECTS) counts = new Map();
-      window = current;
-      const free = limit >= 4 * FREE ? FREE : 0;
-      const key = `${company_id}/${name}`;
-      const count = counts.get(key) ?? 0;
-      if (count < free) counts.set(key, count + 1);
-      return { allowed: count < free, rest: limit - free };
-    },
-  };
-}
-
 // Requests count against their credentials. A lead token is public, and the address of sellers'
 // endpoints is easily known: there requests also count against the address that they come from, and
 // at a lead token against the number that they are about.
@@ -193,4 +163,34 @@ function tooMany({ limit, window_seconds, of }: Policy, decision: Decision): Htt
       ` It resets in ${seconds} seconds.`,
     { headers: { 'Retry-After': String(Math.max(1, seconds)) } },
   );
+}
+
+/** Requests that each process allows a subject before the database counts. */
+const FREE = 5;
+const MAX_SUBJECTS = 20_000;
+
+interface FreeRequests {
+  /** `allowed` while a free request is left; otherwise `rest` is the limit for the database. */
+  take(subject: Subject): { allowed: boolean; rest: number };
+}
+
+/**
+ * With one process a limit is exact; each further one allows a few requests more. Small limits have
+ * no free requests.
+ */
+function freeRequests(windowMs: number): FreeRequests {
+  let counts = new Map<string, number>();
+  let window = -1;
+  return {
+    take: ({ company_id, name, limit }) => {
+      const current = Math.floor(Date.now() / windowMs);
+      if (current !== window || counts.size >= MAX_SUBJECTS) counts = new Map();
+      window = current;
+      const free = limit >= 4 * FREE ? FREE : 0;
+      const key = `${company_id}/${name}`;
+      const count = counts.get(key) ?? 0;
+      if (count < free) counts.set(key, count + 1);
+      return { allowed: count < free, rest: limit - free };
+    },
+  };
 }

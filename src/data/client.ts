@@ -14,31 +14,6 @@ import { sqlOn, type Sql } from './sql';
 import { type BoundStatement, isComposed } from './statement';
 import { retryStatements } from './transaction';
 
-/** Composed statements that a connection may prepare before it is replaced. */
-const MAX_COMPOSED = 800;
-
-class CountingClient extends HostsClient {
-  readonly composed = new Set<string>();
-
-  override query(...args: unknown[]): never {
-    const { name } = args[0] as Partial<QueryConfig>;
-    if (name !== undefined && isComposed(name)) this.composed.add(name);
-    return (super.query as (...args: unknown[]) => unknown)(...args) as never;
-  }
-}
-
-/**
- * Plans take memory until a connection ends: a connection with too many is not used again, nor one
- * whose server takes no writes any more.
- */
-function endSpentConnections(pool: Pool): void {
-  pool.on('release', (_error, released: PoolClient) => {
-    const connection = released as unknown as CountingClient;
-    // The pool drops a connection that is ending.
-    if (connection.composed.size > MAX_COMPOSED || connection.is_read_only) void connection.end();
-  });
-}
-
 export interface DatabaseOptions {
   /** Identifies the database in caches of the process, if its URL is not enough. */
   name?: string | undefined;
@@ -208,4 +183,29 @@ function openPools({ pool_size, timeout_ms, ...servers }: PoolOptions) {
     streams: new Pool({ ...long, max: STREAM_CONNECTIONS }),
     bulk: new Pool({ ...long, max: BULK_CONNECTIONS }),
   };
+}
+
+/** Composed statements that a connection may prepare before it is replaced. */
+const MAX_COMPOSED = 800;
+
+class CountingClient extends HostsClient {
+  readonly composed = new Set<string>();
+
+  override query(...args: unknown[]): never {
+    const { name } = args[0] as Partial<QueryConfig>;
+    if (name !== undefined && isComposed(name)) this.composed.add(name);
+    return (super.query as (...args: unknown[]) => unknown)(...args) as never;
+  }
+}
+
+/**
+ * Plans take memory until a connection ends: a connection with too many is not used again, nor one
+ * whose server takes no writes any more.
+ */
+function endSpentConnections(pool: Pool): void {
+  pool.on('release', (_error, released: PoolClient) => {
+    const connection = released as unknown as CountingClient;
+    // The pool drops a connection that is ending.
+    if (connection.composed.size > MAX_COMPOSED || connection.is_read_only) void connection.end();
+  });
 }

@@ -9,6 +9,44 @@ import type { Db } from '../../data/db';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import { withDefaults } from '../../api/request/defaults';
 
+export const projection = {
+  schema: 'Disposition',
+  singular: 'disposition',
+  plural: 'dispositions',
+  fulltext: `lower(coalesce(t.key, '') || E'\\n' || coalesce(t.name, '')
+    || E'\\n' || coalesce(t.external_record_id, ''))`,
+  columns: {
+    ...commonColumns('dispositions'),
+    type: `'Disposition'`,
+    key: true,
+    name: true,
+    position: true,
+  },
+} as const satisfies Projection<'Disposition', 'disposition', 'dispositions'>;
+
+const orders: Record<string, SortKey> = {
+  position: { sql: 't.position', type: 'bigint' },
+  key: { sql: 't.key', type: 'text' },
+  name: { sql: 't.name', type: 'text' },
+  ...BY_TIMES,
+};
+
+/**
+ * Dispositions: how calls can end for those who work on them. A change locks the disposition alone;
+ * a call takes its disposition while it is locked itself.
+ */
+export const dispositions = ({ clock }: Deps) => {
+  const records = recordHandlers(projection, clock);
+  return {
+    listDispositions: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
+    newDisposition: (call) => records.showUnsaved(call, DEFAULTS),
+    showDisposition: records.show,
+    createDisposition: (call) => records.create(call, createDisposition),
+    updateDisposition: (call) => records.update(call, updateDisposition),
+    deleteDisposition: (call) => records.delete(call, deleteDisposition),
+  } satisfies Partial<Handlers>;
+};
+
 type Fields = Schemas['DispositionFields'];
 
 const DEFAULTS = readDefaults('DispositionFields') as { position: number };
@@ -54,41 +92,3 @@ async function deleteDisposition(tx: Db, id: bigint, now: Date): Promise<void> {
     data: deletedAt(now),
   });
 }
-
-export const projection = {
-  schema: 'Disposition',
-  singular: 'disposition',
-  plural: 'dispositions',
-  fulltext: `lower(coalesce(t.key, '') || E'\\n' || coalesce(t.name, '')
-    || E'\\n' || coalesce(t.external_record_id, ''))`,
-  columns: {
-    ...commonColumns('dispositions'),
-    type: `'Disposition'`,
-    key: true,
-    name: true,
-    position: true,
-  },
-} as const satisfies Projection<'Disposition', 'disposition', 'dispositions'>;
-
-const orders: Record<string, SortKey> = {
-  position: { sql: 't.position', type: 'bigint' },
-  key: { sql: 't.key', type: 'text' },
-  name: { sql: 't.name', type: 'text' },
-  ...BY_TIMES,
-};
-
-/**
- * Dispositions: how calls can end for those who work on them. A change locks the disposition alone;
- * a call takes its disposition while it is locked itself.
- */
-export const dispositions = ({ clock }: Deps) => {
-  const records = recordHandlers(projection, clock);
-  return {
-    listDispositions: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newDisposition: (call) => records.showUnsaved(call, DEFAULTS),
-    showDisposition: records.show,
-    createDisposition: (call) => records.create(call, createDisposition),
-    updateDisposition: (call) => records.update(call, updateDisposition),
-    deleteDisposition: (call) => records.delete(call, deleteDisposition),
-  } satisfies Partial<Handlers>;
-};

@@ -22,21 +22,6 @@ import { moveCount } from '../../data/counts/counters';
 import { deletedAt } from '../../data/timestamps';
 import { confirmAddress } from './confirm-addresses';
 
-/** Confirmation of addresses for the mails of a company; mounted with users. */
-const emailAddresses = ({ clock }: Deps) =>
-  ({
-    confirmEmailAddress: async ({ db, confirmation }) => {
-      const { email, company, confirmed_at } = await confirmAddress(db, confirmation!, clock());
-      return {
-        status: 200,
-        success: true as const,
-        errors: {},
-        email_address: { email, company, confirmed_at: confirmed_at.toISOString() },
-        metadata: { root: 'email_address' },
-      };
-    },
-  }) satisfies Partial<Handlers>;
-
 // Users, their teams, credentials and invitations. Locks are taken in this order: offer, buyer
 // group, buyer, team, user, agent.
 
@@ -181,3 +166,18 @@ async function deleteUser(
     select: { id: true },
   });
 }
+
+/** Confirmation of addresses for the mails of a company; mounted with users. */
+const emailAddresses = ({ clock }: Deps) =>
+  ({
+    confirmEmailAddress: async ({ db, confirmation }) => {
+      const { email, company, confirmed_at } = await confirmAddress(db, confirmation!, clock());
+      return {
+        status: 200,
+        success: true as const,
+        errors: {},
+        email_address: { email, company, confirmed_at: confirmed_at.toISOString() },
+        metadata: { root: 'email_address' },
+      };
+    },
+  }) satisfies Partial<Handlers>;

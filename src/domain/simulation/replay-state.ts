@@ -10,59 +10,6 @@ import { openLedger, type Ledger, type Owner } from './ledger';
 import { noFigures, type Configuration, type Replay, type ReplayedCall } from './model';
 import { listPayingTerms, type Expectations, type PayingTerms } from './outcome';
 
-interface Event {
-  at: number;
-  order: number;
-  run: () => void;
-}
-
-const isBefore = (a: Event, b: Event) => a.at < b.at || (a.at === b.at && a.order < b.order);
-
-/** Future events of a replay: the earliest first, at the same time in the order added. A heap. */
-class EventQueue {
-  private readonly heap: Event[] = [];
-  private order = 0;
-
-  /** `at` is in milliseconds. */
-  add(at: number, run: () => void): void {
-    const { heap } = this;
-    heap.push({ at, order: this.order++, run });
-    for (let child = heap.length - 1; child > 0;) {
-      const parent = (child - 1) >> 1;
-      if (!isBefore(heap[child]!, heap[parent]!)) return;
-      this.swap(child, parent);
-      child = parent;
-    }
-  }
-
-  /** Runs the next event that is due by `until`; false when there is none. */
-  runNext(until: number): boolean {
-    const [first] = this.heap;
-    if (!first || first.at > until) return false;
-    this.removeFirst();
-    first.run();
-    return true;
-  }
-
-  private removeFirst(): void {
-    const { heap } = this;
-    const last = heap.pop()!;
-    if (heap.length > 0) heap[0] = last;
-    for (let at = 0; ;) {
-      let least = at;
-      for (const child of [2 * at + 1, 2 * at + 2])
-        if (child < heap.length && isBefore(heap[child]!, heap[least]!)) least = child;
-      if (least === at) return;
-      this.swap(at, least);
-      at = least;
-    }
-  }
-
-  private swap(a: number, b: number): void {
-    [this.heap[a], this.heap[b]] = [this.heap[b]!, this.heap[a]!];
-  }
-}
-
 export interface Source {
   caps: Caps;
   /** IANA name. */
@@ -142,5 +89,58 @@ export function refreshCandidates(
     buyer.most_revenue = Math.max(0, ...open.map(({ revenue }) => revenue));
     buyer.suppressed_by = suppressed.get(buyer.id) ?? NO_LISTS;
     buyer.used_up = owner.caps.usedUp(now, buyer.most_revenue);
+  }
+}
+
+interface Event {
+  at: number;
+  order: number;
+  run: () => void;
+}
+
+const isBefore = (a: Event, b: Event) => a.at < b.at || (a.at === b.at && a.order < b.order);
+
+/** Future events of a replay: the earliest first, at the same time in the order added. A heap. */
+class EventQueue {
+  private readonly heap: Event[] = [];
+  private order = 0;
+
+  /** `at` is in milliseconds. */
+  add(at: number, run: () => void): void {
+    const { heap } = this;
+    heap.push({ at, order: this.order++, run });
+    for (let child = heap.length - 1; child > 0;) {
+      const parent = (child - 1) >> 1;
+      if (!isBefore(heap[child]!, heap[parent]!)) return;
+      this.swap(child, parent);
+      child = parent;
+    }
+  }
+
+  /** Runs the next event that is due by `until`; false when there is none. */
+  runNext(until: number): boolean {
+    const [first] = this.heap;
+    if (!first || first.at > until) return false;
+    this.removeFirst();
+    first.run();
+    return true;
+  }
+
+  private removeFirst(): void {
+    const { heap } = this;
+    const last = heap.pop()!;
+    if (heap.length > 0) heap[0] = last;
+    for (let at = 0; ;) {
+      let least = at;
+      for (const child of [2 * at + 1, 2 * at + 2])
+        if (child < heap.length && isBefore(heap[child]!, heap[least]!)) least = child;
+      if (least === at) return;
+      this.swap(at, least);
+      at = least;
+    }
+  }
+
+  private swap(a: number, b: number): void {
+    [this.heap[a], this.heap[b]] = [this.heap[b]!, this.heap[a]!];
   }
 }

@@ -15,73 +15,6 @@ import { lookUpCosts } from '../../domain/calls/look-up-costs';
 import { stopLegs } from '../../domain/calls/stop-legs';
 import { startTriggered } from '../../domain/leads/start-triggered';
 
-// Loops that do what is due in batches, until they are stopped. Any number of processes may run
-// them. Each is a loop of its own, so that none holds up another: an import may trigger thousands
-// of schedules.
-
-/** Work that runs again at once as long as there was something to do. */
-const repeatWhileBusy = (batch: () => Promise<number>) => async () => (await batch()) > 0;
-
-const startLegs = (deps: Deps): Running =>
-  repeat(deps.log, {
-    sql: deps.database.sql,
-    work: repeatWhileBusy(() => stopLegs(deps)),
-    every_ms: 1_000,
-    pause_ms: 5_000,
-    failure: 'stopping legs failed and will be tried again',
-  });
-
-const startTriggers = (deps: Deps): Running =>
-  repeat(deps.log, {
-    sql: deps.database.sql,
-    work: repeatWhileBusy(() => startTriggered(deps)),
-    every_ms: 1_000,
-    pause_ms: 5_000,
-    failure: 'schedules could not be started by their triggers; this will be tried again',
-  });
-
-const startAlerts = (deps: Deps): Running =>
-  repeat(deps.log, {
-    sql: deps.database.sql,
-    work: createRuleWatcher(deps),
-    every_ms: 15_000,
-    pause_ms: 30_000,
-    failure: 'alert rules could not be looked at; this will be tried again',
-  });
-
-/** Asks carriers for the costs of calls. */
-const startCallCosts = (deps: Deps): Running =>
-  repeat(deps.log, {
-    sql: deps.database.sql,
-    work: repeatWhileBusy(() => lookUpCosts(deps)),
-    every_ms: 5_000,
-    pause_ms: 30_000,
-    failure: 'looking up the costs of calls failed and will be tried again',
-  });
-
-/** Time between two looks for due leads when there are none. */
-const POLL_MS = 500;
-const PAUSE_MS = 2_000;
-
-/**
- * Contacts leads as they become due, until it is stopped. Any number of processes may do so. A stop
- * starts no further lead, and waits for messages that are being sent.
- */
-export function startOutreach(
-  deps: OutreachDeps,
-  options: Pick<OutreachOptions, 'lease_ms'> = {},
-): Running {
-  const work = async (signal: AbortSignal) =>
-    (await processDueLeads(deps, { ...options, signal })) > 0;
-  return repeat(deps.log, {
-    sql: deps.database.sql,
-    work,
-    every_ms: POLL_MS,
-    pause_ms: PAUSE_MS,
-    failure: 'leads could not be contacted; this will be tried again',
-  });
-}
-
 const LOOK_MS = 1_000;
 
 /**
@@ -132,3 +65,70 @@ async function startPartJobs(deps: Deps): Promise<Running> {
   ];
   return { stop: async () => void (await Promise.all(all.map((loop) => loop.stop()))) };
 }
+
+/** Time between two looks for due leads when there are none. */
+const POLL_MS = 500;
+const PAUSE_MS = 2_000;
+
+/**
+ * Contacts leads as they become due, until it is stopped. Any number of processes may do so. A stop
+ * starts no further lead, and waits for messages that are being sent.
+ */
+export function startOutreach(
+  deps: OutreachDeps,
+  options: Pick<OutreachOptions, 'lease_ms'> = {},
+): Running {
+  const work = async (signal: AbortSignal) =>
+    (await processDueLeads(deps, { ...options, signal })) > 0;
+  return repeat(deps.log, {
+    sql: deps.database.sql,
+    work,
+    every_ms: POLL_MS,
+    pause_ms: PAUSE_MS,
+    failure: 'leads could not be contacted; this will be tried again',
+  });
+}
+
+// Loops that do what is due in batches, until they are stopped. Any number of processes may run
+// them. Each is a loop of its own, so that none holds up another: an import may trigger thousands
+// of schedules.
+
+/** Work that runs again at once as long as there was something to do. */
+const repeatWhileBusy = (batch: () => Promise<number>) => async () => (await batch()) > 0;
+
+const startLegs = (deps: Deps): Running =>
+  repeat(deps.log, {
+    sql: deps.database.sql,
+    work: repeatWhileBusy(() => stopLegs(deps)),
+    every_ms: 1_000,
+    pause_ms: 5_000,
+    failure: 'stopping legs failed and will be tried again',
+  });
+
+const startTriggers = (deps: Deps): Running =>
+  repeat(deps.log, {
+    sql: deps.database.sql,
+    work: repeatWhileBusy(() => startTriggered(deps)),
+    every_ms: 1_000,
+    pause_ms: 5_000,
+    failure: 'schedules could not be started by their triggers; this will be tried again',
+  });
+
+const startAlerts = (deps: Deps): Running =>
+  repeat(deps.log, {
+    sql: deps.database.sql,
+    work: createRuleWatcher(deps),
+    every_ms: 15_000,
+    pause_ms: 30_000,
+    failure: 'alert rules could not be looked at; this will be tried again',
+  });
+
+/** Asks carriers for the costs of calls. */
+const startCallCosts = (deps: Deps): Running =>
+  repeat(deps.log, {
+    sql: deps.database.sql,
+    work: repeatWhileBusy(() => lookUpCosts(deps)),
+    every_ms: 5_000,
+    pause_ms: 30_000,
+    failure: 'looking up the costs of calls failed and will be tried again',
+  });

@@ -20,33 +20,6 @@ import {
 } from './queries/directory';
 import { FIND_EMPTIEST, LIST_MOVED_COMPANIES } from './queries/open';
 
-const PAGE = 1_000;
-
-/**
- * Releases the keys of a cell's companies that no record has: the record was deleted, or never
- * written. A key that is claimed meanwhile is kept.
- */
-async function cleanDirectory(
-  coordinator: Sql,
-  { cell_id, sql }: { cell_id: number; sql: Sql },
-): Promise<void> {
-  for (let after = { after_kind: '', after_key: '' }; ;) {
-    const old = await coordinator(LIST_OLD_KEYS, { cell_id, ...after, max: PAGE });
-    const last = old.at(-1);
-    if (!last) return;
-    const usedKeys = await sql(FIND_KEPT_KEYS, {
-      kinds: old.map(({ kind }) => kind),
-      keys: old.map(({ key }) => key),
-      companies: old.map(({ company_id }) => company_id),
-    });
-    const names = new Set(usedKeys.map(({ kind, key }) => `${kind} ${key}`));
-    const unused = old.filter(({ kind, key }) => !names.has(`${kind} ${key}`));
-    for (const { kind, key, claimed_at } of unused)
-      await coordinator(DELETE_KEY, { kind, key, claimed_at });
-    after = { after_kind: last.kind, after_key: last.key };
-  }
-}
-
 /** A cell as opened by this process. */
 export interface Part {
   /** For background work; its `tenants` are those of all cells. */
@@ -200,5 +173,32 @@ export class Cells {
         for (const { deps } of this.parts.values()) deps.live.close();
       },
     };
+  }
+}
+
+const PAGE = 1_000;
+
+/**
+ * Releases the keys of a cell's companies that no record has: the record was deleted, or never
+ * written. A key that is claimed meanwhile is kept.
+ */
+async function cleanDirectory(
+  coordinator: Sql,
+  { cell_id, sql }: { cell_id: number; sql: Sql },
+): Promise<void> {
+  for (let after = { after_kind: '', after_key: '' }; ;) {
+    const old = await coordinator(LIST_OLD_KEYS, { cell_id, ...after, max: PAGE });
+    const last = old.at(-1);
+    if (!last) return;
+    const usedKeys = await sql(FIND_KEPT_KEYS, {
+      kinds: old.map(({ kind }) => kind),
+      keys: old.map(({ key }) => key),
+      companies: old.map(({ company_id }) => company_id),
+    });
+    const names = new Set(usedKeys.map(({ kind, key }) => `${kind} ${key}`));
+    const unused = old.filter(({ kind, key }) => !names.has(`${kind} ${key}`));
+    for (const { kind, key, claimed_at } of unused)
+      await coordinator(DELETE_KEY, { kind, key, claimed_at });
+    after = { after_kind: last.kind, after_key: last.key };
   }
 }
