@@ -1,6 +1,8 @@
 const { default: regexp } = require('eslint-plugin-regexp');
 const tseslint = require('typescript-eslint');
 const { TypeFlags } = require('typescript');
+// Also counted by scripts/house.ts.
+const { nameless, openers } = require('./scripts/plain-words.json');
 
 const CUTS = new Set(['slice', 'substring', 'substr']);
 /** Fixed parts of times, uuids and digests are shorter than any limit of a text. */
@@ -68,7 +70,7 @@ const attributeOf = {
   }),
 };
 
-const OPENER = /^[\s*]*(The same|What|Of|Whether)\b/;
+const OPENER = new RegExp(`^[/*\\s]*(${openers.join('|')})\\b`);
 const RIDDLE = /\b(told|whoever|anew|beside|nobody)\b/i;
 
 /** A comment has a subject, in plain words. */
@@ -105,12 +107,6 @@ const plain = { rules: { 'attribute-of': attributeOf, comments: plainComments } 
 
 /** Destructured with a default, carriers' fields and settings keep their names. */
 const NAMES_OF_PARAMETERS = ['camelCase', 'PascalCase', 'UPPER_CASE'];
-
-/** Participles and pronouns do not say what a value is. */
-const NAMELESS_WORDS = [
-  ...['found', 'known', 'sent', 'made', 'asked', 'begun', 'judged', 'told', 'wanted', 'given'],
-  ...['one', 'each', 'place', 'places', 'way', 'ways', 'aside'],
-];
 
 /** Backslashes in templates: in `sql` each stands for itself, and elsewhere in String.raw. */
 const BACKSLASHES = [
@@ -158,7 +154,7 @@ module.exports = tseslint.config(
     rules: {
       'plain/attribute-of': 'error',
       'plain/comments': 'error',
-      'id-denylist': ['error', ...NAMELESS_WORDS],
+      'id-denylist': ['error', ...nameless],
       '@typescript-eslint/naming-convention': [
         'error',
         { selector: 'variable', format: ['camelCase', 'PascalCase', 'UPPER_CASE'] },

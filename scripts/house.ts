@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import ts from 'typescript';
+import { nameless, openers } from './plain-words.json';
 
 // Counts what the rules of names and structure are about, so that a change can say what it has made
 // better: `npm run house`. It fails nothing; what must not come back is a rule of lint.
@@ -9,13 +10,12 @@ const ROOT = join(__dirname, '..');
 const MAX_COLUMNS = 100;
 const SMALL_FILE_LINES = 60;
 
-/** Participles, pronouns and words of another trade: they do not say what they hold. */
-const DENIED = new Set(
-  ['found', 'known', 'sent', 'made', 'asked', 'begun', 'judged', 'stored', 'written', 'told']
-    .concat(['one', 'each', 'other', 'others', 'own', 'place', 'places', 'way', 'ways', 'aside'])
-    .concat(['again', 'seen', 'kept', 'wanted', 'given', 'named']),
-);
-const OPENER = /^\/(?:\/|\*\*?)\s*(?:\*\s*)?(The same|What|Of|Whether)\b/;
+/** Those that lint refuses, and words that a property of the contract may have. */
+const DENIED = new Set([
+  ...nameless,
+  ...['stored', 'written', 'other', 'others', 'own', 'again', 'seen', 'kept', 'named'],
+]);
+const OPENER = new RegExp(String.raw`^[/*\s]*(${openers.join('|')})\b`);
 
 interface Counts {
   of_functions: number;

@@ -139,14 +139,14 @@ function showDescriptionsOnPhones() {
 }
 
 /** Samples name the server that the reader looks at. */
-async function documentOf(url) {
+async function loadDocument(url) {
   const response = await fetch(url);
   return JSON.parse((await response.text()).replaceAll(EXAMPLE_SERVER, location.origin));
 }
 
 async function showOperations(container) {
   const [contract] = await Promise.all([
-    documentOf(container.dataset.document),
+    loadDocument(container.dataset.document),
     customElements.whenDefined('rapi-doc'),
   ]);
   const viewer = document.createElement('rapi-doc');

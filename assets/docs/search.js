@@ -14,7 +14,7 @@ const plain = (text) =>
     .trim();
 
 /** "caps" finds cap and capped, "opt out" finds opted_out; the last word may be incomplete. */
-function patternOf(query) {
+function buildPattern(query) {
   const words = plain(query).split(' ').filter(Boolean);
   const last = words.length - 1;
   const parts = words.map((word, at) => {
@@ -28,7 +28,7 @@ function patternOf(query) {
 const texts = new WeakMap();
 
 /** The texts of an index as they are compared. */
-function textsOf(index) {
+function listTexts(index) {
   const cachedTexts = texts.get(index);
   if (cachedTexts) return cachedTexts;
   const newTexts = {
@@ -48,9 +48,9 @@ function textsOf(index) {
  * in the description, in the description of a field. `field` is the position of that field.
  */
 export function search(index, query) {
-  const pattern = patternOf(query);
+  const pattern = buildPattern(query);
   if (!pattern) return [];
-  const { names, descriptions, operations } = textsOf(index);
+  const { names, descriptions, operations } = listTexts(index);
   const named = new Set(names.flatMap((text, at) => (pattern.test(text) ? [at] : [])));
   const described = new Set(descriptions.flatMap((text, at) => (pattern.test(text) ? [at] : [])));
   const matches = index.operations.flatMap((operation, at) => {

@@ -6,12 +6,12 @@ const USUAL_SCHEMES = ['companyKey', 'userToken', 'authToken'];
 
 let index;
 /** The ids of the operations that a filter leaves; all until the index is there. */
-function idsOf(phrase) {
+function findIds(phrase) {
   return index && new Set(search(index, phrase).map(({ operation }) => operation.id));
 }
 
 function filtered(tags, phrase) {
-  const ids = idsOf(phrase);
+  const ids = findIds(phrase);
   if (!ids) return tags;
   const left = (operation) => ids.has(operation.getIn(['operation', 'operationId']));
   return tags
@@ -19,7 +19,7 @@ function filtered(tags, phrase) {
     .filter((tag) => tag.get('operations').size > 0);
 }
 
-const phraseOf = (system) => {
+const readPhrase = (system) => {
   const phrase = system.layoutSelectors.currentFilter();
   return typeof phrase === 'string' ? phrase.trim() : '';
 };
@@ -27,7 +27,7 @@ const phraseOf = (system) => {
 let shown = { key: '', tags: new Set() };
 /** The tags that a filter leaves. */
 function shownTags(system) {
-  const key = `${Boolean(index)} ${phraseOf(system)}`;
+  const key = `${Boolean(index)} ${readPhrase(system)}`;
   if (shown.key !== key || shown.tags.size === 0)
     shown = { key, tags: new Set(system.specSelectors.taggedOperations().keySeq()) };
   return shown.tags;
@@ -49,7 +49,7 @@ const groups = (Original, system) => (props) => {
   const group = groupAt(system, props.tag);
   const { layoutSelectors } = props;
   const isShown = (thing, initially) =>
-    layoutSelectors.isShown(thing, initially || phraseOf(system) !== '');
+    layoutSelectors.isShown(thing, initially || readPhrase(system) !== '');
   return createElement(
     Fragment,
     null,
@@ -84,8 +84,8 @@ const filterBox = (_Original, system) => () => {
   const { createElement, useEffect, useState } = system.React;
   const [, setLoaded] = useState(Boolean(index));
   useEffect(() => void loading.then(() => setLoaded(true)), []);
-  const phrase = phraseOf(system);
-  const count = phrase && index ? idsOf(phrase).size : undefined;
+  const phrase = readPhrase(system);
+  const count = phrase && index ? findIds(phrase).size : undefined;
   return createElement(
     'div',
     { className: 'filter-box' },

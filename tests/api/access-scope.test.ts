@@ -2,9 +2,10 @@ import { contract, type Operation } from '../../src/platform/contract/contract';
 import { isRemoval } from '../../src/data/references';
 import { buildVisibleCondition } from '../../src/data/access/access-scope';
 import type { Table } from '../../src/data/records';
-import { createFixture, tableOf, type Fixture } from '../support/example';
+import { createFixture, type Fixture } from '../support/example';
+import { findTable } from '../support/example-bodies';
 import { createPartner, SCOPES } from '../support/partner';
-import { propertiesOf, listReferences } from '../support/references';
+import { listProperties, listReferences } from '../support/references';
 import { createMember, type Member } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
@@ -35,7 +36,7 @@ const scoped = contract.operations.filter(
 const toNamedCases = (operations: Operation[]) =>
   operations.map((operation) => [operation.id, operation] as const);
 const isLimited = (operation: Operation) =>
-  buildVisibleCondition(tableOf(operation) as Table) !== undefined;
+  buildVisibleCondition(findTable(operation) as Table) !== undefined;
 const isList = ({ parameters, path }: Operation) =>
   parameters.some(({ name }) => name === 'root') && path.split('/').length === 4;
 const bare = ({ type, title, detail, errors }: Record<string, unknown>, id: string) =>
@@ -82,7 +83,7 @@ test.each(lists)('%s has, counts and exports nothing that is not granted', async
     mine.length,
   ]);
   if (privateOnes.has(plural))
-    expect(mine.some(({ id }) => id === fixture.ids[tableOf(operation)])).toBe(false);
+    expect(mine.some(({ id }) => id === fixture.ids[findTable(operation)])).toBe(false);
   if (operation.csv)
     expect((await reader.api('get', `${operation.path}.csv`)).text.trim().split('\n')).toHaveLength(
       1 + mine.length,
@@ -102,7 +103,7 @@ test.each(withId)(
   '%s answers a record that is not granted exactly as one that does not exist',
   async (_, operation) => {
     const byUserId = operation.path.includes('{user_buyer_id}');
-    const id = byUserId ? 'not-granted' : String(fixture.ids[tableOf(operation)]);
+    const id = byUserId ? 'not-granted' : String(fixture.ids[findTable(operation)]);
     if (byUserId)
       await world.sql(`UPDATE buyers SET user_buyer_id = 'not-granted' WHERE id = $1`, [
         fixture.ids.buyers,
@@ -123,7 +124,7 @@ const references = scoped
   .filter(({ target }) => buildVisibleCondition(target.split('.')[0] as Table) !== undefined);
 
 const isReference = (operation: Operation, name: string) => {
-  const schema = propertiesOf(operation)[name];
+  const schema = listProperties(operation)[name];
   return schema?.['x-reference'] !== undefined || schema?.['x-reference-by'] !== undefined;
 };
 

@@ -1,7 +1,8 @@
 import { contract, facets } from '../../src/platform/contract/contract';
 import { isRemoval } from '../../src/data/references';
-import { createFixture, tableOf, type Fixture } from '../support/example';
-import { propertiesOf, listReferences } from '../support/references';
+import { createFixture, type Fixture } from '../support/example';
+import { findTable } from '../support/example-bodies';
+import { listProperties, listReferences } from '../support/references';
 import { createWorld, type Company, type World } from '../support/world';
 
 // Derived from openapi.yaml: every id that an operation takes, in the path, in `ids` and in the
@@ -39,7 +40,7 @@ const withId = contract.operations
 test.each(withId)(
   "%s responds to another company's record exactly as to one that does not exist",
   async (_, operation) => {
-    const plural = tableOf(operation);
+    const plural = findTable(operation);
     const id = fixture.ids[plural]!;
     const byUserId = operation.path.includes('{user_buyer_id}');
     const foreign = byUserId ? ['only-theirs'] : [String(id), await loadUuid(plural, id)];
@@ -66,7 +67,7 @@ const lists = contract.operations
 test.each(lists)(
   '%s finds nothing of another company by ids, and counts nothing',
   async (_, operation) => {
-    const plural = tableOf(operation);
+    const plural = findTable(operation);
     const id = fixture.ids[plural]!;
     const res = await world.company.api('get', operation.path, {
       query: { ids: `${id},${await loadUuid(plural, id)}` },
@@ -90,7 +91,7 @@ const NOT_REFERENCES = new RegExp(
 
 test('every field of a body that can have an id declares what it references', () => {
   const unmarked = contract.operations.flatMap((operation) =>
-    Object.entries(propertiesOf(operation)).flatMap(([field, schema]) => {
+    Object.entries(listProperties(operation)).flatMap(([field, schema]) => {
       const { types, items } = facets(schema);
       const holdsId =
         (types.has('string') && types.has('integer')) ||

@@ -44,7 +44,7 @@ const operation = (): Contract => ({
   },
 });
 
-const propertiesOf = (schema: Json) => schema.properties as Record<string, Json>;
+const readProperties = (schema: Json) => schema.properties as Record<string, Json>;
 
 /** Changes that break a client, and what is said of them. */
 const BREAKING: Record<string, [said: RegExp, change: Change]> = {
@@ -72,11 +72,11 @@ const BREAKING: Record<string, [said: RegExp, change: Change]> = {
   ],
   'a field of the request is removed': [
     /`note` .*was removed/,
-    ({ body }) => delete propertiesOf(body).note,
+    ({ body }) => delete readProperties(body).note,
   ],
   'a field of an open object in the request is removed': [
     /^.*: Field `deep` of the request was removed\.$/,
-    ({ body }) => (propertiesOf(body).inner!.properties = {}),
+    ({ body }) => (readProperties(body).inner!.properties = {}),
   ],
   'a field of the request becomes required': [
     /`note`/,
@@ -84,34 +84,34 @@ const BREAKING: Record<string, [said: RegExp, change: Change]> = {
   ],
   'a field of the request may not be null any more': [
     /[Tt]ype/,
-    ({ body }) => (propertiesOf(body).note = { type: 'string' }),
+    ({ body }) => (readProperties(body).note = { type: 'string' }),
   ],
   'a field of the request may be less long': [
     /maxLength/,
-    ({ body }) => (propertiesOf(body).name = { type: 'string', maxLength: 5 }),
+    ({ body }) => (readProperties(body).name = { type: 'string', maxLength: 5 }),
   ],
   'a field of the request has a value less': [
     /`?b`?/,
-    ({ body }) => (propertiesOf(body).kind = { type: 'string', enum: ['a'] }),
+    ({ body }) => (readProperties(body).kind = { type: 'string', enum: ['a'] }),
   ],
   'a body becomes required': [/required/, (changed) => (changed.required_body = true)],
   'a field of the response is removed': [
     /`extra`/,
-    ({ reply }) => delete propertiesOf(reply).extra,
+    ({ reply }) => delete readProperties(reply).extra,
   ],
   'a field of the response has another type': [
     /[Tt]ype/,
-    ({ reply }) => (propertiesOf(reply).id = { type: 'string' }),
+    ({ reply }) => (readProperties(reply).id = { type: 'string' }),
   ],
   'a field of the response may be null': [
     /[Tt]ype/,
-    ({ reply }) => (propertiesOf(reply).name = { type: ['string', 'null'] }),
+    ({ reply }) => (readProperties(reply).name = { type: ['string', 'null'] }),
   ],
   'a field of the response may be absent': [/`name`/, ({ reply }) => (reply.required = ['id'])],
   // A client whose enum does not have it fails when it reads it.
   'a field of the response has a value more': [
     /dim/,
-    ({ reply }) => (propertiesOf(reply).state = { type: 'string', enum: ['on', 'off', 'dim'] }),
+    ({ reply }) => (readProperties(reply).state = { type: 'string', enum: ['on', 'off', 'dim'] }),
   ],
   'a media type of the response is removed': [
     /`text\/plain`/,
@@ -126,13 +126,13 @@ const HARMLESS: Record<string, Change> = {
   'a parameter has a value more': ({ parameters }) =>
     void (parameters[0]!.schema = { type: 'string', enum: ['id', 'name', 'created_at'] }),
   'an optional field of the request is added': ({ body }) =>
-    void (propertiesOf(body).more = { type: 'string' }),
+    void (readProperties(body).more = { type: 'string' }),
   'a field of the request may be null': ({ body }) =>
-    void (propertiesOf(body).name = { type: ['string', 'null'], maxLength: 50 }),
+    void (readProperties(body).name = { type: ['string', 'null'], maxLength: 50 }),
   'a field of the response is added': ({ reply }) =>
-    void (propertiesOf(reply).more = { type: 'string' }),
+    void (readProperties(reply).more = { type: 'string' }),
   'a field is described': ({ reply }) =>
-    void (propertiesOf(reply).name = { type: 'string', description: 'Shown in menus.' }),
+    void (readProperties(reply).name = { type: 'string', description: 'Shown in menus.' }),
 };
 
 const toPath = (name: string) => `/${name.replaceAll(' ', '_')}`;
@@ -215,7 +215,7 @@ describe('a change breaks clients when', () => {
       return contract;
     };
     const { reply } = operation();
-    const { id, name } = propertiesOf(reply);
+    const { id, name } = readProperties(reply);
     const lines = breakingChanges(
       compareContracts(
         shared(reply),

@@ -1,12 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  contract,
-  facets,
-  type Operation,
-  type Schema,
-} from '../../src/platform/contract/contract';
+import { contract, facets, type Schema } from '../../src/platform/contract/contract';
 import { createFixture, type Fixture } from '../support/example';
+import { readResource } from '../support/example-bodies';
 import { createWorld, type World } from '../support/world';
 import type { Effect, CodeLocation } from './effect';
 import { COMMON, EFFECTS } from './effects';
@@ -16,8 +12,6 @@ import { COMMON, EFFECTS } from './effects';
 
 const MAX_DEPTH = 3;
 const ROOT = join(__dirname, '../..');
-
-const resourceOf = ({ path }: Operation) => path.split('/')[3]!;
 
 /** The fields of a schema, and those of the objects in them, by path. */
 function listFields(schema: Schema, prefix = '', depth = 0): [string, Schema][] {
@@ -33,7 +27,7 @@ function listFields(schema: Schema, prefix = '', depth = 0): [string, Schema][] 
 const writable = contract.operations.flatMap((operation) =>
   [operation.body, operation.multipart]
     .flatMap((schema) => (schema ? listFields(schema) : []))
-    .map(([field, schema]) => ({ resource: resourceOf(operation), operation, field, schema })),
+    .map(([field, schema]) => ({ resource: readResource(operation), operation, field, schema })),
 );
 const isMarked = (schema: Schema) => contract.resolve(schema)['x-without-effect'] === true;
 const acting = writable.filter(({ schema }) => !isMarked(schema));
@@ -109,10 +103,10 @@ describe('what a write changes is read', () => {
   );
   const rows = updates.flatMap((operation) =>
     Object.entries(facets(operation.body!).properties).flatMap(([field, schema]) => {
-      const effect = findEffect(resourceOf(operation), field);
+      const effect = findEffect(readResource(operation), field);
       const isText = facets(schema).types.has('string');
       return isText && (effect === 'label' || effect === 'note')
-        ? [{ operation, field, effect, schema, resource: resourceOf(operation) }]
+        ? [{ operation, field, effect, schema, resource: readResource(operation) }]
         : [];
     }),
   );

@@ -1,5 +1,6 @@
 import { contract, facets, type Operation } from '../../src/platform/contract/contract';
-import { createFixture, tableOf, type Fixture } from '../support/example';
+import { createFixture, type Fixture } from '../support/example';
+import { findTable } from '../support/example-bodies';
 import { createWorld, type World } from '../support/world';
 
 // Derived from openapi.yaml: every list takes order, order_dir, fulltext and columns, and every
@@ -75,7 +76,7 @@ interface Unique {
 /** The table of a list's records: that of its last segment where it is below another record. */
 const tableOfList = (operation: Operation): string => {
   const last = operation.path.split('/').at(-1)!;
-  return operation.path.includes('{') ? `call_${last}` : tableOf(operation);
+  return operation.path.includes('{') ? `call_${last}` : findTable(operation);
 };
 
 /** By type, SQL that makes another value of one. */

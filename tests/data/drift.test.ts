@@ -160,8 +160,8 @@ test('CHECKs are those that the migrations declare, by name', async () => {
   const [{ name }] = declared.filter(({ kind }) => kind === 'CHECK') as [Item];
   const check = name.split('.')[1]!;
   const otherItems = declared.filter((item) => item.kind !== 'CHECK');
-  const buildChecks = (nameOf: string): Item[] => [
-    { kind: 'CHECK', name: `t.${nameOf}`, definition: '' },
+  const buildChecks = (constraint: string): Item[] => [
+    { kind: 'CHECK', name: `t.${constraint}`, definition: '' },
   ];
   const added = `ALTER TABLE t ADD CONSTRAINT ${check} CHECK (true);`;
   expect(compareChecks(buildChecks(check), [added])).toEqual([]);

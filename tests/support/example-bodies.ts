@@ -14,11 +14,11 @@ const TABLES: Record<string, string> = {
 };
 
 /** The resource of an operation: the first part of its path. */
-export const resourceOf = ({ path }: Operation): string => path.split('/')[3]!;
+export const readResource = ({ path }: Operation): string => path.split('/')[3]!;
 
 /** The table of an operation's records. */
-export const tableOf = (operation: Operation): string =>
-  TABLES[resourceOf(operation)] ?? resourceOf(operation);
+export const findTable = (operation: Operation): string =>
+  TABLES[readResource(operation)] ?? readResource(operation);
 
 /** The contract's example of an operation's body. */
 function buildBody(operation: Operation): Record<string, unknown> | undefined {
@@ -43,10 +43,10 @@ export const hasFile = ({ multipart }: Operation): boolean =>
   multipart !== undefined && 'import_file' in facets(multipart).properties;
 
 /** Digits of a number that only this company has. */
-export const numberOf = ({ id }: Company) =>
+export const buildNumber = ({ id }: Company) =>
   `1213555${String(Number(id) % 100).padStart(2, '0')}00`;
 /** The address of an inbound webhook that only this company has. */
-export const vanityUriOf = ({ id }: Company) => `auto-partner-${id}`;
+export const buildVanityUri = ({ id }: Company) => `auto-partner-${id}`;
 
 /** An example whose references name records of the fixture, and what is unique is the company's. */
 export function exampleBody(
@@ -62,8 +62,8 @@ export function exampleBody(
     const target = schema['x-reference'] ?? by?.tables[String(body[by.field])];
     if (target && /^\d+$/.test(String(body[field]))) body[field] = String(ids[target]);
   }
-  const number = `+${numberOf(company)}`;
-  if ('vanity_uri' in body) body.vanity_uri = vanityUriOf(company);
+  const number = `+${buildNumber(company)}`;
+  if ('vanity_uri' in body) body.vanity_uri = buildVanityUri(company);
   if (operation.own_number && operation.own_number in body) body[operation.own_number] = number;
   if (operation.id === 'receiveTextMessage') body.to = number;
   return body;

@@ -2,7 +2,7 @@ import { computeSignature } from '../../src/platform/carriers/signature';
 import type { CredentialKind, Operation } from '../../src/platform/contract/contract';
 import { confirmationToken } from '../../src/api/auth/confirmations';
 import { invitationToken } from '../../src/api/auth/invitations';
-import { numberOf } from './example-bodies';
+import { buildNumber } from './example-bodies';
 import {
   TWILIO_TOKEN,
   type Api,
@@ -181,7 +181,7 @@ const IN_URLS: Record<string, string> = {
 const asCarrier =
   ({ world, company }: Sender): Sign =>
   ({ operation, method, path, options, query, credentials }) => {
-    const urlValues: Record<string, string> = { ...IN_URLS, number: numberOf(company) };
+    const urlValues: Record<string, string> = { ...IN_URLS, number: buildNumber(company) };
     const urlEntries = operation.parameters.flatMap(({ name }) =>
       name in urlValues ? [[name, urlValues[name]!] as const] : [],
     );

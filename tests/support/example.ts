@@ -5,15 +5,13 @@ import {
   findExample,
   buildForm,
   hasFile,
-  numberOf,
-  resourceOf,
-  tableOf,
-  vanityUriOf,
+  buildNumber,
+  readResource,
+  findTable,
+  buildVanityUri,
 } from './example-bodies';
 import { sendAs, type Sender, type SendOptions } from './example-sender';
 import type { Api, Company, World } from './world';
-
-export { tableOf } from './example-bodies';
 
 /** One record of each resource, and how each path parameter names it. */
 export interface Fixture {
@@ -48,7 +46,7 @@ export async function createFixture(world: World, company = world.company): Prom
 
 async function addOwnNumber({ deps }: World, company: Company): Promise<void> {
   const owned = {
-    phone_number: `+${numberOf(company)}`,
+    phone_number: `+${buildNumber(company)}`,
     country: 'US',
     toll_free: false,
     carrier: 'sandbox',
@@ -78,13 +76,13 @@ const pathValues = (
   ids: Record<string, number>,
   { company, tokens }: Sender,
 ): Record<string, string> => ({
-  id: String(ids[resourceOf(operation)] ?? ids[tableOf(operation)]),
+  id: String(ids[readResource(operation)] ?? ids[findTable(operation)]),
   user_buyer_id: String(findExample('BuyerCreate').user_buyer_id),
-  uuid: String(ids[tableOf(operation)]),
+  uuid: String(ids[findTable(operation)]),
   collection: 'route_by_type',
   caller_id: LEAD_NUMBER,
   caller_number: LEAD_NUMBER,
-  vanity_uri: vanityUriOf(company),
+  vanity_uri: buildVanityUri(company),
   lead_token: tokens.lead_token,
 });
 
@@ -97,7 +95,7 @@ async function createRecords(fixture: Fixture, { company, tokens }: Sender): Pro
     // A lead needs the token of its owner first.
     .toSorted((a, b) => needsToken(a) - needsToken(b));
   for (const operation of creates) {
-    const table = tableOf(operation);
+    const table = findTable(operation);
     const { lead_token } = tokens;
     const query = operation.credentials === 'lead_token' ? { query: { lead_token } } : {};
     // The file has telephone numbers, which are no ZIP codes.
@@ -110,7 +108,7 @@ async function createRecords(fixture: Fixture, { company, tokens }: Sender): Pro
     // Two operations create calls: the first, of an inbound call, counts.
     ids[table] ??= record.id;
     // Value lists and ZIP lists are of one table, and one record cannot be deleted twice.
-    if (resourceOf(operation) === 'zip_lists') ids.zip_lists = record.id;
+    if (readResource(operation) === 'zip_lists') ids.zip_lists = record.id;
     if (table === 'schedule_actions')
       await company.api('post', 'schedule_actions', {
         body: { schedule_id: ids.schedules, action_type: 'dial', connect_to: '+13105550199' },

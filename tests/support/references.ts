@@ -11,12 +11,12 @@ export interface ReferenceField {
   along: Record<string, string>;
 }
 
-export const propertiesOf = (operation: Operation): Record<string, Schema> =>
+export const listProperties = (operation: Operation): Record<string, Schema> =>
   operation.body ? facets(operation.body).properties : {};
 
 /** The fields of an operation's body that name records, by the contract. */
 export const listReferences = (operation: Operation): ReferenceField[] =>
-  Object.entries(propertiesOf(operation)).flatMap(([field, schema]) => {
+  Object.entries(listProperties(operation)).flatMap(([field, schema]) => {
     const { 'x-reference': target, 'x-reference-by': by } = schema;
     const common = { operation, field, list: facets(schema).types.has('array') };
     if (target) return [{ ...common, target, along: {} }];

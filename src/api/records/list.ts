@@ -32,8 +32,8 @@ interface Envelope {
   };
 }
 /** The envelope that the contract declares; with root=false the bare array. */
-type ListReply<P extends Projection> = Json<Envelope & { [R in RootOf<P>]: never[] }>;
-type RootOf<P extends Projection> = P extends { root: infer Root extends string }
+type ListReply<P extends Projection> = Json<Envelope & { [R in RootName<P>]: never[] }>;
+type RootName<P extends Projection> = P extends { root: infer Root extends string }
   ? Root
   : P['plural'];
 

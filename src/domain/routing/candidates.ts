@@ -26,17 +26,18 @@ interface MinuteState {
 }
 
 /** By company; the most recently used one is last. */
-const statesOf = new Map<string, Map<number, MinuteState>>();
+const statesByCompany = new Map<string, Map<number, MinuteState>>();
 const MAX_COMPANIES = 1_000;
 /** Calls are for the current minute, but an explanation can be for any time. */
 const MAX_MINUTES = 2;
 
 function getMinuteState(key: string, now: Date): MinuteState {
   const minute = Math.floor(now.getTime() / 60_000);
-  const minutes = statesOf.get(key) ?? new Map<number, MinuteState>();
-  statesOf.delete(key);
-  statesOf.set(key, minutes);
-  if (statesOf.size > MAX_COMPANIES) statesOf.delete(statesOf.keys().next().value!);
+  const minutes = statesByCompany.get(key) ?? new Map<number, MinuteState>();
+  statesByCompany.delete(key);
+  statesByCompany.set(key, minutes);
+  if (statesByCompany.size > MAX_COMPANIES)
+    statesByCompany.delete(statesByCompany.keys().next().value!);
   const cachedState = minutes.get(minute);
   if (cachedState) return cachedState;
   const state: MinuteState = { caps: new CapCache(), offers: new Map() };
@@ -121,7 +122,7 @@ function toIndexes(
 
 /** Removes a replaced snapshot: if settings change often, a minute would keep many. */
 function forgetSnapshot(key: string, snapshot: OfferSnapshot): void {
-  for (const { offers } of statesOf.get(key)?.values() ?? []) offers.delete(snapshot);
+  for (const { offers } of statesByCompany.get(key)?.values() ?? []) offers.delete(snapshot);
 }
 
 const parseSourceKey = (key: string): Source => JSON.parse(key) as Source;
@@ -190,7 +191,7 @@ async function loadState(
   shared.run ??= run;
   if (run !== shared.run) {
     // Another server run: cached transaction ids are meaningless. Start again.
-    statesOf.delete(db.key);
+    statesByCompany.delete(db.key);
     return loadState(db, calls, { snapshots, now });
   }
   // Writes of a transaction are visible to itself alone and may be rolled back: keep them out of

@@ -109,14 +109,14 @@ async function loadSnapshot(
       ? await db.sql(OFFER_SNAPSHOT, { id: source.offer_id })
       : await db.sql(BUYER_SNAPSHOT, { id: source.buyer_id });
   const webhooks = await loadPreDialWebhooks(db);
-  const groupsOf = new Map<number, CandidateGroup[]>();
+  const groupsByBuyer = new Map<number, CandidateGroup[]>();
   const groups = row!.groups.map(({ limit_id, facts, buyer_ids }) => {
     const group = copyGroup(facts, null);
     for (const buyerId of buyer_ids)
-      groupsOf.set(buyerId, [...(groupsOf.get(buyerId) ?? []), group]);
+      groupsByBuyer.set(buyerId, [...(groupsByBuyer.get(buyerId) ?? []), group]);
     return { limit_id, group };
   });
-  const buyers = attachGroups(row!.buyers, groupsOf);
+  const buyers = attachGroups(row!.buyers, groupsByBuyer);
   const bidders = await loadBidders(
     db,
     buyers.flatMap(({ facts }) => (isBidder(facts) ? [facts.id] : [])),
@@ -164,7 +164,7 @@ const toArrayText = (ids: readonly number[]) =>
  */
 function attachGroups(
   rows: readonly BuyerRow[],
-  groupsOf: ReadonlyMap<number, CandidateGroup[]>,
+  groupsByBuyer: ReadonlyMap<number, CandidateGroup[]>,
 ): (BuyerRow & { groups: CandidateGroup[] })[] {
   const shared = buildInterner();
   return rows
@@ -172,7 +172,7 @@ function attachGroups(
       ...buyer,
       facts: { ...facts, record_token_filter_list: shared(facts.record_token_filter_list) },
       hours: shared(hours),
-      groups: groupsOf.get(facts.id) ?? [],
+      groups: groupsByBuyer.get(facts.id) ?? [],
     }))
     .filter(({ facts, groups }) => facts.direct || groups.length > 0);
 }

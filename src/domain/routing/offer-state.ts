@@ -39,12 +39,12 @@ export const listLimitIds = ({ indexByLimitId, groups }: OfferSnapshot): number[
 ];
 
 /** Minutes usually share one basis. */
-const basisOf = new WeakMap<OfferSnapshot, Basis>();
+const basisBySnapshot = new WeakMap<OfferSnapshot, Basis>();
 function getBasis(snapshot: OfferSnapshot, plain: readonly Candidate[]): Basis {
   const basis = buildBasis(plain);
-  const cachedBasis = basisOf.get(snapshot);
+  const cachedBasis = basisBySnapshot.get(snapshot);
   if (cachedBasis?.hash === basis.hash) return cachedBasis;
-  basisOf.set(snapshot, basis);
+  basisBySnapshot.set(snapshot, basis);
   return basis;
 }
 

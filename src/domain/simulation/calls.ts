@@ -41,9 +41,9 @@ export function buildConfiguration(
   { caps, hours, conversions }: Setup,
   { offer }: CallFacts,
 ): Configuration {
-  const hoursOf = groupBy(hours, ({ buyer_id }) => buyer_id);
-  const conversionsOf = groupBy(conversions, ({ buyer_id }) => buyer_id);
-  const capsOf = new Map(
+  const hoursByBuyer = groupBy(hours, ({ buyer_id }) => buyer_id);
+  const conversionsByBuyer = groupBy(conversions, ({ buyer_id }) => buyer_id);
+  const capsByOwner = new Map(
     caps.map((row) => [
       row.buyer_id === null ? `group/${row.buyer_group_id}` : `buyer/${row.buyer_id}`,
       row,
@@ -58,15 +58,15 @@ export function buildConfiguration(
     sources,
     groups: listGroups(candidates).map((group) => ({
       group,
-      caps: capsOf.get(`group/${group.id}`) ?? noCaps(group.zone),
+      caps: capsByOwner.get(`group/${group.id}`) ?? noCaps(group.zone),
     })),
     buyers: candidates.map((candidate) => ({
       candidate,
       caps: {
-        ...(capsOf.get(`buyer/${candidate.id}`) ?? noCaps(candidate.zone)),
-        hours: hoursOf.get(candidate.id) ?? [],
+        ...(capsByOwner.get(`buyer/${candidate.id}`) ?? noCaps(candidate.zone)),
+        hours: hoursByBuyer.get(candidate.id) ?? [],
       },
-      conversions: conversionsOf.get(candidate.id) ?? [],
+      conversions: conversionsByBuyer.get(candidate.id) ?? [],
     })),
   };
 }
@@ -239,20 +239,20 @@ function toRealAttempt(
 
 function buildCallerFacts({ blacklisted, lists, previous, paid }: Callers) {
   const blocked = new Set(blacklisted);
-  const previousOf = new Map(previous.map(({ number, buyer_id }) => [number, buyer_id]));
-  const paymentsOf = groupBy(paid, ({ number }) => number);
-  const listsOf = groupBy(
+  const previousBuyers = new Map(previous.map(({ number, buyer_id }) => [number, buyer_id]));
+  const paymentsByNumber = groupBy(paid, ({ number }) => number);
+  const listsByNumber = groupBy(
     lists.flatMap(({ numbers, ...list }) => numbers.map((number) => ({ number, ...list }))),
     ({ number }) => number,
   );
   return (number: number | null) => {
-    const ownLists = number === null ? [] : (listsOf.get(number) ?? []);
-    const payments = number === null ? [] : (paymentsOf.get(number) ?? []);
+    const ownLists = number === null ? [] : (listsByNumber.get(number) ?? []);
+    const payments = number === null ? [] : (paymentsByNumber.get(number) ?? []);
     return {
       blacklisted: number !== null && blocked.has(number),
       suppressed_by: ownLists.filter(({ of_offer }) => of_offer).map(toSuppression),
       suppressed: groupSuppressions(ownLists),
-      previous_buyer_id: (number === null ? undefined : previousOf.get(number)) ?? null,
+      previous_buyer_id: (number === null ? undefined : previousBuyers.get(number)) ?? null,
       paid_at: new Map(payments.map(({ buyer_id, at }) => [buyer_id, new Date(at)])),
     };
   };

@@ -13,7 +13,7 @@ import { BUSINESS_HOURS, CAPS_AND_USE, CONVERSIONS } from './queries/setup';
 // Loads the input of a simulation. Nothing is locked or changed.
 
 type Connection = Pick<Db, 'sql'>;
-type RowOf<Query> =
+type QueryRow<Query> =
   Query extends Statement<infer Name extends StatementName, infer Narrowed>
     ? Row<Name, Narrowed>
     : never;
@@ -30,7 +30,7 @@ export async function countCalls(db: Connection, period: Period, most: number): 
   return row!.n;
 }
 
-export type PastCall = RowOf<typeof PAST_CALLS>;
+export type PastCall = QueryRow<typeof PAST_CALLS>;
 
 /** Calls in one read: a whole month could exceed the time limit of a statement. */
 const PAGE = 5_000;
@@ -60,7 +60,7 @@ export async function* loadPastCalls(
 export const loadObservedAttempts = (
   db: Connection,
   period: Period,
-): Promise<RowOf<typeof OBSERVED_ATTEMPTS>[]> => db.sql(OBSERVED_ATTEMPTS, period);
+): Promise<QueryRow<typeof OBSERVED_ATTEMPTS>[]> => db.sql(OBSERVED_ATTEMPTS, period);
 
 /** Seconds that connected calls lasted: a hundred quantiles; empty without calls. */
 export async function loadTalkDurations(db: Connection, period: Period): Promise<number[]> {
@@ -68,7 +68,7 @@ export async function loadTalkDurations(db: Connection, period: Period): Promise
   return row!.talked;
 }
 
-export type Callers = RowOf<typeof CALLERS>;
+export type Callers = QueryRow<typeof CALLERS>;
 
 /** Facts of callers of an offer: lists as they are now, calls before `from`. */
 export async function loadCallers(
@@ -84,9 +84,9 @@ export async function loadCallers(
 
 /** Settings of buyers and groups that a candidate of routing does not have. */
 export interface Setup {
-  caps: RowOf<typeof CAPS_AND_USE>[];
-  hours: RowOf<typeof BUSINESS_HOURS>[];
-  conversions: RowOf<typeof CONVERSIONS>[];
+  caps: QueryRow<typeof CAPS_AND_USE>[];
+  hours: QueryRow<typeof BUSINESS_HOURS>[];
+  conversions: QueryRow<typeof CONVERSIONS>[];
 }
 
 export interface SetupOwners {

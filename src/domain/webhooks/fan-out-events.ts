@@ -72,9 +72,9 @@ async function fanOut(
   const deliveries: NewDelivery[] = [];
   const pause = pauses();
   for (const batch of batches) {
-    const eventsOf = batch.events.map(openEvent);
-    await lookUpForFilters(db.sql, buildDecisions(db, batch.webhooks, eventsOf));
-    for (const event of eventsOf) {
+    const openEvents = batch.events.map(openEvent);
+    await lookUpForFilters(db.sql, buildDecisions(db, batch.webhooks, openEvents));
+    for (const event of openEvents) {
       const eventDeliveries = batch.webhooks.flatMap((webhook) =>
         buildDeliveries(webhook, event, { log, now }),
       );

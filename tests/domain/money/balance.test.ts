@@ -125,12 +125,12 @@ test('a call that ends unpaid gives back what it reserved, and a return what it 
 
 test('a ping gets no answer of a buyer that cannot pay, and a post reserves its price', async () => {
   const id = await prepaid(PRICE);
-  const shopOf = await shop([id]);
-  await here.buyNumber(shopOf);
-  const pingReply = await ping(shopOf);
-  await post(shopOf, { ping_id: pingReply.ping_id, caller_id: '+13105550188' });
+  const newShop = await shop([id]);
+  await here.buyNumber(newShop);
+  const pingReply = await ping(newShop);
+  await post(newShop, { ping_id: pingReply.ping_id, caller_id: '+13105550188' });
   expect(await loadAccount(id)).toMatchObject({ balance: PRICE, reserved_balance: PRICE });
-  expect(await ping(shopOf, { caller_id: '+13105550177' })).not.toMatchObject({
+  expect(await ping(newShop, { caller_id: '+13105550177' })).not.toMatchObject({
     status: 'success',
   });
 });

@@ -5,10 +5,11 @@ import {
   type Schema,
 } from '../../../src/platform/contract/contract';
 import { COMPANY_WIDE } from '../../../src/api/auth/caller';
-import { createFixture, tableOf, type Fixture } from '../../support/example';
+import { createFixture, type Fixture } from '../../support/example';
+import { findTable } from '../../support/example-bodies';
 import { markedFields } from '../../support/field-permissions';
 import { SCOPES } from '../../support/partner';
-import { propertiesOf } from '../../support/references';
+import { listProperties } from '../../support/references';
 import { createMember, type Member } from '../../support/teams';
 import { createWorld, type World } from '../../support/world';
 
@@ -137,9 +138,9 @@ test.each(
   const { api } = await partnerWithout(permission);
   const body = {
     ...minimalBody(operation),
-    [field!]: buildValue(propertiesOf(operation)[field!]!),
+    [field!]: buildValue(listProperties(operation)[field!]!),
   };
-  const res = await api(operation.method, buildPath(operation, tableOf(operation)), { body });
+  const res = await api(operation.method, buildPath(operation, findTable(operation)), { body });
   // A record that other teams use too is not changed at all without the same permission.
   if (permission === COMPANY_WIDE && operation.shared.includes('id'))
     return expect([res.status, res.body.code]).toEqual([403, 'access_limited']);
@@ -213,7 +214,7 @@ test('a field of what is priced or routed is either free or needs a permission',
     if (!free || operation.scope!.endsWith(':read')) return [];
     const marked = new Set(markedFields(operation).map(({ path }) => path[0]));
     const freeFields = [...TEAM_FIELDS, ...free, 'serializer'];
-    return Object.entries(propertiesOf(operation))
+    return Object.entries(listProperties(operation))
       .filter(
         ([field, schema]) =>
           !marked.has(field) && !schema['x-superuser'] && !freeFields.includes(field),

@@ -1,6 +1,6 @@
 import { contract, type Operation } from '../../../src/platform/contract/contract';
 import { attackOnOffers, type Attack, type Scene } from '../../support/attack-on-offers';
-import { tableOf } from '../../support/example';
+import { findTable } from '../../support/example-bodies';
 
 // Derived from openapi.yaml: every resource whose records act later. One that is not named here, or
 // in the contract, makes a test fail.
@@ -152,7 +152,7 @@ test.each(
     const scene = await createScene(id);
     const record = await make(scene);
     const [row] = await attack.world.sql<{ maker_user_id: string; maker_team_ids: string[] }>(
-      `SELECT maker_user_id, maker_team_ids FROM ${tableOf(operation)} WHERE id = $1`,
+      `SELECT maker_user_id, maker_team_ids FROM ${findTable(operation)} WHERE id = $1`,
       [record],
     );
     expect(row).toEqual({

@@ -125,8 +125,8 @@ describe('beside a server that runs', () => {
 
   test('a program says so without a stack, and the doctor before', () => {
     const wrong = { WEBHOOK_LOG_DAYS: '7', PORT: '14813' };
-    const environmentOf = { ...environment, DATABASE_URL, ...wrong };
-    const { code, output, errors } = runScript('src/main/worker.ts', [], environmentOf);
+    const wrongEnvironment = { ...environment, DATABASE_URL, ...wrong };
+    const { code, output, errors } = runScript('src/main/worker.ts', [], wrongEnvironment);
     expect([code, output]).toEqual([1, '']);
     expect(errors).toMatch(/^What must be equal in all processes of this database is not/);
     expect(errors).not.toMatch(/^ +at /m);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Candidate } from './candidate';
-import { tierOf, bestGroup } from './route';
+import { findTier, bestGroup } from './route';
 
 /** Run-length encoding: a value and the number of repetitions. */
 export type Runs<Value> = [Value, number][];
@@ -45,7 +45,7 @@ export function toBasisRow(candidate: Candidate): BasisRow {
   const asOne = group?.dial_buyers_type === 'simultaneously';
   return {
     buyer_id: candidate.id,
-    tier: asOne ? group.tier : tierOf(candidate),
+    tier: asOne ? group.tier : findTier(candidate),
     weight: asOne ? group.weight : candidate.weight,
     route_by_type: candidate.route_by_type,
     buyer_group_id: group?.id ?? null,

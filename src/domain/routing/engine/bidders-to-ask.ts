@@ -1,7 +1,7 @@
 import { bidFault } from './bids';
 import type { Candidate } from './candidate';
 import { eligibilityCheck, type Facts } from './eligibility';
-import { tierOf, bestGroup } from './route';
+import { findTier, bestGroup } from './route';
 
 /**
  * Selects the bidders to ask now, all at once: those that only lack a bid and could come first. A
@@ -40,7 +40,7 @@ const findSimultaneousGroup = (candidate: Candidate) => {
 };
 
 const toEffectiveTier = (candidate: Candidate): number =>
-  findSimultaneousGroup(candidate)?.tier ?? tierOf(candidate);
+  findSimultaneousGroup(candidate)?.tier ?? findTier(candidate);
 
 const isOrderedByBid = (candidate: Candidate): boolean =>
   candidate.route_by_type === 'revenue' && !findSimultaneousGroup(candidate);

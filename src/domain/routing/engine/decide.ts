@@ -3,7 +3,7 @@ import { drawBy, type Draw } from './draw';
 import { filterFault, eligibilityCheck } from './eligibility';
 import { KINDS, type CandidateColumns } from './lineup';
 import type { Fault } from './reasons';
-import { toDrawKey, route, tierOf, bestGroup, type Member, type RouteFacts } from './route';
+import { toDrawKey, route, findTier, bestGroup, type Member, type RouteFacts } from './route';
 
 // A faster `route` for decisions, which need only the first choice and the reasons of the buyers
 // that cannot take the call; shares, draws and the order of all buyers are for explanations. A test
@@ -126,7 +126,7 @@ class BestCandidate {
   }
 
   consider(index: number, buyer: Candidate): void {
-    this.considerRow(index, toDrawKey(buyer, null), tierOf(buyer), buyer.weight);
+    this.considerRow(index, toDrawKey(buyer, null), findTier(buyer), buyer.weight);
   }
 
   /** For candidates as rows of columns. */

@@ -11,7 +11,7 @@ import {
 } from './basis';
 import type { Evaluation } from './decide';
 import type { Fault, Reason } from './reasons';
-import { orderChoices, tierOf, type Considered, type ChoiceToOrder } from './route';
+import { orderChoices, findTier, type Considered, type ChoiceToOrder } from './route';
 
 export type Action = 'dial' | 'fallback' | 'hang_up';
 
@@ -152,7 +152,7 @@ function buildDifference(
 
 const toPassedOverRow = (candidate: Candidate) => ({
   buyer_id: candidate.id,
-  tier: tierOf(candidate),
+  tier: findTier(candidate),
   weight: candidate.weight,
   route_by_type: candidate.route_by_type,
 });
@@ -196,14 +196,14 @@ export function unpackDecision(
           buyer_group_id: buyerGroupId!,
         };
   });
-  const faultOf = new Map(
+  const faultByBuyer = new Map(
     faults.flatMap(({ ids, ...fault }) => ids.map((id) => [id, fault] as const)),
   );
   const passedOver = rows.flatMap((row): Considered[] => {
-    const fault = faultOf.get(row.buyer_id);
+    const fault = faultByBuyer.get(row.buyer_id);
     return fault ? [toPassedOverBuyer(row, fault)] : [];
   });
-  const open = rows.filter(({ buyer_id }) => !faultOf.has(buyer_id));
+  const open = rows.filter(({ buyer_id }) => !faultByBuyer.has(buyer_id));
   const verdict = { round, at, seed, offer_id, action, reason, message, buyer_ids, bids, caps };
   return buildDecision(verdict, [
     ...rankRows(seed, { rows: open, at_once, first }),

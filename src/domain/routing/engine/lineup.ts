@@ -4,7 +4,7 @@ import type { Candidate } from './candidate';
 import { findPathFault } from './caps';
 import { hoursFault } from './hours';
 import { pauseFault, type Fault } from './reasons';
-import { toDrawKey, tierOf } from './route';
+import { toDrawKey, findTier } from './route';
 
 /**
  * The candidates of an offer as columns, in their order. A decision about ten thousand candidates
@@ -51,16 +51,16 @@ export function buildColumns(
   if (atOnce || candidates.some(({ route_by_type }) => route_by_type === 'epc')) return undefined;
   const kinds = Uint8Array.from(candidates, (candidate) => classifyCandidate(candidate, now));
   const lists = new Map<readonly string[], number>();
-  const filtersOf = Uint32Array.from(candidates, ({ record_token_filter_list: filters }) => {
+  const filterIndexes = Uint32Array.from(candidates, ({ record_token_filter_list: filters }) => {
     if (!lists.has(filters)) lists.set(filters, lists.size);
     return lists.get(filters)!;
   });
   return {
     keys: Float64Array.from(candidates, (candidate) => toDrawKey(candidate, null)),
-    tiers: Float64Array.from(candidates, tierOf),
+    tiers: Float64Array.from(candidates, findTier),
     weights: Float64Array.from(candidates, ({ weight }) => weight),
     filters: [...lists.keys()],
-    filters_of: filtersOf,
+    filters_of: filterIndexes,
     kinds,
     lasting: groupLastingFaults(candidates, kinds, now),
     differing: [...candidates.keys()].filter((index) => differs(candidates[index]!, basis, index)),

@@ -76,7 +76,7 @@ export function orderCandidates(candidates: readonly Candidate[], facts: RouteFa
   const passedOver: PassedOver[] = [];
   for (const buyer of candidates) {
     const fault = judge(buyer);
-    if (fault) passedOver.push({ buyer, tier: tierOf(buyer), fault });
+    if (fault) passedOver.push({ buyer, tier: findTier(buyer), fault });
     else open.push(buyer);
   }
   const choices = orderChoices(buildChoices(open), facts);
@@ -84,7 +84,7 @@ export function orderCandidates(candidates: readonly Candidate[], facts: RouteFa
     const { ringing, postponed } = limitLegs(choice, facts);
     choice.members = ringing;
     for (const { buyer } of postponed)
-      passedOver.push({ buyer, tier: tierOf(buyer), fault: legLimitFault(choice, facts) });
+      passedOver.push({ buyer, tier: findTier(buyer), fault: legLimitFault(choice, facts) });
   }
   passedOver.sort((a, b) => a.tier - b.tier || a.buyer.id - b.buyer.id);
   return { choices, passed_over: passedOver };
@@ -159,7 +159,7 @@ function limitLegs(
     .map((member) => ({
       member,
       preferred: preferred(member),
-      tier: tierOf(member.buyer),
+      tier: findTier(member.buyer),
       draw: draw(toDrawKey(member.buyer, null), member.buyer.weight),
     }))
     .sort(
@@ -242,7 +242,7 @@ function buildChoices(open: readonly Candidate[]): Choice[] {
       choices.push({
         members: [{ buyer, group }],
         group: null,
-        tier: tierOf(buyer),
+        tier: findTier(buyer),
         weight: buyer.weight,
         share: 0,
         draw: 0,
@@ -267,12 +267,12 @@ function buildChoices(open: readonly Candidate[]): Choice[] {
  */
 export function bestGroup(buyer: Candidate): CandidateGroup | null {
   let best: CandidateGroup | null = null;
-  let tier = buyer.direct ? tierOf(buyer) : Infinity;
+  let tier = buyer.direct ? findTier(buyer) : Infinity;
   let weight = buyer.direct ? buyer.weight : -Infinity;
   for (const group of buyer.groups) {
     if (!isOpenGroup(group)) continue;
     const asOne = group.dial_buyers_type === 'simultaneously';
-    const groupTier = asOne ? group.tier : tierOf(buyer);
+    const groupTier = asOne ? group.tier : findTier(buyer);
     const groupWeight = asOne ? group.weight : buyer.weight;
     if (groupTier > tier || (groupTier === tier && groupWeight <= weight)) continue;
     best = group;
@@ -282,7 +282,7 @@ export function bestGroup(buyer: Candidate): CandidateGroup | null {
   return best;
 }
 
-export function tierOf({
+export function findTier({
   route_by_type,
   tier,
   current_conversion_revenue,

@@ -223,8 +223,8 @@ describe('for any schedule, lead and night', () => {
     () => {
       const holds = fc.property(
         story,
-        ({ plan: some, zones, from: [nightOf, shift], callback, conditions: someStanding }) => {
-          const [begin, plan] = [Date.parse(nightOf) + shift, buildPlan(some.actions, some)];
+        ({ plan: some, zones, from: [night, shift], callback, conditions: someStanding }) => {
+          const [begin, plan] = [Date.parse(night) + shift, buildPlan(some.actions, some)];
           const most = plan.max_contact_attempts ?? Infinity;
           const expiry =
             begin + (plan.expires_in ?? (plan.hours_to_expire ?? Infinity) * 60) * MINUTE;
