@@ -90,7 +90,8 @@ const faults = [...documents.flatMap(listFaults), ...code.flatMap(commentFaults)
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 process.stdout.write(
   faults.length === 0
-    ? `links: all of ${documents.length} documents and the comments of ${code.length} files lead somewhere\n`
+    ? `links: all of ${documents.length} documents and the comments of ${code.length} files ` +
+        'lead somewhere\n'
     : '',
 );
 process.exitCode = faults.length === 0 ? 0 : 1;

@@ -29,8 +29,9 @@ const READS: Counts = Object.fromEntries(
 export function printPlan(costs: Costs): void {
   const { peak, utilisation, node_cores, recent_days } = ASSUMPTIONS;
   say(
-    `\nWhat a day needs, with ${peak} times the average in its busiest hour, ${utilisation * 100}% ` +
-      `of a core used then, nodes of ${node_cores} cores, and the records of ${recent_days} days in memory:\n`,
+    `\nWhat a day needs, with ${peak} times the average in its busiest hour, ` +
+      `${utilisation * 100}% of a core used then, nodes of ${node_cores} cores, and the records ` +
+      `of ${recent_days} days in memory:\n`,
   );
   const cores = ({ api, workers, database }: Parts) =>
     [api, workers, database].map((n) => round(n, 1)).join(' + ');

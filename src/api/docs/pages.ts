@@ -142,13 +142,15 @@ ${paragraphs(tag.description).join('\n')}
 </section>`;
 }
 
-export const tagPage = (tag: Tag): string =>
-  referencePage(
+export function tagPage(tag: Tag): string {
+  const items = tag.operations.map((operation) => operationItem(operation, ''));
+  return referencePage(
     tag.title,
     `<h1>${tag.title}</h1>
 ${paragraphs(tag.description).join('\n')}
 <div id="operations" data-document="${toUrl(tag)}.json">
-<ul class="operations">${tag.operations.map((operation) => operationItem(operation, '')).join('\n')}</ul>
+<ul class="operations">${items.join('\n')}</ul>
 </div>`,
     tag,
   );
+}

@@ -172,7 +172,9 @@ const DIRECT = {
   buyer_fleets: `EXISTS (
     SELECT FROM buyers x
     WHERE x.company_id = t.company_id AND x.buyer_fleet_id = t.id AND x.id = ${BUYERS})`,
-  buyer_suppressions: `(${buildListCondition('buyer', BUYERS)} OR ${buildListCondition('offer', OFFERS)})`,
+  buyer_suppressions: `(
+    ${buildListCondition('buyer', BUYERS)} OR ${buildListCondition('offer', OFFERS)}
+  )`,
   conversions: `t.buyer_id = ${BUYERS}`,
   outgoing_webhooks: `(
     (
@@ -218,7 +220,9 @@ const DIRECT = {
 export const CONDITIONS: Partial<Record<Table, string>> = {
   ...DIRECT,
   // An action that sends shows its URL and its secrets.
-  schedule_actions: `(${buildParentCondition('schedules', 'schedule_id')} AND (t.url IS NULL OR ${OWN_MAKER}))`,
+  schedule_actions: `(
+    ${buildParentCondition('schedules', 'schedule_id')} AND (t.url IS NULL OR ${OWN_MAKER})
+  )`,
   buyer_suppression_files: buildParentCondition('buyer_suppressions', 'buyer_suppression_id'),
   lead_logs: buildParentCondition('leads', 'lead_id'),
   text_messages: buildParentCondition('leads', 'lead_id'),
@@ -238,7 +242,8 @@ const buildExclusiveCondition = (
 ) =>
   `NOT EXISTS (
     SELECT FROM ${table} x
-    WHERE x.company_id = t.company_id AND x.${recordColumn} = t.id AND NOT (x.${column} = ${visible}))`;
+    WHERE x.company_id = t.company_id AND x.${recordColumn} = t.id
+      AND NOT (x.${column} = ${visible}))`;
 
 const list = 'buyer_suppression_id';
 const WHOLE_SCHEDULES = buildSchedules(WHOLE_OFFERS);
@@ -246,7 +251,12 @@ const WHOLE_LIST = `(
   ${DIRECT.buyer_suppressions}
   AND ${buildExclusiveCondition('buyer_suppression_buyers', list, 'buyer_id', BUYERS)}
   AND ${buildExclusiveCondition('buyer_suppression_offers', list, 'offer_id', WHOLE_OFFERS)}
-  AND ${buildExclusiveCondition('buyer_suppression_schedules', list, 'schedule_id', WHOLE_SCHEDULES)})`;
+  AND ${buildExclusiveCondition(
+    'buyer_suppression_schedules',
+    list,
+    'schedule_id',
+    WHOLE_SCHEDULES,
+  )})`;
 
 const OTHER_TEAM_OF_AGENT = `
   SELECT FROM access_control_list_users x

@@ -41,5 +41,7 @@ export const MONEY_CONDITIONS: Partial<Record<Table, MoneyConditions>> = {
 
 export const VISIBLE_MONEY = `
   SELECT
-    EXISTS (${buildGranted('buyer')} UNION ${buildGranted('buyer_group')} UNION ${WHOLE_OFFER_IDS}) AS sale,
+    EXISTS (
+      ${buildGranted('buyer')} UNION ${buildGranted('buyer_group')} UNION ${WHOLE_OFFER_IDS}
+    ) AS sale,
     EXISTS (${buildGranted('traffic_source')} UNION ${WHOLE_OFFER_IDS}) AS purchase`;

@@ -143,8 +143,8 @@ function entryFault(url: string, name: Pooled, error: unknown): unknown {
   const { message, code } = error as { message: string; code?: string };
   if (!/no such database/.test(message) && code !== '3D000') return connectionFault(url, error);
   return new StartError(
-    `DATABASE_URL: ${serverName(url)} has no entry "${readEntryName(url, name)}"; print the entries ` +
-      `that it must have with npx trunkline pgbouncer (${GUIDE}).`,
+    `DATABASE_URL: ${serverName(url)} has no entry "${readEntryName(url, name)}"; print the ` +
+      `entries that it must have with npx trunkline pgbouncer (${GUIDE}).`,
   );
 }
 
@@ -175,8 +175,8 @@ async function checkPreparedStatements(servers: {
   if (handled) return;
   if (await keepsSettings(url))
     throw new StartError(
-      `DATABASE_DIRECT_URL is set, and DATABASE_URL, ${serverName(url)}, is PostgreSQL itself and ` +
-        'no pooler: unset DATABASE_DIRECT_URL, or correct DATABASE_URL.',
+      `DATABASE_DIRECT_URL is set, and DATABASE_URL, ${serverName(url)}, is PostgreSQL itself ` +
+        'and no pooler: unset DATABASE_DIRECT_URL, or correct DATABASE_URL.',
     );
   const reason = unpreparedReason(serverName(url), await poolerVersion(url));
   throw new StartError(`DATABASE_URL: ${reason} (${GUIDE}).`);

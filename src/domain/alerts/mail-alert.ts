@@ -26,7 +26,8 @@ export async function mailAlert(
   const path = subject === 'company' ? '' : `\n\nAbout: /api/v1/${subject}`;
   const since = `It began at ${at(created_at)}.`;
   const over = ended_at
-    ? `It ended at ${at(ended_at)}, after ${formatDuration(ended_at.getTime() - created_at.getTime())}.`
+    ? `It ended at ${at(ended_at)}, ` +
+      `after ${formatDuration(ended_at.getTime() - created_at.getTime())}.`
     : '';
   const delivery = await mailer.send({
     key: job_id,

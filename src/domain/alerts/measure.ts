@@ -45,7 +45,9 @@ const measureLowBalances: Measure = async (db, { amount, buyer_id }) => {
   const rows = await db.sql(LOW_BALANCES, { amount, buyer_id });
   return rows.map(({ subject, name, balance, low }) => ({
     subject: subject!,
-    message: `${pickName(name, subject!)}: the balance is ${formatDollars(balance!)}, below ${formatDollars(low!)}`,
+    message:
+      `${pickName(name, subject!)}: the balance is ${formatDollars(balance!)}, ` +
+      `below ${formatDollars(low!)}`,
     value: balance,
     threshold: low,
   }));

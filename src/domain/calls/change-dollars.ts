@@ -66,7 +66,9 @@ export async function setPayout(
   await recordEvent(db, {
     call_id: callId,
     event: 'payout_changed',
-    message: `the traffic source is paid ${formatDollars(target)}, before ${formatDollars(call.payout)}`,
+    message:
+      `the traffic source is paid ${formatDollars(target)}, ` +
+      `before ${formatDollars(call.payout)}`,
     details: { from: call.payout, to: target, ...toReasonDetails(adjustment_reason) },
     now,
   });

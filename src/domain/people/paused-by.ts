@@ -23,8 +23,8 @@ export function buildPauseColumns(
 const COMPUTED_PAUSE_COLUMNS = {
   paused_at:
     'CASE WHEN {row_paused}::boolean AND NOT t.paused THEN {now}::timestamptz ELSE t.paused_at END',
-  unpaused_at:
-    'CASE WHEN t.paused AND NOT {row_paused}::boolean THEN {now}::timestamptz ELSE t.unpaused_at END',
+  unpaused_at: `CASE WHEN t.paused AND NOT {row_paused}::boolean THEN {now}::timestamptz
+      ELSE t.unpaused_at END`,
   paused_by_user_id: `CASE
     WHEN {row_paused}::boolean = t.paused THEN t.paused_by_user_id
     WHEN {row_paused}::boolean THEN {row_paused_by_user_id}::bigint

@@ -67,6 +67,7 @@ function parseZips({ texts, lines, field }: ListInput): string[] {
   throw HttpProblem.field(
     field,
     'invalid_value',
-    `must have ZIP codes only, such as 90210 or 90210-1234; these are none: ${shown.join(', ')}${more}`,
+    'must have ZIP codes only, such as 90210 or 90210-1234; ' +
+      `these are none: ${shown.join(', ')}${more}`,
   );
 }

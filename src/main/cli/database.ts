@@ -69,8 +69,8 @@ async function requireStopped(sql: Sql): Promise<void> {
   const otherProcesses = await listOtherProcesses(sql);
   if (otherProcesses.length > 0)
     throw new StartError(
-      `Stop all servers and workers first (running: ${formatProcesses(otherProcesses)}). The pepper was not ` +
-        'replaced.',
+      `Stop all servers and workers first (running: ${formatProcesses(otherProcesses)}). ` +
+        'The pepper was not replaced.',
     );
 }
 

@@ -182,8 +182,8 @@ async function requireAlone(sql: Sql): Promise<void> {
   const otherCount = Math.max(otherProcesses.length, sessions!);
   if (otherCount > 0)
     throw new StartError(
-      `Others use this database (${otherCount}): stop all servers and workers first, and close what ` +
-        'else is connected to it.',
+      `Others use this database (${otherCount}): stop all servers and workers first, ` +
+        'and close what else is connected to it.',
     );
 }
 

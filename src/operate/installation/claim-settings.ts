@@ -11,7 +11,8 @@ import {
 export class OtherSettings extends StartError {
   constructor(differences: string[], otherProcesses: RunningProcess[]) {
     super(
-      `What must be equal in all processes of this database is not (running: ${formatProcesses(otherProcesses)}):\n` +
+      'What must be equal in all processes of this database is not ' +
+        `(running: ${formatProcesses(otherProcesses)}):\n` +
         differences.map((difference) => `  - ${difference}\n`).join('') +
         'Set it as it is there. To change it on purpose, stop all processes first; or, to change ' +
         'it while they run, run "npx trunkline settings accept" with the new settings, and then ' +

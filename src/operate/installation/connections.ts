@@ -45,6 +45,6 @@ export async function checkConnections(sql: Sql, settings: Settings): Promise<vo
 const tooMany = (settings: Settings, limit: string) =>
   new StartError(
     `WEB_CONCURRENCY=${settings.web_concurrency}: with DATABASE_POOL_SIZE=${settings.pool_size}, ` +
-      `the processes take up to ${countNeeded(settings)} connections, and the PostgreSQL of DATA_DIR ` +
-      `${limit}, set one of both lower, or use a PostgreSQL of your own (DATABASE_URL).`,
+      `the processes take up to ${countNeeded(settings)} connections, and the PostgreSQL of ` +
+      `DATA_DIR ${limit}, set one of both lower, or use a PostgreSQL of your own (DATABASE_URL).`,
   );

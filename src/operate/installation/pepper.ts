@@ -22,7 +22,8 @@ export class WrongPepper extends StartError {
     const sourceName = source.key_pepper ? 'KEY_PEPPER' : file;
     super(
       (isConfigured
-        ? `The credentials in this database were made with another pepper than that of ${sourceName}`
+        ? 'The credentials in this database were made with another pepper than that of ' +
+          sourceName
         : `The credentials in this database were made with a pepper that is missing in ${file}`) +
         ': set KEY_PEPPER to the right one or put its file back; if it is lost for good, run ' +
         '"npx trunkline pepper replace" and make new credentials.',
@@ -96,7 +97,8 @@ export function keepPepper(pepper: string, source: Source): void {
   if (ownPepper !== pepper)
     throw new StartError(
       `The backup was made with another pepper than that of ` +
-        `${source.key_pepper ? 'KEY_PEPPER' : buildPepperPath(source)}: remove that one, or give the right one.`,
+        `${source.key_pepper ? 'KEY_PEPPER' : buildPepperPath(source)}: ` +
+        'remove that one, or give the right one.',
     );
 }
 

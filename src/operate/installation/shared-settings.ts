@@ -58,7 +58,8 @@ export function listDifferences(recorded: SharedSettings, ownSettings: SharedSet
     const recordedValue = recorded[name];
     if (recordedValue === undefined || isDeepStrictEqual(recordedValue, value)) return [];
     if (name === 'TWILIO_AUTH_TOKEN') return `${name} is another one here`;
-    return `${name} is ${formatSetting(name, value)} here, and ${formatSetting(name, recordedValue)} there`;
+    const recordedText = formatSetting(name, recordedValue);
+    return `${name} is ${formatSetting(name, value)} here, and ${recordedText} there`;
   });
 }
 

@@ -44,7 +44,8 @@ function requireRecord(item: unknown, index: number, { items, address }: Page): 
   if (isObject(item)) return item;
   const count = items.length;
   throw new Error(
-    `${address} has ${quote(item)} as record ${index + 1} of ${count}, not an object. ${RESUME_HINT}`,
+    `${address} has ${quote(item)} as record ${index + 1} of ${count}, not an object. ` +
+      RESUME_HINT,
   );
 }
 

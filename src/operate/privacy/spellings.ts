@@ -63,7 +63,8 @@ function buildNumberPattern(number: string, local: [string] | undefined): string
   // The plus, or the digits dialed for it; a zero before the number, as in +44 (0)20.
   const prefix = `(?:(?:[+]|00|011)${SEPARATOR_PATTERN})?`;
   const forms = [
-    `${prefix}${joinDigits(code)}${SEPARATOR_PATTERN}(?:0${SEPARATOR_PATTERN})?${joinDigits(national)}`,
+    `${prefix}${joinDigits(code)}${SEPARATOR_PATTERN}` +
+      `(?:0${SEPARATOR_PATTERN})?${joinDigits(national)}`,
     // After another country code it is a different number.
     ...(local ?? []).map(
       (digits) => `(?<![+][0-9]{1,3}${SEPARATOR_PATTERN})[(]?${joinDigits(digits)}`,

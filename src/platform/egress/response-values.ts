@@ -29,7 +29,8 @@ export function findSelectorFault(selector: string): string | undefined {
       : `must be, after =~, ${PATTERN_LIMITS}`;
   return parseSteps(selector)
     ? undefined
-    : `must be a path such as $.bids[0].price of at most ${MAX_STEPS} steps, or =~ and a regular expression`;
+    : `must be a path such as $.bids[0].price of at most ${MAX_STEPS} steps, ` +
+        'or =~ and a regular expression';
 }
 
 /** A path selects from the JSON of a response, a pattern from its text. */

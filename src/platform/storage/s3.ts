@@ -114,7 +114,9 @@ function explainFault({ settings }: Bucket, fault: S3Fault, right: string): stri
       `(${name}); correct it, or start when it is up.`
     );
   if (fault.region !== undefined && fault.region !== region && (status === 301 || status === 400))
-    return `AWS_REGION: the bucket "${bucket}" is in ${fault.region}, not in ${region}; correct it.`;
+    return (
+      `AWS_REGION: the bucket "${bucket}" is in ${fault.region}, ` + `not in ${region}; correct it.`
+    );
   if (status === 404)
     return `S3_BUCKET: ${service} has no bucket "${bucket}"; make it, or correct S3_BUCKET.`;
   if (status === 401 || status === 403)

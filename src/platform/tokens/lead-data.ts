@@ -152,7 +152,9 @@ export function limitTokens(tokens: Data): { tokens: Data; faults: DataFault[] }
   return { tokens: fittingTokens, faults };
 }
 
-const LIMITS_IN_WORDS = `a submission has at most ${LIMITS.tokens} tokens, and ${LIMITS.bytes} bytes of them as JSON`;
+const LIMITS_IN_WORDS =
+  `a submission has at most ${LIMITS.tokens} tokens, ` +
+  `and ${LIMITS.bytes} bytes of them as JSON`;
 
 /** Keys that are names already come later, so that they replace converted ones. */
 function namesLast(data: Data): [string, unknown][] {

@@ -85,7 +85,8 @@ interface BarProps {
 export function Bar({ title, used, limit, is_money, resets_at }: BarProps) {
   const format = is_money ? dollars : count;
   const share = computeShare({ used, limit });
-  const left = `${format(used)} of ${format(limit)} used, ${format(Math.max(limit - used, 0))} left`;
+  const rest = format(Math.max(limit - used, 0));
+  const left = `${format(used)} of ${format(limit)} used, ${rest} left`;
   return (
     <div class="bar">
       <div class="bar-text">

@@ -93,7 +93,8 @@ export const BEGIN_CALLS = statement(
         id, company_id, uuid, created_at, updated_at, direction, status, carrier, carrier_call_id,
         from_number, caller_number, caller_country, caller_city, to_number, number_id, offer_id,
         lead_id, schedule_id, traffic_source_id, sub_id, contact_field_type, token_values, round,
-        fallback, hangup_cause, ended_at, buyer_id, connect_to, caller_state, caller_zip, service_cost
+        fallback, hangup_cause, ended_at, buyer_id, connect_to, caller_state, caller_zip,
+        service_cost
       )
       SELECT
         r.id, {company_id}, r.uuid, {now}::timestamptz, {now}::timestamptz, 'inbound', r.status,

@@ -58,7 +58,8 @@ export const bidFault = (
 
 export const suspendedFault = ({ zone }: Candidate, until: Date): Fault => ({
   reason: 'bidder_suspended',
-  message: `the bidder failed to answer again and again: asked again from ${localTime(until, zone)}`,
+  message:
+    'the bidder failed to answer again and again: ' + `asked again from ${localTime(until, zone)}`,
   details: { resumes_at: until.toISOString() },
 });
 

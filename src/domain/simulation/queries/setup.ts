@@ -181,7 +181,8 @@ export const CAPS_AND_USE = statement(
         ))
         FROM uses u
         CROSS JOIN LATERAL (
-          SELECT CASE WHEN l.buyer_group_id IS NULL THEN u.attempt ELSE u.group_attempt END AS attempt
+          SELECT
+            CASE WHEN l.buyer_group_id IS NULL THEN u.attempt ELSE u.group_attempt END AS attempt
         ) own
         WHERE u.buyer_id = l.buyer_id OR u.buyer_group_id = l.buyer_group_id
           OR u.traffic_source_id = l.traffic_source_id

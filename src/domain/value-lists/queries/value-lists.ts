@@ -71,7 +71,9 @@ export const USERS_OF_LIST = statement(
     SELECT 'Buyer', b.id::float8, b.name
     FROM buyers b
     WHERE b.company_id = {company_id} AND b.deleted_at IS NULL
-      AND (SELECT key FROM list) = ANY(SELECT value_list_of(f) FROM unnest(b.record_token_filter_data) f)
+      AND (SELECT key FROM list) = ANY(
+        SELECT value_list_of(f) FROM unnest(b.record_token_filter_data) f
+      )
     UNION
     SELECT 'Buyer', b.id::float8, b.name
     FROM buyer_conversions c

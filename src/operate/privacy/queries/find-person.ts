@@ -3,7 +3,8 @@ import { sql, statement } from '../../../data/sql';
 // Finds the leads and calls of a telephone number, a portion at a time.
 
 const LEADS_OF_NUMBER = sql`
-  SELECT l.id FROM leads l WHERE l.company_id = {company_id} AND l.caller_number = {number}::bigint`;
+  SELECT l.id FROM leads l
+  WHERE l.company_id = {company_id} AND l.caller_number = {number}::bigint`;
 
 const IS_OF_NUMBER = sql`
   c.company_id = {company_id}

@@ -40,7 +40,9 @@ export const RECORDS: PersonalData = {
       ownKeys('external_record_id'),
       {
         columns: 'import_file_key',
-        why: 'an uploaded file keeps its rows: delete the record of the file where it is about the person',
+        why:
+          'an uploaded file keeps its rows: delete the record of the file where it is about the ' +
+          'person',
       },
     ],
     impersonal: [codes('apply_block_or_unblock status')],
@@ -57,8 +59,8 @@ export const RECORDS: PersonalData = {
   call_leg_prices: { keptColumns: [atCarrier('carrier_call_id')], impersonal: [codes('currency')] },
   calls: {
     erased:
-      'external_record_id from_number to_number caller_number caller_city caller_state caller_zip ' +
-      'error_message token_values recording_url disposition_notes machine_message',
+      'external_record_id from_number to_number caller_number caller_city caller_state ' +
+      'caller_zip error_message token_values recording_url disposition_notes machine_message',
     keptColumns: [
       atCarrier('carrier_call_id'),
       forReports('caller_country sub_id connect_to quality_assurance_name'),
