@@ -17,6 +17,8 @@ import type { Write } from './changed-columns';
 
 // Every write with credentials of the company, or by a lead token, passes through here: the record
 // before it is compared with the record in the reply, both as the contract shows them, and the
+// difference is logged in the transaction of the write.
+
 type Handle = (db: Db) => Promise<unknown>;
 
 /**

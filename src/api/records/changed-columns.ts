@@ -6,8 +6,6 @@ import type { Operation } from '../../platform/contract/contract';
 import type { Caller } from '../auth/caller';
 import type { LeadOwner } from '../auth/scheme';
 
-// difference is logged in the transaction of the write.
-
 export interface Write {
   operation: Operation;
   caller: Caller;

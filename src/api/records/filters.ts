@@ -10,8 +10,6 @@ import { sidesOfFilters } from '../access/sides';
 import { cachedCount } from '../../data/projection/list-statements';
 import type { Reference } from '../../data/records';
 
-// page begins), src/api/records/copy-out.ts (CSV).
-
 export interface ListQuery {
   ids?: Reference[];
   page?: number;

@@ -11,6 +11,9 @@ import type { ListQuery } from './filters';
 import type { ListOptions } from './plan-list';
 
 // Every rule of lists is here, and in the files that it uses: src/api/records/filters.ts
+// (selection), src/api/records/plan-list.ts (the statement), src/api/records/cursor.ts (where a
+// page begins), src/api/records/copy-out.ts (CSV).
+
 /** A row of a page; one row of nulls, with the total, for an empty page. */
 interface Row {
   total: string | null;

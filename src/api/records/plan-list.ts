@@ -16,7 +16,6 @@ import type { Template } from '../../data/statement';
 import type { Db } from '../../data/db';
 import type { Filters } from './filters';
 
-// (selection), src/api/records/plan-list.ts (the statement), src/api/records/cursor.ts (where a
 export interface ListOptions {
   db: Db;
   now: Date;
