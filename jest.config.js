@@ -4,6 +4,8 @@ require('./tests/support/typescript');
 /** @type {import('jest').Config} */
 module.exports = {
   testMatch: ['<rootDir>/tests/**/*.test.ts'],
+  // It needs packages that only `npm run test:clients` installs.
+  testPathIgnorePatterns: ['/node_modules/', '/tests/clients/sdk.test.ts'],
   transform: {},
   runtime: '<rootDir>/tests/support/runtime.js',
   testEnvironment: '<rootDir>/tests/support/environment.js',

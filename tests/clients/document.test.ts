@@ -16,11 +16,15 @@ test('docs/sdk.md shows each program that is run, and nothing that is not', () =
 });
 
 test('docs/sdk.md names the versions that are run', () => {
-  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const read = (file: string) => JSON.parse(readFileSync(join(ROOT, file), 'utf8'));
+  const packages = {
+    ...read('package.json').devDependencies,
+    ...read('tests/clients/package.json').dependencies,
+  };
   const names = ['openapi-typescript', 'openapi-fetch', '@hey-api/openapi-ts', 'orval'];
   const python = readFileSync(join(ROOT, 'tests/clients/matrix/requirements.txt'), 'utf8');
   const versions = [
-    ...names.map((name) => devDependencies[name]),
+    ...names.map((name) => packages[name]),
     ...['openapi-generator-cli', 'openapi-python-client'].map(
       (name) => new RegExp(`^${name}==(.+)$`, 'm').exec(python)![1],
     ),

@@ -6,13 +6,13 @@ import { promisify } from 'node:util';
 import { startOutreach } from '../../src/main/background/start';
 import type { Running } from '../../src/data/jobs/loop';
 import { ownNumber } from '../support/leads';
+import { clientsBin } from './matrix/generators';
 import { buildApp, createWorld, type World } from '../support/world';
 
 // A client that is generated from openapi.yaml, type-checked, and driven against a server.
 
 const ROOT = join(__dirname, '../..');
 const folder = join(process.env.TRUNKLINE_TEST_FOLDER!, 'sdk');
-const bin = (name: string) => join(ROOT, 'node_modules/.bin', name);
 let world: World;
 let server: Server;
 let url: string;
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 test('the SDK that @hey-api/openapi-ts makes of the contract compiles and works', async () => {
   execFileSync(
-    bin('openapi-ts'),
+    clientsBin('openapi-ts'),
     ['-i', 'openapi.yaml', '-o', folder, '-c', '@hey-api/client-fetch', '--no-log-file'],
     { cwd: ROOT, stdio: 'pipe' },
   );
@@ -54,7 +54,7 @@ test('the SDK that @hey-api/openapi-ts makes of the contract compiles and works'
     'es2022,dom,dom.iterable',
   ];
   const checked = spawnSync(
-    bin('tsc'),
+    join(ROOT, 'node_modules/.bin/tsc'),
     [
       ...types,
       '--types',

@@ -1,11 +1,14 @@
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { compilers } from './compilers';
 import { executeOrFail } from './execute';
 import { openapiGenerator, python } from './toolchains';
 
 export const ROOT = join(__dirname, '../../..');
-export const bin = (name: string): string => join(ROOT, 'node_modules/.bin', name);
+/** Packages of tests/clients/package.json, which `npm run test:clients` installs. */
+const PACKAGES = join(__dirname, '../node_modules');
+const bin = (name: string): string => join(ROOT, 'node_modules/.bin', name);
+export const clientsBin = (name: string): string => join(PACKAGES, '.bin', name);
 
 export interface Generator {
   name: string;
@@ -106,7 +109,7 @@ export const GENERATORS: Generator[] = [
     generate: async (file, folder) => {
       const args = ['-i', file, '-o', join(folder, 'trunkline'), '--no-log-file'];
       return warningLines(
-        (await executeOrFail('generating', bin('openapi-ts'), args, { cwd: folder })).output,
+        (await executeOrFail('generating', clientsBin('openapi-ts'), args, { cwd: folder })).output,
       );
     },
   },
@@ -115,9 +118,11 @@ export const GENERATORS: Generator[] = [
     operations: 'trunkline.ts',
     compile: compilers.orval,
     generate: async (file, folder) => {
+      // The client imports axios.
+      symlinkSync(PACKAGES, join(folder, 'node_modules'));
       const args = ['--input', file, '--output', join(folder, 'trunkline.ts')];
       return warningLines(
-        (await executeOrFail('generating', bin('orval'), args, { cwd: folder })).output,
+        (await executeOrFail('generating', clientsBin('orval'), args, { cwd: folder })).output,
       );
     },
   },

@@ -179,7 +179,7 @@ async function main(): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const contract = load(readFileSync(file, 'utf8')) as Contract;
   writeFileSync(join(folder, 'contract.json'), JSON.stringify(contract));
-  // The clients' own imports (axios, openapi-fetch) are found here.
+  // The clients' own imports (openapi-fetch, types of Node) are found here.
   if (!existsSync(join(folder, 'node_modules')))
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const rows = await tryAll(selectGenerators(), {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { satisfies } from 'semver';
 
 // Installed packages and the actions of CI are those that were reviewed.
 
@@ -10,12 +11,17 @@ interface Package {
   integrity?: string;
   dev?: boolean;
   hasInstallScript?: boolean;
+  engines?: { node?: string };
 }
 const ROOT = join(__dirname, '../../..');
-const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-  packages: Record<string, Package>;
-};
-const installed = Object.entries(packages).filter(([path]) => path !== '');
+function lockedPackages(file: string): [path: string, Package][] {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as {
+    packages: Record<string, Package>;
+  };
+  return Object.entries(packages).filter(([path]) => path !== '');
+}
+const installed = lockedPackages('package-lock.json');
+const all = [...installed, ...lockedPackages('tests/clients/package-lock.json')];
 const parseName = (path: string) => path.split('node_modules/').at(-1)!;
 
 test('only the known packages of a user have install scripts, and none of them is needed', () => {
@@ -32,14 +38,23 @@ test('only the known packages of a user have install scripts, and none of them i
 });
 
 test('no package that reports installations is installed', () => {
-  const reporting = installed.filter(
+  const reporting = all.filter(
     ([path, { name }]) => (name ?? parseName(path)) === '@scarf/scarf',
   );
   expect(reporting).toEqual([]);
 });
 
+test('npm ci warns on no version of Node.js that is supported', () => {
+  const refused = installed.flatMap(([path, { engines }]) =>
+    ['20.19.0', '22.13.0', '24.0.0']
+      .filter((version) => engines?.node && !satisfies(version, engines.node))
+      .map((version) => `${path} on ${version}`),
+  );
+  expect(refused).toEqual([]);
+});
+
 test('every package has a checksum', () => {
-  const unchecked = installed.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
+  const unchecked = all.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
   expect(unchecked.map(([path]) => path)).toEqual([]);
 });
 
