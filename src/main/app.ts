@@ -11,7 +11,7 @@ import { consolePages } from '../console/console';
 import { createHandlers } from './handlers';
 import type { Pipeline } from '../api/request/read-call';
 import { bind } from '../api/bind';
-import { BODY_TIMEOUTS, bodyTimeout, type BodyTimeouts } from '../api/request/body-timeout';
+import { BODY_TIMEOUTS, bodyTimeout } from '../api/request/body-timeout';
 import { changeLog } from '../api/records/change-log';
 import { cors } from '../api/cors';
 import { docs } from '../api/docs/routes';
@@ -53,7 +53,7 @@ export function createApp(
   const { config, log, database } = deps;
   const app = expressApp(config);
   const pipeline = {
-    ...buildPipeline(app, deps, replacements.timeouts ?? BODY_TIMEOUTS),
+    ...buildPipeline(app, deps, replacements),
     ...replacements,
   };
 
@@ -80,7 +80,11 @@ function expressApp({ trust_proxy }: Config): Express {
   return app;
 }
 
-const buildPipeline = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeline => ({
+const buildPipeline = (
+  app: Express,
+  deps: Deps,
+  { timeouts = BODY_TIMEOUTS, validate = validator(app) }: Partial<Pipeline>,
+): Pipeline => ({
   authenticator: deps.authenticator,
   limits: deps.limits,
   readBody: bodyReader(deps.config),
@@ -92,7 +96,7 @@ const buildPipeline = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeli
     max_body_bytes: deps.config.max_body_bytes,
     timeouts,
   }),
-  validate: validator(app),
+  validate,
   queries: new ValidQueries(),
   tenants: deps.tenants,
   destinations: loadDestinationTest,

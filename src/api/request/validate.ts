@@ -126,12 +126,20 @@ type Step = RequestHandler & { name: string };
 /** Checks a request, already in the contract's types; throws the validator's error. */
 export type Validator = (operation: Operation, req: Request, res: Response) => Promise<void>;
 
+let shared: Validator | undefined;
+
+/**
+ * The validator of this process: it depends on the contract alone, so that all applications of the
+ * process have the same.
+ */
+export const validator = (app: Application): Validator => (shared ??= createValidator(app));
+
 /**
  * Runs express-openapi-validator one step at a time; it is created for each resource at the first
  * request. Its route lookup compiles every path again at each request, so it runs once for each
  * operation and its result is kept; src/api/auth/authenticator.ts replaces its security step.
  */
-export function validator(app: Application): Validator {
+function createValidator(app: Application): Validator {
   const document = requestDocument(contract.document);
   const stepsByResource = new Map<string, Steps>();
   const preparedChecks = new WeakMap<Operation, PreparedCheck>();

@@ -31,6 +31,8 @@ export type OutreachDeps = Pick<
 export interface OutreachOptions {
   /** The duration of claims: other workers take over the leads of a failed one afterwards. */
   lease_ms?: number;
+  /** Leads that are claimed at once. */
+  batch_size?: number | undefined;
   /** Aborted to end the worker soon: deliveries in progress finish, other leads are released. */
   signal?: AbortSignal;
 }
@@ -53,12 +55,13 @@ interface Batch {
 /** Contacts one batch of due leads, and returns how many there were. */
 export async function processDueLeads(
   deps: OutreachDeps,
-  { lease_ms = LEASE_MS, signal }: OutreachOptions = {},
+  { lease_ms = LEASE_MS, batch_size, signal }: OutreachOptions = {},
 ): Promise<number> {
   const { database, carrier, mailer, clock } = deps;
   const sql = sqlOn(database.pool);
   const batch = { claim_id: randomUUID(), lease_ms, now: clock() };
-  const limit = carrier.instant && mailer.instant ? BATCH_SIZE.instant : BATCH_SIZE.external;
+  const usualSize = carrier.instant && mailer.instant ? BATCH_SIZE.instant : BATCH_SIZE.external;
+  const limit = batch_size ?? usualSize;
   const leads = await claimDueLeads(sql, { ...batch, limit, lease_until: leaseEnd(batch) });
   if (leads.length === 0) return 0;
   const deferred = await processBatch(leads, batch, deps);

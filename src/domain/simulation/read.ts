@@ -42,17 +42,17 @@ const PAGE = 5_000;
 export async function* loadPastCalls(
   db: Connection,
   period: Period,
-  needs: { tokens: boolean; history: boolean },
+  { page: pageSize = PAGE, ...needs }: { tokens: boolean; history: boolean; page?: number },
 ): AsyncGenerator<PastCall[]> {
   let after: { after_at: Date | string; after_id: number } = {
     after_at: '-infinity',
     after_id: 0,
   };
   for (;;) {
-    const page = await db.sql(PAST_CALLS, { ...period, ...needs, ...after, page: PAGE });
+    const page = await db.sql(PAST_CALLS, { ...period, ...needs, ...after, page: pageSize });
     const last = page.at(-1);
     if (last) yield page;
-    if (!last || page.length < PAGE) return;
+    if (!last || page.length < pageSize) return;
     after = { after_at: last.at, after_id: last.id };
   }
 }

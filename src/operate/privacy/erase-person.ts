@@ -48,7 +48,11 @@ export interface EraseOptions {
    * receipt.
    */
   onRecordings?: (urls: string[]) => void;
+  /** Leads or calls of a transaction, at most. */
+  portion?: number;
 }
+
+const PORTION = 200;
 
 /**
  * Erases the data of the person with a telephone number from a company. May be repeated. Throws
@@ -57,11 +61,11 @@ export interface EraseOptions {
 export async function erasePerson(
   tenants: TenantDatabases,
   companyId: bigint,
-  { number, now, onRecordings = () => undefined }: EraseOptions,
+  { number, now, onRecordings = () => undefined, portion = PORTION }: EraseOptions,
 ): Promise<Receipt> {
   const db = tenants.of(companyId);
   const [erased, keptCounts] = [new Tally(), new Tally()];
-  const person = { db, number, now, erased };
+  const person = { db, number, now, portion, erased };
   const recordingUrls = new Set<string>();
   const [company] = await db.sql(READ_COUNTRY, {});
   const country = company!.country;

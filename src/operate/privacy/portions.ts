@@ -26,24 +26,24 @@ import { ERASE_EMAILS, ERASE_TEXTS } from './queries/erase-messages';
 import { LIST_CALLS, LIST_DELETED_LEADS, LOCK_LIVING_LEADS } from './queries/find-person';
 import { Tally } from './tally';
 
-// Erases the data of a person in portions: each is a transaction that locks at most LIMIT leads or
-// calls, in the order of their ids, and their parts. An interrupted erasure is repeated.
-
-const LIMIT = 200;
+// Erases the data of a person in portions: each is a transaction that locks so many leads or calls
+// at most, in the order of their ids, and their parts. An interrupted erasure is repeated.
 
 export interface Person {
   db: Db;
   /** E.164 without the plus. */
   number: string;
   now: Date;
+  /** Leads or calls of a transaction, at most. */
+  portion: number;
   erased: Tally;
 }
 
 /** Deletes the leads as requests would, so that nothing more is sent to them. */
-export async function deleteLeads({ db, number, now }: Person): Promise<void> {
-  for (let count = LIMIT; count === LIMIT;)
+export async function deleteLeads({ db, number, now, portion }: Person): Promise<void> {
+  for (let count = portion; count === portion;)
     count = await db.transaction(async (tx) => {
-      const leads = await tx.sql(LOCK_LIVING_LEADS, { number, limit: LIMIT });
+      const leads = await tx.sql(LOCK_LIVING_LEADS, { number, limit: portion });
       for (const { id } of leads) await deleteLead(tx, BigInt(id), now);
       await moveCount(tx, 'leads', -leads.length);
       return leads.length;
@@ -92,14 +92,14 @@ const LEAD_STATEMENTS = { lead_logs: ERASE_LEAD_LOGS, ...SHARED_STATEMENTS, lead
  * they are erased from the database.
  */
 export async function eraseCalls(
-  { db, number, erased }: Person,
+  { db, number, portion, erased }: Person,
   onRecordings: (urls: string[]) => void,
 ): Promise<void> {
   for (let after: string | undefined = '0'; after !== undefined;) {
     const calls: Row<'erasure.list_calls', { id: string }>[] = await db.sql(LIST_CALLS, {
       number,
       after,
-      limit: LIMIT,
+      limit: portion,
     });
     const ids = { lead_ids: [], call_ids: calls.map(({ id }) => id) };
     after = ids.call_ids.at(-1);
@@ -110,14 +110,14 @@ export async function eraseCalls(
 
 /** Erases rows with the number in a column of their own, of whatever lead or call. */
 export async function eraseNumber(person: Person): Promise<void> {
-  const { db, number, erased } = person;
+  const { db, number, portion, erased } = person;
   await eraseTexts(person, { lead_ids: [], number });
   const repeat = async (
     table: string,
     statement: typeof DELETE_PINGS | typeof ERASE_CONVERSIONS_OF_NUMBER,
   ) => {
-    for (let count = LIMIT; count === LIMIT;) {
-      count = (await db.sql(statement as typeof DELETE_PINGS, { number, limit: LIMIT })).length;
+    for (let count = portion; count === portion;) {
+      count = (await db.sql(statement as typeof DELETE_PINGS, { number, limit: portion })).length;
       erased.add(table, count);
     }
   };
@@ -140,8 +140,8 @@ const countUndeleted = (rows: { was_counted: boolean | null }[]): number =>
 
 export type DeletedLead = Row<'erasure.list_deleted_leads', { id: string }>;
 
-export const listDeletedLeads = ({ db, number }: Person): Promise<DeletedLead[]> =>
-  db.sql(LIST_DELETED_LEADS, { number, limit: LIMIT });
+export const listDeletedLeads = ({ db, number, portion }: Person): Promise<DeletedLead[]> =>
+  db.sql(LIST_DELETED_LEADS, { number, limit: portion });
 
 /** Empties deleted leads with their parts, including their addresses. */
 export async function eraseLeads(
@@ -149,11 +149,11 @@ export async function eraseLeads(
   leads: readonly DeletedLead[],
   emails: string[],
 ): Promise<void> {
-  const { db, now, erased } = person;
+  const { db, now, portion, erased } = person;
   const ids = { lead_ids: leads.map(({ id }) => id), call_ids: [] };
   await eraseTexts(person, { lead_ids: ids.lead_ids, number: null });
   await eraseWindows(person, 'emails', (tx, after) =>
-    tx.sql(ERASE_EMAILS, { ...ids, emails, after, limit: LIMIT, now: now.toISOString() }),
+    tx.sql(ERASE_EMAILS, { ...ids, emails, after, limit: portion, now: now.toISOString() }),
   );
   erased.merge(await db.transaction((tx) => eraseParts(tx, ids, LEAD_STATEMENTS)));
 }
@@ -163,16 +163,21 @@ const eraseTexts = (
   whose: { lead_ids: string[]; number: string | null },
 ): Promise<void> =>
   eraseWindows(person, 'text_messages', (tx, after) =>
-    tx.sql(ERASE_TEXTS, { ...whose, after, limit: LIMIT, now: person.now.toISOString() }),
+    tx.sql(ERASE_TEXTS, {
+      ...whose,
+      after,
+      limit: person.portion,
+      now: person.now.toISOString(),
+    }),
   );
 
 /** Erases rows in the order of their ids, window by window. */
 async function eraseWindows(
-  { db, erased }: Person,
+  { db, portion, erased }: Person,
   table: 'text_messages' | 'emails',
   erase: (tx: Db, after: string) => Promise<{ id: string; was_counted: boolean | null }[]>,
 ): Promise<void> {
-  for (let [after, count] = ['0', LIMIT]; count === LIMIT;) {
+  for (let [after, count] = ['0', portion]; count === portion;) {
     const start = after;
     const rows = await db.transaction(async (tx) => {
       const changed = await erase(tx, start);
