@@ -2,6 +2,7 @@ const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 require('./typescript');
 const { onTestEvent, recordAnswers } = require('./worker/answers');
+const { closeServers } = require('./worker/servers');
 
 /** Properties of Jest's framework on the global object: its handlers, the tests of the file. */
 const KEPT_BY_JEST = ['EVENT_HANDLERS', 'JEST_STATE_SYMBOL'];
@@ -34,6 +35,7 @@ module.exports = class WorkerEnvironment {
   }
 
   async teardown() {
+    closeServers();
     this.fakeTimers.dispose();
     this.fakeTimersModern.dispose();
     const { console, exit, env } = this.before;

@@ -16,6 +16,7 @@ import { createCompany } from '../../src/operate/installation/create-company';
 import { issueCredentials, type NewCredentials } from '../../src/domain/people/issue-credentials';
 import { checkAnswer } from './worker/contract-check';
 import { validate } from './worker/validator';
+import { keptConnections, serverFor } from './worker/servers';
 import { openFleet } from './fleet';
 import { secondsForDatabase } from './patience';
 import { rawSql, worldDatabase } from './world-database';
@@ -208,8 +209,11 @@ export function caller(app: World['app'] | string, auth: string | null): Api {
   return async (method, path, options = {}) => {
     const url = path.startsWith('/') ? path : `/api/v1/${path}`;
     const withAuth = options.auth === undefined ? auth : options.auth;
-    let req = request(app)
+    let req = request(typeof app === 'string' ? app : serverFor(app))
       [method](url)
+      .agent(keptConnections)
+      // Compressing is tested where it matters, and takes time.
+      .set('Accept-Encoding', 'identity')
       .set(options.headers ?? {});
     if (withAuth !== null) req = req.set('Authorization', basic(withAuth));
     if (options.query) req = req.query(options.query);
