@@ -1,0 +1,27 @@
+import { CommanderError, type Command } from 'commander';
+import { createProgram } from './program';
+
+/** Exit code of a command that was called wrongly. */
+const WRONG_USE = 2;
+
+/** Runs a command and returns its exit code; what could not be done is printed. */
+export async function runCommandLine(args: readonly string[]): Promise<number> {
+  const program = createProgram();
+  throwOnExit(program);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    // The library has printed the fault.
+    if (error instanceof CommanderError) return error.exitCode && WRONG_USE;
+    // A message may quote text of another service, a file or a row.
+    const { message } = error as Error;
+    process.stderr.write(`${message.replace(/[^\P{Cc}\t\n]/gu, '?')}\n`);
+    return 1;
+  }
+}
+
+function throwOnExit(command: Command): void {
+  command.exitOverride();
+  command.commands.forEach(throwOnExit);
+}
