@@ -1,17 +1,14 @@
 import type { Request, Response } from 'express';
 import { contract, type Operation } from '../../src/platform/contract/contract';
 import { problemFor } from '../../src/api/reply/error-handler';
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 import { validate } from '../support/worker/validator';
 
 // After the first request of an operation the validator gets only the parameters that a request
 // has. Its verdict must not depend on whether the request is the first.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { api } = world;
 
 const GETS = contract.operations.filter(({ method, body }) => method === 'get' && !body);
 const BAD = ['x', 'a:b', '{"a":1}', '[1]'];
@@ -52,11 +49,11 @@ test('each parameter is checked alike by the first request and by later ones', a
 
 test('a default of an absent parameter is set, and an unknown parameter is refused', async () => {
   for (let turn = 0; turn < 3; turn++) {
-    const list = await world.company.api('get', 'buyers');
+    const list = await api('get', 'buyers');
     expect(list.body.metadata).toMatchObject({ page: 1, per_page: 25 });
-    const unknown = await world.company.api('get', 'buyers', { query: { shoe_size: 1 } });
+    const unknown = await api('get', 'buyers', { query: { shoe_size: 1 } });
     expect([unknown.status, Object.keys(unknown.body.errors)]).toEqual([422, ['shoe_size']]);
-    const wrong = await world.company.api('get', 'buyers', { query: { per_page: 'many' } });
+    const wrong = await api('get', 'buyers', { query: { per_page: 'many' } });
     expect([wrong.status, Object.keys(wrong.body.errors)]).toEqual([422, ['per_page']]);
   }
 });

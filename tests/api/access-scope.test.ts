@@ -7,20 +7,19 @@ import { findTable } from '../support/example-bodies';
 import { createPartner, SCOPES } from '../support/partner';
 import { listProperties, listReferences } from '../support/references';
 import { createMember, type Member } from '../support/teams';
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
 // Derived from openapi.yaml: users who are limited to the records of teams send every operation.
 // The records of the fixture are granted to no team.
 
 const NOWHERE = '999999999';
-let world: World;
+const world = useWorld();
 let fixture: Fixture;
 let powerless: Member;
 let reader: Member;
 let partner: Member;
 
 beforeAll(async () => {
-  world = await createWorld();
   fixture = await createFixture(world);
   powerless = await createMember(world.company, 'powerless@example.com');
   reader = await createMember(world.company, 'reader@example.com', {
@@ -28,7 +27,6 @@ beforeAll(async () => {
   });
   ({ partner } = await createPartner(world));
 });
-afterAll(() => world.close());
 
 const scoped = contract.operations.filter(
   ({ credentials, scope }) => credentials === 'account' && scope !== undefined,

@@ -3,17 +3,17 @@ import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { captureLog } from '../support/captured-log';
 import { eventually } from '../support/engine-process';
-import { buildApp, basic, createWorld, type World } from '../support/world';
+import { buildApp, basic } from '../support/world';
+import { useWorld } from '../support/use-world';
 
 // A request whose connection ends is not run as one without a body.
 
 const captured = captureLog();
-let world: World;
+const world = useWorld({ log: captured.log });
 let server: Server;
 let ended: Promise<unknown>;
 
 beforeAll(async () => {
-  world = await createWorld({ log: captured.log });
   const { authenticator } = world.deps;
   const slow: typeof authenticator = {
     ...authenticator,
@@ -28,10 +28,7 @@ beforeAll(async () => {
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-});
-afterAll(async () => {
-  server.close();
-  await world.close();
+  world.closeLater(() => server.close());
 });
 
 test('a call of a client that goes away while its credentials are read is not begun', async () => {

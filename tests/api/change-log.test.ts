@@ -2,13 +2,10 @@ import { contract, type Operation } from '../../src/platform/contract/contract';
 import { isLogged } from '../../src/api/records/change-log';
 import { createFixture, type Fixture } from '../support/example';
 import { createMember } from '../support/teams';
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { create, api } = world;
 
 interface Entry {
   record_type: string;
@@ -23,21 +20,19 @@ interface Entry {
 
 const entries = async (query: object = {}): Promise<Entry[]> =>
   (
-    await world.company.api('get', 'change_logs', {
+    await api('get', 'change_logs', {
       query: { per_page: 1000, order_dir: 'desc', ...query },
     })
   ).body.change_logs;
 
 describe('derived from the contract', () => {
-  let ownWorld: World;
+  const ownWorld = useWorld();
   let fixture: Fixture;
   let secrets: { secret: string }[];
   beforeAll(async () => {
-    ownWorld = await createWorld();
     fixture = await createFixture(ownWorld);
     secrets = await ownWorld.sql('SELECT token AS secret FROM lead_tokens');
   });
-  afterAll(() => ownWorld.close());
 
   const countLogs = async () =>
     Number((await ownWorld.sql<{ n: string }>('SELECT count(*) AS n FROM change_logs'))[0]!.n);
@@ -106,7 +101,6 @@ describe('derived from the contract', () => {
 const PAID = { current_conversion_revenue: 12.5, current_conversion_duration: 30 };
 
 test('an update names exactly the columns that changed, from what to what', async () => {
-  const { api } = world.company;
   const { buyer } = (await api('post', 'buyers', { body: { name: 'Acme', tier: 2 } })).body;
   await api('put', `buyers/${buyer.id}`, {
     body: { paused: true, tier: 2, attempt_daily_limit: 5, ...PAID },
@@ -128,10 +122,8 @@ test('an update names exactly the columns that changed, from what to what', asyn
 });
 
 test('buyers of a group and users of a team are columns of the record', async () => {
-  const { api } = world.company;
-  const buyer = (await api('post', 'buyers', { body: { name: 'Member' } })).body.buyer.id;
-  const group = (await api('post', 'buyer_groups', { body: { name: 'Group' } })).body.buyer_group
-    .id;
+  const buyer = await create('buyers', { name: 'Member' });
+  const group = await create('buyer_groups', { name: 'Group' });
   await api('put', `buyer_groups/${group}`, {
     body: { add_buyer_ids: [buyer] },
     headers: { 'X-Request-Id': 'r-2' },
@@ -143,8 +135,8 @@ test('buyers of a group and users of a team are columns of the record', async ()
 });
 
 test('a field without a column is logged as it was sent: users who get access', async () => {
-  const { buyer } = (await world.company.api('post', 'buyers', { body: { name: 'Open' } })).body;
-  await world.company.api('put', `buyers/${buyer.id}`, {
+  const { buyer } = (await api('post', 'buyers', { body: { name: 'Open' } })).body;
+  await api('put', `buyers/${buyer.id}`, {
     body: { team_users_emails: ['stranger@example.com'] },
     headers: { 'X-Request-Id': 'r-6' },
   });
@@ -154,8 +146,7 @@ test('a field without a column is logged as it was sent: users who get access', 
 });
 
 test('the entry does not depend on the serializer, and has the lead before a capture', async () => {
-  const { api } = world.company;
-  const offerId = (await api('post', 'offers', { body: { name: 'Leads' } })).body.offer.id;
+  const offerId = await create('offers', { name: 'Leads' });
   const capture = (email: string, id: string) =>
     api('post', 'leads/capture', {
       body: { offer_id: offerId, caller_id: '+12125550166', email },
@@ -178,7 +169,6 @@ test('the entry does not depend on the serializer, and has the lead before a cap
 });
 
 test('no key of a webhook is in it', async () => {
-  const { api } = world.company;
   const secrets = {
     url: 'https://hooks.example.com/PATHKEY?k=QUERYKEY',
     headers: { Authorization: 'HEADERKEY' },
@@ -190,7 +180,7 @@ test('no key of a webhook is in it', async () => {
   await api('put', `outgoing_webhooks/${response.body.outgoing_webhook.id}`, {
     body: { ...secrets, name: 'Other', url: 'https://else.example.com/PATHKEY' },
   });
-  const scheduleId = (await api('post', 'schedules', { body: { name: 'S' } })).body.schedule.id;
+  const scheduleId = await create('schedules', { name: 'S' });
   expect(
     (
       await api('post', 'schedule_actions', {
@@ -204,7 +194,6 @@ test('no key of a webhook is in it', async () => {
 });
 
 test('a failed write has no entry, and a failed entry cancels the write', async () => {
-  const { api } = world.company;
   const { buyer } = (await api('post', 'buyers', { body: { name: 'Safe', user_buyer_id: 'safe' } }))
     .body;
   await api('post', 'buyers', {
@@ -231,7 +220,6 @@ test('a failed write has no entry, and a failed entry cancels the write', async 
 });
 
 test('fifty parallel changes of a record form a chain: each starts where one ended', async () => {
-  const { api } = world.company;
   const { buyer } = (await api('post', 'buyers', { body: { name: 'n0' } })).body;
   const names = Array.from({ length: 50 }, (_, n) => `n${n + 1}`);
   const answers = await Promise.all(
@@ -253,7 +241,7 @@ test('fifty parallel changes of a record form a chain: each starts where one end
 
 test('a request that is repeated with its Idempotency-Key is logged once', async () => {
   const send = () =>
-    world.company.api('post', 'buyers', {
+    api('post', 'buyers', {
       body: { name: 'Once' },
       headers: { 'Idempotency-Key': 'once', 'X-Request-Id': 'r-5' },
     });
@@ -263,7 +251,6 @@ test('a request that is repeated with its Idempotency-Key is logged once', async
 });
 
 test('lists have filters, cursors and CSV; a limited user sees only own entries', async () => {
-  const { api } = world.company;
   const { buyer } = (await api('post', 'buyers', { body: { name: 'Theirs' } })).body;
   const ann = await createMember(world.company, 'ann@example.com', {
     permissions: ['buyers:read', 'buyers:update', 'change_logs:read'],

@@ -1,14 +1,10 @@
 import request from 'supertest';
 import { contract } from '../../src/platform/contract/contract';
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
 // The contract as documents, and the pages that show it.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 const get = (path: string) => request(world.app).get(path);
 

@@ -1,13 +1,10 @@
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld({ environment: { DATABASE_POOL_SIZE: '20' } });
-});
-afterAll(() => world.close());
+const world = useWorld({ environment: { DATABASE_POOL_SIZE: '20' } });
+const { createRecord, create, api } = world;
 
 const buyer = async (more: object = {}) =>
-  (await world.company.api('post', 'buyers', { body: { name: 'B', ...more } })).body.buyer as {
+  (await createRecord('buyers', { name: 'B', ...more })) as {
     id: number;
   };
 
@@ -16,10 +13,8 @@ test('100 parallel adds and removes result in exactly the expected members', asy
     Array.from({ length: 60 }, async (_, n) => (await buyer({ user_buyer_id: `m${n}` })).id),
   );
   const [start, added, byName] = [ids.slice(0, 30), ids.slice(30, 50), ids.slice(50)];
-  const group = (
-    await world.company.api('post', 'buyer_groups', { body: { name: 'G', buyer_ids: start } })
-  ).body.buyer_group.id;
-  const put = (body: object) => world.company.api('put', `buyer_groups/${group}`, { body });
+  const group = await create('buyer_groups', { name: 'G', buyer_ids: start });
+  const put = (body: object) => api('put', `buyer_groups/${group}`, { body });
   const changes = [
     ...added.map((id) => put({ add_buyer_ids: [id] })),
     ...start.slice(0, 15).map((id) => put({ remove_buyer_ids: [id] })),
@@ -31,7 +26,7 @@ test('100 parallel adds and removes result in exactly the expected members', asy
   ];
   expect(changes).toHaveLength(100);
   expect((await Promise.all(changes)).map(({ status }) => status)).toEqual(Array(100).fill(200));
-  const { body } = await world.company.api('get', `buyer_groups/${group}`);
+  const { body } = await api('get', `buyer_groups/${group}`);
   expect(body.buyer_group.buyer_ids).toEqual(
     [...start.slice(25), ...added, ...byName].toSorted((a, b) => a - b),
   );
@@ -41,48 +36,39 @@ test('100 parallel adds and removes result in exactly the expected members', asy
 test('a buyer deleted while it is added to a group is in no group', async () => {
   for (let round = 0; round < 15; round++) {
     const { id } = await buyer();
-    const group = (await world.company.api('post', 'buyer_groups', { body: { name: 'G' } })).body
-      .buyer_group.id;
+    const group = await create('buyer_groups', { name: 'G' });
     await Promise.all([
-      world.company.api('put', `buyer_groups/${group}`, { body: { add_buyer_ids: [id] } }),
-      world.company.api('delete', `buyers/${id}`),
+      api('put', `buyer_groups/${group}`, { body: { add_buyer_ids: [id] } }),
+      api('delete', `buyers/${id}`),
     ]);
-    expect(
-      (await world.company.api('get', `buyer_groups/${group}`)).body.buyer_group.buyer_ids,
-    ).toEqual([]);
+    expect((await api('get', `buyer_groups/${group}`)).body.buyer_group.buyer_ids).toEqual([]);
   }
 });
 
 test('changes that lock the same records in different orders all succeed', async () => {
   for (let round = 0; round < 10; round++) {
     const { id } = await buyer();
-    const fleet = (
-      await world.company.api('post', 'buyer_fleets', {
-        body: { name: 'F', user_fleet_id: `f${round}` },
-      })
-    ).body.buyer_fleet.id;
-    const group = (
-      await world.company.api('post', 'buyer_groups', { body: { name: 'G', buyer_ids: [id] } })
-    ).body.buyer_group.id;
-    await world.company.api('put', `buyers/${id}`, { body: { buyer_fleet_id: fleet } });
+    const fleet = await create('buyer_fleets', { name: 'F', user_fleet_id: `f${round}` });
+    const group = await create('buyer_groups', { name: 'G', buyer_ids: [id] });
+    await api('put', `buyers/${id}`, { body: { buyer_fleet_id: fleet } });
     const [moved, ...rest] = await Promise.all([
-      world.company.api('put', `buyers/${id}`, { body: { buyer_fleet_id: fleet, tier: 2 } }),
-      world.company.api('delete', `buyer_fleets/${fleet}`),
-      world.company.api('put', `buyer_groups/${group}`, {
+      api('put', `buyers/${id}`, { body: { buyer_fleet_id: fleet, tier: 2 } }),
+      api('delete', `buyer_fleets/${fleet}`),
+      api('put', `buyer_groups/${group}`, {
         body: { buyer_ids: [], add_buyer_ids: [id] },
       }),
-      world.company.api('put', `buyers/${id}`, { body: { tier: 3 } }),
+      api('put', `buyers/${id}`, { body: { tier: 3 } }),
     ]);
     expect([200, 422]).toContain(moved!.status);
     expect(rest.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect((await world.company.api('get', `buyers/${id}`)).body.buyer.buyer_fleet_id).toBe(null);
+    expect((await api('get', `buyers/${id}`)).body.buyer.buyer_fleet_id).toBe(null);
   }
 });
 
 test('of simultaneous buyers with one user_buyer_id only one is created', async () => {
   const responses = await Promise.all(
     Array.from({ length: 12 }, () =>
-      world.company.api('post', 'buyers', { body: { user_buyer_id: 'only-one' } }),
+      api('post', 'buyers', { body: { user_buyer_id: 'only-one' } }),
     ),
   );
   const count = (status: number) => responses.filter((res) => res.status === status).length;
@@ -112,7 +98,7 @@ test('total_count stays exact through parallel creates and deletes', async () =>
 
 describe('Idempotency-Key', () => {
   const post = (key: string, body: object) =>
-    world.company.api('post', 'buyers', { body, headers: { 'Idempotency-Key': key } });
+    api('post', 'buyers', { body, headers: { 'Idempotency-Key': key } });
 
   test('returns the first answer for a repeated request, with one effect', async () => {
     const first = await post('a', { name: 'Once' });
@@ -123,9 +109,7 @@ describe('Idempotency-Key', () => {
       second.headers['idempotent-replayed'],
       second.headers.etag,
     ]).toEqual([undefined, 'true', first.headers.etag]);
-    expect((await world.company.api('get', 'buyers?fulltext=Once')).body.metadata.total_count).toBe(
-      1,
-    );
+    expect((await api('get', 'buyers?fulltext=Once')).body.metadata.total_count).toBe(1);
   });
 
   test('refuses another request with the same key', async () => {
@@ -135,7 +119,7 @@ describe('Idempotency-Key', () => {
       422,
       ['Idempotency-Key'],
     ]);
-    const elsewhere = await world.company.api('post', 'buyer_fleets', {
+    const elsewhere = await api('post', 'buyer_fleets', {
       body: { name: 'One', user_fleet_id: 'one' },
       headers: { 'Idempotency-Key': 'b' },
     });
@@ -150,9 +134,7 @@ describe('Idempotency-Key', () => {
         .filter(({ status }) => status === 409)
         .every(({ headers }) => headers['retry-after'] === '1'),
     ).toBe(true);
-    expect(
-      (await world.company.api('get', 'buyers?fulltext=Twenty')).body.metadata.total_count,
-    ).toBe(1);
+    expect((await api('get', 'buyers?fulltext=Twenty')).body.metadata.total_count).toBe(1);
   });
 
   test('stores nothing of a refused request: it can be corrected and sent again', async () => {
@@ -162,7 +144,7 @@ describe('Idempotency-Key', () => {
 
   test('belongs to the credentials that sent it: others do not get its secrets', async () => {
     const send = (auth: string) =>
-      world.company.api('post', 'access_tokens', {
+      api('post', 'access_tokens', {
         auth,
         body: { name: 'k', kind: 'key_pair' },
         headers: { 'Idempotency-Key': 'shared' },
@@ -187,7 +169,7 @@ describe('Idempotency-Key', () => {
 
   test('stores an answer with a secret only encrypted', async () => {
     const send = () =>
-      world.company.api('post', 'access_tokens', {
+      api('post', 'access_tokens', {
         body: { name: 'k', kind: 'key_pair' },
         headers: { 'Idempotency-Key': 'secret' },
       });
@@ -211,10 +193,10 @@ describe('Idempotency-Key', () => {
 });
 
 test('with If-Match one of several simultaneous changes succeeds', async () => {
-  const createdBuyer = await world.company.api('post', 'buyers', { body: { name: 'Contended' } });
+  const createdBuyer = await api('post', 'buyers', { body: { name: 'Contended' } });
   const headers = { 'If-Match': createdBuyer.headers.etag! };
   const put = (name: string) =>
-    world.company.api('put', `buyers/${createdBuyer.body.buyer.id}`, { body: { name }, headers });
+    api('put', `buyers/${createdBuyer.body.buyer.id}`, { body: { name }, headers });
   const statuses = (await Promise.all([put('one'), put('two'), put('three')]))
     .map(({ status }) => status)
     .toSorted();

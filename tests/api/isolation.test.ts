@@ -3,7 +3,8 @@ import { isRemoval } from '../../src/data/references';
 import { createFixture, type Fixture } from '../support/example';
 import { findTable } from '../support/example-bodies';
 import { listProperties, listReferences } from '../support/references';
-import { createWorld, type Company, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
+import type { Company } from '../support/world';
 
 // Derived from openapi.yaml: every id that an operation takes, in the path, in `ids` and in the
 // body, is tried with the id of another company's record.
@@ -13,18 +14,17 @@ const NOWHERE = {
   uuid: '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001',
   user_buyer_id: 'unknown',
 };
-let world: World;
+const world = useWorld();
+const { api } = world;
 let theirs: Company;
 let fixture: Fixture;
 let mine: Fixture;
 
 beforeAll(async () => {
-  world = await createWorld();
   theirs = await world.addCompany('Theirs');
   fixture = await createFixture(world, theirs);
   mine = await createFixture(world);
 });
-afterAll(() => world.close());
 
 /** A problem without what is different in each request. */
 const bare = (body: Record<string, unknown>, secret: string, nothing: string) =>
@@ -48,7 +48,7 @@ test.each(withId)(
       await world.sql("UPDATE buyers SET user_buyer_id = 'only-theirs' WHERE id = $1", [id]);
     for (const reference of foreign) {
       const send = (name: string) =>
-        world.company.api(operation.method, operation.path.replace(/\{\w+\}/, name), {
+        api(operation.method, operation.path.replace(/\{\w+\}/, name), {
           body: mine.body(operation),
         });
       const [otherResponse, none] = [await send(reference), await send(NOWHERE.id)];
@@ -69,11 +69,11 @@ test.each(lists)(
   async (_, operation) => {
     const plural = findTable(operation);
     const id = fixture.ids[plural]!;
-    const res = await world.company.api('get', operation.path, {
+    const res = await api('get', operation.path, {
       query: { ids: `${id},${await loadUuid(plural, id)}` },
     });
     expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['ids']]);
-    const ownResponse = await world.company.api('get', operation.path, {
+    const ownResponse = await api('get', operation.path, {
       query: { ids: `${mine.ids[plural]},${id}` },
     });
     const { root, total_count } = ownResponse.body.metadata;
@@ -155,13 +155,13 @@ test.each(
 
 test('lists, counts and CSV have only records of the company', async () => {
   for (const plural of ['buyers', 'buyer_groups', 'buyer_fleets']) {
-    const page = await world.company.api('get', plural);
+    const page = await api('get', plural);
     expect(
       page.body[plural].every(
         ({ company_id }: { company_id: number }) => company_id === Number(world.company.id),
       ),
     ).toBe(true);
-    const csv = await world.company.api('get', `${plural}.csv`, {
+    const csv = await api('get', `${plural}.csv`, {
       query: { columns: 'company_id' },
     });
     expect(new Set(csv.text.trim().split('\n').slice(1))).toEqual(

@@ -1,17 +1,16 @@
 import { contract } from '../../src/platform/contract/contract';
 import { hasIdentity } from '../../src/api/records/kept-identity';
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
 // Identity that a record from another service keeps: superusers set it at creation.
 
-let world: World;
+const world = useWorld();
+const { api } = world;
 let superuser: string;
 
 beforeAll(async () => {
-  world = await createWorld();
   superuser = await world.credentials(world.company, [], { superuser: true });
 });
-afterAll(() => world?.close());
 
 const UUID = '018f3a00-0000-7000-8000-00000000';
 const bodies: Record<string, object> = {
@@ -46,22 +45,22 @@ test.each(resources)('%s keep id, uuid and time, and later ids lie beyond', asyn
     created_at: '2020-01-02T03:04:05.000Z',
   };
   const request = { body: { ...bodies[resource], ...identity }, auth: superuser };
-  const created = await world.company.api('post', resource, request);
+  const created = await api('post', resource, request);
   expect(created.status).toBe(201);
-  const shown = await world.company.api('get', `${resource}/5000000`, { auth: superuser });
+  const shown = await api('get', `${resource}/5000000`, { auth: superuser });
   const [record] = Object.values(shown.body as object).filter((value) => value?.uuid);
   expect(record).toMatchObject({ id: 5_000_000, legacy_id: 5_000_000, uuid: identity.uuid });
   expect(Date.parse(record.created_at)).toBe(Date.parse(identity.created_at));
 
   const otherKeys = { uuid: `${UUID}${2000 + n}`, ...buildUniqueFields(resource, 'b') };
-  const conflict = await world.company.api('post', resource, {
+  const conflict = await api('post', resource, {
     body: { ...request.body, ...otherKeys },
     auth: superuser,
   });
   expect(conflict.status).toBe(422);
   expect(conflict.body.errors).toHaveProperty('legacy_id');
 
-  const next = await world.company.api('post', resource, {
+  const next = await api('post', resource, {
     body: { ...bodies[resource], ...buildUniqueFields(resource, 'c') },
     auth: superuser,
   });
@@ -83,7 +82,7 @@ const buildUniqueFields = (resource: string, key: string): object =>
   );
 
 test('an id far beyond the others is refused, and moves none', async () => {
-  const post = (body: object) => world.company.api('post', 'offers', { body, auth: superuser });
+  const post = (body: object) => api('post', 'offers', { body, auth: superuser });
   const before = (await post({ name: 'Before' })).body.offer.id as number;
   for (const legacyId of [before + 1_000_000_100, 1_000_000_000_000]) {
     const res = await post({ name: 'Far', legacy_id: legacyId });
@@ -97,7 +96,7 @@ test('an id far beyond the others is refused, and moves none', async () => {
 test('of requests that name one id at once, one gets it', async () => {
   const replies = await Promise.all(
     Array.from({ length: 8 }, (_, n) =>
-      world.company.api('post', 'buyers', {
+      api('post', 'buyers', {
         body: { name: `Race ${n}`, legacy_id: 7_000_001 },
         auth: superuser,
       }),
@@ -109,19 +108,19 @@ test('of requests that name one id at once, one gets it', async () => {
 test('credentials of other callers are refused, on each field', async () => {
   const auth = await world.credentials(world.company, ['offers:create']);
   const body = { name: 'A', legacy_id: 3, lead_token: 'abcdefgh' };
-  const refused = await world.company.api('post', 'offers', { body, auth });
+  const refused = await api('post', 'offers', { body, auth });
   expect(refused.status).toBe(422);
   expect(Object.keys(refused.body.errors).sort()).toEqual(['lead_token', 'legacy_id']);
 });
 
 test('an offer keeps the lead token that landing pages know', async () => {
   const create = (name: string) =>
-    world.company.api('post', 'offers', {
+    api('post', 'offers', {
       body: { name, lead_token: 'a1b2c3d4e5f6' },
       auth: superuser,
     });
   expect((await create('A')).body.offer.lead_token).toBe('a1b2c3d4e5f6');
-  const lead = await world.company.api('post', 'leads', {
+  const lead = await api('post', 'leads', {
     body: { lead_token: 'a1b2c3d4e5f6', caller_id: '+13105550123' },
     auth: null,
   });
@@ -133,7 +132,7 @@ test('an offer keeps the lead token that landing pages know', async () => {
 
 test('that another company has a lead token is told like that somebody has it', async () => {
   const create = (auth: string) =>
-    world.company.api('post', 'offers', { body: { name: 'A', lead_token: '5e6fa1b2c3d4' }, auth });
+    api('post', 'offers', { body: { name: 'A', lead_token: '5e6fa1b2c3d4' }, auth });
   const otherCompany = await world.addCompany();
   expect(
     (await create(await world.credentials(otherCompany, [], { superuser: true }))).status,

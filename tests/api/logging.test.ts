@@ -7,7 +7,8 @@ import { captureLog } from '../support/captured-log';
 import { eventually } from '../support/engine-process';
 import { createFixture, type Fixture } from '../support/example';
 import { repetitions } from '../support/repetitions';
-import { buildApp, basic, caller, createWorld, type Api, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
+import { buildApp, basic, caller, type Api, type World } from '../support/world';
 import { validate } from '../support/worker/validator';
 
 // Derived from openapi.yaml: no value of somebody's data reaches the log, wherever it is sent and
@@ -32,19 +33,17 @@ const ENCODED = PERSONAL.flatMap((value) =>
 );
 
 const captured = captureLog();
-let world: World;
+const world = useWorld({ log: captured.log });
 let fixture: Fixture;
 let app: World['app'];
 let api: Api;
 
 beforeAll(async () => {
-  world = await createWorld({ log: captured.log });
   fixture = await createFixture(world);
   app = buildApp(world.deps);
   api = caller(app, world.company.auth);
 });
 beforeEach(() => captured.clear());
-afterAll(() => world.close());
 
 const KINDS = PERSONAL.length;
 /** Each operation, with the values that are sent to it: usually one of them in turn. */

@@ -1,21 +1,20 @@
 import { createFixture, type Fixture } from '../support/example';
 import { createPartner } from '../support/partner';
 import { createMember, type Member } from '../support/teams';
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
 // A partner: a user who is limited to one buyer and one offer.
 
-let world: World;
+const world = useWorld();
+const { createRecord, create, api } = world;
 let fixture: Fixture;
 let partner: Member;
 let ownIds: { buyer: number; offer: number };
 
 beforeAll(async () => {
-  world = await createWorld();
   fixture = await createFixture(world);
   ({ partner, ...ownIds } = await createPartner(world));
 });
-afterAll(() => world.close());
 
 test('sees and may change the granted buyer, in lists, counts and exports', async () => {
   const page = await partner.api('get', 'buyers');
@@ -40,20 +39,13 @@ test('sees and may change the granted buyer, in lists, counts and exports', asyn
 });
 
 test('does not see another buyer in records that both belong to', async () => {
-  const { api } = world.company;
-  const otherBuyer = (
-    await api('post', 'buyers', { body: { name: 'Canary', number: '+13105550778' } })
-  ).body.buyer;
+  const otherBuyer = await createRecord('buyers', { name: 'Canary', number: '+13105550778' });
   const together = [ownIds.buyer, otherBuyer.id];
-  const group = (
-    await api('post', 'buyer_groups', { body: { name: 'Secret group', buyer_ids: together } })
-  ).body.buyer_group.id;
+  const group = await create('buyer_groups', { name: 'Secret group', buyer_ids: together });
   await api('put', `offers/${ownIds.offer}`, {
     body: { buyer_ids: together, buyer_group_ids: [group] },
   });
-  const list = (
-    await api('post', 'buyer_suppressions', { body: { name: 'Shared', buyer_ids: together } })
-  ).body.buyer_suppression.id;
+  const list = await create('buyer_suppressions', { name: 'Shared', buyer_ids: together });
   expect(
     (await partner.api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.buyer_ids,
   ).toEqual([ownIds.buyer]);
@@ -100,9 +92,7 @@ test('creates only records that the team sees; they are granted to it', async ()
 });
 
 test('learns nothing by filters on hidden columns, destinations or other users', async () => {
-  const { api } = world.company;
-  const hidden = (await api('post', 'buyers', { body: { name: 'Hidden', number: '+13105550999' } }))
-    .body.buyer;
+  const hidden = await createRecord('buyers', { name: 'Hidden', number: '+13105550999' });
   const [call] = await world.sql<{ id: string }>(
     `INSERT INTO calls (
       company_id, uuid, direction, status, carrier, buyer_id, offer_id, buyer_converted,
@@ -169,8 +159,7 @@ test('finds a granted number by its telephone number', async () => {
 });
 
 test('replaces only the visible part of a list; the change log has all of it', async () => {
-  const { api } = world.company;
-  const otherBuyer = (await api('post', 'buyers', { body: { name: 'Stays' } })).body.buyer.id;
+  const otherBuyer = await create('buyers', { name: 'Stays' });
   await api('put', `offers/${ownIds.offer}`, { body: { buyer_ids: [ownIds.buyer, otherBuyer] } });
   await partner.api('put', `offers/${ownIds.offer}`, {
     body: { buyer_ids: [] },
@@ -212,7 +201,7 @@ test('cannot move records out of its scope, or capture a lead that is not visibl
     ).status,
   ).toBe(422);
   const lead = { offer_id: ownIds.offer, caller_id: '+12125550177' };
-  await world.company.api('post', 'leads/capture', {
+  await api('post', 'leads/capture', {
     body: { ...lead, email: 'secret@example.com' },
   });
   const captured = await partner.api('post', 'leads/capture', {

@@ -5,9 +5,8 @@ import {
   type RateLimitCounter,
 } from '../../src/data/rate-limits/rate-limit-counter';
 import { sqlOn } from '../../src/data/sql';
-import { createDeps } from '../../src/operate/installation/deps';
-import { type Deps } from '../../src/domain/deps';
-import { buildApp, caller, createWorld, testConfig, type Api, type World } from '../support/world';
+import { buildApp, caller, type Api } from '../support/world';
+import { openWorld, useWorld } from '../support/use-world';
 
 /** So long that it does not end during a test. */
 const rateWindowSeconds = 100_000_000;
@@ -19,27 +18,15 @@ const environment = {
 };
 const log = pino({ level: 'silent' });
 
-let world: World;
-let otherDeps: Deps;
+const world = useWorld({ environment, rate_window_seconds: rateWindowSeconds });
 /** Another process of the service: with its own memory and connections. */
 let elsewhere: Api;
-beforeAll(async () => {
-  world = await createWorld({ environment, rate_window_seconds: rateWindowSeconds });
-  otherDeps = createDeps({
-    config: testConfig(environment),
-    database_url: world.url,
-    log,
-    rate_window_seconds: rateWindowSeconds,
-  });
-  elsewhere = caller(buildApp(otherDeps), null);
-});
-afterAll(async () => {
-  await otherDeps.database.close();
-  await world.close();
+beforeAll(() => {
+  elsewhere = caller(buildApp(world.openProcess(environment)), null);
 });
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
-const here: Api = (...request) => world.company.api(...request);
+const here = world.api;
 /** 300 requests at once, to both. */
 const flood = async (send: (api: Api, n: number) => ReturnType<Api>) =>
   Promise.all(Array.from({ length: 300 }, (_, n) => send(n % 2 ? here : elsewhere, n)));
@@ -96,10 +83,10 @@ test('every response has RateLimit headers, also for browsers; 429 has Retry-Aft
 });
 
 test('0 is no limit, without headers', async () => {
-  const free = await createWorld({
+  const free = await openWorld({
     environment: { RATE_LIMIT_PER_MINUTE: '0', LEAD_RATE_LIMIT_PER_MINUTE: '0' },
   });
-  const res = await free.company.api('get', 'me');
+  const res = await free.api('get', 'me');
   expect([res.status, res.headers.ratelimit, res.headers['ratelimit-policy']]).toEqual([
     200,
     undefined,

@@ -1,14 +1,10 @@
 import { suggestionFor } from '../../src/api/records/suggestion';
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
 // A name that an operation does not have is refused together with the one that was meant, if an own
 // name of the operation is close.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 const NAMES = ['page', 'per_page', 'order', 'order_dir', 'created_at_from', 'created_at_to', 'id'];
 

@@ -1,28 +1,19 @@
 import { createMember } from '../support/teams';
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
 // Records that the grants of teams make visible.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { create, createRecords } = world;
 
 // Visible are the calls that granted buyers paid for, at the offers of the team if it has any, and
 // all calls of the offers of a team without buyers.
 test('calls are visible by the buyers and the offers that a team is granted', async () => {
-  const { api } = world.company;
-  const make = async (path: string, body: object, root: string) =>
-    (await api('post', path, { body })).body[root].id as number;
-  const [mine, otherBuyer] = [
-    await make('buyers', { name: 'Mine' }, 'buyer'),
-    await make('buyers', { name: 'Other' }, 'buyer'),
-  ];
-  const [a, b] = [
-    await make('offers', { name: 'A' }, 'offer'),
-    await make('offers', { name: 'B' }, 'offer'),
-  ];
+  const { Mine, Other, A, B, G } = await createRecords({
+    buyers: { Mine: {}, Other: {} },
+    offers: { A: {}, B: {} },
+    buyer_groups: { G: { buyer_ids: ['Mine'] } },
+  });
   const calls: Record<string, number> = {};
   const add = async (name: string, buyer: number | null, offer: number, converted: boolean) => {
     const [row] = await world.sql<{ id: string }>(
@@ -36,11 +27,11 @@ test('calls are visible by the buyers and the offers that a team is granted', as
     );
     calls[name] = Number(row!.id);
   };
-  await add('paid at A', mine, a, true);
-  await add('paid at B', mine, b, true);
-  await add('not paid', mine, a, false);
-  await add('another paid', otherBuyer, a, true);
-  await add('unpaid', null, b, false);
+  await add('paid at A', Mine, A, true);
+  await add('paid at B', Mine, B, true);
+  await add('not paid', Mine, A, false);
+  await add('another paid', Other, A, true);
+  await add('unpaid', null, B, false);
   const seenBy = async (email: string, grants: object) => {
     const { api: by } = await createMember(world.company, email, {
       permissions: ['calls:read'],
@@ -53,38 +44,35 @@ test('calls are visible by the buyers and the offers that a team is granted', as
     expect(report.body.totals.calls).toBe(ids.size);
     return Object.keys(calls).filter((name) => ids.has(calls[name]!));
   };
-  expect(await seenBy('1@example.com', { buyer_ids: [mine] })).toEqual(['paid at A', 'paid at B']);
-  expect(await seenBy('2@example.com', { buyer_ids: [mine], offer_ids: [a] })).toEqual([
+  expect(await seenBy('1@example.com', { buyer_ids: [Mine] })).toEqual(['paid at A', 'paid at B']);
+  expect(await seenBy('2@example.com', { buyer_ids: [Mine], offer_ids: [A] })).toEqual([
     'paid at A',
   ]);
   expect(
-    await seenBy('3@example.com', { buyer_ids: [mine], offer_ids: [a], all_offers: true }),
+    await seenBy('3@example.com', { buyer_ids: [Mine], offer_ids: [A], all_offers: true }),
   ).toEqual(['paid at A', 'paid at B']);
-  expect(await seenBy('4@example.com', { offer_ids: [b] })).toEqual(['paid at B', 'unpaid']);
+  expect(await seenBy('4@example.com', { offer_ids: [B] })).toEqual(['paid at B', 'unpaid']);
   expect(await seenBy('5@example.com', {})).toEqual([]);
-  const group = await make('buyer_groups', { name: 'G', buyer_ids: [mine] }, 'buyer_group');
-  expect(await seenBy('6@example.com', { buyer_group_ids: [group] })).toEqual([
+  expect(await seenBy('6@example.com', { buyer_group_ids: [G] })).toEqual([
     'paid at A',
     'paid at B',
   ]);
 });
 
 test('a user of two teams has the rights of those teams that are granted the record', async () => {
-  const { api } = world.company;
-  const make = async (name: string) =>
-    (await api('post', 'buyers', { body: { name } })).body.buyer.id as number;
-  const [read, write] = [await make('To be read'), await make('To be written')];
+  const [read, write] = [
+    await create('buyers', { name: 'To be read' }),
+    await create('buyers', { name: 'To be written' }),
+  ];
   const user = await createMember(world.company, 'two@example.com', {
     permissions: ['buyers:read'],
     buyer_ids: [read],
   });
-  await api('post', 'access_control_lists', {
-    body: {
-      name: 'Writers',
-      users_emails: [user.email],
-      permissions: ['buyers:read', 'buyers:update'],
-      buyer_ids: [write],
-    },
+  await create('access_control_lists', {
+    name: 'Writers',
+    users_emails: [user.email],
+    permissions: ['buyers:read', 'buyers:update'],
+    buyer_ids: [write],
   });
   expect((await user.api('get', 'buyers')).body.metadata.total_count).toBe(2);
   expect((await user.api('put', `buyers/${write}`, { body: { paused: true } })).status).toBe(200);

@@ -7,16 +7,13 @@ import { createApp } from '../../src/main/app';
 import { contract } from '../../src/platform/contract/contract';
 import { ValidQueries } from '../../src/api/request/valid-queries';
 import { createMember } from '../support/teams';
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
 // A query string that was found valid is not validated again, and its list is not planned again.
 // Nothing of one request may come into another one.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { create, api } = world;
 
 const findOperation = (id: string) => contract.operations.find((operation) => operation.id === id)!;
 const get = (text: string, more: Partial<Request> = {}) =>
@@ -28,7 +25,6 @@ const get = (text: string, more: Partial<Request> = {}) =>
   }) as Request;
 
 test('a list is answered alike the first time and later, and what is wrong stays wrong', async () => {
-  const { api } = world.company;
   await api('post', 'buyers', { body: { name: 'First', paused: true } });
   await api('post', 'buyers', { body: { name: 'Second' } });
   const queries = [
@@ -58,9 +54,8 @@ test('a list is answered alike the first time and later, and what is wrong stays
 });
 
 test('each caller gets their own records by the same query string', async () => {
-  const { api } = world.company;
   const otherCompany = await world.addCompany('Other');
-  const mine = (await api('post', 'buyers', { body: { name: 'Mine' } })).body.buyer.id as number;
+  const mine = (await create('buyers', { name: 'Mine' })) as number;
   await otherCompany.api('post', 'buyers', { body: { name: 'Theirs' } });
   const limited = await createMember(world.company, 'limited@example.com', {
     permissions: ['buyers:read'],
@@ -77,7 +72,6 @@ test('each caller gets their own records by the same query string', async () => 
 });
 
 test('a list that was planned before has what was written since', async () => {
-  const { api } = world.company;
   const path = 'buyers?columns=id&per_page=1';
   const count = async () => (await api('get', path)).body.metadata.total_count as number;
   const before = await count();

@@ -1,19 +1,19 @@
 import { createHandlers } from '../../src/main/handlers';
 import type { Handlers } from '../../src/api/handlers';
-import { buildApp, caller, createWorld, type Api, type World } from '../support/world';
+import { buildApp, caller, type Api } from '../support/world';
+import { useWorld } from '../support/use-world';
 
 // Records that are written by one statement (src/data/projection/write.ts): with the answer, the
 // checksum, the log and the counts of the same write in a transaction, and in its place whenever
 // that is enough.
 
-let world: World;
 /** The service with every write in a transaction. */
 let inTransactions: Api;
 let directly: Api;
 const now = new Date('2026-03-02T15:00:00.000Z');
+const world = useWorld({ clock: () => now });
 
 beforeAll(async () => {
-  world = await createWorld({ clock: () => now });
   directly = world.company.api;
   const handlers = Object.fromEntries(
     Object.entries(createHandlers(world.deps)).map(([id, handle]) => [
@@ -23,7 +23,6 @@ beforeAll(async () => {
   ) as unknown as Handlers;
   inTransactions = caller(buildApp(world.deps, handlers), world.company.auth);
 });
-afterAll(() => world.close());
 
 /** The exchanges with the database that some work takes, without those of credentials. */
 async function countExchanges(

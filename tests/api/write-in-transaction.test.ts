@@ -1,16 +1,15 @@
 import { createMember } from '../support/teams';
-import { createWorld, type Api, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
+import type { Api } from '../support/world';
 
 // Writes that one statement cannot do (src/data/projection/write.ts) run in a transaction: refused
 // ones, those of locked records, and those of limited callers.
 
-let world: World;
+const world = useWorld();
 let directly: Api;
 beforeAll(async () => {
-  world = await createWorld();
   directly = world.company.api;
 });
-afterAll(() => world.close());
 
 const NEW_BUYER = { name: 'Ann', number: '+13105550123', weight: 5, attempt_daily_limit: 100 };
 const countRecords = async (resource: string) =>

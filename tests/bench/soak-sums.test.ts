@@ -1,24 +1,17 @@
 import { checkSums } from '../../scripts/bench/soak-sums';
 import type { SoakWorld } from '../../scripts/bench/soak-world';
 import type { BenchWorld } from '../../scripts/bench/world';
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
 // The bench of a mixed load ends with sums. They are exact for calls, and find each that is not.
 
-let world: World;
+const world = useWorld();
+const { ok, create, createRecords } = world;
 let beganAt: Date;
 beforeAll(async () => {
-  world = await createWorld();
   beganAt = new Date();
   await createCalls();
 });
-afterAll(() => world.close());
-
-const ok = async (method: 'get' | 'post', path: string, body?: object) => {
-  const res = await world.company.api(method, path, body ? { body } : {});
-  if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-  return res.body;
-};
 
 /** Three calls: one converts, one ends too early, one while it rings. */
 async function createCalls(): Promise<void> {
@@ -26,19 +19,20 @@ async function createCalls(): Promise<void> {
   const pays = {
     buyer_conversions_schedule: [{ buyer_conversions_attributes: [conversion], schedule: [] }],
   };
-  const { buyer } = await ok('post', 'buyers', { number: '+12125550101', ...pays });
-  const { buyer_group } = await ok('post', 'buyer_groups', { name: 'A', buyer_ids: [buyer.id] });
-  const { traffic_source } = await ok('post', 'traffic_sources', { name: 'Ads' });
   const payouts = [{ payout_type: 'fixed', amount: 12, paid_for: 'buyer_conversion' }];
-  const group = { buyer_group_ids: [buyer_group.id] };
-  const { offer } = await ok('post', 'offers', { name: 'Auto', payouts, ...group });
+  const { Auto, Ads } = await createRecords({
+    buyers: { Bayline: pays },
+    buyer_groups: { A: { buyer_ids: ['Bayline'] } },
+    traffic_sources: { Ads: {} },
+    offers: { Auto: { payouts, buyer_group_ids: ['A'] } },
+  });
   for (const duration of [120, 20, null]) {
-    const { call_session } = await ok('post', 'call_sessions', {
-      offer_id: offer.id,
+    const session = await create('call_sessions', {
+      offer_id: Auto,
       caller_number: `+1310555018${duration ?? 0}`.slice(0, 12),
-      traffic_source_id: traffic_source.id,
+      traffic_source_id: Ads,
     });
-    const events = `call_sessions/${call_session.uuid}/events`;
+    const events = `call_sessions/${session}/events`;
     if (duration !== null) await ok('post', events, { event: 'answered' });
     await ok('post', events, { event: 'completed', duration: duration ?? 0 });
   }

@@ -1,4 +1,4 @@
 import { fuzz } from '../support/fuzz-suite';
 import { repetitions } from '../support/repetitions';
 
-fuzz(({ method }) => method === 'get', repetitions(8, 200));
+fuzz(({ method }) => method === 'get', repetitions(5, 200));

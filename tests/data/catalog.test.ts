@@ -17,13 +17,10 @@ import { projection as trafficSources } from '../../src/domain/offers/traffic-so
 import { projection as valueLists } from '../../src/domain/value-lists/value-lists';
 import { projection as manualFires } from '../../src/domain/webhooks/manual-fires';
 import { projection as buyers } from '../../src/domain/buyers/buyers-columns';
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { create } = world;
 
 /** Tables that belong to no company, or must be found without knowing it. */
 const LOOKUPS = [
@@ -184,12 +181,11 @@ test.each([
   'a fulltext search of %s is answered by its index',
   async (table, expression, columns, pattern) => {
     const offerId = pattern.includes('$OFFER')
-      ? (await world.company.api('post', 'offers', { body: { name: 'Offer' } })).body.offer.id
+      ? String(await create('offers', { name: 'Offer' }))
       : '';
     const hook = { name: 'Hook', trigger_type: 'manual', url: 'https://example.com' };
     const hookId = pattern.includes('$WEBHOOK')
-      ? (await world.company.api('post', 'outgoing_webhooks', { body: hook })).body.outgoing_webhook
-          .id
+      ? String(await create('outgoing_webhooks', hook))
       : '';
     const values = pattern.replace('$OFFER', offerId).replace('$WEBHOOK', hookId);
     await world.sql(
@@ -223,10 +219,7 @@ describe('a filter of calls that leaves few of them is answered by its index', (
         SELECT $1, gen_random_uuid(), 'inbound', 'completed', 'sandbox', i,
           now() - i * interval '1 minute', $2, jsonb_build_object('zip', i::text)
         FROM generate_series(1, 20000) i`,
-      [
-        world.company.id,
-        (await world.company.api('post', 'buyers', { body: { name: 'Buyer' } })).body.buyer.id,
-      ],
+      [world.company.id, await create('buyers', { name: 'Buyer' })],
     );
     await world.sql('VACUUM ANALYZE calls');
   });

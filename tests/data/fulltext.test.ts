@@ -5,18 +5,16 @@ import { projection as emails } from '../../src/domain/outreach/emails';
 import { projection as textMessages } from '../../src/domain/outreach/text-messages';
 import { projection as changeLogs } from '../../src/domain/people/change-logs';
 import { projection as webhookLogs } from '../../src/domain/webhooks/webhook-logs';
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
 // Tables that grow with every lead and every request: PostgreSQL answers their text search and
 // their order of time from an index, not by reading the table.
 
-let world: World;
+const world = useWorld();
 beforeAll(async () => {
-  world = await createWorld();
   // The rows refer to records that do not exist.
   await world.sql('SET session_replication_role = replica');
 });
-afterAll(() => world.close());
 
 const CASES = [
   {

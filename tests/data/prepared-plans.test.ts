@@ -1,6 +1,6 @@
 import { statements } from '../../src/data/sql';
 import { template } from '../../src/data/statement';
-import { createWorld, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
 // Names of prepared statements never run out, and no connection keeps plans without a bound: the
 // registered statements, which are as many as the code has, and at most 800 composed ones.
@@ -9,11 +9,7 @@ const MAX_COMPOSED = 800;
 const COUNT_PLANS = `SELECT count(*)::int AS n FROM pg_prepared_statements
   WHERE name ~ '^s[0-9]+$'`;
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 test('a thousand shapes of lists leave a bounded number of plans on each connection', async () => {
   const { prepared } = world.deps.database;

@@ -2,7 +2,8 @@ import { callProjection } from '../../src/domain/calls/columns';
 import { deleteUnusedCounts, prepareSavedCount } from '../../src/data/counts/saved-counts';
 import { CachedCounts } from '../../src/data/counts/settled-counts';
 import { createCallWriter } from '../support/calls';
-import { createWorld, type Company, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
+import type { Company } from '../support/world';
 
 // tests/data/settled-counts.test.ts shows that counts are exact; here, that the database keeps
 // them.
@@ -10,11 +11,8 @@ import { createWorld, type Company, type World } from '../support/world';
 const CHUNK = 8192;
 const FURTHEST = 20 * CHUNK;
 
-let world: World;
+const world = useWorld();
 let company: Company;
-beforeAll(async () => {
-  world = await createWorld();
-});
 beforeEach(async () => {
   company = await world.addCompany();
   const { call: add } = createCallWriter(world, company);
@@ -22,7 +20,6 @@ beforeEach(async () => {
   for (const id of [10, CHUNK, FURTHEST])
     await add({ id, created_at: createdAt, status: 'completed' });
 });
-afterAll(() => world.close());
 
 /** From which id on a process that has just started reads, where the list counts this status. */
 async function findStart(status = 'completed', process = new CachedCounts()): Promise<number> {

@@ -8,24 +8,13 @@ import {
   type Condition,
   type Saved,
 } from '../support/settled-calls';
-import { createWorld, type Company, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 import { addRecording } from '../support/recorded-calls';
 
-let world: World;
-let company: Company;
-const { addUnseen, connect, closeConnections, count, counted } = settledCalls(
-  () => world,
-  () => company,
-);
+const world = useWorld({ fresh: 'company' });
+const { addUnseen, connect, closeConnections, count, counted } = settledCalls(world);
 
-beforeAll(async () => {
-  world = await createWorld();
-});
-beforeEach(async () => {
-  company = await world.addCompany();
-});
 afterEach(closeConnections);
-afterAll(() => world.close());
 
 /** Deterministic, so that a failure can be repeated. */
 function createRandom(seed: number): (below: number) => number {
@@ -92,7 +81,7 @@ class Writer {
     await this.client.query(
       addRecording(`INSERT INTO calls (company_id, id, uuid, direction, status, carrier, created_at)
       VALUES ($1, $2, gen_random_uuid(), 'inbound', 'completed', 'sandbox', $3)`),
-      [company.id, id, ago(AGES[this.random(AGES.length)]!)],
+      [world.company.id, id, ago(AGES[this.random(AGES.length)]!)],
     );
   }
 
@@ -104,7 +93,7 @@ class Writer {
     const change = CHANGES[this.random(CHANGES.length)]!;
     await this.client.query(
       addRecording(`UPDATE calls SET ${change} WHERE company_id = $1 AND id = $2`),
-      [company.id, id],
+      [world.company.id, id],
     );
   }
 }

@@ -8,23 +8,12 @@ import {
   type Condition,
   type Saved,
 } from '../support/settled-calls';
-import { createWorld, type Company, type World } from '../support/world';
+import { useWorld } from '../support/use-world';
 
-let world: World;
-let company: Company;
-const { add, addUnseen, connect, closeConnections, count } = settledCalls(
-  () => world,
-  () => company,
-);
+const world = useWorld({ fresh: 'company' });
+const { add, addUnseen, connect, closeConnections, count } = settledCalls(world);
 
-beforeAll(async () => {
-  world = await createWorld();
-});
-beforeEach(async () => {
-  company = await world.addCompany();
-});
 afterEach(closeConnections);
-afterAll(() => world.close());
 
 test('calls that have settled are not counted twice, and new ones are', async () => {
   const counts = new CachedCounts();
@@ -33,7 +22,7 @@ test('calls that have settled are not counted twice, and new ones are', async ()
   expect(await count(counts)).toEqual({ total: 4, from: 0 });
   // Nothing records this change, so a count that reads these calls again would see it.
   await world.sql(`UPDATE calls SET status = 'busy' WHERE company_id = $1 AND id = 10`, [
-    company.id,
+    world.company.id,
   ]);
   await add(3 * CHUNK + 2, 'now');
   expect(await count(counts)).toEqual({ total: 5, from: 3 * CHUNK });
@@ -50,10 +39,10 @@ test.each([
   for (const id of [10, 20, 2 * CHUNK]) await addUnseen(id, { status: 'completed' });
   await world.sql(
     addRecording(`UPDATE calls SET status = 'busy' WHERE company_id = $1 AND id = $2`),
-    [company.id, 2 * CHUNK],
+    [world.company.id, 2 * CHUNK],
   );
   for (const counts of [first, second]) expect((await count(counts)).total).toBe(2);
-  await world.sql(addRecording(change), [company.id]);
+  await world.sql(addRecording(change), [world.company.id]);
   for (const counts of [first, second, first]) expect((await count(counts)).total).toBe(total);
 });
 
@@ -65,7 +54,7 @@ test('a call whose transaction was open while others settled counts after its co
   await client.query(
     addRecording(`INSERT INTO calls (company_id, id, uuid, direction, status, carrier)
     VALUES ($1, 11, gen_random_uuid(), 'inbound', 'completed', 'sandbox')`),
-    [company.id],
+    [world.company.id],
   );
   for (let time = 0; time < 2; time++) expect((await count(counts)).total).toBe(2);
   expect((await count(counts)).from).toBe(2 * CHUNK);
@@ -74,7 +63,7 @@ test('a call whose transaction was open while others settled counts after its co
   // It is young: its changes are recorded nowhere, and seen all the same.
   await world.sql(
     addRecording(`UPDATE calls SET status = 'busy' WHERE company_id = $1 AND id = 11`),
-    [company.id],
+    [world.company.id],
   );
   expect((await count(counts)).total).toBe(2);
 });
@@ -89,7 +78,7 @@ test.each([
   await count(counts);
   await add(11, 'now');
   expect((await count(counts)).total).toBe(3);
-  await world.sql(addRecording(change), [company.id]);
+  await world.sql(addRecording(change), [world.company.id]);
   const left = change.startsWith('UPDATE calls SET id') ? 3 : 2;
   for (let time = 0; time < 2; time++) expect((await count(counts)).total).toBe(left);
 });
@@ -101,7 +90,7 @@ test('a change counts at its commit, whichever of two writers is the last', asyn
   const change = (client: Client, id: number) =>
     client.query(
       addRecording(`UPDATE calls SET status = 'busy' WHERE company_id = $1 AND id = $2`),
-      [company.id, id],
+      [world.company.id, id],
     );
   await first.query('BEGIN');
   await change(first, 10);
@@ -171,10 +160,10 @@ test('a process that begins with a saved count sees what was changed since', asy
   await late.query('BEGIN');
   await late.query(
     addRecording(`UPDATE calls SET status = 'busy' WHERE company_id = $1 AND id = 10`),
-    [company.id],
+    [world.company.id],
   );
   await world.sql(addRecording('DELETE FROM calls WHERE company_id = $1 AND id = $2'), [
-    company.id,
+    world.company.id,
     CHUNK,
   ]);
   const countInNewProcess = () => count(new CachedCounts(undefined, 2), COMPLETED, saved);
@@ -187,6 +176,6 @@ test('counts of one company are not those of another', async () => {
   const counts = new CachedCounts();
   for (const id of [10, 2 * CHUNK]) await addUnseen(id);
   await count(counts);
-  company = await world.addCompany();
+  world.company = await world.addCompany();
   expect((await count(counts)).total).toBe(0);
 });

@@ -1,49 +1,32 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Deps } from '../../src/domain/deps';
 import { sendActionWebhook } from '../../src/domain/outreach/send-action-webhook';
 import { openShop, runEngine } from './leads';
-import { createWorld, type World } from './world';
+import { startReceiver as startAnyReceiver, type Answer } from './receiver';
+import { nextNumber } from './records';
+import { useWorld, type UsedWorld } from './use-world';
 
-export interface Received {
-  method: string;
-  /** With the query. */
-  path: string;
-  headers: IncomingHttpHeaders;
-  body: string;
-}
+export type { Received } from './receiver';
 
 /**
- * A customer's server on loopback. It accepts everything but /down; /flaky fails three times,
- * /moved redirects, and /odd returns text that cannot be stored.
+ * Answers of a customer. They accept everything but /down; /flaky fails three times, /moved
+ * redirects, and /odd returns text that cannot be stored.
  */
+function answer(path: string, tries: number): Answer {
+  if (path.startsWith('/down') || (path.startsWith('/flaky') && tries <= 3)) return 500;
+  if (path.startsWith('/moved'))
+    return (res) => void res.writeHead(302, { Location: '/elsewhere' }).end('thanks');
+  if (path.startsWith('/odd')) return (res) => void res.end(`\0${'x'.repeat(998)}🙂🙂`);
+  return 200;
+}
+
+/** A customer's server, which requests to any address of this machine would reach. */
 export async function startReceiver() {
-  const [received, state]: [Received[], { connections: number }] = [[], { connections: 0 }];
-  const server = createServer(async (req, res) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of req) chunks.push(chunk as Buffer);
-    const path = req.url!;
-    received.push({
-      method: req.method!,
-      path,
-      headers: req.headers,
-      body: Buffer.concat(chunks).toString(),
-    });
-    const tries = received.filter((request) => request.path === path).length;
-    const fails = path.startsWith('/down') || (path.startsWith('/flaky') && tries <= 3);
-    const success = path.startsWith('/moved') ? 302 : 200;
-    const status = fails ? 500 : success;
-    res
-      .writeHead(status, status === 302 ? { Location: '/elsewhere' } : {})
-      .end(path.startsWith('/odd') ? `\0${'x'.repeat(998)}🙂🙂` : 'thanks');
-  });
-  server.on('connection', () => void (state.connections += 1));
-  await new Promise<void>((done) => server.listen(0, '0.0.0.0', done));
-  const close = () => {
-    server.closeAllConnections();
-    return new Promise((done) => server.close(done));
-  };
-  return { received, state, port: (server.address() as AddressInfo).port, close };
+  const started = await startAnyReceiver(
+    ({ path }) =>
+      answer(path, started.received.filter((request) => request.path === path).length + 1),
+    '0.0.0.0',
+  );
+  return started;
 }
 
 export interface Queued {
@@ -52,20 +35,15 @@ export interface Queued {
   lead_log_id: string;
 }
 
-type Receiver = Awaited<ReturnType<typeof startReceiver>>;
-
-export let world: World;
-export let receiver: Receiver;
+export let world: UsedWorld;
+export let receiver: Awaited<ReturnType<typeof startReceiver>>;
 
 /** Opens the world of these tests and a server that receives their webhooks. */
 export function setUp(): void {
+  world = useWorld({ environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' } });
   beforeAll(async () => {
     receiver = await startReceiver();
-    world = await createWorld({ environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' } });
-  });
-  afterAll(async () => {
-    await world.close();
-    await receiver.close();
+    world.closeLater(receiver.close);
   });
 }
 
@@ -79,12 +57,11 @@ export const queueWebhook = async (
 ): Promise<Queued> => {
   const url = `http://127.0.0.1:${receiver.port}${path}`;
   const { schedule } = await openShop(world, [{ action_type: 'webhook', url, ...action }]);
-  const callerId = `+1310777${1000 + ++paths}`;
-  const res = await world.company.api('post', 'leads', {
+  const res = await world.api('post', 'leads', {
     auth: null,
     body: {
       lead_token: schedule.lead_token,
-      caller_id: callerId,
+      caller_id: nextNumber('+1310777'),
       email: 'ann@example.com',
       data: tokens,
     },

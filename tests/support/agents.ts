@@ -1,3 +1,4 @@
+import { createRecord } from './records';
 import type { World } from './world';
 
 export interface TestAgent {
@@ -9,11 +10,10 @@ export interface TestAgent {
 let agentCount = 0;
 
 /** Creates an agent whose user token has all rights. */
-export async function makeAgent(world: World, body: object = {}): Promise<TestAgent> {
+export async function makeAgent(world: World, fields: object = {}): Promise<TestAgent> {
   const userEmail = `agent-${(agentCount += 1)}@example.com`;
-  const { agent } = (
-    await world.company.api('post', 'agents', { body: { user_email: userEmail, ...body } })
-  ).body;
+  const body = { user_email: userEmail, ...fields };
+  const agent = await createRecord(world.company.api, 'agents', body);
   const token = await world.credentials(world.company, [], {
     kind: 'user_token',
     superuser: true,

@@ -1,12 +1,11 @@
-import { startWebhooks } from '../../src/main/background/webhook-loops';
 import { sendActionWebhook } from '../../src/domain/outreach/send-action-webhook';
 import { eventually } from './engine-process';
-import { NOON, ownNumber, runEngine } from './leads';
+import { NOON, runEngine } from './leads';
 import { SCOPES } from './partner';
-import { startReceiver } from './receiver';
 import { standingClock } from './clock';
+import { nextNumber } from './records';
 import { createMember, type Member } from './teams';
-import { createWorld, type World } from './world';
+import { useWorld } from './use-world';
 
 /** Permissions that a network may give a partner: all but those over the whole company. */
 export const PARTNER = SCOPES.filter((scope) => !scope.startsWith('company_wide'));
@@ -24,60 +23,55 @@ export interface Scene {
 /** Statuses that the receiver answers with, by the kind of the path. */
 const answers: Record<string, number> = { veto: 403, down: 500 };
 
-/** A partner who is granted one buyer and the offer that it shares with a rival. */
-export async function attackOnOffers() {
-  const receiver = await startReceiver(
-    ({ path }) => answers[path.slice(1).replace(/\d.*/, '')] ?? 200,
-  );
+const PAYS = { current_conversion_revenue: 20, current_conversion_duration: 5 };
+
+/**
+ * A partner who is granted one buyer and the offer that it shares with a rival: registers the hooks
+ * of a test file.
+ */
+export function attackOnOffers() {
   const time = standingClock(NOON);
-  const world: World = await createWorld({
+  const world = useWorld({
     clock: time.read,
-    environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' },
+    own_number: true,
+    webhooks: true,
+    receiver: ({ path }) => answers[path.slice(1).replace(/\d.*/, '')] ?? 200,
   });
-  const running = startWebhooks(world.deps);
-  await ownNumber(world, world.company);
-  let sequence = 0;
-  const ok = async (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) => {
-    const res = await world.company.api(method, path, body && { body });
-    if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-    return res.body;
-  };
-  const buyer = async (name: string, tier: number) =>
-    (
-      await ok('post', 'buyers', {
-        name,
-        tier,
-        number: `+1212555${String(1000 + ++sequence)}`,
-        current_conversion_revenue: 20,
-        current_conversion_duration: 5,
-      })
-    ).buyer.id as number;
+  const { ok } = world;
+  let sequence = 1_000;
   /** A new path at the receiver, and the requests that it has got. */
   const endpoint = (kind = 'hook') => {
     const path = `/${kind}${++sequence}`;
     return {
-      url: `${receiver.url}${path}`,
-      got: () => receiver.received.filter((request) => request.path.startsWith(path)),
+      url: `${world.receiver.url}${path}`,
+      got: () => world.receiver.received.filter((request) => request.path.startsWith(path)),
     };
   };
 
   const scene = async (permissions = PARTNER, grants: object = {}): Promise<Scene> => {
-    const [rival, mine] = [await buyer('Rival', 1), await buyer('Mine', 2)];
-    const { offer } = await ok('post', 'offers', { name: 'Shared', buyer_ids: [mine, rival] });
-    const { schedule } = await ok('post', 'schedules', { name: 'Calls', offer_id: offer.id });
+    const { Rival, Mine, Shared, Calls } = await world.createRecords({
+      buyers: { Rival: { tier: 1, ...PAYS }, Mine: { tier: 2, ...PAYS } },
+      offers: { Shared: { buyer_ids: ['Mine', 'Rival'] } },
+      schedules: { Calls: { offer_id: 'Shared' } },
+    });
     const partner = await createMember(world.company, `partner${++sequence}@example.com`, {
       permissions,
-      buyer_ids: [mine],
-      offer_ids: [offer.id],
+      buyer_ids: [Mine],
+      offer_ids: [Shared],
       ...grants,
     });
-    const { lead_token } = offer;
-    const scheduleToken = schedule.lead_token;
-    const ids = { offer: offer.id, schedule: schedule.id };
-    return { mine, rival, partner, lead_token, schedule_token: scheduleToken, ...ids };
+    return {
+      mine: Mine,
+      rival: Rival,
+      offer: Shared,
+      schedule: Calls,
+      partner,
+      lead_token: (await ok('get', `offers/${Shared}`)).offer.lead_token,
+      schedule_token: (await ok('get', `schedules/${Calls}`)).schedule.lead_token,
+    };
   };
 
-  const begin = async (offerId: number, callerNumber = `+1310557${1000 + ++sequence}`) =>
+  const begin = async (offerId: number, callerNumber = nextNumber('+1310557')) =>
     (
       await ok('post', 'call_sessions', {
         offer_id: offerId,
@@ -113,14 +107,13 @@ export async function attackOnOffers() {
       return n === '0';
     });
   const submit = async (leadToken: string) => {
-    const callerId = `+1310558${1000 + ++sequence}`;
     const body = {
       lead_token: leadToken,
-      caller_id: callerId,
+      caller_id: nextNumber('+1310558'),
       email: 'ann@example.com',
       data: { secret: 'of a lead' },
     };
-    const res = await world.company.api('post', 'leads', { auth: null, body });
+    const res = await world.api('post', 'leads', { auth: null, body });
     return res.body.id as number;
   };
   /** Runs the due steps of leads, and sends the action webhooks that these queue. */
@@ -136,14 +129,7 @@ export async function attackOnOffers() {
         world.deps,
       ).catch(() => undefined);
   };
-  const later = (seconds: number) =>
-    time.set(new Date(time.read().getTime() + seconds * 1000).toISOString());
-  const close = async () => {
-    await running.stop();
-    await world.close();
-    await receiver.close();
-  };
-  return { world, ok, endpoint, scene, begin, take, settled, submit, outreach, later, close };
+  return { world, ok, endpoint, scene, begin, take, settled, submit, outreach, later: time.later };
 }
 
-export type Attack = Awaited<ReturnType<typeof attackOnOffers>>;
+export type Attack = ReturnType<typeof attackOnOffers>;

@@ -1,17 +1,16 @@
 import { startBidders } from './bidders';
+import type { Fields } from './records';
 import { CALLER, sellers, type Shop } from './sellers';
-
-type Fields = Record<string, unknown>;
 
 /** A company whose buyers bid: registers the hooks of a test file. */
 export function bidding() {
   const here = sellers({ WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' });
-  const { ok, buyer } = here;
+  const { ok, buyer, world } = here;
   let bidders: Awaited<ReturnType<typeof startBidders>>;
   beforeAll(async () => {
     bidders = await startBidders();
+    world.closeLater(bidders.close);
   });
-  afterAll(() => bidders.close());
   beforeEach(() => bidders.answer({}));
 
   const bidder = (name: string, fields: Fields = {}) =>
@@ -23,17 +22,10 @@ export function bidding() {
       bid_request: { url: bidders.buildUrl(name) },
       ...fields,
     });
-  const get = async (path: string) => {
-    const res = await here.world.company.api('get', path);
-    if (res.status !== 200) throw new Error(res.text);
-    return res.body;
-  };
+  const get = (path: string) => world.ok('get', path);
   let callers = 0;
   return {
     ...here,
-    get world() {
-      return here.world;
-    },
     get bidders() {
       return bidders;
     },

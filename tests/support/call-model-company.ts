@@ -9,18 +9,14 @@ import {
   type ModelGroup,
   type ModelOwner,
 } from './call-model';
+import type { Fields } from './records';
+import { requests } from './requests';
 import type { World } from './world';
 
-type Fields = Record<string, unknown>;
 const OPEN = [0, 1, 2, 3, 4, 5, 6];
 
 /** A request of the company of a world that must succeed. */
-export const bindOk =
-  (world: World) => async (method: 'get' | 'post' | 'put', path: string, body?: Fields) => {
-    const res = await world.company.api(method, path, body ? { body } : {});
-    if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-    return res.body;
-  };
+export const bindOk = (world: World) => requests(() => world.company).ok;
 
 /** A company as it is set up, and its model. */
 export async function setUp(
@@ -28,8 +24,8 @@ export async function setUp(
   { groups, buyers, source: ofSource }: Setup,
   bidderUrl: string,
 ) {
-  const ok = bindOk(world);
   world.company = await world.addCompany();
+  const { ok, create } = requests(() => world.company);
   const buildModel = (
     { tier, zone, limits: drawnLimits }: Pick<Setup['buyers'][number], 'tier' | 'zone' | 'limits'>,
     name: ModelOwner['name'],
@@ -55,7 +51,7 @@ export async function setUp(
       concurrency_cap: concurrency_cap_limit,
       ...fields,
     };
-    const { id } = (await ok('post', 'buyer_groups', body)).buyer_group;
+    const id = await create('buyer_groups', body);
     madeGroups.push({ ...buildModel(group, `group ${id}`), at_once: group.at_once });
   }
   const modelBuyers: ModelBuyer[] = [];
@@ -76,7 +72,7 @@ export async function setUp(
     );
     const [from, to] = hours ?? [0, 24];
     const times = [`${String(from).padStart(2, '0')}:00..${String(to - 1).padStart(2, '0')}:59`];
-    const list = (await ok('post', 'buyer_suppressions', { name: 'List' })).buyer_suppression.id;
+    const list = await create('buyer_suppressions', { name: 'List' });
     const pays = isBidder
       ? {
           buyer_type: 'rtb',
@@ -94,15 +90,13 @@ export async function setUp(
       ...account,
       ...fields,
     };
-    const { id } = (
-      await ok('post', 'buyers', {
-        ...body,
-        business_hours_schedule: [{ ...hourly, schedule: OPEN.map((day) => ({ day, times })) }],
-      })
-    ).buyer;
+    const id = await create('buyers', {
+      ...body,
+      business_hours_schedule: [{ ...hourly, schedule: OPEN.map((day) => ({ day, times })) }],
+    });
     const paidIn = (prepaid?.calls ?? 0) * PAID;
     if (paidIn > 0)
-      await ok('post', 'account_entries', { buyer_id: id, kind: 'deposit', amount: paidIn });
+      await create('account_entries', { buyer_id: id, kind: 'deposit', amount: paidIn });
     const through = isBidder ? [] : in_groups.flatMap((index) => madeGroups[index] ?? []);
     lists.push(list);
     modelBuyers.push({
@@ -123,17 +117,21 @@ export async function setUp(
     await ok('put', `buyer_groups/${group.name.split(' ')[1]}`, {
       buyer_ids: modelBuyers.filter((buyer) => buyer.groups.includes(group)).map(({ id }) => id),
     });
-  const source = await makeSource(buildModel(ofSource, 'source 0'), ok);
-  const buyerGroupIds = madeGroups.map(({ name }) => Number(name.split(' ')[1]));
-  const offerId = (
-    await ok('post', 'offers', {
-      name: 'Auto',
-      buyer_ids: modelBuyers.filter(({ direct }) => direct).map(({ id }) => id),
-      buyer_group_ids: buyerGroupIds,
-    })
-  ).offer.id;
+  const sourceModel = buildModel(ofSource, 'source 0');
+  const sourceId = await create('traffic_sources', {
+    name: 'Source',
+    time_zone: sourceModel.zone,
+    payouts: [{ payout_type: 'fixed', amount: PAYOUT }],
+    revenue_total_limit: FAR,
+    ...Object.fromEntries([...sourceModel.limits].map(([cap, n]) => [limitName(cap), n])),
+  });
+  const offerId = await create('offers', {
+    name: 'Auto',
+    buyer_ids: modelBuyers.filter(({ direct }) => direct).map(({ id }) => id),
+    buyer_group_ids: madeGroups.map(({ name }) => Number(name.split(' ')[1])),
+  });
   return {
-    source,
+    source: { ...sourceModel, name: `source ${sourceId}` } as ModelOwner,
     buyers: modelBuyers,
     groups: madeGroups,
     lists,
@@ -143,19 +141,5 @@ export async function setUp(
 }
 /** A limit that no call reaches: the caps of a source without any limit count nothing. */
 export const FAR = 1_000_000;
-
-async function makeSource(model: ModelOwner, ok: ReturnType<typeof bindOk>): Promise<ModelOwner> {
-  const limits = [...model.limits].map(([cap, limit]) => [limitName(cap), limit] as const);
-  const { id } = (
-    await ok('post', 'traffic_sources', {
-      name: 'Source',
-      time_zone: model.zone,
-      payouts: [{ payout_type: 'fixed', amount: PAYOUT }],
-      revenue_total_limit: FAR,
-      ...Object.fromEntries(limits),
-    })
-  ).traffic_source;
-  return { ...model, name: `source ${id}` };
-}
 
 export type State = Awaited<ReturnType<typeof setUp>>;

@@ -2,29 +2,22 @@ import { recordUsage } from '../../src/domain/caps/record-usage';
 import { loadCallCandidates } from '../../src/domain/routing/candidates';
 import { loadCandidates } from '../../src/domain/routing/load-candidates';
 import { evaluateCandidate, MONDAY } from './candidates';
-import { standingClock } from './clock';
-import { createWorld, type Company } from './world';
+import { createRecord } from './records';
+import { openWorld } from './use-world';
 
 export const CALLER = '12125550199';
 
 /** Buyers and offers of a company, and the candidates that are read of them. */
 export async function candidateWorld() {
-  const clock = standingClock(MONDAY);
-  const world = await createWorld({ clock: clock.read });
+  const world = await openWorld({ clock: MONDAY });
+  const { clock } = world;
   const db = () => world.deps.tenants.of(world.company.id);
-  const create = async (
-    plural: string,
-    body: object = {},
-    company: Company = world.company,
-  ): Promise<number> => {
-    const res = await company.api('post', plural, {
-      body: { name: plural, ...(plural === 'buyers' && { number: '+12125550100' }), ...body },
-    });
-    expect([res.status, res.body.errors]).toEqual([201, {}]);
-    return res.body[res.body.metadata.root].id;
+  const create = async (plural: string, body = {}, company = world.company): Promise<number> => {
+    const number = plural === 'buyers' && { number: '+12125550100' };
+    return (await createRecord(company.api, plural, { name: plural, ...number, ...body })).id;
   };
   const block = (list: number, ...numbers: string[]) =>
-    world.company.api('post', `buyer_suppressions/${list}/caller_block`, {
+    world.api('post', `buyer_suppressions/${list}/caller_block`, {
       body: { caller_ids: numbers.map((number) => `+${number}`) },
     });
   const createOffer = (...buyerIds: number[]) => create('offers', { buyer_ids: buyerIds });

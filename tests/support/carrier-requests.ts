@@ -1,7 +1,8 @@
-import { computeSignature } from '../../src/platform/carriers/signature';
-import { standingClock } from './clock';
-import { NOON, openShop, type Shop } from './leads';
-import { createWorld, TWILIO_TOKEN, type World } from './world';
+import { NOON, openShop, wait, type Shop } from './leads';
+import { nextNumber } from './records';
+import { signForm } from './twiml-caller';
+import { useWorld } from './use-world';
+import type { World } from './world';
 
 export const PUBLIC_URL = 'https://calls.example.com';
 /** The number of the company. */
@@ -23,48 +24,25 @@ export interface Row {
 }
 /** A company at a carrier with a schedule of leads: registers the hooks of a test file. */
 export function carrierRequests() {
-  let world: World;
-  let shop: Shop;
-  const time = standingClock(NOON);
-  beforeAll(async () => {
-    // Each rejected signature counts against the address it came from.
-    world = await createWorld({ clock: time.read, environment: { PUBLIC_URL, TRUST_PROXY: '1' } });
-    shop = await openShop(world, [{ action_type: 'wait', wait_amount: 1, wait_unit: 'days' }]);
-  });
-  afterAll(() => world.close());
-  beforeEach(() => time.set(NOON));
+  // Each rejected signature counts against the address it came from.
+  const world = useWorld({ clock: NOON, environment: { PUBLIC_URL, TRUST_PROXY: '1' } });
+  const shop = {} as Shop;
+  beforeAll(async () => Object.assign(shop, await openShop(world, [wait(1, 'days')])));
 
   let sequence = 0;
   const sid = (kind = 'SM') => `${kind}${String(++sequence).padStart(32, '0')}`;
-  const newNumber = () => `+1310777${1000 + ++sequence}`;
+  const newNumber = () => nextNumber('+1310777');
 
   /** Sends a request as the carrier does, with its signature. */
   function hook(
     at: string,
     params: Params,
-    {
-      token = TWILIO_TOKEN,
-      url = at,
-      params: signed = params,
-      headers = {},
-      to = world,
-    }: Signed = {},
+    { token, url = at, params: signed = params, headers, to = world }: Signed = {},
   ) {
-    const signature = computeSignature(
-      token,
-      `${url.startsWith('http') ? '' : `${PUBLIC_URL}/api/v1/`}${url}`,
-      signed,
-    );
-    const ownHeaders = {
-      'Content-Type': 'application/x-www-form-urlencoded',
-      'X-Twilio-Signature': signature,
-      'X-Forwarded-For': `10.1.${++sequence % 250}.1`,
-    };
-    return to.company.api('post', at, {
-      auth: null,
-      headers: { ...ownHeaders, ...headers },
-      body: new URLSearchParams(params).toString(),
-    });
+    const fullUrl = url.startsWith('http') ? url : `${PUBLIC_URL}/api/v1/${url}`;
+    const address = { 'X-Forwarded-For': `10.1.${++sequence % 250}.1` };
+    const signature = { token, signed, headers: { ...address, ...headers } };
+    return to.company.api('post', at, signForm(fullUrl, params, signature));
   }
   const text = (Body: string, more: Params = {}): Params => ({
     MessageSid: sid(),
@@ -80,49 +58,41 @@ export function carrierRequests() {
   const optedOut = async (number: string) =>
     (await world.sql('SELECT opt_out FROM contacts WHERE caller_number = $1', [number.slice(1)]))[0]
       ?.opt_out;
-  const loadLogs = async (leadId: number, event: string) =>
-    (
-      await world.sql<{ message: string }>(
-        'SELECT message FROM lead_logs WHERE lead_id = $1 AND event = $2 ORDER BY id',
-        [leadId, event],
-      )
-    ).map(({ message }) => message);
+  const loadLogs = async (leadId: number, event: string) => {
+    const text = 'SELECT message FROM lead_logs WHERE lead_id = $1 AND event = $2 ORDER BY id';
+    const logs = await world.sql<{ message: string }>(text, [leadId, event]);
+    return logs.map(({ message }) => message);
+  };
 
   async function newLead(): Promise<{ id: number; number: string }> {
     const number = newNumber();
-    const res = await world.company.api('post', 'leads', {
+    const res = await world.api('post', 'leads', {
       auth: null,
       query: { lead_token: shop.schedule.lead_token, caller_id: number },
     });
     return { id: res.body.id, number };
   }
 
-  async function sentMessage(
+  const insert = async (table: string, columns: string, values: string, params: unknown[]) => {
+    const text = `INSERT INTO ${table} (company_id, uuid, status, lead_id, ${columns}, carrier)
+      VALUES ($1, gen_random_uuid(), $2, $3, ${values}, 'twilio')
+      RETURNING id, uuid`;
+    return (await world.sql<Row>(text, [world.company.id, ...params]))[0]!;
+  };
+  const sentMessage = (
     status: string,
     leadId: number | null = null,
     direction = 'outbound',
-  ): Promise<Row> {
-    const [row] = await world.sql<Row>(
-      `INSERT INTO text_messages (
-      company_id, uuid, direction, from_number, to_number, body, status, carrier, lead_id
-    )
-    VALUES ($1, gen_random_uuid(), $4, 12125550100, 13105550123, 'x', $2, 'twilio', $3)
-    RETURNING id, uuid`,
-      [world.company.id, status, leadId, direction],
-    );
-    return row!;
-  }
-  async function placedCall(status: string, leadId: number | null = null): Promise<Row> {
-    const [row] = await world.sql<Row>(
-      `INSERT INTO calls (
-      company_id, uuid, direction, from_number, to_number, connect_to, status, carrier, lead_id
-    )
-    VALUES ($1, gen_random_uuid(), 'outbound', 12125550100, 13105550123, '+1', $2, 'twilio', $3)
-    RETURNING id, uuid`,
-      [world.company.id, status, leadId],
-    );
-    return row!;
-  }
+  ): Promise<Row> => {
+    const values = `$4, 12125550100, 13105550123, 'x'`;
+    const columns = 'direction, from_number, to_number, body';
+    return insert('text_messages', columns, values, [status, leadId, direction]);
+  };
+  const placedCall = (status: string, leadId: number | null = null): Promise<Row> => {
+    const values = `'outbound', 12125550100, 13105550123, '+1'`;
+    const columns = 'direction, from_number, to_number, connect_to';
+    return insert('calls', columns, values, [status, leadId]);
+  };
   const messageStatus = ({ uuid }: { uuid: string }, MessageStatus: string, more: Params = {}) =>
     hook(`telephony/message_status?key=${uuid}`, {
       MessageSid: `SM-${uuid}`,
@@ -141,13 +111,9 @@ export function carrierRequests() {
     (await world.sql(`SELECT * FROM ${table} WHERE id = $1`, [id]))[0]!;
 
   return {
-    get world() {
-      return world;
-    },
-    get shop() {
-      return shop;
-    },
-    time,
+    world,
+    shop,
+    time: world.clock,
     hook,
     text,
     listMessages,

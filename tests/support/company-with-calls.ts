@@ -1,16 +1,15 @@
 import { createCallWriter, type CallFields } from './calls';
-import { standingClock } from './clock';
 import { ownNumber } from './leads';
-import { createWorld, type Company, type World } from './world';
+import { useWorld } from './use-world';
+import type { Company } from './world';
 
 export const NOW = '2027-01-12T17:00:00.000Z';
 export const LIVE = { created_at: '2027-01-12T16:58:00Z', status: 'in_progress' };
 
 /** A company with calls of every kind, by name: registers the hooks of a test file. */
 export function companyWithCalls() {
-  let world: World;
+  const world = useWorld({ clock: NOW });
   let company: Company;
-  const time = standingClock(NOW);
   const ids: Record<string, number> = {};
   const createdCalls: Record<string, { id: number; uuid: string }> = {};
 
@@ -30,35 +29,23 @@ export function companyWithCalls() {
     (await api(`calls/${createdCalls[name]!.id}`, query)).body.call;
 
   beforeAll(async () => {
-    world = await createWorld({ clock: time.read });
     ({ company } = world);
-    await insertOwners();
-    await insertCalls();
-  });
-  afterAll(() => world.close());
-
-  async function insertOwners() {
-    const make = async (path: string, root: string, body: object) =>
-      (await company.api('post', path, { body })).body[root].id as number;
-    ids.offer = await make('offers', 'offer', { name: 'Auto', user_offer_id: 'auto' });
-    ids.other_offer = await make('offers', 'offer', { name: 'Home' });
-    ids.buyer = await make('buyers', 'buyer', {
-      name: 'Acme',
-      user_buyer_id: 'acme',
-      number: '+13105550111',
+    const owners = await world.createRecords({
+      offers: { Auto: { user_offer_id: 'auto' }, Home: {} },
+      buyers: { Acme: { user_buyer_id: 'acme' }, Bayline: {} },
+      traffic_sources: { Search: { user_traffic_source_id: 'search' } },
+      schedules: { 'Follow up': { offer_id: 'Auto' } },
     });
-    ids.other_buyer = await make('buyers', 'buyer', { name: 'Bayline', number: '+13105550112' });
-    ids.source = await make('traffic_sources', 'traffic_source', {
-      name: 'Search',
-      user_traffic_source_id: 'search',
-    });
-    ids.schedule = await make('schedules', 'schedule', { name: 'Follow up', offer_id: ids.offer });
+    Object.assign(ids, { offer: owners.Auto, other_offer: owners.Home, buyer: owners.Acme });
+    Object.assign(ids, { other_buyer: owners.Bayline, source: owners.Search });
+    ids.schedule = owners['Follow up'];
     ids.number = await ownNumber(world, company);
-    ids.lead = await make('leads/capture', 'lead', {
+    ids.lead = await world.create('leads/capture', {
       caller_id: '+13105550123',
       offer_id: ids.offer,
     });
-  }
+    await insertCalls();
+  });
 
   async function insertCalls() {
     await insert('plain', {
@@ -155,13 +142,11 @@ export function companyWithCalls() {
   }
 
   return {
-    get world() {
-      return world;
-    },
+    world,
     get company() {
       return company;
     },
-    time,
+    time: world.clock,
     ids,
     createdCalls,
     api,

@@ -1,45 +1,21 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Carrier } from '../../src/platform/carriers/carrier';
 import { createDeps } from '../../src/operate/installation/deps';
 import { type Deps } from '../../src/domain/deps';
-import { TYPESCRIPT } from './process';
-import { PEPPER_OF_TESTS, testConfig, type World } from './world';
+import { startWorldProcess } from './job-process';
+import { testConfig, type World } from './world';
 import { FAR_MS } from './patience';
-
-const ROOT = join(__dirname, '../..');
 
 /**
  * A process that contacts the leads of a world; it may be killed. Short leases make other workers
  * take its leads over soon.
  */
-export async function startEngineProcess(
+export const startEngineProcess = (
   world: World,
   leaseMs: number,
   environment: Record<string, string> = {},
-): Promise<ChildProcess> {
-  const { storage_dir, data_dir } = world.deps.config;
-  const settings = {
-    ...world.database,
-    DATA_DIR: data_dir,
-    STORAGE_DIR: storage_dir,
-    LOG_LEVEL: 'silent',
-    KEY_PEPPER: PEPPER_OF_TESTS,
-    LEASE_MS: String(leaseMs),
-  };
-  const child = spawn('node', [...TYPESCRIPT, join(__dirname, 'engine-process.run.ts')], {
-    cwd: ROOT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings, ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  world.processes.push(child);
-  await new Promise<void>((done, fail) => {
-    child.stdout.on('data', () => done());
-    child.once('exit', (code) => fail(new Error(`the engine process ended with ${code}`)));
-  });
-  return child;
-}
+) =>
+  startWorldProcess(world, 'engine-process.run.ts', { LEASE_MS: String(leaseMs), ...environment });
 
 /** Dependencies as other processes would have them, in this one. */
 export function buildWorkers(world: () => World) {

@@ -1,5 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { listen as listenOn } from './loopback';
 import type { World } from './world';
 
 export interface ReadEvent {
@@ -24,17 +24,7 @@ export interface Reader {
 }
 
 /** A server with a port, for requests that supertest cannot make. */
-export async function listen(app: World['app']): Promise<{ url: string; close(): Promise<void> }> {
-  const server: Server = createServer(app as never);
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-    },
-  };
-}
+export const listen = (app: World['app']) => listenOn(createServer(app as never));
 
 /** Reads a stream of server-sent events, as browsers do. */
 export async function openStream(

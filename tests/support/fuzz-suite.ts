@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { contract, type Operation } from '../../src/platform/contract/contract';
 import { createFixture, type Fixture } from './example';
 import { buildRequests, sendDraft } from './fuzz';
-import { createWorld, type World } from './world';
+import { useWorld } from './use-world';
 
 /**
  * Declares a test of so many runs for each of the operations: any value in any parameter, header or
@@ -10,15 +10,13 @@ import { createWorld, type World } from './world';
  */
 export function fuzz(isMeant: (operation: Operation) => boolean, runs: number): void {
   jest.setTimeout(600_000);
-  let world: World;
+  const world = useWorld({
+    environment: { RATE_LIMIT_PER_MINUTE: '0', LEAD_RATE_LIMIT_PER_MINUTE: '0' },
+  });
   let fixture: Fixture;
   beforeAll(async () => {
-    world = await createWorld({
-      environment: { RATE_LIMIT_PER_MINUTE: '0', LEAD_RATE_LIMIT_PER_MINUTE: '0' },
-    });
     fixture = await createFixture(world);
   });
-  afterAll(() => world.close());
 
   const meant = contract.operations.filter(isMeant);
   test.each(meant.map((operation) => [operation.id, operation] as const))(

@@ -3,34 +3,39 @@ import { join } from 'node:path';
 import { TYPESCRIPT } from './process';
 import { PEPPER_OF_TESTS, type World } from './world';
 
-const ROOT = join(__dirname, '../..');
+type Environment = Record<string, string>;
 
-/**
- * Starts a process that runs the jobs of a world, and that a test may kill. Its intervals are
- * short, so that a dead process is noticed soon.
- */
-export async function startJobProcess(world: World): Promise<ChildProcess> {
-  const { storage_dir, data_dir } = world.deps.config;
-  const child = spawn('node', [...TYPESCRIPT, join(__dirname, 'job-process.run.ts')], {
-    cwd: ROOT,
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      ...world.database,
-      DATA_DIR: data_dir,
-      STORAGE_DIR: storage_dir,
-      LOG_LEVEL: 'silent',
-      KEY_PEPPER: PEPPER_OF_TESTS,
-    },
+/** The environment of a process, or a command, on the database and the files of a world. */
+export const buildEnvironment = ({ database, deps }: World): Environment => ({
+  ...database,
+  KEY_PEPPER: PEPPER_OF_TESTS,
+  DATA_DIR: deps.config.data_dir,
+  STORAGE_DIR: deps.config.storage_dir,
+  LOG_LEVEL: 'silent',
+});
+
+/** Runs a file of this folder on a world, as a process that a test may kill. */
+export async function startWorldProcess(
+  world: World,
+  file: string,
+  environment: Environment = {},
+): Promise<ChildProcess> {
+  const { PATH, HOME } = process.env;
+  const child = spawn('node', [...TYPESCRIPT, join(__dirname, file)], {
+    cwd: join(__dirname, '../..'),
+    env: { PATH, HOME, ...buildEnvironment(world), ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   world.processes.push(child);
   await new Promise<void>((done, fail) => {
     child.stdout.on('data', () => done());
-    child.once('exit', (code) => fail(new Error(`the job process ended with ${code}`)));
+    child.once('exit', (code) => fail(new Error(`${file} ended with ${code}`)));
   });
   return child;
 }
+
+/** Runs the jobs of a world. Its intervals are short: a dead process is noticed soon. */
+export const startJobProcess = (world: World) => startWorldProcess(world, 'job-process.run.ts');
 
 export function kill(child: ChildProcess): Promise<void> {
   return new Promise((done) => {

@@ -1,12 +1,12 @@
 import { processDueLeads } from '../../src/domain/outreach/contact-due-leads';
-import type { standingClock } from './clock';
-import type { Company, Method, World } from './world';
+import type { Fields } from './records';
+import { requests } from './requests';
+import type { UsedWorld } from './use-world';
+import type { Company, World } from './world';
 import { leadInsert } from './write-leads';
 
 /** Noon in New York and nine in Los Angeles, on a Tuesday in winter: daylight everywhere. */
 export const NOON = '2027-01-12T17:00:00Z';
-
-type Fields = Record<string, unknown>;
 
 export interface Shop {
   schedule: { id: number; lead_token: string };
@@ -45,28 +45,21 @@ export async function openShop(
   fields: Fields = {},
   company = world.company,
 ): Promise<Shop> {
-  const create = async (path: string, body: Fields, root: string) => {
-    const res = await company.api('post', path, { body });
-    if (res.status !== 201) throw new Error(`${path}: ${JSON.stringify(res.body)}`);
-    return res.body[root] as { id: number; lead_token: string };
-  };
+  const { create, createRecord } = requests(() => company);
   const number = '12125550100';
   const [owned] = await world.sql<{ id: string }>('SELECT id FROM numbers WHERE company_id = $1', [
     company.id,
   ]);
   if (!owned) await ownNumber(world, company, number);
-  const offer = await create('offers', { name: 'Auto insurance' }, 'offer');
-  const schedule = await create(
-    'schedules',
-    { name: 'Follow up', offer_id: offer.id, ...fields },
-    'schedule',
-  );
-  for (const { end, ...action } of actions)
-    await create(
-      'schedule_actions',
-      { schedule_id: schedule.id, end_of_schedule: end ?? false, ...action },
-      'schedule_action',
-    );
+  const offer = await createRecord('offers', { name: 'Auto insurance' });
+  const named = { name: 'Follow up', offer_id: offer.id, ...fields };
+  const schedule = await createRecord('schedules', named);
+  for (const { end = false, ...action } of actions)
+    await create('schedule_actions', {
+      schedule_id: schedule.id,
+      end_of_schedule: end,
+      ...action,
+    });
   return { schedule, offer, number };
 }
 
@@ -180,7 +173,8 @@ export interface Filling {
   priority?: string;
 }
 
-export const SMS = { action_type: 'sms', body: 'Hello' };
+export const sms = (body: string, more: Fields = {}) => ({ action_type: 'sms', body, ...more });
+export const SMS = sms('Hello');
 export const EMAIL = { action_type: 'email', subject: 'News', body: 'Read' };
 export const DIAL = { action_type: 'dial', connect_to: '+13105550199' };
 export const wait = (waitAmount: number, waitUnit = 'hours') => ({
@@ -196,21 +190,17 @@ export interface StartedLead {
   token: string;
 }
 
-/** Helpers of tests of schedules, for the world of one company. */
-export function buildScheduleHelpers(here: () => World, time: ReturnType<typeof standingClock>) {
-  const ok = async (method: Method, path: string, body?: object) => {
-    const res = await here().company.api(method, path, body && { body });
-    if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-    return res.body;
-  };
+/** Helpers of tests of schedules. */
+export function buildScheduleHelpers(world: UsedWorld) {
+  const { ok, clock } = world;
   /** Submits a lead to a new schedule of these actions; the engine has not run yet. */
   const submitted = async (
     actions: readonly Fields[],
     fields: Fields = {},
     schedule: Fields = {},
   ): Promise<StartedLead> => {
-    const shop = await openShop(here(), actions, schedule, here().company);
-    const res = await submit(here(), shop.schedule.lead_token, fields);
+    const shop = await openShop(world, actions, schedule);
+    const res = await submit(world, shop.schedule.lead_token, fields);
     if (res.status !== 201) throw new Error(res.text);
     return {
       lead: res.body.id,
@@ -220,8 +210,8 @@ export function buildScheduleHelpers(here: () => World, time: ReturnType<typeof 
     };
   };
   const until = async (moment: string) => {
-    time.set(moment);
-    await runEngine(here());
+    clock.set(moment);
+    await runEngine(world);
   };
   return {
     ok,
@@ -229,7 +219,7 @@ export function buildScheduleHelpers(here: () => World, time: ReturnType<typeof 
     /** Submits a lead and runs the engine. */
     startLead: async (...args: Parameters<typeof submitted>): Promise<StartedLead> => {
       const started = await submitted(...args);
-      await runEngine(here());
+      await runEngine(world);
       return started;
     },
     /** Sets the clock to a moment, and runs the engine. */
@@ -237,12 +227,12 @@ export function buildScheduleHelpers(here: () => World, time: ReturnType<typeof 
     /** Sets the clock to so many hours after noon, and runs the engine. */
     hours: (n: number) => until(new Date(Date.parse(NOON) + n * 3_600_000).toISOString()),
     texts: async (lead: number) =>
-      (await loadSent(here(), 'text_messages', lead))
+      (await loadSent(world, 'text_messages', lead))
         // Without the answers to STOP, START and HELP.
         .filter(({ schedule_action_id }) => schedule_action_id !== null)
         .map(({ body }) => body),
     /** Events of a lead after its creation. */
-    events: async (lead: number) => (await loadStory(here(), lead)).slice(1),
-    status: async (lead: number) => (await loadLeadRow(here(), lead)).status,
+    events: async (lead: number) => (await loadStory(world, lead)).slice(1),
+    status: async (lead: number) => (await loadLeadRow(world, lead)).status,
   };
 }

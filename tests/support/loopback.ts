@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import {
@@ -25,6 +25,17 @@ export async function closeLoopback(): Promise<void> {
 /** Closes something with the rest, after the requests have ended. */
 export const closeLater = (close: () => unknown): void => void opened.push(close);
 
+/** Lets a server listen on loopback. */
+export async function listen(server: Server, host = '127.0.0.1', port = 0) {
+  await new Promise<void>((done, fail) => server.once('error', fail).listen(port, host, done));
+  const { port: bound } = server.address() as AddressInfo;
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  };
+  return { port: bound, url: `http://127.0.0.1:${bound}`, close };
+}
+
 /** A server on loopback that counts its connections. */
 export async function listenOnLoopback(
   listener: RequestListener,
@@ -33,10 +44,9 @@ export async function listenOnLoopback(
 ): Promise<{ port: number; connections: () => number; close: () => void }> {
   let connections = 0;
   const server = createServer(listener).on('connection', () => connections++);
-  await new Promise<void>((done, fail) => server.once('error', fail).listen(port, host, done));
-  const close = () => void (server.closeAllConnections(), server.close());
+  const { port: bound } = await listen(server, host, port);
+  const close = () => void server.close().closeAllConnections();
   closeLater(close);
-  const { port: bound } = server.address() as AddressInfo;
   return { port: bound, connections: () => connections, close };
 }
 

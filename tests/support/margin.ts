@@ -1,6 +1,5 @@
-import type { Api } from './world';
 import type { softswitch } from './softswitch';
-import { createMember, type Member } from './teams';
+import { createMember } from './teams';
 
 /** Dollars of a call, and the parties behind it: texts that stand nowhere else. */
 export const SECRETS = {
@@ -26,73 +25,70 @@ const READS = [
   'statements',
 ].map((resource) => `${resource}:read`);
 
-export interface Margin {
-  ids: Record<string, number>;
-  call: { id: number; uuid: string };
-  /** A user of a team that is granted these records, with more permissions. */
-  user(name: string, grants: object, permissions?: string[]): Promise<Member>;
-  company: Api;
-}
-
 /** A call of a lead that a buyer pays for and whose source is paid, in a new company. */
-export async function createSoldCall(here: ReturnType<typeof softswitch>): Promise<Margin> {
-  const { ok } = here;
-  const { company } = here.world;
-  const buyer = await here.buyer({
-    name: 'Secret Buyer',
-    user_buyer_id: 'secret-buyer',
-    number: '+12125550177',
-    current_conversion_revenue: 31.31,
-    current_conversion_duration: 5,
+export async function createSoldCall({ world, ...here }: ReturnType<typeof softswitch>) {
+  const { company } = world;
+  const payout = { payout_type: 'fixed', amount: 7.77 };
+  const ids = await world.createRecords({
+    buyers: {
+      'Secret Buyer': {
+        user_buyer_id: 'secret-buyer',
+        number: '+12125550177',
+        current_conversion_revenue: 31.31,
+        current_conversion_duration: 5,
+      },
+    },
+    buyer_groups: { Group: { buyer_ids: ['Secret Buyer'] } },
+    traffic_sources: {
+      'Secret Source': {
+        user_traffic_source_id: 'secret-source',
+        // Its caps count what buyers pay too.
+        attempt_total_limit: 100,
+        revenue_total_limit: 3131.31,
+        earned_revenue_total_limit: 2323.54,
+        allowed_buyer_ids: ['Secret Buyer'],
+        payouts: [payout],
+      },
+    },
+    offers: {
+      Auto: {
+        buyer_group_ids: ['Group'],
+        payouts: [{ traffic_source_id: 'Secret Source', ...payout }],
+      },
+    },
+    inbound_webhooks: {
+      Sellers: {
+        vanity_uri: `margin-${company.id}`,
+        offer_id: 'Auto',
+        traffic_source_id: 'Secret Source',
+      },
+    },
   });
-  const group = await here.group({ buyer_ids: [buyer] });
-  const source = (
-    await ok('post', 'traffic_sources', {
-      name: 'Secret Source',
-      user_traffic_source_id: 'secret-source',
-      // Its caps count what buyers pay too.
-      attempt_total_limit: 100,
-      revenue_total_limit: 3131.31,
-      earned_revenue_total_limit: 2323.54,
-      allowed_buyer_ids: [buyer],
-      payouts: [{ payout_type: 'fixed', amount: 7.77 }],
-    })
-  ).traffic_source.id;
-  const { offer } = await ok('post', 'offers', {
-    name: 'Auto',
-    buyer_group_ids: [group],
-    payouts: [{ traffic_source_id: source, payout_type: 'fixed', amount: 7.77 }],
-  });
-  const lead = await company.api('post', 'leads', {
-    auth: null,
-    query: { lead_token: offer.lead_token, caller_id: '+13105550188', traffic_source_id: source },
-  });
-  const call = await here.begin(offer.id, { traffic_source_id: source });
+  const { lead_token } = (await world.ok('get', `offers/${ids.Auto}`)).offer;
+  const source = { traffic_source_id: ids['Secret Source'] };
+  const query = { lead_token, caller_id: '+13105550188', ...source };
+  const lead = await world.api('post', 'leads', { auth: null, query });
+  const call = await here.begin(ids.Auto, source);
   await here.report(call, 'answered');
   here.later(10);
   await here.report(call, 'completed', { duration: 10 });
-  const { inbound_webhook } = await ok('post', 'inbound_webhooks', {
-    name: 'Sellers',
-    vanity_uri: `margin-${company.id}`,
-    offer_id: offer.id,
-    traffic_source_id: source,
-  });
-  await here.world.sql('UPDATE calls SET service_cost = 4.44, provider_cost = 5.55 WHERE id = $1', [
+  await world.sql('UPDATE calls SET service_cost = 4.44, provider_cost = 5.55 WHERE id = $1', [
     call.id,
   ]);
   let members = 0;
   return {
     ids: {
-      buyers: buyer,
-      buyer_groups: group,
-      offers: offer.id,
-      traffic_sources: source,
+      buyers: ids['Secret Buyer'],
+      buyer_groups: ids.Group,
+      offers: ids.Auto,
+      traffic_sources: ids['Secret Source'],
       calls: call.id,
       leads: lead.body.id,
-      inbound_webhooks: inbound_webhook.id,
-    },
-    call,
-    user: (name, grants, permissions = []) =>
+      inbound_webhooks: ids.Sellers,
+    } as Record<string, number>,
+    call: call as { id: number; uuid: string },
+    /** A user of a team that is granted these records, with more permissions. */
+    user: (name: string, grants: object, permissions: string[] = []) =>
       createMember(company, `${name}${++members}@example.com`, {
         ...grants,
         permissions: [...READS, ...permissions],
@@ -100,3 +96,5 @@ export async function createSoldCall(here: ReturnType<typeof softswitch>): Promi
     company: company.api,
   };
 }
+
+export type Margin = Awaited<ReturnType<typeof createSoldCall>>;

@@ -5,12 +5,15 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { HISTORY } from '../../src/operate/migration/history';
 import { RESOURCES } from '../../src/operate/migration/resources';
 import { createCallWriter } from './calls';
+import { listen } from './loopback';
 import { leadUpdate } from './write-leads';
-import { PEPPER_OF_TESTS, type World } from './world';
+import { createRecord, createRecords, type Fields } from './records';
+import type { Api, World } from './world';
+
+export { buildEnvironment } from './job-process';
 
 // An account with something of everything that `migrate --from` moves, and how it is compared.
 
@@ -24,140 +27,109 @@ export async function serve(
   const server = createServer(
     (req, res) => void (first(req, res) || (app as RequestListener)(req, res)),
   );
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1` };
+  return { server, url: `${(await listen(server)).url}/api/v1` };
 }
 
-/** The environment of a command on the database of a world. */
-export const buildEnvironment = ({ database, deps }: World): Record<string, string> => ({
-  ...database,
-  KEY_PEPPER: PEPPER_OF_TESTS,
-  DATA_DIR: deps.config.data_dir,
-  STORAGE_DIR: deps.config.storage_dir,
-});
-
-type Make = (path: string, body: object) => Promise<number>;
-
 /** Fills the account; its ids lie apart from those of a new one. Returns what makes more. */
-export async function fillAccount(world: World, auth: string): Promise<Make> {
+export async function fillAccount(world: World, auth: string) {
   const { company } = world;
-  const make: Make = async (path, body) => {
-    const { status, body: reply } = await company.api('post', path, { body, auth });
-    expect({ path, status, errors: reply.errors }).toMatchObject({ status: 201 });
-    const record = Object.values(reply as object).find((value) => value?.legacy_id);
-    return (record as { id: number }).id;
-  };
-  const ids = await fillSetup(world, make);
-  await fillHistory(world, make, ids);
+  const api: Api = (method, path, options) => company.api(method, path, { ...options, auth });
+  const make = async (path: string, body: Fields): Promise<number> =>
+    (await createRecord(api, path, body)).id;
+  await fillHistory(world, make, await fillSetup(world, api));
   return make;
 }
 
+type Make = Awaited<ReturnType<typeof fillAccount>>;
 type Ids = Awaited<ReturnType<typeof fillSetup>>;
 
-async function fillSetup({ company }: World, make: Make) {
-  await make('value_lists', { name: 'states', values: ['CA', 'NV'], legacy_id: 20 });
-  await make('value_lists', { name: 'zips', kind: 'zip_codes', values: ['2108'], legacy_id: 21 });
-  const number = await make('phone_numbers', { prefix: '212', name: 'Main' });
-  const fleet = await make('buyer_fleets', {
-    name: 'Solar',
-    user_fleet_id: 'solar',
-    legacy_id: 50,
-  });
-  const buyer = await make('buyers', {
-    name: 'Acme',
-    number: '+13105550123',
-    user_buyer_id: 'acme',
-    legacy_id: 900,
-    buyer_fleet_id: fleet,
-    connection_daily_limit: 7,
-    display_caller_id_type: 'display_service_number_id',
-    display_service_number_id: number,
-    record_token_filter_list: ['state:in list:states'],
-    states: ['CA', 'NV'],
-    area_codes: ['310'],
-    zip_list_id: 21,
-    business_hours_schedule: [
-      { schedule: [{ day: 1, times: ['09:00..17:00'] }], attempt_hourly_limit: 3 },
-    ],
-    buyer_conversions_schedule: [
-      {
-        schedule: [{ day: 2, times: ['00:00..23:59'] }],
-        buyer_conversions_attributes: [{ name: 'Sale', duration: 60, revenue: 12.5 }],
+async function fillSetup({ company }: World, api: Api) {
+  const step = { schedule_id: 'Spring', action_type: 'sms' };
+  const ids = await createRecords(api, {
+    value_lists: {
+      states: { values: ['CA', 'NV'], legacy_id: 20 },
+      zips: { kind: 'zip_codes', values: ['2108'], legacy_id: 21 },
+    },
+    phone_numbers: { Main: { prefix: '212' } },
+    buyer_fleets: { Solar: { user_fleet_id: 'solar', legacy_id: 50 } },
+    buyers: {
+      Acme: {
+        number: '+13105550123',
+        user_buyer_id: 'acme',
+        legacy_id: 900,
+        buyer_fleet_id: 'Solar',
+        connection_daily_limit: 7,
+        display_caller_id_type: 'display_service_number_id',
+        display_service_number_id: 'Main',
+        record_token_filter_list: ['state:in list:states'],
+        states: ['CA', 'NV'],
+        area_codes: ['310'],
+        zip_list_id: 21,
+        business_hours_schedule: [
+          { schedule: [{ day: 1, times: ['09:00..17:00'] }], attempt_hourly_limit: 3 },
+        ],
+        buyer_conversions_schedule: [
+          {
+            schedule: [{ day: 2, times: ['00:00..23:59'] }],
+            buyer_conversions_attributes: [{ name: 'Sale', duration: 60, revenue: 12.5 }],
+          },
+        ],
       },
-    ],
+    },
+    buyer_groups: { West: { buyer_ids: ['Acme'], concurrency_cap: 4, legacy_id: 60 } },
+    buyer_suppressions: { No: { buyer_ids: ['Acme'], legacy_id: 70 } },
+    traffic_sources: { Ads: { user_traffic_source_id: 'ads', legacy_id: 80 } },
+    offers: {
+      Auto: {
+        user_offer_id: 'auto',
+        buyer_ids: ['Acme'],
+        buyer_group_ids: ['West'],
+        buyer_suppression_ids: [70],
+        legacy_id: 90,
+      },
+    },
+    schedules: { Spring: { offer_id: 'Auto', legacy_id: 95 } },
+    schedule_actions: {
+      first: { ...step, body: 'Hello', legacy_id: 200 },
+      second: { ...step, body: 'Again', legacy_id: 201 },
+    },
+    access_control_lists: { Partners: { permissions: ['buyers:read'], legacy_id: 45 } },
+    users: { ann: { team_ids: ['Partners'], invite: false, legacy_id: 40 } },
+    call_centers: { Denver: { legacy_id: 30 } },
+    agent_statuses: { lunch: { legacy_id: 34 } },
+    agents: {
+      Ann: { user_id: '40', call_center_ids: ['Denver'], buyer_ids: ['Acme'], legacy_id: 33 },
+    },
+    dispositions: { sold: { legacy_id: 35 } },
+    inbound_webhooks: {
+      Seller: { vanity_uri: 'seller-of-ads', offer_id: 'Auto', legacy_id: 36 },
+    },
+    outgoing_webhooks: {
+      CRM: {
+        trigger_type: 'every_call',
+        url: 'https://crm.example.com/calls?id=[[call_id]]',
+        legacy_id: 37,
+      },
+    },
   });
-  const group = await make('buyer_groups', {
-    name: 'West',
-    buyer_ids: [buyer],
-    concurrency_cap: 4,
-    legacy_id: 60,
-  });
-  await make('buyer_suppressions', { name: 'No', buyer_ids: [buyer], legacy_id: 70 });
   const callerIds = ['+12125550101', '+12125550102'];
   await company.api('post', 'buyer_suppressions/70/caller_block', {
     body: { caller_ids: callerIds },
   });
-  const source = await make('traffic_sources', {
-    name: 'Ads',
-    user_traffic_source_id: 'ads',
-    legacy_id: 80,
+  await company.api('put', `phone_numbers/${ids.Main}`, {
+    body: { offer_id: ids.Auto, traffic_source_id: ids.Ads },
   });
-  const offer = await make('offers', {
-    name: 'Auto',
-    user_offer_id: 'auto',
-    buyer_ids: [buyer],
-    buyer_group_ids: [group],
-    buyer_suppression_ids: [70],
-    legacy_id: 90,
-  });
-  await company.api('put', `phone_numbers/${number}`, {
-    body: { offer_id: offer, traffic_source_id: source },
-  });
-  const schedule = await make('schedules', { name: 'Spring', offer_id: offer, legacy_id: 95 });
-  const steps = { schedule_id: schedule, action_type: 'sms' };
-  const [first, second] = [
-    await make('schedule_actions', { ...steps, body: 'Hello', legacy_id: 200 }),
-    await make('schedule_actions', { ...steps, body: 'Again', legacy_id: 201 }),
-  ];
-  const team = await make('access_control_lists', {
-    name: 'Partners',
-    permissions: ['buyers:read'],
-    legacy_id: 45,
-  });
-  await make('users', { email: 'ann@example.com', team_ids: [team], invite: false, legacy_id: 40 });
-  const callCenter = await make('call_centers', { name: 'Denver', legacy_id: 30 });
-  await make('agent_statuses', { key: 'lunch', name: 'Lunch', legacy_id: 34 });
-  const agent = await make('agents', {
-    user_id: '40',
-    name: 'Ann',
-    call_center_ids: [callCenter],
-    buyer_ids: [buyer],
-    legacy_id: 33,
-  });
-  const disposition = await make('dispositions', { key: 'sold', name: 'Sold', legacy_id: 35 });
-  await make('inbound_webhooks', {
-    name: 'Seller',
-    vanity_uri: 'seller-of-ads',
-    offer_id: offer,
-    legacy_id: 36,
-  });
-  await make('outgoing_webhooks', {
-    name: 'CRM',
-    trigger_type: 'every_call',
-    url: 'https://crm.example.com/calls?id=[[call_id]]',
-    legacy_id: 37,
-  });
-  return { number, buyer, source, offer, schedule, first, second, agent, disposition };
+  return ids;
 }
 
 async function fillHistory(world: World, make: Make, ids: Ids): Promise<void> {
   const { company, sql } = world;
-  const lead = (callerId: string, body: object) =>
+  const lead = (callerId: string, body: Fields) =>
     make('leads/capture', { caller_id: callerId, ...body });
   await sql(`SELECT setval('leads_id_seq', 7000), setval('calls_id_seq', 8000),
     setval('contacts_id_seq', 9000)`);
   const waiting = await lead('+13105550201', {
-    schedule_id: ids.schedule,
+    schedule_id: ids.Spring,
     email: 'eve@example.com',
     data: { first_name: 'Eve', zip: '90012' },
     next_action_at: '2030-01-01 10:00:00 +0000',
@@ -169,12 +141,12 @@ async function fillHistory(world: World, make: Make, ids: Ids): Promise<void> {
     ids.first,
   ]);
   const sold = await lead('+13105550202', {
-    offer_id: ids.offer,
-    traffic_source_id: ids.source,
+    offer_id: ids.Auto,
+    traffic_source_id: ids.Ads,
     sub_id: 'banner',
   });
-  const out = await lead('+13105550203', { schedule_id: ids.schedule });
-  const { lead_token } = (await company.api('get', `schedules/${ids.schedule}`)).body.schedule;
+  const out = await lead('+13105550203', { schedule_id: ids.Spring });
+  const { lead_token } = (await company.api('get', `schedules/${ids.Spring}`)).body.schedule;
   await company.api('put', `leads/+13105550203/caller_opt_out`, { query: { lead_token } });
   await company.api('post', 'contacts/caller_block', { body: { caller_ids: ['+13105550204'] } });
   await company.api('delete', `leads/${out}`);
@@ -182,16 +154,16 @@ async function fillHistory(world: World, make: Make, ids: Ids): Promise<void> {
     created_at: '2026-05-04T10:00:00Z',
     updated_at: '2026-05-04T10:03:00Z',
     ended_at: '2026-05-04T10:02:00Z',
-    offer_id: ids.offer,
-    traffic_source_id: ids.source,
-    number_id: ids.number,
+    offer_id: ids.Auto,
+    traffic_source_id: ids.Ads,
+    number_id: ids.Main,
     token_values: { state: 'CA' },
   };
   await createCallWriter(world, company).call({
     ...call,
     caller_number: 13105550202,
     lead_id: sold,
-    buyer_id: ids.buyer,
+    buyer_id: ids.Acme,
     connect_to: '+13105550123',
     answered_at: '2026-05-04T10:00:05Z',
     connected_at: '2026-05-04T10:00:05Z',
@@ -200,8 +172,8 @@ async function fillHistory(world: World, make: Make, ids: Ids): Promise<void> {
     payout: 4,
     buyer_converted: true,
     traffic_source_converted: true,
-    agent_id: ids.agent,
-    disposition_id: ids.disposition,
+    agent_id: ids.Ann,
+    disposition_id: ids.sold,
     disposition_notes: 'Bought both',
     recording_url: 'https://example.com/recordings/1.mp3',
     carrier_call_id: 'CA1',

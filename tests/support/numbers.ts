@@ -1,6 +1,7 @@
 import { openCarrier } from '../../src/platform/carriers';
 import type { Carrier, Failure } from '../../src/platform/carriers/carrier';
-import { buildApp, caller, createWorld, type Company, type World } from './world';
+import { useWorld } from './use-world';
+import { buildApp, caller, type Api, type Company } from './world';
 
 export const DOWN: Failure = {
   ok: false,
@@ -19,6 +20,8 @@ type CarrierRequests = Record<
   'search' | 'buy' | 'release',
   { key?: string; tried_at?: Date; phone_number?: string; id?: string }[]
 >;
+
+const NO_TROUBLE = { search: undefined, buy: undefined, release: undefined, afterSale: undefined };
 
 /**
  * A carrier that counts its requests and sells each number once. First it does what a test has set
@@ -61,36 +64,32 @@ export function openOwnCarrier() {
     },
   };
   const quiet = () => {
-    Object.assign(trouble, {
-      search: undefined,
-      buy: undefined,
-      release: undefined,
-      afterSale: undefined,
-    });
+    Object.assign(trouble, NO_TROUBLE);
     for (const list of Object.values(requests)) list.length = 0;
   };
   return { carrier, sold, requests, trouble, quiet };
 }
 
-/** A world with two companies and a carrier of its own, and what is asked of it. */
-export async function openMarket() {
-  const world: World = await createWorld();
-  const theirs = await world.addCompany('Theirs');
-  const market = openOwnCarrier();
-  const app = buildApp({ ...world.deps, carrier: market.carrier });
+/** Two companies, and a carrier of their own that starts each test without trouble. */
+export function useMarket() {
+  const world = useWorld();
+  const theirs = {} as Company;
+  const carrier = openOwnCarrier();
+  let app: ReturnType<typeof buildApp>;
+  beforeAll(async () => {
+    Object.assign(theirs, await world.addCompany('Theirs'));
+    app = buildApp({ ...world.deps, carrier: carrier.carrier });
+  });
+  beforeEach(() => carrier.quiet());
   const buildApi = ({ auth }: Company) => caller(app, auth);
-  const [api, otherApi] = [buildApi(world.company), buildApi(theirs)];
+  const api: Api = (...request) => buildApi(world.company)(...request);
+  const otherApi: Api = (...request) => buildApi(theirs)(...request);
   const buy = (body: object = {}, by = api, headers: Record<string, string> = {}) =>
     by('post', 'phone_numbers', { body, headers });
   const bought = async (body: object = {}, by = api) => {
     const res = await buy(body, by);
     expect([res.status, res.body.errors]).toEqual([201, {}]);
     return res.body.number;
-  };
-  const createRecord = async (plural: string, body: object, by = api) => {
-    const res = await by('post', plural, { body });
-    expect([res.status, res.body.errors]).toEqual([201, {}]);
-    return res.body[res.body.metadata.root];
   };
   const search = async (query: object, by = api): Promise<string[]> => {
     const res = await by('get', 'phone_numbers/search', { query: { per_page: 1000, ...query } });
@@ -102,20 +101,5 @@ export async function openMarket() {
   const lookups = (phoneNumber: string) =>
     world.sql('SELECT * FROM number_lookups WHERE phone_number = $1', [phoneNumber.slice(1)]);
   const show = (id: string | number, by = api) => by('get', `phone_numbers/${id}`);
-  return {
-    world,
-    theirs,
-    carrier: market,
-    buildApi,
-    api,
-    otherApi,
-    buy,
-    bought,
-    createRecord,
-    search,
-    lookups,
-    show,
-  };
+  return { world, theirs, carrier, buildApi, api, otherApi, buy, bought, search, lookups, show };
 }
-
-export type Market = Awaited<ReturnType<typeof openMarket>>;

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './loopback';
 
 // Another service that answers as a test says: with pages that are not those of the API.
 
@@ -31,9 +31,9 @@ export async function startOddService(): Promise<OddService> {
     else sendJson(res, page.json);
   });
   server.on('connection', (socket) => sockets.add(socket));
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { url } = await listen(server);
   const service: OddService = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`,
+    url: `${url}/api/v1`,
     requestedPaths: [],
     lists: {},
     hasOthers: true,

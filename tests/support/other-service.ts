@@ -24,7 +24,7 @@ const common = (id: number, name: string | null) => ({
 
 const RESOURCES: Resources = {
   buyer_fleets: [{ ...common(10, 'Solar'), user_fleet_id: 'solar' }],
-  buyers: Array.from({ length: 110 }, (_, n) => ({
+  buyers: Array.from({ length: 60 }, (_, n) => ({
     ...common(1_000 + n, `Buyer ${n}`),
     user_buyer_id: `b${n}`,
     number: n === 0 ? 'sip:sales@example.com' : `+1310555${String(1000 + n)}`,
@@ -69,13 +69,14 @@ const RESOURCES: Resources = {
   ],
 };
 
-/** Starts it; `requestedUrls` are those of the requests that it has answered. */
-export async function otherService(): Promise<{
+interface OtherService {
   server: Server;
   url: string;
-  requestedUrls: string[];
-}> {
-  const requestedUrls: string[] = [];
+  /** True while it is busy now and then, and cuts connections. */
+  disturbed: boolean;
+}
+
+export async function otherService(): Promise<OtherService> {
   let requests = 0;
   const server = createServer((req, res) => {
     const { pathname, searchParams } = new URL(req.url!, 'http://other');
@@ -86,15 +87,16 @@ export async function otherService(): Promise<{
     requests++;
     if (req.headers.authorization !== `Basic ${Buffer.from('pub:priv').toString('base64')}`)
       return json(401, { status: 401, success: false });
-    if (requests % 7 === 0) return json(429, { status: 429 }, { 'Retry-After': '0' });
-    if (requests % 11 === 0) return req.socket.destroy();
-    if (requests % 13 === 0) return json(502, { status: 502 });
-    requestedUrls.push(req.url!);
+    if (service.disturbed) {
+      if (requests % 7 === 0) return json(429, { status: 429 }, { 'Retry-After': '0' });
+      if (requests % 11 === 0) return req.socket.destroy();
+      if (requests % 13 === 0) return json(502, { status: 502 });
+    }
     const resource = /^\/api\/v1\/(\w+)$/.exec(pathname)?.[1] ?? '';
     const records = RESOURCES[resource];
     if (!records) return json(404, { status: 404, success: false });
     if (searchParams.has('serializer')) return json(422, { status: 422, success: false });
-    const [page, perPage] = [Number(searchParams.get('page') ?? 1), 50];
+    const [page, perPage] = [Number(searchParams.get('page') ?? 1), 25];
     return json(200, {
       status: 200,
       success: true,
@@ -110,9 +112,7 @@ export async function otherService(): Promise<{
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return {
-    server,
-    requestedUrls,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`,
-  };
+  const { port } = server.address() as AddressInfo;
+  const service = { server, url: `http://127.0.0.1:${port}/api/v1`, disturbed: true };
+  return service;
 }

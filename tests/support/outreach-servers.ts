@@ -1,15 +1,13 @@
-import { createServer, type Server } from 'node:http';
-import { openCarrier } from '../../src/platform/carriers';
 import type { Carrier } from '../../src/platform/carriers/carrier';
 import type { Deps } from '../../src/domain/deps';
 import { openMailer } from '../../src/platform/mail';
 import { processDueLeads } from '../../src/domain/outreach/contact-due-leads';
 import { eventually, watchCarrier, buildWorkers, type Meanwhile } from './engine-process';
-import { openShop, ownNumber, submit, type Shop } from './leads';
+import { openShop, submit, type Shop } from './leads';
 import { startMailServer, type MailServer } from './mail-server';
-import { freePort } from './process';
-import { startTwilio, type TwilioServer } from './twilio-server';
-import { createWorld, type World } from './world';
+import type { TwilioServer } from './twilio-server';
+import { useReportingTwilio } from './use-twilio';
+import type { World } from './world';
 import { leadUpdate } from './write-leads';
 import { patient } from './patience';
 
@@ -22,50 +20,24 @@ const TIMEOUT_MS = patient(700);
  * company of its own with one number.
  */
 export function outreachServers() {
-  let world: World;
-  let here: World;
-  let server: TwilioServer;
-  let api: Server;
-  let mail: MailServer;
+  const carrier = useReportingTwilio();
+  const { world } = carrier;
   const workers = buildWorkers(() => world);
+  let mail: MailServer;
   let companies = 0;
-  let publicUrl: string;
-
   beforeAll(async () => {
-    server = await startTwilio();
-    const port = await freePort();
-    publicUrl = `http://127.0.0.1:${port}`;
-    world = await createWorld({
-      environment: { PUBLIC_URL: publicUrl, TWILIO_AUTH_TOKEN: server.auth_token },
-    });
-    api = createServer(world.app as never);
-    await new Promise<void>((done) => api.listen(port, '127.0.0.1', done));
     mail = await startMailServer();
+    world.closeLater(mail.close);
   });
   beforeEach(async () => {
-    here = { ...world, company: await world.addCompany() };
-    await ownNumber(here, here.company, String(12_125_550_110 + companies++));
-    server.trouble([]);
-    for (const list of [server.requests, server.messages, server.calls, mail.received])
-      list.splice(0);
-    await server.settle().catch(() => undefined);
+    companies++;
+    mail.received.splice(0);
+    await carrier.server.settle().catch(() => undefined);
   });
   afterEach(() => workers.closeAll());
-  afterAll(async () => {
-    api.close().closeAllConnections();
-    await Promise.all([mail.close(), server.close()]);
-    await world.close();
-  });
 
   const smtp = (url = mail.url) => openMailer('smtp', { url, timeout_ms: patient(2_000) });
-  const twilio = () =>
-    openCarrier('twilio', {
-      account_sid: server.account_sid,
-      auth_token: server.auth_token,
-      base_url: server.url,
-      public_url: publicUrl,
-      timeout_ms: TIMEOUT_MS,
-    });
+  const twilio = () => carrier.openCarrier(TIMEOUT_MS);
   /** Dependencies of a process of its own. */
   const worker = (edges: Parameters<typeof workers.open>[0] = {}): Deps =>
     workers.open({ carrier: twilio(), mailer: smtp(), ...edges });
@@ -74,7 +46,7 @@ export function outreachServers() {
   async function settleAll(deps = worker()): Promise<void> {
     const waiting = () =>
       world.sql('SELECT FROM leads WHERE company_id = $1 AND claim_id IS NOT NULL', [
-        here.company.id,
+        world.company.id,
       ]);
     await eventually(async () => (await run(deps)) === 0 && (await waiting()).length === 0, 50);
   }
@@ -82,22 +54,22 @@ export function outreachServers() {
   const hurry = () =>
     world.sql(
       leadUpdate('due_at = now(), next_action_at = now()', 'l.company_id = $1 AND l.is_live'),
-      [here.company.id],
+      [world.company.id],
     );
 
   const createShop = (actions: object[]): Promise<Shop> =>
-    openShop(here, actions as never, { daylight_hours: '00:00..23:59' }, here.company);
+    openShop(world, actions as never, { daylight_hours: '00:00..23:59' });
   async function submitted(actions: object[], fields: object = {}): Promise<number> {
     const { schedule } = await createShop(actions);
     return (
-      await submit(here, schedule.lead_token, {
+      await submit(world, schedule.lead_token, {
         caller_id: '3102000001',
         email: 'ann@example.com',
         ...fields,
       })
     ).body.id;
   }
-  const bodies = () => server.messages.map(({ body }) => body).toReversed();
+  const bodies = () => carrier.server.messages.map(({ body }) => body).toReversed();
 
   const watched = (meanwhile: Meanwhile): Carrier => watchCarrier(twilio(), meanwhile);
   /** Breaks the connections of workers inside a transaction, as the end of a process would. */
@@ -121,21 +93,17 @@ export function outreachServers() {
     watched,
     breakWorkers,
     dying,
-    get world(): World {
-      return world;
-    },
+    world,
     /** The world with the company of the test. */
-    get here(): World {
-      return here;
-    },
+    here: world as World,
     get server(): TwilioServer {
-      return server;
+      return carrier.server;
     },
     get mail(): MailServer {
       return mail;
     },
     get public_url(): string {
-      return publicUrl;
+      return carrier.public_url;
     },
     get companies(): number {
       return companies;

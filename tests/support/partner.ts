@@ -1,4 +1,5 @@
 import { contract } from '../../src/platform/contract/contract';
+import { createRecords } from './records';
 import { createMember, type Member } from './teams';
 import type { World } from './world';
 
@@ -12,16 +13,14 @@ export interface Partner {
 }
 
 export async function createPartner({ company }: World): Promise<Partner> {
-  const created = await company.api('post', 'buyers', {
-    body: { name: 'Granted', number: '+13105550777', user_buyer_id: 'granted' },
+  const { Granted, Too } = await createRecords(company.api, {
+    buyers: { Granted: { number: '+13105550777', user_buyer_id: 'granted' } },
+    offers: { Too: { name: 'Granted too' } },
   });
-  const buyer = created.body.buyer.id as number;
-  const offers = await company.api('post', 'offers', { body: { name: 'Granted too' } });
-  const offer = offers.body.offer.id as number;
   const partner = await createMember(company, 'partner@example.com', {
     permissions: SCOPES,
-    buyer_ids: [buyer],
-    offer_ids: [offer],
+    buyer_ids: [Granted],
+    offer_ids: [Too],
   });
-  return { partner, buyer, offer };
+  return { partner, buyer: Granted, offer: Too };
 }

@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { contract } from '../../src/platform/contract/contract';
+import { listen } from './loopback';
 import { ajv } from './worker/contract-check';
 
 export interface Received {
@@ -16,7 +16,7 @@ export interface Received {
 
 /** The response of a receiver: a status, or a function that writes it. */
 export type Answer = number | ((res: ServerResponse) => void);
-type Answering = (received: Omit<Received, 'answered'>, n: number) => Answer;
+export type Answering = (received: Omit<Received, 'answered'>, n: number) => Answer;
 
 interface Event {
   requestBody: { content: Record<string, { schema: { $ref: string } }> };
@@ -48,8 +48,9 @@ export function checkPayload(body: string): {
 }
 
 /** A server on loopback that records all requests. */
-export async function startReceiver(answer: Answering = () => 200) {
+export async function startReceiver(answer: Answering = () => 200, host = '127.0.0.1') {
   const received: Received[] = [];
+  const state = { connections: 0 };
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
@@ -64,15 +65,13 @@ export async function startReceiver(answer: Answering = () => 200) {
     if (typeof response === 'number') res.writeHead(response).end('thanks');
     else response(res);
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const close = () => {
-    server.closeAllConnections();
-    return new Promise((done) => server.close(done));
-  };
+  server.on('connection', () => void (state.connections += 1));
+  const { port, url, close } = await listen(server, host);
   return {
     url,
+    port,
     received,
+    state,
     close,
     ids: () => received.map(({ headers }) => headers['webhook-id'] as string),
   };

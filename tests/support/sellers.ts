@@ -1,11 +1,9 @@
 import { expireReservations } from '../../src/domain/routing/expire-reservations';
-import { standingClock } from './clock';
-import { createWorld, type World } from './world';
-
-type Fields = Record<string, unknown>;
+import { createRecord, nextNumber, type Fields } from './records';
+import { useWorld } from './use-world';
 
 /** Monday 08:30 in New York. */
-const MONDAY = '2026-06-01T12:30:00Z';
+export const MONDAY = '2026-06-01T12:30:00Z';
 export const CALLER = '+13105550188';
 
 /** An offer, and the address of its endpoint for sellers. */
@@ -16,52 +14,37 @@ export interface Shop {
 
 export const all = (n: number) => Array(5).fill(n) as number[];
 
+let shopCount = 0;
+/** An endpoint that needs no token. */
+export const buildEndpoint = (fields: Fields) => ({
+  name: 'Partner',
+  vanity_uri: `shop-${shopCount++}`,
+  has_auth_token: false,
+  ...fields,
+});
+
 /** A company with sellers of calls: registers the hooks of a test file. */
 export function sellers(environment: Record<string, string> = {}) {
-  let world: World;
-  let sequence = 0;
-  const time = standingClock(MONDAY);
-  beforeAll(async () => {
-    world = await createWorld({ clock: time.read, environment });
-  });
-  beforeEach(async () => {
-    time.set(MONDAY);
-    // Reservations of other tests would be counted too.
-    await expireReservations(world.deps.database.pool, new Date('2099-01-01'));
-    world.company = await world.addCompany();
-  });
-  afterAll(() => world.close());
+  const world = useWorld({ clock: MONDAY, fresh: 'company', environment });
+  const { clock, create } = world;
+  const expire = (now: Date) => expireReservations(world.deps.database.pool, now);
+  // Reservations of other tests would be counted too.
+  beforeEach(() => expire(new Date('2099-01-01')));
 
-  const ok = async (path: string, body: Fields, method: 'post' | 'put' = 'post') => {
-    const res = await world.company.api(method, path, { body });
-    if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-    return res.body;
-  };
-  const later = (seconds: number) =>
-    time.set(new Date(time.read().getTime() + seconds * 1000).toISOString());
-  const buyer = async (fields: Fields = {}): Promise<number> =>
-    (
-      await ok('buyers', {
-        name: 'Buyer',
-        number: `+1212555${String(1000 + sequence++).slice(-4)}`,
-        ...fields,
-      })
-    ).buyer.id;
+  const ok = (path: string, body: Fields, method: 'post' | 'put' = 'post') =>
+    world.ok(method, path, body);
+  const buyer = (fields: Fields = {}) =>
+    create('buyers', { name: 'Buyer', number: nextNumber(), ...fields });
 
   /** An offer of buyers with an endpoint for sellers. */
   async function shop(buyerIds: number[], fields: Fields = {}): Promise<Shop> {
-    const offer = (await ok('offers', { name: 'Auto', buyer_ids: buyerIds })).offer.id;
-    const at = `shop-${sequence++}`;
-    const open = { name: 'Partner', vanity_uri: at, offer_id: offer, has_auth_token: false };
-    await ok('inbound_webhooks', { ...open, ...fields });
-    return { offer, at };
+    const offer = await create('offers', { name: 'Auto', buyer_ids: buyerIds });
+    const endpoint = buildEndpoint({ offer_id: offer, ...fields });
+    return { offer, at: (await world.createRecord('inbound_webhooks', endpoint)).vanity_uri };
   }
 
   const ask = async (kind: 'ping' | 'post' | 'full', { at }: Shop, body: Fields) => {
-    const res = await world.company.api('post', `inbound_webhooks/${kind}/${at}`, {
-      auth: null,
-      body,
-    });
+    const res = await world.api('post', `inbound_webhooks/${kind}/${at}`, { auth: null, body });
     if (res.status !== 200) throw new Error(res.text);
     return res.body;
   };
@@ -69,54 +52,78 @@ export function sellers(environment: Record<string, string> = {}) {
   const post = (at: Shop, fields: Fields) => ask('post', at, fields);
   const call = async ({ offer }: Shop, callerNumber = CALLER) =>
     (await ok('call_sessions', { offer_id: offer, caller_number: callerNumber })).call_session;
-  const sweep = () => expireReservations(world.deps.database.pool, time.read());
   /** Usage of the buyer's caps: attempts by interval, and concurrency. */
   const used = async (id: number) => {
-    const { buyer: shownBuyer } = (await world.company.api('get', `buyers/${id}`)).body;
-    const {
-      attempt_total_used,
-      attempt_monthly_used,
-      attempt_daily_used,
-      attempt_hourly_used,
-      concurrency_cap_used,
-    } = shownBuyer;
-    return [
-      attempt_total_used,
-      attempt_monthly_used,
-      attempt_daily_used,
-      attempt_hourly_used,
-      concurrency_cap_used,
-    ];
+    const { buyer: shownBuyer } = await world.ok('get', `buyers/${id}`);
+    const intervals = ['total', 'monthly', 'daily', 'hourly'].map((name) => `attempt_${name}`);
+    return [...intervals, 'concurrency_cap'].map((cap) => shownBuyer[`${cap}_used`]);
   };
   const holds = async () =>
-    (
-      await world.sql<{ n: number }>(
-        'SELECT count(*)::int AS n FROM call_holds WHERE company_id = $1',
-        [world.company.id],
-      )
-    )[0]!.n;
+    (await world.sql('SELECT FROM call_holds WHERE company_id = $1', [world.company.id])).length;
 
   /** A number of the offer, for calls to be forwarded to. */
-  async function buyNumber({ offer }: Shop): Promise<void> {
-    await ok('phone_numbers', { prefix: '212', offer_id: offer });
-  }
+  const buyNumber = ({ offer }: Shop) =>
+    create('phone_numbers', { prefix: '212', offer_id: offer });
 
   return {
-    get world() {
-      return world;
-    },
-    time,
+    world,
+    time: clock,
     ok,
-    later,
+    later: clock.later,
     buyer,
     shop,
     ask,
     ping,
     post,
     call,
-    sweep,
+    sweep: () => expire(clock.read()),
     used,
     holds,
     buyNumber,
+  };
+}
+
+/** A company with endpoints for sellers: registers the hooks of a test file. */
+export function endpoints() {
+  const { world, time, buyer } = sellers();
+  const record = (plural: string, fields: Fields, company = world.company) =>
+    createRecord(company.api, plural, fields);
+  const offer = (fields: Fields = {}) => world.create('offers', { name: 'Auto', ...fields });
+  const endpoint = async (fields: Fields = {}) => {
+    const body = buildEndpoint({ offer_id: fields.offer_id ?? (await offer()), ...fields });
+    return (await world.api('post', 'inbound_webhooks', { body })).body;
+  };
+  /** The address of an endpoint of an offer with these buyers. */
+  const shop = async (buyerIds: number[], fields: Fields = {}): Promise<string> =>
+    (await endpoint({ offer_id: await offer({ buyer_ids: buyerIds, ...fields }) })).inbound_webhook
+      .vanity_uri;
+  const send = (kind: string, at: string, body: Fields, more: Fields = {}) =>
+    world.api('post', `inbound_webhooks/${kind}/${at}`, { auth: null, body, ...more });
+  const ping = async (at: string, fields: Fields = {}) =>
+    (await send('ping', at, { caller_id: CALLER, ...fields })).body;
+  const findAt = async (at: string, column: 'id' | 'offer_id') => {
+    const text = `SELECT ${column} AS id FROM inbound_webhooks WHERE vanity_uri = $1`;
+    return Number((await world.sql<{ id: string }>(text, [at]))[0]!.id);
+  };
+  /** Puts the caller on a new suppression list. */
+  const suppressed = async (fields: Fields) => {
+    const id = await world.create('buyer_suppressions', { name: 'List', ...fields });
+    return world.api('post', `buyer_suppressions/${id}/caller_block`, {
+      body: { caller_ids: [CALLER] },
+    });
+  };
+  return {
+    world,
+    time,
+    record,
+    buyer,
+    offer,
+    endpoint,
+    shop,
+    send,
+    ping,
+    offerAt: (at: string) => findAt(at, 'offer_id'),
+    idAt: (at: string) => findAt(at, 'id'),
+    suppressed,
   };
 }

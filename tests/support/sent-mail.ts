@@ -1,53 +1,54 @@
-import { setTimeout } from 'node:timers/promises';
 import { createRunners } from '../../src/main/background/runners';
 import { startWorkers } from '../../src/data/jobs/workers';
 import type { Mail } from '../../src/platform/mail/mailer';
-import { createWorld, type World } from './world';
-import { FAR_MS } from './patience';
+import { eventually } from './engine-process';
+import { openWorld, useWorld, type UsedWorld, type WorldSetup } from './use-world';
 
-export interface MailWorld {
-  world: World;
-  mails: Mail[];
-  /** A mailer that records into `mails`. */
-  mailer: World['deps']['mailer'];
-  /** Waits for the mails to an address. */
-  mailTo(address: string, count?: number): Promise<Mail[]>;
-  close(): Promise<void>;
-}
+const SETUP = { environment: { TRUST_PROXY: '1' } };
 
-/** A world whose jobs run, with a mailer that only records. */
-export async function createMailWorld(
-  options: Parameters<typeof createWorld>[0] = { environment: { TRUST_PROXY: '1' } },
-): Promise<MailWorld> {
-  const world = await createWorld(options);
+function recordMails(world: UsedWorld) {
   const mails: Mail[] = [];
-  const mailer = {
-    ...world.deps.mailer,
-    send: async (mail: Mail) => (mails.push(mail), { ok: true as const, message_id: mail.key }),
-  };
-  const { log } = world.deps;
-  const workers = await Promise.all(
-    world.deps.parts().map(({ database }) => {
-      const runners = createRunners({ ...world.deps, database, mailer });
-      return startWorkers({ database, log, runners });
-    }),
-  );
+  const listTo = (address: string) => mails.filter(({ to }) => to === address);
   return {
     world,
     mails,
-    mailer,
-    mailTo: async (address, count = 1) => {
-      const until = Date.now() + FAR_MS;
-      while (Date.now() < until) {
-        const addressedMails = mails.filter(({ to }) => to === address);
-        if (addressedMails.length >= count) return addressedMails;
-        await setTimeout(50);
-      }
-      throw new Error(`no mail to ${address}`);
+    /** A mailer that records into `mails`. */
+    get mailer(): UsedWorld['deps']['mailer'] {
+      return {
+        ...world.deps.mailer,
+        send: async (mail: Mail) => (mails.push(mail), { ok: true, message_id: mail.key }),
+      };
     },
-    close: async () => {
-      await Promise.all(workers.map((worker) => worker.stop()));
-      await world.close();
+    /** Waits for the mails to an address. */
+    mailTo: async (address: string, count = 1): Promise<Mail[]> => {
+      await eventually(() => listTo(address).length >= count);
+      return listTo(address);
     },
   };
 }
+
+/** Runs the jobs of a world with the mailer. */
+async function startJobs({ world, mailer }: ReturnType<typeof recordMails>): Promise<void> {
+  const { log } = world.deps;
+  for (const { database } of world.deps.parts()) {
+    const runners = createRunners({ ...world.deps, database, mailer });
+    world.closeLater((await startWorkers({ database, log, runners })).stop);
+  }
+}
+
+/** A world whose jobs run, with a mailer that only records: registers the hooks of a test file. */
+export function useMailWorld(setup: WorldSetup = SETUP) {
+  const recording = recordMails(useWorld(setup));
+  beforeAll(() => startJobs(recording));
+  return recording;
+}
+
+/** The world of a file that has hooks of its own. */
+export async function createMailWorld(setup: WorldSetup = SETUP) {
+  const world = await openWorld(setup);
+  const recording = recordMails(world);
+  await startJobs(recording);
+  return Object.assign(recording, { close: world.close });
+}
+
+export type MailWorld = Awaited<ReturnType<typeof createMailWorld>>;

@@ -3,7 +3,7 @@ import { callProjection } from '../../src/domain/calls/columns';
 import type { SavedCount, CachedCounts } from '../../src/data/counts/settled-counts';
 import { template } from '../../src/data/statement';
 import { createCallWriter } from './calls';
-import type { Company, World } from './world';
+import type { World } from './world';
 
 /** The database divides calls into chunks of so many ids; tests give the ids. */
 export const CHUNK = 8192;
@@ -26,22 +26,22 @@ export const COMPLETED: Condition = ['t.status = {status}', { status: 'completed
 export type Saved = Map<string, string>;
 
 /** Helpers of tests of remembered counts, for the company of the test. */
-export function settledCalls(world: () => World, company: () => Company) {
+export function settledCalls(world: World) {
   const open: Client[] = [];
   /** A connection of its own, for a transaction that stays open. */
   async function connect(): Promise<Client> {
-    const client = new Client({ connectionString: world().url });
+    const client = new Client({ connectionString: world.url });
     await client.connect();
     open.push(client);
     return client;
   }
 
   const add = (id: number, age = AGED, fields: object = {}) =>
-    createCallWriter(world(), company()).call({ id, created_at: ago(age), ...fields });
+    createCallWriter(world, world.company).call({ id, created_at: ago(age), ...fields });
 
   /** Adds a call like those of before counts were remembered: nothing is recorded of it. */
   async function addUnseen(id: number, fields: object = {}): Promise<void> {
-    const { call } = createCallWriter(world(), company(), { unseen: true });
+    const { call } = createCallWriter(world, world.company, { unseen: true });
     await call({ id, created_at: ago(AGED), ...fields });
   }
 
@@ -51,7 +51,7 @@ export function settledCalls(world: () => World, company: () => Company) {
     [condition, values]: Condition = COMPLETED,
     saved?: Saved,
   ) {
-    const key = JSON.stringify([String(company().id), condition, values]);
+    const key = JSON.stringify([String(world.company.id), condition, values]);
     const savedJson = saved?.get(key);
     await counts.loadOnce(key, () =>
       Promise.resolve(savedJson === undefined ? savedJson : (JSON.parse(savedJson) as SavedCount)),
@@ -59,8 +59,8 @@ export function settledCalls(world: () => World, company: () => Company) {
     const counted = counts.prepare(callProjection, [condition], key);
     const { text, values: bound } = template(`SELECT (${counted.sql})::text AS answer`, {
       prepared: false,
-    })({ company_id: company().id, ...values, ...counted.values });
-    const [row] = await world().sql<{ answer: string }>(text, bound);
+    })({ company_id: world.company.id, ...values, ...counted.values });
+    const [row] = await world.sql<{ answer: string }>(text, bound);
     const total = counted.read(row!.answer);
     const toSave = counts.takeUnsaved(key);
     if (toSave) saved?.set(key, JSON.stringify(toSave));
@@ -72,8 +72,8 @@ export function settledCalls(world: () => World, company: () => Company) {
       `SELECT count(*)::int AS n FROM calls t
       WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND ${condition}`,
       { prepared: false },
-    )({ company_id: company().id, ...values });
-    return (await world().sql<{ n: number }>(text, bound))[0]!.n;
+    )({ company_id: world.company.id, ...values });
+    return (await world.sql<{ n: number }>(text, bound))[0]!.n;
   };
 
   const closeConnections = async () => {

@@ -1,6 +1,7 @@
+import type { Fields } from './records';
 import { CALLER, type softswitch } from './softswitch';
 
-export type Fields = Record<string, unknown>;
+export type { Fields };
 export const PAYS = { current_conversion_revenue: 20, current_conversion_duration: 5 };
 const CAPS = ['buyer_conversion', 'revenue', 'earned_revenue'];
 export const WINDOWS = ['hourly', 'daily', 'monthly', 'total'];
@@ -30,33 +31,31 @@ export const RETURNED = {
 
 /** Calls that are sold in the company of a test, and what was counted for them. */
 export function soldCalls(here: ReturnType<typeof softswitch>) {
-  const { ok, begin, report } = here;
+  const { ok, begin, report, world } = here;
 
   /** A buyer in a group at an offer that pays its source, with a lead whose call has converted. */
   async function sold() {
-    const buyer = await here.buyer(PAYS);
-    const group = await here.group({ buyer_ids: [buyer] });
-    const payouts = [{ traffic_source_id: null, payout_type: 'fixed', amount: 7 }];
-    const createdOffer = (
-      await ok('post', 'offers', { name: 'Auto', buyer_group_ids: [group], payouts })
-    ).offer;
-    const { id: trafficSourceId } = (await ok('post', 'traffic_sources', { name: 'Search' }))
-      .traffic_source;
-    const lead = await here.world.company.api('post', 'leads', {
-      auth: null,
-      query: {
-        lead_token: createdOffer.lead_token,
-        caller_id: CALLER,
-        traffic_source_id: trafficSourceId,
+    const { buyer, group, offer, source } = await world.createRecords({
+      buyers: { buyer: { timeout_seconds: 30, ...PAYS } },
+      buyer_groups: { group: { buyer_ids: ['buyer'] } },
+      traffic_sources: { source: {} },
+      offers: {
+        offer: {
+          buyer_group_ids: ['group'],
+          payouts: [{ traffic_source_id: null, payout_type: 'fixed', amount: 7 }],
+        },
       },
     });
-    const call = await begin(createdOffer.id, { traffic_source_id: trafficSourceId });
+    const { lead_token } = (await ok('get', `offers/${offer}`)).offer;
+    const query = { lead_token, caller_id: CALLER, traffic_source_id: source };
+    const lead = await world.api('post', 'leads', { auth: null, query });
+    const call = await begin(offer, { traffic_source_id: source });
     await report(call, 'answered');
     here.later(10);
     await report(call, 'completed', { duration: 10 });
     const shown = async () => (await ok('get', `calls/${call.id}`)).call;
     const change = (fields: Fields, path = `calls/update_call/${call.uuid}`) =>
-      here.world.company.api('post', path, { body: fields });
+      world.api('post', path, { body: fields });
     const books = async () => ({
       buyer: readUsage((await ok('get', `buyers/${buyer}`)).buyer),
       group: readUsage((await ok('get', `buyer_groups/${group}`)).buyer_group),
@@ -68,13 +67,13 @@ export function soldCalls(here: ReturnType<typeof softswitch>) {
     return {
       buyer,
       group,
-      offer: createdOffer.id,
+      offer,
       call,
       lead: lead.body.id,
       shown,
       change,
       books,
-      traffic_source_id: trafficSourceId,
+      traffic_source_id: source,
     };
   }
 

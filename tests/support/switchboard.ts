@@ -1,58 +1,41 @@
-import type { standingClock } from './clock';
+import type { StandingClock } from './clock';
 import { ownNumber } from './leads';
+import { nextNumber, type Fields } from './records';
+import { requests } from './requests';
 import { twimlCaller, type Played } from './twiml-caller';
 import type { World } from './world';
-
-type Fields = Record<string, unknown>;
 
 export interface Bought {
   id: number;
   number: string;
 }
 
-let next = 100;
+const PAYS = { current_conversion_revenue: 10, current_conversion_duration: 5 };
 
 /** Buyers, offers and a number of the company, called through a carrier with TwiML. */
-export function switchboard(world: World, time: ReturnType<typeof standingClock>) {
-  const companyNumber = `+1212777${String(next++).padStart(4, '0')}`;
-  const ok = async (method: 'get' | 'post' | 'put', path: string, body?: Fields) => {
-    const res = await world.company.api(method, path, body ? { body } : {});
-    if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-    return res.body;
-  };
-  const buyer = async (fields: Fields = {}): Promise<Bought> => {
-    const number = `+1212555${String(next++).padStart(4, '0')}`;
-    const pays = { current_conversion_revenue: 10, current_conversion_duration: 5 };
-    return (
-      await ok('post', 'buyers', {
-        name: `Buyer ${next}`,
-        number,
-        timeout_seconds: 30,
-        ...pays,
-        ...fields,
-      })
-    ).buyer;
+export function switchboard(world: World, time: StandingClock) {
+  const companyNumber = nextNumber('+1212777');
+  const { ok, create, createRecord } = requests(() => world.company);
+  const buyer = (fields: Fields = {}): Promise<Bought> => {
+    const number = nextNumber();
+    const body = { name: `Buyer ${number}`, number, timeout_seconds: 30, ...PAYS, ...fields };
+    return createRecord('buyers', body);
   };
   /** An offer of these buyers whose number is called. */
   const offer = async (buyers: Bought[], fields: Fields = {}): Promise<number> => {
-    const { id } = (
-      await ok('post', 'offers', {
-        name: 'Auto',
-        buyer_ids: buyers.map((boughtBuyer) => boughtBuyer.id),
-        ...fields,
-      })
-    ).offer;
-    await ownNumber(world, world.company, companyNumber.slice(1), id);
-    return id;
+    const buyerIds = buyers.map(({ id }) => id);
+    const offerId = await create('offers', { name: 'Auto', buyer_ids: buyerIds, ...fields });
+    await ownNumber(world, world.company, companyNumber.slice(1), offerId);
+    return offerId;
   };
   /** An offer of a group that rings these buyers all at once. */
   const atOnce = async (buyers: Bought[]): Promise<void> => {
-    const group = await ok('post', 'buyer_groups', {
+    const group = await create('buyer_groups', {
       name: 'All',
       dial_buyers_type: 'simultaneously',
       buyer_ids: buyers.map(({ id }) => id),
     });
-    await offer([], { buyer_group_ids: [group.buyer_group.id] });
+    await offer([], { buyer_group_ids: [group] });
   };
   const loadCall = async ({ sid }: Pick<Played, 'sid'>) => {
     const text = 'SELECT * FROM calls WHERE company_id = $1 AND carrier_call_id = $2';
@@ -70,12 +53,8 @@ export function switchboard(world: World, time: ReturnType<typeof standingClock>
   /** Usage of a buyer's caps: attempts, connections, conversions, concurrency. */
   const counts = async ({ id }: Bought): Promise<number[]> => {
     const { buyer: shownBuyer } = await ok('get', `buyers/${id}`);
-    return [
-      shownBuyer.attempt_total_used,
-      shownBuyer.connection_total_used,
-      shownBuyer.buyer_conversion_total_used,
-      shownBuyer.concurrency_cap_used,
-    ];
+    const caps = ['attempt_total', 'connection_total', 'buyer_conversion_total', 'concurrency_cap'];
+    return caps.map((cap) => shownBuyer[`${cap}_used`]);
   };
   const slots = async () =>
     (await world.sql('SELECT FROM call_slots WHERE company_id = $1', [world.company.id])).length;

@@ -1,3 +1,4 @@
+import { createRecord } from './records';
 import type { Api, Company, RequestOptions } from './world';
 
 export interface Member {
@@ -13,14 +14,13 @@ export async function createMember(
   email: string,
   team: object = {},
 ): Promise<Member> {
-  const created = await api('post', 'access_control_lists', {
-    body: { name: email, users_emails: [email], ...team },
-  });
+  const grants = { name: email, users_emails: [email], ...team };
+  const { id } = await createRecord(api, 'access_control_lists', grants);
   const { body } = await api('post', 'access_tokens', {
     body: { name: email, kind: 'user_token', user_email: email },
   });
   return {
-    team: created.body.access_control_list.id,
+    team: id,
     email,
     token: body.token,
     api: withToken(api, body.token),

@@ -1,5 +1,8 @@
 import { openShop } from './leads';
+import { nextNumber, type Fields } from './records';
 import type { World } from './world';
+
+export { DIAL, wait as hours } from './leads';
 
 /** A step of a forecast as the API returns it. */
 export interface TimelineStep {
@@ -16,13 +19,7 @@ export interface TimelineStep {
 
 export const SMS = { action_type: 'sms', body: 'Hi [first_name]{you}' };
 export const EMAIL = { action_type: 'email', subject: 'About {{offer_name}}', body: 'x' };
-export const DIAL = { action_type: 'dial', connect_to: '+13105550199' };
 export const HOOK = { action_type: 'webhook', url: 'https://example.com/hook' };
-export const hours = (waitAmount: number) => ({
-  action_type: 'wait',
-  wait_amount: waitAmount,
-  wait_unit: 'hours',
-});
 
 /** A step in short: its time and action, and why it is delayed or blocked. */
 export const formatStep = ({ at, action, delayed_by, blocked_by }: TimelineStep) =>
@@ -38,9 +35,8 @@ export const formatStep = ({ at, action, delayed_by, blocked_by }: TimelineStep)
 /** Leads of a company and their timelines. */
 export function buildTimelineHelpers(world: () => World) {
   const api = (...args: Parameters<World['company']['api']>) => world().company.api(...args);
-  let numberCount = 0;
   /** A number in Los Angeles that no other lead of the test file has. */
-  const newNumber = () => `+1310777${String(1000 + numberCount++)}`;
+  const newNumber = () => nextNumber('+1310777');
 
   const timeline = async (
     leadId: number | string,
@@ -68,14 +64,10 @@ export function buildTimelineHelpers(world: () => World) {
 
   /** A lead in a schedule of these actions, to which nothing has happened yet. */
   const newLead = async (
-    actions: object[],
-    { schedule = {}, ...fields }: { schedule?: object } & Record<string, unknown> = {},
+    actions: Fields[],
+    { schedule = {}, ...fields }: { schedule?: Fields } & Fields = {},
   ) => {
-    const shop = await openShop(
-      world(),
-      actions as Record<string, unknown>[],
-      schedule as Record<string, unknown>,
-    );
+    const shop = await openShop(world(), actions, schedule);
     const lead = await submitted(shop.schedule.lead_token, { email: 'ann@example.com', ...fields });
     return { shop, ...lead };
   };

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './loopback';
 import { answer } from './twilio-resources';
 import {
   refusal,
@@ -28,8 +28,8 @@ export async function startTwilio(stock: string[] = []): Promise<TwilioServer> {
     pending: [],
   };
   const server = createServer((req, res) => void serve(state, req, res));
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url: ownUrl, close } = await listen(server);
+  state.url = ownUrl;
   const hook = (url: string, params: Record<string, string>) =>
     sendHook(state.auth_token, url, params);
   return Object.assign(state, {
@@ -42,11 +42,7 @@ export async function startTwilio(stock: string[] = []): Promise<TwilioServer> {
       return statuses;
     },
     hook,
-    close: () =>
-      new Promise<void>((done) => {
-        server.close(() => done());
-        server.closeAllConnections();
-      }),
+    close,
   });
 }
 

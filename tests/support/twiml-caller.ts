@@ -1,5 +1,5 @@
 import { computeSignature } from '../../src/platform/carriers/signature';
-import type { standingClock } from './clock';
+import type { StandingClock } from './clock';
 import { TWILIO_TOKEN, type World } from './world';
 import { parseXml, type Element } from './xml';
 
@@ -78,26 +78,36 @@ export function readTwiml(xml: string): Element {
   return response;
 }
 
+/** A request of a carrier; `signed` are the parameters of its signature. */
+export const signForm = (
+  url: string,
+  params: Record<string, string>,
+  { token = TWILIO_TOKEN, signed = params, headers = {} }: FormSignature = {},
+) => ({
+  auth: null,
+  headers: {
+    'Content-Type': 'application/x-www-form-urlencoded',
+    'X-Twilio-Signature': computeSignature(token, url, signed),
+    ...headers,
+  },
+  body: new URLSearchParams(params).toString(),
+});
+
+interface FormSignature {
+  token?: string;
+  signed?: Record<string, string>;
+  headers?: Record<string, string>;
+}
+
 let calls = 0;
 const RECORDING = 'https://api.twilio.com/2010-04-01/Accounts/AC1/Recordings/RE';
 
-type Time = ReturnType<typeof standingClock>;
-
 /** Plays the carrier and everybody on the line, from the first ring to the end. */
-export function twimlCaller(world: World, time: Time) {
+export function twimlCaller(world: World, time: StandingClock) {
   const publicUrl = world.deps.config.public_url;
 
-  const post = async (url: string, params: Record<string, string>, token = TWILIO_TOKEN) => {
-    const headers = {
-      'Content-Type': 'application/x-www-form-urlencoded',
-      'X-Twilio-Signature': computeSignature(token, url, params),
-    };
-    return world.company.api('post', url.slice(publicUrl.length), {
-      auth: null,
-      headers,
-      body: new URLSearchParams(params).toString(),
-    });
-  };
+  const post = (url: string, params: Record<string, string>, token = TWILIO_TOKEN) =>
+    world.company.api('post', url.slice(publicUrl.length), signForm(url, params, { token }));
   const twiml = async (url: string, params: Record<string, string>): Promise<Element> => {
     const res = await post(url, params);
     if (res.status !== 200) throw new Error(`${url}: ${res.text}`);

@@ -1,5 +1,6 @@
+import { buildEnvironment } from './job-process';
 import { startServer, type Running } from './process';
-import { createWorld, type World } from './world';
+import { useWorld } from './use-world';
 
 /** Application name of the connections of these processes. */
 export const APPLICATION = 'one of two servers';
@@ -9,35 +10,14 @@ export const APPLICATION = 'one of two servers';
  * to that of the processes.
  */
 export function twoServers(environment: Record<string, string> = {}) {
-  let world: World;
+  const world = useWorld();
   let servers: Running[];
-  const start = () => {
-    const { storage_dir, data_dir } = world.deps.config;
-    return startServer({
-      ...world.database,
-      DATA_DIR: data_dir,
-      STORAGE_DIR: storage_dir,
-      LOG_LEVEL: 'silent',
-      RUN_JOBS: 'false',
-      PGAPPNAME: APPLICATION,
-      KEY_PEPPER: 'a pepper for tests, long enough to be one',
-      ...environment,
-    });
-  };
+  const settings = { RUN_JOBS: 'false', PGAPPNAME: APPLICATION, ...environment };
+  const start = () => startServer({ ...buildEnvironment(world), ...settings });
   beforeAll(async () => {
-    world = await createWorld();
     servers = await Promise.all([start(), start()]);
+    world.closeLater(() => Promise.all(servers.map((server) => server.end('SIGTERM'))));
   });
-  afterAll(async () => {
-    await Promise.all(servers.map((server) => server.end('SIGTERM')));
-    await world.close();
-  });
-  /** Creates a record through this process and returns its id. */
-  const create = async (path: string, body: Record<string, unknown>) => {
-    const res = await world.company.api('post', path, { body });
-    if (res.status !== 201) throw new Error(res.text);
-    return res.body[res.body.metadata.root].id as number;
-  };
   const send = (
     server: number,
     method: string,
@@ -55,10 +35,9 @@ export function twoServers(environment: Record<string, string> = {}) {
       body: JSON.stringify(body),
     });
   return {
-    get world() {
-      return world;
-    },
-    create,
+    world,
+    /** Creates a record through this process and returns its id. */
+    create: world.create,
     send,
     kill: (server: number) => servers[server]!.end('SIGKILL'),
     restart: async (server: number) => void (servers[server] = await start()),

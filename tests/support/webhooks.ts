@@ -1,34 +1,27 @@
-import type { World } from './world';
 import { addRecording } from './recorded-calls';
+import { requests } from './requests';
+import type { World } from './world';
 
 /** Requests and queries of tests of webhooks. */
-export function buildWebhookHelpers({ company, sql }: World) {
-  const ok = async (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) => {
-    const res = await company.api(method, path, body && { body });
-    if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-    return res.body;
-  };
+export function buildWebhookHelpers(world: Pick<World, 'company' | 'sql'>) {
+  const { ok } = requests(() => world.company);
   return {
     ok,
     /** Creates a webhook for new calls. */
     hook: async (url: string, fields: object = {}) => {
-      const res = await ok('post', 'outgoing_webhooks', {
-        name: 'Hook',
-        trigger_type: 'new_call_started',
-        url,
-        ...fields,
-      });
+      const body = { name: 'Hook', trigger_type: 'new_call_started', url, ...fields };
+      const res = await ok('post', 'outgoing_webhooks', body);
       return { id: res.outgoing_webhook.id as number, secret: res.secret as string };
     },
     /** Inserts calls, each in a transaction of its own, and returns their ids. */
     calls: async (count: number) => {
       const ids: number[] = [];
       for (let n = 0; n < count; n++) {
-        const [row] = await sql<{ id: string }>(
+        const [row] = await world.sql<{ id: string }>(
           addRecording(`INSERT INTO calls (company_id, uuid, direction, status, carrier, caller_number)
           VALUES ($1, gen_random_uuid(), 'inbound', 'ringing', 'sandbox', 13105550100)
           RETURNING id`),
-          [company.id],
+          [world.company.id],
         );
         ids.push(Number(row!.id));
       }
@@ -40,7 +33,7 @@ export function buildWebhookHelpers({ company, sql }: World) {
     shown: async (id: number) => (await ok('get', `outgoing_webhooks/${id}`)).outgoing_webhook,
     statuses: async (outgoingWebhookId: number) =>
       (
-        await sql<{ status: string }>(
+        await world.sql<{ status: string }>(
           'SELECT status FROM webhook_deliveries WHERE outgoing_webhook_id = $1 ORDER BY id',
           [outgoingWebhookId],
         )

@@ -1,12 +1,10 @@
 import { claimer } from '../../../src/data/jobs/workers';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // The share of a company in the jobs that the fleet runs: half of the slots of each process, and no
 // turn before a company of which fewer jobs run.
 
-let world: World;
-beforeEach(async () => void (world = await createWorld()));
-afterEach(() => world.close());
+const world = useWorld({ fresh: 'world' });
 
 const NAME = 'forget_number';
 const add = (companyId: string, count: number) =>

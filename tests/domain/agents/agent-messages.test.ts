@@ -1,20 +1,21 @@
 import { asAgent, makeAgent, statusId, type TestAgent } from '../../support/agents';
-import { createWorld, type Api, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
-let api: Api;
+const world = useWorld();
+const { api, createRecord, create } = world;
 /** Agents of call center one, of both call centers, of the buyer, and of none of them. */
 let [agentOne, agentTwo, ofBuyer, free]: TestAgent[] = [];
-let [centerOne, centerTwo, buyer, group]: number[] = [];
+let centerOne: number;
+let centerTwo: number;
+let buyer: number;
+let group: number;
 
 beforeAll(async () => {
-  world = await createWorld();
-  ({ api } = world.company);
-  centerOne = (await api('post', 'call_centers', { body: { name: 'One' } })).body.call_center.id;
-  centerTwo = (await api('post', 'call_centers', { body: { name: 'Two' } })).body.call_center.id;
-  buyer = (await api('post', 'buyers', { body: { name: 'B' } })).body.buyer.id;
-  group = (await api('post', 'buyer_groups', { body: { name: 'G', buyer_ids: [buyer] } })).body
-    .buyer_group.id;
+  ({ centerOne, centerTwo, buyer, group } = await world.createRecords({
+    call_centers: { centerOne: {}, centerTwo: {} },
+    buyers: { buyer: {} },
+    buyer_groups: { group: { buyer_ids: ['buyer'] } },
+  }));
   agentOne = await makeAgent(world, { call_center_ids: [centerOne] });
   agentTwo = await makeAgent(world, {
     call_center_ids: [centerOne, centerTwo],
@@ -23,10 +24,8 @@ beforeAll(async () => {
   ofBuyer = await makeAgent(world, { buyer_ids: [buyer] });
   free = await makeAgent(world);
 });
-afterAll(() => world.close());
 
-const send = async (body: object) =>
-  (await api('post', 'agent_messages', { body: { content: 'Hello', ...body } })).body.agent_message;
+const send = (body: object) => createRecord('agent_messages', { content: 'Hello', ...body });
 const put = async (id: number, body: object) =>
   (await api('put', `agent_messages/${id}`, { body })).body.agent_message;
 /** The agents who have the message in their list. */
@@ -87,7 +86,7 @@ test('a message with a status reaches only the agents that are in it when it is 
 });
 
 test('a message to a buyer without agents reaches none, not all', async () => {
-  const empty = (await api('post', 'buyers', { body: { name: 'Empty' } })).body.buyer.id;
+  const empty = await create('buyers', { name: 'Empty' });
   const message = await send({ buyer_ids: [empty] });
   expect([await listHolders(message.id), message.agent_widget_count]).toEqual([[], 0]);
   await api('delete', `buyers/${empty}`);

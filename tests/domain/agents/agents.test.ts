@@ -1,20 +1,13 @@
 import { asAgent, makeAgent, statusId } from '../../support/agents';
-import { createWorld, type Api, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
-let api: Api;
-beforeAll(async () => {
-  world = await createWorld();
-  ({ api } = world.company);
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { api, ok, createRecord, create } = world;
 
-const center = async (body: object = {}) =>
-  (await api('post', 'call_centers', { body: { name: 'Denver', ...body } })).body.call_center;
-const loadAgent = async (id: number) => (await api('get', `agents/${id}`)).body.agent;
+const center = (body: object = {}) => createRecord('call_centers', { name: 'Denver', ...body });
+const loadAgent = async (id: number) => (await ok('get', `agents/${id}`)).agent;
 const loadChain = async (id: number) =>
-  (await api('get', `agent_status_timestamps?agent_id=${id}&per_page=1000`)).body
-    .agent_status_timestamps;
+  (await ok('get', `agent_status_timestamps?agent_id=${id}&per_page=1000`)).agent_status_timestamps;
 
 describe('a call center', () => {
   test('has a unique user_call_center_id, and the ids of its agents', async () => {
@@ -152,7 +145,7 @@ describe('an agent', () => {
 
   test('belongs to call centers and buyers until it, or they, are deleted', async () => {
     const [a, b] = [await center(), await center()];
-    const buyer = (await api('post', 'buyers', { body: { name: 'B' } })).body.buyer.id;
+    const buyer = await create('buyers', { name: 'B' });
     const { id } = await makeAgent(world, { call_center_ids: [b.uuid, a.id], buyer_ids: buyer });
     expect(await loadAgent(id)).toMatchObject({
       call_center_ids: [a.id, b.id],

@@ -1,37 +1,24 @@
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import pino from 'pino';
-import { createDeps } from '../../../src/operate/installation/deps';
-import { type Deps } from '../../../src/domain/deps';
 import { sendEvents } from '../../../src/api/reply/event-stream';
 import { EventStream } from '../../../src/api/reply/reply';
 import { asAgent, makeAgent, type TestAgent } from '../../support/agents';
+import { eventually } from '../../support/engine-process';
 import { listen, openStream, type ReadEvent } from '../../support/event-stream';
-import { buildApp, createWorld, testConfig, type World } from '../../support/world';
+import { repetitions } from '../../support/repetitions';
+import { useWorld } from '../../support/use-world';
+import { buildApp } from '../../support/world';
 
-let world: World;
-let otherDeps: Deps;
+const world = useWorld();
 let servers: { url: string; close(): Promise<void> }[];
-
 beforeAll(async () => {
-  world = await createWorld();
-  otherDeps = createDeps({
-    config: testConfig(),
-    database_url: world.url,
-    log: pino({ level: 'silent' }),
-  });
-  servers = [await listen(world.app), await listen(buildApp(otherDeps))];
-});
-afterAll(async () => {
-  await Promise.all(servers.map((server) => server.close()));
-  otherDeps.live.close();
-  await otherDeps.database.close();
-  await world.close();
+  servers = [await listen(world.app), await listen(buildApp(world.openProcess()))];
+  for (const { close } of servers) world.closeLater(close);
 });
 
-const send = async (content: string, body: object = {}) =>
-  (await world.company.api('post', 'agent_messages', { body: { content, ...body } })).body
-    .agent_message as { id: number };
+const { api, createRecord, create } = world;
+const send = (content: string, body: object = {}): Promise<{ id: number }> =>
+  createRecord('agent_messages', { content, ...body });
 const contents = (events: ReadEvent[]) => events.map(({ data }) => data.content);
 const until = async (met: () => Promise<boolean>) => {
   while (!(await met())) await new Promise((done) => setTimeout(done, 20));
@@ -52,25 +39,23 @@ test('a message arrives live on every server, with the number of the agent’s e
 });
 
 test('a change is sent again; a withdrawn or deleted message is sent without content', async () => {
-  const center = (await world.company.api('post', 'call_centers', { body: { name: 'C' } })).body
-    .call_center.id;
+  const center = await create('call_centers', { name: 'C' });
   const agent = await makeAgent(world, { call_center_ids: [center] });
   const reader = await openStream(servers[0]!.url, agent.token);
   const { id } = await send('Secret', { call_center_ids: [center] });
   await reader.have(1);
-  await world.company.api('put', `agent_messages/${id}`, { body: { content: 'Changed' } });
+  await api('put', `agent_messages/${id}`, { body: { content: 'Changed' } });
   await reader.have(2);
-  await world.company.api('put', `agents/${agent.id}`, { body: { call_center_ids: [] } });
-  await world.company.api('put', `agent_messages/${id}`, {
+  await api('put', `agents/${agent.id}`, { body: { call_center_ids: [] } });
+  await api('put', `agent_messages/${id}`, {
     body: {
-      agent_status_id: (await world.company.api('get', `agents/${agent.id}`)).body.agent
-        .agent_status_id,
+      agent_status_id: (await api('get', `agents/${agent.id}`)).body.agent.agent_status_id,
     },
   });
   await reader.have(3);
   const second = await send('To all');
   await reader.have(4);
-  await world.company.api('delete', `agent_messages/${second.id}`);
+  await api('delete', `agent_messages/${second.id}`);
   const events = await reader.have(5);
   expect(
     events.map(({ id: eventId, event, data }) => [eventId, event, data.content ?? data]),
@@ -107,7 +92,7 @@ test('a stream sends its position first, so that no event is lost', async () => 
 
 test('a reader that reconnects to changing servers gets each event once, in order', async () => {
   const agents = await Promise.all(Array.from({ length: 3 }, () => makeAgent(world)));
-  const COUNT = 120;
+  const COUNT = repetitions(60, 120);
   let writing = true;
   const write = async () => {
     for (let n = 0; n < COUNT; n += 6)
@@ -119,10 +104,8 @@ test('a reader that reconnects to changing servers gets each event once, in orde
     let after = '0';
     for (let turn = 0; writing || events.length < COUNT; turn++) {
       const reader = await openStream(servers[turn % 2]!.url, agent.token, { after });
-      await Promise.race([
-        reader.have(1 + (turn % 7)),
-        new Promise((done) => setTimeout(done, 3_000)),
-      ]);
+      const isLast = () => events.length + reader.events.length >= COUNT;
+      await eventually(() => reader.events.length > turn % 7 || isLast());
       reader.leave();
       await reader.ended;
       events.push(...reader.events);
@@ -187,8 +170,8 @@ test('a stream ends when its credentials are revoked, and when its agent is dele
   const [row] = await world.sql<{ id: string }>('SELECT id FROM access_tokens WHERE user_id = $1', [
     revoked.user_id,
   ]);
-  await world.company.api('delete', `access_tokens/${row!.id}`);
-  await world.company.api('delete', `agents/${deleted.id}`);
+  await api('delete', `access_tokens/${row!.id}`);
+  await api('delete', `agents/${deleted.id}`);
   expect(await Promise.all(readers.map(({ ended }) => ended))).toEqual([true, true]);
   expect((await openStream(servers[0]!.url, deleted.token)).problem!.errors).toEqual({
     auth_token: [expect.any(String)],
@@ -196,11 +179,7 @@ test('a stream ends when its credentials are revoked, and when its agent is dele
 });
 
 test('streams end when the process stops', async () => {
-  const deps = createDeps({
-    config: testConfig(),
-    database_url: world.url,
-    log: pino({ level: 'silent' }),
-  });
+  const deps = world.openProcess();
   const server = await listen(buildApp(deps));
   const agent = await makeAgent(world);
   const reader = await openStream(server.url, agent.token);
@@ -208,7 +187,6 @@ test('streams end when the process stops', async () => {
   expect(await reader.ended).toBe(true);
   expect(await (await openStream(server.url, agent.token)).ended).toBe(true);
   await server.close();
-  await deps.database.close();
 });
 
 test.each([
@@ -226,7 +204,7 @@ test.each([
 
 test('HEAD has the status and headers of a stream', async () => {
   const agent = await makeAgent(world);
-  const res = await world.company.api('head', 'agent_messages/stream', asAgent(agent));
+  const res = await api('head', 'agent_messages/stream', asAgent(agent));
   expect([res.status, res.headers['content-type']]).toEqual([
     200,
     'text/event-stream; charset=utf-8',

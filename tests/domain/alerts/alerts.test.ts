@@ -1,49 +1,35 @@
 import { createRuleWatcher, type RuleWatcher } from '../../../src/domain/alerts/watch';
 import { fanOutWebhookEvents } from '../../../src/domain/webhooks/fan-out-events';
-import { standingClock } from '../../support/clock';
 import { confirmAddress } from '../../support/confirmed-addresses';
-import { createMailWorld, type MailWorld } from '../../support/sent-mail';
-import { requests } from '../../support/requests';
+import type { Fields } from '../../support/records';
+import { useMailWorld } from '../../support/sent-mail';
 
 // Alerts: an alert begins once and ends once, however often and by however many processes its rule
 // is evaluated, and its recipients are notified of both.
 
-type Fields = Record<string, unknown>;
 /** Monday 08:30 in New York. */
 const MONDAY = '2026-06-01T12:30:00Z';
-const time = standingClock(MONDAY);
-let here: MailWorld;
+const here = useMailWorld({ clock: MONDAY, fresh: 'company' });
+const { ok, create, nextNumber, clock: time } = here.world;
 let watch: RuleWatcher;
 let people = 0;
 let to: string;
-beforeAll(async () => {
-  here = await createMailWorld({ clock: time.read });
+beforeAll(() => {
   watch = createRuleWatcher(here.world.deps, { max_company_ms: Infinity });
 });
 beforeEach(async () => {
-  time.set(MONDAY);
-  here.world.company = await here.world.addCompany();
   to = `desk${people++}@network.example`;
   await confirmAddress(here.world, to);
 });
-afterAll(() => here.close());
 
-const { ok } = requests(() => here.world.company);
-const rule = async (fields: Fields): Promise<number> =>
-  (await ok('post', 'alert_rules', { name: 'Rule', emails: [to], ...fields })).alert_rule.id;
-const buyer = async (fields: Fields = {}): Promise<number> =>
-  (await ok('post', 'buyers', { name: 'Bayline', number: '+12125550100', ...fields })).buyer.id;
-const createOffer = async (buyerIds: number[]): Promise<number> =>
-  (await ok('post', 'offers', { name: 'Auto', buyer_ids: buyerIds })).offer.id;
-let callers = 0;
-const call = async (offerId: number, fields: Fields = {}) =>
-  (
-    await ok('post', 'call_sessions', {
-      offer_id: offerId,
-      caller_number: `+1310555${String(callers++ % 10_000).padStart(4, '0')}`,
-      ...fields,
-    })
-  ).call_session;
+const rule = (fields: Fields) => create('alert_rules', { name: 'Rule', emails: [to], ...fields });
+const buyer = (fields: Fields = {}) =>
+  create('buyers', { name: 'Bayline', number: '+12125550100', ...fields });
+const createOffer = (buyerIds: number[]) => create('offers', { name: 'Auto', buyer_ids: buyerIds });
+const call = async (offerId: number, fields: Fields = {}) => {
+  const body = { offer_id: offerId, caller_number: nextNumber('+1310555'), ...fields };
+  return (await ok('post', 'call_sessions', body)).call_session;
+};
 const report = (
   session: { id: number; instruction: { dial: { attempt: string }[] } },
   event: string,
@@ -52,8 +38,7 @@ const report = (
     event,
     attempt: session.instruction.dial[0]!.attempt,
   });
-const later = (minutes: number) =>
-  time.set(new Date(time.read().getTime() + minutes * 60_000).toISOString());
+const later = (minutes: number) => time.later(minutes * 60);
 /** The alerts of the company, and whether each lasts. */
 const alerts = async (): Promise<[string, string, boolean][]> => {
   const { alerts: all } = await ok('get', 'alerts');
@@ -101,7 +86,7 @@ test('hourly caps of business hours, of groups and of sources count too, each by
   const { id: source } = (
     await ok('post', 'traffic_sources', { name: 'Ads', concurrency_cap_limit: 1 })
   ).traffic_source;
-  const offer = (await ok('post', 'offers', { name: 'Auto', buyer_group_ids: [group] })).offer.id;
+  const offer = await create('offers', { name: 'Auto', buyer_group_ids: [group] });
   await rule({ kind: 'cap_used', percent: 100 });
   await rule({ kind: 'cap_used', percent: 100, traffic_source_id: source });
   await call(offer, { traffic_source_id: source });

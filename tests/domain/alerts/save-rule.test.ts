@@ -1,27 +1,9 @@
-import { createWorld, type World } from '../../support/world';
+import type { Fields } from '../../support/records';
+import { useWorld } from '../../support/use-world';
 
 // Fields that an alert rule must have, by its kind.
 
-type Fields = Record<string, unknown>;
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
-
-const api = (method: 'get' | 'post' | 'put', path: string, body?: Fields) =>
-  world.company.api(method, path, body ? { body } : {});
-const ok = async (method: 'get' | 'post' | 'put', path: string, body?: Fields) => {
-  const res = await api(method, path, body);
-  if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-  return res.body;
-};
-const rule = async (fields: Fields): Promise<number> =>
-  (await ok('post', 'alert_rules', { name: 'Rule', ...fields })).alert_rule.id;
-const buyer = async (): Promise<number> =>
-  (await ok('post', 'buyers', { name: 'Bayline', number: '+12125550100' })).buyer.id;
-const createOffer = async (buyerIds: number[]): Promise<number> =>
-  (await ok('post', 'offers', { name: 'Auto', buyer_ids: buyerIds })).offer.id;
+const { api, ok, create, createRecords } = useWorld();
 
 test.each([
   [{ kind: 'cap_used' }, 'percent'],
@@ -34,22 +16,29 @@ test.each([
   [{ kind: 'weather' }, 'kind'],
   [{ kind: 'balance_low', emails: ['nobody'] }, 'emails.0'],
 ])('%j is refused', async (fields: Fields, field) => {
-  const id = await buyer();
-  const offer = await createOffer([id]);
+  const { buyer, offer } = await createRecords({
+    buyers: { buyer: {} },
+    offers: { offer: { buyer_ids: ['buyer'] } },
+  });
   const body = {
     name: 'Rule',
     ...fields,
-    ...(fields.buyer_id === 'buyer' && { buyer_id: id }),
+    ...(fields.buyer_id === 'buyer' && { buyer_id: buyer }),
     ...(fields.offer_id === 'offer' && { offer_id: offer }),
   };
-  const res = await api('post', 'alert_rules', body);
+  const res = await api('post', 'alert_rules', { body });
   expect([res.status, Object.keys(res.body.errors)]).toEqual([422, [field]]);
 });
 
 test('a change must leave a rule that fits its kind', async () => {
-  const id = await rule({ kind: 'connect_rate_low', percent: 50, minutes: 30 });
+  const id = await create('alert_rules', {
+    name: 'Rule',
+    kind: 'connect_rate_low',
+    percent: 50,
+    minutes: 30,
+  });
   expect((await ok('get', `alert_rules/${id}`)).alert_rule).toMatchObject({ min_calls: 10 });
-  const res = await api('put', `alert_rules/${id}`, { kind: 'no_calls' });
+  const res = await api('put', `alert_rules/${id}`, { body: { kind: 'no_calls' } });
   expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['percent']]);
   const changes = { kind: 'no_calls', percent: null, min_calls: null };
   expect((await ok('put', `alert_rules/${id}`, changes)).alert_rule).toMatchObject({

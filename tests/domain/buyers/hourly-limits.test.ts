@@ -28,10 +28,13 @@ const entries: fc.Arbitrary<Entry[]> = fc.array(
 );
 
 /** The limit at a minute: undefined while closed, Infinity without one. */
-function findLimit(hours: Entry[], minute: number): number | undefined {
-  if (hours.length === 0) return Infinity;
-  const open = hours.find(({ schedule }) => isOpenAt(openMinutes(schedule), minute));
-  return open && (open.attempt_hourly_limit ?? Infinity);
+function limitFinder(hours: Entry[]): (minute: number) => number | undefined {
+  if (hours.length === 0) return () => Infinity;
+  const ranges = hours.map(({ schedule, attempt_hourly_limit }) => ({
+    open: openMinutes(schedule),
+    limit: attempt_hourly_limit ?? Infinity,
+  }));
+  return (minute) => ranges.find(({ open }) => isOpenAt(open, minute))?.limit;
 }
 
 const findLoosest = (hours: Entry[]) =>
@@ -42,9 +45,10 @@ const findLoosest = (hours: Entry[]) =>
 test('a limit is raised exactly if it is looser at some minute of the week', () => {
   fc.assert(
     fc.property(entries, entries, (before, after) => {
+      const [findBefore, findAfter] = [limitFinder(before), limitFinder(after)];
       const isLooser = (minute: number) => {
-        const limit = findLimit(after, minute);
-        return limit !== undefined && limit > (findLimit(before, minute) ?? findLoosest(before));
+        const limit = findAfter(minute);
+        return limit !== undefined && limit > (findBefore(minute) ?? findLoosest(before));
       };
       const isRaised = Array.from({ length: WEEK }, (_, minute) => minute).some(isLooser);
       expect(listRaisedLimits(before, after).length > 0).toBe(isRaised);

@@ -265,7 +265,7 @@ test('caps hold, slots and counters agree, and only allowed buyers are dialed', 
     ),
     {
       seed: Number(process.env.FUZZ_SEED ?? 4_108),
-      numRuns: repetitions(10, 30) * times,
+      numRuns: repetitions(5, 30) * times,
       endOnFailure: false,
     },
   );

@@ -1,4 +1,5 @@
 import { endStaleCalls } from '../../../src/domain/calls/end-stale-calls';
+import { repetitions } from '../../support/repetitions';
 import { CALLER, sellers } from '../../support/sellers';
 
 // Caps of traffic sources: they concern a call as a whole, whichever buyers it rings.
@@ -7,8 +8,8 @@ const here = sellers();
 const { ok, buyer, shop, ping, post, call, later, sweep } = here;
 
 type Fields = Record<string, unknown>;
-const CAP = 50;
-const CALLS = 200;
+const CAP = repetitions(15, 50);
+const CALLS = 4 * CAP;
 /** A buyer that pays $10 for a minute. */
 const PAYS = { current_conversion_revenue: 10, current_conversion_duration: 60 };
 

@@ -1,6 +1,4 @@
 import { Client } from 'pg';
-import pino from 'pino';
-import { createDeps } from '../../../src/operate/installation/deps';
 import { type Deps } from '../../../src/domain/deps';
 import { readEventId, writeEventId } from '../../../src/domain/events/position';
 import { standingClock } from '../../support/clock';
@@ -8,36 +6,28 @@ import { eventually } from '../../support/engine-process';
 import { listen, openStream, type ReadEvent, type Reader } from '../../support/event-stream';
 import { finished } from '../../support/imports';
 import { createMember, withToken, type Member } from '../../support/teams';
-import { buildApp, createWorld, testConfig, type Api, type World } from '../../support/world';
+import { buildApp, type Api } from '../../support/world';
+import { createRecord, createRecords } from '../../support/records';
+import { useWorld } from '../../support/use-world';
 
 // The stream of a company's events: everything that the reader may see, each once, wherever it
 // resumes, however transactions overlap.
 
-let world: World;
+const clock = standingClock(new Date().toISOString());
+const world = useWorld({ clock: clock.read });
+const { api } = world;
 let otherDeps: Deps;
 let servers: { url: string; close(): Promise<void> }[];
-const clock = standingClock(new Date().toISOString());
 let admin: Member;
 let buyer: number;
 let offer: Offer;
 
 beforeAll(async () => {
-  world = await createWorld({ clock: clock.read });
-  otherDeps = createDeps({
-    config: testConfig(),
-    database_url: world.url,
-    log: pino({ level: 'silent' }),
-    clock: clock.read,
-  });
+  otherDeps = world.openProcess();
   servers = [await listen(world.app), await listen(buildApp(otherDeps))];
+  for (const { close } of servers) world.closeLater(close);
   admin = await createMember(world.company, 'admin@example.com', { superuser: true });
   ({ buyer, offer } = await setUp(world.company.api, 'First'));
-});
-afterAll(async () => {
-  await Promise.all(servers.map((server) => server.close()));
-  otherDeps.live.close();
-  await otherDeps.database.close();
-  await world.close();
 });
 
 interface Offer {
@@ -45,18 +35,18 @@ interface Offer {
   lead_token: string;
 }
 async function setUp(api: Api, name: string) {
-  const buyerResponse = await api('post', 'buyers', {
-    body: {
-      name,
-      number: '+13105550111',
-      attempt_daily_limit: 100,
-      current_conversion_revenue: 20,
-      current_conversion_duration: 0,
+  const { buyer } = await createRecords(api, {
+    buyers: {
+      buyer: {
+        name,
+        attempt_daily_limit: 100,
+        current_conversion_revenue: 20,
+        current_conversion_duration: 0,
+      },
     },
   });
-  const buyer = buyerResponse.body.buyer.id as number;
-  const offered = await api('post', 'offers', { body: { name, buyer_ids: [buyer] } });
-  return { buyer, offer: offered.body.offer as Offer };
+  const offer: Offer = await createRecord(api, 'offers', { name, buyer_ids: [buyer] });
+  return { buyer, offer };
 }
 
 let callers = 0;
@@ -128,8 +118,8 @@ test('calls, caps, leads and imports arrive live on every server, for those who 
   const callId = await call(world.company.api, offer);
   const leadId = await lead(world.company.api, offer);
   await world.work();
-  const list = await world.company.api('post', 'buyer_suppressions', { body: { name: 'List' } });
-  const file = await world.company.api('post', 'buyer_suppression_files', {
+  const list = await api('post', 'buyer_suppressions', { body: { name: 'List' } });
+  const file = await api('post', 'buyer_suppression_files', {
     form: {
       buyer_suppression_id: String(list.body.buyer_suppression.id),
       import_file: Buffer.from('number\n2125550100\nno number\n'),
@@ -147,7 +137,7 @@ test('calls, caps, leads and imports arrive live on every server, for those who 
     expect(of('lead').map(({ data }) => data)).toContainEqual(
       expect.objectContaining({ lead_id: leadId, event: 'created' }),
     );
-    const { body } = await world.company.api('get', `calls/${callId}/events`);
+    const { body } = await api('get', `calls/${callId}/events`);
     expect(of('call').map(({ data }) => data)).toEqual(
       body.call_events.map((event: Record<string, unknown>) => ({
         id: event.id,
@@ -275,7 +265,6 @@ test('a position that is too old or of another server is answered with reset', a
 });
 
 test('a stream ends when its credentials are revoked, and when their permissions change', async () => {
-  const { api } = world.company;
   const permissions = ['calls:read', 'buyers:read'];
   const user = await createMember(world.company, 'leaving@example.com', { permissions });
   const tokenResponse = await api('post', 'access_tokens', {

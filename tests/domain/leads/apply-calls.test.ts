@@ -1,50 +1,34 @@
 import { applyCalls } from '../../../src/domain/leads/apply-calls';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
+const world = useWorld({ fresh: 'company' });
+const { api, ok, create, createRecords } = world;
 let offer: number;
 let buyer: number;
 let lead: number;
 const CALLER = '+13105550123';
 
-beforeAll(async () => {
-  world = await createWorld();
-});
 beforeEach(async () => {
-  world.company = await world.addCompany();
-  buyer = await createRecord('buyers', { number: '+12125550101' });
-  offer = await createRecord('offers', { name: 'Auto', buyer_ids: [buyer] });
-  lead = (
-    await world.company.api('post', 'leads/capture', {
-      body: { caller_id: CALLER, offer_id: offer },
-    })
-  ).body.lead_id;
+  ({ buyer, offer } = await createRecords({
+    buyers: { buyer: {} },
+    offers: { offer: { buyer_ids: ['buyer'] } },
+  }));
+  lead = await create('leads/capture', { caller_id: CALLER, offer_id: offer });
 });
-afterAll(() => world.close());
 
-async function createRecord(path: string, body: object): Promise<number> {
-  const res = await world.company.api('post', path, { body });
-  return res.body[res.body.metadata.root].id;
-}
-const call = async () =>
-  (
-    await world.company.api('post', 'call_sessions', {
-      body: { offer_id: offer, caller_number: CALLER },
-    })
-  ).body.call_session.id as number;
+const call = () => create('call_sessions', { offer_id: offer, caller_number: CALLER });
 const report = (id: number, event: string) =>
-  world.company.api('post', `call_sessions/${id}/events`, { body: { event } });
+  api('post', `call_sessions/${id}/events`, { body: { event } });
 const apply = () => applyCalls(world.deps.database.pool, new Date());
 const loadLeadCalls = async () => {
-  const { attempted_call_id, connected_call_id, buyer_id } = (
-    await world.company.api('get', `leads/${lead}`)
-  ).body.lead;
+  const { attempted_call_id, connected_call_id, buyer_id } = (await ok('get', `leads/${lead}`))
+    .lead;
   return [attempted_call_id, connected_call_id, buyer_id];
 };
 const listMessages = async () =>
-  (
-    await world.company.api('get', 'lead_logs', { query: { lead_id: lead, event: 'call_changed' } })
-  ).body.lead_logs.map(({ message }: { message: string }) => message);
+  (await ok('get', `lead_logs?lead_id=${lead}&event=call_changed`)).lead_logs.map(
+    ({ message }: { message: string }) => message,
+  );
 
 describe('calls are applied to their lead', () => {
   test(

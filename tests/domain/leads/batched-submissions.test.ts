@@ -1,17 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { openShop, submit } from '../../support/leads';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
+const world = useWorld({ fresh: 'company' });
+const { api } = world;
 let leadToken: string;
-beforeAll(async () => {
-  world = await createWorld();
-});
 beforeEach(async () => {
-  world.company = await world.addCompany();
   leadToken = (await openShop(world, [])).schedule.lead_token;
 });
-afterAll(() => world.close());
 
 const toNumber = (n: number) => `3105550${String(n).padStart(3, '0')}`;
 const live = () =>
@@ -40,14 +36,14 @@ describe('submissions that come at the same time', () => {
     const liveLeads = await live();
     expect(liveLeads).toHaveLength(150);
     expect(new Set(liveLeads.flatMap(({ data }) => Object.keys(data))).size).toBe(400);
-    const { metadata } = (await world.company.api('get', 'leads')).body;
+    const { metadata } = (await api('get', 'leads')).body;
     expect(metadata.total_count).toBe(150);
   });
 
   test('are refused one by one: what is wrong with one is no matter to the others', async () => {
     const large = (key: string) => ({ [key]: 'x'.repeat(60_000) });
     const post = (callerId: string, data: object) =>
-      world.company.api('post', 'leads', {
+      api('post', 'leads', {
         auth: null,
         body: { lead_token: leadToken, caller_id: callerId, data },
       });
@@ -95,7 +91,7 @@ describe('submissions that come at the same time', () => {
       const sending = Array.from({ length: 100 }, (_, n) =>
         submit(world, schedule.lead_token, { caller_id: toNumber(n) }),
       );
-      await world.company.api('delete', `schedules/${schedule.id}`);
+      await api('delete', `schedules/${schedule.id}`);
       const responses = await Promise.all(sending);
       const leadIds = responses
         .filter(({ status }) => status === 201)

@@ -1,20 +1,9 @@
-import {
-  api,
-  type Fields,
-  fresh,
-  createLead,
-  post,
-  remove,
-  scheduled,
-  setUp,
-  shop,
-  shown,
-  theirShop,
-  world,
-} from '../../support/lead-records';
 import { NOON, openShop, submit } from '../../support/leads';
+import { fresh, useLeadRecords } from '../../support/lead-records';
+import type { Fields } from '../../support/records';
 
-setUp();
+const here = useLeadRecords();
+const { api, createLead, post, remove, scheduled, shop, shown, theirShop, world } = here;
 
 describe('by_caller_number', () => {
   const by = (leadToken: string, number: string, query: Fields = {}) =>

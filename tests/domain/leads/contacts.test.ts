@@ -1,26 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
-import {
-  api,
-  block,
-  listBodies,
-  loadContact,
-  DIAL,
-  EMAIL,
-  lead,
-  submitLead,
-  newNumber,
-  records,
-  setUp,
-  sms,
-  STUCK,
-  time,
-  unblock,
-  wait,
-  world,
-} from '../../support/contacts';
-import { openShop, runEngine } from '../../support/leads';
+import { EMAIL, STUCK, newNumber, useContacts } from '../../support/contacts';
+import { DIAL, openShop, runEngine, sms, wait } from '../../support/leads';
 
-setUp();
+const here = useContacts();
+const { api, block, lead, listBodies, loadContact } = here;
+const { records, submitLead, time, unblock, world } = here;
 
 describe('contacts', () => {
   test('are found by number in any spelling, by the blacklist and by opting out', async () => {

@@ -1,22 +1,19 @@
 import type { QueryResult } from 'pg';
 import { contract } from '../../../src/platform/contract/contract';
 import { openShop, submit } from '../../support/leads';
-import { createWorld, type Company, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import type { Company } from '../../support/world';
 import { leadUpdate } from '../../support/write-leads';
 
-let world: World;
+const world = useWorld();
 let company: Company;
 let leadToken: string;
 
-beforeAll(async () => {
-  world = await createWorld();
-});
 beforeEach(async () => {
   company = world.company = await world.addCompany();
   const shop = await openShop(world, [{ action_type: 'wait', wait_amount: 1, wait_unit: 'days' }]);
   leadToken = shop.schedule.lead_token;
 });
-afterAll(() => world.close());
 
 const listLeads = async (query: Record<string, unknown>) => {
   const { status, body } = await company.api('get', 'leads', { query });

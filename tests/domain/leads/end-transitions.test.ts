@@ -1,22 +1,8 @@
-import {
-  api,
-  at,
-  calls,
-  dial,
-  type Fields,
-  createLead,
-  open,
-  openWorld,
-  owners,
-  post,
-  shown,
-  sms,
-  texts,
-  world,
-} from '../../support/lead-transitions';
-import { openShop, runEngine, type Shop } from '../../support/leads';
+import { owners, useLeads } from '../../support/lead-records';
+import { DIAL, type Shop, openShop, runEngine, sms } from '../../support/leads';
+import type { Fields } from '../../support/records';
 
-openWorld();
+const { api, at, calls, createLead, open, post, shown, texts, world } = useLeads();
 
 describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
   let shop: Shop;
@@ -227,7 +213,7 @@ describe(
       const email = { action_type: 'email', subject: 'no attempt', body: 'Hi' };
       const { schedule } = await openShop(
         world,
-        [sms('one'), email, dial, sms('two many'), email, sms('bye', { end: true })],
+        [sms('one'), email, DIAL, sms('two many'), email, sms('bye', { end: true })],
         ofSchedule,
       );
       const lead = await createLead(schedule.lead_token, { email: 'ann@example.com', ...ofLead });

@@ -1,19 +1,9 @@
-import {
-  api,
-  type Fields,
-  fresh,
-  createLead,
-  open,
-  openWorld,
-  shown,
-  texts,
-  theirs,
-  world,
-} from '../../support/lead-transitions';
 import { openShop, runEngine, type Shop } from '../../support/leads';
 import { type Company, type Method } from '../../support/world';
+import { fresh, useLeads } from '../../support/lead-records';
+import type { Fields } from '../../support/records';
 
-openWorld();
+const { api, createLead, open, shown, texts, theirs, world } = useLeads();
 
 describe.each([
   ['caller_block', 'caller_ids given | the numbers are blocked on that suppression list'],

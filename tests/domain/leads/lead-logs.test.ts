@@ -1,18 +1,8 @@
-import {
-  api,
-  EMAIL,
-  submitLead,
-  newNumber,
-  records,
-  setUp,
-  sms,
-  time,
-  world,
-} from '../../support/contacts';
-import { NOON, openShop, ownNumber, runEngine } from '../../support/leads';
 import { type Company } from '../../support/world';
+import { EMAIL, newNumber, useContacts } from '../../support/contacts';
+import { NOON, openShop, ownNumber, runEngine, sms } from '../../support/leads';
 
-setUp();
+const { api, records, submitLead, time, world } = useContacts();
 
 describe('lead logs and e-mails', () => {
   let leads: { id: number; uuid: string }[];

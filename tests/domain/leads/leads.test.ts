@@ -1,17 +1,9 @@
-import {
-  api,
-  type Fields,
-  scheduled,
-  setUp,
-  shop,
-  texts,
-  time,
-  world,
-} from '../../support/lead-records';
 import { NOON, openShop, ownNumber, runEngine } from '../../support/leads';
 import { type Company } from '../../support/world';
+import { useLeadRecords } from '../../support/lead-records';
+import type { Fields } from '../../support/records';
 
-setUp();
+const { api, scheduled, shop, texts, time, world } = useLeadRecords();
 
 describe('a list of leads', () => {
   let ownCompany: Company;

@@ -1,21 +1,18 @@
 import { foldNextActions } from '../../../src/domain/leads/fold-next-actions';
 import { openShop, submit } from '../../support/leads';
-import { createWorld, type Company, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import type { Company } from '../../support/world';
 import { leadUpdate } from '../../support/write-leads';
 
-let world: World;
+const world = useWorld();
 let company: Company;
 let leadToken: string;
 
-beforeAll(async () => {
-  world = await createWorld();
-});
 beforeEach(async () => {
   company = world.company = await world.addCompany();
   const shop = await openShop(world, [{ action_type: 'wait', wait_amount: 1, wait_unit: 'days' }]);
   leadToken = shop.schedule.lead_token;
 });
-afterAll(() => world.close());
 
 const HOUR_MS = 3_600_000;
 const START = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS;

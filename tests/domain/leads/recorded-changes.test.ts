@@ -1,16 +1,14 @@
 import { openShop, submit, type Shop } from '../../support/leads';
-import { createWorld, type Company, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import type { Company } from '../../support/world';
 import { leadInsert, leadUpdate } from '../../support/write-leads';
 
 // Changes of leads are recorded where several transactions, or several statements of one, meet.
 
-let world: World;
+const world = useWorld();
 let company: Company;
 let shop: Shop;
 
-beforeAll(async () => {
-  world = await createWorld();
-});
 beforeEach(async () => {
   company = world.company = await world.addCompany();
   shop = await openShop(world, [{ action_type: 'wait', wait_amount: 1, wait_unit: 'days' }]);
@@ -20,7 +18,6 @@ beforeEach(async () => {
       body: { name: triggerType, trigger_type: triggerType, url: 'https://example.com/hook' },
     });
 });
-afterAll(() => world.close());
 
 interface Lead {
   email: string | null;

@@ -1,15 +1,10 @@
 import { createCallWriter } from '../../support/calls';
-import { standingClock } from '../../support/clock';
 import { bindCreate, pick, report } from '../../support/reports';
-import { createWorld, type Company, type World } from '../../support/world';
+import type { Company } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 const NOW = '2027-01-12T17:00:00.000Z';
-let world: World;
-const time = standingClock(NOW);
-beforeAll(async () => {
-  world = await createWorld({ clock: time.read });
-});
-afterAll(() => world.close());
+const world = useWorld({ clock: NOW });
 
 describe('reports of leads', () => {
   let company: Company;

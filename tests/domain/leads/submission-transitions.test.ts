@@ -1,22 +1,8 @@
-import {
-  api,
-  at,
-  count,
-  type Fields,
-  fresh,
-  isGone,
-  createLead,
-  open,
-  openWorld,
-  owners,
-  post,
-  shown,
-  texts,
-  world,
-} from '../../support/lead-transitions';
 import { runEngine, type Shop } from '../../support/leads';
+import { fresh, owners, useLeads } from '../../support/lead-records';
+import type { Fields } from '../../support/records';
 
-openWorld();
+const { api, at, count, createLead, isGone, open, post, shown, texts, world } = useLeads();
 
 describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
   let shop: Shop;

@@ -1,24 +1,9 @@
-import {
-  api,
-  listBodies,
-  loadContact,
-  DIAL,
-  EMAIL,
-  lead,
-  submitLead,
-  newNumber,
-  records,
-  says,
-  setUp,
-  sms,
-  time,
-  wait,
-  world,
-} from '../../support/contacts';
-import { openShop, ownNumber, runEngine, type Shop } from '../../support/leads';
 import { createWorld } from '../../support/world';
+import { EMAIL, newNumber, useContacts } from '../../support/contacts';
+import { DIAL, type Shop, openShop, ownNumber, runEngine, sms, wait } from '../../support/leads';
 
-setUp();
+const here = useContacts();
+const { api, lead, listBodies, loadContact, records, says, submitLead, time, world } = here;
 
 describe('text messages', () => {
   let shop: Shop;

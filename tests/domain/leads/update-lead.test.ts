@@ -1,25 +1,10 @@
-import {
-  api,
-  at,
-  change,
-  faults,
-  type Fields,
-  iso,
-  createLead,
-  post,
-  remove,
-  scheduled,
-  setUp,
-  shop,
-  shown,
-  texts,
-  theirs,
-  time,
-  world,
-} from '../../support/lead-records';
 import { openShop, runEngine } from '../../support/leads';
+import { iso, useLeadRecords } from '../../support/lead-records';
+import type { Fields } from '../../support/records';
 
-setUp();
+const here = useLeadRecords();
+const { api, at, change, createLead, faults, post, remove } = here;
+const { scheduled, shop, shown, texts, theirs, time, world } = here;
 
 describe('a change of a lead', () => {
   test.each<[string, Fields]>([

@@ -1,3 +1,4 @@
+import { repetitions } from '../../support/repetitions';
 import { sellers } from '../../support/sellers';
 
 // Prepaid buyers: what their calls may cost never exceeds what they have paid in and their credit.
@@ -7,8 +8,8 @@ const { ok, buyer, shop, ping, post } = here;
 
 type Fields = Record<string, unknown>;
 const PRICE = 10;
-const CALLS = 200;
-const PAID_FOR = 50;
+const PAID_FOR = repetitions(15, 50);
+const CALLS = 4 * PAID_FOR;
 /** A buyer that pays $10 for a minute. */
 const PAYS = { current_conversion_revenue: PRICE, current_conversion_duration: 60 };
 
@@ -61,7 +62,7 @@ const loadReasons = async ({ id }: Session) => {
 test.each([
   ['a balance', PAID_FOR * PRICE, 0],
   ['credit', 0, PAID_FOR * PRICE],
-  ['both, and some cents that pay for nothing', 200.99, PAID_FOR * PRICE - 200],
+  ['both, and some cents that pay for nothing', 100.99, PAID_FOR * PRICE - 100],
 ])(
   `of ${CALLS} calls at once, ${PAID_FOR} connect that are paid for by %s`,
   async (_, balance, creditLimit) => {

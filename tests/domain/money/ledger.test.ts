@@ -1,3 +1,4 @@
+import { repetitions } from '../../support/repetitions';
 import { sellers } from '../../support/sellers';
 
 // The ledger: the balance of an account is what its entries sum up to, at every instant.
@@ -6,7 +7,7 @@ const here = sellers();
 const { ok, buyer, shop } = here;
 
 type Fields = Record<string, unknown>;
-const WRITERS = 200;
+const WRITERS = repetitions(60, 200);
 const PAYS = { current_conversion_revenue: 10, current_conversion_duration: 60 };
 
 /** The balance and the sum of the entries, read in one statement. */
@@ -74,7 +75,7 @@ test(`the entries sum up to the balance while ${WRITERS} writers enter at once`,
   expect(balances.filter(({ balance, sum }) => balance !== sum)).toEqual([]);
   expect(balances.length).toBeGreaterThan(1);
   const counts = [0, 1, 2].map((rest) => ids.filter((_, n) => n % 3 === rest).length);
-  const cents = 50 * 1001 - 50 * 350 - counts[0]! * 1000 - counts[2]! * 1234;
+  const cents = (WRITERS / 4) * (1001 - 350) - counts[0]! * 1000 - counts[2]! * 1234;
   expect(await read(id)).toEqual({ balance: cents / 100, sum: cents / 100 });
   const paid = await here.world.sql<{ sum: number; payouts: number }>(
     `SELECT

@@ -1,25 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import type { Carrier } from '../../../src/platform/carriers/carrier';
 import { computeSignature } from '../../../src/platform/carriers/signature';
 import { listInterruptedPurchases, reportPurchases } from '../../../src/main/cli/doctor';
 import { addNumber } from '../../../src/domain/numbers/add-number';
 import { openTwilio } from '../../platform/carriers/requests';
-import {
-  api,
-  bought,
-  buy,
-  lookups,
-  market,
-  otherApi,
-  search,
-  setUp,
-  show,
-} from '../../support/market';
-import { DOWN, GONE } from '../../support/numbers';
+import { DOWN, GONE, useMarket } from '../../support/numbers';
 import { startTwilio, type Trouble, type TwilioServer } from '../../support/twilio-server';
 import { buildApp, caller, TWILIO_TOKEN, type Api } from '../../support/world';
-import { patient } from '../../support/patience';
 
-setUp();
+const market = useMarket();
+const { api, bought, buy, lookups, otherApi, search, show } = market;
 
 describe('a purchase that is cut short', () => {
   /** The database loses the transaction after the carrier has sold. */
@@ -172,12 +162,16 @@ describe('a purchase that is cut short', () => {
 describe('at a carrier outside', () => {
   let twilio: TwilioServer;
   let by: Api;
+  /** It soon gives up a sale or a release that is not answered. */
+  let byHasty: Api;
   beforeAll(async () => {
     twilio = await startTwilio(['+16175550110', '+16175550111']);
-    by = caller(
-      buildApp({ ...market.world.deps, carrier: openTwilio(twilio, { timeout_ms: patient(500) }) }),
-      market.world.company.auth,
-    );
+    const callBy = (carrier: Carrier) =>
+      caller(buildApp({ ...market.world.deps, carrier }), market.world.company.auth);
+    const carrier = openTwilio(twilio);
+    const { buyNumber, releaseNumber } = openTwilio(twilio, { timeout_ms: 300 });
+    by = callBy(carrier);
+    byHasty = callBy({ ...carrier, buyNumber, releaseNumber });
   });
   afterAll(() => twilio.close());
 
@@ -185,7 +179,7 @@ describe('at a carrier outside', () => {
     'a sale that is not answered («%s») is one, and can be given back',
     async (trouble) => {
       twilio.trouble([trouble], 'POST');
-      const cut = await buy({ prefix: '617' }, by);
+      const cut = await buy({ prefix: '617' }, byHasty);
       expect([cut.status, cut.headers['retry-after'], twilio.numbers.length]).toEqual([
         503,
         '5',
@@ -201,7 +195,7 @@ describe('at a carrier outside', () => {
       expect(twilio.numbers).toHaveLength(1);
       twilio.trouble([trouble], 'DELETE');
       const path = `phone_numbers/${number.id}`;
-      expect([(await by('delete', path)).status, (await by('get', path)).status]).toEqual([
+      expect([(await byHasty('delete', path)).status, (await by('get', path)).status]).toEqual([
         503, 200,
       ]);
       expect([

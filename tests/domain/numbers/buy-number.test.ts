@@ -1,23 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import {
-  api,
-  bought,
-  buy,
-  lookups,
-  createRecord,
-  market,
-  otherApi,
-  setUp,
-} from '../../support/market';
-import { DOWN, GONE } from '../../support/numbers';
+import { DOWN, GONE, useMarket } from '../../support/numbers';
+import { createRecord } from '../../support/records';
 
-setUp();
+const market = useMarket();
+const { api, bought, buy, lookups, otherApi } = market;
 
 describe('a purchase', () => {
   test('of a requested number, by query or body, with all that belongs to it', async () => {
     const [offer, source] = [
-      await createRecord('offers', { name: 'Roofs' }),
-      await createRecord('traffic_sources', { name: 'Radio' }),
+      await createRecord(api, 'offers', { name: 'Roofs' }),
+      await createRecord(api, 'traffic_sources', { name: 'Radio' }),
     ];
     const query = {
       requested_number: '+12125550110',
@@ -89,7 +81,7 @@ describe('a purchase', () => {
   });
 
   test('that goes to a buyer needs one of the company', async () => {
-    const buyer = await createRecord('buyers', { number: '+13105550111' });
+    const buyer = await createRecord(api, 'buyers', { number: '+13105550111' });
     const number = await bought({ forward_type: 'buyer_id', buyer_id: buyer.id });
     expect(number).toMatchObject({
       forward_type: 'buyer_id',

@@ -1,7 +1,9 @@
-import { api, bought, createRecord, market, otherApi, setUp, show } from '../../support/market';
+import { useMarket } from '../../support/numbers';
+import { createRecord } from '../../support/records';
 import type { Api, Company } from '../../support/world';
 
-setUp();
+const market = useMarket();
+const { api, bought, otherApi, show } = market;
 
 describe('a number', () => {
   test('is shown by id, uuid and every spelling of its number, only to its company', async () => {
@@ -34,9 +36,9 @@ describe('a number', () => {
 
   test('is changed, and its blank fields cleared', async () => {
     const [offer, buyer, source] = [
-      await createRecord('offers', { name: 'O' }),
-      await createRecord('buyers', { name: 'B' }),
-      await createRecord('traffic_sources', { name: 'S' }),
+      await createRecord(api, 'offers', { name: 'O' }),
+      await createRecord(api, 'buyers', { name: 'B' }),
+      await createRecord(api, 'traffic_sources', { name: 'S' }),
     ];
     const { id } = await bought({ requested_number: '+12125550162', name: 'old' });
     const put = (body: object, more: object = {}) =>
@@ -87,9 +89,9 @@ describe('a number', () => {
 
   test('loses its offer, buyer or traffic source when that is deleted', async () => {
     const [offer, buyer, source] = [
-      await createRecord('offers', { name: 'O' }),
-      await createRecord('buyers', { name: 'B' }),
-      await createRecord('traffic_sources', { name: 'S' }),
+      await createRecord(api, 'offers', { name: 'O' }),
+      await createRecord(api, 'buyers', { name: 'B' }),
+      await createRecord(api, 'traffic_sources', { name: 'S' }),
     ];
     const { id } = await bought({
       forward_type: 'buyer_id',
@@ -117,8 +119,8 @@ describe('a number', () => {
   test('cannot get a buyer or an offer that is deleted at the same time', async () => {
     for (let n = 0; n < 5; n++) {
       const [offer, buyer] = [
-        await createRecord('offers', { name: 'O' }),
-        await createRecord('buyers', { name: 'B' }),
+        await createRecord(api, 'offers', { name: 'O' }),
+        await createRecord(api, 'buyers', { name: 'B' }),
       ];
       const { id } = await bought();
       const put = api('put', `phone_numbers/${id}`, {
@@ -166,9 +168,9 @@ describe('a list', () => {
     listed = await market.world.addCompany('Listed');
     ownApi = market.buildApi(listed);
     [offer, buyer, source] = [
-      await createRecord('offers', { name: 'O' }, ownApi),
-      await createRecord('buyers', { name: 'B' }, ownApi),
-      await createRecord('traffic_sources', { name: 'S' }, ownApi),
+      await createRecord(ownApi, 'offers', { name: 'O' }),
+      await createRecord(ownApi, 'buyers', { name: 'B' }),
+      await createRecord(ownApi, 'traffic_sources', { name: 'S' }),
     ];
     const requests = [
       { requested_number: '+12125550180', name: 'c', offer_id: offer.id },

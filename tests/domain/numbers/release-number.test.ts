@@ -1,18 +1,9 @@
 import { ownNumber } from '../../support/leads';
-import {
-  api,
-  bought,
-  lookups,
-  createRecord,
-  market,
-  otherApi,
-  search,
-  setUp,
-  show,
-} from '../../support/market';
-import { DOWN } from '../../support/numbers';
+import { DOWN, useMarket } from '../../support/numbers';
+import { createRecord } from '../../support/records';
 
-setUp();
+const market = useMarket();
+const { api, bought, lookups, otherApi, search, show } = market;
 
 describe('a release', () => {
   const release = (id: number | string, headers: Record<string, string> = {}, by = api) =>
@@ -83,7 +74,7 @@ describe('a release', () => {
       await bought({ requested_number: '+12125550175' }, by),
       await bought({ requested_number: '+13105550175' }, by),
     ];
-    const offer = await createRecord('offers', { name: 'O' }, by);
+    const offer = await createRecord(by, 'offers', { name: 'O' });
     const submit = () =>
       by('post', 'leads', {
         auth: null,

@@ -1,7 +1,7 @@
-import { api, bought, market, otherApi, search, setUp } from '../../support/market';
-import { DOWN } from '../../support/numbers';
+import { DOWN, useMarket } from '../../support/numbers';
 
-setUp();
+const market = useMarket();
+const { api, bought, otherApi, search } = market;
 
 describe('a search', () => {
   test('answers numbers by number, in pages, by number of page and by cursor', async () => {

@@ -1,17 +1,8 @@
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
-const api = (...args: Parameters<World['company']['api']>) => world.company.api(...args);
-const createRecord = async (plural: string, body: object) => {
-  const res = await api('post', plural, { body });
-  expect([res.status, res.body.errors]).toEqual([201, {}]);
-  return res.body[res.body.metadata.root];
-};
+const { api, createRecord } = world;
 const offer = (body: object = {}) => createRecord('offers', { name: 'Offer', ...body });
 const schedule = (body: object = {}) => createRecord('schedules', { name: 'Schedule', ...body });
 const tokens = () =>

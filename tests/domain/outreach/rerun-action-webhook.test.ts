@@ -1,4 +1,6 @@
-import { setTimeout } from 'node:timers/promises';
+import { TIMING } from '../../../src/data/jobs/queue';
+import { startWorkers } from '../../../src/data/jobs/workers';
+import { createRunners } from '../../../src/main/background/runners';
 import {
   newPath,
   loadOutcomes,
@@ -9,6 +11,7 @@ import {
   listReceived,
   world,
 } from '../../support/action-webhooks';
+import { eventually } from '../../support/engine-process';
 
 setUp();
 
@@ -82,9 +85,14 @@ describe('a job that runs again', () => {
 describe('a worker', () => {
   test('retries under the same Webhook-Id until it is delivered, at most five times', async () => {
     const jobs = [await queueWebhook('/flaky/1'), await queueWebhook('/down/1')];
-    await world.work();
-    while ((await Promise.all(jobs.map(loadOutcomes))).some((logs) => logs.length === 0))
-      await setTimeout(100);
+    const { deps } = world;
+    const timing = { ...TIMING, poll_ms: 50 };
+    const { stop } = await startWorkers({ ...deps, runners: createRunners(deps), timing });
+    await eventually(async () => {
+      // A retry that waits for its time is due.
+      await world.sql(`UPDATE jobs.job SET start_after = now() WHERE state = 'retry'`);
+      return (await Promise.all(jobs.map(loadOutcomes))).every((logs) => logs.length > 0);
+    }, 50);
     const ids = (path: string) => listReceived(path).map(({ headers }) => headers['webhook-id']);
     expect(ids('/flaky/1')).toEqual(Array(4).fill(`lead_log_${jobs[0]!.lead_log_id}`));
     expect(ids('/down/1')).toEqual(Array(5).fill(`lead_log_${jobs[1]!.lead_log_id}`));
@@ -100,6 +108,7 @@ describe('a worker', () => {
       (await world.sql(states, [jobs.map(({ lead_log_id }) => lead_log_id)])).every(
         ({ state }) => state === 'completed',
       );
-    while (!(await completed())) await setTimeout(50);
-  }, 60_000);
+    await eventually(completed);
+    await stop();
+  });
 });

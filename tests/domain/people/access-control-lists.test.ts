@@ -1,22 +1,13 @@
-import { createMailWorld, type MailWorld } from '../../support/sent-mail';
+import { useMailWorld } from '../../support/sent-mail';
 import { createMember, withToken } from '../../support/teams';
-import type { World } from '../../support/world';
 
-let opened: MailWorld;
-let world: World;
-let mailTo: MailWorld['mailTo'];
+const { world, mailTo } = useMailWorld();
+const { api } = world;
 
-beforeAll(async () => {
-  opened = await createMailWorld();
-  ({ world, mailTo } = opened);
-});
-afterAll(() => opened.close());
-
-const post = async (path: string, body: object) =>
-  (await world.company.api('post', path, { body })).body;
-const put = (path: string, body: object) => world.company.api('put', path, { body });
+const post = async (path: string, body: object) => (await api('post', path, { body })).body;
+const put = (path: string, body: object) => api('put', path, { body });
 const team = async (id: number) =>
-  (await world.company.api('get', `access_control_lists/${id}`)).body.access_control_list;
+  (await api('get', `access_control_lists/${id}`)).body.access_control_list;
 
 describe('teams', () => {
   test('a change applies to the next request', async () => {
@@ -32,7 +23,7 @@ describe('teams', () => {
     expect((await bob.api('put', `buyers/${buyer.id}`, { body: { paused: true } })).status).toBe(
       200,
     );
-    await world.company.api('delete', `access_control_lists/${bob.team}`);
+    await api('delete', `access_control_lists/${bob.team}`);
     expect((await bob.api('get', 'buyers')).status).toBe(403);
   });
 
@@ -42,7 +33,7 @@ describe('teams', () => {
       'buyers:read',
     ]);
     const send = (body: object) =>
-      world.company.api('post', 'access_control_lists', { auth, body: { name: 'X', ...body } });
+      api('post', 'access_control_lists', { auth, body: { name: 'X', ...body } });
     expect(Object.keys((await send({ superuser: true })).body.errors)).toEqual(['superuser']);
     expect(Object.keys((await send({ permissions: ['buyers:delete'] })).body.errors)).toEqual([
       'permissions',
@@ -66,7 +57,7 @@ describe('teams', () => {
     ];
     const auth = await world.credentials(world.company, scopes);
     const send = (method: 'post' | 'put', path: string, body: object) =>
-      world.company.api(method, path, { auth, body });
+      api(method, path, { auth, body });
     const { buyer } = (await send('post', 'buyers', { name: 'Lever' })).body;
     const tries = [
       await send('post', 'access_tokens', {
@@ -102,9 +93,9 @@ describe('teams', () => {
   });
 
   test('a superuser team sees everything; a token narrows the rights of its user', async () => {
-    const { api } = await createMember(world.company, 'boss@example.com', { superuser: true });
-    expect((await api('get', 'buyers')).body.metadata.total_count).toBe(
-      (await world.company.api('get', 'buyers')).body.metadata.total_count,
+    const boss = await createMember(world.company, 'boss@example.com', { superuser: true });
+    expect((await boss.api('get', 'buyers')).body.metadata.total_count).toBe(
+      (await api('get', 'buyers')).body.metadata.total_count,
     );
     const { token } = await post('access_tokens', {
       name: 'narrow',
@@ -137,7 +128,7 @@ describe('the teams of buyers and groups', () => {
     await Promise.all(
       Array.from({ length: 10 }, () => put(`buyers/${buyer.id}`, { generate_team: true })),
     );
-    const { body } = await world.company.api('get', 'access_control_lists', {
+    const { body } = await api('get', 'access_control_lists', {
       query: { fulltext: 'acme team' },
     });
     expect(body.access_control_lists).toHaveLength(1);
@@ -156,9 +147,8 @@ describe('the teams of buyers and groups', () => {
       team_offer_ids: [offer.id],
     });
     await mailTo('new@example.com');
-    const [id] = (
-      await world.company.api('get', `buyers/${buyer.id}`, { query: { serializer: 'buyer_grid' } })
-    ).body.buyer.team_ids;
+    const [id] = (await api('get', `buyers/${buyer.id}`, { query: { serializer: 'buyer_grid' } }))
+      .body.buyer.team_ids;
     expect(await team(id)).toMatchObject({
       users_emails: ['new@example.com'],
       offer_ids: [offer.id],
@@ -166,8 +156,8 @@ describe('the teams of buyers and groups', () => {
     });
     await put(`buyers/${buyer.id}`, { team_users_emails: null, team_offer_ids: null });
     expect(await team(id)).toMatchObject({ users_emails: [], offer_ids: [], all_offers: true });
-    await world.company.api('delete', `buyers/${buyer.id}`);
-    expect((await world.company.api('get', `access_control_lists/${id}`)).status).toBe(404);
+    await api('delete', `buyers/${buyer.id}`);
+    expect((await api('get', `access_control_lists/${id}`)).status).toBe(404);
   });
 
   test('team_ids gives a group its teams; offers are granted to them and revoked', async () => {

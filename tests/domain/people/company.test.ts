@@ -1,15 +1,11 @@
-import { createWorld, type World } from '../../support/world';
 import { createMember } from '../../support/teams';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld();
-});
-afterEach(() => world.close());
+const world = useWorld({ fresh: 'world' });
+const { api, ok } = world;
 
-const shown = async () => (await world.company.api('get', 'company')).body.company;
-const put = (body: object, more: object = {}) =>
-  world.company.api('put', 'company', { body, ...more });
+const shown = async () => (await ok('get', 'company')).company;
+const put = (body: object, more: object = {}) => api('put', 'company', { body, ...more });
 
 test('a new company contacts its own country, and lets lead tokens do everything', async () => {
   expect(await shown()).toMatchObject({
@@ -38,7 +34,7 @@ test('what is written can be read; what is omitted stays; null takes it back', a
   const none = { contact_countries: null, contact_prefixes: [], lead_token_powers: null };
   expect((await put(none)).body.company).toMatchObject(none);
   expect((await put({ lead_token_powers: [] })).body.company.lead_token_powers).toEqual([]);
-  expect((await world.company.api('get', 'me')).body.me.company.name).toBe('Newer');
+  expect((await api('get', 'me')).body.me.company.name).toBe('Newer');
 });
 
 test.each([
@@ -59,15 +55,15 @@ test.each([
 });
 
 test('two changes of one state: the second is refused, and none is lost', async () => {
-  const { checksum } = (await world.company.api('get', 'company')).body;
+  const { checksum } = (await api('get', 'company')).body;
   const headers = { 'If-Match': checksum };
   const both = await Promise.all([
     put({ name: 'A' }, { headers }),
     put({ contact_countries: ['CA'] }, { headers }),
   ]);
   expect(both.map(({ status }) => status).toSorted()).toEqual([200, 412]);
-  const { headers: shownHeaders } = await world.company.api('get', 'company');
-  const second = await world.company.api('get', 'company', {
+  const { headers: shownHeaders } = await api('get', 'company');
+  const second = await api('get', 'company', {
     headers: { 'If-None-Match': shownHeaders.etag! },
   });
   expect(second.status).toBe(304);
@@ -75,7 +71,7 @@ test('two changes of one state: the second is refused, and none is lost', async 
 
 test('a change is in the change log, column by column', async () => {
   await put({ contact_countries: ['US', 'CA'] });
-  const [entry] = (await world.company.api('get', 'change_logs')).body.change_logs;
+  const [entry] = (await api('get', 'change_logs')).body.change_logs;
   expect(entry).toMatchObject({
     record_type: 'Company',
     record_id: Number(world.company.id),
@@ -87,7 +83,7 @@ test('a change is in the change log, column by column', async () => {
 
 test('needs its permissions, and a user who is limited to some records changes nothing', async () => {
   const reader = await world.credentials(world.company, ['company:read']);
-  expect((await world.company.api('get', 'company', { auth: reader })).status).toBe(200);
+  expect((await api('get', 'company', { auth: reader })).status).toBe(200);
   expect((await put({ name: 'X' }, { auth: reader })).status).toBe(403);
   const permissions = ['company:read', 'company:update'];
   const limited = await createMember(world.company, 'bob@example.com', { permissions });

@@ -1,31 +1,21 @@
 import { createRunners } from '../../../src/main/background/runners';
 import type { Mail } from '../../../src/platform/mail/mailer';
-import { createMailWorld, type MailWorld } from '../../support/sent-mail';
+import { useMailWorld } from '../../support/sent-mail';
 import { createMember, withToken } from '../../support/teams';
-import type { World } from '../../support/world';
 
-let opened: MailWorld;
-let world: World;
-let mails: Mail[];
-let mailer: MailWorld['mailer'];
-let mailTo: MailWorld['mailTo'];
+const recording = useMailWorld();
+const { world, mails, mailTo } = recording;
+const { api } = world;
 
-beforeAll(async () => {
-  opened = await createMailWorld();
-  ({ world, mails, mailer, mailTo } = opened);
-});
-afterAll(() => opened.close());
-
-const post = async (path: string, body: object) =>
-  (await world.company.api('post', path, { body })).body;
-const put = (path: string, body: object) => world.company.api('put', path, { body });
+const post = async (path: string, body: object) => (await api('post', path, { body })).body;
+const put = (path: string, body: object) => api('put', path, { body });
 const team = async (id: number) =>
-  (await world.company.api('get', `access_control_lists/${id}`)).body.access_control_list;
+  (await api('get', `access_control_lists/${id}`)).body.access_control_list;
 const tokenIn = ({ text = '' }: Mail): string => /invitation_token=(\S+)/.exec(text)![1]!;
 let attempts = 0;
 /** Every attempt comes from another address, as too many failed ones from one are refused. */
 const accept = (invitationToken: string, more: object = {}) =>
-  world.company.api('post', 'invitations/accept', {
+  api('post', 'invitations/accept', {
     auth: null,
     headers: { 'X-Forwarded-For': `192.0.2.${++attempts}` },
     body: { invitation_token: invitationToken, ...more },
@@ -65,7 +55,7 @@ describe('invitations', () => {
     const { user } = await post('users', { email: 'late@example.com' });
     const [first] = await mailTo('late@example.com');
     await world.sql(`UPDATE mail_addresses SET invited_at = invited_at - interval '1 hour'`);
-    expect((await world.company.api('post', `users/${user.id}/invite`)).status).toBe(202);
+    expect((await api('post', `users/${user.id}/invite`)).status).toBe(202);
     const second = (await mailTo('late@example.com', 2))[1]!;
     expect((await accept(tokenIn(first!))).status).toBe(401);
     await world.sql(
@@ -87,7 +77,7 @@ describe('invitations', () => {
   test('a job that runs twice sends the same mail, with one key and one link', async () => {
     const { user } = await post('users', { email: 'twice@example.com' });
     await mailTo('twice@example.com');
-    await createRunners({ ...world.deps, mailer }).send_invitation(
+    await createRunners({ ...world.deps, mailer: recording.mailer }).send_invitation(
       { company_id: String(world.company.id), user_id: String(user.id), number: 1 },
       { job_id: 'x', signal: new AbortController().signal },
     );
@@ -113,7 +103,7 @@ describe('invitations', () => {
   });
 
   test('the page of the link creates no token, and accepts only tokens in its HTML', async () => {
-    const page = await world.company.api('get', '/invitations?invitation_token=%22%3E%3Cscript%3E');
+    const page = await api('get', '/invitations?invitation_token=%22%3E%3Cscript%3E');
     expect([page.status, page.text.includes('<script>'), page.text.includes('value=""')]).toEqual([
       200,
       false,
@@ -128,16 +118,16 @@ describe('users', () => {
     const ann = await createMember(world.company, 'dup@example.com', {
       permissions: ['buyers:read'],
     });
-    const twin = await world.company.api('post', 'users', { body: { email: 'DUP@example.com' } });
+    const twin = await api('post', 'users', { body: { email: 'DUP@example.com' } });
     expect([twin.status, Object.keys(twin.body.errors)]).toEqual([422, ['email']]);
     const { user_ids } = await team(ann.team);
     expect((await ann.api('get', 'buyers')).status).toBe(200);
-    await world.company.api('delete', `users/${user_ids[0]}`);
+    await api('delete', `users/${user_ids[0]}`);
     expect((await ann.api('get', 'buyers')).status).toBe(401);
     expect((await team(ann.team)).users_emails).toEqual([]);
     expect(
       (
-        await world.company.api('post', 'users', {
+        await api('post', 'users', {
           body: { email: 'dup@example.com', invite: false },
         })
       ).status,

@@ -1,5 +1,4 @@
-import { endpoints } from '../../support/endpoints';
-import { CALLER } from '../../support/sellers';
+import { CALLER, endpoints } from '../../support/sellers';
 
 type Fields = Record<string, unknown>;
 

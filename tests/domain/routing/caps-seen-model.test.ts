@@ -238,7 +238,7 @@ async function runModel(seed: number) {
   };
 }
 
-test.each(Array.from({ length: repetitions(6, 60) }, (_, n) => n + 1))(
+test.each(Array.from({ length: repetitions(3, 60) }, (_, n) => n + 1))(
   'what two processes know of caps is what the database says, after any sequence (%d)',
   async (seed) => {
     const { step, check, end } = await runModel(seed);

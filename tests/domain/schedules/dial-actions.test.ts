@@ -1,20 +1,18 @@
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
+const world = useWorld();
+const { api } = world;
 let scheduleId: number;
 beforeAll(async () => {
-  world = await createWorld();
-  const { body } = await world.company.api('post', 'schedules', { body: { name: 'Calls' } });
+  const { body } = await api('post', 'schedules', { body: { name: 'Calls' } });
   scheduleId = body.schedule.id;
 });
-afterAll(() => world.close());
 
 const post = (fields: object) =>
-  world.company.api('post', 'schedule_actions', {
+  api('post', 'schedule_actions', {
     body: { schedule_id: scheduleId, action_type: 'dial', ...fields },
   });
-const put = (id: number, body: object) =>
-  world.company.api('put', `schedule_actions/${id}`, { body });
+const put = (id: number, body: object) => api('put', `schedule_actions/${id}`, { body });
 const FIXED = { connect_to: '+13105550199' };
 
 describe('a dial', () => {

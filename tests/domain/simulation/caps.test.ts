@@ -4,6 +4,7 @@ import { loadUsedUpCap } from '../../../src/domain/caps/used-up-cap';
 import { openCaps, type Limits } from '../../../src/domain/simulation/caps';
 import { openMinutes } from '../../../src/platform/time/opening-hours';
 import { CAPS, type CapOwner, type HeldUsage, type UsedUpCap } from '../../../src/domain/caps/caps';
+import { repetitions } from '../../support/repetitions';
 import { reserveForOwner } from '../../support/reserved-caps';
 import { createWorld, type World } from '../../support/world';
 
@@ -139,6 +140,9 @@ test('caps in memory equal those of the database after any moves, at any times',
         }
       },
     ),
-    { numRuns: 60, ...(process.env.CAPS_SEED && { seed: Number(process.env.CAPS_SEED) }) },
+    {
+      numRuns: repetitions(15, 60),
+      ...(process.env.CAPS_SEED && { seed: Number(process.env.CAPS_SEED) }),
+    },
   );
 });

@@ -2,22 +2,24 @@ import type { CandidateGroup } from '../../../src/domain/routing/engine/candidat
 import type { ReplayedCall } from '../../../src/domain/simulation/model';
 import { ownTokens } from '../../../src/platform/tokens/substitute';
 import { group, NEW_YORK } from '../../support/candidates';
+import { repetitions } from '../../support/repetitions';
 import { call, repeatCalls, buildBuyer, buildConversions, run, START } from '../../support/replay';
 
-test('a doubled weight takes its share of 10,000 calls', () => {
+const CALLS = repetitions(2_000, 10_000);
+
+test(`a doubled weight takes its share of ${CALLS} calls`, () => {
   const buyers = [buildBuyer(1), buildBuyer(2), buildBuyer(3)];
-  const calls = repeatCalls(1, 10_000);
+  const calls = repeatCalls(1, CALLS);
   for (const [changes, weights] of [
     [[], [1, 1, 1]],
     [[{ id: 2, weight: 2, limits: {} }], [1, 2, 1]],
   ] as const) {
     const figures = run(buyers, { calls, changes: [...changes] });
     const sum = weights.reduce((all, weight) => all + weight, 0);
-    const chiSquare = weights.reduce(
-      (all, weight, n) =>
-        all + (figures(n + 1).connects - (10_000 * weight) / sum) ** 2 / ((10_000 * weight) / sum),
-      0,
-    );
+    const chiSquare = weights.reduce((all, weight, n) => {
+      const share = (CALLS * weight) / sum;
+      return all + (figures(n + 1).connects - share) ** 2 / share;
+    }, 0);
     // Two degrees of freedom.
     expect(chiSquare).toBeLessThan(13.82);
   }

@@ -1,3 +1,5 @@
+import { loadPastCalls } from '../../../src/domain/simulation/read';
+import { repetitions } from '../../support/repetitions';
 import {
   DAY,
   MONDAY,
@@ -7,7 +9,7 @@ import {
   type Row,
 } from '../../support/simulations';
 
-const { ok, buyer, offer, later, report, simulate, sql, company_id } = simulations();
+const { ok, buyer, offer, later, report, simulate, sql, company_id, world } = simulations();
 
 /**
  * Calls a minute apart: every third is not answered by the first it goes to, then is; they last 30
@@ -198,6 +200,8 @@ describe('a replay of a day of calls', () => {
   });
 });
 
+const SECONDS = repetitions(200, 2_000);
+
 test('a replay takes all calls of its period, however many, and no others', async () => {
   const buyerId = await buyer();
   const offerId = await offer({ buyer_ids: [buyerId] });
@@ -208,17 +212,22 @@ test('a replay takes all calls of its period, however many, and no others', asyn
      SELECT $1, gen_random_uuid(), x.at, x.at, x.at, 'inbound', 'no_answer', 'softswitch', $2
      FROM (
        SELECT $3::timestamptz + n / 3 * interval '1 second' AS at
-       FROM generate_series(0, 6002) n
+       FROM generate_series(0, $4 * 3 + 2) n
      ) x`,
-    [company_id(), offerId, MONDAY],
+    [company_id(), offerId, MONDAY, SECONDS],
   );
-  const simulation = await simulate({
-    offer_id: offerId,
-    from: '2026-06-01T12:00:01Z',
-    to: '2026-06-01T12:33:20Z',
-    changes: [],
-  });
-  expect([simulation.calls, simulation.totals.as_configured.connects]).toEqual([5997, 5997]);
+  const from = new Date('2026-06-01T12:00:01Z');
+  const to = new Date(Date.parse(MONDAY) + SECONDS * 1_000);
+  const count = 3 * (SECONDS - 1);
+  const simulation = await simulate({ offer_id: offerId, from, to, changes: [] });
+  expect([simulation.calls, simulation.totals.as_configured.connects]).toEqual([count, count]);
+  // Three calls are of one time; pages end between them.
+  const period = { offer_id: BigInt(offerId), from, to };
+  const needs = { tokens: false, history: false, page: 50 };
+  const ids: unknown[] = [];
+  for await (const page of loadPastCalls(world.deps.tenants.of(company_id()), period, needs))
+    ids.push(...page.map(({ id }) => id));
+  expect([ids.length, new Set(ids).size]).toEqual([count, count]);
 });
 
 describe('a replay of synthetic calls', () => {

@@ -1,13 +1,11 @@
 import { finished, buildSuppressionRequests } from '../../support/imports';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
+const world = useWorld();
 const { api, create, upload } = buildSuppressionRequests(() => world);
 beforeAll(async () => {
-  world = await createWorld();
   await world.work();
 });
-afterAll(() => world.close());
 
 const CSV =
   'phone,name\n3105550123,Ann\n+1 212 555 0145,Bob\n310-555-0123,Ann again\nnone,"=cmd()"\n';

@@ -2,18 +2,16 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { contract } from '../../../src/platform/contract/contract';
 import { finished, loadNumbers, buildSuppressionRequests } from '../../support/imports';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 import { eventually } from '../../support/engine-process';
 
-let world: World;
+const world = useWorld();
 let buyers: number[];
 const { api, create, createBuyers, upload } = buildSuppressionRequests(() => world);
 beforeAll(async () => {
-  world = await createWorld();
   await world.work();
   buyers = await createBuyers();
 });
-afterAll(() => world.close());
 
 describe('a suppression file', () => {
   const CSV =

@@ -1,16 +1,14 @@
 import { findSuppressedBuyers } from '../../../src/domain/suppression/suppressed-buyers';
 import { numberAt, loadNumbers, buildSuppressionRequests } from '../../support/imports';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
+const world = useWorld();
 let buyers: number[];
 const { api, create, createBuyers, upload } = buildSuppressionRequests(() => world);
 beforeAll(async () => {
-  world = await createWorld();
   await world.work();
   buyers = await createBuyers();
 });
-afterAll(() => world.close());
 
 const block = (id: number, callerIds: unknown, verb = 'block') =>
   api('post', `buyer_suppressions/${id}/caller_${verb}`, { body: { caller_ids: callerIds } });

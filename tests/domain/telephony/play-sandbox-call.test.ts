@@ -2,31 +2,28 @@ import { startHousekeeping } from '../../../src/main/background/housekeeping-loo
 import { startOutreach } from '../../../src/main/background/start';
 import { eventually } from '../../support/engine-process';
 import { loadLeadRow, openShop, submit, wait } from '../../support/leads';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { api } = world;
 
 test('the loops of a server call a lead in the sandbox, sell the call and go on', async () => {
   const { schedule, offer } = await openShop(world, [{ action_type: 'dial' }, wait(1)], {
     daylight_hours: '00:00..23:59',
   });
   for (const [tier, number] of ['+12125550106', '+12125550122'].entries())
-    await world.company.api('post', 'buyers', {
+    await api('post', 'buyers', {
       body: { name: number, number, tier, press_one_to_accept: true },
     });
-  const buyers = (await world.company.api('get', 'buyers')).body.buyers as { id: number }[];
-  await world.company.api('put', `offers/${offer.id}`, {
+  const buyers = (await api('get', 'buyers')).body.buyers as { id: number }[];
+  await api('put', `offers/${offer.id}`, {
     body: { buyer_ids: buyers.map(({ id }) => id) },
   });
   await world.work();
   const loops = [startOutreach(world.deps), startHousekeeping(world.deps)];
   const lead = (await submit(world, schedule.lead_token)).body.id as number;
   const call = async () =>
-    (await world.company.api('get', `calls?lead_id=${lead}`)).body.calls[0] as
+    (await api('get', `calls?lead_id=${lead}`)).body.calls[0] as
       Record<string, unknown> | undefined;
   await eventually(async () => (await call())?.status === 'completed');
   expect(await call()).toMatchObject({

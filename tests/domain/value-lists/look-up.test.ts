@@ -4,11 +4,10 @@ import { passesFilters } from '../../../src/platform/tokens/filters';
 import { ownTokens } from '../../../src/platform/tokens/substitute';
 import { lookUpForFilters } from '../../../src/domain/value-lists/look-up';
 import { FIND_MEMBERS } from '../../../src/domain/value-lists/queries/value-lists';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
+const world = useWorld();
 beforeAll(async () => {
-  world = await createWorld();
   for (const name of ['Even', 'Odd'])
     await world.company.api('post', 'value_lists', {
       body: {
@@ -17,7 +16,6 @@ beforeAll(async () => {
       },
     });
 });
-afterAll(() => world.close());
 
 /** The database, with a count of the statements. */
 function buildCountingSql() {

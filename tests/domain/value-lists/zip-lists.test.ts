@@ -7,9 +7,8 @@ const on = softswitch('2026-06-01T16:00:00Z');
 const { ok, buyer, offer } = on;
 
 type Fields = Record<string, unknown>;
-type Args = Parameters<(typeof on)['world']['company']['api']>;
 
-const api = (...args: Args) => on.world.company.api(...args);
+const { api } = on.world;
 const createList = async (body: Fields = {}) =>
   (await ok('post', 'zip_lists', { name: 'West coast', ...body })).zip_list;
 const loadValues = async (id: number, query = {}) =>

@@ -3,14 +3,13 @@ import { deleteOldWebhookLogs } from '../../../src/domain/webhooks/delete-old-lo
 import { eventually } from '../../support/engine-process';
 import { startReceiver } from '../../support/receiver';
 import { buildWebhookHelpers } from '../../support/webhooks';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 const DAY_MS = 24 * 3_600_000;
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' } });
+const world = useWorld({
+  fresh: 'world',
+  environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' },
 });
-afterEach(() => world.close());
 
 const deleteIn = (days: number) =>
   deleteOldWebhookLogs({ ...world.deps, clock: () => new Date(Date.now() + days * DAY_MS) }, 30);

@@ -1,36 +1,25 @@
 import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import { createDeps } from '../../../src/operate/installation/deps';
 import { type Deps } from '../../../src/domain/deps';
 import type { Running } from '../../../src/data/jobs/loop';
 import { startWebhooks } from '../../../src/main/background/webhook-loops';
 import { fanOutWebhookEvents } from '../../../src/domain/webhooks/fan-out-events';
 import { confirmAddress } from '../../support/confirmed-addresses';
 import { eventually, createGate } from '../../support/engine-process';
-import { kill } from '../../support/job-process';
-import { checkPayload, startReceiver, type Answer, type Received } from '../../support/receiver';
-import { startWebhookProcess } from '../../support/webhook-process';
+import { startReceiver, type Answer, type Received } from '../../support/receiver';
 import { parseCallId, buildWebhookHelpers } from '../../support/webhooks';
-import { createWorld, testConfig, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 const ALLOWED = { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' };
-const closing: (() => Promise<unknown>)[] = [];
-let world: World;
-let here: ReturnType<typeof buildWebhookHelpers>;
-beforeEach(async () => {
-  world = await createWorld({ environment: ALLOWED });
-  here = buildWebhookHelpers(world);
-});
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-  await world.close();
-});
+const world = useWorld({ fresh: 'world', environment: ALLOWED });
+const { api } = world;
+const here = buildWebhookHelpers(world);
 
 const openReceiver = async (
   answer?: (received: Omit<Received, 'answered'>, n: number) => Answer,
 ) => {
   const receiver = await startReceiver(answer);
-  closing.push(receiver.close);
+  world.closeLater(receiver.close);
   return receiver;
 };
 const start = (
@@ -38,55 +27,9 @@ const start = (
   deps: Deps = world.deps,
 ): Running => {
   const running = startWebhooks(deps, { delays: [1], ...options });
-  closing.push(running.stop);
+  world.closeLater(running.stop);
   return running;
 };
-
-test('1,000 events arrive despite failures and kills, signed, with one id each', async () => {
-  // It fails every second attempt of an event, while the worker is killed twice.
-  const tries = new Map<string, number>();
-  const receiver = await openReceiver(({ headers }) => {
-    const id = headers['webhook-id'] as string;
-    tries.set(id, (tries.get(id) ?? 0) + 1);
-    return tries.get(id)! % 2 === 1 ? 500 : 200;
-  });
-  const { secret } = await here.hook(receiver.url, { retries: 9 });
-  const options = { lease_ms: 1_500, delays: [1] };
-  const startOne = async () => {
-    const child = await startWebhookProcess(world, options);
-    closing.push(() =>
-      child.exitCode === null && child.signalCode === null ? kill(child) : Promise.resolve(),
-    );
-    return child;
-  };
-  const first = await startOne();
-  const calls = here.calls(1_000);
-  await eventually(() => receiver.received.length > 200);
-  await kill(first);
-  const second = await startOne();
-  await eventually(() => receiver.received.length > 900);
-  await kill(second);
-  const third = await startOne();
-  const ids = await calls;
-  const arrived = () =>
-    new Set(
-      receiver.received
-        .filter(({ answered }) => answered === 200)
-        .map(({ body }) => parseCallId(body)),
-    );
-  await eventually(() => arrived().size === 1_000, 50);
-  await kill(third);
-  expect([...arrived()].toSorted((a, b) => a - b)).toEqual(ids);
-  const names = new Map<number, Set<string>>();
-  for (const { body, headers } of receiver.received) {
-    const call = parseCallId(body);
-    names.set(call, (names.get(call) ?? new Set()).add(headers['webhook-id'] as string));
-    new Webhook(secret).verify(body, headers as Record<string, string>);
-    checkPayload(body);
-  }
-  expect([...names.values()].every((uuids) => uuids.size === 1)).toBe(true);
-  expect(new Set([...names.values()].flatMap((uuids) => [...uuids])).size).toBe(1_000);
-}, 180_000);
 
 test('a receiver that hangs, with many webhooks, does not delay the others', async () => {
   const held = new Set<ServerResponse>();
@@ -122,12 +65,7 @@ test('two workers send the events of a webhook in order, one after the other', a
     }, 2);
   });
   await here.hook(receiver.url);
-  const otherDeps = createDeps({
-    config: testConfig(ALLOWED),
-    database_url: world.url,
-    log: world.deps.log,
-  });
-  closing.push(() => otherDeps.database.close());
+  const otherDeps = world.openProcess(ALLOWED);
   start({ lease_ms: 1_000 });
   start({ lease_ms: 1_000 }, otherDeps);
   const ids = await here.calls(300);
@@ -211,7 +149,7 @@ test('Retry-After is respected, redirects are not; dead deliveries can be resent
     attempt: 1,
     notes: expect.stringContaining('tried again at'),
   });
-  const redelivered = await world.company.api('post', `webhook_logs/${log.id}/redeliver`);
+  const redelivered = await api('post', `webhook_logs/${log.id}/redeliver`);
   expect([redelivered.status, redelivered.body.webhook_log.id]).toEqual([202, log.id]);
   await eventually(async () => (await here.statuses(id))[0] === 'dead');
   const logs = await here.logs(id);
@@ -233,9 +171,9 @@ test('Retry-After is respected, redirects are not; dead deliveries can be resent
   await eventually(async () => (await here.statuses(id))[0] === 'delivered');
   expect(new Set(receiver.ids()).size).toBe(1);
   await here.ok('delete', `outgoing_webhooks/${id}`);
-  expect((await world.company.api('post', `webhook_logs/${log.id}/redeliver`)).body.errors).toEqual(
-    { id: [expect.stringContaining('deleted')] },
-  );
+  expect((await api('post', `webhook_logs/${log.id}/redeliver`)).body.errors).toEqual({
+    id: [expect.stringContaining('deleted')],
+  });
 });
 
 test('both secrets verify for a day after a rotation, later only the new one', async () => {

@@ -1,40 +1,31 @@
 import { eventually } from '../../support/engine-process';
-import { createHookWorld, type HookWorld } from '../../support/hook-world';
-import type { World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 import { addRecording } from '../../support/recorded-calls';
 
-let opened: HookWorld;
-let world: World;
-let receiver: HookWorld['receiver'];
-let hook: HookWorld['hook'];
-let ok: HookWorld['ok'];
-let number: HookWorld['number'];
-
-beforeAll(async () => {
-  opened = await createHookWorld();
-  ({ world, receiver, hook, ok, number } = opened);
-});
-afterAll(() => opened.close());
+const world = useWorld({ receiver: true, webhooks: true });
+const { hook, ok, create, nextNumber } = world;
 
 describe('calls', () => {
-  const buyer = async (fields: object = {}) =>
+  const buyer = (fields: object = {}) =>
+    create('buyers', {
+      name: 'Buyer',
+      number: '+12125550199',
+      current_conversion_revenue: 20,
+      current_conversion_duration: 5,
+      ...fields,
+    });
+  const session = async (offerId: number, fields: object = {}) =>
     (
-      await ok('post', 'buyers', {
-        name: 'Buyer',
-        number: '+12125550199',
-        current_conversion_revenue: 20,
-        current_conversion_duration: 5,
+      await ok('post', 'call_sessions', {
+        offer_id: offerId,
+        caller_number: nextNumber(),
         ...fields,
       })
-    ).buyer.id as number;
-  const session = async (offerId: number, fields: object = {}) =>
-    (await ok('post', 'call_sessions', { offer_id: offerId, caller_number: number(), ...fields }))
-      .call_session;
+    ).call_session;
   const report = (id: number, event: string, fields: object = {}) =>
     ok('post', `call_sessions/${id}/events`, { event, ...fields });
-  const createOffer = async (buyerIds: number[], fields: object = {}) =>
-    (await ok('post', 'offers', { name: 'Offer', buyer_ids: buyerIds, ...fields })).offer
-      .id as number;
+  const createOffer = (buyerIds: number[], fields: object = {}) =>
+    create('offers', { name: 'Offer', buyer_ids: buyerIds, ...fields });
 
   test('a call that converts has each event once, in order and with its results', async () => {
     const id = await buyer();
@@ -55,8 +46,7 @@ describe('calls', () => {
     const hooks = Object.fromEntries(
       await Promise.all(names.map(async (name) => [name, await hook(name, owner)] as const)),
     );
-    const { id: trafficSourceId } = (await ok('post', 'traffic_sources', { name: 'Search' }))
-      .traffic_source;
+    const trafficSourceId = await create('traffic_sources', { name: 'Search' });
     const call = await session(offer, {
       tokens: { state: 'CA' },
       traffic_source_id: trafficSourceId,
@@ -100,8 +90,7 @@ describe('calls', () => {
     const payouts = [{ traffic_source_id: null, payout_type: 'fixed', amount: 7 }];
     const offer = await createOffer([id], { payouts });
     const returned = await hook('conversion_returned', { owner_type: 'Offer', owner_id: offer });
-    const { id: trafficSourceId } = (await ok('post', 'traffic_sources', { name: 'Returned' }))
-      .traffic_source;
+    const trafficSourceId = await create('traffic_sources', { name: 'Returned' });
     const call = await session(offer, { traffic_source_id: trafficSourceId });
     await report(call.id, 'answered');
     await report(call.id, 'completed', { duration: 9 });
@@ -146,10 +135,8 @@ describe('calls', () => {
   test('a webhook gets the events of its owner that pass its filters', async () => {
     const [firstBuyer, secondBuyer] = [await buyer(), await buyer()];
     const [offer, otherOffer] = [await createOffer([firstBuyer]), await createOffer([secondBuyer])];
-    const { id: group } = (
-      await ok('post', 'buyer_groups', { name: 'Group', buyer_ids: [secondBuyer] })
-    ).buyer_group;
-    const source = (await ok('post', 'traffic_sources', { name: 'Source' })).traffic_source.id;
+    const group = await create('buyer_groups', { name: 'Group', buyer_ids: [secondBuyer] });
+    const source = await create('traffic_sources', { name: 'Source' });
     const hooks = {
       offer: await hook('buyer_dialled', { owner_type: 'Offer', owner_id: offer }),
       buyer: await hook('buyer_dialled', { owner_type: 'Buyer', owner_id: firstBuyer }),
@@ -188,7 +175,7 @@ describe('calls', () => {
       body: '{"state": "{{state}}", "who": "[missing]{none}", "offer": "{{offer_name}}"}',
     });
     await ok('put', `outgoing_webhooks/${filled.id}`, {
-      url: `${receiver.url}${filled.path}?s={{state}}`,
+      url: `${world.receiver.url}${filled.path}?s={{state}}`,
     });
     const large = await hook('new_call_started', {
       ...owner,
@@ -222,7 +209,7 @@ describe('calls', () => {
       },
     ]);
     expect(
-      (await world.company.api('post', `webhook_logs/${webhook_logs[0].id}/redeliver`)).body.errors,
+      (await world.api('post', `webhook_logs/${webhook_logs[0].id}/redeliver`)).body.errors,
     ).toEqual({ id: [expect.stringContaining('20 kB')] });
     await eventually(
       async () =>

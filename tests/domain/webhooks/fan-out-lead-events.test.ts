@@ -1,19 +1,9 @@
 import { Webhook } from 'standardwebhooks';
-import { createHookWorld, type HookWorld } from '../../support/hook-world';
+import { useWorld } from '../../support/use-world';
 import { openShop, submit } from '../../support/leads';
-import type { World } from '../../support/world';
 
-let opened: HookWorld;
-let world: World;
-let hook: HookWorld['hook'];
-let ok: HookWorld['ok'];
-let number: HookWorld['number'];
-
-beforeAll(async () => {
-  opened = await createHookWorld();
-  ({ world, hook, ok, number } = opened);
-});
-afterAll(() => opened.close());
+const world = useWorld({ receiver: true, webhooks: true });
+const { hook, ok, nextNumber } = world;
 
 describe('leads', () => {
   test('a new lead, a change, other contact data and an opt-out are sent and signed', async () => {
@@ -26,7 +16,7 @@ describe('leads', () => {
     const { schedule } = await openShop(world, [
       { action_type: 'wait', wait_amount: 9, wait_unit: 'hours' },
     ]);
-    const callerId = number();
+    const callerId = nextNumber();
     const { id } = (await submit(world, schedule.lead_token, { caller_id: callerId, state: 'CA' }))
       .body;
     const [createdEvent] = await hooks.created.payloads(1);
@@ -68,7 +58,7 @@ describe('leads', () => {
     const { schedule } = await openShop(world, [
       { action_type: 'wait', wait_amount: 9, wait_unit: 'hours' },
     ]);
-    const callerId = number();
+    const callerId = nextNumber();
     const { id } = (await submit(world, schedule.lead_token, { caller_id: callerId })).body;
     await ok(
       'post',
@@ -82,10 +72,8 @@ describe('leads', () => {
 
 test('agents have events when they go online or offline, not between online statuses', async () => {
   const [online, offline] = [await hook('agent_online'), await hook('agent_offline')];
-  const { api } = world.company;
-  const { agent } = (
-    await api('post', 'agents', { body: { user_email: 'agent-of-webhooks@example.com' } })
-  ).body;
+  const { api } = world;
+  const agent = await world.createRecord('agents', { user_email: 'agent-of-webhooks@example.com' });
   for (const key of ['available', 'on_call', 'offline', 'offline'])
     await api('put', `agents/${agent.id}/status`, { body: { key } });
   await api('put', `agents/${agent.id}/status`, { body: { key: 'wrap_up' } });

@@ -1,19 +1,9 @@
 import { eventually } from '../../support/engine-process';
-import { createHookWorld, type HookWorld } from '../../support/hook-world';
+import { useWorld } from '../../support/use-world';
 import { openShop, submit } from '../../support/leads';
-import type { World } from '../../support/world';
 
-let opened: HookWorld;
-let world: World;
-let hook: HookWorld['hook'];
-let ok: HookWorld['ok'];
-let number: HookWorld['number'];
-
-beforeAll(async () => {
-  opened = await createHookWorld();
-  ({ world, hook, ok, number } = opened);
-});
-afterAll(() => opened.close());
+const world = useWorld({ receiver: true, webhooks: true });
+const { hook, ok, nextNumber } = world;
 
 describe('a manual fire', () => {
   test('is delivered for a lead, and has both logs', async () => {
@@ -21,7 +11,8 @@ describe('a manual fire', () => {
     const { schedule } = await openShop(world, [
       { action_type: 'wait', wait_amount: 9, wait_unit: 'hours' },
     ]);
-    const { id: leadId } = (await submit(world, schedule.lead_token, { caller_id: number() })).body;
+    const { id: leadId } = (await submit(world, schedule.lead_token, { caller_id: nextNumber() }))
+      .body;
     const body = {
       outgoing_webhook_id: fired.id,
       lead_id: leadId,
@@ -54,22 +45,19 @@ describe('a manual fire', () => {
   test('needs a webhook and a subject', async () => {
     const fired = await hook('every_call');
     const post = async (body: object) =>
-      (await world.company.api('post', 'webhook_manual_fires', { body })).body.errors;
+      (await world.api('post', 'webhook_manual_fires', { body })).body.errors;
     expect(await post({})).toEqual({ outgoing_webhook_id: [expect.any(String)] });
     expect(await post({ outgoing_webhook_id: fired.id, lead_id: '' })).toEqual({
       lead_id: [expect.stringContaining('must be given')],
     });
-    const manualFire = (
-      await world.company.api('get', 'webhook_manual_fires/new?lead_id=&created_at=')
-    ).body.webhook_manual_fire;
-    expect(manualFire).toMatchObject({
+    const draft = await ok('get', 'webhook_manual_fires/new?lead_id=&created_at=');
+    expect(draft.webhook_manual_fire).toMatchObject({
       id: null,
       lead_id: null,
       created_at: null,
       webhook_log_ids: [],
     });
-    expect(
-      (await world.company.api('get', 'webhook_manual_fires/new?call_id=999999999')).body.errors,
-    ).toEqual({ call_id: [expect.any(String)] });
+    const refused = await world.api('get', 'webhook_manual_fires/new?call_id=999999999');
+    expect(refused.body.errors).toEqual({ call_id: [expect.any(String)] });
   });
 });

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { claimQueues, queueKey } from '../../../src/domain/webhooks/lease-queues';
 import { buildWebhookHelpers } from '../../support/webhooks';
-import { createWorld, type Company, type World } from '../../support/world';
+import type { Company } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // The share of a company in the queues that the fleet serves.
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' } });
+const world = useWorld({
+  fresh: 'world',
+  environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' },
 });
-afterEach(() => world.close());
 
 const NOW = new Date('2026-06-01T12:00:00Z');
 const UNTIL = new Date('2026-06-01T12:00:15Z');

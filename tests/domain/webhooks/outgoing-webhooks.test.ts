@@ -1,29 +1,14 @@
-import { createHookWorld, type HookWorld } from '../../support/hook-world';
-import type { World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let opened: HookWorld;
-let world: World;
-let hook: HookWorld['hook'];
-let ok: HookWorld['ok'];
-
-beforeAll(async () => {
-  opened = await createHookWorld();
-  ({ world, hook, ok } = opened);
-});
-afterAll(() => opened.close());
+const world = useWorld({ receiver: true, webhooks: true });
+const { hook, ok } = world;
 
 describe('a webhook is refused', () => {
-  const post = async (fields: object) =>
-    (
-      await world.company.api('post', 'outgoing_webhooks', {
-        body: {
-          name: 'Hook',
-          trigger_type: 'every_call',
-          url: 'https://crm.example.com/',
-          ...fields,
-        },
-      })
-    ).body.errors;
+  const post = async (fields: object) => {
+    const body = { name: 'Hook', trigger_type: 'every_call', url: 'https://crm.example.com/' };
+    const res = await world.api('post', 'outgoing_webhooks', { body: { ...body, ...fields } });
+    return res.body.errors;
+  };
   test.each<[string, object, string]>([
     ['an owner without its id', { owner_type: 'Offer' }, 'owner_id'],
     ['a company with one', { owner_id: 1 }, 'owner_id'],

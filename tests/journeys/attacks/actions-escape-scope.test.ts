@@ -1,12 +1,8 @@
-import { attackOnOffers, type Attack, PARTNER, type Scene } from '../../support/attack-on-offers';
+import { attackOnOffers, PARTNER, type Scene } from '../../support/attack-on-offers';
 
 // Schedule actions and sellers' endpoints stay within the access scope of the user who made them.
 
-let attack: Attack;
-beforeAll(async () => {
-  attack = await attackOnOffers();
-});
-afterAll(() => attack.close());
+const attack = attackOnOffers();
 
 describe('schedule actions', () => {
   const action = (scene: Scene, url: string) =>

@@ -6,24 +6,21 @@ import {
 } from '../../../src/platform/contract/contract';
 import { roundToCents } from '../../../src/platform/dollars';
 import { normalize } from '../../../src/api/request/normalize';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // An amount is rounded before anything is checked: what is checked is what is stored. A deposit of
 // 1e-9 was stored as 0.00, which no deposit may be.
 
-let world: World;
+const world = useWorld();
+const { create, api } = world;
 let buyerId: number;
 let trafficSourceId: number;
 beforeAll(async () => {
-  world = await createWorld();
-  const { api } = world.company;
-  buyerId = (await api('post', 'buyers', { body: { name: 'B', prepaid: true } })).body.buyer.id;
-  const source = await api('post', 'traffic_sources', { body: { name: 'S' } });
-  trafficSourceId = source.body.traffic_source.id;
+  buyerId = await create('buyers', { name: 'B', prepaid: true });
+  trafficSourceId = await create('traffic_sources', { name: 'S' });
 });
-afterAll(() => world.close());
 
-const createEntry = (body: object) => world.company.api('post', 'account_entries', { body });
+const createEntry = (body: object) => api('post', 'account_entries', { body });
 
 test.each([
   ['deposit', 1e-9],
@@ -63,7 +60,7 @@ test.each([
 test('a bound is that of the rounded amount', async () => {
   const conversion = { current_conversion_duration: 0, current_conversion_revenue: 1 };
   const step = (currentConversionRevenueIncrement: number) =>
-    world.company.api('post', 'buyers', {
+    api('post', 'buyers', {
       body: {
         ...conversion,
         current_conversion_revenue_increment: currentConversionRevenueIncrement,

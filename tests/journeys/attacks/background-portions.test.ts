@@ -6,26 +6,16 @@ import { endStaleCalls } from '../../../src/domain/calls/end-stale-calls';
 import { repeat } from '../../../src/data/jobs/loop';
 import { fanOutWebhookEvents } from '../../../src/domain/webhooks/fan-out-events';
 import { FAR_MS } from '../../support/patience';
-import { createWorld, type Company, type World } from '../../support/world';
+import { createRecord, nextNumber } from '../../support/records';
+import { useWorld } from '../../support/use-world';
+import type { Company } from '../../support/world';
 
 // Background work for all companies is done in portions that commit. A failure for one record or
 // one company does not stop the others, and is shown.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-beforeEach(async () => {
-  world.company = await world.addCompany();
-});
-afterAll(() => world.close());
+const world = useWorld({ fresh: 'company' });
+const { create, createRecords } = world;
 
-type Body = Record<string, unknown>;
-const create = async (company: Company, path: string, body: Body) => {
-  const res = await company.api('post', path, { body });
-  if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-  return res.body;
-};
 const readyz = async () => {
   const { status, text } = await request(world.app).get('/readyz');
   return { status, lines: text.trim().split('\n') };
@@ -61,9 +51,7 @@ const OLD: Record<string, string> = {
 };
 
 test.each(Object.entries(OLD))('old rows of %s are deleted in portions', async (table, rows) => {
-  const buyer = (await create(world.company, 'buyers', { name: 'Bayline', number: '+12125550100' }))
-    .buyer.id;
-  await create(world.company, 'offers', { name: 'Auto', buyer_ids: [buyer] });
+  await createRecords({ buyers: { Bayline: {} }, offers: { Auto: { buyer_ids: ['Bayline'] } } });
   await world.sql(`INSERT INTO ${table} ${rows} FROM generate_series(1, 1200) n`, [
     world.company.id,
   ]);
@@ -87,20 +75,13 @@ test.each(Object.entries(OLD))('old rows of %s are deleted in portions', async (
 });
 
 test('a call that cannot be ended keeps no other from being ended', async () => {
-  const buyer = (await create(world.company, 'buyers', { name: 'Bayline', number: '+12125550100' }))
-    .buyer.id;
-  const offerId = (await create(world.company, 'offers', { name: 'Auto', buyer_ids: [buyer] }))
-    .offer.id;
+  const { Auto } = await createRecords({
+    buyers: { Bayline: {} },
+    offers: { Auto: { buyer_ids: ['Bayline'] } },
+  });
   const calls = [];
   for (let n = 0; n < 2; n++)
-    calls.push(
-      (
-        await create(world.company, 'call_sessions', {
-          offer_id: offerId,
-          caller_number: `+1310555010${n}`,
-        })
-      ).call_session.id,
-    );
+    calls.push(await create('call_sessions', { offer_id: Auto, caller_number: `+1310555010${n}` }));
   const onCall = `NEW.call_id = ${calls[0]}`;
   const when = { on: 'call_events', when: 'BEFORE INSERT', columns: 'FOR EACH ROW' };
   const allow = await refuse(when, onCall);
@@ -118,14 +99,10 @@ test('a call that cannot be ended keeps no other from being ended', async () => 
 
 describe('webhook events', () => {
   const HOOK = { name: 'CRM', trigger_type: 'new_lead_created', url: 'https://crm.example/hook' };
-  let leads = 0;
-  const addLead = async (company: Company, leadToken: string) =>
-    create(company, 'leads', {
-      lead_token: leadToken,
-      caller_id: `+1212555${String(1000 + leads++)}`,
-    });
-  const offer = async (company: Company): Promise<string> =>
-    (await create(company, 'offers', { name: 'Auto' })).offer.lead_token;
+  const addLead = ({ api }: Company, leadToken: string) =>
+    createRecord(api, 'leads', { lead_token: leadToken, caller_id: nextNumber() });
+  const offer = async ({ api }: Company): Promise<string> =>
+    (await createRecord(api, 'offers', { name: 'Auto' })).lead_token;
   const deliveries = async ({ id }: Company): Promise<string[]> =>
     (
       await world.sql<{ body: string }>(
@@ -137,7 +114,7 @@ describe('webhook events', () => {
   test('that cannot be delivered in one company keep none of another', async () => {
     const companies = [await world.addCompany(), await world.addCompany()] as const;
     for (const company of companies) {
-      await create(company, 'outgoing_webhooks', HOOK);
+      await createRecord(company.api, 'outgoing_webhooks', HOOK);
       await addLead(company, await offer(company));
     }
     const condition = `NEW.company_id = ${companies[0].id}`;
@@ -152,7 +129,7 @@ describe('webhook events', () => {
 
   test('make about as many deliveries in a transaction as fit, in their order', async () => {
     const { company } = world;
-    for (let n = 0; n < 3; n++) await create(company, 'outgoing_webhooks', HOOK);
+    for (let n = 0; n < 3; n++) await createRecord(company.api, 'outgoing_webhooks', HOOK);
     const leadToken = await offer(company);
     for (let n = 0; n < 5; n++) await addLead(company, leadToken);
     const counts = [];
@@ -178,7 +155,7 @@ test('/readyz and doctor name what fails, and no longer once it works', async ()
     failure,
   });
   const rule = { name: 'Rule', kind: 'webhook_paused' };
-  const { id } = (await create(world.company, 'alert_rules', rule)).alert_rule;
+  const id = await create('alert_rules', rule);
   await world.sql(
     `UPDATE alert_rules SET last_error = 'x', last_error_at = now()
       WHERE company_id = $1 AND id = $2`,

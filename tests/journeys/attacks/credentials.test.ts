@@ -1,37 +1,34 @@
 import { contract } from '../../../src/platform/contract/contract';
 import { createMember, withToken } from '../../support/teams';
-import { createWorld, type RequestOptions, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import type { RequestOptions } from '../../support/world';
 
 // No one grants or revokes rights that they do not have.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { api, createRecord, createRecords } = world;
 
 const sendWith = async (permissions: string[]) => {
   const auth = await world.credentials(world.company, permissions);
   return (method: 'post' | 'put' | 'delete' | 'get', path: string, body?: object) => {
     const options: RequestOptions = { auth, ...(body && { body }) };
-    return world.company.api(method, path, options);
+    return api(method, path, options);
   };
 };
-const create = async (path: string, body: object, root: string) =>
-  (await world.company.api('post', path, { body })).body[root];
 
 describe('a key with access_tokens:create alone', () => {
+  beforeAll(() =>
+    createRecords({
+      users: { nobody: { invite: false } },
+      access_control_lists: { Bosses: { superuser: true, users_emails: ['boss@example.com'] } },
+    }),
+  );
+
   test.each([
     ['a person who is new', 'new@example.com'],
     ['a person without rights', 'nobody@example.com'],
     ['a superuser', 'boss@example.com'],
   ])('makes no token for %s', async (_, userEmail) => {
-    await create('users', { email: 'nobody@example.com', invite: false }, 'user');
-    await create(
-      'access_control_lists',
-      { name: 'Bosses', superuser: true, users_emails: ['boss@example.com'] },
-      'access_control_list',
-    );
     const send = await sendWith(['access_tokens:create']);
     const users = 'SELECT count(*)::int AS n FROM users';
     const [before] = await world.sql<{ n: number }>(users);
@@ -78,15 +75,15 @@ describe('who takes rights away must have them', () => {
   }
   let names = 0;
   const createTeam = (rights: object, email: string) =>
-    create(
-      'access_control_lists',
-      { name: `Team ${++names}`, users_emails: [email], ...rights },
-      'access_control_list',
-    );
+    createRecord('access_control_lists', {
+      name: `Team ${++names}`,
+      users_emails: [email],
+      ...rights,
+    });
   const REMOVABLE: Record<string, Removable> = {
     revokeAccessToken: {
       make: async (rights) =>
-        `access_tokens/${(await create('access_tokens', { name: 'K', kind: 'key_pair', ...rights }, 'access_token')).id}`,
+        `access_tokens/${(await createRecord('access_tokens', { name: 'K', kind: 'key_pair', ...rights })).id}`,
     },
     deleteUser: {
       make: async (rights) => {
@@ -125,7 +122,7 @@ describe('who takes rights away must have them', () => {
     const path = await REMOVABLE[id]!.make(held);
     const refused = await send('delete', path);
     expect([refused.status, refused.body.code]).toEqual([403, 'not_permitted']);
-    expect((await world.company.api('get', path)).status).toBe(200);
+    expect((await api('get', path)).status).toBe(200);
     const within = await REMOVABLE[id]!.make({ permissions: [scope!], superuser: false });
     expect((await send('delete', within)).status).toBe(200);
   });
@@ -133,9 +130,8 @@ describe('who takes rights away must have them', () => {
   test('a token of a user has the rights of the teams of the user', async () => {
     const send = await sendWith(['access_tokens:delete']);
     const boss = await createMember(world.company, 'boss2@example.com', { superuser: true });
-    const { access_tokens } = (
-      await world.company.api('get', 'access_tokens', { query: { per_page: 1000 } })
-    ).body;
+    const { access_tokens } = (await api('get', 'access_tokens', { query: { per_page: 1000 } }))
+      .body;
     const token = access_tokens.find(
       ({ user_email }: { user_email: string }) => user_email === boss.email,
     );
@@ -145,16 +141,16 @@ describe('who takes rights away must have them', () => {
   });
 
   test('a group is not taken from a team with other rights', async () => {
-    const group = await create('buyer_groups', { name: 'Group' }, 'buyer_group');
-    const team = await create(
-      'access_control_lists',
-      { name: 'Owners', permissions: ['buyers:delete'], buyer_group_ids: [group.id] },
-      'access_control_list',
-    );
+    const group = await createRecord('buyer_groups', { name: 'Group' });
+    const team = await createRecord('access_control_lists', {
+      name: 'Owners',
+      permissions: ['buyers:delete'],
+      buyer_group_ids: [group.id],
+    });
     const send = await sendWith(['buyer_groups:update', 'buyer_groups:read']);
     const res = await send('put', `buyer_groups/${group.id}`, { team_ids: [] });
     expect(res.status).toBe(403);
-    const shown = await world.company.api('get', `access_control_lists/${team.id}`);
+    const shown = await api('get', `access_control_lists/${team.id}`);
     expect(shown.body.access_control_list.buyer_group_ids).toEqual([group.id]);
   });
 });

@@ -1,17 +1,16 @@
 import { parseInstant } from '../../../src/platform/time/zone';
 import { expectNoHold } from '../../support/event-loop';
 import { openShop } from '../../support/leads';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // The attack: 200 kB of "12:34" as a time, sent with a public lead token, took 7 s of a pattern.
 
-let world: World;
+const world = useWorld();
+const { api } = world;
 let leadToken: string;
 beforeAll(async () => {
-  world = await createWorld();
   leadToken = (await openShop(world, [])).schedule.lead_token;
 });
-afterAll(() => world.close());
 
 /** Texts on which a pattern that backtracks takes the square of their length, or more. */
 const NASTY: [string, (chars: number) => string][] = [
@@ -25,7 +24,7 @@ const NASTY: [string, (chars: number) => string][] = [
 
 test.each(NASTY)('a time of 60 kB of %s is set aside, and holds up nobody', async (_, text) => {
   const send = (scheduleCallbackAt: string) =>
-    world.company.api('post', 'leads', {
+    api('post', 'leads', {
       auth: null,
       body: {
         lead_token: leadToken,
@@ -49,7 +48,7 @@ test.each(NASTY)('a time of 60 kB of %s is set aside, and holds up nobody', asyn
 
 test.each(NASTY)('a megabyte of %s with credentials holds up nobody either', async (_, text) => {
   const send = (expiresAt: string) =>
-    world.company.api('post', 'access_tokens', {
+    api('post', 'access_tokens', {
       body: { name: 'k', kind: 'key_pair', expires_at: expiresAt },
     });
   await send('never');

@@ -7,6 +7,7 @@ import {
 import { standingClock } from '../../support/clock';
 import { createFixture } from '../../support/example';
 import { NOON } from '../../support/leads';
+import { repetitions } from '../../support/repetitions';
 import { createWorld, type World } from '../../support/world';
 
 // Erasure removes a number from texts, lists and rows in any spelling, except where the receipt
@@ -251,6 +252,9 @@ describe('every column of the declaration', () => {
   });
 });
 
+const PORTION = repetitions(20, 200);
+const RECORDS = 2 * PORTION + 5;
+
 test('of a person with more calls, texts and leads than one transaction takes, nothing is left', async () => {
   const number = '13105550199';
   const { id } = world.company;
@@ -259,30 +263,36 @@ test('of a person with more calls, texts and leads than one transaction takes, n
       carrier, token_values, recording_url, ended_at)
     SELECT $1, gen_random_uuid(), 'inbound', $2, $2, 12125550100, 'completed', 'sandbox', '{}',
       'https://carrier.example/' || n, now()
-    FROM generate_series(1, 450) n`,
+    FROM generate_series(1, ${RECORDS}) n`,
     `INSERT INTO text_messages (company_id, uuid, direction, from_number, to_number, body, status,
       carrier)
     SELECT $1, gen_random_uuid(), 'inbound', $2, 12125550100, 'Hello', 'received', 'sandbox'
-    FROM generate_series(1, 450) n`,
+    FROM generate_series(1, ${RECORDS}) n`,
     `INSERT INTO leads (company_id, uuid, caller_number, offer_id, status, is_live, entered_at,
       email)
     SELECT $1, gen_random_uuid(), $2, o.id, 'disabled', false, now(), 'many' || n || '@example.com'
-    FROM generate_series(1, 450) n, (SELECT min(id) AS id FROM offers) o`,
+    FROM generate_series(1, ${RECORDS}) n, (SELECT min(id) AS id FROM offers) o`,
     `INSERT INTO emails (company_id, uuid, from_email, to_email, subject, body, html, status, mailer)
     SELECT $1, gen_random_uuid(), 'a@b.example', 'Many' || n || '@example.com', 'Hello', 'Hi', false,
       'sent', 'sandbox'
-    FROM generate_series(1, 450) n WHERE $2::bigint IS NOT NULL`,
+    FROM generate_series(1, ${RECORDS}) n WHERE $2::bigint IS NOT NULL`,
   ])
     await world.sql(text, [id, number]);
   const notifiedUrls: string[] = [];
   const options = {
     number,
     now: time.read(),
+    portion: PORTION,
     onRecordings: (urls: string[]) => notifiedUrls.push(...urls),
   };
   const { erased, recording_urls } = await erasePerson(world.deps.tenants, id, options);
-  expect(erased).toMatchObject({ calls: 450, leads: 450, text_messages: 450, emails: 450 });
-  expect([recording_urls.length, notifiedUrls]).toEqual([450, recording_urls]);
+  expect(erased).toMatchObject({
+    calls: RECORDS,
+    leads: RECORDS,
+    text_messages: RECORDS,
+    emails: RECORDS,
+  });
+  expect([recording_urls.length, notifiedUrls]).toEqual([RECORDS, recording_urls]);
   for (const [table, column] of [
     ['calls', 'from_number'],
     ['text_messages', 'from_number'],

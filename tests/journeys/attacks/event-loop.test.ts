@@ -4,20 +4,19 @@ import { expectNoHold } from '../../support/event-loop';
 import { createFixture, type Fixture } from '../../support/example';
 import { selectSample } from '../../support/repetitions';
 import { worstRequests, type Shape } from '../../support/worst-requests';
-import { basic, createWorld, type Api, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import { basic, type Api } from '../../support/world';
 
 // Derived from openapi.yaml: no operation holds the event loop for longer than 100 ms, whatever it
 // is sent. `npm test` has a sample of the operations, `npm run test:long` all of them.
 
 jest.setTimeout(900_000);
 
-let world: World;
+const world = useWorld();
 let fixture: Fixture;
 beforeAll(async () => {
-  world = await createWorld();
   fixture = await createFixture(world);
 });
-afterAll(() => world.close());
 
 /** Sends without looking at the answer: that is no part of what is measured. */
 const raw: Api = async (method, path, options = {}) => {

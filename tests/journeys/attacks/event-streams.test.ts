@@ -1,10 +1,11 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { limitConnections } from '../../../src/api/connections';
 import { eventually } from '../../support/engine-process';
 import { openStream, type Reader } from '../../support/event-stream';
+import { listen } from '../../support/loopback';
 import { createMember, type Member } from '../../support/teams';
-import { basic, createWorld, type Company, type World } from '../../support/world';
+import { basic, type Company } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // Event streams hold connections for hours. A user, and a company, have only some of them.
 
@@ -12,20 +13,14 @@ const MAX_OF_AGENT = 5;
 const CONNECTIONS = 40;
 const MAX_OF_COMPANY = CONNECTIONS / 4;
 
-let world: World;
-let server: Server;
+const world = useWorld({ environment: { MAX_CONNECTIONS: String(CONNECTIONS) } });
 let url: string;
 beforeAll(async () => {
-  world = await createWorld({ environment: { MAX_CONNECTIONS: String(CONNECTIONS) } });
-  server = createServer(world.app as never);
+  const server = createServer(world.app as never);
   limitConnections(server, { max: CONNECTIONS });
-  await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((done) => server.close(done));
-  await world.close();
+  const listening = await listen(server);
+  ({ url } = listening);
+  world.closeLater(listening.close);
 });
 
 let userCount = 0;

@@ -11,47 +11,47 @@ import { markedFields } from '../../support/field-permissions';
 import { SCOPES } from '../../support/partner';
 import { listProperties } from '../../support/references';
 import { createMember, type Member } from '../../support/teams';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // Derived from openapi.yaml: fields with x-field-permission are refused by name to callers without
 // that permission, however they are sent.
 
-let world: World;
+const world = useWorld();
+const { createRecord, createRecords, api, ok } = world;
 let fixture: Fixture;
 /** Records that the partner is granted, by table. */
 let ownIds: Record<string, number>;
 let leadToken: string;
 
 beforeAll(async () => {
-  world = await createWorld();
   fixture = await createFixture(world);
   ownIds = await createOwnRecords();
 });
-afterAll(() => world.close());
 
 async function createOwnRecords(): Promise<Record<string, number>> {
-  const { api, id: company } = world.company;
-  const make = async (path: string, body: object, root: string) =>
-    (await api('post', path, { body })).body[root].id as number;
-  const buyers = await make('buyers', { name: 'Mine' }, 'buyer');
+  const { company } = world;
+  const { buyers, schedules, buyer_groups, offers } = await createRecords({
+    buyers: { buyers: { name: 'Mine' } },
+    offers: { offers: { name: 'Mine' } },
+    schedules: { schedules: { name: 'Mine', offer_id: 'offers' } },
+    buyer_groups: { buyer_groups: { name: 'Mine', buyer_ids: ['buyers'] } },
+  });
   const insert = async (table: string, columns: string, values: string, params: unknown[]) =>
     Number(
       (
         await world.sql<{ id: string }>(
           `INSERT INTO ${table} (company_id, uuid, ${columns})
           VALUES ($1, gen_random_uuid(), ${values}) RETURNING id`,
-          [company, ...params],
+          [company.id, ...params],
         )
       )[0]!.id,
     );
-  const { offer } = (await api('post', 'offers', { body: { name: 'Mine' } })).body;
-  const offers = offer.id as number;
-  leadToken = offer.lead_token;
+  leadToken = (await ok('get', `offers/${offers}`)).offer.lead_token;
   return {
     buyers,
     offers,
-    schedules: await make('schedules', { name: 'Mine', offer_id: offers }, 'schedule'),
-    buyer_groups: await make('buyer_groups', { name: 'Mine', buyer_ids: [buyers] }, 'buyer_group'),
+    schedules,
+    buyer_groups,
     numbers: await insert(
       'numbers',
       'phone_number, country, carrier, buyer_id, forward_type',
@@ -249,13 +249,12 @@ test.each(spellings)('a price sent as %s is refused too', async (_, spell) => {
 });
 
 test('a permission counts for the records of the team that gives it', async () => {
-  const otherBuyer = (await world.company.api('post', 'buyers', { body: { name: 'Priced' } })).body
-    .buyer;
+  const otherBuyer = await createRecord('buyers', { name: 'Priced' });
   const user = await createMember(world.company, 'two-teams@example.com', {
     permissions: ['buyers:read', 'buyers:update'],
     buyer_ids: [ownIds.buyers],
   });
-  await world.company.api('post', 'access_control_lists', {
+  await api('post', 'access_control_lists', {
     body: {
       name: 'Pricing',
       users_emails: [user.email],
@@ -279,6 +278,6 @@ test('key pairs with all permissions, and superusers, write every field', async 
     expect((await fixture.send(update, { auth: by })).status).toBe(200);
   const paid = { current_conversion_revenue: 3, current_conversion_duration: 60 };
   const priced = { name: 'All', number: '+13105550199', ...paid, tier: 2 };
-  const created = await world.company.api('post', 'buyers', { auth, body: priced });
+  const created = await api('post', 'buyers', { auth, body: priced });
   expect(created.status).toBe(201);
 });

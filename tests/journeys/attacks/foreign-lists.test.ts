@@ -9,7 +9,7 @@ import { ago, openTwilio, sms } from '../../platform/carriers/requests';
 import { pour } from '../../support/odd-service';
 import { startS3, type S3Server } from '../../support/s3-server';
 import { startTwilio, type TwilioServer } from '../../support/twilio-server';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // The attack: a carrier or a bucket answers a request for a list with what is none, with one that
 // never ends, or with more than fits into memory.
@@ -77,11 +77,7 @@ describe('a carrier', () => {
 });
 
 describe('a carrier that sells ever other numbers that are held', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await createWorld();
-  });
-  afterAll(() => world.close());
+  const world = useWorld();
 
   test('is not asked for ever', async () => {
     await world.sql(

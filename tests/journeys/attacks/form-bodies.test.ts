@@ -1,28 +1,25 @@
 import { once } from 'node:events';
-import { createServer, request as send, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, request as send, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import request from 'supertest';
 import { expectNoHold } from '../../support/event-loop';
 import { openShop } from '../../support/leads';
-import { basic, createWorld, type World } from '../../support/world';
+import { basic } from '../../support/world';
+import { listen } from '../../support/loopback';
+import { useWorld } from '../../support/use-world';
 
 // The attack: forms of 20,000 parameters, sent by anybody, took a second or more each to parse.
 
-let world: World;
-let server: Server;
+const world = useWorld();
+const { create, api } = world;
+let port: number;
 let leadToken: string;
 
 beforeAll(async () => {
-  world = await createWorld();
   leadToken = (await openShop(world, [])).schedule.lead_token;
-  server = createServer(world.app as never).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-  await world.close();
+  const server = await listen(createServer(world.app as never));
+  ({ port } = server);
+  world.closeLater(server.close);
 });
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -76,14 +73,13 @@ test('a form has 1,000 parameters and not one more; the answer says so', async (
   ]);
 });
 
-const createBuyer = async (): Promise<number> =>
-  (await world.company.api('post', 'buyers', { body: { name: 'B' } })).body.buyer.id;
+const createBuyer = () => create('buyers', { name: 'B' });
 
 test('a query string has 1,000 parameters and not one more: none is dropped', async () => {
   const id = await createBuyer();
   const query = (count: number) => Array.from({ length: count }, () => `ids=${id}`).join('&');
-  expect((await world.company.api('get', `buyers?${query(1_000)}`)).status).toBe(200);
-  const { status, body } = await world.company.api('get', `buyers?${query(1_001)}`);
+  expect((await api('get', `buyers?${query(1_000)}`)).status).toBe(200);
+  const { status, body } = await api('get', `buyers?${query(1_001)}`);
   expect([status, body.code, Object.keys(body.errors)]).toEqual([422, 'limit_exceeded', ['query']]);
 });
 
@@ -96,7 +92,7 @@ test('lists of more than a hundred are lists in every spelling, also in data of 
     ids.map((id, n) => `LIST[${n}]=${id}`),
   ].map((pairs) => pairs.join('&'));
   for (const spelled of spellings) {
-    const listed = await world.company.api('get', `buyers?${spelled.replaceAll('LIST', 'ids')}`);
+    const listed = await api('get', `buyers?${spelled.replaceAll('LIST', 'ids')}`);
     expect(listed.status).toBe(200);
     const form = `lead_token=${leadToken}&caller_id=3105550111&${spelled.replaceAll('LIST', 'picks')}`;
     const { status, body } = await post('leads', FORM, form);
@@ -119,7 +115,6 @@ test('keys are nested five levels deep, and no deeper', async () => {
 
 /** Sends the head of a request that announces a body, and never the body. */
 async function sendHead(path: string, headers: Record<string, string | number>) {
-  const { port } = server.address() as AddressInfo;
   const req = send({ port, path: `/api/v1/${path}`, method: 'POST', headers });
   req.on('error', () => undefined);
   req.flushHeaders();

@@ -4,18 +4,15 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { openDirectory } from '../../../src/platform/storage/directory';
-import { buildApp, basic, createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import { buildApp, basic } from '../../support/world';
 
 // An upload that does not say how long it is cannot use up the reserve of the disk.
 
 const CHUNK = Buffer.alloc(1_000_000, '3105550123\n');
 const CHUNKS = 200;
 const HEAD = '--x\r\nContent-Disposition: form-data; name="import_file"; filename="a.csv"\r\n\r\n';
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 test('a chunked upload is refused as soon as it reaches the reserve, and leaves nothing', async () => {
   const { storage_dir } = world.deps.config;

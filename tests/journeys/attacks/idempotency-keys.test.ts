@@ -1,31 +1,28 @@
 import { createHandlers } from '../../../src/main/handlers';
 import type { NewCredentials } from '../../../src/domain/people/issue-credentials';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // An Idempotency-Key belongs to a credential: another one's key of the same name is another key.
 
-let world: World;
 /** Requests that create a buyer of this name wait until they may go on. */
 const HELD = 'Held';
 let arrive: () => void;
 let release: Promise<void>;
 
-beforeAll(async () => {
-  world = await createWorld({
-    handlers: (deps) => {
-      const handlers = createHandlers(deps);
-      const createBuyer: typeof handlers.createBuyer = async (call) => {
-        if (call.body.name === HELD) {
-          arrive();
-          await release;
-        }
-        return handlers.createBuyer(call);
-      };
-      return { ...handlers, createBuyer };
-    },
-  });
+const world = useWorld({
+  handlers: (deps) => {
+    const handlers = createHandlers(deps);
+    const createBuyer: typeof handlers.createBuyer = async (call) => {
+      if (call.body.name === HELD) {
+        arrive();
+        await release;
+      }
+      return handlers.createBuyer(call);
+    };
+    return { ...handlers, createBuyer };
+  },
 });
-afterAll(() => world.close());
+const { api } = world;
 
 interface Sender {
   auth?: string | null;
@@ -33,7 +30,7 @@ interface Sender {
 }
 
 const create = (sender: Sender, key: string, body: object, path = 'buyers') =>
-  world.company.api('post', path, {
+  api('post', path, {
     body,
     auth: sender.auth,
     headers: { ...sender.headers, 'Idempotency-Key': key },
@@ -55,8 +52,7 @@ interface Published {
   auth_token?: string;
 }
 const countBuyers = async (name: string): Promise<number> =>
-  (await world.company.api('get', 'buyers', { query: { fulltext: name } })).body.metadata
-    .total_count;
+  (await api('get', 'buyers', { query: { fulltext: name } })).body.metadata.total_count;
 
 test('a key that a publisher has used is free for the network', async () => {
   const [publisher, network] = [await createKeyPair(), await createKeyPair()];
@@ -116,7 +112,7 @@ test('a user who has replaced a token repeats the request with the new one', asy
   expect([first.status, isReplayed(second), second.text]).toEqual([201, true, first.text]);
   const [oldToken, newToken] = [await createUserToken(), await createUserToken()];
   const inQuery = ({ headers }: Sender) =>
-    world.company.api('post', 'buyers', {
+    api('post', 'buyers', {
       auth: null,
       body,
       query: { auth_token: headers!.Authorization!.slice('Token '.length) },
@@ -139,8 +135,7 @@ test('a token with fewer rights, or of another user, does not see the answer', a
 });
 
 test('two publishers with tokens of their own share an address, but no keys', async () => {
-  const post = async (path: string, body: object) =>
-    (await world.company.api('post', path, { body })).body;
+  const post = async (path: string, body: object) => (await api('post', path, { body })).body;
   const { offer } = await post('offers', { name: 'O' });
   const endpoint = { name: 'D', vanity_uri: 'shared-door', offer_id: offer.id };
   const { inbound_webhook } = await post('inbound_webhooks', endpoint);
@@ -168,7 +163,6 @@ test('two publishers with tokens of their own share an address, but no keys', as
 });
 
 test('an endpoint keeps its keys when its token is reset', async () => {
-  const { api } = world.company;
   const { offer } = (await api('post', 'offers', { body: { name: 'O' } })).body;
   const endpoint = {
     name: 'D',
@@ -193,7 +187,7 @@ test('an endpoint keeps its keys when its token is reset', async () => {
 test('one key pair cannot use a key for two lead tokens', async () => {
   const { auth } = world.company;
   const submit = async () => {
-    const { offer } = (await world.company.api('post', 'offers', { body: { name: 'O' } })).body;
+    const { offer } = (await api('post', 'offers', { body: { name: 'O' } })).body;
     const body = { lead_token: offer.lead_token, caller_id: '3105550164' };
     return create({ auth }, 'two tokens', body, 'leads');
   };

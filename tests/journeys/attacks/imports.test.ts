@@ -4,6 +4,7 @@ import { guessDelimiter } from '../../../src/domain/suppression/csv/delimiter';
 import { readRecords, Splitter, type CsvRecord } from '../../../src/domain/suppression/csv/records';
 import { FileProblem } from '../../../src/domain/suppression/csv/text';
 import { readAll } from '../../support/csv';
+import { repetitions } from '../../support/repetitions';
 
 // No file takes much longer to read than its length. Measured in characters looked at.
 
@@ -54,7 +55,7 @@ test('any text that repeats something', () =>
       const text = fillText(parts.join('') || 'x', 2 * MILLION);
       expect(countCharsScanned(text) / (text.length + MILLION)).toBeLessThan(MAX_SCAN_FACTOR);
     }),
-    { numRuns: 40 },
+    { numRuns: repetitions(10, 40) },
   ));
 
 async function collectRecords(text: string, piece: number): Promise<CsvRecord[] | string> {
@@ -81,7 +82,7 @@ test('rows are the same in whatever pieces a text comes', () =>
         expect(await collectRecords(text, piece)).toEqual(await collectRecords(text, text.length));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: repetitions(15, 60) },
   ));
 
 test('well-formed rows are read as they were written', () =>

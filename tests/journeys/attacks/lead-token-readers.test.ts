@@ -1,16 +1,13 @@
 import { contract, facets, isOpen, type Schema } from '../../../src/platform/contract/contract';
 import { openShop } from '../../support/leads';
 import { createMember } from '../../support/teams';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // Who else could read or stop people through a lead token: users who are limited to some records,
 // and operations that need no credentials of the company either.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { api } = world;
 
 /** Finds a column with personal data or money in the schema, at any depth. */
 function isSensitive(schema: Schema, visited = new Set<object>()): boolean {
@@ -39,7 +36,6 @@ test('no operation without credentials of the company shows such columns but by 
 });
 
 test('a user who is limited reads whole leads of granted offers alone, and stops no others', async () => {
-  const { api } = world.company;
   const [granted, otherShop] = [await openShop(world, []), await openShop(world, [])];
   const { api: limited } = await createMember(world.company, 'eve@example.com', {
     permissions: ['leads:read', 'leads:update', 'leads:create', 'contacts:read'],
@@ -73,7 +69,6 @@ test('a user who is limited reads whole leads of granted offers alone, and stops
 });
 
 test('the webhook of opt-outs is told of one by a token, of a lead that has ended too', async () => {
-  const { api } = world.company;
   const { schedule } = await openShop(world, []);
   const body = {
     name: 'Opt-outs',

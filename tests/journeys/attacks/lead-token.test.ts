@@ -1,6 +1,7 @@
 import { contract, type Operation } from '../../../src/platform/contract/contract';
 import { openShop, type Shop } from '../../support/leads';
-import { createWorld, type Api, type Method, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import type { Method } from '../../support/world';
 
 // The lead token stands in landing pages: everybody has it. What follows is sent with the token
 // alone, by somebody who knows numbers of people, and must neither read what the company knows of
@@ -8,18 +9,16 @@ import { createWorld, type Api, type Method, type World } from '../../support/wo
 
 type Fields = Record<string, unknown>;
 
-let world: World;
+const world = useWorld({ environment: { TRUST_PROXY: '1' } });
 let shop: Shop;
 let otherShop: Shop;
 let numbers = 3_105_550_100;
 const nextNumber = () => `+1${numbers++}`;
-const api: Api = (...request) => world.company.api(...request);
+const { api } = world;
 beforeAll(async () => {
-  world = await createWorld({ environment: { TRUST_PROXY: '1' } });
   shop = await openShop(world, []);
   otherShop = await openShop(world, []);
 });
-afterAll(() => world.close());
 
 const { properties: columns = {} } = contract.document.components.schemas.Lead!;
 const sensitive = Object.keys(columns).filter((name) => columns[name]!['x-sensitive']);

@@ -1,18 +1,17 @@
 import { openShop } from '../../support/leads';
 import { createPartner, type Partner } from '../../support/partner';
 import { createMember } from '../../support/teams';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // Attempts of limited users to act and read beyond their records: with their own token and a public
 // lead token, by asking routing, and by the log of their own changes.
 
-let world: World;
+const world = useWorld();
+const { create, api } = world;
 let setting: Partner;
 beforeAll(async () => {
-  world = await createWorld();
   setting = await createPartner(world);
 });
-afterAll(() => world.close());
 
 const LEADS = ['leads:read', 'leads:update', 'leads:create'];
 let n = 0;
@@ -29,7 +28,7 @@ async function createScene(permissions = LEADS) {
 }
 
 const findContact = async (callerId: string) =>
-  (await world.company.api('get', 'contacts', { query: { caller_id: callerId } })).body.contacts[0];
+  (await api('get', 'contacts', { query: { caller_id: callerId } })).body.contacts[0];
 
 test.each(['granted', 'other'] as const)(
   'a limited user does not lift the block of the company with a lead token (%s offer)',
@@ -159,7 +158,6 @@ test('a limited user sees no more of a lead by POST /leads than by GET', async (
 });
 
 test('an explanation for a partner does not tell what leads of others say', async () => {
-  const { api } = world.company;
   const { partner, buyer, offer } = setting;
   await api('put', `offers/${offer}`, { body: { add_buyer_ids: [buyer] } });
   const { body } = await api('get', `offers/${offer}`);
@@ -187,13 +185,12 @@ test('an explanation for a partner does not tell what leads of others say', asyn
 });
 
 test('the log of a partner’s changes does not show other buyers of an offer', async () => {
-  const { api } = world.company;
   const { offer } = await openShop(world, []);
-  const rival = (
-    await api('post', 'buyers', {
-      body: { name: 'Rival', number: '+13105550779', user_buyer_id: 'rival-x' },
-    })
-  ).body.buyer.id as number;
+  const rival = (await create('buyers', {
+    name: 'Rival',
+    number: '+13105550779',
+    user_buyer_id: 'rival-x',
+  })) as number;
   await api('put', `offers/${offer.id}`, { body: { add_buyer_ids: [rival] } });
   const { api: limited } = await createMember(world.company, 'whole@example.com', {
     permissions: ['offers:read', 'offers:update', 'offers:routing', 'change_logs:read'],
@@ -208,10 +205,8 @@ test('the log of a partner’s changes does not show other buyers of an offer', 
 });
 
 test('nor does it where the partner adds a buyer beside them; the company reads all of it', async () => {
-  const { api } = world.company;
   const { partner, buyer, offer } = setting;
-  const rival = (await api('post', 'buyers', { body: { name: 'Rival', number: '+13105550780' } }))
-    .body.buyer.id as number;
+  const rival = (await create('buyers', { name: 'Rival', number: '+13105550780' })) as number;
   await api('put', `offers/${offer}`, { body: { buyer_ids: [rival] } });
   const added = await partner.api('put', `offers/${offer}`, { body: { add_buyer_ids: [buyer] } });
   expect(added.status).toBe(200);

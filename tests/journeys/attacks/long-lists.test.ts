@@ -1,15 +1,11 @@
 import { contract, facets, type Operation } from '../../../src/platform/contract/contract';
 import { expectNoHold } from '../../support/event-loop';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // The attack: a list of a million blanks took 23 s, and its answer had 118 MB; 20,000 bad entries
 // of a schedule took 5 s.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 const post = (path: string, body: unknown) =>
   world.company.api('post', path, {

@@ -3,6 +3,7 @@ import { enqueueAlertMails } from '../../../src/domain/alerts/tell-of-alert';
 import { reserveMails } from '../../../src/domain/people/take-mails';
 import { standingClock } from '../../support/clock';
 import { confirmAddress } from '../../support/confirmed-addresses';
+import { repetitions } from '../../support/repetitions';
 import { createMailWorld, type MailWorld } from '../../support/sent-mail';
 import { requests } from '../../support/requests';
 
@@ -103,13 +104,15 @@ describe('the quotas of a day', () => {
   });
 });
 
-test('300 rules of 20 addresses each mail no more than the day allows', async () => {
+const RULES = repetitions(30, 300);
+
+test(`${RULES} rules of 20 addresses each mail no more than the day allows`, async () => {
   const rule = (n: number) => {
     const emails = Array.from({ length: 20 }, (_, m) => `stranger-${n}-${m}@x.example`);
     return api('post', 'alert_rules', { name: 'Rule', kind: 'webhook_paused', emails });
   };
   const answers = [await rule(0)];
-  answers.push(...(await Promise.all(Array.from({ length: 299 }, (_, n) => rule(n + 1)))));
+  answers.push(...(await Promise.all(Array.from({ length: RULES - 1 }, (_, n) => rule(n + 1)))));
   const [first, second] = answers;
   expect(first!.status).toBe(201);
   expect([second!.status, second!.headers['retry-after'], second!.body.errors]).toEqual([

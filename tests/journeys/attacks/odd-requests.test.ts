@@ -16,22 +16,22 @@ import { createFixture, type Fixture } from '../../support/example';
 import { eventually } from '../../support/engine-process';
 import { openShop } from '../../support/leads';
 import { selectSample } from '../../support/repetitions';
-import { basic, caller, createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import { basic, caller } from '../../support/world';
 import { validate } from '../../support/worker/validator';
 
 // The attacks: objects in place of lists in a query string were internal errors, forms that drip
 // held connections for an hour, the key of one visitor was a conflict for another, and a full disk
 // an internal error.
 
-let world: World;
+const world = useWorld({ environment: { TRUST_PROXY: '1' } });
+const { createRecord, api } = world;
 let fixture: Fixture;
 let leadToken: string;
 beforeAll(async () => {
-  world = await createWorld({ environment: { TRUST_PROXY: '1' } });
   fixture = await createFixture(world);
   leadToken = (await openShop(world, [])).schedule.lead_token;
 });
-afterAll(() => world.close());
 
 /** Statuses of the answers to a parameter; some parameters identify the company. */
 function listStatuses({ credentials, own_number }: Operation, name: string): number[] {
@@ -49,7 +49,7 @@ describe('an object where there is none', () => {
 
   let turn = 0;
   test.each(inQuery)('is refused in every parameter of %s', async (_, operation, parameters) => {
-    for (const { name, schema } of parameters)
+    for (const { name, schema } of selectSample(parameters, 3, turn))
       for (const key of selectSample([`${name}[a]`, `${name}[a][b]`, `${name}[0][a]`], 3, turn++)) {
         const { status, body } = await fixture.send(operation, { query: { [key]: '1' } });
         expect(listStatuses(operation, name)).toContain(status);
@@ -62,7 +62,7 @@ describe('an object where there is none', () => {
   test.each(merged.map((operation) => [operation.id, operation] as const))(
     'is no internal error in any field that the query string of %s may have',
     async (_, operation) => {
-      for (const name of Object.keys(facets(operation.body!).properties))
+      for (const name of selectSample(Object.keys(facets(operation.body!).properties), 3, turn))
         for (const key of selectSample([`${name}[a]`, `${name}[0][a]`], 2, turn++)) {
           const { status } = await fixture.send(operation, { query: { [key]: '1' } });
           expect([key, status < 500]).toEqual([key, true]);
@@ -162,7 +162,7 @@ describe('a form that drips', () => {
 
 describe('an Idempotency-Key', () => {
   const submit = (address: string, callerId: string, key = 'k', auth: string | null = null) =>
-    world.company.api('post', 'leads', {
+    api('post', 'leads', {
       auth,
       body: { lead_token: leadToken, caller_id: callerId },
       headers: { 'Idempotency-Key': key, 'X-Forwarded-For': address },
@@ -197,13 +197,13 @@ describe('an Idempotency-Key', () => {
   });
 
   test('of an inbound webhook without a token belongs to the address too', async () => {
-    const offer = (await world.company.api('post', 'offers', { body: { name: 'O' } })).body.offer;
-    const door = await world.company.api('post', 'inbound_webhooks', {
+    const offer = await createRecord('offers', { name: 'O' });
+    const door = await api('post', 'inbound_webhooks', {
       body: { name: 'D', vanity_uri: 'open-door', offer_id: offer.id, has_auth_token: false },
     });
     expect(door.status).toBe(201);
     const ping = (address: string) =>
-      world.company.api('post', 'inbound_webhooks/ping/open-door', {
+      api('post', 'inbound_webhooks/ping/open-door', {
         auth: null,
         body: { caller_number: '3105550119' },
         headers: { 'Idempotency-Key': 'ping', 'X-Forwarded-For': address },
@@ -240,13 +240,13 @@ describe('a full disk', () => {
     ['a list of numbers', 'contacts/caller_block', { caller_ids: ['3105550121'] }],
   ])('is said where %s is written, and reading goes on', async (_, path, body) => {
     const fields = path === 'leads' ? { ...body, lead_token: leadToken } : body;
-    const res = await world.company.api('post', path, { body: fields });
+    const res = await api('post', path, { body: fields });
     expect([res.status, res.body.code, res.headers['retry-after']]).toEqual([
       503,
       'disk_full',
       '60',
     ]);
-    expect((await world.company.api('get', 'buyers')).status).toBe(200);
+    expect((await api('get', 'buyers')).status).toBe(200);
   });
 
   test.each(['ENOSPC', 'EDQUOT', '53100'])('is known by %s, however it is wrapped', (code) => {

@@ -6,16 +6,13 @@ import { HostsClient } from '../../../src/data/postgres/hosts-client';
 import { withClient } from '../../../src/data/postgres/with-client';
 import { openDirectory } from '../../../src/platform/storage/directory';
 import { runCommand } from '../../support/cli';
-import { createWorld, emptyDatabase, PEPPER_OF_TESTS, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import { emptyDatabase, PEPPER_OF_TESTS } from '../../support/world';
 
 // Commands at the wrong time, twice at once, or into a folder that does not exist: each is refused
 // in a sentence, and changes nothing.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 const newFolder = () => mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'mistakes-'));
 const run = (args: string[], KEY_PEPPER = PEPPER_OF_TESTS) =>

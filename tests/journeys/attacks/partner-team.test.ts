@@ -1,21 +1,13 @@
 import { createMember, withToken, type Member } from '../../support/teams';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // The team that is generated for a buyer or a group: its users pause, set hours and contact data,
 // and lower caps. They raise no cap above what the network has set.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { ok: sendAsNetwork, create } = world;
 
 let partnerCount = 0;
-const sendAsNetwork = async (method: 'put' | 'post' | 'get', path: string, body?: object) => {
-  const res = await world.company.api(method, path, body && { body });
-  if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-  return res.body;
-};
 interface Partner {
   path: string;
   api: Member['api'];
@@ -31,14 +23,8 @@ const PRICED_FIELDS = {
 };
 const createPartner = async (kind: 'buyer' | 'buyer_group', fields: object): Promise<Partner> => {
   const email = `partner${++partnerCount}@example.com`;
-  const record = (
-    await sendAsNetwork('post', `${kind}s`, {
-      name: 'Mine',
-      ...(kind === 'buyer' && PRICED_FIELDS),
-      ...fields,
-    })
-  )[kind];
-  const path = `${kind}s/${record.id}`;
+  const priced = kind === 'buyer' && PRICED_FIELDS;
+  const path = `${kind}s/${await create(`${kind}s`, { name: 'Mine', ...priced, ...fields })}`;
   await sendAsNetwork('put', path, { generate_team: true, team_users_emails: [email] });
   const { token } = await sendAsNetwork('post', 'access_tokens', {
     name: 'Partner',

@@ -1,25 +1,14 @@
 import { contract, facets } from '../../../src/platform/contract/contract';
 import { createPartner } from '../../support/partner';
 import { REFUSED } from '../../support/refused-destinations';
-import { createWorld, type Api, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import type { Api } from '../../support/world';
 
 // The company pays for its calls. A user of a partner who names where they go stays within the
 // countries, rates and SIP hosts that the company allows.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-beforeEach(async () => {
-  world.company = await world.addCompany();
-});
-afterAll(() => world.close());
-
-const ok = async (path: string, body: object, method: 'post' | 'put' = 'post') => {
-  const res = await world.company.api(method, path, { body });
-  if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-  return res.body;
-};
+const world = useWorld({ fresh: 'company' });
+const { ok, create } = world;
 
 describe('a user who is limited to records of teams', () => {
   /** The operations whose body has a destination, and how each is sent. */
@@ -60,14 +49,11 @@ describe('a user who is limited to records of teams', () => {
   beforeEach(async () => {
     const created = await createPartner(world);
     const { buyer: granted, offer } = created;
-    const { schedule } = await ok('schedules', { name: 'S', offer_id: offer });
+    const schedule = await create('schedules', { name: 'S', offer_id: offer });
     partner = created.partner.api;
-    const { schedule_action } = await ok('schedule_actions', {
-      schedule_id: schedule.id,
-      action_type: 'dial',
-      connect_to: '+13105550188',
-    });
-    records = { buyer: granted, offer, schedule: schedule.id, action: schedule_action.id };
+    const dial = { action_type: 'dial', connect_to: '+13105550188' };
+    const action = await create('schedule_actions', { schedule_id: schedule, ...dial });
+    records = { buyer: granted, offer, schedule, action };
   });
 
   test('has these fields alone for destinations', () => {
@@ -94,7 +80,7 @@ describe('a user who is limited to records of teams', () => {
         expect(res.body.errors[field][0]).toMatch(new RegExp(why.source.replace(/^\\\+\d+ /, '')));
       }
       expect((await send(partner, '+13105550199')).status).toBeLessThan(300);
-      await ok('company', { sip_hosts: ['*.example.org'] }, 'put');
+      await ok('put', 'company', { sip_hosts: ['*.example.org'] });
       expect((await send(partner, 'sip:x@pbx.example.org')).status).toBeLessThan(300);
       // The company's own people send its calls anywhere.
       expect((await send(world.company.api, '+442079460123')).status).toBeLessThan(300);

@@ -1,22 +1,21 @@
 import { contract, facets, type Operation } from '../../../src/platform/contract/contract';
 import { findStoredRecord } from '../../../src/api/records/stored-fields';
 import { createFixture, type Fixture } from '../../support/example';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // A PUT of what a record has already changes nothing: not when it was changed, so that a checksum
 // that others hold stays good, and not the log. It wrote the time, and an entry of no changes.
 
-let world: World;
+const world = useWorld();
+const { api } = world;
 let fixture: Fixture;
 beforeAll(async () => {
-  world = await createWorld();
   fixture = await createFixture(world);
   // Some events are only recorded for a webhook that wants them.
-  await world.company.api('post', 'outgoing_webhooks', {
+  await api('post', 'outgoing_webhooks', {
     body: { name: 'W', url: 'https://example.com/', trigger_type: 'lead_changed' },
   });
 });
-afterAll(() => world.close());
 
 type Fields = Record<string, unknown>;
 
@@ -72,7 +71,6 @@ test.each(puts)('%s with the present values changes no row', async (_, operation
 });
 
 test('a PUT that asks for more than values of columns does it', async () => {
-  const { api } = world.company;
   const { body } = await api('post', 'offers', { body: { name: 'Tokens' } });
   const { id, lead_token, name } = body.offer;
   const reset = await api('put', `offers/${id}`, { body: { name, reset_lead_token: true } });
@@ -80,7 +78,6 @@ test('a PUT that asks for more than values of columns does it', async () => {
 });
 
 test('a checksum that is not the present one is refused, also with the present values', async () => {
-  const { api } = world.company;
   const { body } = await api('post', 'buyers', { body: { name: 'Checked' } });
   const put = (checksum: string) =>
     api('put', `buyers/${body.buyer.id}`, {
@@ -93,7 +90,6 @@ test('a checksum that is not the present one is refused, also with the present v
 });
 
 test('of many that write one value at once, one has changed the record', async () => {
-  const { api } = world.company;
   const { body } = await api('post', 'buyers', { body: { name: 'Raced', weight: 1 } });
   const path = `buyers/${body.buyer.id}`;
   const weights = Array.from({ length: 24 }, (_, n) => (n % 2 === 0 ? { weight: 2 } : { tier: 1 }));

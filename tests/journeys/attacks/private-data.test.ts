@@ -4,16 +4,14 @@ import { captureLog } from '../../support/captured-log';
 import { eventually } from '../../support/engine-process';
 import { createMember } from '../../support/teams';
 import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // Private answers stay with who asked for them: neither caches nor logs nor metrics nor messages
 // tell others.
 
 const captured = captureLog();
-let world: World;
-beforeAll(async () => {
-  world = await createWorld({ log: captured.log });
-});
-afterAll(() => world.close());
+const world = useWorld({ log: captured.log });
+const { api } = world;
 
 // Every answer in every test is checked against the contract
 // (tests/support/worker/contract-check.ts).
@@ -23,7 +21,7 @@ test('no answer may be stored, not even that of an unknown path', async () => {
 });
 
 describe('the request id', () => {
-  const me = (id: string) => world.company.api('get', 'me', { headers: { 'X-Request-Id': id } });
+  const me = (id: string) => api('get', 'me', { headers: { 'X-Request-Id': id } });
 
   test('is ours; that of the client is repeated and logged beside it', async () => {
     const [first, second] = [await me('chosen-1'), await me('chosen-1')];
@@ -42,12 +40,12 @@ describe('the request id', () => {
   });
 
   test('of a change is found by the id of the client and by ours', async () => {
-    const res = await world.company.api('post', 'buyers', {
+    const res = await api('post', 'buyers', {
       body: { name: 'Logged' },
       headers: { 'X-Request-Id': 'chosen-2' },
     });
     const findLogs = async (query: object) =>
-      (await world.company.api('get', 'change_logs', { query })).body.change_logs;
+      (await api('get', 'change_logs', { query })).body.change_logs;
     const [entry] = await findLogs({ client_request_id: 'chosen-2' });
     expect(entry).toMatchObject({ operation: 'createBuyer', client_request_id: 'chosen-2' });
     expect(await findLogs({ request_id: res.headers['x-request-id'] })).toEqual([entry]);
@@ -76,7 +74,6 @@ describe('/metrics', () => {
 });
 
 test('a value that an invisible record has is refused without a word of that record', async () => {
-  const { api } = world.company;
   await api('post', 'buyers', { body: { name: 'Hidden', user_buyer_id: 'b-7' } });
   const limited = await createMember(world.company, 'limited@example.com', {
     permissions: ['buyers:read', 'buyers:create', 'buyers:routing'],

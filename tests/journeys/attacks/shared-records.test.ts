@@ -4,21 +4,18 @@ import { recordsInPath } from '../../../src/api/access/access-scope';
 import { createFixture, type Fixture } from '../../support/example';
 import { SCOPES } from '../../support/partner';
 import { createMember, type Member } from '../../support/teams';
-import { createWorld, type Api, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import type { Api } from '../../support/world';
 
 // A limited user changes nothing that is the whole company's, and nothing that others use too,
 // unless a team says so.
 
-let world: World;
+const world = useWorld();
+const { api, create, createRecord, createRecords } = world;
 let fixture: Fixture;
 beforeAll(async () => {
-  world = await createWorld();
   fixture = await createFixture(world);
 });
-afterAll(() => world.close());
-
-const create = async (path: string, body: object, root: string) =>
-  (await world.company.api('post', path, { body })).body[root];
 
 const writes = contract.operations.filter(
   ({ method, credentials, unlimited, scope }) =>
@@ -112,18 +109,17 @@ test.each(companyWide.map((operation) => [operation.id, operation] as const))(
 
 /** A limited user with a record that others use too, and one that is the user's alone. */
 const createScene = async (permissions: string[]) => {
-  const [mine, rival] = [
-    await create('buyers', { name: 'Mine' }, 'buyer'),
-    await create('buyers', { name: 'Rival' }, 'buyer'),
-  ];
-  const offer = await create('offers', { name: 'Shared', buyer_ids: [mine.id, rival.id] }, 'offer');
+  const { mine, rival, offer } = await createRecords({
+    buyers: { mine: {}, rival: {} },
+    offers: { offer: { buyer_ids: ['mine', 'rival'] } },
+  });
   const user = await createMember(world.company, `shared${++digits}@example.com`, {
     permissions,
-    buyer_ids: [mine.id],
-    offer_ids: [offer.id],
+    buyer_ids: [mine],
+    offer_ids: [offer],
   });
   const createList = (buyerIds: number[]) =>
-    create('buyer_suppressions', { name: 'Do not call', buyer_ids: buyerIds }, 'buyer_suppression');
+    create('buyer_suppressions', { name: 'Do not call', buyer_ids: buyerIds });
   const number = async (offerId: number | null, buyerId: number | null) =>
     Number(
       (
@@ -136,12 +132,12 @@ const createScene = async (permissions: string[]) => {
     );
   return {
     user,
-    offer: offer.id as number,
-    shared_list: (await createList([mine.id, rival.id])).id as number,
-    own_list: (await createList([mine.id])).id as number,
-    shared_number: await number(offer.id, null),
-    own_number: await number(null, mine.id),
-    mine: mine.id as number,
+    offer,
+    shared_list: await createList([mine, rival]),
+    own_list: await createList([mine]),
+    shared_number: await number(offer, null),
+    own_number: await number(null, mine),
+    mine,
   };
 };
 let digits = 0;
@@ -178,7 +174,7 @@ test('an offer, a schedule, a number that others use are neither changed nor del
   const { user, offer, shared_number, own_number } = await createScene(LIMITED_SCOPES);
   const status = async (method: 'put' | 'post' | 'delete', path: string, body?: object) =>
     (await user.api(method, path, body && { body })).status;
-  const schedule = await create('schedules', { name: 'S', offer_id: offer }, 'schedule');
+  const schedule = await createRecord('schedules', { name: 'S', offer_id: offer });
   const action = { schedule_id: schedule.id, action_type: 'exit' };
   expect([
     await status('put', `offers/${offer}`, { name: 'Mine now' }),
@@ -205,22 +201,17 @@ test('a team may say so: with company_wide:update they are', async () => {
 describe('agents and messages', () => {
   const PERMISSIONS = SCOPES.filter((scope) => /^agent(s|_messages):/.test(scope));
   const email = () => `agent-${++digits}@example.com`;
-  const createAgent = async (userEmail: string, buyerIds: number[]) =>
-    (await create('agents', { name: 'Agent', user_email: userEmail, buyer_ids: buyerIds }, 'agent'))
-      .id as number;
+  const createAgent = (userEmail: string, buyerIds: number[]) =>
+    create('agents', { name: 'Agent', user_email: userEmail, buyer_ids: buyerIds });
   /** A limited user with a buyer, and a rival of theirs. */
   const createPartners = async (more: string[] = []) => {
-    const [own, rival] = [
-      (await create('buyers', { name: 'Own' }, 'buyer')).id as number,
-      (await create('buyers', { name: 'Rival' }, 'buyer')).id as number,
-    ];
+    const { own, rival } = await createRecords({ buyers: { own: {}, rival: {} } });
     const of = { permissions: [...PERMISSIONS, ...more] };
     const user = await createMember(world.company, email(), { ...of, buyer_ids: [own] });
     const other = await createMember(world.company, email(), { ...of, buyer_ids: [rival] });
     return { user, other, own, rival };
   };
-  const shown = async (path: string, root: string) =>
-    (await world.company.api('get', path)).body[root];
+  const shown = async (path: string, root: string) => (await api('get', path)).body[root];
   /** The statuses of all writes of an agent, the last of which deletes it. */
   const writeAgent = async (api: Api, agent: number, buyerIds: number[]) => [
     (await api('put', `agents/${agent}`, { body: { name: 'Changed', buyer_ids: buyerIds } }))
@@ -266,7 +257,7 @@ describe('agents and messages', () => {
     const agent = await createAgent(email(), [own, rival]);
     expect(await writeAgent(user.api, agent, [own])).toEqual([200, 200, 200]);
     await createAgent(user.email, [own]);
-    const { id } = await create('agent_messages', { content: 'For all' }, 'agent_message');
+    const { id } = await createRecord('agent_messages', { content: 'For all' });
     expect(await writeMessage(user, id)).toEqual([200, 200]);
   });
 
@@ -274,7 +265,7 @@ describe('agents and messages', () => {
     const { user, other, own, rival } = await createPartners();
     await createAgent(user.email, [own]);
     await createAgent(other.email, [own, rival]);
-    const { id } = await create('agent_messages', { content: 'For all' }, 'agent_message');
+    const { id } = await createRecord('agent_messages', { content: 'For all' });
     expect((await user.api('get', `agent_messages/${id}`)).status).toBe(200);
     expect(await writeMessage(user, id)).toEqual([403, 403]);
     expect((await shown(`agent_messages/${id}`, 'agent_message')).content).toBe('For all');

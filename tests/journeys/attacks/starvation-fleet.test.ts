@@ -1,14 +1,7 @@
 import { Client } from 'pg';
-import { createDeps } from '../../../src/operate/installation/deps';
 import { type Deps } from '../../../src/domain/deps';
-import {
-  buildApp,
-  caller,
-  createWorld,
-  testConfig,
-  type Company,
-  type World,
-} from '../../support/world';
+import { buildApp, caller, type Company } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // The share of connections that a company has in each process is its share in the fleet.
 
@@ -17,25 +10,11 @@ const PROCESSES = 3;
 /** Half of the connections for lists of each process, which are half of its pool size. */
 const SHARE = POOL_SIZE / 4;
 
-let world: World;
+const world = useWorld();
 const opened: Deps[] = [];
-beforeAll(async () => {
-  world = await createWorld();
+beforeAll(() => {
   for (let n = 0; n < PROCESSES; n++)
-    opened.push(
-      createDeps({
-        config: testConfig({ DATABASE_POOL_SIZE: String(POOL_SIZE), ...world.database }),
-        database_url: world.database.DATABASE_URL!,
-        log: world.deps.log,
-      }),
-    );
-});
-afterAll(async () => {
-  for (const { database, live } of opened) {
-    live.close();
-    await database.close();
-  }
-  await world.close();
+    opened.push(world.openProcess({ DATABASE_POOL_SIZE: String(POOL_SIZE) }));
 });
 
 const countWaiting = async (): Promise<number> => {

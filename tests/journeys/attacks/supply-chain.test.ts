@@ -38,9 +38,7 @@ test('only the known packages of a user have install scripts, and none of them i
 });
 
 test('no package that reports installations is installed', () => {
-  const reporting = all.filter(
-    ([path, { name }]) => (name ?? parseName(path)) === '@scarf/scarf',
-  );
+  const reporting = all.filter(([path, { name }]) => (name ?? parseName(path)) === '@scarf/scarf');
   expect(reporting).toEqual([]);
 });
 

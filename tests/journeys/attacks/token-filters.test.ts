@@ -10,14 +10,13 @@ import { compileFilter, parseFilter } from '../../../src/platform/tokens/filters
 import { isAllowedPattern } from '../../../src/platform/tokens/patterns';
 import { ownTokens } from '../../../src/platform/tokens/substitute';
 import { cpuMs } from '../../support/patience';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // Regular expressions that customers write hold neither the process that saves them nor the one
 // that routes a call.
 
-let world: World;
-beforeAll(async () => void (world = await createWorld()));
-afterAll(() => world.close());
+const world = useWorld();
+const { create, api } = world;
 
 /** Patterns that are slow to compile, or whose program is large. */
 const LARGE = [
@@ -60,7 +59,7 @@ test.each(saving.map((operation): [string, Operation] => [operation.id, operatio
     const path = operation.path.replace(/\{\w+\}/g, '1');
     for (const pattern of LARGE) {
       const body = { [field!]: [`word:=~${pattern}`] };
-      const res = await world.company.api(operation.method as 'post', path, { body });
+      const res = await api(operation.method as 'post', path, { body });
       expect([pattern.slice(0, 30), res.status]).toEqual([pattern.slice(0, 30), 422]);
       expect(res.body.errors[`${field}.0`]).toEqual([
         expect.stringMatching(/RE2 syntax of at most 256 instructions/),
@@ -140,13 +139,8 @@ test('a value is matched up to its thousandth character', () => {
 });
 
 test('a call is routed past a buyer whose filters would take long, to one without', async () => {
-  const { api } = world.company;
-  const buyer = async (name: string, filters: string[]) =>
-    (
-      await api('post', 'buyers', {
-        body: { name, number: '+13105550111', record_token_filter_list: filters },
-      })
-    ).body.buyer.id as number;
+  const buyer = (name: string, filters: string[]) =>
+    create('buyers', { name, number: '+13105550111', record_token_filter_list: filters });
   const filters = Array.from({ length: 100 }, (_, n) => `word:=~(?:${WORST[0]}${n})?`);
   const slow: number[] = [];
   for (let n = 0; n < 10; n++)

@@ -1,35 +1,32 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { contract } from '../../../src/platform/contract/contract';
 import { messageClasses } from '../../../src/api/message-classes';
 import { answerUnreadable, MAX_HEADER_BYTES } from '../../../src/api/request/unreadable-requests';
 import { createFixture, type Fixture } from '../../support/example';
 import { ajv, recordCode } from '../../support/worker/contract-check';
-import { basic, createWorld, type World } from '../../support/world';
+import { basic } from '../../support/world';
+import { listen } from '../../support/loopback';
+import { useWorld } from '../../support/use-world';
 
 // Requests that Node's parser refuses are answered with the shape of all errors, like everything
 // else that a client sends to the port.
 
-let world: World;
+const world = useWorld();
 let fixture: Fixture;
-let server: Server;
+let port: number;
 beforeAll(async () => {
-  world = await createWorld();
   fixture = await createFixture(world);
   const timeouts = { headersTimeout: 200, requestTimeout: 400, connectionsCheckingInterval: 50 };
   const limits = { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false };
-  server = createServer({ ...messageClasses(world.app as never), ...timeouts, ...limits });
+  const server = createServer({ ...messageClasses(world.app as never), ...timeouts, ...limits });
   server.on('request', world.app as never);
   answerUnreadable(server, world.deps.log);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-  await world.close();
+  const listening = await listen(server);
+  ({ port } = listening);
+  world.closeLater(listening.close);
 });
 
 interface Answer {
@@ -40,7 +37,7 @@ interface Answer {
 
 /** Sends bytes as they are; every answer of the connection. */
 async function sendBytes(bytes: string | Buffer): Promise<Answer[]> {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
   socket.write(bytes);
   let rest = await readAll(socket);
@@ -160,7 +157,7 @@ test.each([
 
 test('what follows a whole request on its connection does not touch the answer to it', async () => {
   const whole = `GET /api/v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(world.company.auth)}\r\n\r\n`;
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connect(port, '127.0.0.1');
   socket.write(whole);
   const [first] = (await once(socket, 'data')) as [Buffer];
   expect(first.toString()).toMatch(/^HTTP\/1\.1 200 /);

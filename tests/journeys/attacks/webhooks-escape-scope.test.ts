@@ -1,15 +1,11 @@
-import { attackOnOffers, PARTNER, type Attack, type Scene } from '../../support/attack-on-offers';
+import { attackOnOffers, PARTNER, type Scene } from '../../support/attack-on-offers';
 import { eventually } from '../../support/engine-process';
 import type { Member } from '../../support/teams';
 
 // A partner is granted one buyer and one offer, which other buyers share. Whatever the partner sets
 // up to act later must neither show nor change more than the partner sees at that time.
 
-let attack: Attack;
-beforeAll(async () => {
-  attack = await attackOnOffers();
-});
-afterAll(() => attack.close());
+const attack = attackOnOffers();
 
 const createHook = async ({ api }: Member, fields: object, kind?: string) => {
   const { url, got } = attack.endpoint(kind);

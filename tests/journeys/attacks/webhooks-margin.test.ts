@@ -1,12 +1,8 @@
-import { attackOnOffers, type Attack } from '../../support/attack-on-offers';
+import { attackOnOffers } from '../../support/attack-on-offers';
 
 // The kind of an event alone can reveal that a source is paid for a call, without any column.
 
-let attack: Attack;
-beforeAll(async () => {
-  attack = await attackOnOffers();
-});
-afterAll(() => attack.close());
+const attack = attackOnOffers();
 
 test('webhooks of an own buyer hear nothing of what sources are paid, nor that it was returned', async () => {
   const scene = await attack.scene();

@@ -4,11 +4,7 @@ import { attackOnOffers, type Attack } from '../../support/attack-on-offers';
 // longer. They were taken and never sent, because the partner sees calls that are paid for. What
 // they show must not be the way to the callers of calls that the buyer does not pay for.
 
-let attack: Attack;
-beforeAll(async () => {
-  attack = await attackOnOffers();
-});
-afterAll(() => attack.close());
+const attack = attackOnOffers();
 
 type Fields = Record<string, unknown>;
 interface Delivery {

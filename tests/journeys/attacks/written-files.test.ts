@@ -14,7 +14,7 @@ import { openReport } from '../../../src/operate/migration/report';
 import { openDirectory } from '../../../src/platform/storage/directory';
 import { openStorage } from '../../../src/platform/storage/open';
 import { startS3 } from '../../support/s3-server';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // For every caller, a storage uses only keys that the service makes as paths and names. A file that
 // a command writes is a new one, which only its owner may read.
@@ -22,9 +22,8 @@ import { createWorld, type World } from '../../support/world';
 const makeFolder = () => mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'written-'));
 const makeStorage = () => openDirectory({ folder: makeFolder(), reserve_bytes: 0 });
 
-let world: World;
+const world = useWorld();
 beforeAll(async () => {
-  world = await createWorld();
   const { api } = world.company;
   const { body } = await api('post', 'buyer_suppressions', { body: { name: 'Do not call' } });
   await api('post', 'buyer_suppression_files', {
@@ -36,7 +35,6 @@ beforeAll(async () => {
     file_name: 'numbers.csv',
   });
 });
-afterAll(() => world.close());
 
 describe('a storage', () => {
   test('of a folder or a bucket refuses keys that the service does not make', async () => {

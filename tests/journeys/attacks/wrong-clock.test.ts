@@ -8,16 +8,12 @@ import type { Sql } from '../../../src/data/sql';
 import { deleteExpired } from '../../../src/main/background/delete-expired';
 import { startHousekeeping } from '../../../src/main/background/housekeeping-loop';
 import { eventually } from '../../support/engine-process';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // The attack: a host whose clock is 15 minutes or three years ahead. It ended calls under way, gave
 // their caps back, and deleted all that its clock made old, while the database's clock was right.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld({ environment: { CALL_DAYS: '365', WEBHOOK_LOG_DAYS: '30' } });
-});
-afterAll(() => world.close());
+const world = useWorld({ environment: { CALL_DAYS: '365', WEBHOOK_LOG_DAYS: '30' } });
 
 /** The database as a host sees it whose own clock is that many seconds ahead. */
 const buildSkewedSql = (ahead: number): Sql =>

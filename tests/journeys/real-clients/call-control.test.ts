@@ -1,23 +1,26 @@
+import type { CarrierOptions } from '../../../src/platform/carriers';
 import { openTwilio } from '../../platform/carriers/requests';
-import { patient } from '../../support/patience';
 import { switchboard } from '../../support/switchboard';
-import { server, setUp, time, world } from '../../support/twilio-calls';
+import { useTwilio } from '../../support/use-twilio';
 import { readTwiml } from '../../support/twiml-caller';
 import { buildApp, caller, type Api } from '../../support/world';
 
 // Keys and hang-ups in calls that are connected through the carrier.
 
 const FROM = '+13105550188';
+const here = useTwilio({ clock: '2026-06-01T16:00:00Z' });
+const { world } = here;
 let api: Api;
-setUp();
-beforeEach(() => {
-  const carrier = openTwilio(server, { timeout_ms: patient(300) });
-  api = caller(buildApp({ ...world.deps, carrier }), world.company.auth);
-});
+const openApi = (options: CarrierOptions = {}): Api =>
+  caller(
+    buildApp({ ...world.deps, carrier: openTwilio(here.server, options) }),
+    world.company.auth,
+  );
+beforeEach(() => void (api = openApi()));
 
 /** A call that the carrier has connected to a buyer. */
 async function createConnectedCall(fields: object = {}) {
-  const board = switchboard(world, time);
+  const board = switchboard(world, world.clock);
   await board.offer([await board.buyer({ record_calls: true, ...fields })]);
   const sid = `CA${world.company.id}`;
   const fromCaller = { CallSid: sid, From: FROM, To: board.companyNumber };
@@ -29,7 +32,7 @@ async function createConnectedCall(fields: object = {}) {
   await report('ringing');
   await report('in-progress');
   const { id, uuid } = await board.loadCall({ sid });
-  server.calls.push({ sid, status: 'in-progress' }, { sid: leg, status: 'in-progress' });
+  here.server.calls.push({ sid, status: 'in-progress' }, { sid: leg, status: 'in-progress' });
   /** The carrier's report that the caller's <Dial> has ended, and its next instruction. */
   const dialEnded = async (action: string, params: Record<string, string> = {}) => {
     const end = { ...fromCaller, CallStatus: 'in-progress', DialCallStatus: 'completed' };
@@ -39,7 +42,7 @@ async function createConnectedCall(fields: object = {}) {
     api('post', 'calls/send_key_press', { body: { id, digits, data: { menu: digits } } });
   const shown = async () => (await api('get', `calls/${id}`)).body.call;
   const twimlOfLeg = () => {
-    const legCall = server.calls.find((candidate) => candidate.sid === leg)!;
+    const legCall = here.server.calls.find((candidate) => candidate.sid === leg)!;
     return readTwiml(String(legCall.twiml));
   };
   const action = dial.attributes.action!;
@@ -69,7 +72,7 @@ test('the carrier plays keys to the buyer, and both meet again in a conference',
     recording_url: RecordingUrl,
   });
   // The conference is the rest of the conversation: its end is the end of the call.
-  time.set('2026-06-01T16:01:30Z');
+  world.clock.set('2026-06-01T16:01:30Z');
   const end = { DialCallStatus: 'answered', DialCallDuration: '3' };
   expect(await call.dialEnded(waiting.attributes.action!, end)).toMatchObject(HANG_UP);
   expect(await call.shown()).toMatchObject({
@@ -97,11 +100,11 @@ test('keys are played again and again, each time in a new conference', async () 
 
 test('the report of the broken connection waits until the carrier has answered', async () => {
   const call = await createConnectedCall();
-  server.trouble([]);
+  here.server.trouble([]);
   const [pressed, next] = await Promise.all([
     call.press('5'),
     new Promise((done) => setImmediate(done)).then(async () => {
-      while (!server.requests.some(({ path }) => path === `Calls/${call.leg}`))
+      while (!here.server.requests.some(({ path }) => path === `Calls/${call.leg}`))
         await new Promise((done) => setTimeout(done, 1));
       return call.dialEnded(call.action);
     }),
@@ -116,10 +119,7 @@ test('a caller or a buyer who leaves meanwhile ends the call', async () => {
   await left.dialEnded(left.action, { CallStatus: 'completed' });
   expect((await left.shown()).status).toBe('completed');
   world.company = await world.addCompany();
-  api = caller(
-    buildApp({ ...world.deps, carrier: openTwilio(server, { timeout_ms: patient(300) }) }),
-    world.company.auth,
-  );
+  api = openApi();
   const buyerLeft = await createConnectedCall();
   await buyerLeft.press('1');
   await buyerLeft.report('completed');
@@ -134,13 +134,14 @@ test('what the carrier cannot do is 409 with the reason, and changes nothing', a
     expect((await call.shown()).token_values).toEqual({});
     return [status, body.code, body.errors.id?.[0]];
   };
-  server.trouble([{ status: 400, code: 21210 }]);
+  here.server.trouble([{ status: 400, code: 21210 }]);
   expect(await refused()).toEqual([409, 'carrier_refused', expect.stringContaining('no keys')]);
-  const leg = server.calls.find(({ sid }) => sid === call.leg)!;
+  const leg = here.server.calls.find(({ sid }) => sid === call.leg)!;
   leg.status = 'completed';
   expect(await refused()).toEqual([409, 'carrier_refused', expect.stringContaining('21220')]);
   leg.status = 'in-progress';
-  server.trouble(['hang']);
+  here.server.trouble(['hang']);
+  api = openApi({ timeout_ms: 300 });
   expect((await refused())[0]).toBe(503);
   // Another carrier than that of the call.
   const elsewhere = world.company.api('post', 'calls/send_key_press', {
@@ -176,7 +177,7 @@ test('hang_up ends a connected call at the carrier, also during a conference', a
   await call.dialEnded(call.action);
   const res = await api('post', `calls/${call.id}`, { body: { hang_up: true } });
   expect(res.status).toBe(200);
-  expect(server.calls.find(({ sid }) => sid === call.sid)!.status).toBe('completed');
+  expect(here.server.calls.find(({ sid }) => sid === call.sid)!.status).toBe('completed');
   const end = {
     CallSid: call.sid,
     From: FROM,
@@ -191,7 +192,7 @@ test('hang_up ends a connected call at the carrier, also during a conference', a
 
 test('a hang-up that the carrier refuses is 409 with the reason', async () => {
   const call = await createConnectedCall();
-  server.trouble([{ status: 400, code: 21210 }]);
+  here.server.trouble([{ status: 400, code: 21210 }]);
   const refused = await api('post', `calls/${call.id}`, { body: { hang_up: true } });
   expect([refused.status, refused.body.errors]).toEqual([
     409,

@@ -2,24 +2,22 @@ import { openTwilio } from '../../platform/carriers/requests';
 import { lookUpCosts, WAITS } from '../../../src/domain/calls/look-up-costs';
 import { patient } from '../../support/patience';
 import { switchboard } from '../../support/switchboard';
-import { server, setUp, time, world } from '../../support/twilio-calls';
+import { useTwilio } from '../../support/use-twilio';
 import { addRecording } from '../../support/recorded-calls';
+import type { Fields } from '../../support/records';
 
 // Costs of calls: charges of the carrier for all legs, and the price of the service per minute.
 
-setUp();
-beforeEach(async () => {
-  await world.sql('DELETE FROM call_cost_looks');
-});
+const here = useTwilio({ clock: '2026-06-01T16:00:00Z' });
+const { world } = here;
+const { clock: time, api, ok, create } = world;
+beforeEach(() => world.sql('DELETE FROM call_cost_looks'));
 
-type Fields = Record<string, unknown>;
-
-const later = (minutes: number) =>
-  time.set(new Date(time.read().getTime() + minutes * 60_000).toISOString());
+const later = (minutes: number) => time.later(minutes * 60);
 const lookUp = () =>
-  lookUpCosts({ ...world.deps, carrier: openTwilio(server, { timeout_ms: patient(500) }) });
-const loadCost = async (id: string) =>
-  (await world.company.api('get', `calls/${id}`)).body.call.provider_cost as number | null;
+  lookUpCosts({ ...world.deps, carrier: openTwilio(here.server, { timeout_ms: patient(500) }) });
+const loadCost = async (id: string): Promise<number | null> =>
+  (await ok('get', `calls/${id}`)).call.provider_cost;
 const loadLooks = () => world.sql<{ tries: number; due_at: Date }>('SELECT * FROM call_cost_looks');
 
 /** An ended call through the carrier that two buyers were dialed for, and its legs there. */
@@ -36,7 +34,7 @@ async function createEndedCall(prices: (string | null)[], unit = 'USD') {
   });
   const { id, ended_at } = await board.loadCall(played);
   const statuses = ['completed', 'busy', 'completed'];
-  server.calls.push(
+  here.server.calls.push(
     ...prices.map((price, n) => ({
       sid: n === 0 ? played.sid : `${played.sid}-${n}`,
       parent_call_sid: n === 0 ? null : played.sid,
@@ -48,7 +46,7 @@ async function createEndedCall(prices: (string | null)[], unit = 'USD') {
   return { id, sid: played.sid, ended_at: ended_at as Date, board };
 }
 const setPrice = (sid: string, n: number, price: string) => {
-  const leg = server.calls.find((call) => call.sid === (n === 0 ? sid : `${sid}-${n}`))!;
+  const leg = here.server.calls.find((call) => call.sid === (n === 0 ? sid : `${sid}-${n}`))!;
   leg.price = price;
 };
 
@@ -135,10 +133,7 @@ test('the price that a status callback tells is taken where the carrier tells no
 test('is written exactly once, however many processes ask at the same time', async () => {
   const { id, sid } = await createEndedCall(['-0.01', null, '-0.02']);
   const hook = { owner_type: 'Company', trigger_type: 'call_changed', url: 'https://example.com/' };
-  const created = await world.company.api('post', 'outgoing_webhooks', {
-    body: { name: 'Changes', ...hook },
-  });
-  expect(created.status).toBe(201);
+  await create('outgoing_webhooks', { name: 'Changes', ...hook });
   later(1);
   const counts = await Promise.all([lookUp(), lookUp(), lookUp(), lookUp()]);
   expect(counts.reduce((sum, n) => sum + n)).toBe(1);
@@ -156,10 +151,10 @@ test('is written exactly once, however many processes ask at the same time', asy
 test('a carrier that does not answer, or refuses, is asked again', async () => {
   const { id } = await createEndedCall(['-0.01', null, '-0.02']);
   later(1);
-  server.trouble([{ status: 503 }]);
+  here.server.trouble([{ status: 503 }]);
   await lookUp();
   later(WAITS[0]!);
-  server.trouble(['break']);
+  here.server.trouble(['break']);
   await lookUp();
   expect([await loadCost(id), (await loadLooks()).length]).toEqual([null, 1]);
   later(WAITS[1]!);
@@ -195,7 +190,7 @@ test('an outbound call costs what its own leg and the one it was connected to co
   };
   const callback = { ...form, Price: '-0.013', PriceUnit: 'usd' };
   await board.post(`${board.hook('call_status')}?key=${uuid}`, callback);
-  server.calls.push(
+  here.server.calls.push(
     { sid, status: 'completed', price: null, price_unit: 'USD' },
     { sid: `${sid}-1`, parent_call_sid: sid, status: 'completed', price: '-0.02', price_unit: '' },
   );
@@ -237,32 +232,23 @@ test('without an account at the carrier, what its callbacks tell of every leg is
 
 describe('service_cost', () => {
   const rate = (serviceCostPerMinute: number) =>
-    world.company.api('put', 'company', {
-      body: { service_cost_per_minute: serviceCostPerMinute },
-    });
+    api('put', 'company', { body: { service_cost_per_minute: serviceCostPerMinute } });
   const endCall = async (seconds: number) => {
-    const { offer } = (await world.company.api('post', 'offers', { body: { name: 'Auto' } })).body;
-    const { buyer } = (
-      await world.company.api('post', 'buyers', { body: { number: '+12125550177' } })
-    ).body;
-    await world.company.api('put', `offers/${offer.id}`, { body: { buyer_ids: [buyer.id] } });
-    const body = { offer_id: offer.id, caller_number: '+13105550188' };
-    const { id } = (await world.company.api('post', 'call_sessions', { body })).body.call_session;
-    const event = (fields: Fields) =>
-      world.company.api('post', `call_sessions/${id}/events`, { body: fields });
+    const buyer = await create('buyers', { number: '+12125550177' });
+    const offer = await create('offers', { name: 'Auto', buyer_ids: [buyer] });
+    const body = { offer_id: offer, caller_number: '+13105550188' };
+    const { id } = (await ok('post', 'call_sessions', body)).call_session;
+    const event = (fields: Fields) => ok('post', `call_sessions/${id}/events`, fields);
     await event({ event: 'answered' });
-    time.set(new Date(time.read().getTime() + seconds * 1000).toISOString());
-    const shown = async () =>
-      (await world.company.api('get', `calls/${id}`)).body.call.service_cost as number;
+    time.later(seconds);
+    const shown = async (): Promise<number> => (await ok('get', `calls/${id}`)).call.service_cost;
     const before = await shown();
     await event({ event: 'completed' });
     return { before, shown };
   };
 
   test('is the price of the company for each begun minute, as it was at the end', async () => {
-    expect((await world.company.api('get', 'company')).body.company).toMatchObject({
-      service_cost_per_minute: 0,
-    });
+    expect((await ok('get', 'company')).company).toMatchObject({ service_cost_per_minute: 0 });
     const free = await endCall(61);
     await rate(0.0125);
     const two = await endCall(61);

@@ -1,19 +1,18 @@
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
+const world = useWorld();
+const { api } = world;
 let source: Record<string, unknown> & { id: number };
 beforeAll(async () => {
-  world = await createWorld();
   // Ids 0 and 1 are booleans: the buyer to copy has another.
   await create({ name: 'First' });
   source = (await create({ name: 'Source', user_buyer_id: 'seller-7', timeout_seconds: 33 })).body
     .buyer;
 });
-afterAll(() => world.close());
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const create = (body: unknown, headers: Record<string, string> = {}) =>
-  world.company.api('post', 'buyers', { body, headers });
+  api('post', 'buyers', { body, headers });
 const refusal = async (body: object) => {
   const res = await create(body);
   return [res.status, Object.keys(res.body.errors)];
@@ -75,8 +74,7 @@ describe('copy_another_buyer is a flag', () => {
 
 test('asks for the permissions of what it copies only where it copies', async () => {
   const auth = await world.credentials(world.company, ['buyers:create']);
-  const status = async (body: object) =>
-    (await world.company.api('post', 'buyers', { body, auth })).status;
+  const status = async (body: object) => (await api('post', 'buyers', { body, auth })).status;
   expect(await status({ name: 'Own', copy_another_buyer: false })).toBe(201);
   expect(await status({ name: 'Own', copy_another_buyer: '' })).toBe(201);
   expect(await status({ copy_another_buyer: source.id })).toBe(422);

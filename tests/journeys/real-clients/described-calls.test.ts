@@ -4,7 +4,7 @@ import { CALLER, softswitch } from '../../support/softswitch';
 
 const here = softswitch('2026-06-01T16:00:00Z');
 const { time, ok, errors, buyer, offer, begin, loadEvents } = here;
-const api: typeof here.world.company.api = (...args) => here.world.company.api(...args);
+const { api } = here.world;
 
 type Fields = Record<string, unknown>;
 

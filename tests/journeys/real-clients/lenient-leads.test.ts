@@ -1,17 +1,9 @@
 import { contract, facets, type Schema } from '../../../src/platform/contract/contract';
-import {
-  api,
-  complete,
-  fresh,
-  createLead,
-  post,
-  setUp,
-  shop,
-  theirs,
-} from '../../support/submissions';
-import type { Fields } from '../../support/submissions';
+import { fresh } from '../../support/lead-records';
+import type { Fields } from '../../support/records';
+import { useSubmissions } from '../../support/submissions';
 
-setUp();
+const { api, complete, createLead, post, shop, theirs } = useSubmissions();
 
 const loadLog = async (id: number) =>
   (await api('get', 'lead_logs', { query: { lead_id: id } })).body.lead_logs[0];

@@ -1,19 +1,19 @@
 import type { QueryResult } from 'pg';
 import type { BoundStatement } from '../../../src/data/statement';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // Dashboards ask for the same few filters of millions of calls again and again: what was counted is
 // not read again.
 
 const CALLS = 4_000;
 
-let world: World;
+const world = useWorld();
+const { api } = world;
 let offerId: number;
 
 beforeAll(async () => {
-  world = await createWorld();
   const { id } = world.company;
-  const created = await world.company.api('post', 'offers', { body: { name: 'Insurance' } });
+  const created = await api('post', 'offers', { body: { name: 'Insurance' } });
   offerId = created.body.offer.id;
   // Ids of other companies are between: the calls are in ten chunks.
   await world.sql(
@@ -27,7 +27,6 @@ beforeAll(async () => {
   );
   await world.sql('VACUUM ANALYZE calls');
 });
-afterAll(() => world.close());
 
 /** The total, and how many calls the search of a page has read. */
 async function measureRead(
@@ -45,7 +44,7 @@ async function measureRead(
     return run(bound);
   }) as never);
   try {
-    const { body } = await world.company.api('get', 'calls', { query });
+    const { body } = await api('get', 'calls', { query });
     return { total: body.metadata.total_count, rows };
   } finally {
     spy.mockRestore();

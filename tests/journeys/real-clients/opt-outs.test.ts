@@ -4,7 +4,7 @@ import { openShop } from '../../support/leads';
 const here = carrierRequests();
 const { hook, text, listMessages, optedOut, newLead } = here;
 
-const api: typeof here.world.company.api = (...args) => here.world.company.api(...args);
+const { api } = here.world;
 let numbers = 0;
 const newNumber = () => `+1310779${String(1000 + numbers++)}`;
 

@@ -1,16 +1,12 @@
 import { contract, BASE_PATH } from '../../../src/platform/contract/contract';
 import { answersJson } from '../../../src/api/reply/other-paths';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // Paths as real clients write them: `.json` at the end of any, and `/numbers`.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
-const send = (...args: Parameters<World['company']['api']>) => world.company.api(...args);
+const { api: send } = world;
 
 const EXAMPLE: Record<string, string> = {
   collection: 'route_by_type',

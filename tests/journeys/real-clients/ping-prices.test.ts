@@ -1,4 +1,4 @@
-import { endpoints } from '../../support/endpoints';
+import { endpoints } from '../../support/sellers';
 
 // A seller of calls learns what it is paid, not what buyers pay nor who they are.
 

@@ -2,24 +2,24 @@ import { contract, type Operation } from '../../../src/platform/contract/contrac
 import { isRemoval, OWN_KEYS, type Table } from '../../../src/data/references';
 import { createFixture, type Fixture } from '../../support/example';
 import { listReferences } from '../../support/references';
-import { createWorld, type Company, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import type { Company } from '../../support/world';
 
 // A record is named by its id, its uuid or the customer's own identifier, in filters and in bodies
 // alike. Derived from openapi.yaml, then the requests of a real client.
 
-let world: World;
+const world = useWorld();
+const { createRecord, api } = world;
 let fixture: Fixture;
 let theirs: Company;
 let theirFixture: Fixture;
 beforeAll(async () => {
-  world = await createWorld();
   fixture = await createFixture(world);
   theirs = await world.addCompany();
   theirFixture = await createFixture(world, theirs);
   for (const [table, key] of Object.entries(OWN_KEYS))
     await world.sql(`UPDATE ${table} SET ${key} = $1 || id WHERE true`, [`own-${table}-`]);
 });
-afterAll(() => world.close());
 
 const buildOwnKey = (table: string) => `own-${table}-${fixture.ids[table]}`;
 const hasOwnKey = (table: string) => OWN_KEYS[table as Table] !== undefined;
@@ -54,7 +54,7 @@ test('every filter that takes an id or a uuid says of which table', () => {
 
 describe.each(filters)('%s', (_, operation, name, table) => {
   const ask = (value: string | number) =>
-    world.company.api('get', fixture.path(operation), { query: { [name]: value } });
+    api('get', fixture.path(operation), { query: { [name]: value } });
 
   test('finds the same by id, uuid and own identifier', async () => {
     const id = fixture.ids[table]!;
@@ -79,7 +79,7 @@ describe.each(filters)('%s', (_, operation, name, table) => {
   });
 
   test('is no filter when it is blank', async () => {
-    const without = await world.company.api('get', fixture.path(operation));
+    const without = await api('get', fixture.path(operation));
     expect((await ask('')).body).toEqual(without.body);
   });
 });
@@ -153,7 +153,6 @@ describe.each(inBodies)('%s', (_, { operation, field, target, list, along }) => 
 
 describe('traffic_source_id=1000 of a client that knows only its own identifiers', () => {
   let source: { id: number };
-  const api = (...args: Parameters<Company['api']>) => world.company.api(...args);
   const countRecords = async (path: string, query: object) =>
     (await api('get', path, { query })).body.metadata.total_count;
 
@@ -254,13 +253,11 @@ describe('traffic_source_id=1000 of a client that knows only its own identifiers
 });
 
 test('what a deleted record had is still found by its id', async () => {
-  const { id } = (
-    await world.company.api('post', 'traffic_sources', { body: { name: 'Of the past' } })
-  ).body.traffic_source;
+  const { id } = await createRecord('traffic_sources', { name: 'Of the past' });
   const path = `leads/${fixture.ids.leads}`;
-  await world.company.api('put', path, { body: { traffic_source_id: id } });
-  await world.company.api('delete', `traffic_sources/${id}`);
-  const response = await world.company.api('get', 'leads', { query: { traffic_source_id: id } });
+  await api('put', path, { body: { traffic_source_id: id } });
+  await api('delete', `traffic_sources/${id}`);
+  const response = await api('get', 'leads', { query: { traffic_source_id: id } });
   expect([response.status, response.body.metadata.total_count]).toEqual([200, 1]);
 });
 
@@ -270,10 +267,10 @@ test('ids that name nothing are refused, one that names a record is enough', asy
   );
   expect(lists.length).toBeGreaterThan(15);
   for (const { path } of lists) {
-    const nothing = await world.company.api('get', path, { query: { ids: '999999999' } });
+    const nothing = await api('get', path, { query: { ids: '999999999' } });
     expect([path, nothing.status, Object.keys(nothing.body.errors)]).toEqual([path, 422, ['ids']]);
   }
   const id = fixture.ids.buyers;
-  const { body } = await world.company.api('get', 'buyers', { query: { ids: `999999999,${id}` } });
+  const { body } = await api('get', 'buyers', { query: { ids: `999999999,${id}` } });
   expect(body.buyers).toMatchObject([{ id }]);
 });

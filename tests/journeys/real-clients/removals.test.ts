@@ -1,14 +1,11 @@
 import { contract, facets } from '../../../src/platform/contract/contract';
 import { createPartner } from '../../support/partner';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // `remove_*` of what is not there changes nothing, in every operation that has such a field.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { api, ok, create, createRecord } = world;
 
 const UNKNOWN = '0198f0c0-0000-7000-8000-000000000000';
 
@@ -39,24 +36,17 @@ test('each field that removes something is covered', () => {
 
 describe.each(removals)('$field of $path', ({ path, field, key }) => {
   const root = NAMES[path]!;
-  const ok = async (method: 'post' | 'put' | 'delete', to: string, body: object = {}) => {
-    const res = await world.company.api(method, to, { body });
-    if (res.status >= 300) throw new Error(`${to}: ${res.text}`);
-    return res.body;
-  };
   const newBuyer = async () => {
     const userBuyerId = `removed-${recordCount++}`;
-    const { buyer } = await ok('post', 'buyers', { user_buyer_id: userBuyerId });
-    return { id: buyer.id as number, uuid: buyer.uuid as string, user_buyer_id: userBuyerId };
+    const { id, uuid } = await createRecord('buyers', { user_buyer_id: userBuyerId });
+    return { id: id as number, uuid: uuid as string, user_buyer_id: userBuyerId };
   };
   /** A record with one buyer, and how its buyers are read. */
   const newRecord = async () => {
     const member = await newBuyer();
-    const { id } = (await ok('post', path, { name: `R ${recordCount++}`, buyer_ids: [member.id] }))[
-      root
-    ];
+    const id = await create(path, { name: `R ${recordCount++}`, buyer_ids: [member.id] });
     const members = async (): Promise<number[]> =>
-      (await world.company.api('get', `${path}/${id}`)).body[root].buyer_ids;
+      (await api('get', `${path}/${id}`)).body[root].buyer_ids;
     return { member, members, to: `${path}/${id}` };
   };
 
@@ -89,16 +79,15 @@ describe.each(removals)('$field of $path', ({ path, field, key }) => {
 
 test('a limited caller removes what it sees, and nothing of others', async () => {
   const { partner, buyer, offer } = await createPartner(world);
-  const hidden = (await world.company.api('post', 'buyers', { body: { user_buyer_id: 'hidden' } }))
-    .body.buyer.id;
+  const hidden = await create('buyers', { user_buyer_id: 'hidden' });
   const to = `offers/${offer}`;
-  await world.company.api('put', to, { body: { buyer_ids: [buyer, hidden] } });
+  await api('put', to, { body: { buyer_ids: [buyer, hidden] } });
   const remove = (body: object) => partner.api('put', to, { body });
   const statuses = [];
   statuses.push((await remove({ remove_buyer_ids: [hidden] })).status);
   statuses.push((await remove({ remove_user_buyer_ids: ['hidden', 'no such'] })).status);
   expect(statuses).toEqual([200, 200]);
-  const members = async () => (await world.company.api('get', to)).body.offer.buyer_ids as number[];
+  const members = async () => (await api('get', to)).body.offer.buyer_ids as number[];
   expect((await members()).toSorted()).toEqual([buyer, hidden].toSorted());
   await remove({ remove_buyer_ids: [buyer, hidden] });
   expect(await members()).toEqual([hidden]);

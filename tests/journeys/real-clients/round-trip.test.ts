@@ -6,24 +6,23 @@ import {
 } from '../../../src/platform/contract/contract';
 import { findStoredRecord, type StoredRecord } from '../../../src/api/records/stored-fields';
 import { createFixture, type Fixture } from '../../support/example';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // Derived from openapi.yaml: every record that a PUT changes is sent back as GET shows it.
 
-let world: World;
+const world = useWorld();
+const { api } = world;
 let fixture: Fixture;
 
 const EVENTS = ['lead_changed', 'call_changed', 'contact_fields_changed', 'lead_opted_out'];
 beforeAll(async () => {
-  world = await createWorld();
   fixture = await createFixture(world);
   await fillIn();
   for (const triggerType of EVENTS)
-    await world.company.api('post', 'outgoing_webhooks', {
+    await api('post', 'outgoing_webhooks', {
       body: { name: triggerType, trigger_type: triggerType, url: 'https://example.com/hook' },
     });
 });
-afterAll(() => world.close());
 
 type Fields = Record<string, unknown>;
 const records = contract.operations.flatMap((operation) => {
@@ -35,7 +34,7 @@ const records = contract.operations.flatMap((operation) => {
 async function fillIn() {
   const { ids } = fixture;
   const put = async (path: string, body: object) => {
-    const res = await world.company.api('put', path, { body });
+    const res = await api('put', path, { body });
     expect([path, res.status, res.body.errors]).toEqual([path, 200, {}]);
   };
   await put(`buyers/${ids.buyers}`, {
@@ -123,7 +122,7 @@ async function get(
   { root, serializer }: StoredRecord,
   query: object = serializer ? { serializer } : {},
 ): Promise<Fields> {
-  const res = await world.company.api('get', buildPath(operation), { query });
+  const res = await api('get', buildPath(operation), { query });
   expect(res.status).toBe(200);
   return res.body[root];
 }
@@ -139,7 +138,7 @@ const countTraces = async () =>
   )[0];
 
 const put = async (operation: Operation, body: unknown, more: object = {}) =>
-  world.company.api('put', buildPath(operation), { body, ...more });
+  api('put', buildPath(operation), { body, ...more });
 
 const listSerializers = ({ parameters }: Operation): (string | undefined)[] => {
   const serializer = parameters.find(({ name }) => name === 'serializer');
@@ -173,7 +172,7 @@ describe.each(records)('%s', (_, operation, record) => {
     const collection = operation.path.replace(/\/\{id\}$/, '');
     if (collection === operation.path) return; // The company is in no list.
     const zone = { ids: shown.id, time_zone: 'Asia/Kolkata' };
-    const listed = await world.company.api('get', collection, { query: zone });
+    const listed = await api('get', collection, { query: zone });
     const [listedRecord] = Object.values<Fields[]>(listed.body).find(Array.isArray)!;
     expect(listedRecord).toMatchObject({
       id: shown.id,

@@ -1,26 +1,12 @@
 import { applyCalls } from '../../../src/domain/leads/apply-calls';
 import { DIAL, NOON, runEngine, SMS, wait } from '../../support/leads';
 import { repetitions } from '../../support/repetitions';
-import {
-  BYE,
-  call,
-  convert,
-  loadLead,
-  NAG,
-  report,
-  schedules,
-  settle,
-  setUp,
-  addBuyer,
-  text,
-  time,
-  world,
-} from '../../support/schedule-events';
+import { BYE, NAG, useScheduleEvents } from '../../support/schedule-events';
 import { leadUpdate } from '../../support/write-leads';
 
-setUp();
-
-const { ok, startLead, hours, texts, events, status } = schedules;
+const here = useScheduleEvents();
+const { addBuyer, call, convert, events, hours, loadLead, ok, report } = here;
+const { settle, startLead, status, text, texts, time, world } = here;
 
 describe('exit_on', () => {
   test('is what a schedule has, by default conversions and opt-outs', async () => {

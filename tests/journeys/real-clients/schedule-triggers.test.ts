@@ -1,27 +1,14 @@
 import { startTriggered } from '../../../src/domain/leads/start-triggered';
 import { DIAL, SMS } from '../../support/leads';
 import { repetitions } from '../../support/repetitions';
-import {
-  call,
-  convert,
-  type Fields,
-  listLeads,
-  NAG,
-  report,
-  schedules,
-  settle,
-  setUp,
-  addBuyer,
-  text,
-  time,
-  world,
-} from '../../support/schedule-events';
+import { NAG, useScheduleEvents } from '../../support/schedule-events';
+import type { Fields } from '../../support/records';
 import { addRecording } from '../../support/recorded-calls';
 import { leadInsert } from '../../support/write-leads';
 
-setUp();
-
-const { ok, submitted, startLead, hours, texts } = schedules;
+const here = useScheduleEvents();
+const { addBuyer, call, convert, hours, listLeads, ok, report } = here;
+const { settle, startLead, submitted, text, texts, time, world } = here;
 
 describe('triggers', () => {
   /** A schedule that texts whom its triggers start. */

@@ -1,21 +1,11 @@
-import { createWorld, type World } from '../../support/world';
+import type { Fields } from '../../support/records';
+import { useWorld } from '../../support/use-world';
 
 // Clients read a record, change something, and send all of it back.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const { api, createRecord } = useWorld();
 
-type Fields = Record<string, unknown>;
-const api = (...args: Parameters<World['company']['api']>) => world.company.api(...args);
-const create = async (path: string, root: string, body: object) => {
-  const res = await api('post', path, { body });
-  expect([res.status, res.body.errors]).toEqual([201, {}]);
-  return res.body[root] as Fields & { id: number; checksum: string };
-};
-const buyer = (fields: object) => create('buyers', 'buyer', fields);
+const buyer = (fields: Fields) => createRecord('buyers', fields);
 
 test('what was changed is written, and nothing else', async () => {
   const shown = await buyer({ name: 'Before', tier: 3, record_token_filter_list: ['state:CA'] });
@@ -52,7 +42,7 @@ test('lists that are read as arrays are written as arrays, under the names that 
 });
 
 test('a group takes its limit of concurrency by either name', async () => {
-  const group = await create('buyer_groups', 'buyer_group', {
+  const group = await createRecord('buyer_groups', {
     name: 'g',
     concurrency_cap_limit: 4,
   });
@@ -99,7 +89,7 @@ test('every column that is refused is named at once, and nothing is written', as
 });
 
 test('long texts that differ are not taken for equal', async () => {
-  const shown = await create('traffic_sources', 'traffic_source', {
+  const shown = await createRecord('traffic_sources', {
     name: 'Long',
     description: 'a'.repeat(4_000),
   });
@@ -110,7 +100,7 @@ test('long texts that differ are not taken for equal', async () => {
 
 test('what a limited user cannot see is not cleared by sending the record back', async () => {
   const [ownBuyer, otherBuyer] = [await buyer({ name: 'Own' }), await buyer({ name: 'Other' })];
-  const group = await create('buyer_groups', 'buyer_group', {
+  const group = await createRecord('buyer_groups', {
     name: 'g',
     buyer_ids: [ownBuyer.id, otherBuyer.id],
   });

@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { startJobs } from '../../../src/main/background/start';
 import { stopLegs } from '../../../src/domain/calls/stop-legs';
-import { standingClock } from '../../support/clock';
 import { switchboard, type Bought } from '../../support/switchboard';
-import { startTwilio, type TwilioServer } from '../../support/twilio-server';
-import { createWorld, TWILIO_TOKEN, type World } from '../../support/world';
+import { useTwilio } from '../../support/use-twilio';
+import { TWILIO_TOKEN } from '../../support/world';
 import type { Element } from '../../support/xml';
 
 // Buyers that ring at once each ring for their own time, and are recorded by their own setting.
@@ -12,34 +11,20 @@ import type { Element } from '../../support/xml';
 /** Monday 08:30 in New York. */
 const MONDAY = '2026-06-01T12:30:00Z';
 
-let server: TwilioServer;
-let world: World;
+const here = useTwilio({ clock: MONDAY }, (twilio) => {
+  twilio.auth_token = TWILIO_TOKEN;
+  return {
+    PUBLIC_URL: 'https://calls.example.com',
+    TRUST_PROXY: '1',
+    CARRIER: 'twilio',
+    TWILIO_ACCOUNT_SID: twilio.account_sid,
+    TWILIO_BASE_URL: twilio.url,
+  };
+});
+const { world } = here;
+const time = world.clock;
 let on: ReturnType<typeof switchboard>;
-const time = standingClock(MONDAY);
-beforeAll(async () => {
-  server = await startTwilio();
-  server.auth_token = TWILIO_TOKEN;
-  world = await createWorld({
-    clock: time.read,
-    environment: {
-      PUBLIC_URL: 'https://calls.example.com',
-      TRUST_PROXY: '1',
-      CARRIER: 'twilio',
-      TWILIO_ACCOUNT_SID: server.account_sid,
-      TWILIO_BASE_URL: server.url,
-    },
-  });
-});
-beforeEach(async () => {
-  time.set(MONDAY);
-  server.trouble([]);
-  world.company = await world.addCompany();
-  on = switchboard(world, time);
-});
-afterAll(async () => {
-  await world.close();
-  await server.close();
-});
+beforeEach(() => void (on = switchboard(world, time)));
 
 interface Leg {
   noun: Element;
@@ -68,7 +53,7 @@ async function ring(buyers: Bought[]): Promise<Ringing> {
   const legs = new Map<string, Leg>();
   for (const [n, noun] of dial.children.entries()) {
     const legSid = `${sid}-${n}`;
-    server.calls.push({ sid: legSid, status: 'ringing' });
+    here.server.calls.push({ sid: legSid, status: 'ringing' });
     const report = (CallStatus: string) =>
       on.twiml(noun.attributes.statusCallback!, { CallSid: legSid, CallStatus });
     await report('initiated');
@@ -79,10 +64,10 @@ async function ring(buyers: Bought[]): Promise<Ringing> {
 }
 const setTime = (seconds: number) =>
   time.set(new Date(Date.parse(MONDAY) + seconds * 1000).toISOString());
-const atCarrier = ({ sid }: Leg) => server.calls.find((call) => call.sid === sid)!;
+const atCarrier = ({ sid }: Leg) => here.server.calls.find((call) => call.sid === sid)!;
 const listStatuses = async ({ sid }: Ringing) => on.attempts({ sid });
 const countRecordings = () =>
-  server.requests.filter(({ path }) => path.endsWith('/Recordings')).length;
+  here.server.requests.filter(({ path }) => path.endsWith('/Recordings')).length;
 const loadEvents = async ({ sid }: Ringing): Promise<string[]> => {
   const { id } = await on.loadCall({ sid });
   return (await on.ok('get', `calls/${id}/events`)).call_events.map(
@@ -134,7 +119,7 @@ describe('timeout_seconds', () => {
     ];
     const call = await ring([short, long]);
     setTime(15);
-    server.trouble([{ status: 503 }]);
+    here.server.trouble([{ status: 503 }]);
     expect(await stopLegs(world.deps)).toBe(0);
     expect(await stopLegs(world.deps)).toBe(0);
     setTime(20);
@@ -180,7 +165,7 @@ describe('record_calls', () => {
     await leg.report('in-progress');
     await leg.report('in-progress');
     expect(countRecordings() - before).toBe(1);
-    const request = server.requests.at(-1)!;
+    const request = here.server.requests.at(-1)!;
     expect(request.path).toBe(`Calls/${leg.sid}/Recordings`);
     await on.twiml(request.form.get('RecordingStatusCallback')!, {
       RecordingUrl: 'https://api.twilio.com/recordings/RE1',
@@ -229,7 +214,7 @@ describe('record_calls', () => {
     on = switchboard(world, time);
     const [recordedBuyer, otherBuyer] = [await on.buyer({ record_calls: true }), await on.buyer()];
     const mixed = await ring([recordedBuyer, otherBuyer]);
-    server.trouble([{ status: 400, code: 21219 }]);
+    here.server.trouble([{ status: 400, code: 21219 }]);
     await mixed.legs.get(recordedBuyer.number)!.report('in-progress');
     expect(await loadEvents(mixed)).toContain('recording_failed');
     expect(await listStatuses(mixed)).toEqual(['connected', 'released']);

@@ -3,22 +3,21 @@ import { contract, facets, type Operation } from '../../../src/platform/contract
 import { maskUrl } from '../../../src/api/log-url';
 import { findStoredRecord } from '../../../src/api/records/stored-fields';
 import { createFixture, type Fixture } from '../../support/example';
-import { basic, createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import { basic } from '../../support/world';
 
 // Requests as real clients spell them, derived from openapi.yaml where that is possible.
 
-let world: World;
+const world = useWorld();
+const { api, createRecord } = world;
 let fixture: Fixture;
 beforeAll(async () => {
-  world = await createWorld();
   fixture = await createFixture(world);
 });
-afterAll(() => world.close());
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
-const api = (...args: Parameters<World['company']['api']>) => world.company.api(...args);
 const form = (path: string, body: string) => api('post', path, { body, headers: FORM });
-const buyer = async (fields: object) => (await api('post', 'buyers', { body: fields })).body.buyer;
+const buyer = (fields: object) => createRecord('buyers', fields);
 
 const updates = contract.operations.flatMap((operation) => {
   const record = findStoredRecord(operation);

@@ -1,12 +1,10 @@
 import { startJobs } from '../../../src/main/background/start';
 import { startTriggered } from '../../../src/domain/leads/start-triggered';
 import { eventually } from '../../support/engine-process';
-import { call, listLeads, schedules, settle, setUp, world } from '../../support/schedule-events';
+import { useScheduleEvents } from '../../support/schedule-events';
 import { leadInsert } from '../../support/write-leads';
 
-setUp();
-
-const { ok, submitted } = schedules;
+const { call, listLeads, ok, settle, submitted, world } = useScheduleEvents();
 
 describe('triggers of schedules', () => {
   const createTriggered = async (offerId: number, triggers: object[]) =>

@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
 import { CALLER, on, setUp, world } from '../../support/carrier-calls';
-import type { World } from '../../support/world';
 
 // Uploaded lists of ZIP codes, which filters name.
 
@@ -8,7 +7,7 @@ type Fields = Record<string, unknown>;
 
 setUp();
 
-const api = (...args: Parameters<World['company']['api']>) => world.company.api(...args);
+const { api } = world;
 const createList = async (body: Fields) => (await on.ok('post', 'value_lists', body)).value_list;
 const loadValues = async (id: number, query = {}) =>
   (await api('get', `value_lists/${id}/values`, { query })).body.values;

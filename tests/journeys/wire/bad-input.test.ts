@@ -1,19 +1,17 @@
 import request from 'supertest';
-import { basic, createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import { basic } from '../../support/world';
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { createRecord, api } = world;
 
 const raw = () => request(world.app);
 const forgeCursor = (position: unknown[]) =>
   Buffer.from(JSON.stringify(position)).toString('base64url');
 
 test('all wrong fields are named at once, with what is allowed; nothing is created', async () => {
-  const before = (await world.company.api('get', 'buyers')).body.metadata.total_count;
-  const res = await world.company.api('post', 'buyers', {
+  const before = (await api('get', 'buyers')).body.metadata.total_count;
+  const res = await api('post', 'buyers', {
     body: {
       timeout_seconds: 11,
       number: '555',
@@ -45,7 +43,7 @@ test('all wrong fields are named at once, with what is allowed; nothing is creat
     nme: ['is not a field of this operation; did you mean name?'],
     route_by_type: [expect.stringContaining('tier, revenue, epc')],
   });
-  expect((await world.company.api('get', 'buyers')).body.metadata.total_count).toBe(before);
+  expect((await api('get', 'buyers')).body.metadata.total_count).toBe(before);
 });
 
 test.each([
@@ -63,7 +61,7 @@ test.each([
   'tel:+13105550123',
   '',
 ])('the number %p is refused', async (number) => {
-  expect((await world.company.api('post', 'buyers', { body: { number } })).body.errors).toEqual({
+  expect((await api('post', 'buyers', { body: { number } })).body.errors).toEqual({
     number: [expect.any(String)],
   });
 });
@@ -74,9 +72,7 @@ test.each([
   'sips:desk@10.0.0.1:5061;transport=tls',
   'sip:+13105550123@pbx.example.com',
 ])('the number %p is accepted', async (number) => {
-  expect((await world.company.api('post', 'buyers', { body: { number } })).body.buyer.number).toBe(
-    number,
-  );
+  expect((await createRecord('buyers', { number })).number).toBe(number);
 });
 
 test.each([
@@ -143,7 +139,7 @@ test.each([
   { time_zone: 'EST' },
   { time_zone: 'IST' },
 ])('the body %j is refused', async (body) => {
-  expect((await world.company.api('post', 'buyers', { body })).status).toBe(422);
+  expect((await api('post', 'buyers', { body })).status).toBe(422);
 });
 
 test.each([
@@ -153,7 +149,7 @@ test.each([
   ['a zone of a megabyte', { time_zone: 'x'.repeat(900_000) }],
 ])('%s is refused quickly', async (_, body) => {
   // A pattern that backtracks over it would run into the test's time-out.
-  expect((await world.company.api('post', 'buyers', { body })).status).toBe(422);
+  expect((await api('post', 'buyers', { body })).status).toBe(422);
 });
 
 test('the largest schedule that the contract allows is accepted', async () => {
@@ -167,7 +163,7 @@ test('the largest schedule that the contract allows is accepted', async () => {
     buyer_conversions_attributes: conversions,
     schedule: [],
   }));
-  const res = await world.company.api('post', 'buyers', {
+  const res = await api('post', 'buyers', {
     body: { buyer_conversions_schedule: frames },
   });
   expect([res.status, res.body.buyer.buyer_conversions_schedule.length]).toEqual([201, 50]);
@@ -179,15 +175,15 @@ test('an unknown path is 404 in the same shape, with a request id', async () => 
 });
 
 test('the same key in query and body is not an error; the body wins', async () => {
-  const res = await world.company.api('post', 'buyers?serializer=buyer', {
+  const res = await api('post', 'buyers?serializer=buyer', {
     body: { name: 'x', serializer: 'buyer_grid' },
   });
   expect(res.body.buyer.call_limit_id).toEqual(expect.any(Number));
-  const both = await world.company.api('post', 'buyers?name=query&tier=9', {
+  const both = await api('post', 'buyers?name=query&tier=9', {
     body: { name: 'body', tier: 2 },
   });
   expect([both.status, both.body.buyer?.name, both.body.buyer?.tier]).toEqual([201, 'body', 2]);
-  expect((await world.company.api('post', 'buyers?name=query', { body: {} })).body.errors).toEqual({
+  expect((await api('post', 'buyers?name=query', { body: {} })).body.errors).toEqual({
     name: [expect.any(String)],
   });
 });

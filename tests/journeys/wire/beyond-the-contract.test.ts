@@ -5,28 +5,14 @@ import {
   type Operation,
   type Schema,
 } from '../../../src/platform/contract/contract';
-import { basic, createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import { basic } from '../../support/world';
 
 // Input that is accepted beyond openapi.yaml, because SDKs can only send one spelling: each
 // extension that declares it is tried.
 
-let world: World;
-let app: World['app'];
-beforeAll(async () => {
-  world = await createWorld();
-  app = world.app;
-});
-afterAll(() => world.close());
-
-const api = (method: string, path: string, options: object = {}) =>
-  world.company.api(method as 'get', path, options);
-const createRecord = async (path: string, body: object) => {
-  const res = await api('post', path, { body });
-  expect([res.status, res.body.errors]).toEqual([201, {}]);
-  return Object.values(res.body).find(
-    (value) => typeof value === 'object' && value !== null && 'id' in value,
-  ) as { id: number; uuid: string };
-};
+const world = useWorld();
+const { api, createRecord } = world;
 
 /** Every field of every body with what it accepts beyond its type. */
 function listAcceptingFields(type: string): string[] {
@@ -89,11 +75,11 @@ test('csv_headers may also be called headers, and be a list or a text', async ()
 
 test('a form and a multipart form are read like JSON where x-also-accepts names them', async () => {
   const send = () =>
-    request(app).post('/api/v1/offers').set('Authorization', basic(world.company.auth));
+    request(world.app).post('/api/v1/offers').set('Authorization', basic(world.company.auth));
   expect((await send().type('form').send({ name: 'By form' })).body.offer.name).toBe('By form');
   const byMultipart = await send().field('name', 'By multipart');
   expect(byMultipart.body.offer.name).toBe('By multipart');
-  const list = await request(app)
+  const list = await request(world.app)
     .post('/api/v1/buyer_suppressions')
     .set('Authorization', basic(world.company.auth))
     .field('name', 'With a file')

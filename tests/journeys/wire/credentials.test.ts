@@ -1,11 +1,9 @@
 import request from 'supertest';
-import { caller, createWorld, type World } from '../../support/world';
+import { caller } from '../../support/world';
+import { openWorld, useWorld } from '../../support/use-world';
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { api } = world;
 
 const raw = () => request(world.app);
 const createToken = () =>
@@ -44,7 +42,7 @@ test('me returns the caller and what the caller may do', async () => {
     permissions: ['buyers:read', 'buyers:create'],
     company: { id: Number(world.company.id) },
   });
-  expect((await world.company.api('get', 'me')).body.me).toMatchObject({
+  expect((await api('get', 'me')).body.me).toMatchObject({
     kind: 'key_pair',
     superuser: true,
     user: null,
@@ -60,7 +58,7 @@ test.each([
   'Digest abc',
   `Basic ${'A'.repeat(5000)}`,
 ])('the header %p is 401', async (header) => {
-  const fresh = await createWorld();
+  const fresh = await openWorld();
   expect((await request(fresh.app).get('/api/v1/me').set('Authorization', header)).status).toBe(
     401,
   );
@@ -79,18 +77,18 @@ test('a token that is not a text is 401', async () => {
 });
 
 test('credentials expire at their time and are refused once revoked', async () => {
-  const fresh = await createWorld();
+  const fresh = await openWorld();
   const expired = await fresh.credentials(fresh.company, [], {
     expires_at: new Date(Date.now() - 1000),
   });
-  expect((await fresh.company.api('get', 'me', { auth: expired })).status).toBe(401);
-  const response = await fresh.company.api('post', 'access_tokens', {
+  expect((await fresh.api('get', 'me', { auth: expired })).status).toBe(401);
+  const response = await fresh.api('post', 'access_tokens', {
     body: { name: 'k', kind: 'key_pair', permissions: ['buyers:read'] },
   });
   const auth = `${response.body.access_token.public_key}:${response.body.private_key}`;
-  expect((await fresh.company.api('get', 'buyers', { auth })).status).toBe(200);
-  await fresh.company.api('delete', `access_tokens/${response.body.access_token.id}`);
-  expect((await fresh.company.api('get', 'buyers', { auth })).status).toBe(401);
+  expect((await fresh.api('get', 'buyers', { auth })).status).toBe(200);
+  await fresh.api('delete', `access_tokens/${response.body.access_token.id}`);
+  expect((await fresh.api('get', 'buyers', { auth })).status).toBe(401);
   await fresh.close();
 });
 
@@ -105,7 +103,7 @@ test('credentials are stored as keyed digests: no secret is in the database', as
 test('a caller cannot give others more rights than the caller has', async () => {
   const auth = await world.credentials(world.company, ['access_tokens:create', 'buyers:read']);
   const create = (body: object) =>
-    world.company.api('post', 'access_tokens', {
+    api('post', 'access_tokens', {
       auth,
       body: { name: 'k', kind: 'key_pair', ...body },
     });

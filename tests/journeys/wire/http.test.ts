@@ -1,16 +1,13 @@
 import request from 'supertest';
-import { basic, createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import { basic } from '../../support/world';
 
 // Parts of the server in addition to the operations of the contract.
 
 const METRICS_TOKEN = 'a-token-of-the-metrics';
-let world: World;
-beforeAll(async () => {
-  world = await createWorld({
-    environment: { CORS_ORIGINS: 'https://app.example.com', METRICS_TOKEN },
-  });
+const world = useWorld({
+  environment: { CORS_ORIGINS: 'https://app.example.com', METRICS_TOKEN },
 });
-afterAll(() => world.close());
 
 const raw = () => request(world.app);
 

@@ -1,17 +1,7 @@
-import {
-  api,
-  complete,
-  faults,
-  type Fields,
-  createLead,
-  post,
-  setUp,
-  shop,
-  listWarnings,
-  world,
-} from '../../support/submissions';
+import type { Fields } from '../../support/records';
+import { useSubmissions } from '../../support/submissions';
 
-setUp();
+const { api, complete, createLead, faults, listWarnings, post, shop, world } = useSubmissions();
 
 describe('what cannot be a lead', () => {
   const raw = (json: string) =>

@@ -1,24 +1,11 @@
 import { openShop, runEngine } from '../../support/leads';
-import {
-  api,
-  busy,
-  complete,
-  faults,
-  type Fields,
-  createLead,
-  post,
-  listSent,
-  setUp,
-  shop,
-  theirs,
-  time,
-  createBusyLead,
-  listWarnings,
-  world,
-} from '../../support/submissions';
 import { type Company } from '../../support/world';
+import type { Fields } from '../../support/records';
+import { useSubmissions } from '../../support/submissions';
 
-setUp();
+const here = useSubmissions();
+const { api, busy, complete, createBusyLead, createLead, faults, listSent } = here;
+const { listWarnings, post, shop, theirs, time, world } = here;
 
 describe('the parameter', () => {
   test(

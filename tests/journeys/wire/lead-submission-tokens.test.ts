@@ -1,9 +1,9 @@
 import request from 'supertest';
 import { openShop } from '../../support/leads';
-import { api, createLead, post, setUp, theirShop, theirs, world } from '../../support/submissions';
 import { basic } from '../../support/world';
+import { useSubmissions } from '../../support/submissions';
 
-setUp();
+const { api, createLead, post, theirShop, theirs, world } = useSubmissions();
 
 describe('the lead token', () => {
   const leads = async () => [

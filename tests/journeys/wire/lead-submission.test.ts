@@ -1,17 +1,8 @@
-import {
-  api,
-  complete,
-  type Fields,
-  instant,
-  createLead,
-  post,
-  setUp,
-  shop,
-  listWarnings,
-} from '../../support/submissions';
 import { type Company } from '../../support/world';
+import type { Fields } from '../../support/records';
+import { instant, useSubmissions } from '../../support/submissions';
 
-setUp();
+const { api, complete, createLead, listWarnings, post, shop } = useSubmissions();
 
 describe('a lead is the same', () => {
   const ann = { email: 'ann@example.com', sub_id: 's-1', first_name: 'Ann', zip: '90210' };

@@ -1,15 +1,15 @@
 import { projection } from '../../../src/domain/buyers/buyers-columns';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 import { listTemplate } from '../../../src/data/projection/list-statements';
 
-let world: World;
+const world = useWorld();
+const { api } = world;
 const names = ['delta', 'alpha', 'echo', 'bravo', 'charlie', 'golf', 'foxtrot'];
 const ids: number[] = [];
 
 beforeAll(async () => {
-  world = await createWorld();
   for (const [n, name] of names.entries()) {
-    const res = await world.company.api('post', 'buyers', {
+    const res = await api('post', 'buyers', {
       body: {
         name: n === 6 ? undefined : name,
         tier: n % 3,
@@ -21,9 +21,8 @@ beforeAll(async () => {
     ids.push(res.body.buyer.id);
   }
 });
-afterAll(() => world.close());
 
-const get = async (path: string) => (await world.company.api('get', path)).body;
+const get = async (path: string) => (await api('get', path)).body;
 const listIndexes = async (query: string) =>
   (await get(`buyers?${query}`)).buyers.map(({ id }: { id: number }) => ids.indexOf(id));
 
@@ -100,7 +99,7 @@ describe('pages and cursors', () => {
     'the cursor %s is refused',
     async (cursor) => {
       for (const sort of ['', '&order=name']) {
-        const res = await world.company.api('get', `buyers?cursor=${cursor}${sort}`);
+        const res = await api('get', `buyers?cursor=${cursor}${sort}`);
         expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['cursor']]);
       }
     },
@@ -126,7 +125,7 @@ describe('pages and cursors', () => {
   });
 
   test('the cursor of a record that does not exist is refused in an order that needs it', async () => {
-    expect((await world.company.api('get', 'buyers?order=name&cursor=987654321')).status).toBe(422);
+    expect((await api('get', 'buyers?order=name&cursor=987654321')).status).toBe(422);
   });
 });
 
@@ -151,7 +150,7 @@ describe('filters', () => {
     expect(await listIndexes('order=name&order_dir=desc')).toEqual([6, 5, 2, 0, 4, 3, 1]);
   });
   test('an unknown order is refused with those that are known', async () => {
-    const res = await world.company.api('get', 'buyers?order=shoe_size');
+    const res = await api('get', 'buyers?order=shoe_size');
     expect(res.body.errors.order[0]).toContain('user_buyer_id');
   });
 });
@@ -190,15 +189,15 @@ describe('columns', () => {
       'paused_by_user_id',
       'team_ids',
     ]);
-    expect((await world.company.api('get', 'buyers?serializer=nonsense')).status).toBe(422);
+    expect((await api('get', 'buyers?serializer=nonsense')).status).toBe(422);
   });
 });
 
 describe('CSV', () => {
   test('by ending, by format and by Accept: the whole result with the same columns', async () => {
-    const ending = await world.company.api('get', 'buyers.csv?columns=id,name,paused');
-    const format = await world.company.api('get', 'buyers?columns=id,name,paused&format=csv');
-    const accept = await world.company.api('get', 'buyers?columns=id,name,paused', {
+    const ending = await api('get', 'buyers.csv?columns=id,name,paused');
+    const format = await api('get', 'buyers?columns=id,name,paused&format=csv');
+    const accept = await api('get', 'buyers?columns=id,name,paused', {
       headers: { Accept: 'text/csv' },
     });
     expect(ending.headers['content-type']).toBe('text/csv; charset=utf-8');
@@ -215,13 +214,13 @@ describe('CSV', () => {
     expect((await get('access_tokens.json')).metadata.root).toBe('access_tokens');
     expect((await get('collections/route_by_type.json')).metadata.root).toBe('collection');
     expect(
-      (await world.company.api('get', 'buyers?format=json', { headers: { Accept: 'text/csv' } }))
-        .body.metadata.root,
+      (await api('get', 'buyers?format=json', { headers: { Accept: 'text/csv' } })).body.metadata
+        .root,
     ).toBe('buyers');
-    expect((await world.company.api('get', 'access_tokens.csv')).status).toBe(404);
+    expect((await api('get', 'access_tokens.csv')).status).toBe(404);
   });
   test('has every column of the resource by default, filters, and orders', async () => {
-    const all = await world.company.api('get', 'buyers.csv?paused=no&order=name&order_dir=desc');
+    const all = await api('get', 'buyers.csv?paused=no&order=name&order_dir=desc');
     const [header, first] = all.text.split('\n');
     expect(header!.split(',')).toEqual(Object.keys((await get('buyers?per_page=1')).buyers[0]));
     expect(first!.startsWith(`${ids[5]},`)).toBe(true);
@@ -266,7 +265,7 @@ describe('CSV', () => {
   });
   test('a client that disconnects leaves no connection open', async () => {
     const before = world.deps.database.pool.totalCount;
-    await Promise.all(Array.from({ length: 5 }, () => world.company.api('head', 'buyers.csv')));
+    await Promise.all(Array.from({ length: 5 }, () => api('head', 'buyers.csv')));
     expect((await get('buyers')).success).toBe(true);
     expect(world.deps.database.pool.totalCount).toBeLessThanOrEqual(before + 16);
     expect(world.deps.database.pool.waitingCount).toBe(0);

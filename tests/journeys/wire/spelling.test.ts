@@ -1,17 +1,10 @@
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { api, createRecord } = world;
 
-const create = (body: object) => world.company.api('post', 'buyers', { body });
-const createBuyer = async (body: object) => {
-  const res = await create(body);
-  expect([res.status, res.body.errors]).toEqual([201, {}]);
-  return res.body.buyer;
-};
+const create = (body: object) => api('post', 'buyers', { body });
+const createBuyer = (body: object) => createRecord('buyers', body);
 
 describe('booleans', () => {
   test.each(['1', 'true', 'yes', 'on', 'YES', 'True', 1, true])('%p is true', async (paused) =>
@@ -44,7 +37,7 @@ describe('numbers', () => {
   test.each(['Infinity', '1e9', '0x10', '1e999', '-1', '0', '1001', '1.5', 'ten'])(
     'per_page=%p is refused',
     async (perPage) => {
-      const res = await world.company.api('get', `buyers?per_page=${perPage}`);
+      const res = await api('get', `buyers?per_page=${perPage}`);
       expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['per_page']]);
     },
   );
@@ -69,7 +62,7 @@ describe('blanks', () => {
         record_token_filter_list: ['a:b'],
         user_buyer_id: `u${String(blank)}`,
       });
-      const res = await world.company.api('put', `buyers/${id}`, {
+      const res = await api('put', `buyers/${id}`, {
         body: {
           dtmf_tones: blank,
           tier: blank,
@@ -95,7 +88,7 @@ describe('lists', () => {
   test('as JSON, as one string, as repeated keys and with brackets are the same list', async () => {
     const ids = [(await createBuyer({})).id, (await createBuyer({})).id];
     const group = async (send: { body: unknown; headers?: Record<string, string> }) => {
-      const res = await world.company.api('post', 'buyer_groups', send);
+      const res = await api('post', 'buyer_groups', send);
       expect([res.status, res.body.errors]).toEqual([201, {}]);
       return res.body.buyer_group.buyer_ids;
     };
@@ -117,16 +110,14 @@ describe('lists', () => {
       `ids%5B%5D=${ids[0]}&ids%5B%5D=${ids[1]}`,
     ]) {
       expect(
-        (await world.company.api('get', `buyers?${query}`)).body.buyers.map(
-          ({ id }: { id: number }) => id,
-        ),
+        (await api('get', `buyers?${query}`)).body.buyers.map(({ id }: { id: number }) => id),
       ).toEqual(ids);
     }
   });
 
   test('more than twenty with brackets are still a list', async () => {
     const query = Array.from({ length: 60 }, (_, n) => `ids[]=${n + 1}`).join('&');
-    expect((await world.company.api('get', `buyers?${query}`)).status).toBe(200);
+    expect((await api('get', `buyers?${query}`)).status).toBe(200);
   });
 
   test('token filters may hold commas in their values', async () => {
@@ -153,7 +144,7 @@ describe('times', () => {
     ['2026-03-05 12:34:56', at],
     ['2026-03-05', '2026-03-05T00:00:00.000Z'],
   ])('%s', async (text, instant) => {
-    const res = await world.company.api('post', 'access_tokens', {
+    const res = await api('post', 'access_tokens', {
       body: { name: 'k', kind: 'key_pair', expires_at: text },
     });
     expect([res.status, new Date(res.body.access_token?.expires_at).toISOString()]).toEqual([
@@ -170,7 +161,7 @@ describe('times', () => {
     '2026-03-05 12:34:56 +9900',
     '12/31/2026',
   ])('%p is refused', async (text) => {
-    const res = await world.company.api('get', 'buyers', { query: { created_at_from: text } });
+    const res = await api('get', 'buyers', { query: { created_at_from: text } });
     expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['created_at_from']]);
   });
 
@@ -178,7 +169,7 @@ describe('times', () => {
     const { id } = await createBuyer({ name: 'Timed' });
     await world.sql("UPDATE buyers SET created_at = '2026-03-08T07:30:00Z' WHERE id = $1", [id]);
     const countBuyers = async (query: string) =>
-      (await world.company.api('get', `buyers?ids=${id}&${query}`)).body.buyers.length;
+      (await api('get', `buyers?ids=${id}&${query}`)).body.buyers.length;
     const zone = 'time_zone=America%2FNew_York';
     expect(
       await countBuyers(
@@ -192,15 +183,12 @@ describe('times', () => {
       ),
     ).toBe(1);
     expect(await countBuyers('created_at_from=2026-03-08%2009:30:00%20%2B0200')).toBe(1);
-    const shown = await world.company.api(
+    const shown = await api(
       'get',
       `buyers?ids=${id}&columns=created_at&time_zone=Eastern Time (US %26 Canada)`,
     );
     expect(shown.body.buyers).toEqual([{ created_at: '2026-03-08T03:30:00.000-04:00' }]);
-    const kolkata = await world.company.api(
-      'get',
-      `buyers?ids=${id}&columns=created_at&time_zone=Asia/Kolkata`,
-    );
+    const kolkata = await api('get', `buyers?ids=${id}&columns=created_at&time_zone=Asia/Kolkata`);
     expect(kolkata.body.buyers).toEqual([{ created_at: '2026-03-08T13:00:00.000+05:30' }]);
   });
 });
@@ -209,8 +197,8 @@ describe('references', () => {
   test('take the number or the uuid, as text or number', async () => {
     const buyer = await createBuyer({});
     for (const name of [buyer.id, String(buyer.id), buyer.uuid, buyer.uuid.toUpperCase()]) {
-      expect((await world.company.api('get', `buyers/${name}`)).body.buyer.id).toBe(buyer.id);
-      const group = await world.company.api('post', 'buyer_groups', {
+      expect((await api('get', `buyers/${name}`)).body.buyer.id).toBe(buyer.id);
+      const group = await api('post', 'buyer_groups', {
         body: { name: 'g', buyer_ids: [name] },
       });
       expect(group.body.buyer_group.buyer_ids).toEqual([buyer.id]);
@@ -230,6 +218,6 @@ describe('text that PostgreSQL cannot store', () => {
     ).toBe(422);
     expect((await create({ [text]: 1 })).status).toBe(422);
     if (text.includes('\u0000'))
-      expect((await world.company.api('get', 'buyers?fulltext=a%00b')).status).toBe(422);
+      expect((await api('get', 'buyers?fulltext=a%00b')).status).toBe(422);
   });
 });

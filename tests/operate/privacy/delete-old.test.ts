@@ -1,7 +1,7 @@
 import { deleteOldRecords } from '../../../src/operate/privacy/delete-old';
 import { standingClock } from '../../support/clock';
 import { EMAIL, NOON, openShop, runEngine, SMS, submit, type Shop } from '../../support/leads';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // Records are deleted once they are older than they are kept, with what belongs to them, and all
 // counts stay exact.
@@ -9,22 +9,19 @@ import { createWorld, type World } from '../../support/world';
 const DAY_MS = 86_400_000;
 const KEEP_ALL = { call_days: 0, lead_days: 0, message_days: 0, change_log_days: 0 };
 const time = standingClock(NOON);
-let world: World;
+const world = useWorld({ clock: time.read });
+const { api } = world;
 let shop: Shop;
 beforeAll(async () => {
-  world = await createWorld({ clock: time.read });
   shop = await openShop(world, [SMS, EMAIL]);
-  const { api } = world.company;
-  const response = await api('post', 'buyers', { body: { name: 'Buyer', number: '+12135550111' } });
-  await api('put', `offers/${shop.offer.id}`, { body: { buyer_ids: [response.body.buyer.id] } });
+  const buyer = await world.create('buyers', { name: 'Buyer', number: '+12135550111' });
+  await api('put', `offers/${shop.offer.id}`, { body: { buyer_ids: [buyer] } });
   await createActivity('3105550123', -100);
   await createActivity('3105550124', -10);
 });
-afterAll(() => world.close());
 
 /** A lead is contacted, calls a buyer, which pays, and ends. */
 async function createActivity(callerId: string, days: number): Promise<void> {
-  const { api } = world.company;
   time.set(new Date(Date.parse(NOON) + days * DAY_MS).toISOString());
   await submit(world, shop.schedule.lead_token, { caller_id: callerId });
   await runEngine(world);
@@ -54,7 +51,7 @@ const countRows = async (table: string): Promise<number> => {
 
 /** The count of a list, which must be that of the rows. */
 async function loadExactCount(path: string): Promise<number> {
-  const { body } = await world.company.api('get', path, { query: { per_page: 1 } });
+  const { body } = await api('get', path, { query: { per_page: 1 } });
   expect([path, body.metadata.total_count]).toEqual([path, await countRows(path)]);
   return body.metadata.total_count;
 }
@@ -98,12 +95,11 @@ test('calls, with what belongs to them', async () => {
   await remove({ call_days: 30 });
   expect(await loadExactCount('calls')).toBe(1);
   expect(await Promise.all(parts.map(countRows))).toEqual(before.map((rows) => rows / 2));
-  const { body } = await world.company.api('get', 'calls', { query: { category: 'inbound' } });
+  const { body } = await api('get', 'calls', { query: { category: 'inbound' } });
   expect(body.metadata.total_count).toBe(body.calls.length);
 });
 
 test('a deleted lead, and a call in progress only when it has ended', async () => {
-  const { api } = world.company;
   const [lead] = await world.sql<{ id: string }>('SELECT id FROM leads');
   await api('delete', `leads/${lead!.id}`);
   const callResponse = await api('post', 'call_sessions', {

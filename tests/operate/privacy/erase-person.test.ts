@@ -1,35 +1,29 @@
 import { erasePerson } from '../../../src/operate/privacy/erase-person';
-import { standingClock } from '../../support/clock';
 import { EMAIL, NOON, openShop, runEngine, SMS, submit, type Shop } from '../../support/leads';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // After a person was erased, no table of the database has the number, the address or the name, but
 // for what keeps the person from being contacted.
 
-const time = standingClock(NOON);
 const NUMBER = '13105550188';
 const OTHER = '13105550189';
 const PERSON = { email: 'frieda.quux@example.com', first_name: 'Friedaquux', zip: '90210' };
 
-let world: World;
+const world = useWorld({ clock: NOON });
+const { api, create, clock: time } = world;
 let shop: Shop;
 beforeAll(async () => {
-  world = await createWorld({ clock: time.read });
   shop = await openShop(world, [SMS, EMAIL]);
-  const { api } = world.company;
-  await api('post', 'buyers', { body: { name: 'Buyer', number: '+12135550111' } });
-  const [{ id } = { id: '' }] = await world.sql<{ id: string }>('SELECT id FROM buyers');
-  await api('put', `offers/${shop.offer.id}`, { body: { buyer_ids: [Number(id)] } });
+  const buyer = await create('buyers', { name: 'Buyer', number: '+12135550111' });
+  await api('put', `offers/${shop.offer.id}`, { body: { buyer_ids: [buyer] } });
   for (const triggerType of ['lead_created', 'call_ended'])
     await api('post', 'outgoing_webhooks', {
       body: { name: triggerType, trigger_type: triggerType, url: 'https://hooks.example/' },
     });
 });
-afterAll(() => world.close());
 
 /** A lead of the number, which is contacted, and which then calls a buyer. */
 async function createHistory(number: string): Promise<void> {
-  const { api } = world.company;
   await submit(world, shop.schedule.lead_token, { caller_id: number, ...PERSON });
   await runEngine(world);
   const { body } = await api('post', 'call_sessions', {
@@ -54,7 +48,7 @@ async function createHistory(number: string): Promise<void> {
 }
 
 const complete = (uuid: string) =>
-  world.company.api('post', `call_sessions/${uuid}/events`, {
+  api('post', `call_sessions/${uuid}/events`, {
     body: { event: 'completed' },
   });
 
@@ -75,7 +69,7 @@ const erase = (number = NUMBER) =>
   erasePerson(world.deps.tenants, world.company.id, { number, now: time.read() });
 
 const total = async (path: string) =>
-  (await world.company.api('get', path, { query: { per_page: 1 } })).body.metadata.total_count;
+  (await api('get', path, { query: { per_page: 1 } })).body.metadata.total_count;
 
 test('nothing is left of the person, and everything of others', async () => {
   await createHistory(NUMBER);
@@ -107,14 +101,13 @@ test('counts stay exact, and calls remain in reports', async () => {
   }
   const [calls] = await world.sql<{ n: string }>('SELECT count(*) AS n FROM calls');
   expect(await total('calls')).toBe(Number(calls!.n));
-  const { body } = await world.company.api('get', 'calls', { query: { per_page: 100 } });
+  const { body } = await api('get', 'calls', { query: { per_page: 100 } });
   expect(body.calls.some((call: { caller_number: unknown }) => call.caller_number === null)).toBe(
     true,
   );
 });
 
 test('what keeps the person from being contacted stays, and is named', async () => {
-  const { api } = world.company;
   const list = await api('post', 'buyer_suppressions', { body: { name: 'Do not call' } });
   const { id } = list.body.buyer_suppression;
   await api('post', `buyer_suppressions/${id}/caller_block`, {
@@ -127,7 +120,6 @@ test('what keeps the person from being contacted stays, and is named', async () 
 });
 
 test('a person who is in a call is not erased', async () => {
-  const { api } = world.company;
   const { body } = await api('post', 'call_sessions', {
     body: { offer_id: shop.offer.id, caller_number: `+${OTHER}` },
   });

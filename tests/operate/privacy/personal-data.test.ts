@@ -3,16 +3,12 @@ import {
   PERSONAL_DATA,
   REDACTED_TABLES,
 } from '../../../src/operate/privacy/personal-data';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // The declaration of what belongs to a person is that of the schema: every column that can hold
 // text or a telephone number is in it once, and nothing else is.
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 interface Column {
   name: string;

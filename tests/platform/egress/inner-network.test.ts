@@ -1,24 +1,21 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { Running } from '../../../src/data/jobs/loop';
 import { startWebhooks } from '../../../src/main/background/webhook-loops';
 import { createGuardedRequest } from '../../../src/platform/egress/guarded-request';
 import type { Lookup } from '../../../src/platform/egress/resolve-names';
 import { eventually } from '../../support/engine-process';
 import { LITERALS } from '../../support/refused-hosts';
 import { buildWebhookHelpers } from '../../support/webhooks';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // URLs of customers must not lead into an inner network. A canary on loopback counts connections.
 
 const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
 );
-let world: World;
-let here: ReturnType<typeof buildWebhookHelpers>;
-let running: Running | undefined;
-const closing: (() => unknown)[] = [];
+const world = useWorld({ fresh: 'world' });
+const here = buildWebhookHelpers(world);
 
 async function canary(host: string, port = 0) {
   const state = { connections: 0, port: 0 };
@@ -28,14 +25,14 @@ async function canary(host: string, port = 0) {
   );
   await new Promise<void>((done) => server.listen(port, host, done));
   state.port = (server.address() as AddressInfo).port;
-  closing.push(() => (server.closeAllConnections(), server.close()));
+  world.closeLater(() => (server.closeAllConnections(), server.close()));
   return state;
 }
 
 const begin = (lookup: Lookup, allowNetworks: string[] = []) => {
   const request = createGuardedRequest({ allow_networks: allowNetworks, lookup });
-  closing.push(request.close);
-  running = startWebhooks({ ...world.deps, request }, { delays: [5] });
+  world.closeLater(request.close);
+  world.closeLater(startWebhooks({ ...world.deps, request }, { delays: [5] }).stop);
 };
 const names =
   (...answers: string[][]): Lookup =>
@@ -44,17 +41,6 @@ const names =
       address,
       family: address.includes(':') ? 6 : 4,
     }));
-
-beforeEach(async () => {
-  world = await createWorld();
-  here = buildWebhookHelpers(world);
-});
-afterEach(async () => {
-  await running?.stop();
-  running = undefined;
-  for (const close of closing.splice(0).toReversed()) await close();
-  await world.close();
-});
 
 test('inner addresses are not saved; deliveries to a saved one are dead at once', async () => {
   const four = await canary('127.0.0.1');
@@ -109,7 +95,7 @@ test('a redirect to one is a response; allowed networks can be reached', async (
         .end(),
   );
   await new Promise<void>((done) => outer.listen(0, '127.0.0.1', done));
-  closing.push(() => (outer.closeAllConnections(), outer.close()));
+  world.closeLater(() => (outer.closeAllConnections(), outer.close()));
   const url = `http://allowed.example.com:${(outer.address() as AddressInfo).port}`;
   const [moved, fine] = [await here.hook(`${url}/`, { retries: 0 }), await here.hook(`${url}/ok`)];
   await here.calls(1);

@@ -10,13 +10,9 @@ import {
 } from '../../../src/platform/time/zone';
 import { parseFilter, splitPairs } from '../../../src/platform/tokens/filters';
 import { uuidv7 } from '../../../src/data/uuid';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 const minute = fc.integer({ min: 0, max: 1439 });
 const clockTime = (m: number) =>

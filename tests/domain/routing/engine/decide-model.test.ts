@@ -22,6 +22,7 @@ import {
 import { openMinutes } from '../../../../src/platform/time/opening-hours';
 import { ownTokens } from '../../../../src/platform/tokens/substitute';
 import { buyer, group } from '../../../support/candidates';
+import { repetitions } from '../../../support/repetitions';
 
 /** Monday 08:30 in New York. */
 const NOW = new Date('2026-06-01T12:30:00Z');
@@ -221,6 +222,6 @@ test.each([
       const text = formatDecision(verdict, orderCandidates(candidates, facts)).join('');
       expect(text).toBe(JSON.stringify(decision));
     }),
-    { numRuns: 3_000 },
+    { numRuns: repetitions(300, 3_000) },
   );
 });

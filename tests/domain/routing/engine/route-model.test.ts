@@ -6,6 +6,7 @@ import { route, type RouteFacts } from '../../../../src/domain/routing/engine/ro
 import { openMinutes } from '../../../../src/platform/time/opening-hours';
 import { ownTokens } from '../../../../src/platform/tokens/substitute';
 import { buyer, group } from '../../../support/candidates';
+import { repetitions } from '../../../support/repetitions';
 
 /** Monday 08:30 in New York. */
 const NOW = new Date('2026-06-01T12:30:00Z');
@@ -183,11 +184,13 @@ test('a route has every candidate once, with the first reason against it or a pl
         expect(order).toEqual(order.toSorted((a, b) => a - b));
       },
     ),
-    { numRuns: 1_000 * Number(process.env.FUZZ_TIMES ?? 1) },
+    { numRuns: repetitions(200, 1_000) * Number(process.env.FUZZ_TIMES ?? 1) },
   );
 });
 
-test('choices of the lowest tier share 100,000 calls by weight, a ringing group as one', () => {
+const CALLS = repetitions(10_000, 100_000);
+
+test(`choices of the lowest tier share ${CALLS} calls by weight, a ringing group as one`, () => {
   const atOnce = group({ id: 3, dial_buyers_type: 'simultaneously', tier: 1, weight: 4 });
   const member = { direct: false, groups: [atOnce], weight: 100 };
   const candidates = [
@@ -197,16 +200,15 @@ test('choices of the lowest tier share 100,000 calls by weight, a ringing group 
     buyer({ id: 4, ...member }),
     buyer({ id: 5, ...member }),
   ];
-  const total = 100_000;
   const counts = new Map<number, number>();
   const tokens = ownTokens({});
-  for (let n = 0; n < total; n++) {
+  for (let n = 0; n < CALLS; n++) {
     const [first] = route(candidates, { now: NOW, seed: `call ${n}`, tokens }).choices;
     const id = first!.members[0]!.buyer.id;
     counts.set(id, (counts.get(id) ?? 0) + 1);
   }
   expect([...counts.keys()].toSorted()).toEqual([1, 2, 3, 4]);
-  const expected = [1, 2, 5, 4].map((weight) => (total * weight) / 12);
+  const expected = [1, 2, 5, 4].map((weight) => (CALLS * weight) / 12);
   const chiSquare = expected.reduce(
     (sum, share, n) => sum + (counts.get(n + 1)! - share) ** 2 / share,
     0,

@@ -4,6 +4,7 @@ import { evaluateEligibility } from '../../../../src/domain/routing/engine/eligi
 import { route, type RouteFacts } from '../../../../src/domain/routing/engine/route';
 import { ownTokens } from '../../../../src/platform/tokens/substitute';
 import { buyer, group } from '../../../support/candidates';
+import { repetitions } from '../../../support/repetitions';
 
 /** Monday 08:30 in New York. */
 const NOW = new Date('2026-06-01T12:30:00Z');
@@ -106,7 +107,7 @@ describe('a route', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: repetitions(60, 300) },
     );
   });
 
