@@ -1,11 +1,17 @@
 // Jest itself reads the TypeScript of its setup with this.
 require('./tests/support/typescript');
 
+/** `npm test`: what runs in one process, and one test for each kind of process. */
 /** @type {import('jest').Config} */
 module.exports = {
   testMatch: ['<rootDir>/tests/**/*.test.ts'],
-  // It needs packages that only `npm run test:clients` installs.
-  testPathIgnorePatterns: ['/node_modules/', '/tests/clients/sdk.test.ts'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    // npm run test:system
+    '/tests/system/(?!smoke)',
+    // npm run test:clients installs what it needs.
+    '/tests/clients/sdk.test.ts',
+  ],
   transform: {},
   runtime: '<rootDir>/tests/support/runtime.js',
   testEnvironment: '<rootDir>/tests/support/environment.js',

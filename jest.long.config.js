@@ -12,6 +12,7 @@ const long = execFileSync(
 /** @type {import('jest').Config} */
 module.exports = {
   ...usual,
+  testPathIgnorePatterns: ['/node_modules/'],
   testMatch: long
     .trim()
     .split('\n')

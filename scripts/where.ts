@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { dirname, join, relative } from 'node:path';
 import { BASE_PATH, contract, type Operation } from '../src/platform/contract/contract';
@@ -21,7 +21,8 @@ const listFiles = (...patterns: string[]): string[] =>
   })
     .trim()
     .split('\n')
-    .filter((file) => !file.startsWith('src/generated/'));
+    // A file that was deleted may still be in the index.
+    .filter((file) => !file.startsWith('src/generated/') && existsSync(join(ROOT, file)));
 
 const readText = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 

@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { readCatalog, type Item } from '../../scripts/catalog';
+import { runServer } from '../../src/main/run-server';
+import { runWorker } from '../../src/main/run-worker';
 import { migrate, migrationNames, UnknownMigrations } from '../../src/data/postgres/migrate';
-import { runScript, TYPESCRIPT } from '../support/process';
+import { runCommand, runRefused, type Printed } from '../support/cli';
+import { freePort } from '../support/process';
 import { emptyDatabase, freshDatabase } from '../support/world';
 
 const DATA_DIR = join(process.env.TRUNKLINE_TEST_FOLDER!, 'migrate-data');
@@ -21,21 +22,10 @@ async function connect(url: string): Promise<Client> {
 
 const sorted = (items: Item[]) => items.map((item) => JSON.stringify(item)).sort();
 
-/** Runs the command `migrate` in a process of its own and returns the migrations it applied. */
-async function migrateInProcess(url: string): Promise<string[]> {
-  const args = [...TYPESCRIPT, 'src/main/cli/index.ts', 'migrate', '--json'];
-  const { PATH, HOME } = process.env;
-  const { stdout } = await promisify(execFile)('node', args, {
-    cwd: join(__dirname, '../..'),
-    env: { PATH, HOME, DATABASE_URL: url, DATA_DIR } as NodeJS.ProcessEnv,
-  });
-  return JSON.parse(stdout).applied;
-}
-
 describe('an empty database', () => {
-  test('is migrated once by two processes that start at the same time', async () => {
+  test('is migrated once by two starts at the same time', async () => {
     const url = await emptyDatabase();
-    const applied = await Promise.all([migrateInProcess(url), migrateInProcess(url)]);
+    const applied = await Promise.all([migrate(url), migrate(url)]);
     expect(applied.sort((a, b) => a.length - b.length)).toEqual([[], migrationNames()]);
     const catalog = await readCatalog(await connect(url));
     const template = await readCatalog(await connect(await freshDatabase()));
@@ -50,7 +40,10 @@ describe('an empty database', () => {
       `CREATE FUNCTION next_month(at timestamptz, zone text) RETURNS integer
         LANGUAGE sql AS 'SELECT 1'`,
     );
-    await expect(migrateInProcess(url)).rejects.toThrow('cannot change return type');
+    expect(await runCommand(['migrate'], { DATABASE_URL: url, DATA_DIR })).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('cannot change return type'),
+    });
     const { rows } = await client.query(
       'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL',
     );
@@ -91,23 +84,25 @@ describe('a database that another release has migrated', () => {
     );
   });
 
-  test.each([
-    ['src/main/server.ts', []],
-    ['src/main/worker.ts', []],
-    ['src/main/cli/index.ts', ['migrate']],
-    ['src/main/cli/index.ts', ['token', 'list']],
-  ])('is refused by %s %j, which names both versions, and left as it is', async (program, args) => {
+  type Run = (environment: Record<string, string>) => Promise<Printed>;
+  test.each<[string, Run]>([
+    ['a server', (environment) => runRefused(runServer, environment)],
+    ['a worker', (environment) => runRefused(runWorker, environment)],
+    ['migrate', (environment) => runCommand(['migrate'], environment)],
+    ['token list', (environment) => runCommand(['token', 'list'], environment)],
+  ])('is refused by %s, which names both versions, and left as it is', async (_, run) => {
     const before = await readCatalog(await connect(url));
-    const { code, output, errors } = runScript(program, args, { DATABASE_URL: url, DATA_DIR });
+    const PORT = String(await freePort());
+    const { code, output, errors } = await run({ DATABASE_URL: url, DATA_DIR, PORT });
     expect([code, output, errors.trimEnd().split('\n').at(-1)]).toEqual([1, '', message]);
     expect(message).toContain(newer);
     expect(message).toContain(migrationNames().at(-1));
     expect(await readCatalog(await connect(url))).toEqual(before);
   });
 
-  test('is named by the doctor', () => {
+  test('is named by the doctor', async () => {
     const environment = { DATABASE_URL: url, DATA_DIR };
-    const { code, output } = runScript('src/main/cli/index.ts', ['doctor', '--json'], environment);
+    const { code, output } = await runCommand(['doctor', '--json'], environment);
     expect(code).toBe(1);
     expect(JSON.parse(output)).toContainEqual({ check: 'migrations', ok: false, finding: message });
   });

@@ -1,44 +1,43 @@
-import { execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 
 const ROOT = join(__dirname, '../..');
 const SOURCES = ['package.json', 'openapi.yaml', 'assets', 'prisma', 'src', 'tsconfig.json'];
 
+/** Where npm run test:system has built the product; undefined in npm test. */
+export function findBuilt(): string | undefined {
+  const { TRUNKLINE_TEST_FOLDER: runFolder } = process.env;
+  const folder = runFolder && join(runFolder, 'built');
+  return folder && existsSync(folder) ? folder : undefined;
+}
+
+/** The folder of the built product, for tests that need it. */
+export function builtProduct(): string {
+  const folder = findBuilt();
+  if (!folder) throw new Error('this test runs with npm run test:system');
+  return folder;
+}
+
 /**
- * A folder with what an installation has after `npm ci` and `npm prune --omit=dev`: the compiled
- * program, and only the packages that it needs at run time. Made once in a test run.
+ * Makes a folder with what an installation has after `npm ci` and `npm prune --omit=dev`: the
+ * compiled program, and only the packages that it needs at run time.
  */
-export async function buildProduct(): Promise<string> {
-  const folder = join(process.env.TRUNKLINE_TEST_FOLDER!, 'built');
-  const ready = join(folder, 'ready');
-  try {
-    mkdirSync(folder);
-  } catch {
-    // Another test file is making it, or has.
-    while (!existsSync(ready)) await new Promise((done) => setTimeout(done, 100));
-    return folder;
-  }
+export async function buildProduct(runFolder: string): Promise<void> {
+  const folder = join(runFolder, 'built');
+  mkdirSync(folder);
   for (const name of [...SOURCES, 'tsconfig.build.json'])
     symlinkSync(join(ROOT, name), join(folder, name));
   const packages = installedPackages();
   for (const { path } of packages) link(folder, path);
   link(folder, 'node_modules/.bin/tsc');
+  link(folder, 'node_modules/.bin/esbuild');
   // With the earlier build in place, only what has changed since is compiled.
   if (existsSync(join(ROOT, 'dist')))
     cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
-  execFileSync('npm', ['run', '--silent', 'build'], { cwd: folder, stdio: 'inherit' });
+  await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: folder });
   for (const { path, dev } of packages) if (dev) rmSync(join(folder, path));
-  writeFileSync(ready, '');
-  return folder;
 }
 
 function link(folder: string, path: string): void {

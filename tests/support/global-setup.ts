@@ -21,7 +21,18 @@ declare global {
 
 /** Starts a PostgreSQL for this run alone; each test file gets a copy of its migrated database. */
 export default async function globalSetup(): Promise<void> {
+  await prepareDatabase(createFolder());
+}
+
+/** The folder of this run, which its processes find in their environment. */
+export function createFolder(): string {
   const folder = mkdtempSync(join(inMemory() ?? tmpdir(), 'trunkline-test-'));
+  process.env.TRUNKLINE_TEST_FOLDER = folder;
+  process.env.TRUNKLINE_TEST_RUN = randomBytes(4).toString('hex');
+  return folder;
+}
+
+export async function prepareDatabase(folder: string): Promise<void> {
   const database = await startEmbedded({
     dataDir: folder,
     settings: {
@@ -37,8 +48,6 @@ export default async function globalSetup(): Promise<void> {
   process.once('exit', () => stopAbruptly(folder));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   process.env.TRUNKLINE_TEST_DATABASE = database.url;
-  process.env.TRUNKLINE_TEST_FOLDER = folder;
-  process.env.TRUNKLINE_TEST_RUN = randomBytes(4).toString('hex');
   const promised = contract.operations.flatMap(({ id, responses }) =>
     Object.keys(responses).map((status) => `${id} ${status}`),
   );

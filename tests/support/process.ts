@@ -3,6 +3,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { findBuilt } from './build';
 import { keepAnswer } from './worker/answers';
 
 const ROOT = join(__dirname, '../..');
@@ -21,7 +22,14 @@ export interface Running {
 const environment = (more: Record<string, string>) =>
   ({ PATH: process.env.PATH, HOME: process.env.HOME, ...more }) as NodeJS.ProcessEnv;
 
-/** Starts the server from its source and waits until it says that it is up. */
+/** How Node.js runs a file of src/: the built program if there is one, else the source. */
+function programOf(file: string): string[] {
+  const built = findBuilt();
+  if (!built) return [...TYPESCRIPT, join(ROOT, file)];
+  return ['--enable-source-maps', join(built, file.replace(/^src/, 'dist').replace(/ts$/, 'js'))];
+}
+
+/** Starts the server and waits until it says that it is up. */
 export const startServer = (more: Record<string, string>): Promise<Running> =>
   startProgram('src/main/server.ts', 'Trunkline is up', more);
 
@@ -35,7 +43,7 @@ async function startProgram(
   more: Record<string, string>,
 ): Promise<Running> {
   const port = more.PORT ?? String(await freePort());
-  const child = spawn('node', [...TYPESCRIPT, file], {
+  const child = spawn('node', programOf(file), {
     cwd: ROOT,
     env: environment({ PORT: port, ...more }),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -75,8 +83,7 @@ export const runScript = (
   args: string[],
   more: Record<string, string>,
   account: { uid?: number } = {},
-): Ended =>
-  runProgram('node', [...TYPESCRIPT, file, ...args], { cwd: ROOT, env: more, ...account });
+): Ended => runProgram('node', [...programOf(file), ...args], { cwd: ROOT, env: more, ...account });
 
 /** Runs a program to its end. */
 export function runProgram(

@@ -10,26 +10,22 @@ import {
   type OddPage,
   type OddService,
 } from '../../support/odd-service';
-import { patient } from '../../support/patience';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // The attack: a service that an account is moved from answers with what is no page of a list. The
 // command looped for ever, ran out of memory, broke off in a TypeError or an error of SQL, or said
 // "none" and that all was well.
 
-let world: World;
+const world = useWorld();
+const { api } = world;
 let service: OddService;
 const folder = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'odd-'));
 const report = join(folder, 'report.csv');
 
-beforeAll(async () => {
-  world = await createWorld();
-}, patient(10_000));
 beforeEach(async () => {
   service = await startOddService();
 });
 afterEach(() => service.close());
-afterAll(() => world.close());
 
 const run = () =>
   runCommand(
@@ -75,7 +71,7 @@ test.each<[string, OddPage, string]>([
   const { code, errors, output } = await run();
   expect([code, output]).toEqual([1, '']);
   expect(errors).toContain(`${service.url}/buyers?per_page=100&cursor=-1 ${fault}`);
-  expect(errors).toMatch(/What was moved stays; run the command again, .* from here\.$/);
+  expect(errors).toMatch(/What was moved stays; run the command again, .* from here\.\n$/);
   expect(errors).not.toContain('secret-key');
   expect(service.bytesWritten()).toBeLessThan(100_000_000);
   // The credentials that the command made for itself do not outlive it.
@@ -187,7 +183,7 @@ test('records whose id no record can have are refused, with their page', async (
     /^74 id: not moved: another record of the page has its id/,
   );
   // Later ids are exact numbers.
-  const { body } = await world.company.api('post', 'leads/capture', {
+  const { body } = await api('post', 'leads/capture', {
     body: { caller_id: '+13105550299', offer_id: 900 },
   });
   expect(body.id).toBeLessThan(2e12);
@@ -215,7 +211,7 @@ test('numbers and members of lists that cannot be do not keep others away', asyn
     '2 country',
     ' ',
   ]);
-  const { body } = await world.company.api('get', 'buyer_suppressions/30/caller_ids');
+  const { body } = await api('get', 'buyer_suppressions/30/caller_ids');
   expect(body.caller_ids).toEqual(['+12125550101', '+12125550102']);
   expect(readReport('buyer_suppressions')).toHaveLength(2);
 });

@@ -1,11 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { EXAMPLES } from '../../../src/main/cli/examples';
 import { findCommand, createProgram } from '../../../src/main/cli/program';
 import { completionFor } from '../../../src/main/cli/completion';
-import { runScript } from '../../support/process';
+import { runCommand } from '../../support/cli';
 
 // The program as a whole: its help, its exit codes and its completion.
+
+const ROOT = join(__dirname, '../../..');
 
 const listPaths = (command: Command, path: string[] = []): string[] =>
   command.commands.length === 0
@@ -33,10 +37,37 @@ test.each([
   [['backup'], 2, /missing required argument 'file'/],
   [['key', 'list', '--nonsense'], 2, /unknown option '--nonsense'/],
   [['restore', '/nowhere', '--help'], 0, /Example:\n {2}\$ npx trunkline restore /],
-])('%j ends with %i', (args, code, printed) => {
-  const ended = runScript('src/main/cli/index.ts', args, {});
-  expect(ended.code).toBe(code);
-  expect(ended.output + ended.errors).toMatch(printed);
+])('%j ends with %i', async (args, code, text) => {
+  const printed = await runCommand(args, {});
+  expect(printed.code).toBe(code);
+  expect(printed.output + printed.errors).toMatch(text);
+});
+
+test('every command that a message names works in production', async () => {
+  const messages = (at: string): string[] =>
+    readdirSync(join(ROOT, at), { withFileTypes: true }).flatMap((entry) => {
+      const path = `${at}/${entry.name}`;
+      if (entry.isDirectory()) return path === 'src/generated' ? [] : messages(path);
+      const code = readFileSync(join(ROOT, path), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+      return [...code.matchAll(/(?:npm (?:run )?|npx )[^\n'"`]*/g)].map(([text]) => text);
+    });
+  const namedCommands = messages('src');
+  expect(namedCommands.length).toBeGreaterThan(5);
+  for (const text of namedCommands)
+    expect(text).toMatch(/^(npm start$|npm run worker|npx trunkline )/);
+  const commands = namedCommands
+    // Commands of the examples are checked above.
+    .filter((text) => text.startsWith('npx') && !text.includes('${'))
+    .map((text) => {
+      const [, ...words] = /^npx trunkline ([a-z]+)(?: ([a-z]+))?(?: --|$)/.exec(
+        text.replace(/ \(.*/, ''),
+      )!;
+      return words.filter(Boolean).join(' ');
+    });
+  for (const command of new Set(commands)) {
+    const { code, output } = await runCommand([...command.split(' '), '--help'], {});
+    expect([code, output]).toEqual([0, expect.stringContaining(`Usage: trunkline ${command} `)]);
+  }
 });
 
 describe('completion', () => {

@@ -131,5 +131,5 @@ test('a user who is invited gets a mail, which is a job that jobs shows', async 
 test('a service that is not running is named', async () => {
   const url = 'http://127.0.0.1:2';
   const { code, errors } = await run('caps', '--url', url, '--key', world.company.auth);
-  expect([code, errors]).toEqual([1, `No service answers at ${url}. Start it with: npm start`]);
+  expect([code, errors]).toEqual([1, `No service answers at ${url}. Start it with: npm start\n`]);
 });

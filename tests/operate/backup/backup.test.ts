@@ -1,16 +1,4 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { Client } from 'pg';
@@ -21,11 +9,8 @@ import { withClient } from '../../../src/data/postgres/with-client';
 import { openInstallation } from '../../../src/operate/installation/open';
 import { openDirectory } from '../../../src/platform/storage/directory';
 import { createFixture } from '../../support/example';
-import { buildProduct } from '../../support/build';
-import { runProgram, startServer } from '../../support/process';
 import {
   buildApp,
-  basic,
   caller,
   createWorld,
   emptyDatabase,
@@ -147,40 +132,6 @@ test('while requests write, it is of one instant', async () => {
   expect(counts!.counted).toBe(counts!.buyers);
 });
 
-/** A later version of the program: with one more migration. */
-async function buildLaterVersion(migration: string, sql: string): Promise<string> {
-  const product = await buildProduct();
-  const folder = newFolder();
-  for (const name of ['dist', 'prisma', 'package.json', 'openapi.yaml'])
-    cpSync(realpathSync(join(product, name)), join(folder, name), { recursive: true });
-  for (const name of readdirSync(product))
-    if (!existsSync(join(folder, name))) symlinkSync(join(product, name), join(folder, name));
-  const added = join(folder, 'prisma/migrations', migration);
-  mkdirSync(added);
-  writeFileSync(join(added, 'migration.sql'), sql);
-  return join(folder, 'dist/main/cli/index.js');
-}
-
-test('a backup of an older version is brought up to a later one', async () => {
-  const file = newFile();
-  await backUp(source(world), file);
-  const companies = () => query(world.url, 'SELECT id, NULL AS motto FROM companies ORDER BY id');
-
-  const later = '29990101000000_motto';
-  const program = await buildLaterVersion(later, `ALTER TABLE companies ADD COLUMN motto text;`);
-  const url = await emptyDatabase();
-  const cli = (args: string[]) =>
-    runProgram('node', [program, ...args], {
-      cwd: newFolder(),
-      env: { DATABASE_URL: url, DATA_DIR: newFolder(), KEY_PEPPER: PEPPER_OF_TESTS },
-    });
-  expect(cli(['restore', file])).toMatchObject({ code: 0 });
-  expect(JSON.parse(cli(['migrate', '--json']).output)).toEqual({ applied: [] });
-  expect(await query(url, 'SELECT id, motto FROM companies ORDER BY id')).toEqual(
-    await companies(),
-  );
-});
-
 describe('nothing is restored', () => {
   let file: string;
   beforeAll(async () => {
@@ -227,32 +178,5 @@ describe('nothing is restored', () => {
 
   test('where a file is in the way of a backup', async () => {
     await expect(backUp(source(world), file)).rejects.toThrow(/is there already/);
-  });
-});
-
-test('the commands: from a running server of one folder to a server of an empty one', async () => {
-  const program = join(await buildProduct(), 'dist/main/cli/index.js');
-  const DATA_DIR = newFolder();
-  const server = await startServer({ DATA_DIR, DEMO: 'false' });
-  const cli = (args: string[], folder: string) =>
-    runProgram('node', [program, ...args], { cwd: newFolder(), env: { DATA_DIR: folder } });
-  const createdCompany = cli(['company', 'create', '--name', 'Mine', '--json'], DATA_DIR);
-  const { public_key, private_key } = JSON.parse(createdCompany.output);
-  const file = newFile();
-  const backup = cli(['backup', file], DATA_DIR);
-  await server.end('SIGTERM');
-  expect([backup.code, backup.output]).toEqual([0, expect.stringContaining(file)]);
-
-  const empty = newFolder();
-  expect(cli(['restore', file], empty)).toMatchObject({ code: 0 });
-  const restored = await startServer({ DATA_DIR: empty, DEMO: 'false' });
-  const { status } = await fetch(`${restored.url}/api/v1/company`, {
-    headers: { Authorization: basic(`${public_key}:${private_key}`) },
-  });
-  await restored.end('SIGTERM');
-  expect(status).toBe(200);
-  expect(cli(['restore', file], empty)).toMatchObject({
-    code: 1,
-    errors: expect.stringContaining('The database is not empty'),
   });
 });

@@ -4,20 +4,18 @@ import { join } from 'node:path';
 import { parse } from 'papaparse';
 import { exportCompany } from '../../../src/operate/backup/export-company';
 import { createFixture } from '../../support/example';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // An export has all records of one company and nothing of another, readable without Trunkline.
 
-let world: World;
+const world = useWorld();
 let file: string;
 beforeAll(async () => {
-  world = await createWorld();
   await createFixture(world);
   const otherCompany = await world.addCompany('Other');
   await otherCompany.api('post', 'buyers', { body: { name: 'Not mine' } });
   file = join(mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'export-')), 'company.tar.gz');
 });
-afterAll(() => world.close());
 
 const read = (name: string) => execFileSync('tar', ['-xzOf', file, name]).toString();
 

@@ -2,24 +2,23 @@ import { createBusyDemo } from '../../../src/main/demo/demo';
 import { planBusyDay } from '../../../src/main/demo/busy-plan';
 import { removeDemo } from '../../../src/operate/installation/remove-demo';
 import { patient } from '../../support/patience';
-import { caller, createWorld, type Api, type World } from '../../support/world';
+import { caller, type Api } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // `demo --busy`: a day that looks like one, adds up, and goes away again.
 
 /** A Tuesday, at noon in Los Angeles. */
 const NOW = new Date('2026-09-15T19:00:00Z');
 const OPTIONS = { now: NOW, seed: 'test', calls: 160, leads: 60 };
-let world: World;
+const world = useWorld({ clock: () => NOW });
 let api: Api;
 let companyId: number;
 
 beforeAll(async () => {
-  world = await createWorld({ clock: () => NOW });
   const { company_id: id, credentials } = await createBusyDemo(world.deps, 'Busy', OPTIONS);
   companyId = Number(id);
   api = caller(world.app, `${credentials.public_key}:${credentials.private_key}`);
 }, patient(60_000));
-afterAll(() => world.close());
 
 interface ShownCall {
   created_at: string;

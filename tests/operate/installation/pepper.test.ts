@@ -1,13 +1,16 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { createApp } from '../../../src/main/app';
+import pino from 'pino';
 import { loadConfig } from '../../../src/main/config';
+import { runServer } from '../../../src/main/run-server';
+import { runWorker } from '../../../src/main/run-worker';
 import { createCompany, type NewCompany } from '../../../src/operate/installation/create-company';
 import { openInstallation, type Installation } from '../../../src/operate/installation/open';
 import { WrongPepper } from '../../../src/operate/installation/pepper';
-import { runScript } from '../../support/process';
-import { caller, freshDatabase } from '../../support/world';
+import { runCommand, runRefused, type Printed } from '../../support/cli';
+import { freePort } from '../../support/process';
+import { buildApp, caller, freshDatabase } from '../../support/world';
 
 const PEPPER = 'one pepper, long enough to be accepted';
 const OTHER = 'another pepper, just as long as the first';
@@ -22,8 +25,8 @@ const fileIn = (DATA_DIR: string) => join(DATA_DIR, 'key_pepper');
 
 /** Opens an installation as a process with this environment does. */
 async function open(environment: Record<string, string>): Promise<Installation> {
-  const config = loadConfig({ DATA_DIR: newFolder(), LOG_LEVEL: 'silent', ...environment });
-  const installation = await openInstallation(config);
+  const config = loadConfig({ DATA_DIR: newFolder(), ...environment });
+  const installation = await openInstallation(config, { log: pino({ level: 'silent' }) });
   opened.push(installation);
   return installation;
 }
@@ -33,7 +36,7 @@ const company = ({ deps }: Installation): Promise<NewCompany> => createCompany('
 /** The status of GET /me for the first key pair of a company. */
 async function loadStatus({ deps }: Installation, { credentials }: NewCompany): Promise<number> {
   const key = `${credentials.public_key}:${credentials.private_key}`;
-  return (await caller(createApp(deps), key)('get', 'me')).status;
+  return (await caller(buildApp(deps), key)('get', 'me')).status;
 }
 
 async function execute(url: string, statement: string): Promise<unknown[]> {
@@ -43,9 +46,6 @@ async function execute(url: string, statement: string): Promise<unknown[]> {
   await client.end();
   return rows;
 }
-
-const cli = (args: string[], environment: Record<string, string>) =>
-  runScript('src/main/cli/index.ts', args, environment);
 
 describe('a new database', () => {
   test('takes the pepper of its first process, and credentials work after a restart', async () => {
@@ -87,15 +87,20 @@ describe('a database that was used with another pepper', () => {
   const sentence =
     /^The credentials in this database were made with another pepper [^\n]*set KEY_PEPPER[^\n]*\.$/;
 
-  test.each([
-    ['src/main/server.ts', []],
-    ['src/main/worker.ts', []],
-    ['src/main/cli/index.ts', ['token', 'list']],
-    ['src/main/cli/index.ts', ['company', 'create', '--name', 'x']],
-    ['src/main/cli/index.ts', ['demo']],
-  ])('is refused by %s %j, in one sentence that says what to do', (program, args) => {
-    const environment = { DATABASE_URL, DATA_DIR: newFolder(), KEY_PEPPER: OTHER };
-    const { code, output, errors } = runScript(program, args, environment);
+  type Run = (environment: Record<string, string>) => Promise<Printed>;
+  test.each<[string, Run]>([
+    ['a server', (environment) => runRefused(runServer, environment)],
+    ['a worker', (environment) => runRefused(runWorker, environment)],
+    ['token list', (environment) => runCommand(['token', 'list'], environment)],
+    [
+      'company create',
+      (environment) => runCommand(['company', 'create', '--name', 'x'], environment),
+    ],
+    ['demo', (environment) => runCommand(['demo'], environment)],
+  ])('is refused by %s, in one sentence that says what to do', async (_, run) => {
+    const PORT = String(await freePort());
+    const environment = { DATABASE_URL, DATA_DIR: newFolder(), KEY_PEPPER: OTHER, PORT };
+    const { code, output, errors } = await run(environment);
     expect([code, output, errors.trimEnd().split('\n').at(-1)]).toEqual([
       1,
       '',
@@ -116,13 +121,13 @@ describe('a database that was used with another pepper', () => {
     await expect(open({ DATABASE_URL, DATA_DIR })).rejects.toThrow(fileIn(DATA_DIR));
   });
 
-  test('can be migrated and examined: neither needs a pepper, and the doctor names it', () => {
+  test('can be migrated and examined: neither needs a pepper, and the doctor names it', async () => {
     const environment = { DATABASE_URL, DATA_DIR: newFolder() };
-    expect(cli(['migrate', '--json'], environment)).toMatchObject({
+    expect(await runCommand(['migrate', '--json'], environment)).toMatchObject({
       code: 0,
       output: '{"applied":[]}\n',
     });
-    const { code, output } = cli(['doctor', '--json'], environment);
+    const { code, output } = await runCommand(['doctor', '--json'], environment);
     expect(code).toBe(1);
     expect(JSON.parse(output)).toContainEqual({
       check: 'pepper',
@@ -166,20 +171,25 @@ describe('pepper replace', () => {
     const DATABASE_URL = await freshDatabase();
     const createdCompany = await company(await open({ DATABASE_URL, KEY_PEPPER: PEPPER }));
     const replace = (KEY_PEPPER: string) =>
-      cli(['pepper', 'replace', '--json'], { DATABASE_URL, DATA_DIR: newFolder(), KEY_PEPPER });
-    expect(replace(OTHER)).toMatchObject({ code: 0, output: '{"invalid_credentials":1}\n' });
+      runCommand(['pepper', 'replace', '--json'], {
+        DATABASE_URL,
+        DATA_DIR: newFolder(),
+        KEY_PEPPER,
+      });
+    expect(await replace(OTHER)).toMatchObject({ code: 0, output: '{"invalid_credentials":1}\n' });
     await expect(open({ DATABASE_URL, KEY_PEPPER: PEPPER })).rejects.toThrow(WrongPepper);
     const installation = await open({ DATABASE_URL, KEY_PEPPER: OTHER });
     expect(await loadStatus(installation, createdCompany)).toBe(401);
     expect(await loadStatus(installation, await company(installation))).toBe(200);
-    expect(replace(OTHER)).toMatchObject({ code: 0, output: '{"invalid_credentials":0}\n' });
+    expect(await replace(OTHER)).toMatchObject({ code: 0, output: '{"invalid_credentials":0}\n' });
   });
 
   test('makes a pepper where none is configured', async () => {
     const DATABASE_URL = await freshDatabase();
     await company(await open({ DATABASE_URL, KEY_PEPPER: PEPPER }));
     const DATA_DIR = newFolder();
-    expect(cli(['pepper', 'replace'], { DATABASE_URL, DATA_DIR }).code).toBe(0);
+    const replaced = await runCommand(['pepper', 'replace'], { DATABASE_URL, DATA_DIR });
+    expect(replaced.code).toBe(0);
     const { deps } = await open({ DATABASE_URL, DATA_DIR });
     expect(deps.pepper).toBe(readFileSync(fileIn(DATA_DIR), 'utf8'));
   });

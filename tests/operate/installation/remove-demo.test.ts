@@ -2,23 +2,16 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDemo } from '../../../src/main/demo/demo';
 import { removeDemo } from '../../../src/operate/installation/remove-demo';
-import { caller, createWorld, type World } from '../../support/world';
+import { createRecord } from '../../support/records';
+import { useWorld } from '../../support/use-world';
+import { caller } from '../../support/world';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld();
-});
-afterEach(() => world.close());
+const world = useWorld({ fresh: 'world' });
 
 /** A demo company in use: with a call, a lead, events, a file that waits for its import. */
 async function createUsedDemo(name: string): Promise<number> {
   const { company_id, credentials } = await createDemo(world.deps, name);
   const api = caller(world.app, `${credentials.public_key}:${credentials.private_key}`);
-  const create = async (path: string, body: object) => {
-    const res = await api('post', path, { body });
-    if (res.status !== 201) throw new Error(res.text);
-    return res.body[res.body.metadata.root];
-  };
   const first = async (path: string) => {
     const { body } = await api('get', path);
     return body[body.metadata.root][0];
@@ -28,12 +21,13 @@ async function createUsedDemo(name: string): Promise<number> {
   const number = await first('phone_numbers');
   const list = await first('buyer_suppressions');
   const buyer = await first('buyers');
-  await create('outgoing_webhooks', {
+  await createRecord(api, 'outgoing_webhooks', {
     name: 'Leads',
     url: 'https://example.com/',
     trigger_type: 'new_lead_created',
   });
-  await create('call_sessions', { offer_id: offer.id, caller_number: '2125550123' });
+  const call = { offer_id: offer.id, caller_number: '2125550123' };
+  await createRecord(api, 'call_sessions', call);
   const lead = { lead_token: schedule.lead_token, caller_id: '3105550123' };
   expect((await api('post', 'leads', { auth: null, body: lead })).status).toBe(201);
   // Number and buyer refer to each other.

@@ -1,21 +1,27 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
+import pino from 'pino';
+import { sqlOn } from '../../../src/data/sql';
+import { withClient } from '../../../src/data/postgres/with-client';
 import { deleteOrphanedUploads } from '../../../src/main/background/delete-orphaned-uploads';
 import { loadConfig } from '../../../src/main/config';
+import { runWorker } from '../../../src/main/run-worker';
+import { claimSettings } from '../../../src/operate/installation/claim-settings';
 import { openInstallation, type Installation } from '../../../src/operate/installation/open';
 import { sharedSettings } from '../../../src/operate/installation/shared-settings';
-import { eventually } from '../../support/engine-process';
-import { runScript, startServer, type Running } from '../../support/process';
+import { runCommand, runRefused } from '../../support/cli';
 import { freshDatabase, PEPPER_OF_TESTS } from '../../support/world';
 
-// Settings that must be equal in all processes of a database are, or a process does not start.
+// Settings that must be equal in all processes of a database are, or a process does not start. With
+// a real server: tests/system/operations/hosts.test.ts.
 
 type Environment = Record<string, string>;
 
 const newFolder = () => mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'shared-'));
 const environment: Environment = {
   KEY_PEPPER: PEPPER_OF_TESTS,
-  LOG_LEVEL: 'warn',
   STORAGE_DIR: newFolder(),
   DATA_DIR: newFolder(),
   DEMO: 'false',
@@ -73,43 +79,58 @@ const MAY_DIFFER: Environment = {
 };
 
 let DATABASE_URL: string;
-const servers: Running[] = [];
 const opened: Installation[] = [];
 
-const start = async (more: Environment = {}) => {
-  const server = await startServer({ ...environment, DATABASE_URL, ...more });
-  servers.push(server);
-  return server;
-};
 /** Opens the installation as a worker does. */
 const open = async (more: Environment = {}): Promise<Installation> => {
   const config = loadConfig({ ...environment, DATABASE_URL, ...more });
-  const installation = await openInstallation(config, { kind: 'worker' });
+  const log = pino({ level: 'silent' });
+  const installation = await openInstallation(config, { kind: 'worker', log });
   opened.push(installation);
   return installation;
 };
-const cli = (args: string[], more: Environment) =>
-  runScript('src/main/cli/index.ts', args, { ...environment, DATABASE_URL, ...more });
-
-afterAll(() => Promise.all(servers.map((server) => server.end('SIGTERM'))));
-afterEach(async () => {
+const closeAll = async () => {
   await Promise.all(opened.splice(0).map((installation) => installation.close()));
-});
+};
+afterEach(closeAll);
+
+const query = (text: string, values: unknown[] = []): Promise<unknown[]> =>
+  withClient(
+    new Client({ connectionString: DATABASE_URL }),
+    async (client) => (await client.query(text, values)).rows,
+  );
+
+/** Registers a server of another host, which counts as running for an hour. */
+const registerServer = () =>
+  query(`INSERT INTO processes (id, kind, host, pid, seen_at)
+    VALUES (gen_random_uuid(), 'server', 'db2.internal', 4711, now() + interval '1 hour')`);
+
+/** Claims settings, as each start does under the lock of migrations. */
+const claim = (more: Environment): Promise<void> => {
+  const settings = sharedSettings(loadConfig({ ...environment, ...more }), PEPPER_OF_TESTS);
+  return withClient(new Client({ connectionString: DATABASE_URL }), (client) =>
+    claimSettings(sqlOn(client), settings),
+  );
+};
 
 describe('beside a server that runs', () => {
   beforeAll(async () => {
     DATABASE_URL = await freshDatabase();
-    await start();
+    await open();
+    await closeAll();
+    await registerServer();
   });
 
   test.each(Object.entries(OTHERS))('another %s is refused by name', async (name, value) => {
-    const secret = name === 'TWILIO_AUTH_TOKEN';
-    await expect(open({ [name]: value })).rejects.toThrow(
+    const { message } = await claim({ [name]: value }).then(
+      () => new Error('it was accepted'),
+      (error: Error) => error,
+    );
+    expect(message).toMatch(
       new RegExp(`running: server \\d+ on [^)]+\\):\\n(  - .*\\n)*  - ${name} is `),
     );
-    await expect(open({ [name]: value })).rejects.toThrow(/npx trunkline settings accept/);
-    if (secret)
-      await expect(open({ [name]: value })).rejects.not.toThrow(/one token|another token/);
+    expect(message).toMatch(/npx trunkline settings accept/);
+    expect(message).not.toMatch(/one token|another token/);
   });
 
   test('every wrong one is named at once, as what it is here and there', async () => {
@@ -119,19 +140,22 @@ describe('beside a server that runs', () => {
     );
   });
 
-  test.each(Object.entries(MAY_DIFFER))('another %s is allowed', async (name, value) => {
-    await open({ [name]: value });
+  test.each(Object.entries(MAY_DIFFER))('another %s is allowed', (name, value) =>
+    claim({ [name]: value }),
+  );
+
+  test('a process starts with all that may differ', async () => {
+    await open(MAY_DIFFER);
   });
 
-  test('a program says so without a stack, and the doctor before', () => {
-    const wrong = { WEBHOOK_LOG_DAYS: '7', PORT: '14813' };
-    const wrongEnvironment = { ...environment, DATABASE_URL, ...wrong };
-    const { code, output, errors } = runScript('src/main/worker.ts', [], wrongEnvironment);
+  test('a worker says so without a stack, and the doctor before', async () => {
+    const wrong = { ...environment, DATABASE_URL, WEBHOOK_LOG_DAYS: '7', PORT: '14813' };
+    const { code, output, errors } = await runRefused(runWorker, wrong);
     expect([code, output]).toEqual([1, '']);
     expect(errors).toMatch(/^What must be equal in all processes of this database is not/);
     expect(errors).not.toMatch(/^ +at /m);
-    const findings = JSON.parse(cli(['doctor', '--json'], wrong).output);
-    expect(findings).toContainEqual(
+    const doctor = await runCommand(['doctor', '--json'], wrong);
+    expect(JSON.parse(doctor.output)).toContainEqual(
       expect.objectContaining({
         check: 'settings',
         ok: false,
@@ -164,32 +188,37 @@ test('each variable is known to be one of both kinds, and configure.md says whic
 });
 
 describe('a setting is changed on purpose', () => {
+  const change = { WEBHOOK_LOG_DAYS: '7' };
   beforeEach(async () => {
     DATABASE_URL = await freshDatabase();
     environment.STORAGE_DIR = newFolder();
+    await open();
   });
 
   test('when no process runs: the next start has it, and it is that of the others then', async () => {
-    const first = await start();
-    expect(await first.end('SIGTERM')).toBe(0);
-    const second = await start({ WEBHOOK_LOG_DAYS: '7' });
+    await closeAll();
+    expect(await query('SELECT * FROM processes')).toEqual([]);
+    await open(change);
+    const { pid } = spawnSync('true');
+    await query('UPDATE processes SET pid = $1', [process.ppid]);
     await expect(open()).rejects.toThrow('WEBHOOK_LOG_DAYS is 30 here, and 7 there');
     // One that was killed on this machine is known to be gone at once.
-    await second.end('SIGKILL');
+    await query('UPDATE processes SET pid = $1', [pid]);
     await open();
   });
 
   test('while processes run: by a command, one process after the other', async () => {
-    const old = await start();
-    const change = { WEBHOOK_LOG_DAYS: '7' };
-    const accepted = cli(['settings', 'accept', '--json'], change);
+    await registerServer();
+    const accepted = await runCommand(['settings', 'accept', '--json'], {
+      ...environment,
+      DATABASE_URL,
+      ...change,
+    });
     expect(JSON.parse(accepted.output)).toEqual({
       changed: ['WEBHOOK_LOG_DAYS is 7 here, and 30 there'],
     });
     await open(change);
     await expect(open()).rejects.toThrow('WEBHOOK_LOG_DAYS is 30 here, and 7 there');
-    // The one that still has the old ones says that it must be started again.
-    await eventually(() => old.output().includes('start this process again'), 100);
   });
 });
 
@@ -205,9 +234,14 @@ describe('the storage of files', () => {
       `${refused}it has no mark of one`,
     );
     expect(existsSync(join(otherFolder, 'files/installation'))).toBe(false);
-    expect(
-      JSON.parse(cli(['settings', 'accept', '--json'], { STORAGE_DIR: otherFolder }).output),
-    ).toEqual({ changed: [`STORAGE_DIR: the folder ${otherFolder}`] });
+    const accepted = await runCommand(['settings', 'accept', '--json'], {
+      ...environment,
+      DATABASE_URL,
+      STORAGE_DIR: otherFolder,
+    });
+    expect(JSON.parse(accepted.output)).toEqual({
+      changed: [`STORAGE_DIR: the folder ${otherFolder}`],
+    });
     await open({ STORAGE_DIR: otherFolder });
   });
 
@@ -219,8 +253,12 @@ describe('the storage of files', () => {
     await expect(open({ STORAGE_DIR: ownFolder })).rejects.toThrow(refusal);
     await open({ STORAGE_DIR: newFolder() });
     await expect(open({ STORAGE_DIR: ownFolder })).rejects.toThrow(refusal);
-    const doctor = JSON.parse(cli(['doctor', '--json'], { STORAGE_DIR: ownFolder }).output);
-    expect(doctor).toContainEqual(
+    const doctor = await runCommand(['doctor', '--json'], {
+      ...environment,
+      DATABASE_URL,
+      STORAGE_DIR: ownFolder,
+    });
+    expect(JSON.parse(doctor.output)).toContainEqual(
       expect.objectContaining({
         check: 'shared storage',
         ok: false,

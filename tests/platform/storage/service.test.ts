@@ -2,12 +2,11 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { deleteOrphanedUploads } from '../../../src/main/background/delete-orphaned-uploads';
 import { eventually } from '../../support/engine-process';
-import { finished, numberAt, loadNumbers, buildSuppressionRequests } from '../../support/imports';
-import { repetitions } from '../../support/repetitions';
-import { breakAfter, startS3, type S3Server } from '../../support/s3-server';
+import { finished, loadNumbers, buildSuppressionRequests } from '../../support/imports';
+import { startS3, type S3Server } from '../../support/s3-server';
 import { createWorld, type World } from '../../support/world';
 
-// The service with its files in a bucket.
+// The service with its files in a bucket. tests/system/crash/imports.test.ts takes it from imports.
 
 let s3: S3Server;
 let world: World;
@@ -26,8 +25,6 @@ afterAll(async () => {
 
 const { api, create, upload } = buildSuppressionRequests(() => world);
 const CSV = 'phone\n3105550123\n2125550145\n';
-const buildCsv = (rows: number) =>
-  `phone\n${Array.from({ length: rows }, (_, n) => numberAt(n)).join('\n')}\n`;
 const incoming = () => readdirSync(join(world.deps.config.storage_dir, 'incoming'));
 const newFile = async (content: string, list?: number) => {
   const fields: Record<string, string> = list ? { buyer_suppression_id: String(list) } : {};
@@ -36,13 +33,6 @@ const newFile = async (content: string, list?: number) => {
   return res.body.buyer_suppression_file as { id: number; import_file_url: string };
 };
 const path = (file: { id: number }) => `buyer_suppression_files/${file.id}`;
-const loadRow = async ({ id }: { id: number }) =>
-  (
-    await world.sql<{ attempts: number; run_id: string | null; status: string }>(
-      'SELECT attempts, run_id, status FROM buyer_suppression_files WHERE id = $1',
-      [id],
-    )
-  )[0]!;
 /** The next request with this method is held until `go`; then the client has to try again. */
 function hold(method: string) {
   let go!: () => void;
@@ -159,46 +149,6 @@ describe('while the bucket is down', () => {
     ]);
     expect((await api('get', path(file))).status).toBe(200);
   });
-});
-
-test('an import that finds the bucket down waits for it, however often it was tried', async () => {
-  const list = await create();
-  const file = await newFile(CSV, list.id);
-  await world.sql('UPDATE buyer_suppression_files SET attempts = 19 WHERE id = $1', [file.id]);
-  await s3.stop();
-  const working = await world.work();
-  await eventually(async () => {
-    const { run_id, attempts } = await loadRow(file);
-    return run_id !== null && attempts === 19;
-  });
-  expect(await loadRow(file)).toMatchObject({ status: 'running' });
-  await s3.start();
-  expect(await finished(api, path(file))).toMatchObject({ status: 'succeeded', added_count: 2 });
-  await working.stop();
-});
-
-test('an import goes on where it was when the bucket is away in the middle of it', async () => {
-  const list = await create();
-  const rows = repetitions(60_000, 600_000);
-  const file = await newFile(buildCsv(rows), list.id);
-  s3.forget();
-  let broken = false;
-  s3.hook = (req, res) => {
-    if (req.method === 'GET' && !broken) {
-      breakAfter(300_000, res, 'cut');
-      res.once('close', () => {
-        broken = true;
-        void s3.stop().then(() => setTimeout(() => void s3.start(), 300));
-      });
-    }
-    return false;
-  };
-  const working = await world.work();
-  const record = await finished(api, path(file));
-  expect(record).toMatchObject({ status: 'succeeded', total_count: rows, added_count: rows });
-  expect(broken).toBe(true);
-  expect(s3.requests().some((line) => /^GET .* bytes=\d{6,}-$/.test(line))).toBe(true);
-  await working.stop();
 });
 
 test('a file that is gone from the bucket fails its import with a message', async () => {

@@ -1,49 +1,41 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { contract } from '../../../src/platform/contract/contract';
-import { buildProduct } from '../../support/build';
-import { runCommand } from '../../support/cli';
-import { runProgram, type Ended } from '../../support/process';
-import { emptyDatabase, freshDatabase, PEPPER_OF_TESTS } from '../../support/world';
+import { completionFor } from '../../../src/main/cli/completion';
+import { createProgram } from '../../../src/main/cli/program';
+import { builtProduct } from '../../support/build';
+import { freePort, runProgram, runScript, type Ended } from '../../support/process';
+import { freshDatabase, PEPPER_OF_TESTS } from '../../support/world';
 
-// The program `trunkline` as an installation has it: compiled, without development packages, called
-// from anywhere.
+// How the programs of an installation end: compiled, without development packages, called from
+// anywhere. What each command does is tested in tests/main/cli/, what a start refuses in
+// tests/main/refused-start.test.ts.
 
 const ROOT = join(__dirname, '../../..');
 const newFolder = () => mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'cli-'));
 const elsewhere = newFolder();
+const { version } = contract.document.info;
 let program: string;
 let folder: string;
-beforeAll(async () => {
-  folder = await buildProduct();
+beforeAll(() => {
+  folder = builtProduct();
   program = join(folder, 'dist/main/cli/index.js');
-}, 600_000);
+});
 
-const cli = (args: string[], env: Record<string, string>, cwd = elsewhere): Ended =>
-  runProgram('node', [program, ...args], { cwd, env: { KEY_PEPPER: PEPPER_OF_TESTS, ...env } });
+const cli = (args: string[], env: Record<string, string> = {}, cwd = elsewhere): Ended =>
+  runProgram('node', [program, ...args], { cwd, env });
 
-/** Runs the command in this process, which is faster. */
-const run = (args: string[], env: Record<string, string>): Promise<Ended> =>
-  runCommand(args, { KEY_PEPPER: PEPPER_OF_TESTS, ...env });
-
-async function schemas(url: string): Promise<string[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query(
-    `SELECT schemaname || '.' || tablename AS name FROM pg_tables
-    WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-  );
-  await client.end();
-  return rows.map(({ name }) => name);
-}
+const wrongPassword = (): string => {
+  const url = new URL(process.env.TRUNKLINE_TEST_DATABASE!);
+  url.password = 'wrong';
+  return url.href;
+};
 
 test('it runs without tsx and other development packages, and says its version', () => {
   expect(existsSync(join(folder, 'node_modules/commander'))).toBe(true);
   for (const name of ['tsx', 'jest', '@swc/core'])
     expect(existsSync(join(folder, 'node_modules', name))).toBe(false);
-  const { version } = contract.document.info;
-  expect(cli(['--version'], {})).toEqual({ code: 0, output: `${version}\n`, errors: '' });
+  expect(cli(['--version'])).toEqual({ code: 0, output: `${version}\n`, errors: '' });
 });
 
 test('npx finds it below the folder of the installation, without the network', () => {
@@ -53,56 +45,32 @@ test('npx finds it below the folder of the installation, without the network', (
   const cwd = join(folder, 'dist');
   expect(runProgram('npx', ['trunkline', '--version'], { cwd, env })).toMatchObject({
     code: 0,
-    output: `${contract.document.info.version}\n`,
+    output: `${version}\n`,
   });
 });
 
-test.each(['start', 'worker'])('npm run %s needs no compiler when it is built', (script) => {
-  const { code, errors } = runProgram('npm', ['run', script], {
-    cwd: folder,
-    env: { HOME: elsewhere, PORT: 'x' },
-  });
-  expect([code, errors]).toEqual([1, expect.stringContaining('- PORT is not usable')]);
-});
-
-test('a command on a database works, and says which it is without its password', async () => {
-  const url = await freshDatabase();
-  const { code, output, errors } = cli(['company', 'create', '--name', 'Mine', '--json'], {
-    DATABASE_URL: url,
-  });
-  expect([code, JSON.parse(output)]).toMatchObject([0, { company_id: expect.any(Number) }]);
-  const { pathname, port, password } = new URL(url);
-  expect(errors).toBe(
-    `Database: "${pathname.slice(1)}" at 127.0.0.1:${port}, as the user "trunkline"\n`,
-  );
-  expect(password.length).toBeGreaterThan(8);
-  expect(errors).not.toContain(password);
-});
-
-const OTHERS = [
-  ['company', 'create', '--name', 'x'],
-  ['demo', 'remove'],
-  ['key', 'create', '--name', 'x'],
-  ['key', 'list'],
-  ['key', 'revoke', 'pk_x'],
-  ['number', 'add', '+12135550123'],
-  ['import', '1', 'numbers.csv'],
-  ['pepper', 'replace'],
-  ['doctor'],
-].map((args) => ({ command: args.join(' '), args }));
-
-describe('only migrate and demo make a database', () => {
-  test.each(OTHERS)('$command in a folder without one: nothing is made', async ({ args }) => {
-    const folder = newFolder();
-    const { code, output, errors } = await run(args, { DATA_DIR: join(folder, 'data') });
-    expect([
-      code,
-      (output + errors).match(/There is no database in DATA_DIR, \S+\/data:/g),
-    ]).toEqual([1, expect.any(Array)]);
-    expect(readdirSync(folder)).toEqual([]);
+describe('a command', () => {
+  test('that works ends with 0, and says which database it is without its password', async () => {
+    const url = await freshDatabase();
+    const { code, output, errors } = cli(['company', 'create', '--name', 'Mine', '--json'], {
+      DATABASE_URL: url,
+      KEY_PEPPER: PEPPER_OF_TESTS,
+    });
+    expect([code, JSON.parse(output)]).toMatchObject([0, { company_id: expect.any(Number) }]);
+    const { pathname, port, password } = new URL(url);
+    expect(errors).toBe(
+      `Database: "${pathname.slice(1)}" at 127.0.0.1:${port}, as the user "trunkline"\n`,
+    );
+    expect(password.length).toBeGreaterThan(8);
+    expect(errors).not.toContain(password);
   });
 
-  test('a program that cannot do something says so in one line, without a stack', () => {
+  test('that prints much prints all of it before it ends', () => {
+    const whole = completionFor('bash', createProgram());
+    expect(cli(['completion', 'bash'])).toEqual({ code: 0, output: whole, errors: '' });
+  });
+
+  test('that cannot do something ends with 1, and says so in one line, without a stack', () => {
     const cwd = newFolder();
     const { code, errors } = cli(['key', 'list'], {}, cwd);
     expect([code, errors.split('\n').length]).toEqual([1, 3]);
@@ -110,59 +78,69 @@ describe('only migrate and demo make a database', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  test.each(OTHERS.filter(({ command }) => /^(company|demo|pepper|doctor)/.test(command)))(
-    '$command with an empty database: it stays empty',
-    async ({ args }) => {
-      const url = await emptyDatabase();
-      const DATA_DIR = join(newFolder(), 'data');
-      const { code, output, errors } = await run(args, { DATABASE_URL: url, DATA_DIR });
-      expect([code, /This database is empty|pending: /.test(output + errors)]).toEqual([1, true]);
-      expect(await schemas(url)).toEqual([]);
-      expect(existsSync(DATA_DIR)).toBe(false);
-    },
-  );
+  test('that meets an error of the system ends with 1, without a stack', () => {
+    const args = [
+      'import',
+      '1',
+      'nowhere\u001b.csv',
+      '--key',
+      'a:b',
+      '--url',
+      'http://127.0.0.1:1',
+    ];
+    expect(cli(args)).toEqual({
+      code: 1,
+      output: '',
+      errors: "ENOENT: no such file or directory, stat 'nowhere?.csv'\n",
+    });
+  });
 
-  test.each([['migrate'], ['demo']])('%s makes it', async (command) => {
-    const url = await emptyDatabase();
-    const { code, errors } = await run([command!], { DATABASE_URL: url, DATA_DIR: newFolder() });
-    expect([code, errors.split('\n').length]).toEqual([0, 2]);
-    expect(await schemas(url)).toContain('public.companies');
+  test('that is called wrongly ends with 2', () => {
+    const { code, errors } = cli(['key', 'list', '--nonsense']);
+    expect([code, errors]).toEqual([2, expect.stringMatching(/unknown option '--nonsense'/)]);
   });
 });
 
-test('a command explains a database that it cannot reach in one line', () => {
-  const url = new URL(process.env.TRUNKLINE_TEST_DATABASE!);
-  url.password = 'wrong';
-  const { code, errors } = cli(['token', 'list'], { DATABASE_URL: url.href });
-  expect([code, errors.trimEnd().split('\n')]).toEqual([
-    1,
-    [expect.stringMatching(/^Database: /), expect.stringMatching(/refuses the password.*28P01/)],
-  ]);
-});
+describe('a start that is refused ends with 1, and says why in one line', () => {
+  const NEEDED = { HOME: elsewhere, DATA_DIR: join(elsewhere, 'data') };
 
-test('every command that a message names works in production', () => {
-  const messages = (at: string): string[] =>
-    readdirSync(join(ROOT, at), { withFileTypes: true }).flatMap((entry) => {
-      const path = `${at}/${entry.name}`;
-      if (entry.isDirectory()) return path === 'src/generated' ? [] : messages(path);
-      const code = readFileSync(join(ROOT, path), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
-      return [...code.matchAll(/(?:npm (?:run )?|npx )[^\n'"`]*/g)].map(([text]) => text);
+  test('npm start, which needs no compiler when it is built', () => {
+    const env = { ...NEEDED, PORT: 'x' };
+    const { code, output, errors } = runProgram('npm', ['run', '-s', 'start'], {
+      cwd: folder,
+      env,
     });
-  const namedCommands = messages('src');
-  expect(namedCommands.length).toBeGreaterThan(5);
-  for (const text of namedCommands)
-    expect(text).toMatch(/^(npm start$|npm run worker|npx trunkline )/);
-  const commands = namedCommands
-    // Commands of the examples are checked by tests/main/cli/program.test.ts.
-    .filter((text) => text.startsWith('npx') && !text.includes('${'))
-    .map((text) => {
-      const [, ...words] = /^npx trunkline ([a-z]+)(?: ([a-z]+))?(?: --|$)/.exec(
-        text.replace(/ \(.*/, ''),
-      )!;
-      return words.filter(Boolean).join(' ');
+    expect([code, output]).toEqual([1, '']);
+    expect(errors).toMatch(/^The configuration cannot be used:\n {2}- PORT is not usable.*\n$/);
+  });
+
+  test('npm run worker, which needs no compiler when it is built', () => {
+    const env = { ...NEEDED, DATABASE_URL: wrongPassword() };
+    const { code, output, errors } = runProgram('npm', ['run', '-s', 'worker'], {
+      cwd: folder,
+      env,
     });
-  for (const command of new Set(commands)) {
-    const { code, output } = cli([...command.split(' '), '--help'], {});
-    expect([code, output]).toEqual([0, expect.stringContaining(`Usage: trunkline ${command} `)]);
-  }
+    expect([code, output]).toEqual([1, '']);
+    expect(errors).toMatch(/^DATABASE_URL: \S+ refuses the password .*\(28P01\)\.\n$/);
+  });
+
+  test('the server of a user who may not write in STORAGE_DIR', async () => {
+    const closed = join(elsewhere, 'closed');
+    for (const name of ['incoming', 'files']) mkdirSync(join(closed, name), { recursive: true });
+    for (const name of ['incoming', 'files', '.']) chmodSync(join(closed, name), 0o555);
+    // Others may pass through the folders above it.
+    for (const path of [process.env.TRUNKLINE_TEST_FOLDER!, elsewhere]) chmodSync(path, 0o711);
+    const account = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+    const environment = {
+      DATABASE_URL: await freshDatabase(),
+      KEY_PEPPER: PEPPER_OF_TESTS,
+      STORAGE_DIR: closed,
+      PORT: String(await freePort()),
+    };
+    const { code, output, errors } = runScript('src/main/server.ts', [], environment, account);
+    expect([code, output]).toEqual([1, '']);
+    expect(errors).toMatch(
+      /^STORAGE_DIR: the folder .* cannot be used, because this user has no right .*\(EACCES\).*\n$/,
+    );
+  });
 });

@@ -2,7 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chownSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import { buildProduct } from '../../support/build';
+import { builtProduct } from '../../support/build';
 import { eventually } from '../../support/engine-process';
 import { patient } from '../../support/patience';
 import { freePort } from '../../support/process';
@@ -22,9 +22,7 @@ const healthCheck = JSON.parse(healthText!) as string[];
 const isRoot = process.getuid?.() === 0;
 const NOBODY = { uid: 65_534, gid: 65_534 };
 let folder: string;
-beforeAll(async () => {
-  folder = await buildProduct();
-}, 600_000);
+beforeAll(() => void (folder = builtProduct()));
 
 interface Started {
   child: ChildProcess;

@@ -1,11 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { basic } from '../../support/world';
+import pino from 'pino';
+import { isAlive } from '../../../src/data/postgres/process-state';
+import { loadConfig } from '../../../src/main/config';
+import { runServer } from '../../../src/main/run-server';
+import { openInstallation } from '../../../src/operate/installation/open';
+import { contract } from '../../../src/platform/contract/contract';
+import { runCommand, runRefused } from '../../support/cli';
+import { basic, buildApp, caller } from '../../support/world';
 import { eventually } from '../../support/engine-process';
-import { freePort, runScript, startServer, type Running } from '../../support/process';
+import { freePort, startServer, type Running } from '../../support/process';
 import { patient } from '../../support/patience';
+
+// A server with a PostgreSQL of its own, which it starts and stops.
 
 const dataDir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'server-data');
 const environment = { DATA_DIR: dataDir, DATABASE_TIMEOUT_SECONDS: '2', LOG_LEVEL: 'info' };
@@ -41,6 +50,8 @@ test('the first start makes a demo company and prints a curl line that works', a
   server = await startServer(environment);
   const text = server.output();
   expect(text).toContain(`${server.url}/api/docs`);
+  expect(text).toContain(`Version: ${contract.document.info.version}\n`);
+  expect(text).toContain(`Keep ${join(dataDir, 'key_pepper')}: `);
   auth = `${/public key\s+(\S+)/.exec(text)![1]}:${/private key\s+(\S+)/.exec(text)![1]}`;
   const answer = execFileSync('bash', ['-c', /curl .*/.exec(text)![0]], { encoding: 'utf8' });
   expect(JSON.parse(answer).buyers.length).toBeGreaterThanOrEqual(5);
@@ -69,77 +80,67 @@ test('the log has one line a request, without values of parameters', async () =>
   expect(server.output().split(secret!).length - 1).toBe(2); // the greeting and its curl line
 });
 
-test('the operator’s commands work while the server runs', () => {
-  const cli = (...args: string[]) => runScript('src/main/cli/index.ts', args, environment);
-  const company = JSON.parse(cli('company', 'create', '--name', 'Second', '--json').output);
+/** Runs a command in this process, which reaches the database of the server. */
+const run = (...args: string[]) =>
+  runCommand(args, { ...environment, PORT: new URL(server.url).port });
+
+test('the operator’s commands work while the server runs', async () => {
+  const result = async (...args: string[]) => JSON.parse((await run(...args, '--json')).output);
+  const company = await result('company', 'create', '--name', 'Second');
   expect(company).toEqual({
     company_id: expect.any(Number),
     public_key: expect.stringMatching(/^pk_/),
     private_key: expect.any(String),
   });
-  const several = cli('token', 'create', '--name', 'x');
+  const several = await run('token', 'create', '--name', 'x');
   expect([several.code, several.errors]).toEqual([1, expect.stringContaining('--company ID')]);
-  const token = JSON.parse(
-    cli(
-      'token',
-      'create',
-      '--company',
-      String(company.company_id),
-      '--name',
-      'Ann',
-      '--user-email',
-      'ann@example.com',
-      '--permission',
-      'buyers:read',
-      '--json',
-    ).output,
-  );
+  const ofCompany = ['--company', String(company.company_id)];
+  const user = ['--name', 'Ann', '--user-email', 'ann@example.com', '--permission', 'buyers:read'];
+  const token = await result('token', 'create', ...ofCompany, ...user);
   expect(token.token).toMatch(/^ut_/);
-  const listed = JSON.parse(
-    cli('token', 'list', '--company', String(company.company_id), '--json').output,
-  );
+  const listed = await result('token', 'list', ...ofCompany);
   expect(listed.map(({ name }: { name: string }) => name)).toEqual(['First key pair', 'Ann']);
-  expect(JSON.parse(cli('token', 'revoke', token.public_key, '--json').output)).toEqual({
-    revoked: token.public_key,
-  });
-  expect(cli('token', 'revoke', token.public_key).code).toBe(1);
-  expect(JSON.parse(cli('migrate', '--json').output)).toEqual({ applied: [] });
-  const doctor = runScript('src/main/cli/index.ts', ['doctor', '--json'], {
-    ...environment,
-    PORT: new URL(server.url).port,
-  });
+  expect(await result('token', 'revoke', token.public_key)).toEqual({ revoked: token.public_key });
+  expect((await run('token', 'revoke', token.public_key)).code).toBe(1);
+  expect(await result('migrate')).toEqual({ applied: [] });
+  const doctor = await run('doctor', '--json');
   expect([doctor.code, JSON.parse(doctor.output).map(({ ok }: { ok: boolean }) => ok)]).toEqual([
     0,
     Array(15).fill(true),
   ]);
-  expect(cli('demo', '--name', 'Third', '--json').output).toContain('public_key');
+  expect((await run('demo', '--name', 'Third', '--json')).output).toContain('public_key');
 });
 
-test('every fault of the configuration is named at once', () => {
-  const wrong = runScript('src/main/server.ts', [], {
-    PORT: 'x',
-    DATABASE_URL: 'mysql://x',
-    KEY_PEPPER: 'short',
-    LOG_LEVEL: 'loud',
-    DATABASE_POOL_SIZE: '0',
+test('a backup of it is restored into an empty folder, but not over what is there', async () => {
+  const newFolder = () => mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'restored-'));
+  const file = join(newFolder(), 'trunkline.tar.gz');
+  expect(await run('backup', file)).toMatchObject({
+    code: 0,
+    output: expect.stringContaining(file),
   });
-  expect(wrong.code).toBe(1);
-  for (const name of ['PORT', 'DATABASE_URL', 'KEY_PEPPER', 'LOG_LEVEL', 'DATABASE_POOL_SIZE'])
-    expect(wrong.errors).toContain(`- ${name} `);
-  const doctor = runScript('src/main/cli/index.ts', ['doctor'], { PORT: 'x', KEY_PEPPER: 'short' });
-  expect([doctor.code, doctor.output.match(/WRONG/g)]).toEqual([1, ['WRONG', 'WRONG']]);
+  const restored = { DATA_DIR: newFolder() };
+  const restore = () => runCommand(['restore', file], restored);
+  expect(await restore()).toMatchObject({ code: 0 });
+  const installation = await openInstallation(loadConfig(restored), {
+    log: pino({ level: 'silent' }),
+  });
+  const { status } = await caller(buildApp(installation.deps), auth)('get', 'company');
+  await installation.close();
+  expect(status).toBe(200);
+  expect(await restore()).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('The database is not empty'),
+  });
 });
 
-test('a port that is taken is said plainly, and the database of the other is left running', () => {
-  const second = runScript('src/main/server.ts', [], {
-    ...environment,
-    PORT: new URL(server.url).port,
+test('a port that is taken is said plainly, and the database of the other is left running', async () => {
+  const { port } = new URL(server.url);
+  expect(await runRefused(runServer, { ...environment, PORT: port })).toEqual({
+    code: 1,
+    output: '',
+    errors: `Port ${port} is used by another program. Stop it, or set PORT to another port.`,
   });
-  expect([second.code, second.errors]).toEqual([
-    1,
-    expect.stringMatching(/Port \d+ is used by another program/),
-  ]);
-  expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(true);
+  expect((await get('/api/v1/buyers')).status).toBe(200);
 });
 
 /** Waits until the service answers 200 again, and checks that this did not take long. */
@@ -153,6 +154,8 @@ async function expectRecovery(): Promise<void> {
 }
 
 async function expectUnavailable(): Promise<void> {
+  // The last check may be a second old.
+  await eventually(async () => (await get('/readyz')).status !== 200, 100);
   const [api, ready, live] = await Promise.all([
     get('/api/v1/buyers'),
     get('/readyz'),
@@ -207,10 +210,16 @@ async function agentStream(headers: Record<string, string>): Promise<Response> {
   });
 }
 
-test('SIGTERM: requests in flight are answered, streams end, all stops in 10 s', async () => {
-  // Time enough for the request that waits for a lock.
-  await server.end('SIGTERM');
+test('a start after kill -9 of the server finds the database that still runs', async () => {
+  const before = postmaster();
+  await server.end('SIGKILL');
+  // Time enough for the next test's request, which waits for a lock.
   server = await startServer({ ...environment, DATABASE_TIMEOUT_SECONDS: '60' });
+  expect((await get('/api/v1/buyers')).status).toBe(200);
+  expect(postmaster()).toBe(before);
+});
+
+test('SIGTERM: requests in flight are answered, streams end, all stops in 10 s', async () => {
   const [buyer] = (
     (await (await get('/api/v1/buyers?columns=id')).json()) as { buyers: { id: number }[] }
   ).buyers;
@@ -251,14 +260,11 @@ test('a second start finds its data and says so; the credentials are as before',
   expect((await get('/api/v1/me')).status).toBe(200);
 });
 
-test('a start after kill -9 of the server, and of the database too, recovers', async () => {
-  await server.end('SIGKILL');
-  server = await startServer(environment);
-  expect((await get('/api/v1/buyers')).status).toBe(200);
+test('a start after kill -9 of the server and of the database recovers', async () => {
   const database = postmaster();
   await server.end('SIGKILL');
   process.kill(database, 'SIGKILL');
-  await new Promise((done) => setTimeout(done, 500));
+  await eventually(() => !isAlive(database));
   server = await startServer({ ...environment, PORT: String(await freePort()) });
   expect((await get('/api/v1/buyers')).status).toBe(200);
 });

@@ -11,7 +11,7 @@ import {
   type Block,
   type Shell,
 } from '../../support/documents';
-import { buildProduct } from '../../support/build';
+import { builtProduct } from '../../support/build';
 import { freePort, startServer, type Running } from '../../support/process';
 import { FAR_MS } from '../../support/patience';
 
@@ -47,7 +47,7 @@ beforeAll(async () => {
   }
   mkdirSync(folder);
   // Commands run next to the compiled program, so that files they write do not stay with it.
-  const built = await buildProduct();
+  const built = builtProduct();
   for (const name of ['package.json', 'node_modules', 'dist'])
     symlinkSync(join(built, name), join(folder, name));
   port = String(await freePort());

@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { contract } from '../../src/platform/contract/contract';
-import { SAMPLES } from '../../src/generated/samples';
-import { run } from '../support/sample-runs';
-import { buildApp, createWorld, type World } from '../support/world';
+import { contract } from '../../../src/platform/contract/contract';
+import { SAMPLES } from '../../../src/generated/samples';
+import { run } from '../../support/sample-runs';
+import { buildApp, createWorld, type World } from '../../support/world';
 
 // The code samples of the contract are what a reader can paste and run.
 
-const ROOT = join(__dirname, '../..');
+const ROOT = join(__dirname, '../../..');
 const samples = Object.entries(SAMPLES).flatMap(([id, list]) =>
   list.map(({ label, source }, at) => ({ name: `${id}_${at}`, label, source })),
 );

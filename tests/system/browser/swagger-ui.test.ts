@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import type { Locator, Page } from 'playwright-core';
-import { createDemo } from '../../src/main/demo/demo';
-import { DESKTOP, inBrowser, withPage } from '../support/browser';
-import { buildApp, createWorld, type World } from '../support/world';
-import { FAR_MS } from '../support/patience';
+import { createDemo } from '../../../src/main/demo/demo';
+import { DESKTOP, inBrowser, withPage } from '../../support/browser';
+import { buildApp, createWorld, type World } from '../../support/world';
+import { FAR_MS } from '../../support/patience';
 
 let world: World;
 let server: Server;

@@ -1,6 +1,6 @@
 import request from 'supertest';
 import express from 'express';
-import { onTestEvent } from '../../support/worker/answers';
+import { onTestEvent } from './worker/answers';
 
 const app = express();
 app.get('/ok', (_req, res) => void res.send('fine'));

@@ -4,7 +4,7 @@ import pino from 'pino';
 import { startTracing, stopTracing } from '../../../src/platform/telemetry/tracing';
 import { eventually } from '../../support/engine-process';
 import { patient } from '../../support/patience';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // Traces reach an OTLP receiver whole and without anybody's data, and cost a request nothing when
 // the receiver is away.
@@ -21,8 +21,12 @@ interface OtlpSpan {
 const received: OtlpSpan[] = [];
 const webhookHeaders: IncomingHttpHeaders[] = [];
 let receiver: Server;
-let world: World;
 const lines: string[] = [];
+const world = useWorld({
+  log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
+  environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8' },
+});
+const { api } = world;
 
 const readPort = (server: Server) => (server.address() as AddressInfo).port;
 
@@ -50,14 +54,9 @@ const start = (endpoint: string) => startTracing({ endpoint, ratio: 1, version: 
 
 beforeAll(async () => {
   receiver = await listen();
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-  world = await createWorld({ log, environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8' } });
 });
 afterEach(() => stopTracing());
-afterAll(async () => {
-  await world.close();
-  await new Promise((done) => receiver.close(done));
-});
+afterAll(() => new Promise((done) => receiver.close(done)));
 
 /** Sends what was recorded; nothing is lost by a stop. */
 async function flush(): Promise<OtlpSpan[]> {
@@ -73,7 +72,6 @@ const toAttributes = ({ attributes }: OtlpSpan) =>
 const CALLER = '+13105550177';
 
 test('a call is one trace: its request, the decision, the statements by their names', async () => {
-  const { api } = world.company;
   const { body } = await api('post', 'offers', { body: { name: 'Confidential' } });
   start(`http://127.0.0.1:${readPort(receiver)}`);
   const trace = 'a'.repeat(32);
@@ -113,7 +111,7 @@ test('a call is one trace: its request, the decision, the statements by their na
 test('the path of a request is named by its template, whatever its values', async () => {
   start(`http://127.0.0.1:${readPort(receiver)}`);
   const before = lines.length;
-  await world.company.api('get', 'buyers/987654?q=Secretive');
+  await api('get', 'buyers/987654?q=Secretive');
   await eventually(async () => lines.length > before, 20);
   const spans = await flush();
   expect(spans.map(({ name }) => name)).toContain('GET /api/v1/buyers/{id}');
@@ -157,7 +155,7 @@ test(
 test('without an endpoint nothing is recorded, and no line of the log names a trace', async () => {
   const headers = { traceparent: `00-${'c'.repeat(32)}-${'b'.repeat(16)}-01` };
   const before = lines.length;
-  await world.company.api('get', 'me', { headers });
+  await api('get', 'me', { headers });
   await eventually(async () => lines.length > before, 20);
   expect(await flush()).toEqual([]);
   expect(lines.at(-1)).not.toContain('trace_id');
@@ -168,9 +166,9 @@ test('while the receiver is away, requests are answered and a stop is not held u
   const port = readPort(away);
   await new Promise((done) => away.close(done));
   start(`http://127.0.0.1:${port}`);
-  for (let n = 0; n < 20; n++) expect((await world.company.api('get', 'me')).status).toBe(200);
+  for (let n = 0; n < 20; n++) expect((await api('get', 'me')).status).toBe(200);
   await stopTracing();
-  expect((await world.company.api('get', 'me')).status).toBe(200);
+  expect((await api('get', 'me')).status).toBe(200);
 });
 
 test('a receiver that never answers does not hold up a stop either', async () => {
@@ -178,7 +176,7 @@ test('a receiver that never answers does not hold up a stop either', async () =>
   const silent = createServer(() => undefined).on('connection', (socket) => sockets.add(socket));
   await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
   start(`http://127.0.0.1:${readPort(silent)}`);
-  expect((await world.company.api('get', 'me')).status).toBe(200);
+  expect((await api('get', 'me')).status).toBe(200);
   await stopTracing();
   for (const socket of sockets) socket.destroy();
   await new Promise((done) => silent.close(done));

@@ -1,10 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { closeSlowReaders, limitConnections } from '../../../src/api/connections';
-import { eventually } from '../../support/engine-process';
-import { startServer, type Running } from '../../support/process';
-import { createWorld, type World } from '../../support/world';
+import { closeSlowReaders, limitConnections } from '../../src/api/connections';
+import { httpServer } from '../../src/main/processes/http-server';
+import { measurements } from '../../src/main/processes/measure';
+import { listen } from '../../src/operate/installation/listen';
+import { eventually } from '../support/engine-process';
+import { createWorld, type World } from '../support/world';
 
 // Many connections, and readers that do not read, cost little and not for long.
 
@@ -64,21 +66,15 @@ describe('a client that does not read', () => {
 
 describe('a server', () => {
   let world: World;
-  let server: Running;
-  const port = () => Number(new URL(server.url).port);
+  let http: ReturnType<typeof httpServer>;
+  const port = () => (http.server.address() as AddressInfo).port;
   beforeAll(async () => {
-    world = await createWorld();
-    server = await startServer({
-      DATABASE_URL: world.url,
-      DATA_DIR: world.deps.config.data_dir,
-      KEY_PEPPER: world.deps.pepper,
-      LOG_LEVEL: 'silent',
-      RUN_JOBS: 'false',
-      MAX_CONNECTIONS: '40',
-    });
+    world = await createWorld({ environment: { MAX_CONNECTIONS: '40' } });
+    http = httpServer(world.deps, measurements(world.deps));
+    await listen(http.server, { host: '127.0.0.1', port: 0 });
   });
   afterAll(async () => {
-    await server.end('SIGTERM');
+    await http.stop();
     await world.close();
   });
 
@@ -91,7 +87,7 @@ describe('a server', () => {
     sockets.forEach((socket) => socket?.destroy());
     // Until the server knows that they are closed, it cuts new ones off.
     const answers = () =>
-      fetch(`${server.url}/livez`).then(
+      fetch(`http://127.0.0.1:${port()}/livez`).then(
         ({ ok }) => ok,
         () => false,
       );

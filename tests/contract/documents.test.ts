@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contract } from '../../../src/platform/contract/contract';
-import { REASONS } from '../../../src/domain/routing/engine/reasons';
+import { contract } from '../../src/platform/contract/contract';
+import { REASONS } from '../../src/domain/routing/engine/reasons';
 
 // Where a document lists the values of a closed list, none is missing and none is made up.
 
-const ROOT = join(__dirname, '../../..');
+const ROOT = join(__dirname, '../..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 const { schemas } = contract.document.components;

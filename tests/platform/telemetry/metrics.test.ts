@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import request from 'supertest';
 import { measurements } from '../../../src/main/processes/measure';
 import { patient } from '../../support/patience';
-import { createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
 
 // The metrics, the table that explains them and the dashboard that shows them say the same.
 
 const METRICS_TOKEN = 'a-token-of-the-metrics';
-let world: World;
+const world = useWorld({ environment: { METRICS_TOKEN } });
+const { createRecord } = world;
 /** Before the traffic, and after it: what counts, counts since the process began. */
 let before: string;
 let page: string;
@@ -17,19 +18,17 @@ let page: string;
 const freshPage = () => measurements(world.deps, { max_age_ms: 0 }).page();
 
 beforeAll(async () => {
-  world = await createWorld({ environment: { METRICS_TOKEN } });
   before = await freshPage();
   await traffic();
   page = await freshPage();
 });
-afterAll(() => world.close());
 
 /** Something of everything that can be measured without waiting for it. */
 async function traffic(): Promise<void> {
   const { api } = world.company;
   const offer = await api('post', 'offers', { body: { name: 'Offer' } });
   const buyer = { name: 'Paused', number: '+13105550101', paused: true };
-  const { id: buyerId } = (await api('post', 'buyers', { body: buyer })).body.buyer as Id;
+  const { id: buyerId } = (await createRecord('buyers', buyer)) as Id;
   const { id: offerId } = offer.body.offer as Id;
   await api('put', `offers/${offerId}`, { body: { buyer_ids: [buyerId] } });
   const call = { offer_id: offerId, caller_number: '+13105550177' };

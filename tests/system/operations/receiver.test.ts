@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startWebhooks } from '../../src/main/background/webhook-loops';
-import { eventually } from '../support/engine-process';
-import { freePort } from '../support/process';
-import { buildWebhookHelpers } from '../support/webhooks';
-import { createWorld } from '../support/world';
+import { startWebhooks } from '../../../src/main/background/webhook-loops';
+import { eventually } from '../../support/engine-process';
+import { freePort } from '../../support/process';
+import { buildWebhookHelpers } from '../../support/webhooks';
+import { createWorld } from '../../support/world';
 
 // The receiver of docs/webhooks.md, as it stands there.
 
-const ROOT = join(__dirname, '../..');
+const ROOT = join(__dirname, '../../..');
 
 test('the receiver of docs/webhooks.md accepts our deliveries and no other signature', async () => {
   const [, program] = /```js\n(import[^`]*standardwebhooks[^`]*)```/.exec(

@@ -1,20 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { repeat } from '../../../src/data/jobs/loop';
-import { captureLog } from '../../support/captured-log';
-import { eventually } from '../../support/engine-process';
-import { createWorld, type World } from '../../support/world';
+import { repeat } from '../../src/data/jobs/loop';
+import { captureLog } from '../support/captured-log';
+import { eventually } from '../support/engine-process';
+import { useWorld } from '../support/use-world';
 
 // Errors are logged with what failed and where, and without the values of anybody's data.
 
 const captured = captureLog();
-let world: World;
-beforeAll(async () => {
-  world = await createWorld({ log: captured.log });
-});
+const world = useWorld({ log: captured.log });
 beforeEach(() => captured.clear());
-afterAll(() => world.close());
 
 const NAME = 'Annabel "Ann" Quux';
 const NUMBER = '+14155550133';

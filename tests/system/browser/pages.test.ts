@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import type { Page } from 'playwright-core';
-import { DESKTOP, inBrowser, measureOverflow, PHONE, withPage } from '../support/browser';
-import { FAR_MS } from '../support/patience';
-import { buildApp, createWorld, type World } from '../support/world';
+import { DESKTOP, inBrowser, measureOverflow, PHONE, withPage } from '../../support/browser';
+import { FAR_MS } from '../../support/patience';
+import { buildApp, createWorld, type World } from '../../support/world';
 
 // Swagger UI and the reference as people read them. `withPage` counts requests to other servers and
 // what the content security policy refuses: none.

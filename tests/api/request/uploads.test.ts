@@ -6,15 +6,13 @@ import { join } from 'node:path';
 import { contract, facets } from '../../../src/platform/contract/contract';
 import { openDirectory } from '../../../src/platform/storage/directory';
 import { deleteOrphanedUploads } from '../../../src/main/background/delete-orphaned-uploads';
-import { buildApp, basic, caller, createWorld, type World } from '../../support/world';
+import { useWorld } from '../../support/use-world';
+import { buildApp, basic, caller } from '../../support/world';
 import { toStorageKey } from '../../support/storage-keys';
 import { eventually } from '../../support/engine-process';
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld({ environment: { MAX_UPLOAD_BYTES: '2000000' } });
-});
-afterAll(() => world.close());
+const world = useWorld({ environment: { MAX_UPLOAD_BYTES: '2000000' } });
+const { api } = world;
 
 const folder = (name: 'incoming' | 'files') => join(world.deps.config.storage_dir, name);
 const incoming = () => readdirSync(folder('incoming'));
@@ -61,7 +59,7 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
   let path: string;
   beforeAll(async () => {
     const { resource, body } = pickOwner(id);
-    const response = await world.company.api('post', resource, { body });
+    const response = await api('post', resource, { body });
     const record = response.body[response.body.metadata.root] as { id: number };
     path = operation.path.replace('{id}', String(record.id));
   });
@@ -172,7 +170,7 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
 });
 
 test('a file in a JSON body is refused with how to send it', async () => {
-  const res = await world.company.api('post', 'buyer_suppression_files', {
+  const res = await api('post', 'buyer_suppression_files', {
     body: { import_file: 'phone' },
   });
   expect(res.body.errors).toEqual({
@@ -181,13 +179,13 @@ test('a file in a JSON body is refused with how to send it', async () => {
 });
 
 test('an operation without files refuses a form that has one', async () => {
-  const res = await world.company.api('post', 'buyers', { form: { name: 'x', import_file: CSV } });
+  const res = await api('post', 'buyers', { form: { name: 'x', import_file: CSV } });
   expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['import_file']]);
   expect(incoming()).toEqual([]);
 });
 
 test('a form without a chosen file, as browsers send it, is accepted', async () => {
-  const res = await world.company.api('post', 'buyer_suppression_files', {
+  const res = await api('post', 'buyer_suppression_files', {
     form: { name: 'x', import_file: '' },
   });
   expect([res.status, res.body.buyer_suppression_file.import_file_url]).toEqual([201, null]);
@@ -195,7 +193,7 @@ test('a form without a chosen file, as browsers send it, is accepted', async () 
 
 test('a repeated upload has one effect; another file with its key is refused', async () => {
   const send = (importFile: Buffer) =>
-    world.company.api('post', 'buyer_suppression_files', {
+    api('post', 'buyer_suppression_files', {
       form: { import_file: importFile },
       headers: { 'Idempotency-Key': 'upload' },
     });
@@ -241,7 +239,7 @@ test('an upload that the client aborts leaves nothing', async () => {
 });
 
 test('housekeeping removes the files that no record refers to, and no others', async () => {
-  const res = await world.company.api('post', 'buyer_suppression_files', {
+  const res = await api('post', 'buyer_suppression_files', {
     form: { import_file: CSV },
   });
   const orphan = toStorageKey(1);
@@ -252,11 +250,9 @@ test('housekeeping removes the files that no record refers to, and no others', a
   await deleteOrphanedUploads(world.deps, -1_000);
   expect([listStoredFiles().includes(orphan), incoming()]).toEqual([false, []]);
   expect(
-    (await world.company.api('get', res.body.buyer_suppression_file.import_file_url)).text ?? '',
+    (await api('get', res.body.buyer_suppression_file.import_file_url)).text ?? '',
   ).toBeDefined();
-  expect(
-    (await world.company.api('get', res.body.buyer_suppression_file.import_file_url)).status,
-  ).toBe(200);
+  expect((await api('get', res.body.buyer_suppression_file.import_file_url)).status).toBe(200);
 });
 
 const SMALL_DISK = join(process.env.TRUNKLINE_TEST_FOLDER!, 'small-disk');
