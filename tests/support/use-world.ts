@@ -65,6 +65,7 @@ function prepareWorld(setup: WorldSetup) {
   const { clock, environment = {}, fresh, receiver, webhooks, jobs, own_number, ...rest } = setup;
   const stands = typeof clock === 'string';
   const standing = standingClock(stands ? clock : '2026-01-01');
+  const readClock = stands ? standing.read : clock;
   const closing: Close[] = [];
   const closeLater = (close: Close) => void closing.push(close);
   const addNumber = async () => {
@@ -79,11 +80,7 @@ function prepareWorld(setup: WorldSetup) {
       closeLater(world.receiver.close);
       settings.WEBHOOK_ALLOW_NETWORKS ??= '127.0.0.1/32';
     }
-    const created = await createWorld({
-      ...rest,
-      clock: stands ? standing.read : clock,
-      environment: settings,
-    });
+    const created = await createWorld({ ...rest, clock: readClock, environment: settings });
     closeLater(created.close);
     Object.assign(world, created, { close });
     if (webhooks) closeLater(startWebhooks(world.deps).stop);
@@ -99,31 +96,35 @@ function prepareWorld(setup: WorldSetup) {
     world.company = await world.addCompany();
     await addNumber();
   };
-  const openProcess = (more: Environment = {}) => {
-    const { database, deps } = world;
-    const others = createDeps({
-      config: testConfig({ ...more, ...database }),
-      database_url: database.DATABASE_URL!,
-      log: deps.log,
-      clock: stands ? standing.read : clock,
-      rate_window_seconds: rest.rate_window_seconds,
-    });
-    closeLater(async () => {
-      others.live.close();
-      await others.database.close();
-    });
-    return others;
-  };
   Object.assign(world, {
     ...requests(() => world.company),
     api: (...request: Parameters<Api>) => world.company.api(...request),
     nextNumber,
     clock: standing,
     hook: (triggerType: string, fields?: object) => createHook(world, triggerType, fields),
-    openProcess,
+    openProcess: (more?: Environment) => openProcess(world, { ...rest, clock: readClock }, more),
     closeLater,
   });
   return { world, open, begin, close };
+}
+
+function openProcess(
+  { database, deps, closeLater }: UsedWorld,
+  { clock, rate_window_seconds }: WorldOptions,
+  environment: Environment = {},
+): Deps {
+  const others = createDeps({
+    config: testConfig({ ...environment, ...database }),
+    database_url: database.DATABASE_URL!,
+    log: deps.log,
+    clock,
+    rate_window_seconds,
+  });
+  closeLater(async () => {
+    others.live.close();
+    await others.database.close();
+  });
+  return others;
 }
 
 // All paths are of one length: none is the beginning of another.

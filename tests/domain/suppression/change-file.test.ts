@@ -1,11 +1,8 @@
 import { finished, buildSuppressionRequests } from '../../support/imports';
 import { useWorld } from '../../support/use-world';
 
-const world = useWorld();
+const world = useWorld({ jobs: true });
 const { api, create, upload } = buildSuppressionRequests(() => world);
-beforeAll(async () => {
-  await world.work();
-});
 
 const CSV =
   'phone,name\n3105550123,Ann\n+1 212 555 0145,Bob\n310-555-0123,Ann again\nnone,"=cmd()"\n';

@@ -5,11 +5,10 @@ import { finished, loadNumbers, buildSuppressionRequests } from '../../support/i
 import { useWorld } from '../../support/use-world';
 import { eventually } from '../../support/engine-process';
 
-const world = useWorld();
+const world = useWorld({ jobs: true });
 let buyers: number[];
 const { api, create, createBuyers, upload } = buildSuppressionRequests(() => world);
 beforeAll(async () => {
-  await world.work();
   buyers = await createBuyers();
 });
 

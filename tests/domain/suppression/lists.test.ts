@@ -2,11 +2,10 @@ import { findSuppressedBuyers } from '../../../src/domain/suppression/suppressed
 import { numberAt, loadNumbers, buildSuppressionRequests } from '../../support/imports';
 import { useWorld } from '../../support/use-world';
 
-const world = useWorld();
+const world = useWorld({ jobs: true });
 let buyers: number[];
 const { api, create, createBuyers, upload } = buildSuppressionRequests(() => world);
 beforeAll(async () => {
-  await world.work();
   buyers = await createBuyers();
 });
 
