@@ -11,7 +11,7 @@ import { consolePages } from '../console/console';
 import { createHandlers } from './handlers';
 import type { Pipeline } from '../api/request/read-call';
 import { bind } from '../api/bind';
-import { BODY_TIMEOUTS, bodyTimeout } from '../api/request/body-timeout';
+import { BODY_TIMEOUTS, bodyTimeout, type BodyTimeouts } from '../api/request/body-timeout';
 import { changeLog } from '../api/records/change-log';
 import { cors } from '../api/cors';
 import { docs } from '../api/docs/routes';
@@ -29,7 +29,7 @@ import { staleReads } from '../api/records/stale-reads';
 import { requireHost } from '../api/request/unreadable-requests';
 import { uploader } from '../api/request/upload';
 import { ValidQueries } from '../api/request/valid-queries';
-import { validator } from '../api/request/validate';
+import { validate } from '../api/request/validate';
 import { loadDestinationTest } from '../domain/people/destinations';
 import { collectFromParts } from '../operate/installation/all-parts';
 import { confirmationPage } from '../domain/people/confirmation-page';
@@ -53,7 +53,7 @@ export function createApp(
   const { config, log, database } = deps;
   const app = expressApp(config);
   const pipeline = {
-    ...buildPipeline(app, deps, replacements),
+    ...buildPipeline(deps, replacements.timeouts ?? BODY_TIMEOUTS),
     ...replacements,
   };
 
@@ -80,11 +80,7 @@ function expressApp({ trust_proxy }: Config): Express {
   return app;
 }
 
-const buildPipeline = (
-  app: Express,
-  deps: Deps,
-  { timeouts = BODY_TIMEOUTS, validate = validator(app) }: Partial<Pipeline>,
-): Pipeline => ({
+const buildPipeline = (deps: Deps, timeouts: BodyTimeouts): Pipeline => ({
   authenticator: deps.authenticator,
   limits: deps.limits,
   readBody: bodyReader(deps.config),

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { readCatalog, type Item } from '../../scripts/catalog';
-import { runServer } from '../../src/main/run-server';
-import { runWorker } from '../../src/main/run-worker';
+import { runServer } from '../../src/main/server';
+import { runWorker } from '../../src/main/worker';
 import { migrate, migrationNames, UnknownMigrations } from '../../src/data/postgres/migrate';
 import { runCommand, runRefused, type Printed } from '../support/cli';
 import { freePort } from '../support/process';

@@ -6,7 +6,7 @@ import pino from 'pino';
 import { banner } from '../../src/main/banner';
 import { loadConfig } from '../../src/main/config';
 import { prepareCompanies } from '../../src/main/demo/demo';
-import { runServer } from '../../src/main/run-server';
+import { runServer } from '../../src/main/server';
 import { openInstallation, type Installation } from '../../src/operate/installation/open';
 import { contract } from '../../src/platform/contract/contract';
 import { withClient } from '../../src/data/postgres/with-client';

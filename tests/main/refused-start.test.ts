@@ -8,8 +8,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { runServer } from '../../src/main/run-server';
-import { runWorker } from '../../src/main/run-worker';
+import { runServer } from '../../src/main/server';
+import { runWorker } from '../../src/main/worker';
 import { listenFault } from '../../src/operate/installation/listen';
 import { runCommand, runRefused } from '../support/cli';
 import { freePort } from '../support/process';

@@ -1,4 +1,4 @@
-import { runCommandLine } from '../../src/main/cli/run';
+import { runCommandLine } from '../../src/main/cli/index';
 import { StartError } from '../../src/platform/start-error';
 
 export interface Printed {

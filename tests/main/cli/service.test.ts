@@ -1,29 +1,21 @@
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Express } from 'express';
 import { runCommand, type Printed } from '../../support/cli';
-import { createWorld, PEPPER_OF_TESTS, type World } from '../../support/world';
+import { buildEnvironment } from '../../support/job-process';
+import { serverFor } from '../../support/worker/servers';
+import { createWorld, type World } from '../../support/world';
 
 // Commands that ask the running service, and those about credentials, users and jobs.
 
 let world: World;
 let environment: Record<string, string>;
-const server = createServer((req, res) => (world.app as Express)(req, res));
 beforeAll(async () => {
   world = await createWorld();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   environment = {
-    ...world.database,
-    KEY_PEPPER: PEPPER_OF_TESTS,
-    DATA_DIR: world.deps.config.data_dir,
-    STORAGE_DIR: world.deps.config.storage_dir,
-    PORT: String((server.address() as AddressInfo).port),
+    ...buildEnvironment(world),
+    PORT: String((serverFor(world.app).address() as AddressInfo).port),
   };
 });
-afterAll(async () => {
-  server.close();
-  await world.close();
-});
+afterAll(() => world.close());
 
 const run = (...args: string[]): Promise<Printed> => runCommand(args, environment);
 

@@ -7,7 +7,7 @@ import { sqlOn } from '../../../src/data/sql';
 import { withClient } from '../../../src/data/postgres/with-client';
 import { deleteOrphanedUploads } from '../../../src/main/background/delete-orphaned-uploads';
 import { loadConfig } from '../../../src/main/config';
-import { runWorker } from '../../../src/main/run-worker';
+import { runWorker } from '../../../src/main/worker';
 import { claimSettings } from '../../../src/operate/installation/claim-settings';
 import { openInstallation, type Installation } from '../../../src/operate/installation/open';
 import { sharedSettings } from '../../../src/operate/installation/shared-settings';

@@ -19,7 +19,7 @@ afterAll(() => s3.close());
 
 test('without a bucket, the library is not loaded', () => {
   const script = `
-    for (const name of ['main/run-server', 'main/run-worker', 'main/app', 'main/background/start'])
+    for (const name of ['main/server', 'main/worker', 'main/app', 'main/background/start'])
       require('./dist/' + name);
     const { openStorage } = require('./dist/platform/storage/open');
     openStorage({ folder: ${JSON.stringify(newFolder())}, reserve_bytes: 0 }).check();

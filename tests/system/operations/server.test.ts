@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import pino from 'pino';
 import { isAlive } from '../../../src/data/postgres/process-state';
 import { loadConfig } from '../../../src/main/config';
-import { runServer } from '../../../src/main/run-server';
+import { runServer } from '../../../src/main/server';
 import { openInstallation } from '../../../src/operate/installation/open';
 import { contract } from '../../../src/platform/contract/contract';
 import { runCommand, runRefused } from '../../support/cli';
