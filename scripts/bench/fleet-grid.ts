@@ -166,7 +166,8 @@ function printRatio(what: string, clients: number, [single, two]: Row[][]): void
   say(
     `${what}, ${clients} clients: two processes serve ` +
       `${ratio(({ done, spent }) => done.units / spent.seconds)} x as many as one, ` +
-      `and each takes ${ratio(({ done, spent }) => spent.api / done.units)} x the processor time of the API`,
+      `and each takes ${ratio(({ done, spent }) => spent.api / done.units)} x the processor ` +
+      'time of the API',
   );
 }
 

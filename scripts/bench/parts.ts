@@ -6,7 +6,7 @@ import { createDeps } from '../../src/operate/installation/deps';
 import { list } from '../../src/api/records/list';
 import { readRecord, recordReply, show } from '../../src/api/records/record';
 import { normalize } from '../../src/api/request/normalize';
-import { validator } from '../../src/api/request/validate';
+import { validate } from '../../src/api/request/validate';
 import { orders, projection } from '../../src/domain/buyers/buyers-columns';
 import { PEPPER, type BenchWorld } from './world';
 
@@ -25,7 +25,6 @@ export async function measureParts(world: BenchWorld): Promise<Part[]> {
     database_url: world.url,
   });
   const app = express();
-  const validate = validator(app);
   const operation = contract.operations.find(({ id }) => id === 'showBuyer')!;
   const authorization = `Basic ${Buffer.from(world.auth).toString('base64')}`;
   const req = () =>
@@ -47,7 +46,7 @@ export async function measureParts(world: BenchWorld): Promise<Part[]> {
       deps.authenticator.callerOutsideBody(req(), operation),
     'normalize (spellings)': async () =>
       void normalize(operation, { params: {}, query: {}, body: undefined, body_schema: undefined }),
-    'validation (express-openapi-validator)': () => validate(operation, req(), res),
+    'validation (express-openapi-validate)': () => validate(operation, req(), res),
     'serialising (envelope and checksum, show)': async () => void recordReply(projection, record),
     'data (statement alone, show)': () => readRecord({ db, now, projection }, world.first_id),
     'data and envelope, show': () =>

@@ -1,4 +1,9 @@
-import type { Application, Request, RequestHandler, Response } from 'express';
+import express, {
+  type Application,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
 import { middleware } from 'express-openapi-validator';
 import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import {
@@ -128,18 +133,17 @@ export type Validator = (operation: Operation, req: Request, res: Response) => P
 
 let shared: Validator | undefined;
 
-/**
- * The validator of this process: it depends on the contract alone, so that all applications of the
- * process have the same.
- */
-export const validator = (app: Application): Validator => (shared ??= createValidator(app));
+/** It depends on the contract alone: all applications of a process have the same. */
+export const validate: Validator = (operation, req, res) =>
+  (shared ??= createValidator())(operation, req, res);
 
 /**
  * Runs express-openapi-validator one step at a time; it is created for each resource at the first
  * request. Its route lookup compiles every path again at each request, so it runs once for each
  * operation and its result is kept; src/api/auth/authenticator.ts replaces its security step.
  */
-function createValidator(app: Application): Validator {
+function createValidator(): Validator {
+  const app = express().enable('case sensitive routing');
   const document = requestDocument(contract.document);
   const stepsByResource = new Map<string, Steps>();
   const preparedChecks = new WeakMap<Operation, PreparedCheck>();
