@@ -13,6 +13,7 @@ const long = execFileSync(
 module.exports = {
   ...usual,
   testPathIgnorePatterns: ['/node_modules/'],
+  globalSetup: '<rootDir>/tests/support/system-setup.ts',
   testMatch: long
     .trim()
     .split('\n')
