@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { dirname, join, relative } from 'node:path';
+import { pathTable } from '../src/api/request/path-table';
 import { BASE_PATH, contract, type Operation } from '../src/platform/contract/contract';
 
 // npm run where -- GET /calls/{id}/decision: where an operation of the contract is declared,
@@ -59,20 +60,18 @@ function findTests(operation: Operation, handler: SourceLine | undefined): Reque
     .slice(0, MAX_TESTS);
 }
 
-const matches = (operation: Operation, path: string): boolean =>
-  operation.path === path ||
-  new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
+const findPath = pathTable(contract.operations.map(({ path }) => [path, path]));
 
 /** The operations of a path, or those with this method. */
 export function findOperations(words: readonly string[]): Operation[] {
   const path = words.at(-1)!.replace(/:(\w+)/g, '{$1}');
   const full = path.startsWith(BASE_PATH) ? path : `${BASE_PATH}/${path.replace(/^\//, '')}`;
   const method = words.length > 1 ? words[0]!.toLowerCase() : undefined;
-  const candidates = contract.operations.filter(
-    (operation) => method === undefined || operation.method === method,
+  return contract.operations.filter(
+    (operation) =>
+      operation.path === findPath(full)?.value &&
+      (method === undefined || operation.method === method),
   );
-  const exact = candidates.filter((operation) => operation.path === full);
-  return exact.length > 0 ? exact : candidates.filter((operation) => matches(operation, full));
 }
 
 const HANDLING_FILES = ['src/api/*.ts', 'src/domain/*.ts'];

@@ -1,24 +1,14 @@
 import type { Page } from 'playwright-core';
 import request from 'supertest';
 import { inBrowser } from '../support/browser';
-import { createConsoleWorld, inConsole, panel, until, type ConsoleWorld } from '../support/console';
+import { panel, until, useConsole } from '../support/console';
 import { FAR_MS } from '../support/patience';
 
 // The console is served and works in a browser; tests/system/browser has its other views.
 // `withPage` counts requests to other servers and what the content security policy refuses: none.
 
 const LOADED = { timeout: FAR_MS };
-let here: ConsoleWorld;
-beforeAll(async () => {
-  here = await createConsoleWorld();
-});
-afterAll(() => here.close());
-
-const get = async (path: string) => (await here.api('get', path)).body;
-const asDemo = (work: (page: Page) => Promise<void>, refusals?: number[]) =>
-  inConsole(here.server, here.auth, work, refusals);
-const dollars = (n: number) => `$${n.toFixed(2)}`;
-const readPanelText = (page: Page, title: string) => panel(page, title).innerText();
+const { here, get, asDemo, dollars, readPanelText } = useConsole();
 const tile = (page: Page, name: string) =>
   page
     .locator('.tile', { has: page.getByText(name, { exact: true }) })

@@ -27,7 +27,7 @@ export interface ConsoleWorld {
   close(): Promise<void>;
 }
 
-export async function createConsoleWorld(): Promise<ConsoleWorld> {
+async function createConsoleWorld(): Promise<ConsoleWorld> {
   execFileSync('npm', ['run', '--silent', 'build:console'], { cwd: ROOT });
   const world = await createWorld();
   const { credentials } = await createDemo(world.deps, 'Demo');
@@ -94,6 +94,21 @@ async function populate(api: Api) {
     calls: { paid: paid.id, open: open.id },
     lead: submitted.body.id as number,
     list,
+  };
+}
+
+/** The console on a world of its own, for a test file: registers its hooks. */
+export function useConsole() {
+  const here = {} as ConsoleWorld;
+  beforeAll(async () => void Object.assign(here, await createConsoleWorld()));
+  afterAll(() => here.close());
+  return {
+    here,
+    get: async (path: string) => (await here.api('get', path)).body,
+    asDemo: (work: (page: Page) => Promise<void>, refusals?: number[]) =>
+      inConsole(here.server, here.auth, work, refusals),
+    dollars: (n: number) => `$${n.toFixed(2)}`,
+    readPanelText: (page: Page, title: string) => panel(page, title).innerText(),
   };
 }
 

@@ -1,12 +1,8 @@
-import { createHookWorld, type HookWorld } from '../../support/hook-world';
+import { useWorld } from '../../support/use-world';
 
 // Webhooks of money: each low balance and each statement is sent once, to the owner of the account.
 
-let here: HookWorld;
-beforeAll(async () => {
-  here = await createHookWorld();
-});
-afterAll(() => here.close());
+const here = useWorld({ receiver: true, webhooks: true });
 
 type Fields = Record<string, unknown>;
 const PRICE = 10;
@@ -34,7 +30,7 @@ test('a balance that falls below its limit is told once, and again when it has r
   const talk = async () => {
     const { call_session: session } = await here.ok('post', 'call_sessions', {
       offer_id: offer.id,
-      caller_number: here.number(),
+      caller_number: here.nextNumber('+1310556'),
     });
     const attempt = session.instruction.dial[0].attempt;
     const events = `call_sessions/${session.id}/events`;
@@ -71,9 +67,9 @@ test('a statement is told to the owner of its account alone', async () => {
   await enter({ buyer_id: id }, 'deposit', 70);
   await enter({ traffic_source_id: source.id }, 'adjustment', 7);
   // The entries were made before the end of the period.
-  await here.world.sql('UPDATE account_entries SET created_at = $1 WHERE company_id = $2', [
+  await here.sql('UPDATE account_entries SET created_at = $1 WHERE company_id = $2', [
     new Date(since.getTime() + 60_000),
-    here.world.company.id,
+    here.company.id,
   ]);
   const period = { from: since.toISOString(), to: ended.toISOString() };
   await here.ok('post', 'statements', { buyer_id: id, ...period });

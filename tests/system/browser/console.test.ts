@@ -1,14 +1,5 @@
-import type { Page } from 'playwright-core';
 import { inBrowser } from '../../support/browser';
-import {
-  createConsoleWorld,
-  goTo,
-  inConsole,
-  panel,
-  settled,
-  until,
-  type ConsoleWorld,
-} from '../../support/console';
+import { goTo, panel, settled, until, useConsole } from '../../support/console';
 import { finished } from '../../support/imports';
 import { FAR_MS } from '../../support/patience';
 import { consoleForEveryone } from '../../console/everyone';
@@ -18,17 +9,7 @@ import { consoleForEveryone } from '../../console/everyone';
 // requests to other servers and what the content security policy refuses: none.
 
 const LOADED = { timeout: FAR_MS };
-let here: ConsoleWorld;
-beforeAll(async () => {
-  here = await createConsoleWorld();
-});
-afterAll(() => here.close());
-
-const get = async (path: string) => (await here.api('get', path)).body;
-const asDemo = (work: (page: Page) => Promise<void>, refusals?: number[]) =>
-  inConsole(here.server, here.auth, work, refusals);
-const dollars = (n: number) => `$${n.toFixed(2)}`;
-const readPanelText = (page: Page, title: string) => panel(page, title).innerText();
+const { here, get, asDemo, dollars, readPanelText } = useConsole();
 
 inBrowser('a call: its story, each buyer with the reason, and another one at another hour', () =>
   asDemo(async (page) => {

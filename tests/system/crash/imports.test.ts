@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -19,13 +20,13 @@ import {
   type ListImport,
   type Run,
 } from '../../support/exact-imports';
-import { startImportWorker, type ImportWorker } from '../../support/import-worker';
+import { buildEnvironment, kill, startJobProcess } from '../../support/job-process';
 import { startOnOwnPostgres } from '../../support/own-postgres';
 import { patient } from '../../support/patience';
 import { startServer, startWorker, type Running } from '../../support/process';
 import { repetitions } from '../../support/repetitions';
 import { breakAfter, startS3, type S3Server } from '../../support/s3-server';
-import { createWorld, PEPPER_OF_TESTS, type World } from '../../support/world';
+import { createWorld, type World } from '../../support/world';
 
 // An import adds exactly the numbers of its file, and its counts are exact, whatever goes away.
 
@@ -61,31 +62,24 @@ afterAll(async () => {
 type Installation = Pick<World, 'database' | 'deps'>;
 
 const toSite = ({ company, sql }: World): ImportSite => ({ api: company.api, sql });
-const toEnvironment = ({ database, deps }: Installation) => ({
-  ...database,
-  DATA_DIR: deps.config.data_dir,
-  STORAGE_DIR: deps.config.storage_dir,
-  KEY_PEPPER: PEPPER_OF_TESTS,
-  LOG_LEVEL: 'silent',
-});
 
 let server: Running | undefined;
-let workers: ImportWorker[] = [];
+let workers: ChildProcess[] = [];
 
 async function endWorkers(): Promise<void> {
-  await Promise.all(workers.map((worker) => worker.kill()));
+  await Promise.all(workers.map(kill));
   workers = [];
 }
 
 async function useServer(): Promise<void> {
-  server ??= await startServer(toEnvironment(served));
+  server ??= await startServer(buildEnvironment(served));
 }
 
 /** Starts workers, which alone run jobs from then on. */
 async function useWorkers(n: number, installation: Installation): Promise<void> {
   await endWorkers();
-  const environment = toEnvironment(installation);
-  workers = await Promise.all(Array.from({ length: n }, () => startImportWorker(environment)));
+  const environment = buildEnvironment(installation);
+  workers = await Promise.all(Array.from({ length: n }, () => startJobProcess(environment)));
 }
 
 /** Something that goes away while imports need it. */
@@ -110,7 +104,7 @@ async function killServer([target]: ListImport[]): Promise<void> {
   await end('SIGKILL');
   await expectConsistent(target!);
   const before = await loadRun(target!);
-  server = await startServer({ ...toEnvironment(served), PORT: new URL(url).port });
+  server = await startServer({ ...buildEnvironment(served), PORT: new URL(url).port });
   await waitForRun(target!, ({ progress }) => progress > before.progress);
   expect(Date.now() - killedAt).toBeLessThan(patient(10_000));
 }
@@ -118,7 +112,7 @@ async function killServer([target]: ListImport[]): Promise<void> {
 async function stopServer([target]: ListImport[]): Promise<void> {
   const { end } = server!;
   server = undefined;
-  const [code, worker] = await Promise.all([end('SIGTERM'), startWorker(toEnvironment(served))]);
+  const [code, worker] = await Promise.all([end('SIGTERM'), startWorker(buildEnvironment(served))]);
   // A server that needs longer than ten seconds exits with 1.
   expect(code).toBe(0);
   await waitUntilEnded(target!);
@@ -135,7 +129,7 @@ async function killAtRandomPoints([target]: ListImport[]): Promise<void> {
   for (const { share, delay } of killPoints.splice(0, KILLS_OF_IMPORT)) {
     await waitForRun(target!, ({ progress }) => progress >= share * target!.rows.length);
     await pause(delay);
-    await workers[0]!.kill();
+    await kill(workers[0]!);
     await expectConsistent(target!);
     const { run_id } = await loadRun(target!);
     await useWorkers(1, folder);
@@ -159,19 +153,19 @@ const waitForLock = (target: ListImport, kind: string, isAwaited = true): Promis
  * one has taken over the file, and adds the same numbers.
  */
 async function suspendWorker([target]: ListImport[]): Promise<void> {
-  const first = workers[0]!.child;
+  const first = workers[0]!;
   const holder = new Client({ connectionString: folder.url });
   await holder.connect();
   await holder.query('BEGIN; LOCK TABLE buyer_suppression_numbers IN SHARE MODE');
   try {
     await waitForLock(target!, 'relation');
     first.kill('SIGSTOP');
-    workers.push(await startImportWorker(toEnvironment(folder)));
+    workers.push(await startJobProcess(buildEnvironment(folder)));
   } finally {
     await holder.end();
   }
   await waitForLock(target!, 'transactionid');
-  const second = workers[1]!.child;
+  const second = workers[1]!;
   second.kill('SIGSTOP');
   const before = await loadRun(target!);
   first.kill('SIGCONT');
@@ -182,7 +176,7 @@ async function suspendWorker([target]: ListImport[]): Promise<void> {
   second.kill('SIGCONT');
 }
 
-const killOneWorker = (): Promise<void> => workers[0]!.kill();
+const killOneWorker = (): Promise<void> => kill(workers[0]!);
 
 async function restartDatabase(): Promise<void> {
   ownPostgres.restart();

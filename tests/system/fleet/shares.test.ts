@@ -1,6 +1,6 @@
 import { eventually } from '../../support/engine-process';
 import { finished, numberAt } from '../../support/imports';
-import { startJobProcess } from '../../support/job-process';
+import { buildEnvironment, startJobProcess } from '../../support/job-process';
 import { repetitions } from '../../support/repetitions';
 import { createWorld, type Company, type World } from '../../support/world';
 
@@ -41,7 +41,10 @@ withProcesses(
     const otherCompany = await world.addCompany();
     const flood: number[] = [];
     for (let n = 0; n < FILES; n++) flood.push(await upload(company, `Flood ${n}`));
-    await Promise.all(Array.from({ length: PROCESSES }, () => startJobProcess(world)));
+    const environment = buildEnvironment(world);
+    await Promise.all(
+      Array.from({ length: PROCESSES }, () => startJobProcess(environment, world.processes)),
+    );
     let most = 0;
     let isOver = false;
     const watching = (async () => {
