@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { SourceTree } from './runs';
@@ -13,7 +22,7 @@ export function build(folder: string): void {
 
 /**
  * Checks a commit out into its own folder and builds it there. It gets the benches of this tree, so
- * that both trees are measured in the same way.
+ * that both trees are measured in the same way, unless these import files that have moved since.
  */
 export function openTree(rev: string): SourceTree & { remove(): void } {
   const commit = git('rev-parse', '--verify', `${rev}^{commit}`);
@@ -28,8 +37,10 @@ export function openTree(rev: string): SourceTree & { remove(): void } {
     git('worktree', 'add', '--quiet', '--detach', '--force', folder, commit);
     chmodSync(folder, 0o711);
     install(folder);
-    rmSync(join(folder, 'scripts/bench'), { recursive: true, force: true });
-    cpSync('scripts/bench', join(folder, 'scripts/bench'), { recursive: true });
+    if (hasImportsOfBenches(folder)) {
+      rmSync(join(folder, 'scripts/bench'), { recursive: true, force: true });
+      cpSync('scripts/bench', join(folder, 'scripts/bench'), { recursive: true });
+    }
     const run = (script: string) =>
       execFileSync('npm', ['run', '--silent', script], { cwd: folder, stdio: 'inherit' });
     run('generate:prisma');
@@ -52,3 +63,14 @@ function install(folder: string): void {
       stdio: 'inherit',
     });
 }
+
+/** True if a folder has all written files of `src` that the benches of this tree import. */
+function hasImportsOfBenches(folder: string): boolean {
+  const texts = listBenches().map((file) => readFileSync(join('scripts/bench', file), 'utf8'));
+  const paths = texts.flatMap((text) => [
+    ...text.matchAll(/'\.\.\/\.\.\/(src\/(?!generated)[^']+)'/g),
+  ]);
+  return paths.every(([, path]) => existsSync(join(folder, `${path}.ts`)));
+}
+
+const listBenches = () => readdirSync('scripts/bench').filter((name) => name.endsWith('.ts'));
