@@ -16,7 +16,7 @@ import {
   WINDOWS,
 } from './cap-counter-terms';
 
-// Writes the SQL over the 20 counters of 5 metrics and 4 intervals. A test of tests/domain/buyers/
+// Writes the SQL over the 20 counters of 5 metrics and 4 intervals. A test of tests/domain/caps/
 // fails when a file is out of date.
 
 const capCounters = `import { sql, statement } from '../../../data/sql';

@@ -39,25 +39,46 @@ const buildPathPattern = (path: string): string =>
     .replaceAll('.', String.raw`\.`)
     .replace(/\{\w+\}/g, String.raw`(?:\$\{[^}]*\}|[^/'"\`\s]+)`);
 
-/** The requests of tests: `api('post', 'leads', …)`, or `.post('/api/v1/leads')`. */
-function countRequests(text: string, { method, path }: Operation): number {
-  const url = String.raw`(?:${BASE_PATH}/)?${buildPathPattern(path)}(?=['"\`?]|\.csv)`;
-  const request = new RegExp(String.raw`\b${method}['"]?[,(]\s*['"\`]${url}`, 'gi');
+const buildUrlPattern = ({ path }: Operation): string =>
+  String.raw`(?:${BASE_PATH}/)?${buildPathPattern(path)}(?=['"\`?]|\.csv)`;
+
+/**
+ * The requests of tests: `api('post', 'leads', …)`, `.post('/api/v1/leads')`, or
+ * `upload('buyer_suppression_files', …)`.
+ */
+function countRequests(text: string, operation: Operation): number {
+  const { method } = operation;
+  const verb = method === 'post' ? '(?:post|upload)' : method;
+  const request = new RegExp(
+    String.raw`\b${verb}['"]?[,(]\s*['"\`]${buildUrlPattern(operation)}`,
+    'gi',
+  );
   return text.match(request)?.length ?? 0;
 }
 
-/** The tests that send its requests, those of its handler's own folder first. */
+/** True if a title of the tests begins with the operation: `describe('POST /api/v1/leads: …`. */
+const isNamed = (text: string, { method, path }: Operation): boolean =>
+  new RegExp(
+    String.raw`\b(?:describe|test)(?:\.each\([^)]*\))?\(\s*['"\`]${method} /?(?:${BASE_PATH}/)?${buildPathPattern(path)}(?![\w/])`,
+    'i',
+  ).test(text);
+
+/** The tests that name it or send its requests, those of its handler's own folder first. */
 function findTests(operation: Operation, handler: SourceLine | undefined): Requests[] {
   const room = handler && dirname(relative('src', handler.file));
-  const tests: Requests[] = listFiles('tests/*.test.ts').map((file) => ({
-    file,
-    count: countRequests(readText(file), operation),
-  }));
   const isNear = ({ file }: Requests) => room !== undefined && file.startsWith(`tests/${room}/`);
-  return tests
-    .filter(({ count }) => count > 0)
-    .toSorted((a, b) => Number(isNear(b)) - Number(isNear(a)) || b.count - a.count)
-    .slice(0, MAX_TESTS);
+  return listFiles('tests/*.test.ts')
+    .map((file) => {
+      const text = readText(file);
+      return { file, count: countRequests(text, operation), is_named: isNamed(text, operation) };
+    })
+    .filter(({ count, is_named }) => count > 0 || is_named)
+    .toSorted(
+      (a, b) =>
+        Number(b.is_named) - Number(a.is_named) ||
+        Number(isNear(b)) - Number(isNear(a)) ||
+        b.count - a.count,
+    );
 }
 
 const findPath = pathTable(contract.operations.map(({ path }) => [path, path]));
@@ -87,18 +108,38 @@ export function findHandlers(ids: readonly string[]): Map<string, SourceLine[]> 
   return handlers;
 }
 
+/** The operations of which a path has the most words of these, for one that does not exist. */
+export function findSimilar(words: readonly string[]): Operation[] {
+  const listParts = (path: string) =>
+    path
+      .toLowerCase()
+      .split(/[^a-z]+/)
+      .filter(Boolean);
+  const searched = new Set(words.flatMap(listParts));
+  const score = ({ path, method }: Operation) =>
+    new Set([method, ...listParts(path)].filter((part) => searched.has(part))).size;
+  const best = Math.max(...contract.operations.map(score));
+  return best === 0 ? [] : contract.operations.filter((operation) => score(operation) === best);
+}
+
+function formatTest({ file, count }: Requests): string {
+  const requests = `${count} ${count === 1 ? 'request' : 'requests'}`;
+  return `  test      ${file} (${count === 0 ? 'by its title' : requests})`;
+}
+
 export function describeOperation(operation: Operation): string {
   const contractLines = readText('openapi.yaml').split('\n');
   const declared = contractLines.indexOf(`      operationId: ${operation.id}`) + 1;
   const handlers = findHandlers([operation.id]).get(operation.id)!;
   const format = ({ file, line }: SourceLine) => `${file}:${line}`;
+  const tests = findTests(operation, handlers[0]);
+  const left = tests.length - MAX_TESTS;
   return [
     `${operation.method.toUpperCase()} ${operation.path}: ${operation.id}`,
     `  contract  openapi.yaml:${declared}`,
     ...handlers.map((source) => `  handler   ${format(source)}`),
-    ...findTests(operation, handlers[0]).map(
-      ({ file, count }) => `  test      ${file} (${count} ${count === 1 ? 'request' : 'requests'})`,
-    ),
+    ...tests.slice(0, MAX_TESTS).map(formatTest),
+    ...(left > 0 ? [`            and ${left} more`] : []),
   ].join('\n');
 }
 
@@ -106,7 +147,12 @@ function main(words: readonly string[]): void {
   const operations = words.length > 0 ? findOperations(words) : [];
   for (const operation of operations) process.stdout.write(`${describeOperation(operation)}\n`);
   if (operations.length > 0) return;
-  process.stderr.write('Usage: npm run where -- GET /buyers/{id}, an operation of openapi.yaml\n');
+  const similar = findSimilar(words).map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+  process.stderr.write(
+    words.length === 0 || similar.length === 0
+      ? 'Usage: npm run where -- GET /buyers/{id}, an operation of openapi.yaml\n'
+      : `openapi.yaml has no such operation. Similar: ${similar.slice(0, MAX_TESTS).join(', ')}\n`,
+  );
   process.exitCode = 1;
 }
 

@@ -1,4 +1,4 @@
-import { describeOperation, findHandlers, findOperations } from '../../scripts/where';
+import { describeOperation, findHandlers, findOperations, findSimilar } from '../../scripts/where';
 import { contract } from '../../src/platform/contract/contract';
 
 // npm run where, by which a newcomer finds the code of a URL.
@@ -25,4 +25,20 @@ test('it names contract, handler and the tests that send such a request, the nea
     expect.stringMatching(/^ {2}test {6}tests\/domain\/webhooks\/\S+\.test\.ts \(\d+ requests?\)$/),
     ...Array(2).fill(expect.stringMatching(/^ {2}test {6}tests\/\S+ \(\d+ requests?\)$/)),
   ]);
+});
+
+test('tests that have the operation in their title come first, and uploads count', () => {
+  const listTests = (words: string[]) => describeOperation(findOperations(words)[0]!);
+  expect(listTests(['POST', '/leads'])).toMatch(/submission-transitions\S+ \(by its title\)/);
+  expect(listTests(['POST', '/leads'])).toMatch(/^ +and \d+ more$/m);
+  expect(listTests(['POST', '/buyer_suppression_files'])).toMatch(
+    /tests\/domain\/suppression\/files\.test\.ts/,
+  );
+});
+
+test('for an operation that there is not, similar ones are named', () => {
+  expect(findSimilar(['PATCH', '/numbers/{id}']).map(({ id }) => id)).toContain(
+    'updatePhoneNumber',
+  );
+  expect(findSimilar(['xyz'])).toEqual([]);
 });
