@@ -49,7 +49,14 @@ export async function openStormOffer(
   await query(
     url,
     `UPDATE call_limits l
-      SET ${NO_LIMITS} ${LIMITS[kind]}
+      SET ${NO_LIMITS}
+      WHERE company_id = $1 AND buyer_id BETWEEN $2 AND $3`,
+    range,
+  );
+  await query(
+    url,
+    `UPDATE call_limits l
+      SET changed_by = pg_current_xact_id() ${LIMITS[kind]}
       WHERE company_id = $1 AND buyer_id BETWEEN $2 AND $3`,
     range,
   );
@@ -64,8 +71,8 @@ export async function openStormOffer(
   }
   const [group] = await query(
     url,
-    `INSERT INTO buyer_groups (company_id, uuid, name, time_zone)
-      VALUES ($1, uuidv7(), 'Capped', 'America/New_York')
+    `INSERT INTO buyer_groups (company_id, uuid, name, time_zone, tier, weight, dial_buyers_type)
+      VALUES ($1, uuidv7(), 'Capped', 'America/New_York', 1, 1, 'sequentially')
       RETURNING id`,
     [company_id],
   );
