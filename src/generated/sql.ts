@@ -643,28 +643,6 @@ export interface SqlTypes {
       hours: unknown;
     };
   };
-  'buyers.record_for_owner': {
-    params: {
-      attempt: number | string | bigint | null;
-      buyer_conversion: number | string | bigint | null;
-      connection: number | string | bigint | null;
-      earned_revenue: number | string | null;
-      revenue: number | string | null;
-      now: Date | string | null;
-      calls: number | string | bigint | null;
-      held_connections: number | string | bigint | null;
-      held_conversions: number | string | bigint | null;
-      held_revenue: number | string | null;
-      slots: number | string | bigint | null;
-      company_id: number | string | bigint | null;
-      buyer_id: number | string | bigint | null;
-      buyer_group_id: number | string | bigint | null;
-      traffic_source_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
   'buyers.reset_totals_of_caps': {
     params: {
       now: Date | string | null;
@@ -722,6 +700,23 @@ export interface SqlTypes {
       is_recorded: boolean;
     };
   };
+  'calls.apply_event': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      version: string | null;
+      now: Date | string | null;
+      progress: string | object | null;
+      attempts: string | object | null;
+      events: string | object | null;
+      use: string | object | null;
+    };
+    row: {
+      outcome: string;
+      buyer_paid: boolean | null;
+      source_paid: boolean | null;
+    };
+  };
   'calls.await_placing': {
     params: {
       company_id: number | string | bigint | null;
@@ -733,24 +728,19 @@ export interface SqlTypes {
   };
   'calls.begin_calls': {
     params: {
-      limit_ids: readonly (number | string | bigint)[] | string | null;
-      moved_calls: readonly (number | string | bigint)[] | string | null;
-      moved_connections: readonly (number | string | bigint)[] | string | null;
-      moved_conversions: readonly (number | string | bigint)[] | string | null;
-      moved_revenue: readonly (number | string)[] | string | null;
-      moved_slots: readonly (number | string | bigint)[] | string | null;
-      spacings: readonly (number | string | bigint)[] | string | null;
       company_id: number | string | bigint | null;
-      now: Date | string | null;
       calls: string | object | null;
+      waits: boolean | null;
       dials: string | object | null;
-      uses: string | object | null;
       slots: string | object | null;
-      bases: string | object | null;
       events: string | object | null;
+      bases: string | object | null;
     };
     row: {
-      id: number;
+      index: number;
+      outcome: string;
+      id: number | null;
+      refused: unknown;
     };
   };
   'calls.call_report': {
@@ -1272,16 +1262,6 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'calls.lock_sid': {
-    params: {
-      company_id: string | null;
-      carrier: string | null;
-      call_sid: string | null;
-    };
-    row: {
-      pg_advisory_xact_lock: string;
-    };
-  };
   'calls.mark_recorded': {
     params: {
       now: Date | string | null;
@@ -1649,54 +1629,6 @@ export interface SqlTypes {
       is_recorded: boolean;
     };
   };
-  'calls.record_conversion': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      version: string | null;
-      releases: boolean | null;
-      open_buyers: readonly (number | string | bigint)[] | string | null;
-      open_groups: readonly (number | string | bigint)[] | string | null;
-      ended_at: Date | string | null;
-      connection: number | string | bigint | null;
-      buyer_conversion: number | string | bigint | null;
-      owner_id: number | string | bigint | null;
-      owner_group_id: number | string | bigint | null;
-      pays_source: boolean | null;
-      has_use: boolean | null;
-      buyer_seconds: number | string | bigint | null;
-      now: Date | string | null;
-      source_seconds: number | string | bigint | null;
-      status: string | null;
-      buyer_id: number | string | bigint | null;
-      connect_to: string | null;
-      has_answer: boolean | null;
-      taken_at: Date | string | null;
-      answered_duration: number | string | bigint | null;
-      hangup_cause: string | null;
-      recording_url: string | null;
-      agent_id: number | string | bigint | null;
-      takes_agent: boolean | null;
-      tokens: string | object | null;
-      revenue: number | string | null;
-      payout: number | string | null;
-      buyer_paid: boolean | null;
-      source_paid: boolean | null;
-      attempts: string | object | null;
-      lease_until: Date | string | null;
-      conversion_uuid: string | null;
-      buyer_conversion_id: number | string | bigint | null;
-      conversion_name: string | null;
-      conversion_revenue: number | string | null;
-      lead_tokens: string | object | null;
-      events: string | object | null;
-    };
-    row: {
-      is_written: boolean;
-      buyer_paid: boolean;
-      source_paid: boolean;
-    };
-  };
   'calls.record_outbound_status': {
     params: {
       company_id: number | string | bigint | null;
@@ -1708,76 +1640,6 @@ export interface SqlTypes {
     };
     row: {
       is_recorded: boolean;
-    };
-  };
-  'calls.record_progress': {
-    params: {
-      releases: boolean | null;
-      open_buyers: readonly (number | string | bigint)[] | string | null;
-      open_groups: readonly (number | string | bigint)[] | string | null;
-      ended_at: Date | string | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      version: string | null;
-      status: string | null;
-      now: Date | string | null;
-      buyer_id: number | string | bigint | null;
-      connect_to: string | null;
-      has_answer: boolean | null;
-      taken_at: Date | string | null;
-      answered_duration: number | string | bigint | null;
-      hangup_cause: string | null;
-      recording_url: string | null;
-      attempts: string | object | null;
-      lease_until: Date | string | null;
-      events: string | object | null;
-    };
-    row: {
-      id: number;
-    };
-  };
-  'calls.record_use': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      version: string | null;
-      releases: boolean | null;
-      open_buyers: readonly (number | string | bigint)[] | string | null;
-      open_groups: readonly (number | string | bigint)[] | string | null;
-      ended_at: Date | string | null;
-      connection: number | string | bigint | null;
-      buyer_conversion: number | string | bigint | null;
-      owner_id: number | string | bigint | null;
-      owner_group_id: number | string | bigint | null;
-      pays_source: boolean | null;
-      has_use: boolean | null;
-      buyer_seconds: number | string | bigint | null;
-      now: Date | string | null;
-      source_seconds: number | string | bigint | null;
-      status: string | null;
-      buyer_id: number | string | bigint | null;
-      connect_to: string | null;
-      has_answer: boolean | null;
-      taken_at: Date | string | null;
-      answered_duration: number | string | bigint | null;
-      hangup_cause: string | null;
-      recording_url: string | null;
-      agent_id: number | string | bigint | null;
-      takes_agent: boolean | null;
-      tokens: string | object | null;
-      revenue: number | string | null;
-      payout: number | string | null;
-      buyer_paid: boolean | null;
-      source_paid: boolean | null;
-      attempts: string | object | null;
-      lease_until: Date | string | null;
-      lead_tokens: string | object | null;
-      events: string | object | null;
-    };
-    row: {
-      is_written: boolean;
-      buyer_paid: boolean;
-      source_paid: boolean;
     };
   };
   'calls.return_conversions': {
@@ -1871,7 +1733,7 @@ export interface SqlTypes {
     };
     row: {
       outcome: string;
-      refused: number[] | null;
+      refused: unknown;
       held: number | null;
     };
   };
@@ -1888,6 +1750,21 @@ export interface SqlTypes {
       is_in_dollars: boolean;
     };
   };
+  'calls.try_begin_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      calls: string | object | null;
+      dials: string | object | null;
+      slots: string | object | null;
+      events: string | object | null;
+      bases: string | object | null;
+    };
+    row: {
+      outcome: string;
+      id: number | null;
+      refused: unknown;
+    };
+  };
   'calls.unconvert_lead': {
     params: {
       company_id: number | string | bigint | null;
@@ -1895,6 +1772,30 @@ export interface SqlTypes {
     };
     row: {
       n: string;
+    };
+  };
+  'caps.change_caps_of_owner': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      change: string | object | null;
+    };
+    row: {
+      is_changed: boolean;
+    };
+  };
+  'caps.reserve_caps': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      usages: string | object | null;
+    };
+    row: {
+      refused: unknown;
+      caps: unknown;
     };
   };
   'cells.add_jobs': {
@@ -5807,16 +5708,6 @@ export interface SqlTypes {
       changes: string;
     };
   };
-  'routing.claim_reservation': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-      now: Date | string | null;
-    };
-    row: {
-      ping_id: string;
-    };
-  };
   'routing.confirm_reservation': {
     params: {
       direct: boolean | null;
@@ -5947,15 +5838,6 @@ export interface SqlTypes {
       kept: unknown;
       suspended: unknown;
       policy: unknown;
-    };
-  };
-  'routing.lock_caps': {
-    params: {
-      company_id: number | string | bigint | null;
-      limit_ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      is_locked: boolean;
     };
   };
   'routing.observed_attempts': {
@@ -6110,23 +5992,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'routing.set_call_of_ping': {
-    params: {
-      call_id: number | string | bigint | null;
-      company_id: number | string | bigint | null;
-      ping_id: number | string | bigint | null;
-    };
-    row: object;
-  };
-  'routing.source_limits': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: {
-      limits: unknown;
-    };
-  };
   'routing.talk_durations': {
     params: {
       company_id: number | string | bigint | null;
@@ -6136,39 +6001,6 @@ export interface SqlTypes {
     };
     row: {
       talked: number[];
-    };
-  };
-  'routing.try_reserve_caps': {
-    params: {
-      company_id: number | string | bigint | null;
-      now: Date | string | null;
-      usages: string | object | null;
-    };
-    row: {
-      refused: number[] | null;
-      caps: unknown;
-    };
-  };
-  'routing.used_up_cap_of_buyer': {
-    params: {
-      now: Date | string | null;
-      revenue: number | string | null;
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: {
-      cap: unknown;
-    };
-  };
-  'routing.used_up_cap_of_group': {
-    params: {
-      revenue: number | string | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: {
-      cap: unknown;
     };
   };
   'routing.version_of_buyer': {

@@ -2,7 +2,7 @@ import { all, at, HOURS, limits, type Effects, type CodeLocation } from './effec
 
 // The code in which the fields of buyers, groups, suppression lists and offers have their effect.
 
-const CAPS = at('prisma/sql/caps/reserve_caps.sql');
+const CAPS = at('prisma/sql/caps/cap_counters.sql');
 const BUYER_LISTS = {
   ...all(
     'buyer_ids add_buyer_ids remove_buyer_ids add_user_buyer_ids remove_user_buyer_ids',
@@ -72,8 +72,8 @@ export const BUYERS: Effects = {
   reset_total_caps: at('src/domain/caps/cap-limits.ts', 'reset_totals'),
   ...limits(CAPS, 'total monthly daily'),
   prepaid: TERMS,
-  credit_limit: at('prisma/sql/caps/reserve_caps.sql'),
-  balance_low_limit: at('src/domain/calls/queries/record-use.ts'),
+  credit_limit: at('prisma/sql/caps/cap_counters.sql'),
+  balance_low_limit: at('prisma/sql/calls/apply_event.sql'),
   business_hours_schedule: at('src/domain/caps/hourly-limits.ts', 'schedule'),
   ...limits(CAPS, 'hourly', 'business_hours_schedule.'),
   'business_hours_schedule.schedule': at('src/domain/caps/hourly-limits.ts'),
@@ -98,14 +98,14 @@ export const BUYER_GROUPS: Effects = {
   tier: at('src/domain/routing/engine/route.ts'),
   weight: at('src/domain/routing/engine/draw.ts'),
   time_zone: CANDIDATE,
-  concurrency_cap: at('prisma/sql/caps/reserve_caps.sql', 'concurrency_cap_limit'),
+  concurrency_cap: at('prisma/sql/caps/cap_counters.sql', 'concurrency_cap_limit'),
   ...limits(CAPS, 'total monthly daily hourly'),
   ...BUYER_LISTS,
   ...all('generate_team team_users_emails team_offer_ids team_ids', TEAMS),
   ...all('grant_team_offer_id revoke_team_offer_id', TEAMS),
 };
 
-const SOURCE_CAPS = at('src/domain/caps/queries/cap-reservations.ts');
+const SOURCE_CAPS = at('prisma/sql/caps/cap_counters.sql');
 const SOURCE_ROUTING = at('src/domain/routing/engine/source.ts');
 const PAYOUT = at('src/domain/money/engine/payout.ts');
 
@@ -118,7 +118,7 @@ export const TRAFFIC_SOURCES: Effects = {
   reset_total_caps: at('src/domain/caps/cap-limits.ts', 'reset_totals'),
   concurrency_cap_limit: SOURCE_CAPS,
   ...limits(SOURCE_CAPS, 'total monthly daily'),
-  ...limits(at('prisma/sql/caps/reserve_caps.sql'), 'hourly'),
+  ...limits(at('prisma/sql/caps/cap_counters.sql'), 'hourly'),
   blocked_buyer_ids: SOURCE_ROUTING,
   allowed_buyer_ids: SOURCE_ROUTING,
   payouts: at('src/domain/money/engine/payout.ts', 'source_payouts'),
@@ -163,7 +163,7 @@ export const OFFERS: Effects = {
   fallback_number: at('src/domain/calls/session.ts'),
   callback_behavior: at('src/domain/routing/route-facts.ts'),
   skip_duplicates: at('src/domain/routing/route-facts.ts'),
-  spacing_seconds: CAPS,
+  spacing_seconds: at('prisma/sql/caps/reserve_caps.sql'),
   payouts: at('src/domain/money/engine/payout.ts'),
   ...all(
     'payouts.traffic_source_id payouts.payout_type payouts.amount payouts.paid_for',

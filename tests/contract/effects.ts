@@ -72,7 +72,7 @@ const AGENTS: Record<string, Effects> = {
     agent_status_id: at('src/domain/agents/message-targets.ts'),
     key: at('src/domain/agents/change-status.ts'),
     call_center_ids: at('src/domain/agents/save-agent.ts', 'agent_call_centers'),
-    buyer_ids: at('src/domain/calls/queries/describe-call.ts', 'agent_buyers'),
+    buyer_ids: at('prisma/sql/agents/find_agent_of_buyer.sql', 'agent_buyers'),
   },
   agent_messages: {
     content: 'label',

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { statements } from '../../src/data/sql';
+import { readProcedures } from '../support/procedures';
 import { freshDatabase } from '../support/world';
 
 // Statements that write leads record what they change of them. A statement that does not has its
@@ -39,6 +40,11 @@ const writers = (table: string) =>
     new RegExp(`(INSERT INTO|UPDATE|DELETE FROM|MERGE INTO)\\s+${table}\\b`).test(text),
   );
 
+/** The procedures that write leads. */
+const procedures = readProcedures().filter(({ text }) =>
+  /\b(INSERT INTO|UPDATE|DELETE FROM) leads\b/.test(text),
+);
+
 /** The plan of a statement. Parts that nothing reads are not in it. */
 async function explainPlan(text: string): Promise<string> {
   await client.query(`PREPARE planned AS ${text}`);
@@ -71,6 +77,11 @@ test('every statement that writes leads records it, or has a reason not to', asy
   expect(silent.sort()).toEqual(Object.keys(RECORDS_NOTHING).sort());
 });
 
+test('every procedure that writes leads records it, or gives the row to who does', () => {
+  const silent = procedures.filter(({ text }) => !RECORDED.test(text)).map(({ name }) => name);
+  expect(silent).toEqual(['schedules/leave_schedule.sql']);
+});
+
 test('a record that nothing reads is not in the plan', async () => {
   const text = `
     WITH changed AS (UPDATE leads l SET step = 1 RETURNING l AS is_now),
@@ -84,13 +95,13 @@ const EXITS: [reason: string, writes: RegExp][] = [
   ['connected', /\bconnected_call_id = (?!expect)/],
   ['inbound_call', /\bcalled_at = /],
   ['replied', /\breplied_at = /],
-  ['converted', /\bbuyer_converted = true/],
+  ['converted', /\bbuyer_converted = (true|l\.buyer_converted OR)/],
   ['opted_out', /\bSET\s+status = (\{|\$\d|excluded)|\bstatus = CASE\s+WHEN excluded/],
 ];
 
 test.each(EXITS)('what may be the reason "%s" takes the lead out of its schedule', (...exit) => {
   const [reason, column] = exit;
-  const exitWriters = writers('leads').filter(({ text }) => {
+  const exitWriters = [...writers('leads'), ...procedures].filter(({ text }) => {
     const [, ...parts] = text.split(/(?:UPDATE leads l|INSERT INTO leads)\b/);
     return parts.some((part) => column.test(part.split(/\bRETURNING\b/)[0]!));
   });

@@ -60,7 +60,7 @@ describe('prisma/sql/', () => {
     const before = await readCatalog(client);
     expect(await migrate(url)).toEqual([]);
     await client.query(`COMMENT ON TABLE _prisma_migrations IS 'functions sha256:old';
-      DROP FUNCTION require_caps(bigint[], bigint[]);
+      DROP FUNCTION running_end(timestamptz, timestamptz);
       CREATE OR REPLACE FUNCTION is_open(open_minutes integer[], minute_of_week integer)
         RETURNS boolean LANGUAGE sql AS 'SELECT false'`);
     expect(await migrate(url)).toEqual(['functions']);

@@ -1,7 +1,9 @@
-import type { CapOwner, HeldUsage } from '../../src/domain/caps/caps';
+import type { CapOwner, HeldUsage, UsedUpCap } from '../../src/domain/caps/caps';
 import type { Db } from '../../src/data/db';
-import { toUsagesJson } from '../../src/domain/routing/cap-usage';
-import { TRY_RESERVE_CAPS } from '../../src/domain/caps/queries/reserve-caps';
+import { toUsageRows } from '../../src/domain/routing/cap-usage';
+import { pickUsedUpCap, type FullCaps } from '../../src/domain/caps/engine/used-up-cap';
+import { RESERVE_CAPS } from '../../src/domain/caps/queries/reserve-caps';
+import type { World } from './world';
 
 const NO_OWNER = { buyer_id: null, buyer_group_id: null, traffic_source_id: null };
 
@@ -17,7 +19,7 @@ export async function reserveForOwner(
 ): Promise<boolean> {
   const limit = await db.prisma.callLimit.findFirstOrThrow({ where: owner, select: { id: true } });
   const ids = Object.fromEntries(Object.entries(owner).map(([key, id]) => [key, Number(id)]));
-  const usages = toUsagesJson([
+  const usages = toUsageRows([
     {
       ...NO_OWNER,
       ...ids,
@@ -25,6 +27,22 @@ export async function reserveForOwner(
       limit_id: Number(limit.id),
     },
   ]);
-  const [row] = await db.sql(TRY_RESERVE_CAPS, { usages, now });
+  const [row] = await db.sql(RESERVE_CAPS, { usages: JSON.stringify(usages), now });
   return row!.refused === null;
+}
+
+/** The cap that keeps a call with up to `revenue` dollars from its owner, as the database has it. */
+export async function readUsedUpCap(
+  { sql, company }: Pick<World, 'sql' | 'company'>,
+  owner: CapOwner,
+  { revenue, now }: { revenue: number; now: Date },
+): Promise<UsedUpCap | null> {
+  const [[column, id]] = Object.entries(owner) as [[string, bigint]];
+  const [row] = await sql<{ caps: FullCaps[] }>(
+    `SELECT describe_caps(l.company_id, ARRAY[l.id], $3) AS caps
+      FROM call_limits l
+      WHERE l.company_id = $1 AND l.${column} = $2`,
+    [company.id, id, now],
+  );
+  return pickUsedUpCap(row!.caps[0]!.counters, revenue);
 }

@@ -1,9 +1,9 @@
 -- Writes the next round of a known call: what has ended the round before, the caps that it gives
 -- back and those that the next buyers take, and what is dialed; or why no buyer is. All of it, or
 -- nothing of it: `outcome` is 'started', 'stale': the call is not as it was read (`call_version`;
--- null for a call that is locked already), 'full': the caps `refused` have no room, 'source_full':
--- its traffic source has no room for more dollars than the call holds (`held`). Where nothing is
--- written, no lock of caps is kept.
+-- null for a call that is locked already), 'full': the caps that `refused` describes have no room,
+-- 'source_full': its traffic source has no room for more dollars than the call holds (`held`).
+-- Where nothing is written, no lock of caps is kept.
 --
 -- Locks: the call, then all caps that change, in their order (lock_caps).
 CREATE OR REPLACE FUNCTION start_round(
@@ -19,7 +19,7 @@ CREATE OR REPLACE FUNCTION start_round(
   events json,
   bases json,
   OUT outcome text,
-  OUT refused bigint[],
+  OUT refused json,
   OUT held numeric
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -34,7 +34,6 @@ DECLARE
   source_dollars CONSTANT numeric := next_round->>'source_dollars';
   given_back bigint[];
   caps json;
-  detail text;
   attempt bigint;
 BEGIN
   SELECT c.* INTO was
@@ -68,20 +67,19 @@ BEGIN
         )
     );
     PERFORM release_caps(company, the_call, given_back);
-    caps := reserve_caps(company, at, usages);
-    IF source_dollars IS NOT NULL THEN
-      PERFORM hold_more_of_source(company, at, source, the_call, source_dollars);
+    SELECT r.refused, r.caps INTO refused, caps
+      FROM reserve_locked_caps(company, at, usages) r;
+    IF refused IS NULL AND source_dollars IS NOT NULL THEN
+      SELECT h.held, h.refused INTO held, refused
+        FROM hold_more_of_source(company, at, source, the_call, source_dollars) h;
+    END IF;
+    IF refused IS NOT NULL THEN
+      RAISE EXCEPTION 'caps have no room' USING ERRCODE = 'TL001';
     END IF;
   EXCEPTION
+    -- What was given back is held again; variables keep their values.
     WHEN SQLSTATE 'TL001' THEN
-      GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-      outcome := 'full';
-      refused := detail::bigint[];
-      RETURN;
-    WHEN SQLSTATE 'TL002' THEN
-      GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-      outcome := 'source_full';
-      held := detail::numeric;
+      outcome := CASE WHEN held IS NULL THEN 'full' ELSE 'source_full' END;
       RETURN;
   END;
 
@@ -164,17 +162,13 @@ BEGIN
       timeout_seconds, press_one_to_accept, dial, bid, bid_duration, ring_until
     )
       SELECT
-        company, x.attempt, at, the_call, round_number, x.buyer_id, x.buyer_group_id, x.number, 'ringing',
-        x.timeout_seconds, x.press_one_to_accept, x.dial, x.bid, x.bid_duration,
-        CASE
-          WHEN (next_round->>'dials_as_one')::boolean
-            AND x.timeout_seconds < (next_round->>'longest')::integer
-            THEN at + x.timeout_seconds * interval '1 second'
-        END
+        company, x.attempt, at, the_call, round_number, x.buyer_id, x.buyer_group_id, x.number,
+        'ringing', x.timeout_seconds, x.press_one_to_accept, x.dial, x.bid, x.bid_duration,
+        CASE WHEN x.stops_early THEN at + x.timeout_seconds * interval '1 second' END
       FROM json_to_recordset(dials) AS x(
         n integer, attempt uuid, buyer_id bigint, buyer_group_id bigint, number text,
         timeout_seconds integer, press_one_to_accept boolean, dial jsonb, bid numeric,
-        bid_duration integer
+        bid_duration integer, stops_early boolean
       )
       ORDER BY x.n
       RETURNING id

@@ -1,5 +1,5 @@
--- PostgreSQL replaces a call of the first two by their expression (it inlines them), so that they
--- cost nothing: keep them single expressions that name `used` at most twice.
+-- PostgreSQL replaces a call of these by their expression (it inlines them), so that they cost
+-- nothing: keep them single expressions that name an argument at most twice.
 
 -- What is used of a cap at an instant: nothing once its window has ended, although the counter is
 -- not reset before the next use.
@@ -18,14 +18,18 @@ CREATE OR REPLACE FUNCTION has_room(
   SELECT cap_limit IS NULL OR used < cap_limit AND used + added <= cap_limit
 $$;
 
--- Fails the statement when caps that it must reserve had no room: they are the detail.
-CREATE OR REPLACE FUNCTION require_caps(wanted bigint[], reserved bigint[]) RETURNS boolean
-LANGUAGE plpgsql AS $$
-DECLARE
-  refused CONSTANT bigint[] := ARRAY(SELECT unnest(wanted) EXCEPT SELECT unnest(reserved));
-BEGIN
-  IF cardinality(refused) > 0 THEN
-    RAISE EXCEPTION 'caps have no room' USING ERRCODE = 'TL001', DETAIL = refused::text;
-  END IF;
-  RETURN true;
-END $$;
+-- The end of a window that is running; null for one that has ended.
+CREATE OR REPLACE FUNCTION running_end(resets_at timestamptz, at timestamptz) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN resets_at > at THEN resets_at END
+$$;
+
+-- The end of the window of a period that begins now.
+CREATE OR REPLACE FUNCTION next_end(period text, at timestamptz, zone text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE period
+    WHEN 'monthly' THEN next_month(at, zone)
+    WHEN 'daily' THEN next_day(at, zone)
+    WHEN 'hourly' THEN next_hour(at, zone)
+  END
+$$;

@@ -7,7 +7,7 @@ import { buildDecision, type DecidedBuyer, type Decision } from '../routing/engi
 import { formatDecision } from '../routing/engine/explanation';
 import { listConsidered } from '../routing/engine/route';
 import { runWithPreDialChecks } from '../routing/pre-dial-webhooks';
-import { startCall } from './begin-call';
+import { startCall } from './start';
 import { findAgentId } from './describe-call';
 import { explainRouting } from './explain-routing';
 import { handleCallEvent } from './handle-event';

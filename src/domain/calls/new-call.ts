@@ -8,8 +8,8 @@ import type { CallFacts } from '../routing/caller-facts';
 import { toSource, type RoutingContext } from '../routing/load-routing';
 import type { PreDialState } from '../routing/pre-dial-webhooks';
 import type { AttemptRow, CallRow } from './read-call';
-import type { NewCall, NewEvent } from './record-call';
-import { loadFactsForCall, type RoutedCall } from './route-call';
+import type { NewCall, NewEvent, Round } from './record-call';
+import { loadFactsForCall } from './route-call';
 import { buildSession, type CallSession } from './session';
 
 export interface IncomingCall {
@@ -105,6 +105,8 @@ export const loadFactsForNewCall = (
 export const buildStartEvents = ({ lead_id }: NewCall): NewEvent[] => [
   { event: 'started', details: { lead_id } },
 ];
+
+type RoutedCall = Pick<Round, 'round' | 'dial' | 'set'> & { id: number };
 
 /** Built without a read: the call was just written. */
 export const buildNewSession = (

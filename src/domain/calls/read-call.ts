@@ -14,7 +14,6 @@ import {
   FIND_ATTEMPT_OF_LEG,
   FIND_CALL_BY_SID,
   LOCK_CALL,
-  LOCK_CALL_SID,
   READ_ATTEMPTS,
   READ_BUYER_NAMES,
   READ_CALL,
@@ -96,11 +95,6 @@ export const findCall = async (
   callSid: string,
 ): Promise<CallRow | undefined> =>
   (await db.sql(FIND_CALL_BY_SID, { carrier, call_sid: callSid }))[0];
-
-/** Makes other requests about the same new call wait until the transaction ends. */
-export async function lockCallSid(db: Sql, carrier: string, callSid: string): Promise<void> {
-  await db.sql(LOCK_CALL_SID, { carrier, call_sid: callSid });
-}
 
 /** In the order in which the buyers were dialed. */
 export const readAttempts = async (db: Sql, callId: number): Promise<AttemptRow[]> =>

@@ -1,13 +1,14 @@
 import type { HeldSlot } from '../caps/caps';
+import type { FullCaps } from '../caps/engine/used-up-cap';
 import type { Db } from '../../data/db';
-import { toUsagesJson, type CapUsage } from '../routing/cap-usage';
+import { toUsageRows, type CapUsage } from '../routing/cap-usage';
 import type { Basis } from '../routing/engine/basis';
 import type { CandidateBid } from '../routing/engine/candidate';
 import type { StoredDecision } from '../routing/engine/decision';
 import type { DialBuyer } from '../routing/engine/instruction';
 import type { AttemptStatus } from '../routing/engine/progress';
 import type { BuyerChoice, NoRoom } from '../routing/reserve-buyers';
-import { BEGIN_CALLS } from './queries/begin-calls';
+import { BEGIN_CALLS, TRY_BEGIN_CALL } from './queries/begin-calls';
 import { INSERT_EVENT, START_ROUND } from './queries/record-call';
 
 export interface NewCall {
@@ -63,49 +64,84 @@ export interface Round {
   };
 }
 
+/** A new call with its first round, as it is to be written. */
 export interface StartCall {
   call: NewCall;
   round: Round;
+  usages: readonly CapUsage[];
+  /** The reservation that it takes over, whose caps are reserved already. */
+  hold_id?: number | undefined;
+  /** Rows of caps that the transaction changes after it; locked with the others. */
+  locks?: readonly number[] | undefined;
 }
 
-/** For a call whose caps were reserved before. */
-const NO_CAPS = {
-  limit_ids: [],
-  moved_calls: [],
-  moved_connections: [],
-  moved_conversions: [],
-  moved_revenue: [],
-  moved_slots: [],
-  spacings: [],
-  uses: '[]',
+/**
+ * `known`: it was reported before, as the call of this id. `hold_gone`: its reservation has expired,
+ * or another call has taken it over. Nothing was written then, nor without room.
+ */
+export type StartResult =
+  | { kind: 'begun'; id: number }
+  | { kind: 'known'; id: number }
+  | { kind: 'hold_gone' }
+  | Extract<NoRoom, { kind: 'full' }>;
+
+/** Starts calls in one exchange, each or not; none waits for a call that is being started. */
+export async function startCalls(
+  db: Pick<Db, 'sql'>,
+  starts: readonly StartCall[],
+): Promise<StartResult[]> {
+  const rows = await db.sql(BEGIN_CALLS, { ...toStartParams(starts), waits: false });
+  const byIndex = new Map(rows.map((row) => [row.index, row]));
+  return starts.map((start, index) => toStartResult(start, byIndex.get(index)!));
+}
+
+/** Starts a call in an open transaction, after waiting for others that start it. */
+export async function startSingleCall(db: Pick<Db, 'sql'>, start: StartCall): Promise<StartResult> {
+  const [row] = await db.sql(TRY_BEGIN_CALL, toStartParams([start]));
+  return toStartResult(start, row!);
+}
+
+interface StartRow {
+  outcome: 'begun' | 'known' | 'full' | 'hold_gone';
+  id: number | null;
+  refused: readonly FullCaps[] | null;
+}
+
+function toStartResult(
+  { round: { basis } }: StartCall,
+  { outcome, id, refused }: StartRow,
+): StartResult {
+  switch (outcome) {
+    case 'begun':
+      basis.is_stored = true;
+      return { kind: 'begun', id: id! };
+    case 'known':
+      return { kind: 'known', id: id! };
+    case 'hold_gone':
+      return { kind: 'hold_gone' };
+    case 'full':
+      return { kind: 'full', full: refused! };
+  }
+}
+
+const toStartParams = (starts: readonly StartCall[]) => {
+  const rounds = starts.map(({ round }) => round);
+  return {
+    calls: JSON.stringify(starts.map(toNewCallRow)),
+    slots: toIndexedJson(rounds, ({ slots, lease_until }) =>
+      slots.map((slot) => ({ ...slot, lease_until })),
+    ),
+    ...toRoundParams(rounds),
+  };
 };
 
-/** The caps of the call must be reserved. Returns its id. */
-export async function recordNewCall(
-  db: Pick<Db, 'sql'>,
-  call: NewCall,
-  round: Round,
-): Promise<number> {
-  const params = { now: round.now, ...NO_CAPS, ...toCallParams([{ call, round }]) };
-  const [row] = await db.sql(BEGIN_CALLS, params);
-  return row!.id;
-}
-
-/** Parameters of BEGIN_CALLS, except those of caps. */
-export const toCallParams = (calls: readonly StartCall[]) => ({
-  calls: JSON.stringify(calls.map(toNewCallRow)),
-  ...toRoundParams(calls.map(({ round }) => round)),
-});
-
-function toNewCallRow({ call, round }: StartCall, index: number) {
-  const { dials_as_one, longest, lease_until, set, decision } = round;
+function toNewCallRow({ call, round, usages, hold_id, locks = [] }: StartCall, index: number) {
+  const { now, set, decision } = round;
   return {
     ...call,
     ...set,
-    index,
-    lease_until,
-    dials_as_one,
-    longest,
+    ...{ index, at: now, hold_id, locks },
+    usages: toUsageRows(usages),
     decision: withoutCaps(decision),
     caps: JSON.stringify(decision.caps),
   };
@@ -139,35 +175,39 @@ export async function startRound(
   db: Pick<Db, 'sql'>,
   { call_id, version, ended_attempts, recording_url, outcome, usages, ...source }: NextRound,
 ): Promise<{ kind: 'done' } | { kind: 'stale' } | NoRoom> {
-  const { set, decision, round, now, lease_until, dials_as_one, longest } = outcome;
+  const { set, decision, round, now, lease_until } = outcome;
   const next = {
-    ...{ round, lease_until, dials_as_one, longest },
+    ...{ round, lease_until },
     ...set,
     abandoned: set.abandoned ?? false,
     recording_url: recording_url ?? null,
     source_id: source.source_hold?.source_id ?? source.source_id,
     source_dollars: source.source_hold?.dollars ?? null,
   };
-  const { dials, events, bases } = toRoundParams([outcome]);
   const [row] = await db.sql(START_ROUND, {
-    ...{ call_id, version, now, dials, events, bases },
+    ...{ call_id, version, now },
+    ...toRoundParams([outcome]),
     ended_attempts: JSON.stringify([...ended_attempts].map(([uuid, status]) => ({ uuid, status }))),
     round: JSON.stringify(next),
     decision: withoutCaps(decision),
-    usages: toUsagesJson(usages),
+    usages: JSON.stringify(toUsageRows(usages)),
   });
   const { outcome: result, refused, held } = row!;
-  if (result === 'full') return { kind: 'full', limit_ids: refused! };
-  if (result === 'source_full') return { kind: 'source_full', held: held! };
+  if (result === 'full') return { kind: 'full', full: refused! };
+  if (result === 'source_full') return { kind: 'source_full', full: refused!, held: held! };
   return { kind: result === 'stale' ? 'stale' : 'done' };
 }
 
 /** Parts of rounds, as JSON lists; `index` in each row is the index of its round. */
 const toRoundParams = (rounds: readonly Round[]) => ({
-  dials: toIndexedJson(rounds, ({ dial, bids }) =>
-    dial.map((buyer) => ({ ...buyer, ...toBidColumns(bids, buyer), dial: buyer })),
+  dials: toIndexedJson(rounds, ({ dial, bids, dials_as_one, longest }) =>
+    dial.map((buyer) => ({
+      ...buyer,
+      ...toBidColumns(bids, buyer),
+      dial: buyer,
+      stops_early: dials_as_one && buyer.timeout_seconds < longest,
+    })),
   ),
-  slots: toIndexedJson(rounds, ({ slots }) => slots),
   events: toIndexedJson(rounds, ({ events }) => events),
   bases: toBasesJson(rounds),
 });

@@ -4,8 +4,7 @@ import { uuidv7 } from '../../data/uuid';
 import type { AttemptStatus } from '../routing/engine/progress';
 import type { DialedBuyer } from './change-call';
 import type { Dollars, PaidBefore } from './decide-dollars';
-import { RECORD_PROGRESS } from './queries/record-progress';
-import { RECORD_CONVERSION, RECORD_USE } from './queries/record-use';
+import { APPLY_EVENT } from './queries/apply-event';
 import type { AttemptRow } from './read-call';
 import type { NewEvent } from './record-call';
 
@@ -52,63 +51,69 @@ export interface Change {
  */
 export type RecordResult = 'written' | 'stale' | PaidBefore;
 
-/** Writes what an event changes in one statement: all of it, or nothing. */
+/** Writes what an event changes in one exchange: all of it, or nothing. */
 export async function recordChange(db: Pick<Db, 'sql'>, change: Change): Promise<RecordResult> {
-  const { call_id, version, now, use } = change;
-  const params = { call_id, version, now, ...toProgressParams(change) };
-  if (!use) {
-    const rows = await db.sql(RECORD_PROGRESS, params);
-    return rows.length > 0 ? 'written' : 'stale';
-  }
-  const { conversion } = use.dollars;
-  const all = { ...params, ...toUseParams(use) };
-  const [row] = conversion
-    ? await db.sql(RECORD_CONVERSION, {
-        ...all,
-        conversion_uuid: uuidv7(now.getTime()),
-        buyer_conversion_id: conversion.id,
-        conversion_name: conversion.name,
-        conversion_revenue: conversion.revenue,
-      })
-    : await db.sql(RECORD_USE, all);
-  if (!row) return 'stale';
-  return row.is_written
-    ? 'written'
-    : { buyer_paid: row.buyer_paid!, source_paid: row.source_paid! };
+  const { call_id, version, now, progress, use } = change;
+  const events = [...(progress?.events ?? []), ...(use?.dollars.events ?? [])];
+  const [row] = await db.sql(APPLY_EVENT, {
+    ...{ call_id, version, now },
+    progress: JSON.stringify(toProgressColumns(change)),
+    attempts: JSON.stringify(listStatuses(change)),
+    events: JSON.stringify(events),
+    use: JSON.stringify(use ? toUseColumns(use, now) : NO_USE),
+  });
+  const { outcome, buyer_paid, source_paid } = row!;
+  return outcome === 'paid_otherwise'
+    ? { buyer_paid: buyer_paid!, source_paid: source_paid! }
+    : outcome;
 }
 
 const dropNulls = <Id>(ids: readonly (Id | null)[]): Id[] => ids.filter((id) => id !== null);
 
-function toProgressParams({ progress, use, now }: Change) {
+function listStatuses({ progress }: Change) {
   const taker = progress?.connected?.uuid;
-  const statuses = [...(progress?.attempts ?? [])].map(([uuid, status]) => ({
+  return [...(progress?.attempts ?? [])].map(([uuid, status]) => ({
     ...{ uuid, status },
     takes: uuid === taker,
   }));
-  const open = progress?.open ?? [];
+}
+
+function toProgressColumns(change: Change) {
+  const { progress, use, now } = change;
+  if (!progress) return { releases: false };
+  const { connected, taken_at = now, open } = progress;
   return {
-    status: progress?.status ?? null,
-    buyer_id: progress?.connected ? use!.buyer_id : null,
-    connect_to: progress?.connected?.dial.number ?? null,
-    has_answer: statuses.some(({ status, takes }) => takes || status === 'answered'),
-    taken_at: progress?.taken_at ?? now,
-    ended_at: progress?.ended_at ?? null,
-    answered_duration: progress?.answered_duration ?? null,
-    hangup_cause: progress?.hangup_cause ?? null,
-    recording_url: progress?.recording_url ?? null,
-    lease_until: progress?.lease_until ?? null,
-    attempts: JSON.stringify(statuses),
-    events: JSON.stringify([...(progress?.events ?? []), ...(use?.dollars.events ?? [])]),
-    releases: progress !== undefined,
+    status: progress.status,
+    buyer_id: connected ? use!.buyer_id : null,
+    connect_to: connected?.dial.number ?? null,
+    has_answer: listStatuses(change).some(({ status, takes }) => takes || status === 'answered'),
+    taken_at,
+    ended_at: progress.ended_at,
+    answered_duration: progress.answered_duration,
+    hangup_cause: progress.hangup_cause,
+    recording_url: progress.recording_url,
+    lease_until: progress.lease_until,
+    releases: true,
     open_buyers: open.map(({ buyer_id }) => buyer_id),
     open_groups: dropNulls(open.map(({ buyer_group_id }) => buyer_group_id)),
   };
 }
 
-function toUseParams({ buyer_id, buyer_group_id, dollars, takes, agent_id }: BuyerUse) {
+const NO_USE = {
+  has_use: false,
+  connection: 0,
+  revenue: 0,
+  payout: 0,
+  pays_source: false,
+  buyer_seconds: 0,
+  source_seconds: 0,
+  buyer_paid: false,
+  source_paid: false,
+  takes_agent: false,
+};
+
+function toUseColumns({ buyer_id, buyer_group_id, dollars, takes, agent_id }: BuyerUse, now: Date) {
   const { conversion, payout, buyer_seconds, source_seconds, expects } = dollars;
-  const tokens = { ...takes?.tokens, ...conversion?.tokens };
-  const leadTokens = takes?.tokens ?? {};
   return {
     ...expects,
     buyer_seconds,
@@ -117,16 +122,21 @@ function toUseParams({ buyer_id, buyer_group_id, dollars, takes, agent_id }: Buy
     owner_group_id: buyer_group_id,
     has_use: Boolean(takes ?? conversion) || payout !== null || buyer_seconds > 0,
     connection: takes ? 1 : 0,
-    buyer_conversion: conversion ? 1 : 0,
     revenue: conversion?.added ?? 0,
     payout: payout ?? 0,
     pays_source: payout !== null,
-    tokens: jsonOrNull(tokens),
-    lead_tokens: jsonOrNull(leadTokens),
+    tokens: emptyToNull({ ...takes?.tokens, ...conversion?.tokens }),
+    lead_tokens: emptyToNull({ ...takes?.tokens }),
     takes_agent: takes !== undefined,
     agent_id: agent_id ?? null,
+    ...(conversion && {
+      conversion_uuid: uuidv7(now.getTime()),
+      conversion_id: conversion.id,
+      conversion_name: conversion.name,
+      conversion_revenue: conversion.revenue,
+    }),
   };
 }
 
-const jsonOrNull = (tokens: Record<string, string>): string | null =>
-  Object.keys(tokens).length > 0 ? JSON.stringify(tokens) : null;
+const emptyToNull = (tokens: Record<string, string>): Record<string, string> | null =>
+  Object.keys(tokens).length > 0 ? tokens : null;

@@ -6,30 +6,20 @@ import type { Member, RouteFacts } from '../routing/engine/route';
 import { loadRouting, toSource, type RoutingContext } from '../routing/load-routing';
 import { measureDecision } from '../routing/measure-decision';
 import {
-  isCheckRequired,
   buildPreDialCheck,
   type PreDialCheckRequired,
   type PreDialState,
 } from '../routing/pre-dial-webhooks';
-import { recordPingOutcome } from '../routing/reservations';
-import {
-  chooseBuyers,
-  claimReservedBuyers,
-  lockCaps,
-  reserveInTransaction,
-  type BuyerChoice,
-  type ClaimedBuyers,
-  type TakeOutcome,
-} from '../routing/reserve-buyers';
+import { chooseBuyers, type BuyerChoice, type TakeOutcome } from '../routing/reserve-buyers';
 import { toSlots } from '../routing/cap-usage';
 import { loadRouteFacts, type CallToRoute } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import { convertCall } from './convert-call';
 import { buildRound, type RoutableCall } from './outcome';
 import type { CallRow } from './read-call';
-import { recordNewCall, startRound, type NewCall, type NewEvent, type Round } from './record-call';
+import { startRound, type NewCall, type NewEvent } from './record-call';
 
-interface Routing extends Pick<
+export interface Routing extends Pick<
   RoutingContext,
   'facts' | 'candidates' | 'known_bids' | 'basis' | 'caps' | 'webhooks'
 > {
@@ -40,53 +30,8 @@ interface Routing extends Pick<
   events?: readonly NewEvent[];
 }
 
-export interface RoutedCall extends Pick<Round, 'round' | 'dial' | 'set'> {
-  id: number;
-}
-
-/**
- * Finds the buyers for a new call, reserves their caps, and writes all of it. Needs a transaction,
- * which must be rolled back when the result is that webhooks must be asked first.
- */
-export async function routeNewCall(
-  db: Statements,
-  call: NewCall & { round: 0 },
-  routing: Routing & Pick<RoutingContext, 'reservation'>,
-): Promise<RoutedCall | PreDialCheckRequired> {
-  const chosen = await claimOrChoose(db, call, routing);
-  if (isCheckRequired(chosen)) return chosen;
-  const { members, ping_id } = chosen;
-  const outcome = buildRound(call, routing, chosen);
-  const { round, dial, set } = outcome;
-  if (ping_id !== undefined) await lockCapsOfPayment(db, routing, members);
-  const id = await recordNewCall(db, call, outcome);
-  measureDecision(outcome.decision);
-  if (ping_id !== undefined) await recordPingOutcome(db, ping_id, id);
-  await convertAtDial(db, id, members, routing.routingFacts.now);
-  return { id, round, dial, set };
-}
-
-/**
- * Locks the caps that a reserved call changes when its buyers pay for being dialed: before the
- * decision is written, which may wait for another call that has locked some of them.
- */
-async function lockCapsOfPayment(
-  db: Statements,
-  { caps, routingFacts }: Routing,
-  members: readonly Member[],
-): Promise<void> {
-  const paying = members.filter(({ buyer }) => buyer.pays_at_dial);
-  if (paying.length === 0) return;
-  const limitIds = [
-    ...paying.map(({ buyer }) => caps.caps_of_buyers.get(buyer.id)),
-    ...paying.map(({ group }) => group && caps.caps_of_groups.get(group.id)),
-    routingFacts.source_caps?.limit_id,
-  ].filter((id) => typeof id === 'number');
-  await lockCaps(db, limitIds);
-}
-
 /** Buyers that pay for being dialed do so in the transaction that records the dialing. */
-async function convertAtDial(
+export async function convertAtDial(
   db: Statements,
   callId: number,
   members: readonly Member[],
@@ -180,27 +125,14 @@ export async function routeKnownCall(
     await convertAtDial(db, call.id, members, now);
     return { kind: 'done', result: 'routed' };
   };
-  return chooseBuyers(db, context, { ...routingFacts, ...buildChecks(call, routing) }, take);
-}
-
-async function claimOrChoose(
-  db: Statements,
-  call: RoutableCall,
-  routing: Routing & Pick<RoutingContext, 'reservation'>,
-): Promise<ClaimedBuyers | PreDialCheckRequired> {
-  const { facts, candidates, routingFacts, reservation } = routing;
-  const awaited = reservation && {
-    held: reservation,
-    call: { offer_id: facts.offer.id!, caller_number: call.caller_number! },
-  };
-  const claimed = awaited && (await claimReservedBuyers(db, candidates, routingFacts, awaited));
-  if (claimed) return claimed;
-  const take = reserveInTransaction(db, routingFacts.now);
-  return chooseBuyers(db, routing, { ...routingFacts, ...buildChecks(call, routing) }, take);
+  return chooseBuyers(context, { ...routingFacts, ...buildChecks(call, routing) }, take);
 }
 
 /** Checks before buyers are chosen or dialed; none without answers of pre-dial webhooks. */
-function buildChecks(call: RoutableCall, { routingFacts, webhooks, known_bids, preDial }: Routing) {
+export function buildChecks(
+  call: RoutableCall,
+  { routingFacts, webhooks, known_bids, preDial }: Routing,
+) {
   const { tokens } = routingFacts;
   return {
     findRequiredCheck: (members: readonly Member[]) =>

@@ -1,6 +1,5 @@
 import type { UsedUpCap } from './caps';
-import type { CapJson } from './queries/used-up-cap';
-import { parseCap } from './used-up-cap';
+import { parseCap, type CapJson } from './engine/used-up-cap';
 
 // Cache of the caps of a company: only caps that calls need, and their state within one minute,
 // since hours and windows of caps change at full minutes. A read returns the rows written since an

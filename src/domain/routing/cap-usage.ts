@@ -78,15 +78,14 @@ export const toSlots = (usages: readonly CapUsage[]): HeldSlot[] =>
     }));
 
 /** The argument of reserve_caps() in the database. */
-export const toUsagesJson = (usages: readonly CapUsage[]): string =>
-  JSON.stringify(
-    usages.map(({ connections, conversions, revenue, spacing, ...usage }, n) => ({
-      ...usage,
-      n,
-      calls: 1,
-      held_connections: connections,
-      held_conversions: conversions,
-      held_revenue: revenue,
-      spacing_seconds: spacing,
-    })),
-  );
+export const toUsageRows = (usages: readonly CapUsage[]) =>
+  usages.map(({ connections, conversions, revenue, spacing, ...usage }, n) => ({
+    ...usage,
+    n,
+    calls: 1,
+    attempt: 1,
+    held_connections: connections,
+    held_conversions: conversions,
+    held_revenue: revenue,
+    spacing_seconds: spacing,
+  }));

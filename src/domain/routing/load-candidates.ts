@@ -2,7 +2,7 @@ import type { Db } from '../../data/db';
 import type { Candidate } from './engine/candidate';
 import type { UsedUpCap } from '../caps/caps';
 import { BUYERS_OF_OFFERS, type BuyerOfOffer, type OwnerJson } from './queries/candidates';
-import { parseCap } from '../caps/used-up-cap';
+import { parseCap } from '../caps/engine/used-up-cap';
 
 /**
  * Loads the buyers of one offer for one caller, each once, in the order of ids; deleted ones are

@@ -1,13 +1,11 @@
 import type { Db } from '../../data/db';
 import type { ChosenBuyers } from './engine/reserved-choice';
 import {
-  CLAIM_RESERVATION,
   CONFIRM_RESERVATION,
   FIND_RESERVATION,
   INSERT_RESERVATION,
   RELEASE_RESERVATION,
   RESERVED_OFFER,
-  SET_CALL_OF_PING,
 } from './queries/reservations';
 
 // Caps reserved for a future call, which a seller pinged or posted.
@@ -55,27 +53,6 @@ export async function findReservedOffer(
 ): Promise<string | undefined> {
   const [row] = await db.sql(RESERVED_OFFER, { caller_number: callerNumber, now });
   return row?.offer_id;
-}
-
-/**
- * Deletes a reservation so that a call takes it over, and returns the id of its ping. Undefined
- * when it has expired, or another call was first.
- */
-export async function claimReservation(
-  db: Connection,
-  id: number,
-  now: Date,
-): Promise<string | undefined> {
-  const [row] = await db.sql(CLAIM_RESERVATION, { id, now });
-  return row?.ping_id;
-}
-
-export async function recordPingOutcome(
-  db: Connection,
-  pingId: string,
-  callId: number,
-): Promise<void> {
-  await db.sql(SET_CALL_OF_PING, { ping_id: pingId, call_id: callId });
 }
 
 export interface NewReservation {

@@ -1,19 +1,18 @@
-import type { CapOwner, OwnedCap } from '../caps/caps';
+import type { OwnedCap } from '../caps/caps';
+import { pickUsedUpCap, type FullCaps } from '../caps/engine/used-up-cap';
 import type { Statements } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { refusedReservations } from '../../platform/telemetry/metrics';
-import { buildCapUsages, toSlots, toUsagesJson, type CapUsage } from './cap-usage';
+import { buildCapUsages, toSlots, toUsageRows, type CapUsage } from './cap-usage';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
 import type { Refusal } from './engine/eligibility';
-import { buildReservedChoice, type ChosenBuyers } from './engine/reserved-choice';
+import type { ChosenBuyers } from './engine/reserved-choice';
 import { decide, type Evaluation } from './engine/decide';
 import type { Member, RouteFacts } from './engine/route';
 import type { RoutingContext } from './load-routing';
 import type { PreDialCheckRequired } from './pre-dial-webhooks';
-import { LOCK_CAPS, TRY_RESERVE_CAPS } from '../caps/queries/reserve-caps';
-import { claimReservation, findReservation, type AwaitedReservation } from './reservations';
-import { loadUsedUpCap } from '../caps/used-up-cap';
-import { loadSourceFault } from './source-fault';
+import { sourceCapFault, type SourceFault } from './engine/source';
+import { RESERVE_CAPS } from '../caps/queries/reserve-caps';
 
 /** Attempts in addition to one for each candidate: caps may free and fill in between. */
 const MAX_EXTRA_ATTEMPTS = 20;
@@ -52,9 +51,10 @@ export interface BuyerChoice {
   refused: Refusal | undefined;
 }
 
-/** Caps without room: those of these rows, or those of the source for more than `held` dollars. */
+/** Caps without room: of these rows, or of the source for more than the `held` dollars. */
 export type NoRoom =
-  { kind: 'full'; limit_ids: readonly number[] } | { kind: 'source_full'; held: number };
+  | { kind: 'full'; full: readonly FullCaps[] }
+  | { kind: 'source_full'; full: readonly FullCaps[]; held: number };
 export type TakeOutcome<T> = { kind: 'done'; result: T } | NoRoom;
 
 /**
@@ -63,8 +63,11 @@ export type TakeOutcome<T> = { kind: 'done'; result: T } | NoRoom;
  * left out, and the rest is routed again with the same draws.
  */
 export async function chooseBuyers<T>(
-  db: Statements,
-  { candidates, caps }: Pick<RoutingContext, 'candidates' | 'caps'>,
+  {
+    candidates,
+    caps,
+    callColumns,
+  }: Pick<RoutingContext, 'candidates' | 'caps'> & Partial<Pick<RoutingContext, 'callColumns'>>,
   {
     findRequiredCheck,
     findRequiredBids,
@@ -79,7 +82,7 @@ export async function chooseBuyers<T>(
     const current = applyFailures(candidates, failures);
     const bidsRequired = findRequiredBids?.(current);
     if (bidsRequired) return bidsRequired;
-    const evaluation = decide(current, facts);
+    const evaluation = decide(current, facts, failures.size === 0 ? callColumns : undefined);
     const members = evaluation.first?.members ?? [];
     const check = members.length > 0 ? findRequiredCheck(members) : undefined;
     if (check) return check;
@@ -93,7 +96,7 @@ export async function chooseBuyers<T>(
     };
     const outcome = await take(choice);
     if (outcome.kind === 'done') return outcome.result;
-    facts = await applyNoRoom(db, facts, { noRoom: outcome, choice, failures });
+    facts = applyNoRoom(facts, { noRoom: outcome, choice, failures });
   }
   throw new HttpProblem(
     'contended',
@@ -123,15 +126,11 @@ export const reserveInTransaction =
   }: BuyerChoice): Promise<TakeOutcome<ChosenBuyers>> => {
     const chosen = { evaluation, members, slots: toSlots(usages), caps: [], refused };
     if (usages.length === 0) return { kind: 'done', result: chosen };
-    const [row] = await db.sql(TRY_RESERVE_CAPS, { usages: toUsagesJson(usages), now });
-    if (row!.refused) return { kind: 'full', limit_ids: row!.refused };
+    const rows = JSON.stringify(toUsageRows(usages));
+    const [row] = await db.sql(RESERVE_CAPS, { usages: rows, now });
+    if (row!.refused) return { kind: 'full', full: row!.refused };
     return { kind: 'done', result: { ...chosen, caps: row!.caps as OwnedCap[] } };
   };
-
-/** In their lock order, until the transaction ends. */
-export async function lockCaps(db: Statements, limitIds: readonly number[]): Promise<void> {
-  await db.sql(LOCK_CAPS, { limit_ids: [...limitIds] });
-}
 
 /** Chooses buyers and reserves their caps, in the transaction that also records the reservation. */
 export async function reserveBuyers(
@@ -141,37 +140,10 @@ export async function reserveBuyers(
 ): Promise<ChosenBuyers> {
   const uncheckedFacts = { ...facts, findRequiredCheck: () => undefined };
   return (await chooseBuyers(
-    db,
     context,
     uncheckedFacts,
     reserveInTransaction(db, facts.now),
   )) as ChosenBuyers;
-}
-
-/** The choice of a reservation that the call took over, with the ping of the reservation. */
-export type ClaimedBuyers = ChosenBuyers & { ping_id?: string };
-
-/**
- * Takes over a reservation for a call, caps included, instead of choosing buyers. Undefined when no
- * reservation is left whose buyers can be dialed. Two calls of a caller never get the same
- * reservation. Runs in the transaction that also records the attempt.
- */
-export async function claimReservedBuyers(
-  db: Statements,
-  candidates: readonly Candidate[],
-  facts: RouteFacts,
-  { call, held }: { call: { offer_id: number; caller_number: number }; held: AwaitedReservation },
-): Promise<ClaimedBuyers | undefined> {
-  const { now } = facts;
-  let reservation: AwaitedReservation | undefined = held;
-  while (reservation) {
-    const chosen = buildReservedChoice(candidates, facts, reservation);
-    if (!chosen) return undefined;
-    const pingId = await claimReservation(db, reservation.id, now);
-    if (pingId !== undefined) return { ...chosen, ping_id: pingId };
-    reservation = await findReservation(db, { ...call, now });
-  }
-  return undefined;
 }
 
 /** The failures are newer than the state of the candidates. */
@@ -199,60 +171,43 @@ interface FailedChoice {
 }
 
 /** Adds the owners without room to `failures`, and returns the facts for the next choice. */
-async function applyNoRoom(
-  db: Statements,
-  facts: RouteFacts,
-  { noRoom, choice, failures }: FailedChoice,
-): Promise<RouteFacts> {
-  if (noRoom.kind === 'source_full') return limitToSourceRoom(db, facts, choice, noRoom.held);
-  const { now } = facts;
+function applyNoRoom(facts: RouteFacts, { noRoom, choice, failures }: FailedChoice): RouteFacts {
+  if (noRoom.kind === 'source_full') return limitToSourceRoom(facts, choice, noRoom);
+  const fullCaps = new Map(noRoom.full.map((full) => [full.limit_id, full]));
   let { refused } = facts;
-  for (const usage of choice.usages.filter(({ limit_id }) => noRoom.limit_ids.includes(limit_id))) {
-    const { buyer_id, buyer_group_id, traffic_source_id, revenue } = usage;
-    if (buyer_id !== null)
-      failures.set(
-        toOwnerKey('buyer', buyer_id),
-        await loadFailure(db, { buyer_id }, revenue, now),
-      );
-    else if (buyer_group_id !== null) {
-      const failure = await loadFailure(db, { buyer_group_id }, revenue, now);
+  for (const { limit_id, buyer_id, buyer_group_id, revenue } of choice.usages) {
+    const full = fullCaps.get(limit_id);
+    if (!full) continue;
+    const failure = toFailure(full, revenue, facts.now);
+    if (buyer_id !== null) failures.set(toOwnerKey('buyer', buyer_id), failure);
+    else if (buyer_group_id !== null)
       failures.set(toOwnerKey('buyer_group', buyer_group_id), failure);
-    } else {
-      const dollars = facts.source_caps!.revenue;
-      refused = await loadSourceFault(db, traffic_source_id!, { revenue: dollars, now });
-      countRefusal(refused?.details?.cap);
-    }
+    else refused = toSourceFault(full, facts.source_caps!.revenue);
+    countRefusal(pickUsedUpCap(full.counters, revenue)?.cap);
   }
   return { ...facts, refused };
 }
 
 /** Excludes buyers that pay more than the source has room for. */
-async function limitToSourceRoom(
-  db: Statements,
+function limitToSourceRoom(
   facts: RouteFacts,
   { source_hold }: BuyerChoice,
-  held: number,
-): Promise<RouteFacts> {
-  const { source_id, dollars } = source_hold!;
-  const { source_buyers, now } = facts;
-  const fault = await loadSourceFault(db, source_id, { revenue: dollars - held, now });
-  // A cap that had no room a moment ago may have been raised: the call tries again.
-  if (!fault) return facts;
+  { full, held }: Extract<NoRoom, { kind: 'source_full' }>,
+): RouteFacts {
+  const fault = toSourceFault(full[0]!, source_hold!.dollars - held)!;
   countRefusal(fault.details?.cap);
-  const { blocked = new Set<number>(), allowed } = source_buyers ?? {};
+  const { blocked = new Set<number>(), allowed } = facts.source_buyers ?? {};
   return { ...facts, source_buyers: { blocked, allowed, room: { dollars: held, fault } } };
 }
 
-async function loadFailure(
-  db: Statements,
-  owner: Exclude<CapOwner, { traffic_source_id: unknown }>,
-  revenue: number,
-  now: Date,
-): Promise<ReservationFailure> {
-  const usedUp = await loadUsedUpCap(db, owner, { revenue, now });
-  countRefusal(usedUp?.cap);
-  // Its caps have room: either it was dialed a moment ago and the offer requires time between
-  // calls, or the missing room has been released.
+function toSourceFault({ counters, zone }: FullCaps, revenue: number): SourceFault | undefined {
+  const usedUp = pickUsedUpCap(counters, revenue);
+  return usedUp ? sourceCapFault({ used_up: usedUp, zone }) : undefined;
+}
+
+/** Its caps have room if it was dialed a moment ago and the offer requires time between calls. */
+function toFailure({ counters }: FullCaps, revenue: number, now: Date): ReservationFailure {
+  const usedUp = pickUsedUpCap(counters, revenue);
   return usedUp ? { used_up: usedUp } : { last_call_at: now };
 }
 

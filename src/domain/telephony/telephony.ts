@@ -46,7 +46,7 @@ import {
 } from './twiml';
 import { loadOfferWords } from '../routing/caller-facts';
 import { BASE_PATH } from '../../platform/contract/contract';
-import { startCall, type StartedCall } from '../calls/begin-call';
+import { startCall, type StartedCall } from '../calls/start';
 import { findCalledNumber } from '../numbers/called-number';
 
 /**

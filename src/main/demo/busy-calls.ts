@@ -1,4 +1,4 @@
-import { startCall } from '../../domain/calls/begin-call';
+import { startCall } from '../../domain/calls/start';
 import { handleCallEvent, type ReportedEvent } from '../../domain/calls/handle-event';
 import { readIncomingCall } from '../../domain/calls/read-incoming-call';
 import type { CallSession } from '../../domain/calls/session';

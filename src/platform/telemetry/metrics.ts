@@ -59,12 +59,6 @@ export const refusedReservations = new Counter({
   registers,
 });
 
-export const splitBatches = new Counter({
-  name: 'trunkline_cap_batches_split_total',
-  help: 'Batches of calls that were split because caps had no room for all of them.',
-  registers,
-});
-
 export const jobRuns = new Histogram({
   name: 'trunkline_job_duration_seconds',
   help: 'Time that runs of jobs took, by kind and result.',

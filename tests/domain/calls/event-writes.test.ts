@@ -60,13 +60,13 @@ test('an event is one read and one write, and one that says nothing new is one r
     return querySpy.mock.calls.map(([query]) => (query as { name?: string }).name ?? query);
   };
   await handleCallEvent(db, id, { event: 'ringing' }, here.time.read());
-  const [read, progress] = ['calls.read_states_by_id', 'calls.record_progress'];
-  expect(await captureStatements({ event: 'ringing' })).toEqual([read, progress]);
-  expect(await captureStatements({ event: 'answered' })).toEqual([read, 'calls.record_use']);
+  const [read, write] = ['calls.read_states_by_id', 'calls.apply_event'];
+  expect(await captureStatements({ event: 'ringing' })).toEqual([read, write]);
+  expect(await captureStatements({ event: 'answered' })).toEqual([read, write]);
   expect(await captureStatements({ event: 'answered' })).toEqual([read]);
-  expect(await captureStatements({ event: 'duration', duration: 5 })).toEqual([read, progress]);
+  expect(await captureStatements({ event: 'duration', duration: 5 })).toEqual([read, write]);
   const completed = { event: 'completed', duration: 90 } as const;
-  expect(await captureStatements(completed)).toEqual([read, 'calls.record_conversion']);
+  expect(await captureStatements(completed)).toEqual([read, write]);
   expect(await captureStatements(completed)).toEqual([read]);
   querySpy.mockRestore();
   expect(await loadCall({ id })).toMatchObject({ revenue: 10, payout: 3, status: 'completed' });

@@ -1,13 +1,16 @@
 import { createHandlers } from '../../../src/main/handlers';
 import { updateCaps } from '../../../src/domain/caps/cap-limits';
 import { statements } from '../../../src/data/sql';
+import { readProcedures } from '../../support/procedures';
 
 // Decisions read only the caps that were written since: a writer that does not say so would leave
 // them with caps as they were.
 
-test('every statement that writes caps says which transaction did', () => {
+test('every statement and procedure that writes caps says which transaction did', () => {
   expect(createHandlers).toBeDefined();
-  const writers = [...statements.values()].filter(({ text }) => /UPDATE call_limits\b/.test(text));
+  const writers = [...statements.values(), ...readProcedures()].filter(({ text }) =>
+    /UPDATE call_limits\b/.test(text),
+  );
   expect(writers.length).toBeGreaterThan(10);
   for (const { name, text } of writers) {
     const updates = text.split(/UPDATE call_limits\b/).length - 1;

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { recordUsage } from '../../../src/domain/caps/record-usage';
-import { loadUsedUpCap } from '../../../src/domain/caps/used-up-cap';
 import { openCaps, type Limits } from '../../../src/domain/simulation/caps';
 import { openMinutes } from '../../../src/platform/time/opening-hours';
 import { CAPS, type CapOwner, type HeldUsage, type UsedUpCap } from '../../../src/domain/caps/caps';
 import { repetitions } from '../../support/repetitions';
-import { reserveForOwner } from '../../support/reserved-caps';
+import { readUsedUpCap, reserveForOwner } from '../../support/reserved-caps';
 import { createWorld, type World } from '../../support/world';
 
 // Replays count caps in memory: held against the caps of the database, move by move.
@@ -135,7 +134,7 @@ test('caps in memory equal those of the database after any moves, at any times',
           for (const more of [0, 2])
             expect([now, summarize(caps.usedUp(now, more))]).toEqual([
               now,
-              summarize(await loadUsedUpCap(db, capOwner, { revenue: more, now })),
+              summarize(await readUsedUpCap(world, capOwner, { revenue: more, now })),
             ]);
         }
       },

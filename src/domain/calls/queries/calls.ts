@@ -78,16 +78,6 @@ export const LOCK_CALL = {
   ).returning<CallJson>(),
 };
 
-/** The number keeps these advisory locks apart from those of other statements. */
-export const LOCK_CALL_SID = statement(
-  'calls.lock_sid',
-  sql`
-    SELECT pg_advisory_xact_lock(
-      hashtextextended({company_id}::text || '/' || {carrier} || '/' || {call_sid}, 4109)
-    )`,
-  { prepared: true },
-);
-
 export const READ_ATTEMPTS = statement(
   'calls.read_attempts',
   sql`

@@ -2,7 +2,7 @@ import { sql, statement } from '../../../data/sql';
 
 // A call holds a row of call_slots for each row of caps: of the buyers and groups that it is dialed
 // to until it no longer rings there, and of its traffic source until it ends.
-// The statement that deletes or changes such a row (record-progress.ts, record-use.ts) also changes
+// The procedure that deletes or changes such a row (prisma/sql/calls/) also changes
 // the counters of the cap, once.
 
 /**

@@ -86,18 +86,3 @@ export const DESCRIBE_CALL = statement(
     FROM call`,
   { prepared: false, records: true },
 );
-
-/** The only agent of a buyer, or the only one who is online; the buyer is `owner_id`. */
-export const AGENT_OF_BUYER = sql`
-            SELECT
-              CASE
-                WHEN count(*) = 1 THEN min(g.id)
-                WHEN count(*) FILTER (WHERE s.is_online) = 1
-                  THEN min(g.id) FILTER (WHERE s.is_online)
-              END
-            FROM agent_buyers x
-            JOIN agents g
-              ON g.company_id = x.company_id AND g.id = x.agent_id AND g.deleted_at IS NULL
-            JOIN agent_statuses s ON s.company_id = g.company_id AND s.id = g.agent_status_id
-            WHERE x.company_id = {company_id} AND x.buyer_id = {owner_id}::bigint
-          `;

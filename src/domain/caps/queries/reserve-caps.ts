@@ -1,17 +1,22 @@
 import { sql, statement } from '../../../data/sql';
+import type { FullCaps } from '../engine/used-up-cap';
 
-/** Reserves the caps of a choice, or returns the rows without room and keeps no lock. */
-export const TRY_RESERVE_CAPS = statement(
-  'routing.try_reserve_caps',
+/** Reserves the caps of a choice, or returns those without room and keeps no lock. */
+export const RESERVE_CAPS = statement(
+  'caps.reserve_caps',
   sql`
-    SELECT r.refused::float8[] AS refused, r.caps
-    FROM try_reserve_caps({company_id}::bigint, {now}::timestamptz, {usages}::json) r`,
+    SELECT r.refused, r.caps
+    FROM reserve_caps({company_id}::bigint, {now}::timestamptz, {usages}::json) r`,
   { prepared: true, nullable: ['refused', 'caps'] },
-).returning<{ refused: number[] | null }>();
+).returning<{ refused: FullCaps[] | null }>();
 
-/** Locks rows of caps in their order until the transaction ends. */
-export const LOCK_CAPS = statement(
-  'routing.lock_caps',
-  sql`SELECT lock_caps({company_id}::bigint, {limit_ids}::bigint[]) IS NULL AS is_locked`,
+/** Counts what has happened, even when it exceeds a cap. */
+export const CHANGE_CAPS_OF_OWNER = statement(
+  'caps.change_caps_of_owner',
+  sql`
+    SELECT change_caps_of_owner(
+      {company_id}::bigint, {now}::timestamptz, {buyer_id}::bigint, {buyer_group_id}::bigint,
+      {traffic_source_id}::bigint, {change}::jsonb
+    ) AS is_changed`,
   { prepared: true },
 );

@@ -1,8 +1,4 @@
-import { sql, statement } from '../../../data/sql';
-import type { UsedUpCap } from '../caps';
-import { GROUP_HOURS, OPEN_HOURS } from './open-hours';
-
-export type CapJson = Omit<UsedUpCap, 'resets_at'> & { resets_at: string | null };
+import { sql } from '../../../data/sql';
 
 /**
  * A join that finds the cap that keeps a call from an owner, as JSON in `used_up.cap`; null while
@@ -266,36 +262,3 @@ export const USED_UP_CAP = sql`
     WHERE found.cap IS NOT NULL
   ) used_up ON true
 `;
-
-/** The cap that keeps a call with up to `revenue` dollars from a buyer now. */
-export const USED_UP_CAP_OF_BUYER = statement(
-  'routing.used_up_cap_of_buyer',
-  sql`
-    SELECT used_up.cap
-    FROM buyers b
-    LEFT JOIN call_limits l ON l.company_id = b.company_id AND l.buyer_id = b.id
-    LEFT JOIN LATERAL (${OPEN_HOURS}) hourly ON true
-    CROSS JOIN LATERAL (SELECT {revenue}::numeric AS revenue) pays
-    ${USED_UP_CAP}
-    WHERE b.company_id = {company_id} AND b.id = {id}::bigint
-  `,
-  { prepared: true },
-).returning<{ cap: CapJson | null }>();
-
-/**
- * The cap that keeps a call with up to `revenue` dollars from a group now; its hourly limits hold
- * at any hour.
- */
-export const USED_UP_CAP_OF_GROUP = statement(
-  'routing.used_up_cap_of_group',
-  sql`
-    SELECT used_up.cap
-    FROM buyer_groups g
-    LEFT JOIN call_limits l ON l.company_id = g.company_id AND l.buyer_group_id = g.id
-    CROSS JOIN LATERAL (${GROUP_HOURS}) hourly
-    CROSS JOIN LATERAL (SELECT {revenue}::numeric AS revenue) pays
-    ${USED_UP_CAP}
-    WHERE g.company_id = {company_id} AND g.id = {id}::bigint
-  `,
-  { prepared: true },
-).returning<{ cap: CapJson | null }>();

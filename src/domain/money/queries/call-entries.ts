@@ -2,24 +2,6 @@ import { sql } from '../../../data/sql';
 
 // Parts of statements that write calls: their entries in the ledger.
 
-/**
- * The cost of a call to its buyer and the payout to its source, in a statement with the CTE `call`:
- * `owner_id` is the buyer that pays `revenue`, `payout` is for the source of the call.
- */
-export const USAGE_ENTRIES = sql`
-      INSERT INTO account_entries (
-        company_id, created_at, buyer_id, traffic_source_id, kind, amount, call_id
-      )
-      SELECT
-        {company_id}, {now}::timestamptz, x.buyer_id, x.traffic_source_id, x.kind, x.amount, call.id
-      FROM call
-      CROSS JOIN LATERAL (
-        VALUES
-          ({owner_id}::bigint, NULL::bigint, 'conversion', -{revenue}::numeric),
-          (NULL, call.traffic_source_id, 'payout', {payout}::numeric)
-      ) AS x(buyer_id, traffic_source_id, kind, amount)
-      WHERE x.amount <> 0 AND (x.buyer_id IS NOT NULL OR x.traffic_source_id IS NOT NULL)`;
-
 export const REVENUE_ENTRY = sql`
       INSERT INTO account_entries (company_id, created_at, buyer_id, kind, amount, call_id, note)
       SELECT

@@ -1,12 +1,12 @@
 import {
   CAPS,
   RESETS,
-  type Interval,
   type LimitName,
   type Metric,
   type UsedName,
   type UsedUpCap,
 } from '../../caps/caps';
+import { pickUsedUpCap, type CapCounter } from '../../caps/engine/used-up-cap';
 import type { Candidate } from './candidate';
 import { capFault } from './caps';
 import { cents, type PayoutTerms } from '../../money/engine/payout';
@@ -63,56 +63,20 @@ function readPending(metric: Metric, limits: SourceLimits): number {
   return metric === 'buyer_conversion' ? limits.pending_conversions : 0;
 }
 
-interface LimitedCap {
-  metric: Metric;
-  interval: Interval;
-  usedAmount: number;
-  limit: number;
-  /** The end of the current window; null between windows and for a total. */
-  ends: Date | null;
-}
-
-/** Caps that have a limit, the longest interval first. */
-function listLimitedCaps(limits: SourceLimits, now: Date): LimitedCap[] {
-  return CAPS.flatMap(({ metric, interval, limit: name, used }) => {
+/** The caps of a source that have a limit, the longest interval first. */
+function listCounters(limits: SourceLimits, now: Date): CapCounter[] {
+  const counters = CAPS.flatMap(({ metric, interval, limit: name, used }): CapCounter[] => {
     const limit = limits[name];
     if (limit === null || limit === undefined) return [];
     const end = interval === 'total' ? null : limits[RESETS[interval]];
-    const ends = end !== null && new Date(end) > now ? new Date(end) : null;
-    const counted = interval === 'total' || ends ? limits[used] : 0;
-    return {
-      metric,
-      interval,
-      limit,
-      usedAmount: cents(counted + readPending(metric, limits)),
-      ends,
-    };
+    const runningEnd = end !== null && new Date(end) > now ? new Date(end) : null;
+    const counted = interval === 'total' || runningEnd ? limits[used] : 0;
+    const amount = cents(counted + readPending(metric, limits));
+    return [{ cap: `${metric}_${interval}`, used: amount, limit, resets_at: runningEnd }];
   });
-}
-
-/**
- * The cap that keeps a call with up to `revenue` dollars from a source now; null when every cap has
- * room. Of several used-up caps, the one with the longest interval, with the time at which all have
- * room. Pure.
- */
-export function pickUsedUpCap(limits: SourceLimits, revenue: number, now: Date): UsedUpCap | null {
-  const states = listLimitedCaps(limits, now);
-  const reached = states.filter(({ usedAmount, limit }) => usedAmount >= limit);
   const { concurrency_cap_limit: slots, concurrency_cap_used: used } = limits;
-  if (reached.length === 0 && slots !== null && used >= slots)
-    return { cap: 'concurrency', used, limit: slots, resets_at: null };
-  const blockingCap =
-    reached[0] ??
-    states.find(
-      ({ metric, usedAmount, limit }) => isMoney(metric) && cents(usedAmount + revenue) > limit,
-    );
-  if (!blockingCap) return null;
-  const { metric, interval, usedAmount, limit } = blockingCap;
-  const all = reached.length > 0 ? reached : [blockingCap];
-  const never = limit === 0 || all.some((cap) => cap.interval === 'total');
-  const ends = all.flatMap((cap) => cap.ends?.getTime() ?? []);
-  const resetsAt = never || ends.length === 0 ? null : new Date(Math.max(...ends));
-  return { cap: `${metric}_${interval}`, used: usedAmount, limit, resets_at: resetsAt };
+  if (slots !== null) counters.push({ cap: 'concurrency', used, limit: slots, resets_at: null });
+  return counters;
 }
 
 const REASONS = {
@@ -131,7 +95,7 @@ export function sourceFault(
   now: Date,
 ): SourceFault | undefined {
   if (paused) return { reason: 'traffic_source_paused', message: 'the traffic source is paused' };
-  const usedUp = limits && pickUsedUpCap(limits, revenue, now);
+  const usedUp = limits && pickUsedUpCap(listCounters(limits, now), revenue);
   return usedUp ? sourceCapFault({ used_up: usedUp, zone: limits.zone }) : undefined;
 }
 

@@ -3,7 +3,8 @@ import type { Candidate, CandidateGroup } from '../engine/candidate';
 import type { UsedUpCap } from '../../caps/caps';
 import { BUYER_FACTS, EARNINGS_PER_CALL, GROUP_FACTS, PAYS } from './candidate-facts';
 import { GROUP_HOURS, OPEN_HOURS } from '../../caps/queries/open-hours';
-import { USED_UP_CAP, type CapJson } from '../../caps/queries/used-up-cap';
+import type { CapJson } from '../../caps/engine/used-up-cap';
+import { USED_UP_CAP } from '../../caps/queries/used-up-cap';
 
 /** A candidate or a group as JSON, with dates as text. */
 export type OwnerJson<Owner extends { used_up: UsedUpCap | null }> = Omit<Owner, 'used_up'> & {

@@ -65,28 +65,6 @@ export const RESERVED_OFFER = statement(
   { prepared: true },
 );
 
-/** Deletes a reservation that a call takes over, unless it expired or another call took it. */
-export const CLAIM_RESERVATION = statement(
-  'routing.claim_reservation',
-  sql`
-    DELETE FROM call_holds r
-    WHERE r.company_id = {company_id} AND r.id = {id}::bigint AND r.ping_id IS NOT NULL
-      AND r.expires_at > {now}::timestamptz
-    RETURNING r.ping_id::text
-  `,
-  { prepared: true },
-).returning<{ ping_id: string }>();
-
-export const SET_CALL_OF_PING = statement(
-  'routing.set_call_of_ping',
-  sql`
-    UPDATE pings
-    SET call_id = {call_id}::bigint
-    WHERE company_id = {company_id} AND id = {ping_id}::bigint
-  `,
-  { prepared: true },
-);
-
 export const INSERT_RESERVATION = statement(
   'routing.insert_reservation',
   sql`

@@ -1,0 +1,240 @@
+-- Begins calls that arrive at the same time, in their order: for each the caps of the buyers that
+-- are dialed, the call, attempts, slots, decision and events. Returns a row for each call:
+--   begun: its id.
+--   known: it was reported before; the id of that call.
+--   full: caps have no room, which `refused` describes.
+--   hold_gone: the reservation that it would take over has expired, or another call was first.
+-- Of a call that is not begun, nothing is written.
+--
+-- `new_calls` has an object for each call: when it begins (at), its columns, its decision, and
+-- `usages`, the argument of reserve_locked_caps(). A call that takes over a reservation (hold_id)
+-- has no usages; its `caps` is the JSON that the decision stores. `locks` are rows of caps that the
+-- transaction changes later. The other lists name a call by its `index`. `waits`: for another
+-- transaction that begins the same call; else that is an error (unique_violation).
+--
+-- Locks: the ids that carriers give to calls, reservations, caps (lock_caps), then the counts of
+-- calls, where nobody waits for another.
+CREATE OR REPLACE FUNCTION begin_calls(
+  company bigint,
+  new_calls json,
+  waits boolean,
+  dials json,
+  slots json,
+  events json,
+  bases json
+) RETURNS TABLE (index integer, outcome text, id bigint, refused json) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  wanting record;
+  known_id bigint;
+  ping bigint;
+  full_caps json;
+  caps json;
+  left_out integer[] := '{}';
+  pinged_indexes integer[] := '{}';
+  pings bigint[] := '{}';
+  indexes integer[] := '{}';
+  ids bigint[] := '{}';
+  times timestamptz[] := '{}';
+  caps_before text[] := '{}';
+  begun calls;
+  attempt record;
+BEGIN
+  FOR wanting IN
+    SELECT *
+    FROM json_to_recordset(new_calls) AS x(
+      index integer, at timestamptz, carrier text, carrier_call_id text, hold_id bigint
+    )
+    WHERE x.carrier_call_id IS NOT NULL OR x.hold_id IS NOT NULL
+    ORDER BY x.hold_id
+  LOOP
+    IF wanting.carrier_call_id IS NOT NULL THEN
+      PERFORM claim_call_sid(company, wanting.carrier, wanting.carrier_call_id, waits);
+      SELECT c.id INTO known_id
+        FROM calls c
+        WHERE c.company_id = company
+          AND c.carrier = wanting.carrier
+          AND c.carrier_call_id = wanting.carrier_call_id;
+      IF FOUND THEN
+        left_out := left_out || wanting.index;
+        RETURN QUERY SELECT wanting.index, 'known', known_id, NULL::json;
+        CONTINUE;
+      END IF;
+    END IF;
+    IF wanting.hold_id IS NOT NULL THEN
+      DELETE FROM call_holds h
+        WHERE h.company_id = company
+          AND h.id = wanting.hold_id
+          AND h.ping_id IS NOT NULL
+          AND h.expires_at > wanting.at
+        RETURNING h.ping_id INTO ping;
+      IF NOT FOUND THEN
+        left_out := left_out || wanting.index;
+        RETURN QUERY SELECT wanting.index, 'hold_gone', NULL::bigint, NULL::json;
+        CONTINUE;
+      END IF;
+      pinged_indexes := pinged_indexes || wanting.index;
+      pings := pings || ping;
+    END IF;
+  END LOOP;
+
+  PERFORM lock_caps(
+    company,
+    ARRAY(
+      SELECT u.limit_id
+      FROM json_to_recordset(new_calls) AS x(usages json)
+      CROSS JOIN json_to_recordset(x.usages) AS u(limit_id bigint)
+      UNION
+      SELECT u.id::bigint
+      FROM json_to_recordset(new_calls) AS x(locks json)
+      CROSS JOIN json_array_elements_text(x.locks) AS u(id)
+    )
+  );
+  FOR wanting IN
+    SELECT *
+    FROM json_to_recordset(new_calls) AS x(
+      index integer, at timestamptz, usages json, caps text
+    )
+    WHERE x.index <> ALL (left_out)
+    ORDER BY x.index
+  LOOP
+    IF json_array_length(wanting.usages) > 0 THEN
+      SELECT r.refused, r.caps INTO full_caps, caps
+        FROM reserve_locked_caps(company, wanting.at, wanting.usages) r;
+      IF full_caps IS NOT NULL THEN
+        RETURN QUERY SELECT wanting.index, 'full', NULL::bigint, full_caps;
+        CONTINUE;
+      END IF;
+      wanting.caps := caps::text;
+    END IF;
+    indexes := indexes || wanting.index;
+    ids := ids || nextval('calls_id_seq');
+    times := times || wanting.at;
+    caps_before := caps_before || wanting.caps;
+  END LOOP;
+  IF cardinality(ids) = 0 THEN
+    RETURN;
+  END IF;
+
+  INSERT INTO decision_bases (company_id, hash, basis)
+    SELECT company, x.hash, x.basis
+    FROM json_to_recordset(bases) AS x(hash text, basis json)
+    ON CONFLICT (company_id, hash) DO NOTHING;
+
+  INSERT INTO calls (
+    id, company_id, uuid, created_at, updated_at, direction, status, carrier, carrier_call_id,
+    from_number, caller_number, caller_country, caller_city, caller_state, caller_zip, to_number,
+    number_id, offer_id, lead_id, schedule_id, traffic_source_id, sub_id, contact_field_type,
+    token_values, round, fallback, hangup_cause, ended_at, buyer_id, connect_to, service_cost
+  )
+    SELECT
+      b.id, company, x.uuid, b.at, b.at, 'inbound', x.status, x.carrier, x.carrier_call_id,
+      x.caller_number, x.caller_number, x.caller_country, x.caller_city, x.caller_state,
+      x.caller_zip, x.number_called, x.number_id, x.offer_id, x.lead_id, x.schedule_id,
+      x.traffic_source_id, x.sub_id, x.contact_field_type, x.token_values, 1, x.fallback,
+      x.hangup_cause, x.ended_at, x.buyer_id, x.connect_to,
+      service_cost_of(company, NULL, b.at, x.ended_at)
+    FROM unnest(indexes, ids, times) AS b(index, id, at)
+    JOIN json_to_recordset(new_calls) AS x(
+      index integer, uuid uuid, status text, carrier text, carrier_call_id text,
+      caller_number bigint, caller_country text, caller_city text, caller_state text,
+      caller_zip text, number_called bigint, number_id bigint, offer_id bigint, lead_id bigint,
+      schedule_id bigint, traffic_source_id bigint, sub_id text, contact_field_type text,
+      token_values jsonb, fallback text, hangup_cause text, ended_at timestamptz, buyer_id bigint,
+      connect_to text
+    ) ON x.index = b.index
+    ORDER BY b.id;
+
+  INSERT INTO call_attempts (
+    company_id, uuid, created_at, call_id, round, buyer_id, buyer_group_id, connect_to, status,
+    timeout_seconds, press_one_to_accept, dial, bid, bid_duration, ring_until
+  )
+    SELECT
+      company, x.attempt, b.at, b.id, 1, x.buyer_id, x.buyer_group_id, x.number, 'ringing',
+      x.timeout_seconds, x.press_one_to_accept, x.dial, x.bid, x.bid_duration,
+      CASE WHEN x.stops_early THEN b.at + x.timeout_seconds * interval '1 second' END
+    FROM unnest(indexes, ids, times) AS b(index, id, at)
+    JOIN json_to_recordset(dials) AS x(
+      index integer, n integer, attempt uuid, buyer_id bigint, buyer_group_id bigint, number text,
+      timeout_seconds integer, press_one_to_accept boolean, dial jsonb, bid numeric,
+      bid_duration integer, stops_early boolean
+    ) ON x.index = b.index
+    ORDER BY b.id, x.n;
+
+  INSERT INTO call_slots (
+    company_id, call_id, call_limit_id, connections, conversions, revenue, lease_until
+  )
+    SELECT
+      company, b.id, x.call_limit_id, x.connections, x.conversions, x.revenue, x.lease_until
+    FROM unnest(indexes, ids) AS b(index, id)
+    JOIN json_to_recordset(slots) AS x(
+      index integer, call_limit_id bigint, connections integer, conversions integer,
+      revenue numeric, lease_until timestamptz
+    ) ON x.index = b.index;
+
+  INSERT INTO call_decisions (company_id, call_id, round, created_at, decision)
+    SELECT company, b.id, 1, b.at, (x.decision || b.caps || '}')::json
+    FROM unnest(indexes, ids, times, caps_before) AS b(index, id, at, caps)
+    JOIN json_to_recordset(new_calls) AS x(index integer, decision text) ON x.index = b.index;
+
+  INSERT INTO call_events (company_id, created_at, call_id, event, message, buyer_id, details)
+    SELECT company, b.at, b.id, x.event, x.message, x.buyer_id, x.details
+    FROM unnest(indexes, ids, times) AS b(index, id, at)
+    JOIN json_to_recordset(events) AS x(
+      index integer, n integer, event text, message text, buyer_id bigint, details jsonb
+    ) ON x.index = b.index
+    ORDER BY b.id, x.n;
+
+  UPDATE pings p
+    SET call_id = b.id
+    FROM unnest(pinged_indexes, pings) AS t(index, ping_id)
+    JOIN unnest(indexes, ids) AS b(index, id) ON b.index = t.index
+    WHERE p.company_id = company AND p.id = t.ping_id;
+
+  FOR begun IN
+    SELECT c.* FROM calls c WHERE c.company_id = company AND c.id = ANY (ids) ORDER BY c.id
+  LOOP
+    IF begun.lead_id IS NOT NULL AND begun.buyer_id IS NOT NULL THEN
+      INSERT INTO lead_calls (company_id, call_id, changed_at)
+        VALUES (company, begun.id, begun.created_at);
+    END IF;
+    PERFORM record_new_call(begun);
+  END LOOP;
+  FOR attempt IN
+    SELECT a.id, a.call_id
+    FROM call_attempts a
+    WHERE a.company_id = company AND a.call_id = ANY (ids)
+    ORDER BY a.id
+  LOOP
+    PERFORM record_attempt_event(company, 'buyer_dialled', attempt.call_id, attempt.id);
+  END LOOP;
+  INSERT INTO record_counts AS k (company_id, resource, slot, n)
+    VALUES (company, 'calls', pg_backend_pid() % 64, cardinality(ids))
+    ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = k.n + excluded.n;
+
+  RETURN QUERY SELECT b.index, 'begun', b.id, NULL::json FROM unnest(indexes, ids) AS b(index, id);
+END $$;
+
+-- Begins one call in an open transaction. If it is not begun, no lock is kept: the block is a
+-- transaction of its own within the open one, and variables keep their values when it fails.
+CREATE OR REPLACE FUNCTION try_begin_call(
+  company bigint,
+  new_calls json,
+  dials json,
+  slots json,
+  events json,
+  bases json,
+  OUT index integer,
+  OUT outcome text,
+  OUT id bigint,
+  OUT refused json
+) LANGUAGE plpgsql AS $$
+BEGIN
+  SELECT * INTO index, outcome, id, refused
+    FROM begin_calls(company, new_calls, true, dials, slots, events, bases);
+  IF outcome <> 'begun' THEN
+    RAISE EXCEPTION 'the call is not begun' USING ERRCODE = 'TL001';
+  END IF;
+EXCEPTION WHEN SQLSTATE 'TL001' THEN
+  RETURN;
+END $$;

@@ -1,0 +1,101 @@
+-- Changes rows of caps, which the caller has locked: what was used is added to every window, or
+-- taken off, and what calls in progress may still use (`held_…`). It never refuses: what has
+-- happened is counted even when it exceeds a cap. `changes` has an object for each row: limit_id,
+-- and each number that is not 0.
+CREATE OR REPLACE FUNCTION change_caps(company bigint, at timestamptz, changes json) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE call_limits l
+  SET
+    attempt_total_used = l.attempt_total_used + m.attempt,
+    buyer_conversion_total_used = l.buyer_conversion_total_used + m.buyer_conversion,
+    connection_total_used = l.connection_total_used + m.connection,
+    earned_revenue_total_used = l.earned_revenue_total_used + m.earned_revenue,
+    revenue_total_used = l.revenue_total_used + m.revenue,
+    attempt_monthly_used = used_now(l.attempt_monthly_used, l.monthly_resets_at, at) + m.attempt,
+    buyer_conversion_monthly_used =
+      used_now(l.buyer_conversion_monthly_used, l.monthly_resets_at, at) + m.buyer_conversion,
+    connection_monthly_used =
+      used_now(l.connection_monthly_used, l.monthly_resets_at, at) + m.connection,
+    earned_revenue_monthly_used =
+      used_now(l.earned_revenue_monthly_used, l.monthly_resets_at, at) + m.earned_revenue,
+    revenue_monthly_used = used_now(l.revenue_monthly_used, l.monthly_resets_at, at) + m.revenue,
+    attempt_daily_used = used_now(l.attempt_daily_used, l.daily_resets_at, at) + m.attempt,
+    buyer_conversion_daily_used =
+      used_now(l.buyer_conversion_daily_used, l.daily_resets_at, at) + m.buyer_conversion,
+    connection_daily_used = used_now(l.connection_daily_used, l.daily_resets_at, at) + m.connection,
+    earned_revenue_daily_used =
+      used_now(l.earned_revenue_daily_used, l.daily_resets_at, at) + m.earned_revenue,
+    revenue_daily_used = used_now(l.revenue_daily_used, l.daily_resets_at, at) + m.revenue,
+    attempt_hourly_used = used_now(l.attempt_hourly_used, l.hourly_resets_at, at) + m.attempt,
+    buyer_conversion_hourly_used =
+      used_now(l.buyer_conversion_hourly_used, l.hourly_resets_at, at) + m.buyer_conversion,
+    connection_hourly_used =
+      used_now(l.connection_hourly_used, l.hourly_resets_at, at) + m.connection,
+    earned_revenue_hourly_used =
+      used_now(l.earned_revenue_hourly_used, l.hourly_resets_at, at) + m.earned_revenue,
+    revenue_hourly_used = used_now(l.revenue_hourly_used, l.hourly_resets_at, at) + m.revenue,
+    hourly_resets_at = CASE
+      WHEN l.hourly_resets_at > at THEN l.hourly_resets_at
+      ELSE next_hour(at, l.zone)
+    END,
+    daily_resets_at = CASE
+      WHEN l.daily_resets_at > at THEN l.daily_resets_at
+      ELSE next_day(at, l.zone)
+    END,
+    monthly_resets_at = CASE
+      WHEN l.monthly_resets_at > at THEN l.monthly_resets_at
+      ELSE next_month(at, l.zone)
+    END,
+    calls_count = l.calls_count + m.calls,
+    last_call_at = CASE WHEN m.calls > 0 THEN greatest(l.last_call_at, at) ELSE l.last_call_at END,
+    pending_connections = l.pending_connections + m.held_connections,
+    pending_conversions = l.pending_conversions + m.held_conversions,
+    pending_revenue = l.pending_revenue + m.held_revenue,
+    balance = l.balance - m.revenue,
+    concurrency_cap_used = greatest(0, l.concurrency_cap_used + m.slots),
+    changed_by = pg_current_xact_id()
+  FROM (
+    SELECT
+      x.limit_id,
+      coalesce(x.calls, 0) AS calls,
+      coalesce(x.slots, 0) AS slots,
+      coalesce(x.attempt, 0) AS attempt,
+      coalesce(x.buyer_conversion, 0) AS buyer_conversion,
+      coalesce(x.connection, 0) AS connection,
+      coalesce(x.earned_revenue, 0) AS earned_revenue,
+      coalesce(x.revenue, 0) AS revenue,
+      coalesce(x.held_connections, 0) AS held_connections,
+      coalesce(x.held_conversions, 0) AS held_conversions,
+      coalesce(x.held_revenue, 0) AS held_revenue
+    FROM json_to_recordset(changes) AS x(
+      limit_id bigint, calls integer, slots integer, attempt integer, buyer_conversion integer,
+      connection integer, earned_revenue numeric, revenue numeric, held_connections integer,
+      held_conversions integer, held_revenue numeric
+    )
+  ) AS m
+  WHERE l.company_id = company AND l.id = m.limit_id;
+END $$;
+
+-- Changes the caps of one owner, of a buyer, a group or a traffic source. False if it has none.
+CREATE OR REPLACE FUNCTION change_caps_of_owner(
+  company bigint, at timestamptz, buyer bigint, buyer_group bigint, source bigint, change jsonb
+) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  own_id bigint;
+BEGIN
+  SELECT l.id INTO own_id
+    FROM call_limits l
+    WHERE l.company_id = company
+      AND (
+        l.buyer_id = buyer OR l.buyer_group_id = buyer_group OR l.traffic_source_id = source
+      )
+    FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  PERFORM change_caps(
+    company, at, json_build_array(change || jsonb_build_object('limit_id', own_id))
+  );
+  RETURN true;
+END $$;
