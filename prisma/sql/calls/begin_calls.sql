@@ -185,11 +185,13 @@ BEGIN
     ) ON x.index = b.index
     ORDER BY b.id, x.n;
 
-  UPDATE pings p
-    SET call_id = b.id
-    FROM unnest(pinged_indexes, pings) AS t(index, ping_id)
-    JOIN unnest(indexes, ids) AS b(index, id) ON b.index = t.index
-    WHERE p.company_id = company AND p.id = t.ping_id;
+  IF cardinality(pings) > 0 THEN
+    UPDATE pings p
+      SET call_id = b.id
+      FROM unnest(pinged_indexes, pings) AS t(index, ping_id)
+      JOIN unnest(indexes, ids) AS b(index, id) ON b.index = t.index
+      WHERE p.company_id = company AND p.id = t.ping_id;
+  END IF;
 
   FOR begun IN
     SELECT c.* FROM calls c WHERE c.company_id = company AND c.id = ANY (ids) ORDER BY c.id
