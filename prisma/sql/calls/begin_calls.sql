@@ -31,6 +31,8 @@ DECLARE
   full_caps json;
   caps json;
   left_out integer[] := '{}';
+  limit_ids bigint[];
+  hour_began timestamptz;
   pinged_indexes integer[] := '{}';
   pings bigint[] := '{}';
   indexes integer[] := '{}';
@@ -78,18 +80,21 @@ BEGIN
     END IF;
   END LOOP;
 
-  PERFORM lock_caps(
-    company,
-    ARRAY(
-      SELECT u.limit_id
-      FROM json_to_recordset(new_calls) AS x(usages json)
-      CROSS JOIN json_to_recordset(x.usages) AS u(limit_id bigint)
-      UNION
-      SELECT u.id::bigint
-      FROM json_to_recordset(new_calls) AS x(locks json)
-      CROSS JOIN json_array_elements_text(x.locks) AS u(id)
-    )
+  limit_ids := ARRAY(
+    SELECT u.limit_id
+    FROM json_to_recordset(new_calls) AS x(usages json)
+    CROSS JOIN json_to_recordset(x.usages) AS u(limit_id bigint)
+    UNION
+    SELECT u.id::bigint
+    FROM json_to_recordset(new_calls) AS x(locks json)
+    CROSS JOIN json_array_elements_text(x.locks) AS u(id)
   );
+  PERFORM lock_caps(company, limit_ids);
+  -- Another process may have begun a call in the next hour already, and ended the windows of this
+  -- one: a call that comes a little late is one of that hour.
+  SELECT max(l.hourly_resets_at) - interval '1 hour' INTO hour_began
+    FROM call_limits l
+    WHERE l.company_id = company AND l.id = ANY (limit_ids);
   FOR wanting IN
     SELECT *
     FROM json_to_recordset(new_calls) AS x(
@@ -98,6 +103,9 @@ BEGIN
     WHERE x.index <> ALL (left_out)
     ORDER BY x.index
   LOOP
+    IF hour_began BETWEEN wanting.at AND wanting.at + interval '1 minute' THEN
+      wanting.at := hour_began;
+    END IF;
     IF json_array_length(wanting.usages) > 0 THEN
       SELECT r.refused, r.caps INTO full_caps, caps
         FROM reserve_locked_caps(company, wanting.at, wanting.usages) r;

@@ -187,7 +187,9 @@ function startInBatch(db: Db, start: StartCall): Promise<StartResult> {
   const { batched: statements } = db;
   const startSingle = (item: StartCall) => db.statements((tx) => startSingleCall(tx, item));
   if (!statements) return startSingle(start);
-  return batched(statements, 'start', () => ({
+  // Hours and windows of caps change at full minutes.
+  const minute = Math.floor(start.round.now.getTime() / 60_000);
+  return batched(statements, String(minute), () => ({
     run: (starts) => startCalls(statements, starts),
     toKey: ({ call: { carrier, carrier_call_id } }) =>
       carrier_call_id === null ? Symbol() : `${carrier}/${carrier_call_id}`,

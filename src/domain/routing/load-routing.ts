@@ -59,7 +59,9 @@ export async function loadRouting(
   const minute = Math.floor(caller.now.getTime() / 60_000);
   const run = (callers: readonly Caller[]) =>
     loadRoutingBatch(connection, callers, callers.at(-1)!.now);
-  return batched(db.batched, String(minute), () => ({ run, toKey: (item) => item, at_once: 1 }))(caller);
+  return batched(db.batched, String(minute), () => ({ run, toKey: (item) => item, at_once: 1 }))(
+    caller,
+  );
 }
 
 /** Loads the contexts of several calls at once. */
