@@ -57,11 +57,11 @@ function countRequests(text: string, operation: Operation): number {
 }
 
 /** True if a title of the tests begins with the operation: `describe('POST /api/v1/leads: …`. */
-const isNamed = (text: string, { method, path }: Operation): boolean =>
-  new RegExp(
-    String.raw`\b(?:describe|test)(?:\.each\([^)]*\))?\(\s*['"\`]${method} /?(?:${BASE_PATH}/)?${buildPathPattern(path)}(?![\w/])`,
-    'i',
-  ).test(text);
+function isNamed(text: string, { method, path }: Operation): boolean {
+  const start = String.raw`\b(?:describe|test)(?:\.each\([^)]*\))?\(\s*['"\`]`;
+  const url = String.raw`/?(?:${BASE_PATH}/)?${buildPathPattern(path)}(?![\w/])`;
+  return new RegExp(`${start}${method} ${url}`, 'i').test(text);
+}
 
 /** The tests that name it or send its requests, those of its handler's own folder first. */
 function findTests(operation: Operation, handler: SourceLine | undefined): Requests[] {

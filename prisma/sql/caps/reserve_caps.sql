@@ -79,8 +79,8 @@ BEGIN
   END IF;
 END $$;
 
--- Reserves rows that are not locked yet. Without room, no lock is kept: the block is a transaction of
--- its own within the open one, and variables keep their values when it fails.
+-- Reserves rows that are not locked yet. Without room, no lock is kept: the block is a transaction
+-- of its own within the open one, and variables keep their values when it fails.
 CREATE OR REPLACE FUNCTION reserve_caps(
   company bigint,
   at timestamptz,

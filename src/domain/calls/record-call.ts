@@ -76,8 +76,8 @@ export interface StartCall {
 }
 
 /**
- * `known`: it was reported before, as the call of this id. `hold_gone`: its reservation has expired,
- * or another call has taken it over. Nothing was written then, nor without room.
+ * `known`: it was reported before, as the call of this id. `hold_gone`: its reservation has
+ * expired, or another call has taken it over. Nothing was written then, nor without room.
  */
 export type StartResult =
   | { kind: 'begun'; id: number }
