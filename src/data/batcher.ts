@@ -99,9 +99,8 @@ class Batcher<Item, Result> {
       batch.forEach(({ done }, n) => done(results[n]!));
     } catch (error) {
       if (!fallback?.isItemError(error)) return batch.forEach(({ fail }) => fail(error));
-      await Promise.all(
-        batch.map(({ item, done, fail }) => fallback.runSingle(item).then(done, fail)),
-      );
+      // The next batch does not wait for them: one of them may wait for a lock.
+      for (const { item, done, fail } of batch) void fallback.runSingle(item).then(done, fail);
     }
   }
 }

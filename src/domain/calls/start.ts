@@ -193,7 +193,8 @@ function startInBatch(db: Db, start: StartCall): Promise<StartResult> {
     run: (starts) => startCalls(statements, starts),
     toKey: ({ call: { carrier, carrier_call_id } }) =>
       carrier_call_id === null ? Symbol() : `${carrier}/${carrier_call_id}`,
-    at_once: statements.at_once,
+    // Two would split calls into smaller batches that want the same rows.
+    at_once: 1,
     fallback: {
       runSingle: startSingle,
       isItemError: (error) => SINGLE_CALL_ERRORS.test(String((error as { code?: string }).code)),
