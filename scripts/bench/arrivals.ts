@@ -1,10 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
-import { CallClient, type CallEvent } from './call-client';
+import type { CallClient, CallEvent } from './call-client';
 import { CONVERSION } from './events-world';
-import { countDeadlocks, openStormOffer, openStormWorld, timeInto } from './storm-world';
-import { end, option, percentile, round, say, startService, waitUntilReady } from './tools';
+import {
+  countDeadlocks,
+  openStormOffer,
+  openStormWorld,
+  timeInto,
+  withClients,
+} from './storm-world';
+import { option, percentile, round, say } from './tools';
 import { dropWorld, type BenchWorld } from './world';
 
 // Calls to five buyers that arrive at a rate, as in life: each leg is busy or not answered with
@@ -75,32 +81,29 @@ async function measure(
   };
 }
 
-async function measureProcesses(
+const measureProcesses = (
   world: BenchWorld,
   offerId: string,
   ports: readonly string[],
-): Promise<Row[]> {
-  const settings = { RUN_JOBS: 'false', WEB_CONCURRENCY: '1' };
-  const services = ports.map((port) => startService(world.url, port, settings));
-  const clients = ports.map((port) => new CallClient(world, port, MAX_CONNECTIONS));
-  try {
-    await Promise.all(ports.map(waitUntilReady));
-    const rows: Row[] = [];
-    for (const rate of [RATES[0]!, ...RATES]) {
-      const row = await measure(world, clients, { offer_id: offerId, rate });
-      // The first run warms up.
-      if (rows.push(row) > 1)
-        say(
-          `${ports.length} process${ports.length > 1 ? 'es' : ''}, ${rate} calls a second: p99 of ` +
-            `calls ${row.calls_p99_ms} ms, of events ${row.events_p99_ms} ms, ` +
-            `${row.errors} errors, ${row.deadlocks} deadlocks`,
-        );
-    }
-    return rows.slice(1);
-  } finally {
-    await Promise.all(clients.map((client) => client.close()));
-    await end(services);
-  }
+): Promise<Row[]> =>
+  withClients(world, ports, {
+    connections: MAX_CONNECTIONS,
+    work: async (clients) => {
+      const rows: Row[] = [];
+      for (const rate of [RATES[0]!, ...RATES]) {
+        const row = await measure(world, clients, { offer_id: offerId, rate });
+        // The first run warms up.
+        if (rows.push(row) > 1) print(row);
+      }
+      return rows.slice(1);
+    },
+  });
+
+function print({ processes, rate, calls_p99_ms, events_p99_ms, errors, deadlocks }: Row): void {
+  say(
+    `${processes} process${processes > 1 ? 'es' : ''}, ${rate} calls a second: p99 of calls ` +
+      `${calls_p99_ms} ms, of events ${events_p99_ms} ms, ${errors} errors, ${deadlocks} deadlocks`,
+  );
 }
 
 export async function benchArrivals(server: EmbeddedDatabase): Promise<void> {

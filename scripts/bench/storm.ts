@@ -1,7 +1,6 @@
-import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
-import { CallClient, repeatConcurrently, type CallEvent } from './call-client';
+import { repeatConcurrently, type CallClient, type CallEvent } from './call-client';
 import { CONVERSION } from './events-world';
 import {
   countDeadlocks,
@@ -9,9 +8,10 @@ import {
   openStormOffer,
   openStormWorld,
   timeInto,
+  withClients,
   type Kind,
 } from './storm-world';
-import { end, median, option, percentile, round, say, startService, waitUntilReady } from './tools';
+import { median, option, percentile, round, say } from './tools';
 import { dropWorld, waitUntilIdle, type BenchWorld } from './world';
 
 // Calls of one offer with five buyers: half of them fail at their first buyer (busy or not
@@ -124,24 +124,19 @@ async function race(
   return { kind, processes, few: ofFew, many: ofMany, ratio };
 }
 
-async function measureProcesses(
+const measureProcesses = (
   world: BenchWorld,
   offers: readonly { kind: Kind; few: string; many: string }[],
   ports: readonly string[],
-): Promise<Row[]> {
-  const settings = { RUN_JOBS: 'false', WEB_CONCURRENCY: '1' };
-  const services: ChildProcess[] = ports.map((port) => startService(world.url, port, settings));
-  const clients = ports.map((port) => new CallClient(world, port, CONNECTIONS));
-  try {
-    await Promise.all(ports.map(waitUntilReady));
-    const rows: Row[] = [];
-    for (const offer of offers) rows.push(await race(world, clients, offer));
-    return rows;
-  } finally {
-    await Promise.all(clients.map((client) => client.close()));
-    await end(services);
-  }
-}
+): Promise<Row[]> =>
+  withClients(world, ports, {
+    connections: CONNECTIONS,
+    work: async (clients) => {
+      const rows: Row[] = [];
+      for (const offer of offers) rows.push(await race(world, clients, offer));
+      return rows;
+    },
+  });
 
 export async function benchStorm(server: EmbeddedDatabase): Promise<void> {
   const world = await openStormWorld(server, 'bench_storm');
