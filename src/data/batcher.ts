@@ -28,14 +28,6 @@ const MAX_BATCH = 100;
 const BATCHES_AT_ONCE = 2;
 
 /**
- * How many batches that lock shared rows may run at once in each process that answers requests.
- * With several processes it is one: the others go on while it waits, and more batches would only
- * split the requests into smaller ones that wait for the same rows.
- */
-export const countParallelBatches = (processes: number): number =>
-  processes > 1 ? 1 : BATCHES_AT_ONCE;
-
-/**
  * Collects the items that arrive while a batch is running and processes them in the next batch:
  * under load a hundred items cost as much as one, and without load no item waits.
  */

@@ -1,6 +1,5 @@
 import { Pool, type PoolClient, type QueryConfig } from 'pg';
 import type { PrismaClient } from '../generated/prisma/client';
-import { countParallelBatches } from './batcher';
 import { lowerPriority } from './postgres/lower-priority';
 import { toPoolClient, watchHosts, HostsClient } from './postgres/hosts-client';
 import { openPrisma, TransactionPool } from './prisma-client';
@@ -20,8 +19,6 @@ export interface DatabaseOptions {
   pool_size: number;
   /** How long to wait for a connection or for a statement. */
   timeout_seconds: number;
-  /** Processes that answer requests and share the database. */
-  processes?: number;
   /** PostgreSQL itself, if the URL is that of a pooler. */
   direct_url?: string | undefined;
   /**
@@ -68,8 +65,6 @@ export interface Database {
    * that is open at the same time.
    */
   batched: Pool;
-  /** How many batches that lock shared rows may run at once for one kind of work of a company. */
-  batches_at_once: number;
   prisma: PrismaClient;
   /** Runs a statement of `<room>/queries/` outside of transactions, for any companies. */
   sql: Sql;
@@ -99,7 +94,6 @@ export function openDatabase(
     name = url,
     pool_size,
     timeout_seconds,
-    processes = 1,
     direct_url,
     schemas,
     in_background,
@@ -123,7 +117,6 @@ export function openDatabase(
     name,
     session_url: direct_url ?? url,
     ...pools,
-    batches_at_once: countParallelBatches(processes),
     prisma,
     sql: sqlOn((bound) => pools[choosePool(bound)]),
     close: async () => {

@@ -51,10 +51,9 @@ export interface Db extends RequestContext {
   readonly query: Query;
   /**
    * For statements that do the work of several requests (src/data/batcher.ts). Undefined inside a
-   * transaction, which belongs to one request. `at_once` is how many batches of one kind of work
-   * that lock shared rows may run at the same time.
+   * transaction, which belongs to one request.
    */
-  readonly batched?: (Pick<Db, 'sql' | 'query'> & { readonly at_once: number }) | undefined;
+  readonly batched?: Pick<Db, 'sql' | 'query'> | undefined;
   /** Runs the work in the open transaction, or in a new one, which is retried after a deadlock. */
   transaction<T>(work: (db: Db) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**

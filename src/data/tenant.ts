@@ -82,7 +82,7 @@ function tenantDb({ database, directory }: TenantSource, companyId: bigint, lane
     prisma: recordWrites(prisma, { beforeCommit: refuse }),
     sql: tenantSql(sqlOn(regular), companyId),
     query: queryOn(() => regular),
-    batched: { ...buildStatements(batched, companyId), at_once: database.batches_at_once },
+    batched: buildStatements(batched, companyId),
     afterCommit: (work) => work(),
     beforeCommit: refuse,
     transaction: async (work, options) => {

@@ -1,4 +1,4 @@
-import { createBatchers, countParallelBatches, type BatchWork } from '../../src/data/batcher';
+import { createBatchers, type BatchWork } from '../../src/data/batcher';
 
 /** Work whose batches end on request. */
 function buildHeldWork(options: Pick<BatchWork<string, string>, 'at_once'> = {}) {
@@ -48,10 +48,6 @@ test('where only one batch may run at once, the next begins when it has ended', 
   batches[0]!.end();
   await turn();
   expect(items()).toEqual([['a'], ['b', 'c']]);
-});
-
-test('each of several processes runs one batch at a time', () => {
-  expect([1, 2, 8].map(countParallelBatches)).toEqual([2, 1, 1]);
 });
 
 test('of one key, one is in a batch, and what came after it does not wait for that batch', async () => {

@@ -93,7 +93,6 @@ export const databaseOptions = (
 ): DatabaseOptions => ({
   pool_size: config.pool_size,
   timeout_seconds: config.database_timeout_seconds,
-  processes: config.web_concurrency,
   in_background,
   onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
 });
