@@ -36,12 +36,8 @@ DECLARE
   conversion bigint;
   attempt bigint;
 BEGIN
-  SELECT c.* INTO was
-    FROM calls c
-    WHERE c.company_id = company AND c.id = the_call
-      AND (call_version IS NULL OR c.xmin = call_version::xid)
-    FOR NO KEY UPDATE;
-  IF NOT FOUND THEN
+  was := lock_call(company, the_call, call_version);
+  IF was.id IS NULL THEN
     outcome := 'stale';
     RETURN;
   END IF;

@@ -78,7 +78,8 @@ RETURNS TABLE (
   ) AS v (n, metric, period, cap_limit, counter)
 $$;
 
--- The counters of several rows of call_limits, with a limit or without.
+-- The counters of several rows of call_limits that have a limit. A row without any is there once,
+-- without a counter.
 CREATE OR REPLACE FUNCTION read_cap_counters(
   company bigint, limit_ids bigint[], at timestamptz
 ) RETURNS TABLE (
@@ -103,9 +104,9 @@ BEGIN
       ORDER BY b.position
       LIMIT 1
     ) h ON true
-    CROSS JOIN LATERAL cap_counters(
+    LEFT JOIN LATERAL cap_counters(
       l, CASE WHEN l.buyer_id IS NULL THEN own_hourly_limits(l) ELSE h.limits END, at
-    ) AS c
+    ) AS c ON c.cap_limit IS NOT NULL
     WHERE l.company_id = company AND l.id = ANY (limit_ids);
 END $$;
 
@@ -114,8 +115,9 @@ CREATE OR REPLACE FUNCTION describe_caps(company bigint, limit_ids bigint[], at 
 RETURNS json LANGUAGE plpgsql AS $$
 BEGIN
   RETURN (
-    SELECT json_agg(
-      json_build_object('limit_id', x.limit_id, 'zone', x.zone, 'counters', x.counters)
+    SELECT coalesce(
+      json_agg(json_build_object('limit_id', x.limit_id, 'zone', x.zone, 'counters', x.counters)),
+      '[]'
     )
     FROM (
       SELECT
@@ -127,7 +129,7 @@ BEGIN
               'cap', c.cap, 'used', c.used, 'limit', c.cap_limit, 'resets_at', c.resets_at
             )
             ORDER BY c.n
-          ) FILTER (WHERE c.cap_limit IS NOT NULL),
+          ) FILTER (WHERE c.n IS NOT NULL),
           '[]'
         ) AS counters
       FROM read_cap_counters(company, limit_ids, at) c

@@ -15,9 +15,9 @@ DECLARE
 BEGIN
   SELECT
     array_agg(m.limit_id) FILTER (
-      WHERE l.id IS NULL
+      WHERE c.limit_id IS NULL
         OR m.spacing_seconds > 0
-        AND l.last_call_at > at - m.spacing_seconds * interval '1 second'
+        AND c.last_call_at > at - m.spacing_seconds * interval '1 second'
         OR c.n IS NOT NULL
         AND (c.metric <> 'slot' OR m.slots > 0)
         AND NOT has_room(
@@ -39,7 +39,7 @@ BEGIN
           'used', c.used,
           'limit', c.cap_limit,
           'resets_at', to_char(
-            coalesce(c.resets_at, next_end(c.period, at, l.zone)) AT TIME ZONE 'UTC',
+            coalesce(c.resets_at, next_end(c.period, at, c.zone)) AT TIME ZONE 'UTC',
             'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
           ),
           'buyer_id', m.buyer_id,
@@ -56,21 +56,9 @@ BEGIN
     attempt integer, slots integer, held_connections integer, held_conversions integer,
     held_revenue numeric, spacing_seconds integer
   )
-  LEFT JOIN call_limits l ON l.company_id = company AND l.id = m.limit_id
-  LEFT JOIN LATERAL (
-    SELECT ARRAY[
-      b.attempt_hourly_limit, b.buyer_conversion_hourly_limit, b.connection_hourly_limit,
-      b.earned_revenue_hourly_limit, b.revenue_hourly_limit
-    ] AS limits
-    FROM buyer_business_hours b
-    WHERE b.company_id = company AND b.buyer_id = l.buyer_id
-      AND is_open(b.open_minutes, local_minute_of_week(at, l.zone))
-    ORDER BY b.position
-    LIMIT 1
-  ) h ON true
-  LEFT JOIN LATERAL cap_counters(
-    l, CASE WHEN l.buyer_id IS NULL THEN own_hourly_limits(l) ELSE h.limits END, at
-  ) AS c ON c.cap_limit IS NOT NULL;
+  LEFT JOIN read_cap_counters(
+    company, ARRAY(SELECT x.limit_id FROM json_to_recordset(usages) AS x(limit_id bigint)), at
+  ) c ON c.limit_id = m.limit_id;
   IF full_ids IS NULL THEN
     PERFORM change_caps(company, at, usages);
   ELSE

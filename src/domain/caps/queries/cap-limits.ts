@@ -12,12 +12,6 @@ const LIMITS = sql`
   earned_revenue_total_limit, earned_revenue_monthly_limit, earned_revenue_daily_limit,
   earned_revenue_hourly_limit`;
 
-/**
- * True for a row that has a limit. A traffic source without one counts nothing, so that its calls
- * never wait for one another.
- */
-export const IS_LIMITED = sql`num_nonnulls(${LIMITS}) > 0`;
-
 export const OF_OWNER = sql`(
         buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id}
         OR traffic_source_id = {traffic_source_id}

@@ -3,7 +3,6 @@ import { sql, statement } from '../../../data/sql';
 import type { Suppression } from '../engine/candidate';
 import type { ReservedChoice } from '../engine/reserved-choice';
 import type { CallSource } from '../engine/source';
-import { IS_LIMITED } from '../../caps/queries/cap-limits';
 import { CALLER_COLUMNS, OFFER_COLUMNS, type Caller, type FactsOfOffer } from './caller-facts';
 import { EARNINGS_PER_CALL, PAYS } from './candidate-facts';
 import { OPEN_HOURS } from '../../caps/queries/open-hours';
@@ -178,7 +177,7 @@ export const CALL_STATE = statement(
                   SELECT row_to_json(l)
                   FROM call_limits l
                   WHERE l.company_id = {company_id} AND l.traffic_source_id = s.id
-                    AND ${IS_LIMITED}
+                    AND has_limit(l)
                 )
               ))
               FROM traffic_sources s
