@@ -3,7 +3,7 @@ import type { Deps } from '../../src/domain/deps';
 import { openMailer } from '../../src/platform/mail';
 import { processDueLeads } from '../../src/domain/outreach/contact-due-leads';
 import { eventually, watchCarrier, buildWorkers, type Meanwhile } from './engine-process';
-import { openShop, submit, type Shop } from './leads';
+import { loadSent, openShop, submit, type Shop } from './leads';
 import { startMailServer, type MailServer } from './mail-server';
 import type { TwilioServer } from './twilio-server';
 import { useReportingTwilio } from './use-twilio';
@@ -80,7 +80,19 @@ export function outreachServers() {
     );
   const dying = () => watched(async (phase) => phase === 'after' && breakWorkers());
 
+  /** The first lead was texted, the second called; the carrier has done both. */
+  async function expectBothSent([texted, called]: readonly number[]): Promise<void> {
+    const { server } = carrier;
+    expect(await loadSent(world, 'text_messages', texted!)).toMatchObject([
+      { status: 'delivered', carrier_message_id: server.messages[0]!.sid },
+    ]);
+    expect(await loadSent(world, 'calls', called!)).toMatchObject([
+      { status: 'completed', carrier_call_id: server.calls[0]!.sid },
+    ]);
+  }
+
   return {
+    expectBothSent,
     smtp,
     twilio,
     worker,

@@ -17,7 +17,8 @@ import {
 import { outreachServers } from '../../support/outreach-servers';
 
 const env = outreachServers();
-const { twilio, worker, run, settleAll, createShop, submitted, bodies, watched } = env;
+const { twilio, worker, run, settleAll, createShop, submitted, bodies, watched, expectBothSent } =
+  env;
 
 describe('what goes out', () => {
   test('is written down, for all to see, before it is sent', async () => {
@@ -116,12 +117,7 @@ describe('while a carrier is at work', () => {
     };
     await run(worker({ carrier: watched(report) }));
     expect((await Promise.all(reports)).flat()).toEqual([200, 200]);
-    expect(await loadSent(env.world, 'text_messages', leads[0]!)).toMatchObject([
-      { status: 'delivered', carrier_message_id: env.server.messages[0]!.sid },
-    ]);
-    expect(await loadSent(env.world, 'calls', leads[1]!)).toMatchObject([
-      { status: 'completed', carrier_call_id: env.server.calls[0]!.sid },
-    ]);
+    await expectBothSent(leads);
     for (const lead of leads)
       expect(await loadLeadRow(env.world, lead)).toMatchObject({
         is_live: true,

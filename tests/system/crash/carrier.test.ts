@@ -28,6 +28,7 @@ const {
   watched,
   breakWorkers,
   dying,
+  expectBothSent,
 } = env;
 
 describe('a process that is killed while something is on its way', () => {
@@ -66,12 +67,7 @@ describe('a process that is killed while something is on its way', () => {
     held.release();
     await settleAll();
     expect([env.server.messages.length, env.server.calls.length]).toEqual([1, 1]);
-    expect(await loadSent(env.world, 'text_messages', leadIds[0]!)).toMatchObject([
-      { status: 'delivered', carrier_message_id: env.server.messages[0]!.sid },
-    ]);
-    expect(await loadSent(env.world, 'calls', leadIds[1]!)).toMatchObject([
-      { status: 'completed', carrier_call_id: env.server.calls[0]!.sid },
-    ]);
+    await expectBothSent(leadIds);
     for (const lead of leadIds)
       expect(await loadLeadRow(env.world, lead)).toMatchObject({
         status: 'waiting',
@@ -156,12 +152,7 @@ describe('a process that is killed while something is on its way', () => {
       env.server.calls.length,
       env.server.requests.length,
     ]).toEqual([1, 1, requestCount]);
-    expect(await loadSent(env.world, 'text_messages', leads[0]!)).toMatchObject([
-      { status: 'delivered', carrier_message_id: env.server.messages[0]!.sid },
-    ]);
-    expect(await loadSent(env.world, 'calls', leads[1]!)).toMatchObject([
-      { status: 'completed', carrier_call_id: env.server.calls[0]!.sid },
-    ]);
+    await expectBothSent(leads);
     for (const lead of leads)
       expect(await loadLeadRow(env.world, lead)).toMatchObject({
         status: 'waiting',
