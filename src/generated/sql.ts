@@ -24,12 +24,12 @@ export interface SqlTypes {
   };
   'accounts.insert_entry': {
     params: {
-      amount: number | string | null;
       company_id: number | string | bigint | null;
-      buyer_id: number | string | bigint | null;
       now: Date | string | null;
+      buyer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
       kind: string | null;
+      amount: number | string | null;
       user_id: number | string | bigint | null;
       note: string | null;
       external_record_id: string | null;
@@ -662,33 +662,6 @@ export interface SqlTypes {
       conferences: number;
     };
   };
-  'calls.add_payout': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      amount: number | string | null;
-      converts: boolean | null;
-      now: Date | string | null;
-      note: string | null;
-      buyer_id: number | string | bigint | null;
-    };
-    row: {
-      is_recorded: boolean;
-    };
-  };
-  'calls.add_revenue': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      amount: number | string | null;
-      now: Date | string | null;
-      buyer_id: number | string | bigint | null;
-      note: string | null;
-    };
-    row: {
-      is_recorded: boolean;
-    };
-  };
   'calls.add_tokens': {
     params: {
       company_id: number | string | bigint | null;
@@ -709,7 +682,7 @@ export interface SqlTypes {
       progress: string | object | null;
       attempts: string | object | null;
       events: string | object | null;
-      use: string | object | null;
+      dollars: string | object | null;
     };
     row: {
       outcome: string;
@@ -1224,17 +1197,6 @@ export interface SqlTypes {
       conferences: number;
     };
   };
-  'calls.lock_caps_of_call': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      buyer_id: number | string | bigint | null;
-      traffic_source_id: number | string | bigint | null;
-    };
-    row: {
-      is_locked: boolean;
-    };
-  };
   'calls.lock_cost_look': {
     params: {
       company_id: number | string | bigint | null;
@@ -1279,18 +1241,6 @@ export interface SqlTypes {
       call_id: number | string | bigint | null;
     };
     row: object;
-  };
-  'calls.read_amounts': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-    };
-    row: {
-      event: string;
-      buyer_id: number | null;
-      created_at: Date;
-      amount: number;
-    };
   };
   'calls.read_attempts': {
     params: {
@@ -1385,53 +1335,6 @@ export interface SqlTypes {
       conferences: number;
     };
   };
-  'calls.read_conversions': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-      buyer_id: number;
-      buyer_group_id: number | null;
-      converted_at: Date | null;
-      revenue: number;
-    };
-  };
-  'calls.read_convertible_call': {
-    params: {
-      buyer_id: number | string | bigint | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-    };
-    row: {
-      caller_number: number | null;
-      traffic_source_id: number | null;
-      offer_id: number | null;
-      lead_id: number | null;
-      token_values: unknown;
-      sub_id: string | null;
-      number_called: number | null;
-      caller_city: string | null;
-      caller_state: string | null;
-      caller_zip: string | null;
-      caller_country: string | null;
-      payout: number;
-      revenue: number;
-      traffic_source_converted: boolean | null;
-      buyer_repeat_caller: boolean | null;
-      traffic_source_repeat_caller: boolean | null;
-      dialed_at: Date;
-      buyer_group_id: number | null;
-      bid: unknown;
-      payouts: unknown;
-      source_payouts: unknown;
-      converted: boolean;
-      set_revenue: number;
-      is_returned: boolean;
-      is_payout_returned: boolean;
-    };
-  };
   'calls.read_decisions': {
     params: {
       company_id: number | string | bigint | null;
@@ -1450,24 +1353,17 @@ export interface SqlTypes {
     row: {
       id: number;
       uuid: string;
-      direction: string | null;
-      routed: boolean | null;
-      status: string | null;
-      carrier: string | null;
+      direction: string;
+      routed: boolean;
+      status: string;
+      carrier: string;
       carrier_call_id: string | null;
       lead_id: number | null;
       buyer_id: number | null;
-      traffic_source_id: number | null;
-      buyer_group_id: number | null;
-      revenue: number;
-      payout: number;
-      buyer_converted: boolean | null;
-      traffic_source_converted: boolean | null;
       token_values: unknown;
       connected_at: Date | null;
       ended_at: Date | null;
       answered_duration: number | null;
-      others_revenue: number;
     };
   };
   'calls.read_key_presses': {
@@ -1478,6 +1374,31 @@ export interface SqlTypes {
     row: {
       id: number;
       digits: string;
+    };
+  };
+  'calls.read_money': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      caller_number: number | null;
+      traffic_source_id: number | null;
+      buyer_id: number | null;
+      buyer_group_id: number | null;
+      payout: number;
+      revenue: number;
+      buyer_converted: boolean | null;
+      traffic_source_converted: boolean | null;
+      buyer_repeat_caller: boolean | null;
+      traffic_source_repeat_caller: boolean | null;
+      bid: unknown;
+      conversions: unknown;
+      payouts: unknown;
+      source_payouts: unknown;
+      payments: unknown;
+      amounts: unknown;
+      is_payout_returned: boolean;
     };
   };
   'calls.read_offers_of_schedule_and_number': {
@@ -1642,40 +1563,6 @@ export interface SqlTypes {
       is_recorded: boolean;
     };
   };
-  'calls.return_conversions': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      now: Date | string | null;
-      reason: string | null;
-      conversion_ids: readonly (number | string | bigint)[] | string | null;
-      revenue: number | string | null;
-    };
-    row: {
-      is_recorded: boolean;
-    };
-  };
-  'calls.return_payout': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      now: Date | string | null;
-      reason: string | null;
-      payout: number | string | null;
-    };
-    row: {
-      is_recorded: boolean;
-    };
-  };
-  'calls.return_usage': {
-    params: {
-      counted: string | object | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-    };
-    row: object;
-  };
   'calls.save_leg_price': {
     params: {
       company_id: number | string | bigint | null;
@@ -1717,6 +1604,20 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.settle': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      now: Date | string | null;
+      dollars: string | object | null;
+      events: string | object | null;
+    };
+    row: {
+      outcome: string;
+      buyer_paid: boolean;
+      source_paid: boolean;
+    };
+  };
   'calls.start_round': {
     params: {
       company_id: number | string | bigint | null;
@@ -1735,6 +1636,7 @@ export interface SqlTypes {
       outcome: string;
       refused: unknown;
       held: number | null;
+      paid: unknown;
     };
   };
   'calls.sum_legs': {
@@ -1763,28 +1665,7 @@ export interface SqlTypes {
       outcome: string;
       id: number | null;
       refused: unknown;
-    };
-  };
-  'calls.unconvert_lead': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-    };
-    row: {
-      n: string;
-    };
-  };
-  'caps.change_caps_of_owner': {
-    params: {
-      company_id: number | string | bigint | null;
-      now: Date | string | null;
-      buyer_id: number | string | bigint | null;
-      buyer_group_id: number | string | bigint | null;
-      traffic_source_id: number | string | bigint | null;
-      change: string | object | null;
-    };
-    row: {
-      is_changed: boolean;
+      paid: unknown;
     };
   };
   'caps.reserve_caps': {

@@ -10,7 +10,8 @@ const BUYER_LISTS = {
   ),
 };
 const TEAMS = at('src/domain/people/change-teams.ts');
-const CONVERT = at('src/domain/calls/convert-call.ts');
+const DOLLARS = at('src/domain/money/engine/decide-dollars.ts');
+const CONVERT = at('src/domain/calls/find-conversion.ts');
 const RANGE = at('src/domain/money/conversions.ts');
 const TERMS = at('src/domain/money/queries/entries.ts');
 const CANDIDATE = at('src/domain/routing/queries/candidate-facts.ts');
@@ -21,8 +22,8 @@ const conversion = (prefix: string, nameInCode: (field: string) => string | unde
   const fields = (names: string, location: CodeLocation) =>
     names.split(' ').map((field) => [prefix + field, locate(location, field)] as const);
   return Object.fromEntries([
-    ...fields('revenue duration duplicate_timeframe name', CONVERT),
-    ...fields('token_values attribution_token_values', CONVERT),
+    ...fields('revenue duplicate_timeframe name attribution_token_values', DOLLARS),
+    ...fields('duration token_values', CONVERT),
     ...fields('revenue_min revenue_max revenue_increment', RANGE),
   ]);
 };
@@ -73,7 +74,7 @@ export const BUYERS: Effects = {
   ...limits(CAPS, 'total monthly daily'),
   prepaid: TERMS,
   credit_limit: at('prisma/sql/caps/cap_counters.sql'),
-  balance_low_limit: at('prisma/sql/calls/apply_event.sql'),
+  balance_low_limit: at('prisma/sql/money/record_low_balances.sql'),
   business_hours_schedule: at('src/domain/caps/hourly-limits.ts', 'schedule'),
   ...limits(CAPS, 'hourly', 'business_hours_schedule.'),
   'business_hours_schedule.schedule': at('src/domain/caps/hourly-limits.ts'),

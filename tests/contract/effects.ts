@@ -119,6 +119,7 @@ const LEADS: Effects = {
 const EVENT = at('src/domain/calls/event-change.ts');
 const INCOMING = at('src/domain/calls/read-incoming-call.ts');
 const UPDATE_CALL = at('src/domain/calls/update-call.ts');
+const CHANGE_DOLLARS = at('src/domain/money/engine/settle-changes.ts');
 const SIMULATION = at('src/domain/simulation/queries/setup.ts');
 const ASSUMED = at('src/domain/simulation/simulate.ts');
 const CALLS: Record<string, Effects> = {
@@ -134,8 +135,8 @@ const CALLS: Record<string, Effects> = {
     ...all('to from lead_id schedule_id offer_id', at('src/domain/calls/read-call-order.ts')),
     id: at('src/domain/calls/send-key-press.ts'),
     digits: at('src/domain/calls/play-keys.ts'),
-    ...all('revenue add_revenue payout buyer_converted post_call_tokens data hang_up', UPDATE_CALL),
-    ...all('add_payout offer_converted adjustment_reason description', UPDATE_CALL),
+    ...all('revenue add_revenue payout add_payout buyer_converted offer_converted', CHANGE_DOLLARS),
+    ...all('post_call_tokens data hang_up adjustment_reason description', UPDATE_CALL),
     ...all('machine_action machine_message', at('src/domain/calls/answer-call.ts')),
     ...all(
       'disposition_key disposition_notes quality_assurance_name agent_id',

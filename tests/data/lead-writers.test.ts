@@ -95,7 +95,7 @@ const EXITS: [reason: string, writes: RegExp][] = [
   ['connected', /\bconnected_call_id = (?!expect)/],
   ['inbound_call', /\bcalled_at = /],
   ['replied', /\breplied_at = /],
-  ['converted', /\bbuyer_converted = (true|l\.buyer_converted OR)/],
+  ['converted', /\bbuyer_converted = lead_now\.buyer_converted/],
   ['opted_out', /\bSET\s+status = (\{|\$\d|excluded)|\bstatus = CASE\s+WHEN excluded/],
 ];
 

@@ -1,4 +1,4 @@
-import { recordUsage } from '../../src/domain/caps/record-usage';
+import { recordUsage } from './record-usage';
 import { loadCallCandidates } from '../../src/domain/routing/candidates';
 import { loadCandidates } from '../../src/domain/routing/load-candidates';
 import { evaluateCandidate, MONDAY } from './candidates';

@@ -8,12 +8,13 @@
 --
 -- `new_calls` has an object for each call: when it begins (at), its columns, its decision, and
 -- `usages`, the argument of reserve_locked_caps(). A call that takes over a reservation (hold_id)
--- has no usages; its `caps` is the JSON that the decision stores. `locks` are rows of caps that the
--- transaction changes later. The other lists name a call by its `index`. `waits`: for another
+-- has no usages; its `caps` is the JSON that the decision stores. `payments` are of buyers that pay
+-- for being dialed, each with the arguments of settle_call(); an error (TL002) if they assume other
+-- payments for the caller. The other lists name a call by its `index`. `waits`: for another
 -- transaction that begins the same call; else that is an error (unique_violation).
 --
 -- Locks: the ids that carriers give to calls, reservations, caps (lock_caps), then the counts of
--- calls, where nobody waits for another.
+-- calls, where nobody waits for another; callers and leads, by number, where buyers pay.
 CREATE OR REPLACE FUNCTION begin_calls(
   company bigint,
   new_calls json,
@@ -41,6 +42,7 @@ DECLARE
   caps_before text[] := '{}';
   begun calls;
   attempt record;
+  paying record;
 BEGIN
   FOR wanting IN
     SELECT *
@@ -82,13 +84,17 @@ BEGIN
 
   limit_ids := ARRAY(
     SELECT u.limit_id
-    FROM json_to_recordset(new_calls) AS x(usages json)
+    FROM json_to_recordset(new_calls) AS x(index integer, usages json)
     CROSS JOIN json_to_recordset(x.usages) AS u(limit_id bigint)
-    UNION
-    SELECT u.id::bigint
-    FROM json_to_recordset(new_calls) AS x(locks json)
-    CROSS JOIN json_array_elements_text(x.locks) AS u(id)
+    WHERE x.index <> ALL (left_out)
   );
+  FOR paying IN
+    SELECT x.payments
+    FROM json_to_recordset(new_calls) AS x(index integer, payments json)
+    WHERE x.payments IS NOT NULL AND x.index <> ALL (left_out)
+  LOOP
+    limit_ids := limit_ids || list_caps_of_payments(company, paying.payments);
+  END LOOP;
   PERFORM lock_caps(company, limit_ids);
   -- Another process may have begun a call in the next hour already, and ended the windows of this
   -- one: a call that comes a little late is one of that hour.
@@ -221,12 +227,24 @@ BEGIN
   INSERT INTO record_counts AS k (company_id, resource, slot, n)
     VALUES (company, 'calls', pg_backend_pid() % 64, cardinality(ids))
     ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = k.n + excluded.n;
+  FOR paying IN
+    SELECT b.id, b.at, p.payment
+    FROM unnest(indexes, ids, times) AS b(index, id, at)
+    JOIN json_to_recordset(new_calls) AS x(
+      index integer, caller_number bigint, offer_id bigint, payments json
+    ) ON x.index = b.index
+    CROSS JOIN json_array_elements(x.payments) WITH ORDINALITY AS p(payment, n)
+    ORDER BY x.caller_number, x.offer_id, b.id, p.n
+  LOOP
+    PERFORM pay_at_dial(company, paying.id, paying.at, paying.payment);
+  END LOOP;
 
   RETURN QUERY SELECT b.index, 'begun', b.id, NULL::json FROM unnest(indexes, ids) AS b(index, id);
 END $$;
 
 -- Begins one call in an open transaction. If it is not begun, no lock is kept: the block is a
--- transaction of its own within the open one, and variables keep their values when it fails.
+-- transaction of its own within the open one, and variables keep their values when it fails. Of a
+-- call that buyers pay for, `outcome` may be 'paid_otherwise', with the payments in `paid`.
 CREATE OR REPLACE FUNCTION try_begin_call(
   company bigint,
   new_calls json,
@@ -237,14 +255,22 @@ CREATE OR REPLACE FUNCTION try_begin_call(
   OUT index integer,
   OUT outcome text,
   OUT id bigint,
-  OUT refused json
+  OUT refused json,
+  OUT paid json
 ) LANGUAGE plpgsql AS $$
+DECLARE
+  detail text;
 BEGIN
-  SELECT * INTO index, outcome, id, refused
-    FROM begin_calls(company, new_calls, true, dials, slots, events, bases);
+  SELECT r.index, r.outcome, r.id, r.refused INTO index, outcome, id, refused
+    FROM begin_calls(company, new_calls, true, dials, slots, events, bases) r;
   IF outcome <> 'begun' THEN
     RAISE EXCEPTION 'the call is not begun' USING ERRCODE = 'TL001';
   END IF;
-EXCEPTION WHEN SQLSTATE 'TL001' THEN
-  RETURN;
+EXCEPTION
+  WHEN SQLSTATE 'TL001' THEN
+    RETURN;
+  WHEN SQLSTATE 'TL002' THEN
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+    outcome := 'paid_otherwise';
+    paid := detail;
 END $$;

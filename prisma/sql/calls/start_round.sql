@@ -2,10 +2,13 @@
 -- back and those that the next buyers take, and what is dialed; or why no buyer is. All of it, or
 -- nothing of it: `outcome` is 'started', 'stale': the call is not as it was read (`call_version`;
 -- null for a call that is locked already), 'full': the caps that `refused` describes have no room,
--- 'source_full': its traffic source has no room for more dollars than the call holds (`held`).
--- Where nothing is written, no lock of caps is kept.
+-- 'source_full': its traffic source has no room for more dollars than the call holds (`held`), or
+-- 'paid_otherwise': buyers that pay for being dialed (`payments` of the round, see begin_calls)
+-- assume other payments for the caller than those in `paid`. Where nothing is written, no lock is
+-- kept: the body is a transaction of its own within the open one, and variables keep their values.
 --
--- Locks: the call, then all caps that change, in their order (lock_caps).
+-- Locks: the call, then all caps that change, in their order (lock_caps); then the caller and the
+-- lead, where buyers pay.
 CREATE OR REPLACE FUNCTION start_round(
   company bigint,
   the_call bigint,
@@ -20,7 +23,8 @@ CREATE OR REPLACE FUNCTION start_round(
   bases json,
   OUT outcome text,
   OUT refused json,
-  OUT held numeric
+  OUT held numeric,
+  OUT paid json
 ) LANGUAGE plpgsql AS $$
 DECLARE
   was calls;
@@ -29,12 +33,15 @@ DECLARE
   end_at CONSTANT timestamptz := next_round->>'ended_at';
   lease_end CONSTANT timestamptz := next_round->>'lease_until';
   buyer CONSTANT bigint := next_round->>'buyer_id';
-  -- The traffic source whose caps this call changes, here or later in the open transaction.
+  payments CONSTANT json := next_round->'payments';
+  -- The traffic source of which the call holds more dollars.
   source CONSTANT bigint := next_round->>'source_id';
   source_dollars CONSTANT numeric := next_round->>'source_dollars';
   given_back bigint[];
   caps json;
   attempt bigint;
+  payment json;
+  detail text;
 BEGIN
   was := lock_call(company, the_call, call_version);
   IF was.id IS NULL THEN
@@ -50,34 +57,27 @@ BEGIN
     WHERE s.company_id = company AND s.call_id = the_call
       AND (l.traffic_source_id IS NULL OR end_at IS NOT NULL)
   );
-  -- A block with EXCEPTION is a transaction of its own within the open one.
-  BEGIN
-    PERFORM lock_caps(
-      company,
-      given_back
-        || ARRAY(SELECT x.limit_id FROM json_to_recordset(usages) AS x(limit_id bigint))
-        || ARRAY(
-          SELECT l.id
-          FROM call_limits l
-          WHERE l.company_id = company AND l.traffic_source_id = source
-        )
-    );
-    PERFORM release_caps(company, the_call, given_back);
-    SELECT r.refused, r.caps INTO refused, caps
-      FROM reserve_locked_caps(company, at, usages) r;
-    IF refused IS NULL AND source_dollars IS NOT NULL THEN
-      SELECT h.held, h.refused INTO held, refused
-        FROM hold_more_of_source(company, at, source, the_call, source_dollars) h;
-    END IF;
-    IF refused IS NOT NULL THEN
-      RAISE EXCEPTION 'caps have no room' USING ERRCODE = 'TL001';
-    END IF;
-  EXCEPTION
-    -- What was given back is held again; variables keep their values.
-    WHEN SQLSTATE 'TL001' THEN
-      outcome := CASE WHEN held IS NULL THEN 'full' ELSE 'source_full' END;
-      RETURN;
-  END;
+  PERFORM lock_caps(
+    company,
+    given_back
+      || ARRAY(SELECT x.limit_id FROM json_to_recordset(usages) AS x(limit_id bigint))
+      || ARRAY(
+        SELECT l.id
+        FROM call_limits l
+        WHERE l.company_id = company AND l.traffic_source_id = source
+      )
+      || list_caps_of_payments(company, payments)
+  );
+  PERFORM release_caps(company, the_call, given_back);
+  SELECT r.refused, r.caps INTO refused, caps
+    FROM reserve_locked_caps(company, at, usages) r;
+  IF refused IS NULL AND source_dollars IS NOT NULL THEN
+    SELECT h.held, h.refused INTO held, refused
+      FROM hold_more_of_source(company, at, source, the_call, source_dollars) h;
+  END IF;
+  IF refused IS NOT NULL THEN
+    RAISE EXCEPTION 'caps have no room' USING ERRCODE = 'TL001';
+  END IF;
 
   UPDATE call_attempts a
     SET status = x.status, ended_at = at
@@ -171,5 +171,16 @@ BEGIN
   LOOP
     PERFORM record_attempt_event(company, 'buyer_dialled', the_call, attempt);
   END LOOP;
+  FOR payment IN SELECT p.payment FROM json_array_elements(payments) AS p(payment) LOOP
+    PERFORM pay_at_dial(company, the_call, at, payment);
+  END LOOP;
   outcome := 'started';
+EXCEPTION
+  -- What was given back is held again.
+  WHEN SQLSTATE 'TL001' THEN
+    outcome := CASE WHEN held IS NULL THEN 'full' ELSE 'source_full' END;
+  WHEN SQLSTATE 'TL002' THEN
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+    outcome := 'paid_otherwise';
+    paid := detail;
 END $$;

@@ -1,7 +1,7 @@
 -- Changes rows of caps, which the caller has locked: what was used is added to every window, or
--- taken off, and what calls in progress may still use (`held_…`). It never refuses: what has
--- happened is counted even when it exceeds a cap. `changes` has an object for each row: limit_id,
--- and each number that is not 0.
+-- taken off, what calls in progress may still use (`held_…`), and what a prepaid buyer is charged.
+-- It never refuses: what has happened is counted even when it exceeds a cap. `changes` has an
+-- object for each row: limit_id, and each number that is not 0.
 CREATE OR REPLACE FUNCTION change_caps(company bigint, at timestamptz, changes json) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -52,7 +52,7 @@ BEGIN
     pending_connections = l.pending_connections + m.held_connections,
     pending_conversions = l.pending_conversions + m.held_conversions,
     pending_revenue = l.pending_revenue + m.held_revenue,
-    balance = l.balance - m.revenue,
+    balance = l.balance - m.charge,
     concurrency_cap_used = greatest(0, l.concurrency_cap_used + m.slots),
     changed_by = pg_current_xact_id()
   FROM (
@@ -65,37 +65,15 @@ BEGIN
       coalesce(x.connection, 0) AS connection,
       coalesce(x.earned_revenue, 0) AS earned_revenue,
       coalesce(x.revenue, 0) AS revenue,
+      coalesce(x.charge, 0) AS charge,
       coalesce(x.held_connections, 0) AS held_connections,
       coalesce(x.held_conversions, 0) AS held_conversions,
       coalesce(x.held_revenue, 0) AS held_revenue
     FROM json_to_recordset(changes) AS x(
       limit_id bigint, calls integer, slots integer, attempt integer, buyer_conversion integer,
-      connection integer, earned_revenue numeric, revenue numeric, held_connections integer,
-      held_conversions integer, held_revenue numeric
+      connection integer, earned_revenue numeric, revenue numeric, charge numeric,
+      held_connections integer, held_conversions integer, held_revenue numeric
     )
   ) AS m
   WHERE l.company_id = company AND l.id = m.limit_id;
-END $$;
-
--- Changes the caps of one owner, of a buyer, a group or a traffic source. False if it has none.
-CREATE OR REPLACE FUNCTION change_caps_of_owner(
-  company bigint, at timestamptz, buyer bigint, buyer_group bigint, source bigint, change jsonb
-) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-  own_id bigint;
-BEGIN
-  SELECT l.id INTO own_id
-    FROM call_limits l
-    WHERE l.company_id = company
-      AND (
-        l.buyer_id = buyer OR l.buyer_group_id = buyer_group OR l.traffic_source_id = source
-      )
-    FOR NO KEY UPDATE;
-  IF NOT FOUND THEN
-    RETURN false;
-  END IF;
-  PERFORM change_caps(
-    company, at, json_build_array(change || jsonb_build_object('limit_id', own_id))
-  );
-  RETURN true;
 END $$;

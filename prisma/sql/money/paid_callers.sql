@@ -40,3 +40,27 @@ BEGIN
       AND c.created_at > since
   );
 END $$;
+
+-- Payments for the caller of a call that matter to what is due for it: within `buyer_seconds` by
+-- the buyer, within `source_seconds` to the source of another call. `dollars` is that of
+-- settle_call().
+CREATE OR REPLACE FUNCTION find_payments_before(
+  the_call calls,
+  at timestamptz,
+  dollars json,
+  OUT buyer_paid boolean,
+  OUT source_paid boolean
+) LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  buyer_seconds CONSTANT integer := dollars->>'buyer_seconds';
+  source_seconds CONSTANT integer := dollars->>'source_seconds';
+BEGIN
+  buyer_paid := the_call.caller_number IS NOT NULL AND buyer_seconds > 0 AND has_buyer_paid(
+    the_call.company_id, (dollars->>'buyer_id')::bigint, the_call.caller_number,
+    at - buyer_seconds * interval '1 second'
+  );
+  source_paid := the_call.caller_number IS NOT NULL AND source_seconds > 0 AND was_source_paid(
+    the_call.company_id, the_call.offer_id, the_call.caller_number, the_call.id,
+    at - source_seconds * interval '1 second'
+  );
+END $$;

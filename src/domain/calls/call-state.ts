@@ -3,8 +3,9 @@ import { identify, type Reference } from '../../data/records';
 import type { Row } from '../../data/sql';
 import type { Db } from '../../data/db';
 import type { PayingConversion } from '../routing/caller-facts';
-import { cents, type PayoutTerms } from '../money/engine/payout';
-import type { BidOfAttempt, ConvertibleCall } from './decide-dollars';
+import type { PayoutTerms } from '../money/engine/payout';
+import type { CallMoney } from '../money/engine/settlement';
+import type { BidOfAttempt } from './find-conversion';
 import { READ_CALL_STATES } from './queries/call-state';
 import type { CallJson } from './queries/calls';
 import type { AttemptRow, CallRow } from './read-call';
@@ -109,20 +110,12 @@ const toAttemptState = ({ created_at, connected_at, ...attempt }: AttemptJson): 
   connected_at: connected_at === null ? null : new Date(connected_at),
 });
 
-export function toConvertibleCall(
-  { call, dollars }: CallState,
-  { buyer_id, buyer_group_id }: AttemptState,
-): ConvertibleCall {
-  const paid = dollars.paid.reduce((sum, { revenue }) => sum + revenue, 0);
-  return {
-    ...call,
-    ...dollars,
-    buyer_group_id,
-    converted: dollars.paid.some((payment) => payment.buyer_id === buyer_id),
-    // Without rounding, 0.3 - (0.1 + 0.2) would look like an amount that a user has set.
-    set_revenue: cents(dollars.revenue - paid),
-  };
-}
+export const toCallMoney = ({ call, dollars: { paid, ...dollars } }: CallState): CallMoney => ({
+  ...dollars,
+  caller_number: call.caller_number,
+  traffic_source_id: call.traffic_source_id,
+  payments: paid,
+});
 
 export function toSession(
   { call, attempts, words, key_presses }: CallState,

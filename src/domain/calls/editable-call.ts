@@ -2,7 +2,7 @@ import { identify, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import { FIND_CALL, LOCK_CALL_ROW, LOCK_LEAD, READ_EDITABLE_CALL } from './queries/change-call';
 
-/** A call, inbound or outbound, as needed to change it afterwards. Amounts are dollars. */
+/** A call, inbound or outbound, as needed to change it afterwards. */
 export interface EditableCall {
   id: number;
   uuid: string;
@@ -13,16 +13,8 @@ export interface EditableCall {
   carrier: string;
   carrier_call_id: string | null;
   lead_id: number | null;
-  traffic_source_id: number | null;
   /** The buyer it was connected to, else the last one that was dialed. */
   buyer_id: number | null;
-  buyer_group_id: number | null;
-  revenue: number;
-  payout: number;
-  /** The part of the revenue that other buyers pay. */
-  others_revenue: number;
-  buyer_converted: boolean;
-  traffic_source_converted: boolean;
   token_values: Record<string, unknown>;
   connected_at: Date | null;
   ended_at: Date | null;

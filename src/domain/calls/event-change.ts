@@ -8,9 +8,16 @@ import {
   type Reaction,
 } from '../routing/engine/progress';
 import { pairTokens } from '../../platform/tokens/filters';
-import { toConvertibleCall, type AttemptState, type CallState } from './call-state';
-import { findApplicableConversion, isNothing } from './convert-call';
-import { toBidConversion, decideDollars, type PaidBefore } from './decide-dollars';
+import { decideDollars } from '../money/engine/decide-dollars';
+import {
+  countUsage,
+  isNothing,
+  joinSettlements,
+  NO_SETTLEMENT,
+  type PaidBefore,
+} from '../money/engine/settlement';
+import { toCallMoney, type AttemptState, type CallState } from './call-state';
+import { findApplicableConversion, toBidConversion } from './find-conversion';
 import type { BuyerUse, Change, Progress } from './record-change';
 import { computeLease } from './session';
 
@@ -40,7 +47,7 @@ export interface ReportedEvent extends CallEvent {
 
 /** Effect of an event on a call. It depends on payments for other calls of the caller. */
 export interface EventChange {
-  decide: (paidBefore: PaidBefore) => Change & { progress: Progress };
+  decide: (paidBefore: PaidBefore) => Change;
 }
 
 interface EventInput {
@@ -203,23 +210,31 @@ async function prepareBuyerUse(
 ): Promise<(paidBefore: PaidBefore) => BuyerUse | undefined> {
   const { buyer_id, buyer_group_id, bid } = talking;
   const tokens = connected ? pairTokens(connected.token_pairs ?? []) : {};
-  const storedCall = toConvertibleCall(state, talking);
-  const call = { ...storedCall, token_values: { ...storedCall.token_values, ...tokens } };
+  const money = toCallMoney(state);
+  const { traffic_source_id, token_values } = state.call;
   const paying = bid ? [toBidConversion(bid)] : (talking.conversions ?? []);
-  const conversions = call.converted ? [] : paying;
-  const applying = await findApplicableConversion(db, conversions, {
-    call,
+  const isOpen =
+    !state.dollars.is_returned && !state.dollars.paid.some((paid) => paid.buyer_id === buyer_id);
+  const applying = await findApplicableConversion(db, isOpen ? paying : [], {
+    call: { ...state.call, token_values: { ...token_values, ...tokens } },
     answered_seconds: seconds,
   });
+  const connection = {
+    ...NO_SETTLEMENT,
+    usages: countUsage({ buyer_id, buyer_group_id, traffic_source_id }, { connection: 1 }),
+  };
   return (paidBefore) => {
-    const dollars = decideDollars(call, {
-      buyer_id,
-      applying,
+    const settlement = decideDollars(money, {
+      ...{ buyer_id, buyer_group_id, applying, paidBefore },
       answered_seconds: seconds,
-      paidBefore,
     });
-    if (!connected && !agent_id && isNothing(dollars)) return undefined;
-    return { buyer_id, buyer_group_id, dollars, takes: connected && { tokens }, agent_id };
+    if (!connected && !agent_id && isNothing(settlement)) return undefined;
+    return {
+      buyer_id,
+      settlement: connected ? joinSettlements(settlement, connection) : settlement,
+      takes: connected && { tokens },
+      agent_id,
+    };
   };
 }
 

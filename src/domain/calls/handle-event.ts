@@ -3,13 +3,11 @@ import type { Db } from '../../data/db';
 import { HttpProblem, notFound } from '../../platform/errors';
 import { pickAttempt, isOpen, react } from '../routing/engine/progress';
 import {
-  runCheckedTransaction,
   isCheckRequired,
   type PreDialCheckRequired,
   type PreDialState,
 } from '../routing/pre-dial-webhooks';
 import { readCallState, toSession, type CallState } from './call-state';
-import { retryOnPaymentConflict } from './convert-call';
 import {
   buildEventChange,
   buildTalkEnd,
@@ -31,6 +29,7 @@ import {
 } from './refuse-unused';
 import { routeKnownCall } from './route-call';
 import { type CallSession, computeLease } from './session';
+import { retryOnPaymentConflict } from './settle';
 
 export type { ReportedEvent } from './event-change';
 
@@ -190,9 +189,7 @@ async function routeAgain(
     events: progress.events,
     recording_url: progress.recording_url,
   };
-  let routed = await routeKnownCall(db, call, turn, ends);
-  if (routed === 'needs_transaction')
-    routed = await runCheckedTransaction(db, (tx) => routeKnownCall(tx, call, turn, ends));
+  const routed = await routeKnownCall(db, call, turn, ends);
   if (routed === 'stale' || isCheckRequired(routed)) return routed;
   if (routed === undefined) return write(db, state, change);
   const next = await readCallState(db, String(call.id), { may_connect: false });

@@ -1,5 +1,6 @@
 import type { HeldSlot } from '../caps/caps';
 import type { FullCaps } from '../caps/engine/used-up-cap';
+import type { Settlement } from '../money/engine/settlement';
 import type { Db } from '../../data/db';
 import { toUsageRows, type CapUsage } from '../routing/cap-usage';
 import type { Basis } from '../routing/engine/basis';
@@ -8,8 +9,10 @@ import type { StoredDecision } from '../routing/engine/decision';
 import type { DialBuyer } from '../routing/engine/instruction';
 import type { AttemptStatus } from '../routing/engine/progress';
 import type { BuyerChoice, NoRoom } from '../routing/reserve-buyers';
+import type { PaidOtherwise } from './pay-at-dial';
 import { BEGIN_CALLS, TRY_BEGIN_CALL } from './queries/begin-calls';
 import { INSERT_EVENT, START_ROUND } from './queries/record-call';
+import { toDollarColumns } from './settle';
 
 export interface NewCall {
   uuid: string;
@@ -71,8 +74,8 @@ export interface StartCall {
   usages: readonly CapUsage[];
   /** The reservation that it takes over, whose caps are reserved already. */
   hold_id?: number | undefined;
-  /** Rows of caps that the transaction changes after it; locked with the others. */
-  locks?: readonly number[] | undefined;
+  /** By buyers that pay for being dialed. */
+  payments: readonly Settlement[];
 }
 
 /**
@@ -83,6 +86,7 @@ export type StartResult =
   | { kind: 'begun'; id: number }
   | { kind: 'known'; id: number }
   | { kind: 'hold_gone' }
+  | PaidOtherwise
   | Extract<NoRoom, { kind: 'full' }>;
 
 /** Starts calls in one exchange, each or not; none waits for a call that is being started. */
@@ -102,14 +106,15 @@ export async function startSingleCall(db: Pick<Db, 'sql'>, start: StartCall): Pr
 }
 
 interface StartRow {
-  outcome: 'begun' | 'known' | 'full' | 'hold_gone';
+  outcome: 'begun' | 'known' | 'full' | 'hold_gone' | 'paid_otherwise';
   id: number | null;
   refused: readonly FullCaps[] | null;
+  paid?: PaidOtherwise['paid'] | null;
 }
 
 function toStartResult(
   { round: { basis } }: StartCall,
-  { outcome, id, refused }: StartRow,
+  { outcome, id, refused, paid }: StartRow,
 ): StartResult {
   switch (outcome) {
     case 'begun':
@@ -119,6 +124,8 @@ function toStartResult(
       return { kind: 'known', id: id! };
     case 'hold_gone':
       return { kind: 'hold_gone' };
+    case 'paid_otherwise':
+      return { kind: 'paid_otherwise', paid: paid! };
     case 'full':
       return { kind: 'full', full: refused! };
   }
@@ -135,17 +142,24 @@ const toStartParams = (starts: readonly StartCall[]) => {
   };
 };
 
-function toNewCallRow({ call, round, usages, hold_id, locks = [] }: StartCall, index: number) {
+function toNewCallRow({ call, round, usages, hold_id, payments }: StartCall, index: number) {
   const { now, set, decision } = round;
   return {
     ...call,
     ...set,
-    ...{ index, at: now, hold_id, locks },
+    ...{ index, at: now, hold_id },
+    ...(payments.length > 0 && { payments: toPaymentRows(payments, now) }),
     usages: toUsageRows(usages),
     decision: withoutCaps(decision),
     caps: JSON.stringify(decision.caps),
   };
 }
+
+const toPaymentRows = (payments: readonly Settlement[], now: Date) =>
+  payments.map((payment) => ({
+    dollars: toDollarColumns(payment, now),
+    events: payment.events,
+  }));
 
 /** The JSON of a decision up to the value of `caps`, which the statement adds. */
 function withoutCaps(decision: StoredDecision): string {
@@ -163,8 +177,8 @@ export interface NextRound {
   outcome: Round;
   usages: readonly CapUsage[];
   source_hold: BuyerChoice['source_hold'];
-  /** The source whose caps the transaction changes after the round; locked with the other caps. */
-  source_id: number | null;
+  /** By buyers that pay for being dialed. */
+  payments: readonly Settlement[];
 }
 
 /**
@@ -173,16 +187,17 @@ export interface NextRound {
  */
 export async function startRound(
   db: Pick<Db, 'sql'>,
-  { call_id, version, ended_attempts, recording_url, outcome, usages, ...source }: NextRound,
-): Promise<{ kind: 'done' } | { kind: 'stale' } | NoRoom> {
+  { call_id, version, ended_attempts, outcome, usages, payments, ...rest }: NextRound,
+): Promise<{ kind: 'done' } | { kind: 'stale' } | PaidOtherwise | NoRoom> {
   const { set, decision, round, now, lease_until } = outcome;
   const next = {
     ...{ round, lease_until },
     ...set,
     abandoned: set.abandoned ?? false,
-    recording_url: recording_url ?? null,
-    source_id: source.source_hold?.source_id ?? source.source_id,
-    source_dollars: source.source_hold?.dollars ?? null,
+    recording_url: rest.recording_url ?? null,
+    source_id: rest.source_hold?.source_id ?? null,
+    source_dollars: rest.source_hold?.dollars ?? null,
+    payments: toPaymentRows(payments, now),
   };
   const [row] = await db.sql(START_ROUND, {
     ...{ call_id, version, now },
@@ -192,7 +207,8 @@ export async function startRound(
     decision: withoutCaps(decision),
     usages: JSON.stringify(toUsageRows(usages)),
   });
-  const { outcome: result, refused, held } = row!;
+  const { outcome: result, refused, held, paid } = row!;
+  if (result === 'paid_otherwise') return { kind: result, paid: paid! };
   if (result === 'full') return { kind: 'full', full: refused! };
   if (result === 'source_full') return { kind: 'source_full', full: refused!, held: held! };
   return { kind: result === 'stale' ? 'stale' : 'done' };

@@ -1,12 +1,11 @@
 import type { Reference } from '../../data/records';
 import type { Db } from '../../data/db';
-import { uuidv7 } from '../../data/uuid';
+import { NO_SETTLEMENT, type PaidBefore, type Settlement } from '../money/engine/settlement';
 import type { AttemptStatus } from '../routing/engine/progress';
-import type { DialedBuyer } from './change-call';
-import type { Dollars, PaidBefore } from './decide-dollars';
 import { APPLY_EVENT } from './queries/apply-event';
 import type { AttemptRow } from './read-call';
 import type { NewEvent } from './record-call';
+import { toDollarColumns } from './settle';
 
 /** Effect of an event on a call; null leaves a column as it is. */
 export interface Progress {
@@ -27,10 +26,11 @@ export interface Progress {
   lease_until: Date;
 }
 
-export interface BuyerUse extends Omit<DialedBuyer, 'buyer_id'> {
+/** Usage and payment of the buyer that has the call. */
+export interface BuyerUse {
   /** Null: only the source is paid. */
   buyer_id: number | null;
-  dollars: Dollars;
+  settlement: Settlement;
   /** Set when it has just taken the call: tokens that it gives to the call and its lead. */
   takes?: { tokens: Record<string, string> } | undefined;
   agent_id?: Reference | null | undefined;
@@ -41,7 +41,7 @@ export interface Change {
   /** The version of the call that was read; null when the call is locked. */
   version: string | null;
   now: Date;
-  progress?: Progress;
+  progress: Progress;
   use?: BuyerUse | undefined;
 }
 
@@ -54,13 +54,13 @@ export type RecordResult = 'written' | 'stale' | PaidBefore;
 /** Writes what an event changes in one exchange: all of it, or nothing. */
 export async function recordChange(db: Pick<Db, 'sql'>, change: Change): Promise<RecordResult> {
   const { call_id, version, now, progress, use } = change;
-  const events = [...(progress?.events ?? []), ...(use?.dollars.events ?? [])];
+  const { settlement = NO_SETTLEMENT } = use ?? {};
   const [row] = await db.sql(APPLY_EVENT, {
     ...{ call_id, version, now },
     progress: JSON.stringify(toProgressColumns(change)),
     attempts: JSON.stringify(listStatuses(change)),
-    events: JSON.stringify(events),
-    use: JSON.stringify(use ? toUseColumns(use, now) : NO_USE),
+    events: JSON.stringify([...progress.events, ...settlement.events]),
+    dollars: JSON.stringify(toDollarColumns(settlement, now)),
   });
   const { outcome, buyer_paid, source_paid } = row!;
   return outcome === 'paid_otherwise'
@@ -71,8 +71,8 @@ export async function recordChange(db: Pick<Db, 'sql'>, change: Change): Promise
 const dropNulls = <Id>(ids: readonly (Id | null)[]): Id[] => ids.filter((id) => id !== null);
 
 function listStatuses({ progress }: Change) {
-  const taker = progress?.connected?.uuid;
-  return [...(progress?.attempts ?? [])].map(([uuid, status]) => ({
+  const taker = progress.connected?.uuid;
+  return [...progress.attempts].map(([uuid, status]) => ({
     ...{ uuid, status },
     takes: uuid === taker,
   }));
@@ -80,7 +80,6 @@ function listStatuses({ progress }: Change) {
 
 function toProgressColumns(change: Change) {
   const { progress, use, now } = change;
-  if (!progress) return { releases: false };
   const { connected, taken_at = now, open } = progress;
   return {
     status: progress.status,
@@ -93,48 +92,11 @@ function toProgressColumns(change: Change) {
     hangup_cause: progress.hangup_cause,
     recording_url: progress.recording_url,
     lease_until: progress.lease_until,
-    releases: true,
+    takes: use?.takes !== undefined,
+    agent_id: use?.agent_id ?? null,
+    tokens: use?.takes ? emptyToNull(use.takes.tokens) : null,
     open_buyers: open.map(({ buyer_id }) => buyer_id),
     open_groups: dropNulls(open.map(({ buyer_group_id }) => buyer_group_id)),
-  };
-}
-
-const NO_USE = {
-  has_use: false,
-  connection: 0,
-  revenue: 0,
-  payout: 0,
-  pays_source: false,
-  buyer_seconds: 0,
-  source_seconds: 0,
-  buyer_paid: false,
-  source_paid: false,
-  takes_agent: false,
-};
-
-function toUseColumns({ buyer_id, buyer_group_id, dollars, takes, agent_id }: BuyerUse, now: Date) {
-  const { conversion, payout, buyer_seconds, source_seconds, expects } = dollars;
-  return {
-    ...expects,
-    buyer_seconds,
-    source_seconds,
-    owner_id: buyer_id,
-    owner_group_id: buyer_group_id,
-    has_use: Boolean(takes ?? conversion) || payout !== null || buyer_seconds > 0,
-    connection: takes ? 1 : 0,
-    revenue: conversion?.added ?? 0,
-    payout: payout ?? 0,
-    pays_source: payout !== null,
-    tokens: emptyToNull({ ...takes?.tokens, ...conversion?.tokens }),
-    lead_tokens: emptyToNull({ ...takes?.tokens }),
-    takes_agent: takes !== undefined,
-    agent_id: agent_id ?? null,
-    ...(conversion && {
-      conversion_uuid: uuidv7(now.getTime()),
-      conversion_id: conversion.id,
-      conversion_name: conversion.name,
-      conversion_revenue: conversion.revenue,
-    }),
   };
 }
 

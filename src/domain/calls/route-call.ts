@@ -1,5 +1,5 @@
 import { canWhisper, findMaxLegs } from '../../platform/carriers/carrier';
-import type { Db, Statements } from '../../data/db';
+import type { Statements } from '../../data/db';
 import { buildBidQuestion, applyBids } from '../routing/bidding';
 import type { AttemptStatus } from '../routing/engine/progress';
 import type { Member, RouteFacts } from '../routing/engine/route';
@@ -14,32 +14,21 @@ import { chooseBuyers, type BuyerChoice, type TakeOutcome } from '../routing/res
 import { toSlots } from '../routing/cap-usage';
 import { loadRouteFacts, type CallToRoute } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
-import { convertCall } from './convert-call';
 import { buildRound, type RoutableCall } from './outcome';
+import { startWithPayments } from './pay-at-dial';
 import type { CallRow } from './read-call';
 import { startRound, type NewCall, type NewEvent } from './record-call';
+import { readMoney } from './settle';
 
 export interface Routing extends Pick<
   RoutingContext,
-  'facts' | 'candidates' | 'known_bids' | 'basis' | 'caps' | 'webhooks'
+  'facts' | 'sources' | 'candidates' | 'known_bids' | 'basis' | 'webhooks'
 > {
   routingFacts: RouteFacts;
   /** Answers of pre-dial webhooks so far; absent for a call about which they cannot be asked. */
   preDial?: PreDialState | undefined;
   /** Events of the call that come before those of this round. */
   events?: readonly NewEvent[];
-}
-
-/** Buyers that pay for being dialed do so in the transaction that records the dialing. */
-export async function convertAtDial(
-  db: Statements,
-  callId: number,
-  members: readonly Member[],
-  now: Date,
-): Promise<void> {
-  for (const { buyer } of members)
-    if (buyer.pays_at_dial)
-      await convertCall(db, { call_id: callId, buyer_id: buyer.id, answered_seconds: 0, now });
 }
 
 type Turn = Pick<
@@ -77,22 +66,17 @@ interface EndOfRound {
 const NOTHING_ENDED: EndOfRound = { version: null, ended_attempts: new Map(), events: [] };
 
 /**
- * Nothing was written: the call is no longer as it was read, or it goes to a buyer that pays for
- * being dialed, which takes a transaction.
- */
-type NotRouted = 'stale' | 'needs_transaction';
-
-/**
  * Loads what decides about a call that is written already, and routes it: one exchange writes the
  * end of its last round, gives back the caps of that, reserves those of the next buyers, and
- * records what is dialed. Undefined when its offer is gone.
+ * records what is dialed. Undefined when its offer is gone; `stale` when nothing was written, as the
+ * call is no longer as it was read.
  */
 export async function routeKnownCall(
-  db: Statements & Partial<Pick<Db, 'batched'>>,
+  db: Statements,
   call: CallRow,
   turn: Turn,
   ends: EndOfRound = NOTHING_ENDED,
-): Promise<'routed' | PreDialCheckRequired | NotRouted | undefined> {
+): Promise<'routed' | 'stale' | PreDialCheckRequired | undefined> {
   const { now, preDial } = turn;
   const { caller_number, traffic_source_id } = call;
   const asking = { source: toSource(call), number: caller_number, traffic_source_id, now };
@@ -101,28 +85,19 @@ export async function routeKnownCall(
   const context = applyBids(read, preDial?.bids);
   const routingFacts = await loadFactsForCall(db, call, context, turn);
   const routing = { ...context, routingFacts, preDial, events: ends.events };
-  const take = async (choice: BuyerChoice): Promise<TakeOutcome<'routed' | NotRouted>> => {
+  const take = async (choice: BuyerChoice): Promise<TakeOutcome<'routed' | 'stale'>> => {
     const { evaluation, members, usages, source_hold, refused } = choice;
-    const paysAtDial = members.some(({ buyer }) => buyer.pays_at_dial);
-    if (paysAtDial && db.batched) return { kind: 'done', result: 'needs_transaction' };
     const chosen = { evaluation, members, slots: toSlots(usages), caps: [], refused };
     const outcome = buildRound(call, routing, chosen);
     const { version, ended_attempts, recording_url } = ends;
-    const sourceId = paysAtDial ? call.traffic_source_id : null;
-    const next = {
-      version,
-      ended_attempts,
-      recording_url,
-      outcome,
-      usages,
-      source_hold,
-      source_id: sourceId,
-    };
-    const started = await startRound(db, { call_id: call.id, ...next });
+    const next = { call_id: call.id, version, ended_attempts, recording_url };
+    const started = await startWithPayments(db, members, {
+      loadCall: async () => ({ call, money: await readMoney(db, call.id), now }),
+      start: (payments) => startRound(db, { ...next, outcome, usages, source_hold, payments }),
+    });
     if (started.kind === 'stale') return { kind: 'done', result: 'stale' };
     if (started.kind !== 'done') return started;
     measureDecision(outcome.decision);
-    await convertAtDial(db, call.id, members, now);
     return { kind: 'done', result: 'routed' };
   };
   return chooseBuyers(context, { ...routingFacts, ...buildChecks(call, routing) }, take);

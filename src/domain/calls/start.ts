@@ -2,9 +2,9 @@ import { createBatchers } from '../../data/batcher';
 import { buildReferenceProblem } from '../../data/records';
 import type { Db } from '../../data/db';
 import { applyBids } from '../routing/bidding';
+import type { CallMoney } from '../money/engine/settlement';
 import { toSlots } from '../routing/cap-usage';
 import { buildReservedChoice, type ChosenBuyers } from '../routing/engine/reserved-choice';
-import type { Member } from '../routing/engine/route';
 import { loadRouting, type RoutingContext } from '../routing/load-routing';
 import { measureDecision } from '../routing/measure-decision';
 import { isCheckRequired, type PreDialCheckRequired } from '../routing/pre-dial-webhooks';
@@ -30,7 +30,8 @@ import {
   type StartCall,
   type StartResult,
 } from './record-call';
-import { buildChecks, convertAtDial, type Routing } from './route-call';
+import { startWithPayments } from './pay-at-dial';
+import { buildChecks, type Routing } from './route-call';
 import { readSession, type CallSession } from './session';
 
 export interface StartedCall {
@@ -148,7 +149,10 @@ async function startRouted(
   { call, routing, chosen, ...start }: ChosenCall,
 ): Promise<TakeOutcome<RoutedCall>> {
   const round = buildRound({ ...call, round: 0 }, routing, chosen);
-  const result = await startAndPay(db, { call, round, ...start }, { routing, chosen });
+  const result = await startWithPayments(db, chosen.members, {
+    loadCall: () => ({ call, money: buildMoney(call, routing), now: round.now }),
+    start: (payments) => startInBatch(db, { call, round, payments, ...start }),
+  });
   if (result.kind === 'known') return { kind: 'done', result: { known_id: result.id } };
   if (result.kind === 'hold_gone') return { kind: 'full', full: [] };
   if (result.kind === 'full') return result;
@@ -156,29 +160,22 @@ async function startRouted(
   return { kind: 'done', result: { id: result.id, round } };
 }
 
-/** Buyers that pay for being dialed do so in the transaction that starts the call. */
-async function startAndPay(
-  db: Db,
-  start: StartCall,
-  { routing, chosen: { members } }: Pick<ChosenCall, 'routing' | 'chosen'>,
-): Promise<StartResult> {
-  const paying = members.filter(({ buyer }) => buyer.pays_at_dial);
-  if (paying.length === 0) return startInBatch(db, start);
-  const locks = listCapsOfPayment(routing, paying);
-  return db.statements(async (tx) => {
-    const result = await startSingleCall(tx, { ...start, locks });
-    if (result.kind === 'begun') await convertAtDial(tx, result.id, members, start.round.now);
-    return result;
-  });
-}
-
-/** Rows of the caps that the payment for a call changes. */
-const listCapsOfPayment = ({ caps, routingFacts }: Routing, paying: readonly Member[]): number[] =>
-  [
-    ...paying.map(({ buyer }) => caps.caps_of_buyers.get(buyer.id)),
-    ...paying.map(({ group }) => group && caps.caps_of_groups.get(group.id)),
-    routingFacts.source_caps?.limit_id,
-  ].filter((id) => typeof id === 'number');
+/** The dollars of a call of which nothing was paid yet. */
+const buildMoney = (
+  { caller_number, traffic_source_id }: NewCall,
+  { facts: { offer }, sources }: Routing,
+): CallMoney => ({
+  ...{ caller_number, traffic_source_id },
+  revenue: 0,
+  payout: 0,
+  traffic_source_converted: false,
+  buyer_repeat_caller: false,
+  traffic_source_repeat_caller: false,
+  is_payout_returned: false,
+  payments: [],
+  payouts: offer.payouts,
+  source_payouts: (traffic_source_id !== null && sources.get(traffic_source_id)?.payouts) || [],
+});
 
 const batched = createBatchers<StartCall, StartResult>();
 
@@ -205,6 +202,6 @@ function startInBatch(db: Db, start: StartCall): Promise<StartResult> {
 /**
  * SQLSTATE classes of errors that a single call may cause: by its values, or a record that it names
  * and that is gone; a call that is being started; a deadlock; a lock for which a batch must not
- * wait long.
+ * wait long; payments for the caller that were not expected (TL002).
  */
-const SINGLE_CALL_ERRORS = /^(2|40|54|55P03|P0)/;
+const SINGLE_CALL_ERRORS = /^(2|40|54|55P03|P0|TL)/;

@@ -12,20 +12,22 @@ import {
 import { carrierUnavailable } from '../numbers/find-numbers';
 import { receiveCallStatus } from '../outreach/receive-status';
 import { buildTokens, type Data, LIMITS } from '../../platform/tokens/lead-data';
-import { addTokens, lockCapsOfCall } from './change-call';
-import { requireOneOfEach, setPayout, setRevenue, type Amounts } from './change-dollars';
-import { convertCall, payForOffer } from './convert-call';
+import {
+  requireOneOfEach,
+  toReasonDetails,
+  type AmountChanges,
+} from '../money/engine/settle-changes';
+import { addTokens } from './change-call';
 import { describeCall, type CallDescription } from './describe-call';
 import { lockEditableCall, type EditableCall } from './editable-call';
 import { handleCallEvent } from './handle-event';
 import { recordEvent } from './record-call';
 import { reportOutbound } from './report-outbound';
-import { toReasonDetails, returnConversion } from './return-conversion';
+import { changeDollars } from './settle';
 import { cutText } from '../../platform/storable-text';
 
 /** Amounts are dollars. */
-export interface CallChanges extends Amounts, CallDescription {
-  buyer_converted?: boolean | undefined;
+export interface CallChanges extends AmountChanges, CallDescription {
   description?: string | null | undefined;
   post_call_tokens?: Data | undefined;
   data?: Data | undefined;
@@ -41,9 +43,6 @@ interface Context {
 
 /** Calls of the customer's own softswitch, which hangs up when it next asks what to do. */
 export const SOFTSWITCH = 'softswitch';
-const REPEAT_CALLER =
-  'the buyer paid for this caller a short while ago: it does not pay again, and the revenue is' +
-  ' unchanged';
 
 /**
  * Changes a call, completely or not at all: what its buyer pays, what its source is paid, tokens,
@@ -63,30 +62,17 @@ export async function updateCall(
     const call = await lockEditableCall(tx, reference);
     if (!call) throw notFound();
     requirePossible(call, changes);
-    if (CHANGES_OF_CAPS.some((field) => changes[field] !== undefined))
-      await lockCapsOfCall(tx, call);
     const storedTokens = call.token_values;
     const loose = readLooseTokens(changes.loose ?? {}, { storedTokens, sentTokens: tokens });
     await mergeTokens(tx, call, { ...loose.tokens, ...tokens }, now);
     await describeCall(tx, call.id, changes, now);
-    const dollars = await changeDollars(tx, call, changes, now);
+    const talk = { call_id: call.id, answered_seconds: computeTalkSeconds(call, now), now };
+    const dollars = await changeDollars(tx, talk, changes);
     await recordNote(tx, call, changes, { is_kept: dollars.is_kept, now });
     if (changes.hang_up) await hangUp(tx, call, context);
     return { id: BigInt(call.id), warnings: { ...loose.warnings, ...dollars.warnings } };
   });
 }
-
-/**
- * Fields whose change may count for caps. A hang-up is not among them: a carrier is asked for it.
- */
-const CHANGES_OF_CAPS = [
-  'revenue',
-  'add_revenue',
-  'payout',
-  'add_payout',
-  'buyer_converted',
-  'offer_converted',
-] as const satisfies readonly (keyof CallChanges)[];
 
 function readTokens({ post_call_tokens = {}, data = {} }: CallChanges): Data {
   const { tokens, faults } = buildTokens(post_call_tokens, data);
@@ -112,57 +98,6 @@ function requirePossible(
     ];
   const problem = HttpProblem.fields(faults);
   if (problem) throw problem;
-}
-
-interface DollarChanges {
-  warnings: FieldErrors;
-  /** True if an event has the reason of the changes. */
-  is_kept: boolean;
-}
-
-/** Returns come first: the other changes apply to the call as it is afterwards. */
-async function changeDollars(
-  db: Db,
-  call: EditableCall,
-  changes: CallChanges,
-  now: Date,
-): Promise<DollarChanges> {
-  const reloadCall = async () => (await lockEditableCall(db, call.id))!;
-  const warnings: FieldErrors = {};
-  const { revenue, payout } = decideReturns(call, changes);
-  const reason = changes.adjustment_reason || null;
-  if (revenue || payout) await returnConversion(db, call, { revenue, payout, reason, now });
-  const isPaid = await setPayout(db, await reloadCall(), changes, now);
-  if (changes.buyer_converted && !(await convert(db, call, changes, now)))
-    warnings.buyer_converted = [REPEAT_CALLER];
-  if (changes.offer_converted && changes.payout === undefined) {
-    const warning = await payForOffer(db, { call_id: call.id, buyer_id: call.buyer_id, now });
-    if (warning) warnings.offer_converted = [warning];
-  }
-  const isCharged =
-    !warnings.buyer_converted && (await setRevenue(db, await reloadCall(), changes, now));
-  return {
-    warnings,
-    is_kept: revenue || payout || isPaid || isCharged || asksForReturn(changes),
-  };
-}
-
-const asksForReturn = ({ buyer_converted, offer_converted }: CallChanges) =>
-  buyer_converted === false || offer_converted === false;
-
-/**
- * A return of what the buyer pays also returns what the source is paid, unless the request says
- * otherwise.
- */
-function decideReturns(
-  call: EditableCall,
-  changes: CallChanges,
-): { revenue: boolean; payout: boolean } {
-  const { buyer_converted, offer_converted, payout, add_payout } = changes;
-  const revenue = buyer_converted === false && call.buyer_converted;
-  const stays = offer_converted === true || payout !== undefined || add_payout !== undefined;
-  const returnsPayout = offer_converted === false || (revenue && !stays);
-  return { revenue, payout: returnsPayout && call.traffic_source_converted };
 }
 
 async function recordNote(
@@ -205,20 +140,6 @@ export async function mergeTokens(
       now,
     });
 }
-
-const convert = (
-  db: Db,
-  call: EditableCall,
-  { revenue }: CallChanges,
-  now: Date,
-): Promise<boolean> =>
-  convertCall(db, {
-    call_id: call.id,
-    buyer_id: call.buyer_id!,
-    answered_seconds: computeTalkSeconds(call, now),
-    now,
-    reported: { revenue },
-  });
 
 function computeTalkSeconds(
   { connected_at, ended_at, answered_duration }: EditableCall,

@@ -112,10 +112,13 @@ test('a call that waits for its caps while it is reported again is one call', as
   expect(firstResponse.body.call_session.id).toBe(repeatedResponse.body.call_session.id);
 });
 
+/** Waits until calls wait for locks, each alone: a batch waits a short time only. */
 async function waitForLocks(count: number): Promise<void> {
   const waiting = `
     SELECT FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    WHERE datname = current_database()
+      AND wait_event_type = 'Lock'
+      AND query LIKE '%try_begin_call%'`;
   while ((await world.sql(waiting)).length < count)
     await new Promise((done) => setTimeout(done, 5));
 }

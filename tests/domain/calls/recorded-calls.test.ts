@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { convertCall } from '../../../src/domain/calls/convert-call';
+import { changeDollars } from '../../../src/domain/calls/settle';
 import { handleCallEvent } from '../../../src/domain/calls/handle-event';
 import type { Statements } from '../../../src/data/db';
 import { createCallWriter, type CallFields } from '../../support/calls';
@@ -72,12 +72,12 @@ async function createConnectedCall() {
   await takeEvents();
   await takeScheduledKinds();
   const now = new Date(here.world.deps.clock());
-  const buyerId = buyer;
   const convert = (db: Statements) =>
-    convertCall(db, {
-      ...{ call_id: call.id, buyer_id: buyerId, answered_seconds: 90, now },
-      reported: { revenue: 12 },
-    });
+    changeDollars(
+      db,
+      { call_id: call.id, answered_seconds: 90, now },
+      { buyer_converted: true, revenue: 12 },
+    );
   const db = here.world.deps.tenants.of(here.world.company.id);
   return { call, convert, db, now };
 }

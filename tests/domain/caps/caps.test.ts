@@ -1,6 +1,6 @@
 import { changeLimits } from '../../../src/domain/caps/cap-limits';
 import type { CapOwner } from '../../../src/domain/caps/caps';
-import { recordUsage } from '../../../src/domain/caps/record-usage';
+import { recordUsage } from '../../support/record-usage';
 import { standingClock } from '../../support/clock';
 import { reserveForOwner } from '../../support/reserved-caps';
 import { createWorld, type World } from '../../support/world';

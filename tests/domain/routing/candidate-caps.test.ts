@@ -1,4 +1,4 @@
-import { recordUsage } from '../../../src/domain/caps/record-usage';
+import { recordUsage } from '../../support/record-usage';
 import { loadCallCandidates } from '../../../src/domain/routing/candidates';
 import { CALLER, candidateWorld } from '../../support/candidate-world';
 import { cap, MONDAY, NEW_YORK } from '../../support/candidates';

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { recordUsage } from '../../../src/domain/caps/record-usage';
+import { recordUsage } from '../../support/record-usage';
 import type { Db } from '../../../src/data/db';
 import type * as Candidates from '../../../src/domain/routing/candidates';
 import type { Candidate } from '../../../src/domain/routing/engine/candidate';

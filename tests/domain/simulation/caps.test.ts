@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { recordUsage } from '../../../src/domain/caps/record-usage';
+import { recordUsage } from '../../support/record-usage';
 import { openCaps, type Limits } from '../../../src/domain/simulation/caps';
 import { openMinutes } from '../../../src/platform/time/opening-hours';
 import { CAPS, type CapOwner, type HeldUsage, type UsedUpCap } from '../../../src/domain/caps/caps';

@@ -6,6 +6,11 @@ interface BeginRow {
   refused: FullCaps[] | null;
 }
 
+interface SingleRow extends Omit<BeginRow, 'outcome'> {
+  outcome: BeginRow['outcome'] | 'paid_otherwise';
+  paid: { buyer_id: number; buyer_paid: boolean; source_paid: boolean } | null;
+}
+
 /** Begins calls that arrive at the same time (prisma/sql/calls/begin_calls.sql). */
 export const BEGIN_CALLS = statement(
   'calls.begin_calls',
@@ -22,10 +27,10 @@ export const BEGIN_CALLS = statement(
 export const TRY_BEGIN_CALL = statement(
   'calls.try_begin_call',
   sql`
-    SELECT r.outcome, r.id::float8 AS id, r.refused
+    SELECT r.outcome, r.id::float8 AS id, r.refused, r.paid
     FROM try_begin_call(
       {company_id}::bigint, {calls}::json, {dials}::json, {slots}::json, {events}::json,
       {bases}::json
     ) r`,
-  { prepared: true, records: true, nullable: ['id', 'refused'] },
-).returning<BeginRow>();
+  { prepared: true, records: true, nullable: ['id', 'refused', 'paid'] },
+).returning<SingleRow>();

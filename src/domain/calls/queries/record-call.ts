@@ -18,16 +18,17 @@ export const RECORD_CALL_CHANGE = sql`record_call_change(call.was, call.now) AS 
 export const START_ROUND = statement(
   'calls.start_round',
   sql`
-    SELECT r.outcome, r.refused, r.held::float8 AS held
+    SELECT r.outcome, r.refused, r.held::float8 AS held, r.paid
     FROM start_round(
       {company_id}::bigint, {call_id}::bigint, {version}, {now}::timestamptz,
       {ended_attempts}::json, {round}::json, {decision}, {usages}::json, {dials}::json,
       {events}::json, {bases}::json
     ) r`,
-  { prepared: true, records: true, nullable: ['refused', 'held'] },
+  { prepared: true, records: true, nullable: ['refused', 'held', 'paid'] },
 ).returning<{
-  outcome: 'started' | 'stale' | 'full' | 'source_full';
+  outcome: 'started' | 'stale' | 'full' | 'source_full' | 'paid_otherwise';
   refused: FullCaps[] | null;
+  paid: { buyer_id: number; buyer_paid: boolean; source_paid: boolean } | null;
 }>();
 
 export const INSERT_EVENT = statement(

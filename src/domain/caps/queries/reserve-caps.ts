@@ -9,14 +9,3 @@ export const RESERVE_CAPS = statement(
     FROM reserve_caps({company_id}::bigint, {now}::timestamptz, {usages}::json) r`,
   { prepared: true, nullable: ['refused', 'caps'] },
 ).returning<{ refused: FullCaps[] | null }>();
-
-/** Counts what has happened, even when it exceeds a cap. */
-export const CHANGE_CAPS_OF_OWNER = statement(
-  'caps.change_caps_of_owner',
-  sql`
-    SELECT change_caps_of_owner(
-      {company_id}::bigint, {now}::timestamptz, {buyer_id}::bigint, {buyer_group_id}::bigint,
-      {traffic_source_id}::bigint, {change}::jsonb
-    ) AS is_changed`,
-  { prepared: true },
-);

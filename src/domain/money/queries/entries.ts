@@ -4,30 +4,10 @@ import { sql, statement } from '../../../data/sql';
 export const INSERT_ENTRY = statement(
   'accounts.insert_entry',
   sql`
-    WITH account AS (
-      UPDATE call_limits l
-      SET balance = l.balance + {amount}::numeric, changed_by = pg_current_xact_id()
-      WHERE l.company_id = {company_id} AND l.buyer_id = {buyer_id}::bigint
-      RETURNING l.buyer_id, l.balance, l.credit_limit, l.balance_low_limit
-    ),
-    warned AS MATERIALIZED (
-      SELECT record_low_balance(
-          {company_id}::bigint, b.buyer_id, b.balance, b.credit_limit, b.balance_low_limit
-        )
-      FROM account b
-      WHERE b.balance < b.balance_low_limit
-        AND b.balance - {amount}::numeric >= b.balance_low_limit
-    )
-    INSERT INTO account_entries (
-      company_id, created_at, buyer_id, traffic_source_id, kind, amount, user_id, note,
-      external_record_id
-    )
-    SELECT
-      {company_id}, {now}::timestamptz, {buyer_id}::bigint, {traffic_source_id}::bigint, {kind},
-      {amount}::numeric, {user_id}::bigint, {note}, {external_record_id}
-    FROM (SELECT count(*) AS n FROM warned) w, (SELECT count(*) AS n FROM account) a
-    WHERE w.n >= 0 AND a.n >= 0
-    RETURNING id::text`,
+    SELECT enter_amount(
+      {company_id}::bigint, {now}::timestamptz, {buyer_id}::bigint, {traffic_source_id}::bigint,
+      {kind}::text, {amount}::numeric, {user_id}::bigint, {note}::text, {external_record_id}::text
+    )::text AS id`,
   { prepared: false },
 );
 
