@@ -1,7 +1,7 @@
 import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { CallClient } from './call-client';
 import { CONVERSION } from './events-world';
-import { end, startService, waitUntilReady } from './tools';
+import { end, startService, startWorker, waitUntilReady } from './tools';
 import { copyWorld, prepareWorld, query, type BenchWorld } from './world';
 
 /** Limits of the buyers of an offer; none is ever reached. */
@@ -122,14 +122,17 @@ export async function timeInto<T>(times: number[], work: () => Promise<T>): Prom
   return result;
 }
 
-/** Runs work with a service on each port, and a softswitch for each. */
+/** Runs work with a service on each port, and a softswitch for each; jobs run in a worker. */
 export async function withClients<T>(
   world: BenchWorld,
   ports: readonly string[],
   { connections, work }: { connections: number; work: (clients: CallClient[]) => Promise<T> },
 ): Promise<T> {
   const settings = { RUN_JOBS: 'false', WEB_CONCURRENCY: '1' };
-  const services = ports.map((port) => startService(world.url, port, settings));
+  const services = [
+    ...ports.map((port) => startService(world.url, port, settings)),
+    startWorker(world.url),
+  ];
   const clients = ports.map((port) => new CallClient(world, port, connections));
   try {
     await Promise.all(ports.map(waitUntilReady));

@@ -452,6 +452,12 @@ export interface SqlTypes {
       max: number;
     };
   };
+  'background.analyze_grown_tables': {
+    params: object;
+    row: {
+      n: number;
+    };
+  };
   'background.files_in_use': {
     params: {
       keys: readonly (string)[] | string | null;

@@ -3,6 +3,7 @@ import type { Deps } from '../../domain/deps';
 import { type Running, repeat } from '../../data/jobs/loop';
 import { startWorkers } from '../../data/jobs/workers';
 import { startHousekeeping } from './housekeeping-loop';
+import { ANALYZE_GROWN_TABLES } from './queries/grown-tables';
 import { createRunners } from './runners';
 import { startWebhooks } from './webhook-loops';
 import {
@@ -57,6 +58,7 @@ async function startPartJobs(deps: Deps): Promise<Running> {
     workers,
     startOutreach(deps),
     startHousekeeping(deps),
+    startAnalyzing(deps),
     startTriggers(deps),
     startLegs(deps),
     startCallCosts(deps),
@@ -65,6 +67,18 @@ async function startPartJobs(deps: Deps): Promise<Running> {
   ];
   return { stop: async () => void (await Promise.all(all.map((loop) => loop.stop()))) };
 }
+
+const ANALYZE_MS = 2_000;
+
+/** Keeps plans right while the tables of a new installation fill, until it is stopped. */
+const startAnalyzing = ({ database: { sql }, log }: Pick<Deps, 'database' | 'log'>): Running =>
+  repeat(log, {
+    sql,
+    work: async () => (await sql(ANALYZE_GROWN_TABLES, {}), false),
+    every_ms: ANALYZE_MS,
+    pause_ms: 30_000,
+    failure: 'tables that have grown were not analyzed',
+  });
 
 /** Time between two looks for due leads when there are none. */
 const POLL_MS = 500;
