@@ -8,6 +8,7 @@ import { ERROR_CODES } from '../../src/platform/errors';
 import { startEmbedded, type EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { migrate } from '../../src/data/postgres/migrate';
 import { prepareQueue } from '../../src/data/jobs/queue';
+import { setLockWait } from './lock-wait';
 
 export const TEMPLATE = 'trunkline_template';
 
@@ -60,7 +61,7 @@ export async function prepareDatabase(folder: string): Promise<void> {
   await client.query(`CREATE DATABASE ${TEMPLATE}`);
   await client.end();
   const template = database.url.replace(/\/postgres$/, `/${TEMPLATE}`);
-  await migrate(template);
+  await migrate(template, (client) => setLockWait((text) => client.query(text), '1min'));
   await prepareQueue(template);
 }
 

@@ -244,7 +244,8 @@ END $$;
 
 -- Begins one call in an open transaction. If it is not begun, no lock is kept: the block is a
 -- transaction of its own within the open one, and variables keep their values when it fails. Of a
--- call that buyers pay for, `outcome` may be 'paid_otherwise', with the payments in `paid`.
+-- call that buyers pay for, `outcome` may be 'paid_otherwise', with the payments in `paid`. It waits
+-- two seconds for a lock: a caller who hears nothing for longer hangs up (lock_not_available).
 CREATE OR REPLACE FUNCTION try_begin_call(
   company bigint,
   new_calls json,
@@ -257,7 +258,7 @@ CREATE OR REPLACE FUNCTION try_begin_call(
   OUT id bigint,
   OUT refused json,
   OUT paid json
-) LANGUAGE plpgsql AS $$
+) LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
 DECLARE
   detail text;
 BEGIN

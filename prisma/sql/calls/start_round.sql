@@ -7,7 +7,7 @@
 -- assume other payments for the caller than those in `paid`. Where nothing is written, no lock is
 -- kept: the body is a transaction of its own within the open one, and variables keep their values.
 --
--- Locks: the call, then all caps that change, in their order (lock_caps); then the caller and the
+-- Locks, each for two seconds at most: the call, then all caps that change, in their order (lock_caps); then the caller and the
 -- lead, where buyers pay.
 CREATE OR REPLACE FUNCTION start_round(
   company bigint,
@@ -25,7 +25,7 @@ CREATE OR REPLACE FUNCTION start_round(
   OUT refused json,
   OUT held numeric,
   OUT paid json
-) LANGUAGE plpgsql AS $$
+) LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
 DECLARE
   was calls;
   is_now calls;

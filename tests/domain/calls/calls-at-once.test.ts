@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { setLockWait } from '../../support/lock-wait';
 import { createWorld, type World } from '../../support/world';
 
 // Calls that arrive at the same time are begun together: each ends as if it had come alone.
@@ -59,6 +60,20 @@ test('a call waits for a locked cap, and those beside it are begun', async () =>
   await holder.release();
   expect(listOutcomes(await Promise.all(calling))).toEqual(calling.map(() => DIALED));
 });
+
+test('a call that waits for a cap for two seconds is refused, and can be sent again', async () => {
+  const offerId = await createOffer([await createRecord('buyers', { attempt_total_limit: 1 })]);
+  const holder = await holdCaps((await world.sql<{ id: number }>(LAST_BUYER))[0]!.id);
+  await setWait('2s');
+  const answer = await call({ offer_id: offerId, call_sid: 'waits' });
+  await setWait('1min');
+  await holder.release();
+  expect([answer.status, answer.body.code]).toEqual([503, 'contended']);
+  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  expect(listOutcomes([await call({ offer_id: offerId, call_sid: 'waits' })])).toEqual([DIALED]);
+});
+const setWait = (wait: string) => setLockWait(world.sql, wait);
+const LAST_BUYER = 'SELECT max(id)::float8 AS id FROM buyers';
 
 test('a call that cannot be written does not fail those beside it', async () => {
   await world.sql(`
