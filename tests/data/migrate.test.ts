@@ -5,6 +5,7 @@ import { runServer } from '../../src/main/server';
 import { runWorker } from '../../src/main/worker';
 import { migrate, migrationNames, UnknownMigrations } from '../../src/data/postgres/migrate';
 import { runCommand, runRefused, type Printed } from '../support/cli';
+import { setLockWait } from '../support/lock-wait';
 import { freePort } from '../support/process';
 import { emptyDatabase, freshDatabase } from '../support/world';
 
@@ -13,10 +14,12 @@ const clients: Client[] = [];
 
 afterAll(() => Promise.all(clients.map((client) => client.end())));
 
-async function connect(url: string): Promise<Client> {
+/** `lockWait`: of the build, where functions are compared with it. */
+async function connect(url: string, lockWait?: string): Promise<Client> {
   const client = new Client({ connectionString: url });
   await client.connect();
   clients.push(client);
+  if (lockWait) await setLockWait((text) => client.query(text), lockWait);
   return client;
 }
 
@@ -28,7 +31,7 @@ describe('an empty database', () => {
     const applied = await Promise.all([migrate(url), migrate(url)]);
     expect(applied.sort((a, b) => a.length - b.length)).toEqual([[], migrationNames()]);
     const catalog = await readCatalog(await connect(url));
-    const template = await readCatalog(await connect(await freshDatabase()));
+    const template = await readCatalog(await connect(await freshDatabase(), '2s'));
     expect(sorted(catalog)).toEqual(sorted(template));
     expect(catalog.filter(({ kind }) => kind === 'function').length).toBeGreaterThan(20);
   });
@@ -36,9 +39,11 @@ describe('an empty database', () => {
   test('is not brought to the last migration when a statement of prisma/sql/ fails', async () => {
     const url = await emptyDatabase();
     const client = await connect(url);
+    // It cannot be replaced, because a view has its result.
     await client.query(
       `CREATE FUNCTION next_month(at timestamptz, zone text) RETURNS integer
-        LANGUAGE sql AS 'SELECT 1'`,
+        LANGUAGE sql AS 'SELECT 1';
+      CREATE VIEW months AS SELECT next_month(now(), 'UTC')`,
     );
     expect(await runCommand(['migrate'], { DATABASE_URL: url, DATA_DIR })).toMatchObject({
       code: 1,
@@ -56,13 +61,17 @@ describe('an empty database', () => {
 describe('prisma/sql/', () => {
   test('is applied by itself, as a whole, when only it has changed', async () => {
     const url = await freshDatabase();
-    const client = await connect(url);
+    const client = await connect(url, '2s');
     const before = await readCatalog(client);
     expect(await migrate(url)).toEqual([]);
     await client.query(`COMMENT ON TABLE _prisma_migrations IS 'functions sha256:old';
       DROP FUNCTION running_end(timestamptz, timestamptz);
       CREATE OR REPLACE FUNCTION is_open(open_minutes integer[], minute_of_week integer)
-        RETURNS boolean LANGUAGE sql AS 'SELECT false'`);
+        RETURNS boolean LANGUAGE sql AS 'SELECT false';
+      DROP FUNCTION next_hour(timestamptz, text);
+      CREATE FUNCTION next_hour(former_name timestamptz, text)
+        RETURNS integer LANGUAGE sql AS 'SELECT 1';
+      CREATE FUNCTION of_an_earlier_version() RETURNS integer LANGUAGE sql AS 'SELECT 1'`);
     expect(await migrate(url)).toEqual(['functions']);
     expect(sorted(await readCatalog(client))).toEqual(sorted(before));
     expect(await migrate(url)).toEqual([]);

@@ -156,8 +156,35 @@ function functionsMark(): string {
   return `${FUNCTIONS} sha256:${digest}`;
 }
 
+/**
+ * PostgreSQL does not replace a function whose arguments have other names, and keeps one that no
+ * file has any more. Indexes and the like keep theirs. On Citus every node has the functions, and
+ * drops them for itself.
+ */
+const DROP_FUNCTIONS = `
+  DO $drop$
+  DECLARE
+    old_function regprocedure;
+  BEGIN
+    FOR old_function IN
+      SELECT p.oid
+      FROM pg_proc p
+      WHERE p.pronamespace = current_schema()::regnamespace
+        AND p.prokind IN ('f', 'p')
+        AND NOT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'citus')
+        AND NOT EXISTS (
+          SELECT FROM pg_depend d
+          WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = p.oid
+            OR d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+        )
+    LOOP
+      EXECUTE format('DROP ROUTINE %s', old_function);
+    END LOOP;
+  END $drop$;
+`;
+
 function functionsScript(): string {
-  return `${functionsSource()}\nCOMMENT ON TABLE _prisma_migrations IS '${functionsMark()}';\n`;
+  return `${DROP_FUNCTIONS}${functionsSource()}\nCOMMENT ON TABLE _prisma_migrations IS '${functionsMark()}';\n`;
 }
 
 const migrationScript = (name: string) => read(join('migrations', name, 'migration.sql'));
