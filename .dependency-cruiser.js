@@ -30,7 +30,7 @@ const ROOMS = {
   events: ['agents'],
 };
 const PURE =
-  '^src/(domain/(routing|money|schedules)/engine|domain/suppression/csv|platform/(time|tokens))/';
+  '^src/(domain/(caps|routing|money|schedules)/engine|domain/suppression/csv|platform/(time|tokens))/';
 
 /** The files that src/main/handlers.ts mounts: one for each tag of the contract. */
 const NOUNS = readFileSync(join(__dirname, 'src/main/handlers.ts'), 'utf8')

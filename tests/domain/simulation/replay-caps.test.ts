@@ -1,4 +1,5 @@
-import { windowEnd, type CapsOwner } from '../../../src/domain/simulation/caps';
+import { windowEnd } from '../../../src/domain/caps/engine/cap-row';
+import type { CapsOwner } from '../../../src/domain/simulation/caps';
 import { openMinutes } from '../../../src/platform/time/opening-hours';
 import { NEW_YORK } from '../../support/candidates';
 import { call, caps, repeatCalls, buildBuyer, run, START } from '../../support/replay';

@@ -1,32 +1,16 @@
-import {
-  CAPS,
-  RESETS,
-  type LimitName,
-  type Metric,
-  type UsedName,
-  type UsedUpCap,
-} from '../../caps/caps';
-import { pickUsedUpCap, type CapCounter } from '../../caps/engine/used-up-cap';
+import { CAPS, type UsedUpCap } from '../../caps/caps';
+import { isMoney, listCounters, type CapRow } from '../../caps/engine/cap-row';
+import { pickUsedUpCap } from '../../caps/engine/used-up-cap';
 import type { Candidate } from './candidate';
 import { capFault } from './caps';
-import { cents, type PayoutTerms } from '../../money/engine/payout';
+import type { PayoutTerms } from '../../money/engine/payout';
 import type { Fault } from './reasons';
 
 // The effect of traffic sources on routing. A reason against a source keeps its calls from all
 // buyers.
 
-/** A row of call_limits as JSON: limits, usage, and the ends of windows. */
-export type SourceLimits = Partial<Record<LimitName, number | null>> &
-  Record<UsedName, number> &
-  Record<(typeof RESETS)[keyof typeof RESETS], string | null> & {
-    id: number;
-    zone: string;
-    concurrency_cap_limit: number | null;
-    concurrency_cap_used: number;
-    pending_connections: number;
-    pending_conversions: number;
-    pending_revenue: number;
-  };
+/** A row of caps, of a source that has limits. */
+export type SourceLimits = CapRow & { id: number };
 
 export interface CallSource {
   id: number;
@@ -52,31 +36,6 @@ export interface SourceCaps {
    * Set for a call that has used its part already, and may now bring more dollars than it holds.
    */
   call_id?: number;
-}
-
-const isMoney = (metric: Metric): boolean => metric === 'revenue' || metric === 'earned_revenue';
-
-/** The amount that calls in progress may still add to a metric. */
-function readPending(metric: Metric, limits: SourceLimits): number {
-  if (isMoney(metric)) return limits.pending_revenue;
-  if (metric === 'connection') return limits.pending_connections;
-  return metric === 'buyer_conversion' ? limits.pending_conversions : 0;
-}
-
-/** The caps of a source that have a limit, the longest interval first. */
-function listCounters(limits: SourceLimits, now: Date): CapCounter[] {
-  const counters = CAPS.flatMap(({ metric, interval, limit: name, used }): CapCounter[] => {
-    const limit = limits[name];
-    if (limit === null || limit === undefined) return [];
-    const end = interval === 'total' ? null : limits[RESETS[interval]];
-    const runningEnd = end !== null && new Date(end) > now ? new Date(end) : null;
-    const counted = interval === 'total' || runningEnd ? limits[used] : 0;
-    const amount = cents(counted + readPending(metric, limits));
-    return [{ cap: `${metric}_${interval}`, used: amount, limit, resets_at: runningEnd }];
-  });
-  const { concurrency_cap_limit: slots, concurrency_cap_used: used } = limits;
-  if (slots !== null) counters.push({ cap: 'concurrency', used, limit: slots, resets_at: null });
-  return counters;
 }
 
 const REASONS = {
