@@ -4,13 +4,14 @@ import { identify, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import type { Caller as Asker } from '../../api/auth/caller';
 import { mayUse } from '../../api/access/field-permissions';
+import type { Decision } from '../routing/engine/explain';
 import { loadRouting, type Caller, type RoutingContext } from '../routing/load-routing';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { callerNumber } from '../../data/phone/caller-number';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import { findOffer, readCaller, readTokens } from './read-incoming-call';
-import { explain, type Explanation } from './outcome';
+import { explain } from './outcome';
 
 export interface PossibleCall {
   offer_id: Reference;
@@ -34,7 +35,7 @@ export async function explainRouting(
   db: Db,
   call: PossibleCall,
   { at, asker, carrier }: { at: Date; asker: Asker; carrier: Carrier },
-): Promise<Explanation> {
+): Promise<Decision> {
   const numberOfCaller = await readCaller(db, call.caller_number);
   const trafficSourceId = call.traffic_source_id
     ? Number(await findTrafficSource(db, call.traffic_source_id))

@@ -3,7 +3,7 @@ import type { Statements } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { readCountry } from '../../data/phone/area-codes';
 import type { RoutingRequest } from '../routing/candidates';
-import type { RouteFacts } from '../routing/engine/route';
+import type { RouteFacts } from '../routing/engine/evaluate';
 import type { CallFacts } from '../routing/caller-facts';
 import { toSource, type RoutingContext } from '../routing/load-routing';
 import type { PreDialState } from '../routing/pre-dial-webhooks';

@@ -1,13 +1,13 @@
 import { identify, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import { notFound } from '../../platform/errors';
-import type { StoredBasis } from '../routing/engine/basis';
 import {
   listCandidateIds,
   unpackDecision,
   type Decision,
+  type StoredBasis,
   type StoredDecision,
-} from '../routing/engine/decision';
+} from '../routing/engine/explain';
 import type { DialBuyer } from '../routing/engine/instruction';
 import type { AttemptState } from '../routing/engine/progress';
 import {

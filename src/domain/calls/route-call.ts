@@ -2,7 +2,8 @@ import { canWhisper, findMaxLegs } from '../../platform/carriers/carrier';
 import type { Db, Statements } from '../../data/db';
 import { buildBidQuestion, applyBids } from '../routing/bidding';
 import type { AttemptStatus } from '../routing/engine/progress';
-import type { Member, RouteFacts } from '../routing/engine/route';
+import type { RouteFacts } from '../routing/engine/evaluate';
+import type { Member } from '../routing/engine/order';
 import { loadRouting, toSource, type RoutingContext } from '../routing/load-routing';
 import { measureDecision } from '../routing/measure-decision';
 import {

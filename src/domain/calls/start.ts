@@ -4,7 +4,7 @@ import type { Db } from '../../data/db';
 import { applyBids } from '../routing/bidding';
 import { toSlots } from '../routing/cap-usage';
 import { buildReservedChoice, type ChosenBuyers } from '../routing/engine/reserved-choice';
-import type { Member } from '../routing/engine/route';
+import type { Member } from '../routing/engine/order';
 import { loadRouting, type RoutingContext } from '../routing/load-routing';
 import { measureDecision } from '../routing/measure-decision';
 import { isCheckRequired, type PreDialCheckRequired } from '../routing/pre-dial-webhooks';

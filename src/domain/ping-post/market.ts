@@ -2,7 +2,7 @@ import type { Schemas } from '../../platform/contract/contract';
 import type { Statements } from '../../data/db';
 import { notFound } from '../../platform/errors';
 import { buildBidQuestion, applyBids } from '../routing/bidding';
-import type { RouteFacts } from '../routing/engine/route';
+import type { RouteFacts } from '../routing/engine/evaluate';
 import { loadRouting, type RoutingContext } from '../routing/load-routing';
 import type { PreDialCheckRequired, PreDialState } from '../routing/pre-dial-webhooks';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
@@ -143,10 +143,10 @@ export const computeHoldEnd = (
 /** Distinguishes a caller that no buyer ever takes from one that none takes now. */
 export function toNoBuyer({ evaluation: { candidates, faults } }: ChosenBuyers): NoBuyer {
   // Another call has just taken the last place of the source.
-  const [{ reason } = {}] = faults.values();
+  const reason = faults.find((fault) => fault !== undefined)?.reason;
   if (reason === 'traffic_source_cap_reached' || reason === 'traffic_source_concurrency_full')
     return { status: reason, message: CAP_MESSAGES[reason]! };
-  const isSuppressed = candidates.every((_, n) => faults.get(n)?.reason === 'suppressed');
+  const isSuppressed = faults.every((fault) => fault?.reason === 'suppressed');
   if (candidates.length > 0 && isSuppressed)
     return {
       status: 'caller_number_suppressed',

@@ -13,7 +13,7 @@ import { selectBidders } from './engine/bidders-to-ask';
 import type { Candidate, CandidateBid } from './engine/candidate';
 import { computePayout, type PayoutTables } from '../money/engine/payout';
 import type { Fault } from './engine/reasons';
-import type { RouteFacts } from './engine/route';
+import type { RouteFacts } from './engine/evaluate';
 import type { CallToDial } from './ask-webhooks';
 import type { BidQuestion } from './ask-bidders';
 import { KNOWN_BIDS } from './queries/bids';

@@ -1,8 +1,7 @@
 import type { Db } from '../../data/db';
 import { CapCache, SUPERSEDES_ALL, parseSnapshotMark } from '../caps/cap-cache';
-import type { Basis } from './engine/basis';
-import type { CallColumns } from './engine/decide';
 import { copyCandidate, type Candidate } from './engine/candidate';
+import type { Basis } from './engine/explain';
 import {
   getCachedSnapshot,
   loadFreshSnapshot,
@@ -60,7 +59,6 @@ export interface RoutingRequest {
 export interface CallCandidates {
   candidates: readonly Candidate[];
   basis: Basis;
-  callColumns: CallColumns | undefined;
   snapshot: OfferSnapshot;
   caller: CallerState;
 }
@@ -91,7 +89,7 @@ export async function loadCallCandidates(
     }
     return calls.map(({ source }, n) => {
       const snapshot = snapshots.get(JSON.stringify(source))!;
-      const { current, basis, columns, indexByBuyerId } = offers.get(snapshot)!;
+      const { current, basis, indexByBuyerId } = offers.get(snapshot)!;
       const changed = new Map<number, Parameters<typeof copyCandidate>[1]>();
       for (const { id, epc } of earnings) changed.set(id, { epc });
       for (const { index: position, buyer_id, lists } of suppressed)
@@ -100,24 +98,11 @@ export async function loadCallCandidates(
       return {
         candidates: applyChanges(current, indexByBuyerId, changed),
         basis,
-        callColumns: columns && { columns, overridden: toIndexes(changed.keys(), indexByBuyerId) },
         snapshot,
         caller: callers[n]!,
       };
     });
   }
-}
-
-function toIndexes(
-  ids: Iterable<number>,
-  indexByBuyerId: ReadonlyMap<number, number>,
-): Set<number> {
-  const indexes = new Set<number>();
-  for (const id of ids) {
-    const index = indexByBuyerId.get(id);
-    if (index !== undefined) indexes.add(index);
-  }
-  return indexes;
 }
 
 /** Removes a replaced snapshot: if settings change often, a minute would keep many. */
@@ -201,7 +186,7 @@ async function loadState(
   const added = state.caps.add(caps, { base, mark, looked_at: unread.flatMap(listLimitIds) });
   if (added.length > 0)
     for (const [offerSnapshot, offer] of state.offers)
-      applyCapChanges(offerSnapshot, offer, { caps: state.caps, added, now });
+      applyCapChanges(offerSnapshot, offer, { caps: state.caps, added });
   const offers = new Map<OfferSnapshot, OfferState>();
   for (const offerSnapshot of all) {
     const offerState =

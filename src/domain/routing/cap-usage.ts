@@ -1,6 +1,6 @@
 import type { HeldUsage, HeldSlot } from '../caps/caps';
-import type { FirstChoice } from './engine/decide';
-import type { Member, RouteFacts } from './engine/route';
+import type { RouteFacts } from './engine/evaluate';
+import type { FirstChoice, Member } from './engine/order';
 import type { SourceCaps } from './engine/source';
 import type { RoutingContext } from './load-routing';
 

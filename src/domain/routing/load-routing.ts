@@ -4,10 +4,9 @@ import type { FilterNeeds } from '../../platform/tokens/filter-needs';
 import { loadKnownBids, type KnownBids } from './bidding';
 import { NO_TERMS, type CallFacts } from './caller-facts';
 import { loadCallCandidates, type RoutingRequest, type CallCandidates } from './candidates';
-import type { Basis } from './engine/basis';
 import { copyWithBids } from './engine/bids';
-import type { CallColumns } from './engine/decide';
 import type { Candidate } from './engine/candidate';
+import type { Basis } from './engine/explain';
 import type { CallSource } from './engine/source';
 import type { OfferSnapshot, Source } from './offer-snapshot';
 import type { CallerState } from './queries/call-state';
@@ -26,7 +25,6 @@ export interface RoutingContext {
   known_bids?: KnownBids | undefined;
   /** The part that decisions about the offer have in common. */
   basis: Basis;
-  callColumns: CallColumns | undefined;
   /** Rows of caps by the ids of their owners. */
   caps: Pick<OfferSnapshot, 'caps_of_buyers' | 'caps_of_groups'>;
   webhooks: readonly PreDialWebhook[];
@@ -79,7 +77,7 @@ export async function loadRoutingBatch(
 
 function buildContext(
   source: Source,
-  { candidates, basis, callColumns, snapshot, caller }: CallCandidates,
+  { candidates, basis, snapshot, caller }: CallCandidates,
   knownBids: KnownBids | undefined,
 ): RoutingContext | undefined {
   const facts = buildFacts(source, caller);
@@ -89,8 +87,6 @@ function buildContext(
     candidates: knownBids ? copyWithBids(candidates, knownBids.storedBids) : candidates,
     known_bids: knownBids,
     basis,
-    // Columns hold the buyers without their bids.
-    callColumns: knownBids ? undefined : callColumns,
     caps: snapshot,
     webhooks: snapshot.webhooks,
     needs: snapshot.needs,

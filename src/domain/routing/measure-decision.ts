@@ -1,5 +1,5 @@
 import { buyersPassedOver, routingDecisions } from '../../platform/telemetry/metrics';
-import type { StoredDecision } from './engine/decision';
+import type { StoredDecision } from './engine/explain';
 
 /** Counts a recorded decision. A later rollback does not undo the count. */
 export function measureDecision({ action, reason, faults }: StoredDecision): void {

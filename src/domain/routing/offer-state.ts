@@ -1,7 +1,6 @@
 import type { CapCache } from '../caps/cap-cache';
-import { buildBasis, type Basis } from './engine/basis';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
-import { updateColumns, buildColumns, type CandidateColumns } from './engine/lineup';
+import { buildBasis, type Basis } from './engine/explain';
 import { buildPlainCandidates, type OfferSnapshot } from './offer-snapshot';
 
 // The buyers of an offer within one minute: their settings, and the state that calls have changed.
@@ -10,8 +9,6 @@ export interface OfferState {
   /** The candidates as last read. An array that was returned is never changed. */
   current: readonly Candidate[];
   basis: Basis;
-  /** Columns of `current`. */
-  columns: CandidateColumns | undefined;
   /** Indexes of candidates by the ids of their buyers. */
   indexByBuyerId: ReadonlyMap<number, number>;
   /** Groups as last read, by their rows of caps. */
@@ -21,15 +18,13 @@ export interface OfferState {
 /** The cache must hold the state of all caps of the offer. */
 export function buildOfferState(snapshot: OfferSnapshot, caps: CapCache, now: Date): OfferState {
   const plain = buildPlainCandidates(snapshot, now);
-  const basis = getBasis(snapshot, plain);
   const state: OfferState = {
     current: plain,
-    basis,
-    columns: buildColumns(plain, basis, now),
+    basis: getBasis(snapshot, plain),
     indexByBuyerId: new Map(plain.map(({ id }, index) => [id, index])),
     groups: new Map(snapshot.groups.map(({ limit_id, group }) => [limit_id, group])),
   };
-  applyCapChanges(snapshot, state, { caps, added: listLimitIds(snapshot), now });
+  applyCapChanges(snapshot, state, { caps, added: listLimitIds(snapshot) });
   return state;
 }
 
@@ -52,10 +47,9 @@ function getBasis(snapshot: OfferSnapshot, plain: readonly Candidate[]): Basis {
 export function applyCapChanges(
   { indexByLimitId }: OfferSnapshot,
   state: OfferState,
-  { caps, added, now }: { caps: CapCache; added: readonly number[]; now: Date },
+  { caps, added }: { caps: CapCache; added: readonly number[] },
 ): void {
   let current: Candidate[] | undefined;
-  const replaced: number[] = [];
   const changedGroups = new Map<number, CandidateGroup>();
   for (const limitId of added) {
     const capState = caps.getState(limitId);
@@ -64,7 +58,6 @@ export function applyCapChanges(
     if (index !== undefined) {
       current ??= [...state.current];
       current[index] = copyCandidate(current[index]!, capState);
-      replaced.push(index);
       continue;
     }
     const group = state.groups.get(limitId);
@@ -73,30 +66,18 @@ export function applyCapChanges(
     state.groups.set(limitId, changed);
     changedGroups.set(changed.id, changed);
   }
-  if (changedGroups.size > 0) {
-    current ??= [...state.current];
-    replaced.push(...applyGroups(current, changedGroups));
-  }
-  if (!current) return;
-  state.current = current;
-  state.columns &&= updateColumns(state.columns, current, {
-    indexes: replaced,
-    basis: state.basis,
-    now,
-  });
+  if (current) state.current = current;
+  if (changedGroups.size > 0) state.current = replaceGroups(state.current, changedGroups);
 }
 
-/** Replaces changed groups in their members, and returns the indexes of these. */
-function applyGroups(
-  candidates: Candidate[],
+const replaceGroups = (
+  candidates: readonly Candidate[],
   changed: ReadonlyMap<number, CandidateGroup>,
-): number[] {
-  const indexes: number[] = [];
-  candidates.forEach((candidate, index) => {
-    if (!candidate.groups.some(({ id }) => changed.has(id))) return;
-    const groups = candidate.groups.map((group) => changed.get(group.id) ?? group);
-    candidates[index] = copyCandidate(candidate, { groups });
-    indexes.push(index);
-  });
-  return indexes;
-}
+): Candidate[] =>
+  candidates.map((candidate) =>
+    candidate.groups.some(({ id }) => changed.has(id))
+      ? copyCandidate(candidate, {
+          groups: candidate.groups.map((group) => changed.get(group.id) ?? group),
+        })
+      : candidate,
+  );

@@ -6,7 +6,7 @@ import type { TokenSource } from '../../platform/tokens/substitute';
 import { askBidders, type BidQuestion, type BidAnswer } from './ask-bidders';
 import { askWebhooks, type CallToDial, type Edges, type Question } from './ask-webhooks';
 import type { Veto } from './engine/eligibility';
-import type { Member } from './engine/route';
+import type { Member } from './engine/order';
 import { ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, SET_CALL_OF_LOGS } from './queries/pre-dial-webhooks';
 import type { PreDialWebhook } from './read-pre-dial-webhooks';
 import { newSeed } from './seed';

@@ -7,8 +7,8 @@ import { buildCapUsages, toSlots, toUsageRows, type CapUsage } from './cap-usage
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
 import type { Refusal } from './engine/eligibility';
 import type { ChosenBuyers } from './engine/reserved-choice';
-import { decide, type Evaluation } from './engine/decide';
-import type { Member, RouteFacts } from './engine/route';
+import { evaluate, type Evaluation, type RouteFacts } from './engine/evaluate';
+import { pickFirst, type Member } from './engine/order';
 import type { RoutingContext } from './load-routing';
 import type { PreDialCheckRequired } from './pre-dial-webhooks';
 import { sourceCapFault, type SourceFault } from './engine/source';
@@ -63,11 +63,7 @@ export type TakeOutcome<T> = { kind: 'done'; result: T } | NoRoom;
  * left out, and the rest is routed again with the same draws.
  */
 export async function chooseBuyers<T>(
-  {
-    candidates,
-    caps,
-    callColumns,
-  }: Pick<RoutingContext, 'candidates' | 'caps'> & Partial<Pick<RoutingContext, 'callColumns'>>,
+  { candidates, caps }: Pick<RoutingContext, 'candidates' | 'caps'>,
   {
     findRequiredCheck,
     findRequiredBids,
@@ -82,15 +78,16 @@ export async function chooseBuyers<T>(
     const current = applyFailures(candidates, failures);
     const bidsRequired = findRequiredBids?.(current);
     if (bidsRequired) return bidsRequired;
-    const evaluation = decide(current, facts, failures.size === 0 ? callColumns : undefined);
-    const members = evaluation.first?.members ?? [];
+    const evaluation = evaluate(current, facts);
+    const first = pickFirst(evaluation);
+    const members = first?.members ?? [];
     const check = members.length > 0 ? findRequiredCheck(members) : undefined;
     if (check) return check;
     const counts = members.length > 0 || chargeSourceWhenUnrouted;
     const choice: BuyerChoice = {
       evaluation,
       members,
-      usages: counts ? buildCapUsages(evaluation.first, caps, facts) : [],
+      usages: counts ? buildCapUsages(first, caps, facts) : [],
       source_hold: computeSourceHold(facts, members),
       refused: facts.refused,
     };

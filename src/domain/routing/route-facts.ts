@@ -6,7 +6,7 @@ import { buildCallBids } from './bidding';
 import type { CallFacts } from './caller-facts';
 import type { Candidate } from './engine/candidate';
 import type { Refusal } from './engine/eligibility';
-import type { RouteFacts } from './engine/route';
+import type { RouteFacts } from './engine/evaluate';
 import {
   toSourceBuyers,
   buildSourceCaps,

@@ -1,10 +1,5 @@
-import {
-  route,
-  type Choice,
-  type Considered,
-  type Member,
-  type RouteFacts,
-} from '../routing/engine/route';
+import { evaluate, type Evaluation, type RouteFacts } from '../routing/engine/evaluate';
+import { pickFirst, type FirstChoice, type Member } from '../routing/engine/order';
 import type { Pending } from './caps';
 import type { Owner, Slot } from './ledger';
 import type { ReplayState, Source } from './replay-state';
@@ -27,17 +22,17 @@ export function reserveBuyers(
   state: ReplayState,
   facts: RouteFacts,
   now: Date,
-): { dialed: Dialed[]; considered: readonly Considered[] } {
+): { dialed: Dialed[]; evaluation: Evaluation } {
   for (;;) {
-    const { choices, considered } = route(state.candidates, facts);
-    const [choice] = choices;
+    const evaluation = evaluate(state.candidates, facts);
+    const choice = pickFirst(evaluation);
     const dialed = choice ? reserveChoice(state, choice, now) : [];
-    if (!choice || dialed.length > 0) return { dialed, considered };
+    if (!choice || dialed.length > 0) return { dialed, evaluation };
   }
 }
 
 /** Reserves the group's caps, then the buyers'. An owner without room is marked as used up. */
-function reserveChoice(state: ReplayState, { members, group }: Choice, now: Date): Dialed[] {
+function reserveChoice(state: ReplayState, { members, group }: FirstChoice, now: Date): Dialed[] {
   const groupId = (group ?? members[0]!.group)?.id;
   const groupSlot =
     groupId === undefined

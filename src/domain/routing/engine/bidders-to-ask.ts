@@ -1,7 +1,6 @@
 import { bidFault } from './bids';
-import type { Candidate } from './candidate';
+import { bestGroup, findTier, ringsAtOnce, type Candidate } from './candidate';
 import { eligibilityCheck, type Facts } from './eligibility';
-import { findTier, bestGroup } from './route';
 
 /**
  * Selects the bidders to ask now, all at once: those that only lack a bid and could come first. A
@@ -34,13 +33,10 @@ export function selectBidders(
   );
 }
 
-const findSimultaneousGroup = (candidate: Candidate) => {
+const toEffectiveTier = (candidate: Candidate): number => {
   const group = bestGroup(candidate);
-  return group?.dial_buyers_type === 'simultaneously' ? group : undefined;
+  return ringsAtOnce(group) ? group.tier : findTier(candidate);
 };
 
-const toEffectiveTier = (candidate: Candidate): number =>
-  findSimultaneousGroup(candidate)?.tier ?? findTier(candidate);
-
 const isOrderedByBid = (candidate: Candidate): boolean =>
-  candidate.route_by_type === 'revenue' && !findSimultaneousGroup(candidate);
+  candidate.route_by_type === 'revenue' && !ringsAtOnce(bestGroup(candidate));
