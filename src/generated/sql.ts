@@ -4133,6 +4133,16 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'money.open_conversions': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      at: Date | string | null;
+    };
+    row: {
+      conversions: unknown;
+    };
+  };
   'numbers.assign_dial_number': {
     params: {
       now: Date | string | null;
@@ -5627,21 +5637,6 @@ export interface SqlTypes {
       buyers: unknown;
     };
   };
-  'routing.buyers_of_offers': {
-    params: {
-      indexes: readonly (number | string | bigint)[] | string | null;
-      company_ids: readonly (number | string | bigint)[] | string | null;
-      offer_ids: readonly (number | string | bigint)[] | string | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-      now: Date | string | null;
-    };
-    row: {
-      company_id: string;
-      offer_id: string;
-      lists: unknown;
-      facts: unknown;
-    };
-  };
   'routing.call_state': {
     params: {
       numbers: readonly (number | string | bigint)[] | string | null;
@@ -5875,16 +5870,6 @@ export interface SqlTypes {
       fallback_message: string | null;
       fallback_number: string | null;
       abandoned_message: string | null;
-    };
-  };
-  'routing.open_conversions': {
-    params: {
-      company_id: number | string | bigint | null;
-      buyer_id: number | string | bigint | null;
-      at: Date | string | null;
-    };
-    row: {
-      conversions: unknown;
     };
   };
   'routing.past_calls': {

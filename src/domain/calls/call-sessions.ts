@@ -4,7 +4,7 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
 import { Json } from '../../api/reply/reply';
 import type { DecidedBuyer, Decision } from '../routing/engine/explain';
-import { runWithPreDialChecks } from '../routing/pre-dial-webhooks';
+import { runWithPreDialChecks } from '../routing/pre-dial';
 import { startCall } from './start';
 import { findAgentId } from './describe-call';
 import { explainRouting } from './explain-routing';

@@ -1,7 +1,7 @@
 import type { Usage } from '../caps/caps';
 import { recordUsage } from '../caps/record-usage';
 import type { Statements } from '../../data/db';
-import { loadConversions, type PayingConversion } from '../routing/caller-facts';
+import { loadConversions, type PayingConversion } from '../money/load-conversions';
 import { computePayout } from '../money/engine/payout';
 import { toOrigin } from '../routing/route-facts';
 import { combineNeeds } from '../../platform/tokens/filter-needs';

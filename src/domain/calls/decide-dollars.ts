@@ -1,4 +1,4 @@
-import type { PayingConversion } from '../routing/caller-facts';
+import type { PayingConversion } from '../money/load-conversions';
 import { cents, computePayout, type PayoutTables } from '../money/engine/payout';
 import type { CallOrigin } from '../routing/route-facts';
 import { pairTokens } from '../../platform/tokens/filters';

@@ -5,11 +5,10 @@ import type { Db } from '../../data/db';
 import type { Caller as Asker } from '../../api/auth/caller';
 import { mayUse } from '../../api/access/field-permissions';
 import type { Decision } from '../routing/engine/explain';
-import { loadRouting, type Caller, type RoutingContext } from '../routing/load-routing';
+import { loadRouting, type Caller, type RoutingContext } from '../routing/context';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { callerNumber } from '../../data/phone/caller-number';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
-import { newSeed } from '../routing/seed';
 import { findOffer, readCaller, readTokens } from './read-incoming-call';
 import { explain } from './outcome';
 
@@ -46,7 +45,7 @@ export async function explainRouting(
   const lead = await readableLead(db, asker, facts);
   const routingFacts = await loadRouteFacts(db, context, {
     now: at,
-    seed: call.seed || newSeed(),
+    seed: call.seed || undefined,
     caller_number: numberOfCaller,
     tokens: { ...lead?.data, ...readTokens(call.tokens) },
     origin: {

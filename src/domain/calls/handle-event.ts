@@ -7,7 +7,7 @@ import {
   isCheckRequired,
   type PreDialCheckRequired,
   type PreDialState,
-} from '../routing/pre-dial-webhooks';
+} from '../routing/pre-dial';
 import { readCallState, toSession, type CallState } from './call-state';
 import { retryOnPaymentConflict } from './convert-call';
 import {

@@ -2,11 +2,14 @@ import type { Reference } from '../../data/records';
 import type { Statements } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { readCountry } from '../../data/phone/area-codes';
-import type { RoutingRequest } from '../routing/candidates';
 import type { RouteFacts } from '../routing/engine/evaluate';
-import type { CallFacts } from '../routing/caller-facts';
-import { toSource, type RoutingContext } from '../routing/load-routing';
-import type { PreDialState } from '../routing/pre-dial-webhooks';
+import {
+  toSource,
+  type CallFacts,
+  type RoutingContext,
+  type RoutingRequest,
+} from '../routing/context';
+import type { PreDialState } from '../routing/pre-dial';
 import type { AttemptRow, CallRow } from './read-call';
 import type { NewCall, NewEvent, Round } from './record-call';
 import { loadFactsForCall } from './route-call';

@@ -1,7 +1,8 @@
 import { dialsAsOne } from '../../platform/carriers/carrier';
 import { uuidv7 } from '../../data/uuid';
+import { buyersPassedOver, routingDecisions } from '../../platform/telemetry/metrics';
 import type { CallToDial } from '../routing/ask-webhooks';
-import type { CallFacts } from '../routing/caller-facts';
+import type { CallFacts } from '../routing/context';
 import type { Candidate } from '../routing/engine/candidate';
 import type { Refusal } from '../routing/engine/eligibility';
 import { evaluate, type RouteFacts } from '../routing/engine/evaluate';
@@ -11,6 +12,7 @@ import {
   type Action,
   type Basis,
   type Decision,
+  type StoredDecision,
   type Verdict,
 } from '../routing/engine/explain';
 import type { DialBuyer } from '../routing/engine/instruction';
@@ -143,6 +145,13 @@ export function explain(
     caps: [],
   });
   return buildDecision(verdict, evaluation);
+}
+
+/** Counts a recorded decision. A later rollback does not undo the count. */
+export function measureDecision({ action, reason, faults }: StoredDecision): void {
+  routingDecisions.inc({ action, reason: reason ?? 'none' });
+  // `faults` has one entry for each reason, not for each buyer.
+  for (const fault of faults) buyersPassedOver.inc({ reason: fault.reason }, fault.ids.length);
 }
 
 function buildEvents(

@@ -1,12 +1,16 @@
 import type { HeldSlot } from '../caps/caps';
 import type { FullCaps } from '../caps/engine/used-up-cap';
 import type { Db } from '../../data/db';
-import { toUsageRows, type CapUsage } from '../routing/cap-usage';
 import type { CandidateBid } from '../routing/engine/candidate';
 import type { Basis, StoredDecision } from '../routing/engine/explain';
 import type { DialBuyer } from '../routing/engine/instruction';
 import type { AttemptStatus } from '../routing/engine/progress';
-import type { BuyerChoice, NoRoom } from '../routing/reserve-buyers';
+import {
+  toUsageRows,
+  type BuyerChoice,
+  type CapUsage,
+  type NoRoom,
+} from '../routing/reserve-buyers';
 import { BEGIN_CALLS, TRY_BEGIN_CALL } from './queries/begin-calls';
 import { INSERT_EVENT, START_ROUND } from './queries/record-call';
 

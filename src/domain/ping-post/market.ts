@@ -1,12 +1,11 @@
 import type { Schemas } from '../../platform/contract/contract';
 import type { Statements } from '../../data/db';
 import { notFound } from '../../platform/errors';
-import { buildBidQuestion, applyBids } from '../routing/bidding';
+import { buildBidQuestion, applyBids } from '../routing/bids';
 import type { RouteFacts } from '../routing/engine/evaluate';
-import { loadRouting, type RoutingContext } from '../routing/load-routing';
-import type { PreDialCheckRequired, PreDialState } from '../routing/pre-dial-webhooks';
+import { loadRouting, type RoutingContext } from '../routing/context';
+import type { PreDialCheckRequired, PreDialState } from '../routing/pre-dial';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
-import { newSeed } from '../routing/seed';
 import type { Data } from '../../platform/tokens/lead-data';
 import { findForwardingNumber, loadBids, type Bid, type Terms } from './ping-record';
 import { type Candidate } from '../routing/engine/candidate';
@@ -78,7 +77,6 @@ export async function openMarket(
   const { facts } = context;
   const routingFacts = await loadRouteFacts(db, context, {
     now,
-    seed: newSeed(),
     caller_number,
     tokens: { ...facts.lead?.data, ...tokens },
     origin: { ...NO_ORIGIN, traffic_source_id, sub_id },

@@ -4,11 +4,7 @@ import { uuidv7 } from '../../data/uuid';
 import type { SellersEndpoint } from '../../api/auth/scheme';
 import { orderChoices } from '../routing/engine/order';
 import { reserveBuyers } from '../routing/reserve-buyers';
-import {
-  isCheckRequired,
-  type PreDialCheckRequired,
-  type PreDialState,
-} from '../routing/pre-dial-webhooks';
+import { isCheckRequired, type PreDialCheckRequired, type PreDialState } from '../routing/pre-dial';
 import {
   computeHoldEnd,
   INVALID,

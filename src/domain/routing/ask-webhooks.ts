@@ -13,7 +13,7 @@ import type { TokenSource } from '../../platform/tokens/substitute';
 import type { Veto } from './engine/eligibility';
 import type { Member } from './engine/order';
 import { INSERT_PRE_DIAL_LOGS } from './queries/pre-dial-webhooks';
-import type { PreDialWebhook } from './read-pre-dial-webhooks';
+import type { PreDialWebhook } from './queries/pre-dial-webhooks';
 
 export type Edges = Pick<Deps, 'request' | 'pepper' | 'clock'>;
 

@@ -9,7 +9,7 @@ import {
   isCheckRequired,
   type PreDialCheckRequired,
   type PreDialState,
-} from '../routing/pre-dial-webhooks';
+} from '../routing/pre-dial';
 
 export interface DialEnd {
   call: Reference;

@@ -4,7 +4,7 @@ import { readIncomingCall } from '../../domain/calls/read-incoming-call';
 import type { CallSession } from '../../domain/calls/session';
 import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
-import { isCheckRequired } from '../../domain/routing/pre-dial-webhooks';
+import { isCheckRequired } from '../../domain/routing/pre-dial';
 import { createChances, choose, type PlannedCall } from './busy-plan';
 import type { BusyIds } from './busy-setup';
 
