@@ -5765,14 +5765,6 @@ export interface SqlTypes {
       deleted: number;
     };
   };
-  'routing.expire_reservations': {
-    params: {
-      now: Date | string | null;
-    };
-    row: {
-      n: number;
-    };
-  };
   'routing.find_reservation': {
     params: {
       caller_number: number | string | bigint | null;
@@ -5941,7 +5933,18 @@ export interface SqlTypes {
       bids: string | object | null;
       failures: string | object | null;
     };
-    row: object;
+    row: {
+      record_bids: string;
+    };
+  };
+  'routing.release_expired': {
+    params: {
+      now: Date | string | null;
+      most: number | string | bigint | null;
+    };
+    row: {
+      n: number;
+    };
   };
   'routing.release_reservation': {
     params: {

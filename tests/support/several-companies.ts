@@ -103,7 +103,6 @@ export const EXCEPTIONS: readonly Exception[] = [
       'outreach.mark_numbers_assigned',
       'outreach.record_calls',
       'outreach.release_leads',
-      'routing.expire_reservations',
       'webhooks.claim_queues',
       'webhooks.write_results',
     ],
