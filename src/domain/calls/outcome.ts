@@ -15,7 +15,7 @@ import {
   type StoredDecision,
   type Verdict,
 } from '../routing/engine/explain';
-import type { DialBuyer } from '../routing/engine/instruction';
+import type { DialBuyer } from '../routing/engine/progress';
 import { pickFirst, type Member } from '../routing/engine/order';
 import type { ChosenBuyers } from '../routing/engine/reserved-choice';
 import type { CallRow } from './read-call';

@@ -8,8 +8,7 @@ import {
   type StoredBasis,
   type StoredDecision,
 } from '../routing/engine/explain';
-import type { DialBuyer } from '../routing/engine/instruction';
-import type { AttemptState } from '../routing/engine/progress';
+import type { AttemptState, DialBuyer } from '../routing/engine/progress';
 import {
   FIND_ATTEMPT_OF_LEG,
   FIND_CALL_BY_SID,

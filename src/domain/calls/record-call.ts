@@ -3,8 +3,7 @@ import type { FullCaps } from '../caps/engine/used-up-cap';
 import type { Db } from '../../data/db';
 import type { CandidateBid } from '../routing/engine/candidate';
 import type { Basis, StoredDecision } from '../routing/engine/explain';
-import type { DialBuyer } from '../routing/engine/instruction';
-import type { AttemptStatus } from '../routing/engine/progress';
+import type { AttemptStatus, DialBuyer } from '../routing/engine/progress';
 import {
   toUsageRows,
   type BuyerChoice,

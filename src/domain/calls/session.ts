@@ -1,7 +1,11 @@
 import { findDialLimit } from '../../platform/carriers/carrier';
 import type { Statements } from '../../data/db';
-import { buildInstruction, type DialBuyer, type Instruction } from '../routing/engine/instruction';
-import { isOpen } from '../routing/engine/progress';
+import {
+  buildInstruction,
+  isOpen,
+  type DialBuyer,
+  type Instruction,
+} from '../routing/engine/progress';
 import { readAttempts, type AttemptRow, type CallRow } from './read-call';
 import { loadOfferWords, type OfferTerms, type OfferWords } from '../routing/context';
 

@@ -24,7 +24,7 @@ import type { BidPaths } from './read-bid';
 // stored bid are asked like pre-dial webhooks (pre-dial.ts): all at once, while no lock is held.
 
 /** A bidder that fails this often within a minute is left out for so many seconds. */
-export const BREAKER = { failures: 5, rest_seconds: 60 };
+const BREAKER = { failures: 5, rest_seconds: 60 };
 
 export interface Bidder extends Secrets {
   id: number;

@@ -123,7 +123,7 @@ function computeSourceHold(
 }
 
 /** Reserves the caps of a choice in an open transaction, which also records the outcome. */
-export const reserveInTransaction =
+const reserveInTransaction =
   (db: Statements, now: Date) =>
   async ({
     evaluation,
@@ -234,7 +234,7 @@ export const toHeldUsage = (members: readonly Member[]): HeldUsage => ({
  * Builds the usage of a call: of the caps of the dialed group, the buyers, and the source. A call
  * that came in earlier has used its part of the source. Pure.
  */
-export function buildCapUsages(
+function buildCapUsages(
   first: FirstChoice | undefined,
   caps: RoutingContext['caps'],
   facts: Pick<RouteFacts, 'spacing_seconds' | 'source_caps' | 'refused'>,

@@ -119,7 +119,7 @@ function buildOwnFaultCheck(facts: Facts): (candidate: Candidate) => Fault | und
   };
 }
 
-export function memoize<Argument, Result>(
+function memoize<Argument, Result>(
   work: (argument: Argument) => Result,
 ): (argument: Argument) => Result {
   let last: Argument | undefined;
@@ -175,7 +175,7 @@ function suppressedFault({ suppressed_by }: Candidate): Fault {
 /** Candidates share filter lists, and keep them from one call to the next. */
 const compiled = new WeakMap<readonly string[], ReturnType<typeof compileFilter>[]>();
 
-export function filterFault(
+function filterFault(
   filters: Candidate['record_token_filter_list'],
   tokens: TokenSource,
 ): Fault | undefined {
