@@ -10,7 +10,7 @@ import { findAgentId } from './describe-call';
 import { explainRouting } from './explain-routing';
 import { handleCallEvent } from './handle-event';
 import { readCall, readDecisions, readKeyPresses } from './read-call';
-import { readIncomingCall } from './read-incoming-call';
+import { readIncomingCall } from './receive';
 import { readSession, type CallSession } from './session';
 
 /**

@@ -9,7 +9,7 @@ import { loadRouting, type Caller, type RoutingContext } from '../routing/contex
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { callerNumber } from '../../data/phone/caller-number';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
-import { findOffer, readCaller, readTokens } from './read-incoming-call';
+import { findOffer, readCaller, readTokens } from './receive';
 import { explain } from './outcome';
 
 export interface PossibleCall {

@@ -59,7 +59,7 @@ export const loadFactsForCall = (
   loadRouteFacts(db, context, {
     ...turn,
     caller_number: call.caller_number,
-    // Includes tokens of a lead of another source, which are not the call's (new-call.ts).
+    // Includes tokens of a lead of another source, which are not the call's (receive.ts).
     tokens: { ...context.facts.lead?.data, ...call.token_values },
     origin: call,
     max_legs: findMaxLegs(call.carrier),

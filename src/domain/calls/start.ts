@@ -15,11 +15,11 @@ import {
   buildNewCall,
   buildNewSession,
   buildStartEvents,
+  findOffer,
   type IncomingCall,
-} from './new-call';
+} from './receive';
 import { buildRound, measureDecision } from './outcome';
 import { findCall, readCall, type CallRow } from './read-call';
-import { findOffer } from './read-incoming-call';
 import {
   startCalls,
   startSingleCall,

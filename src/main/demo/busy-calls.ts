@@ -1,6 +1,6 @@
 import { startCall } from '../../domain/calls/start';
 import { handleCallEvent, type ReportedEvent } from '../../domain/calls/handle-event';
-import { readIncomingCall } from '../../domain/calls/read-incoming-call';
+import { readIncomingCall } from '../../domain/calls/receive';
 import type { CallSession } from '../../domain/calls/session';
 import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
