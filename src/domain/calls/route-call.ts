@@ -2,7 +2,7 @@ import { canWhisper, findMaxLegs } from '../../platform/carriers/carrier';
 import type { Db, Statements } from '../../data/db';
 import { buildBidQuestion, applyBids } from '../routing/bids';
 import type { AttemptStatus } from '../routing/engine/progress';
-import type { RouteFacts } from '../routing/engine/evaluate';
+import type { Evaluation, RouteFacts } from '../routing/engine/evaluate';
 import type { Member } from '../routing/engine/order';
 import { loadRouting, toSource, type RoutingContext } from '../routing/context';
 import {
@@ -142,7 +142,7 @@ export function buildChecks(
     chargeSourceWhenUnrouted: true,
     findRequiredBids:
       preDial &&
-      ((candidates: RoutingContext['candidates']) =>
-        buildBidQuestion({ candidates, known_bids }, routingFacts, { call })),
+      known_bids &&
+      ((evaluation: Evaluation) => buildBidQuestion(known_bids, evaluation, { call })),
   };
 }

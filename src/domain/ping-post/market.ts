@@ -2,7 +2,7 @@ import type { Schemas } from '../../platform/contract/contract';
 import type { Statements } from '../../data/db';
 import { notFound } from '../../platform/errors';
 import { buildBidQuestion, applyBids } from '../routing/bids';
-import type { RouteFacts } from '../routing/engine/evaluate';
+import { evaluate, type RouteFacts } from '../routing/engine/evaluate';
 import { loadRouting, type RoutingContext } from '../routing/context';
 import type { PreDialCheckRequired, PreDialState } from '../routing/pre-dial';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
@@ -101,7 +101,10 @@ export async function openMarket(
     lead_id: leadId,
     token_values: tokens,
   };
-  const bidsRequired = buildBidQuestion(context, routingFacts, { call, all: true });
+  const { known_bids } = context;
+  const bidsRequired =
+    known_bids &&
+    buildBidQuestion(known_bids, evaluate(context.candidates, routingFacts), { call, all: true });
   if (bidsRequired) return bidsRequired;
   const number = await findForwardingNumber(db, { offer_id, traffic_source_id });
   const candidates = context.candidates.filter(

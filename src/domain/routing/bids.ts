@@ -15,7 +15,7 @@ import { selectBidders } from './engine/bidders-to-ask';
 import type { Candidate, CandidateBid } from './engine/candidate';
 import { computePayout, type PayoutTables } from '../money/engine/payout';
 import type { Fault } from './engine/reasons';
-import type { RouteFacts } from './engine/evaluate';
+import type { Evaluation } from './engine/evaluate';
 import type { CallToDial } from './ask-webhooks';
 import { BIDDERS, KNOWN_BIDS } from './queries/bids';
 import type { BidPaths } from './read-bid';
@@ -237,23 +237,22 @@ export interface BiddingCall {
  * none.
  */
 export function buildBidQuestion(
-  { candidates, known_bids }: BidContext,
-  facts: RouteFacts,
+  knownBids: KnownBids,
+  evaluation: Evaluation,
   { call, all = false }: BiddingCall,
 ): BidsRequired | undefined {
-  if (!known_bids) return undefined;
-  const bidders = selectBidders(candidates, facts, { all }).map((candidate) => ({
+  const bidders = selectBidders(evaluation, { all }).map((candidate) => ({
     candidate,
-    bidder: known_bids.bidders.get(candidate.id)!,
+    bidder: knownBids.bidders.get(candidate.id)!,
   }));
   if (bidders.length === 0) return undefined;
   return {
     kind: 'pre_dial_check_required',
     question: {
       call,
-      tokens: facts.tokens,
+      tokens: evaluation.facts.tokens,
       bidders,
-      policy: known_bids.policy,
+      policy: knownBids.policy,
       needsStoredBids: all,
     },
   };

@@ -31,8 +31,7 @@ interface Checks {
    * Returns the check that asks bidders; undefined when none must be asked. Absent when bidders
    * cannot be asked.
    */
-  findRequiredBids?:
-    ((candidates: readonly Candidate[]) => PreDialCheckRequired | undefined) | undefined;
+  findRequiredBids?: ((evaluation: Evaluation) => PreDialCheckRequired | undefined) | undefined;
   /** Makes the caps of the source count the call even when no buyer can take it. */
   chargeSourceWhenUnrouted?: boolean;
 }
@@ -86,9 +85,9 @@ export async function chooseBuyers<T>(
   let facts: RouteFacts = initialFacts;
   for (let tries = 0; tries <= MAX_EXTRA_ATTEMPTS + candidates.length; tries++) {
     const current = applyFailures(candidates, failures);
-    const bidsRequired = findRequiredBids?.(current);
-    if (bidsRequired) return bidsRequired;
     const evaluation = evaluate(current, facts);
+    const bidsRequired = findRequiredBids?.(evaluation);
+    if (bidsRequired) return bidsRequired;
     const first = pickFirst(evaluation);
     const members = first?.members ?? [];
     const check = members.length > 0 ? findRequiredCheck(members) : undefined;

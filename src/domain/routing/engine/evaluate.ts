@@ -24,7 +24,7 @@ export interface RingingGroup {
 /** Which candidates can take a call, and why others cannot; their order is made by order.ts. */
 export interface Evaluation {
   candidates: readonly Candidate[];
-  facts: Pick<RouteFacts, 'seed' | 'first_buyer_id'>;
+  facts: RouteFacts;
   /** By the index of the candidate; undefined when it can take the call. */
   faults: readonly (Fault | undefined)[];
   /** Buyers that can take the call and are dialed one at a time. */

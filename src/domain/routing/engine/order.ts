@@ -1,6 +1,6 @@
 import { bestGroup, findTier, type Candidate, type CandidateGroup } from './candidate';
 import { compareDrawn, drawBy, toDrawKey, type Drawn } from './draw';
-import type { Evaluation, RingingGroup } from './evaluate';
+import type { Evaluation, RingingGroup, RouteFacts } from './evaluate';
 
 // The order in which buyers that can take a call are tried: the one that goes first, then by tier,
 // within a tier by the draw. A call needs the first choice, an explanation all of them.
@@ -77,7 +77,7 @@ const toGroupChoice = ({ group, buyers }: RingingGroup): Choice => ({
 /** Sorts in place and sets `share` and `draw`, since a call has as many choices as buyers. */
 export function sortChoices<Each extends ChoiceToOrder>(
   choices: Each[],
-  { seed, first_buyer_id }: Evaluation['facts'],
+  { seed, first_buyer_id }: Pick<RouteFacts, 'seed' | 'first_buyer_id'>,
 ): Each[] {
   const draw = drawBy(seed);
   const sums = new Map<number, number>();
