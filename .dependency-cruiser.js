@@ -104,7 +104,6 @@ module.exports = {
           '^src/$1/',
           '^src/domain/(caps|money)/queries/',
           '^src/domain/leads/queries/record-leads',
-          '^src/domain/routing/queries/caller-facts',
         ],
       },
     },

@@ -4020,6 +4020,16 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'money.open_conversions': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      at: Date | string | null;
+    };
+    row: {
+      conversions: unknown;
+    };
+  };
   'numbers.assign_dial_number': {
     params: {
       now: Date | string | null;
@@ -5514,21 +5524,6 @@ export interface SqlTypes {
       buyers: unknown;
     };
   };
-  'routing.buyers_of_offers': {
-    params: {
-      indexes: readonly (number | string | bigint)[] | string | null;
-      company_ids: readonly (number | string | bigint)[] | string | null;
-      offer_ids: readonly (number | string | bigint)[] | string | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-      now: Date | string | null;
-    };
-    row: {
-      company_id: string;
-      offer_id: string;
-      lists: unknown;
-      facts: unknown;
-    };
-  };
   'routing.call_state': {
     params: {
       numbers: readonly (number | string | bigint)[] | string | null;
@@ -5657,14 +5652,6 @@ export interface SqlTypes {
       deleted: number;
     };
   };
-  'routing.expire_reservations': {
-    params: {
-      now: Date | string | null;
-    };
-    row: {
-      n: number;
-    };
-  };
   'routing.find_reservation': {
     params: {
       caller_number: number | string | bigint | null;
@@ -5764,16 +5751,6 @@ export interface SqlTypes {
       abandoned_message: string | null;
     };
   };
-  'routing.open_conversions': {
-    params: {
-      company_id: number | string | bigint | null;
-      buyer_id: number | string | bigint | null;
-      at: Date | string | null;
-    };
-    row: {
-      conversions: unknown;
-    };
-  };
   'routing.past_calls': {
     params: {
       tokens: boolean | null;
@@ -5843,7 +5820,18 @@ export interface SqlTypes {
       bids: string | object | null;
       failures: string | object | null;
     };
-    row: object;
+    row: {
+      record_bids: string;
+    };
+  };
+  'routing.release_expired': {
+    params: {
+      now: Date | string | null;
+      most: number | string | bigint | null;
+    };
+    row: {
+      n: number;
+    };
   };
   'routing.release_reservation': {
     params: {

@@ -117,7 +117,7 @@ const LEADS: Effects = {
 };
 
 const EVENT = at('src/domain/calls/event-change.ts');
-const INCOMING = at('src/domain/calls/read-incoming-call.ts');
+const INCOMING = at('src/domain/calls/receive.ts');
 const UPDATE_CALL = at('src/domain/calls/update-call.ts');
 const CHANGE_DOLLARS = at('src/domain/money/engine/settle-changes.ts');
 const SIMULATION = at('src/domain/simulation/queries/setup.ts');

@@ -1,11 +1,56 @@
+import { createRequire } from 'node:module';
+import type { Db } from '../../src/data/db';
 import { recordUsage } from './record-usage';
-import { loadCallCandidates } from '../../src/domain/routing/candidates';
-import { loadCandidates } from '../../src/domain/routing/load-candidates';
+import * as Routing from '../../src/domain/routing/context';
+import type { Candidate } from '../../src/domain/routing/engine/candidate';
 import { evaluateCandidate, MONDAY } from './candidates';
 import { createRecord } from './records';
 import { openWorld } from './use-world';
 
 export const CALLER = '12125550199';
+
+const CACHES = ['context', 'snapshot'].map((name) =>
+  require.resolve(`../../src/domain/routing/${name}`),
+);
+
+/** The modules of routing as another process has them, with caches of its own. */
+export function loadInAnotherProcess(): typeof Routing {
+  const cachedModules = CACHES.map((path) => [path, require.cache[path]] as const);
+  for (const path of CACHES) Reflect.deleteProperty(require.cache, path);
+  const loaded = createRequire(__filename)(CACHES[0]!) as typeof Routing;
+  for (const [path, cachedModule] of cachedModules) require.cache[path] = cachedModule;
+  return loaded;
+}
+
+export interface Look {
+  db: Pick<Db, 'company_id' | 'key' | 'sql'> & Partial<Pick<Db, 'batched'>>;
+  offer: number | string;
+  number?: string;
+  now: Date;
+  /** The process that looks; by default this one, with what it has cached. */
+  process?: typeof Routing;
+}
+
+/** The buyers of an offer for a call; none when the company has no such offer. */
+export async function loadCandidates({
+  db,
+  offer,
+  number = CALLER,
+  now,
+  process = Routing,
+}: Look): Promise<readonly Candidate[]> {
+  const context = await process.loadRouting(db as Db, {
+    source: { offer_id: String(offer) },
+    number: Number(number),
+    traffic_source_id: null,
+    now,
+  });
+  return context?.candidates ?? [];
+}
+
+/** Reads them as a process does that has nothing cached. */
+export const loadUncachedCandidates = (look: Look): Promise<readonly Candidate[]> =>
+  loadCandidates({ ...look, process: loadInAnotherProcess() });
 
 /** Buyers and offers of a company, and the candidates that are read of them. */
 export async function candidateWorld() {
@@ -23,15 +68,10 @@ export async function candidateWorld() {
   const createOffer = (...buyerIds: number[]) => create('offers', { buyer_ids: buyerIds });
   /** Reads the candidates for calls, from the cache and what changed, and compares a full read. */
   const load = async (offer: number) => {
-    const call = {
-      source: { offer_id: String(offer) },
-      number: Number(CALLER),
-      traffic_source_id: null,
-    };
-    const [context] = await loadCallCandidates(db(), [call], clock.read());
-    const routed = context!.candidates;
-    expect(routed).toEqual(await loadCandidates(db(), offer, CALLER, clock.read()));
-    return routed;
+    const look = { db: db(), offer, now: clock.read() };
+    const candidates = await loadCandidates(look);
+    expect(candidates).toEqual(await loadUncachedCandidates(look));
+    return candidates;
   };
   const used = async (offer: number) => (await load(offer))[0]!.used_up;
   const reasons = async (offer: number) =>

@@ -1,6 +1,9 @@
 import type { Candidate, CandidateGroup } from '../../src/domain/routing/engine/candidate';
 import type { UsedUpCap } from '../../src/domain/caps/caps';
 import { evaluateEligibility } from '../../src/domain/routing/engine/eligibility';
+import { evaluate, type RouteFacts } from '../../src/domain/routing/engine/evaluate';
+import { buildDecision, type Verdict } from '../../src/domain/routing/engine/explain';
+import { orderChoices } from '../../src/domain/routing/engine/order';
 import { ownTokens } from '../../src/platform/tokens/substitute';
 
 export const NEW_YORK = 'America/New_York';
@@ -53,6 +56,19 @@ export const tokens = ownTokens({ state: 'TX', age: '40' });
 /** The eligibility of a buyer for a call with these tokens. */
 export const evaluateCandidate = (candidate: Candidate, now = MONDAY) =>
   evaluateEligibility(candidate, { now: new Date(now), tokens });
+
+/** The verdict of a call that these buyers get. */
+export const buildVerdict = (buyerIds: number[]): Verdict => ({
+  ...{ round: 1, at: MONDAY, seed: 'seed', offer_id: 1, action: 'dial', reason: null },
+  ...{ message: null, buyer_ids: buyerIds, bids: [], caps: [] },
+});
+
+/** The choices of a call in their order, and all candidates as an explanation shows them. */
+export function route(candidates: readonly Candidate[], facts: RouteFacts) {
+  const evaluation = evaluate(candidates, facts);
+  const { candidates: considered } = buildDecision(buildVerdict([]), evaluation);
+  return { choices: orderChoices(evaluation), considered };
+}
 
 /** A cap that is used up. */
 export const cap = (

@@ -1,6 +1,6 @@
 import type { CapOwner, HeldUsage, UsedUpCap } from '../../src/domain/caps/caps';
 import type { Db } from '../../src/data/db';
-import { toUsageRows } from '../../src/domain/routing/cap-usage';
+import { toUsageRows } from '../../src/domain/routing/reserve-buyers';
 import { pickUsedUpCap, type FullCaps } from '../../src/domain/caps/engine/used-up-cap';
 import { RESERVE_CAPS } from '../../src/domain/caps/queries/reserve-caps';
 import type { World } from './world';

@@ -103,7 +103,6 @@ export const EXCEPTIONS: readonly Exception[] = [
       'outreach.mark_numbers_assigned',
       'outreach.record_calls',
       'outreach.release_leads',
-      'routing.expire_reservations',
       'webhooks.claim_queues',
       'webhooks.write_results',
     ],
@@ -111,11 +110,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   {
     reason: 'outreach asks for the leads of a batch at once; a call asks for its own company',
     rules: ['company'],
-    statements: [
-      'routing.buyers_of_offers',
-      'value_lists.find_members',
-      'value_lists.find_user_ids',
-    ],
+    statements: ['value_lists.find_members', 'value_lists.find_user_ids'],
   },
   {
     reason: 'puts a row at the end of a queue, whose places have one order in the installation',

@@ -1,13 +1,13 @@
 import type { AnsweredBy } from '../../platform/carriers/carrier';
 import type { Db, Statements } from '../../data/db';
 import { notFound } from '../../platform/errors';
-import { loadOfferWords } from '../routing/caller-facts';
+import { loadOfferWords } from '../routing/context';
 import {
   runCheckedTransaction,
   isCheckRequired,
   type PreDialCheckRequired,
   type PreDialState,
-} from '../routing/pre-dial-webhooks';
+} from '../routing/pre-dial';
 import { AWAIT_PLACING, END_OUTBOUND, READ_OUTBOUND, RECORD_ANSWER } from './queries/outbound';
 import { lockCall, readCall, type CallRow } from './read-call';
 import { buildAbandonedEnd } from './outcome';

@@ -3,16 +3,14 @@ import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
 import { Json } from '../../api/reply/reply';
-import { buildDecision, type DecidedBuyer, type Decision } from '../routing/engine/decision';
-import { formatDecision } from '../routing/engine/explanation';
-import { listConsidered } from '../routing/engine/route';
-import { runWithPreDialChecks } from '../routing/pre-dial-webhooks';
+import type { DecidedBuyer, Decision } from '../routing/engine/explain';
+import { runWithPreDialChecks } from '../routing/pre-dial';
 import { startCall } from './start';
 import { findAgentId } from './describe-call';
 import { explainRouting } from './explain-routing';
 import { handleCallEvent } from './handle-event';
 import { readCall, readDecisions, readKeyPresses } from './read-call';
-import { readIncomingCall } from './read-incoming-call';
+import { readIncomingCall } from './receive';
 import { readSession, type CallSession } from './session';
 
 /**
@@ -59,10 +57,7 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
     explainRouting: async ({ body, db, caller: asker }) => {
       const at = body.at ? new Date(body.at) : clock();
       const asking = { at, asker, carrier };
-      const { verdict, ordered } = await explainRouting(db, body, asking);
-      if (!db.accessScope) return new Json<never>(explanation(formatDecision(verdict, ordered)));
-      const explained = buildDecision(verdict, listConsidered(ordered));
-      const [decision] = await visibleParts(db, [explained]);
+      const [decision] = await visibleParts(db, [await explainRouting(db, body, asking)]);
       return {
         status: 200,
         success: true,
@@ -73,12 +68,6 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
     },
   } satisfies Partial<Handlers>;
 };
-
-const explanation = (decision: readonly string[]): string[] => [
-  '{"status":200,"success":true,"errors":{},"decision":',
-  ...decision,
-  ',"metadata":{"root":"decision"}}',
-];
 
 async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Decision[]> {
   if (!db.accessScope) return [...decisions];

@@ -2,7 +2,7 @@ import { createBatchers } from '../../data/batcher';
 import { identify, type Reference } from '../../data/records';
 import type { Row } from '../../data/sql';
 import type { Db } from '../../data/db';
-import type { PayingConversion } from '../routing/caller-facts';
+import type { PayingConversion } from '../money/load-conversions';
 import type { PayoutTerms } from '../money/engine/payout';
 import type { CallMoney } from '../money/engine/settlement';
 import type { BidOfAttempt } from './find-conversion';

@@ -14,7 +14,7 @@ import { list, page } from '../../api/records/list';
 import { requireUnchanged, loadWriteReply } from '../../api/records/record';
 import { recordHandlers } from '../../api/records/record-handlers';
 import { callerNumber } from '../../data/phone/caller-number';
-import { runWithPreDialChecks } from '../routing/pre-dial-webhooks';
+import { runWithPreDialChecks } from '../routing/pre-dial';
 import {
   callAttemptProjection,
   callEventProjection,

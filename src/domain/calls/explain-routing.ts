@@ -4,13 +4,13 @@ import { identify, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import type { Caller as Asker } from '../../api/auth/caller';
 import { mayUse } from '../../api/access/field-permissions';
-import { loadRouting, type Caller, type RoutingContext } from '../routing/load-routing';
+import type { Decision } from '../routing/engine/explain';
+import { loadRouting, type Caller, type RoutingContext } from '../routing/context';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { callerNumber } from '../../data/phone/caller-number';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
-import { newSeed } from '../routing/seed';
-import { findOffer, readCaller, readTokens } from './read-incoming-call';
-import { explain, type Explanation } from './outcome';
+import { findOffer, readCaller, readTokens } from './receive';
+import { explain } from './outcome';
 
 export interface PossibleCall {
   offer_id: Reference;
@@ -34,7 +34,7 @@ export async function explainRouting(
   db: Db,
   call: PossibleCall,
   { at, asker, carrier }: { at: Date; asker: Asker; carrier: Carrier },
-): Promise<Explanation> {
+): Promise<Decision> {
   const numberOfCaller = await readCaller(db, call.caller_number);
   const trafficSourceId = call.traffic_source_id
     ? Number(await findTrafficSource(db, call.traffic_source_id))
@@ -45,7 +45,7 @@ export async function explainRouting(
   const lead = await readableLead(db, asker, facts);
   const routingFacts = await loadRouteFacts(db, context, {
     now: at,
-    seed: call.seed || newSeed(),
+    seed: call.seed || undefined,
     caller_number: numberOfCaller,
     tokens: { ...lead?.data, ...readTokens(call.tokens) },
     origin: {

@@ -1,5 +1,5 @@
 import type { Statements } from '../../data/db';
-import type { PayingConversion } from '../routing/caller-facts';
+import type { PayingConversion } from '../money/load-conversions';
 import { toOrigin, type CallOrigin } from '../routing/route-facts';
 import { combineNeeds } from '../../platform/tokens/filter-needs';
 import { passesFilters } from '../../platform/tokens/filters';

@@ -2,11 +2,7 @@ import type { Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import { HttpProblem, notFound } from '../../platform/errors';
 import { pickAttempt, isOpen, react } from '../routing/engine/progress';
-import {
-  isCheckRequired,
-  type PreDialCheckRequired,
-  type PreDialState,
-} from '../routing/pre-dial-webhooks';
+import { isCheckRequired, type PreDialCheckRequired, type PreDialState } from '../routing/pre-dial';
 import { readCallState, toSession, type CallState } from './call-state';
 import {
   buildEventChange,

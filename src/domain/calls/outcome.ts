@@ -1,19 +1,23 @@
 import { dialsAsOne } from '../../platform/carriers/carrier';
 import { uuidv7 } from '../../data/uuid';
+import { buyersPassedOver, routingDecisions } from '../../platform/telemetry/metrics';
 import type { CallToDial } from '../routing/ask-webhooks';
-import type { CallFacts } from '../routing/caller-facts';
-import type { Basis } from '../routing/engine/basis';
+import type { CallFacts } from '../routing/context';
 import type { Candidate } from '../routing/engine/candidate';
-import { packDecision, type Action, type Verdict } from '../routing/engine/decision';
 import type { Refusal } from '../routing/engine/eligibility';
-import type { DialBuyer } from '../routing/engine/instruction';
-import type { ChosenBuyers } from '../routing/engine/reserved-choice';
+import { evaluate, type RouteFacts } from '../routing/engine/evaluate';
 import {
-  orderCandidates,
-  type Member,
-  type Ordered,
-  type RouteFacts,
-} from '../routing/engine/route';
+  buildDecision,
+  packDecision,
+  type Action,
+  type Basis,
+  type Decision,
+  type StoredDecision,
+  type Verdict,
+} from '../routing/engine/explain';
+import type { DialBuyer } from '../routing/engine/progress';
+import { pickFirst, type Member } from '../routing/engine/order';
+import type { ChosenBuyers } from '../routing/engine/reserved-choice';
 import type { CallRow } from './read-call';
 import type { NewCall, NewEvent, Round } from './record-call';
 import { computeLease } from './session';
@@ -127,24 +131,27 @@ function pickFallbackAction({ offer }: CallFacts, refused: Refusal | undefined):
   return offer.fallback_type === 'hang_up' ? 'hang_up' : 'fallback';
 }
 
-export interface Explanation {
-  verdict: Verdict;
-  ordered: Ordered;
-}
-
+/** The decision about a call that does not take place. Pure. */
 export function explain(
   facts: CallFacts,
   candidates: readonly Candidate[],
   routingFacts: RouteFacts,
-): Explanation {
-  const ordered = orderCandidates(candidates, routingFacts);
+): Decision {
+  const evaluation = evaluate(candidates, routingFacts);
   const verdict = buildVerdict(facts, routingFacts, {
     round: 1,
     count: candidates.length,
-    members: ordered.choices[0]?.members ?? [],
+    members: pickFirst(evaluation)?.members ?? [],
     caps: [],
   });
-  return { verdict, ordered };
+  return buildDecision(verdict, evaluation);
+}
+
+/** Counts a recorded decision. A later rollback does not undo the count. */
+export function measureDecision({ action, reason, faults }: StoredDecision): void {
+  routingDecisions.inc({ action, reason: reason ?? 'none' });
+  // `faults` has one entry for each reason, not for each buyer.
+  for (const fault of faults) buyersPassedOver.inc({ reason: fault.reason }, fault.ids.length);
 }
 
 function buildEvents(

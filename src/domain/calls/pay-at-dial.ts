@@ -7,8 +7,8 @@ import {
   type PaidBefore,
   type Settlement,
 } from '../money/engine/settlement';
-import { loadConversions } from '../routing/caller-facts';
-import type { Member } from '../routing/engine/route';
+import { loadConversions } from '../money/load-conversions';
+import type { Member } from '../routing/engine/order';
 import { findApplicableConversion, type FilteredCall } from './find-conversion';
 import { retryOnPaymentConflict } from './settle';
 

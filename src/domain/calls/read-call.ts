@@ -1,15 +1,14 @@
 import { identify, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import { notFound } from '../../platform/errors';
-import type { StoredBasis } from '../routing/engine/basis';
 import {
   listCandidateIds,
   unpackDecision,
   type Decision,
+  type StoredBasis,
   type StoredDecision,
-} from '../routing/engine/decision';
-import type { DialBuyer } from '../routing/engine/instruction';
-import type { AttemptState } from '../routing/engine/progress';
+} from '../routing/engine/explain';
+import type { AttemptState, DialBuyer } from '../routing/engine/progress';
 import {
   FIND_ATTEMPT_OF_LEG,
   FIND_CALL_BY_SID,

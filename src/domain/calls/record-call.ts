@@ -2,13 +2,15 @@ import type { HeldSlot } from '../caps/caps';
 import type { FullCaps } from '../caps/engine/used-up-cap';
 import type { Settlement } from '../money/engine/settlement';
 import type { Db } from '../../data/db';
-import { toUsageRows, type CapUsage } from '../routing/cap-usage';
-import type { Basis } from '../routing/engine/basis';
 import type { CandidateBid } from '../routing/engine/candidate';
-import type { StoredDecision } from '../routing/engine/decision';
-import type { DialBuyer } from '../routing/engine/instruction';
-import type { AttemptStatus } from '../routing/engine/progress';
-import type { BuyerChoice, NoRoom } from '../routing/reserve-buyers';
+import type { Basis, StoredDecision } from '../routing/engine/explain';
+import type { AttemptStatus, DialBuyer } from '../routing/engine/progress';
+import {
+  toUsageRows,
+  type BuyerChoice,
+  type CapUsage,
+  type NoRoom,
+} from '../routing/reserve-buyers';
 import type { PaidOtherwise } from './pay-at-dial';
 import { BEGIN_CALLS, TRY_BEGIN_CALL } from './queries/begin-calls';
 import { INSERT_EVENT, START_ROUND } from './queries/record-call';

@@ -1,20 +1,23 @@
 import { canWhisper, findMaxLegs } from '../../platform/carriers/carrier';
 import type { Statements } from '../../data/db';
-import { buildBidQuestion, applyBids } from '../routing/bidding';
+import { buildBidQuestion, applyBids } from '../routing/bids';
 import type { AttemptStatus } from '../routing/engine/progress';
-import type { Member, RouteFacts } from '../routing/engine/route';
-import { loadRouting, toSource, type RoutingContext } from '../routing/load-routing';
-import { measureDecision } from '../routing/measure-decision';
+import type { Evaluation, RouteFacts } from '../routing/engine/evaluate';
+import type { Member } from '../routing/engine/order';
+import { loadRouting, toSource, type RoutingContext } from '../routing/context';
 import {
   buildPreDialCheck,
   type PreDialCheckRequired,
   type PreDialState,
-} from '../routing/pre-dial-webhooks';
-import { chooseBuyers, type BuyerChoice, type TakeOutcome } from '../routing/reserve-buyers';
-import { toSlots } from '../routing/cap-usage';
+} from '../routing/pre-dial';
+import {
+  chooseBuyers,
+  toSlots,
+  type BuyerChoice,
+  type TakeOutcome,
+} from '../routing/reserve-buyers';
 import { loadRouteFacts, type CallToRoute } from '../routing/route-facts';
-import { newSeed } from '../routing/seed';
-import { buildRound, type RoutableCall } from './outcome';
+import { buildRound, measureDecision, type RoutableCall } from './outcome';
 import { startWithPayments } from './pay-at-dial';
 import type { CallRow } from './read-call';
 import { startRound, type NewCall, type NewEvent } from './record-call';
@@ -44,9 +47,8 @@ export const loadFactsForCall = (
 ): Promise<RouteFacts> =>
   loadRouteFacts(db, context, {
     ...turn,
-    seed: turn.preDial?.seed ?? newSeed(),
     caller_number: call.caller_number,
-    // Includes tokens of a lead of another source, which are not the call's (new-call.ts).
+    // Includes tokens of a lead of another source, which are not the call's (receive.ts).
     tokens: { ...context.facts.lead?.data, ...call.token_values },
     origin: call,
     max_legs: findMaxLegs(call.carrier),
@@ -115,7 +117,7 @@ export function buildChecks(
     chargeSourceWhenUnrouted: true,
     findRequiredBids:
       preDial &&
-      ((candidates: RoutingContext['candidates']) =>
-        buildBidQuestion({ candidates, known_bids }, routingFacts, { call })),
+      known_bids &&
+      ((evaluation: Evaluation) => buildBidQuestion(known_bids, evaluation, { call })),
   };
 }

@@ -2,11 +2,7 @@ import type { Carrier } from '../../platform/carriers/carrier';
 import { buildReferenceProblem, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import { HttpProblem, rejectInvalidData } from '../../platform/errors';
-import {
-  isCheckRequired,
-  type PreDialCheckRequired,
-  type PreDialState,
-} from '../routing/pre-dial-webhooks';
+import { isCheckRequired, type PreDialCheckRequired, type PreDialState } from '../routing/pre-dial';
 import { buildTokens, type Data } from '../../platform/tokens/lead-data';
 import { lockEditableCall, type EditableCall } from './editable-call';
 import { playKeys } from './play-keys';

@@ -1,10 +1,13 @@
 import { findDialLimit } from '../../platform/carriers/carrier';
 import type { Statements } from '../../data/db';
-import { buildInstruction, type DialBuyer, type Instruction } from '../routing/engine/instruction';
-import { isOpen } from '../routing/engine/progress';
-import type { OfferTerms } from '../routing/caller-facts';
+import {
+  buildInstruction,
+  isOpen,
+  type DialBuyer,
+  type Instruction,
+} from '../routing/engine/progress';
 import { readAttempts, type AttemptRow, type CallRow } from './read-call';
-import { loadOfferWords, type OfferWords } from '../routing/caller-facts';
+import { loadOfferWords, type OfferTerms, type OfferWords } from '../routing/context';
 
 /** How long after its ring time a dialed call may send no event before it is considered over. */
 const RINGING_GRACE_SECONDS = 60;

@@ -13,7 +13,7 @@ import {
   type PaidBefore,
   type Settlement,
 } from '../money/engine/settlement';
-import type { PayingConversion } from '../routing/caller-facts';
+import type { PayingConversion } from '../money/load-conversions';
 import { toBidConversion } from './find-conversion';
 import { READ_CALL_MONEY, SETTLE_CALL } from './queries/settle-call';
 

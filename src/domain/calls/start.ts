@@ -1,15 +1,13 @@
 import { createBatchers } from '../../data/batcher';
 import { buildReferenceProblem } from '../../data/records';
 import type { Db } from '../../data/db';
-import { applyBids } from '../routing/bidding';
 import type { CallMoney } from '../money/engine/settlement';
-import { toSlots } from '../routing/cap-usage';
+import { applyBids } from '../routing/bids';
 import { buildReservedChoice, type ChosenBuyers } from '../routing/engine/reserved-choice';
-import { loadRouting, type RoutingContext } from '../routing/load-routing';
-import { measureDecision } from '../routing/measure-decision';
-import { isCheckRequired, type PreDialCheckRequired } from '../routing/pre-dial-webhooks';
+import { loadRouting, type RoutingContext } from '../routing/context';
+import { isCheckRequired, type PreDialCheckRequired } from '../routing/pre-dial';
 import { findReservation } from '../routing/reservations';
-import { chooseBuyers, type TakeOutcome } from '../routing/reserve-buyers';
+import { chooseBuyers, toSlots, type TakeOutcome } from '../routing/reserve-buyers';
 import { inSpan } from '../../platform/telemetry/tracing';
 import {
   toRoutingRequest,
@@ -17,11 +15,11 @@ import {
   buildNewCall,
   buildNewSession,
   buildStartEvents,
+  findOffer,
   type IncomingCall,
-} from './new-call';
-import { buildRound } from './outcome';
+} from './receive';
+import { buildRound, measureDecision } from './outcome';
 import { findCall, readCall, type CallRow } from './read-call';
-import { findOffer } from './read-incoming-call';
 import {
   startCalls,
   startSingleCall,

@@ -41,7 +41,7 @@ interface MarkedCapState extends CapState {
   mark: SnapshotMark;
 }
 
-interface CapRead {
+export interface CapRead {
   base: SnapshotMark | null;
   mark: SnapshotMark;
   /** Rows of caps that the read has checked, whenever they were written. */

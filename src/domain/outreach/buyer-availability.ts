@@ -1,7 +1,7 @@
 import type { Carrier } from '../../platform/carriers/carrier';
 import type { Statements } from '../../data/db';
 import { buildAvailability, type Availability } from '../routing/engine/availability';
-import { loadRouting } from '../routing/load-routing';
+import { loadRouting } from '../routing/context';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
 import type { DueLead } from './due-lead';
 

@@ -4,6 +4,7 @@ import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import { notFound } from '../../platform/errors';
 import type { Handlers } from '../../api/handlers';
+import { loadRouting } from '../routing/context';
 import { evaluateEligibility } from '../routing/engine/eligibility';
 import { combineNeeds } from '../../platform/tokens/filter-needs';
 import { lookUpForFilters } from '../value-lists/look-up';
@@ -14,7 +15,6 @@ import { findSuppressions, loadOffers } from './load-context';
 import { readLead } from './load-leads';
 import { type DueLead } from './due-lead';
 import { readContact, type ContactState } from './lock-contacts';
-import { loadCandidates } from '../routing/load-candidates';
 
 // The timeline of a lead, and the buyers of its offer that are available for it. Reads only.
 
@@ -69,7 +69,8 @@ async function loadLead(db: Db, reference: Reference, now: Date) {
 
 async function loadVisibleCandidates(db: Db, { offer_id, caller_number }: DueLead, now: Date) {
   if (offer_id === null) return [];
-  const candidates = await loadCandidates(db, offer_id, caller_number, now);
+  const request = { source: { offer_id }, number: Number(caller_number), traffic_source_id: null };
+  const { candidates = [] } = (await loadRouting(db, { ...request, now })) ?? {};
   const visible = await selectVisibleBuyers(
     db,
     candidates.map(({ id }) => id),

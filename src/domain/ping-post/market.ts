@@ -1,12 +1,11 @@
 import type { Schemas } from '../../platform/contract/contract';
 import type { Statements } from '../../data/db';
 import { notFound } from '../../platform/errors';
-import { buildBidQuestion, applyBids } from '../routing/bidding';
-import type { RouteFacts } from '../routing/engine/route';
-import { loadRouting, type RoutingContext } from '../routing/load-routing';
-import type { PreDialCheckRequired, PreDialState } from '../routing/pre-dial-webhooks';
+import { buildBidQuestion, applyBids } from '../routing/bids';
+import { evaluate, type RouteFacts } from '../routing/engine/evaluate';
+import { loadRouting, type RoutingContext } from '../routing/context';
+import type { PreDialCheckRequired, PreDialState } from '../routing/pre-dial';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
-import { newSeed } from '../routing/seed';
 import type { Data } from '../../platform/tokens/lead-data';
 import { findForwardingNumber, loadBids, type Bid, type Terms } from './ping-record';
 import { type Candidate } from '../routing/engine/candidate';
@@ -78,7 +77,6 @@ export async function openMarket(
   const { facts } = context;
   const routingFacts = await loadRouteFacts(db, context, {
     now,
-    seed: newSeed(),
     caller_number,
     tokens: { ...facts.lead?.data, ...tokens },
     origin: { ...NO_ORIGIN, traffic_source_id, sub_id },
@@ -103,7 +101,10 @@ export async function openMarket(
     lead_id: leadId,
     token_values: tokens,
   };
-  const bidsRequired = buildBidQuestion(context, routingFacts, { call, all: true });
+  const { known_bids } = context;
+  const bidsRequired =
+    known_bids &&
+    buildBidQuestion(known_bids, evaluate(context.candidates, routingFacts), { call, all: true });
   if (bidsRequired) return bidsRequired;
   const number = await findForwardingNumber(db, { offer_id, traffic_source_id });
   const candidates = context.candidates.filter(
@@ -143,10 +144,10 @@ export const computeHoldEnd = (
 /** Distinguishes a caller that no buyer ever takes from one that none takes now. */
 export function toNoBuyer({ evaluation: { candidates, faults } }: ChosenBuyers): NoBuyer {
   // Another call has just taken the last place of the source.
-  const [{ reason } = {}] = faults.values();
+  const reason = faults.find((fault) => fault !== undefined)?.reason;
   if (reason === 'traffic_source_cap_reached' || reason === 'traffic_source_concurrency_full')
     return { status: reason, message: CAP_MESSAGES[reason]! };
-  const isSuppressed = candidates.every((_, n) => faults.get(n)?.reason === 'suppressed');
+  const isSuppressed = faults.every((fault) => fault?.reason === 'suppressed');
   if (candidates.length > 0 && isSuppressed)
     return {
       status: 'caller_number_suppressed',

@@ -2,13 +2,9 @@ import type { Schemas } from '../../platform/contract/contract';
 import type { Db, Statements } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import type { SellersEndpoint } from '../../api/auth/scheme';
-import { route } from '../routing/engine/route';
+import { orderChoices } from '../routing/engine/order';
 import { reserveBuyers } from '../routing/reserve-buyers';
-import {
-  isCheckRequired,
-  type PreDialCheckRequired,
-  type PreDialState,
-} from '../routing/pre-dial-webhooks';
+import { isCheckRequired, type PreDialCheckRequired, type PreDialState } from '../routing/pre-dial';
 import {
   computeHoldEnd,
   INVALID,
@@ -125,12 +121,12 @@ interface Identity {
  * ones are reserved.
  */
 function listBuyers(
-  { bids, routingFacts }: Market,
+  { bids }: Market,
   { evaluation, members }: ChosenBuyers,
   { uuid, expires_at }: Identity,
 ): PingReply['buyers'] {
-  const otherMembers = route(evaluation.candidates, routingFacts)
-    .choices.slice(1)
+  const otherMembers = orderChoices(evaluation)
+    .slice(1)
     .flatMap((choice) => choice.members);
   return [...members, ...otherMembers].map(({ buyer: { id } }, index) => {
     const bid = bids.get(id);

@@ -9,7 +9,7 @@ import {
   runWithPreDialChecks,
   type PreDialCheckRequired,
   type PreDialState,
-} from '../routing/pre-dial-webhooks';
+} from '../routing/pre-dial';
 import { ping, type PingReply } from './ping';
 import { pingAndPost, postPing, type PostReply } from './post';
 

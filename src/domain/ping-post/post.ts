@@ -8,7 +8,7 @@ import {
   isCheckRequired,
   type PreDialCheckRequired,
   type PreDialState,
-} from '../routing/pre-dial-webhooks';
+} from '../routing/pre-dial';
 import {
   computeHoldEnd,
   INVALID,

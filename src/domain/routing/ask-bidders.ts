@@ -4,27 +4,11 @@ import { uuidv7 } from '../../data/uuid';
 import { fillTemplate } from '../../platform/egress/request-template';
 import { deriveKeys, buildSignatureHeaders } from '../../platform/egress/standard-webhooks';
 import { findDestinationFault, type DestinationPolicy } from '../people/destinations';
-import type { TokenSource } from '../../platform/tokens/substitute';
 import type { CallToDial, Edges } from './ask-webhooks';
-import type { Candidate } from './engine/candidate';
 import { declinedFault, failedFault } from './engine/bids';
 import { RECORD_BIDS } from './queries/bids';
 import { readBid, type ReadBid } from './read-bid';
-import type { Bidder } from './read-bidders';
-import type { CandidateBid } from './engine/candidate';
-import type { Fault } from './engine/reasons';
-
-/** The answer of a bidder for one call: its bid, or the reason for having none. */
-export type BidAnswer = { bid: CandidateBid } | { fault: Fault };
-
-export interface BidQuestion {
-  call: CallToDial;
-  tokens: TokenSource;
-  bidders: { candidate: Candidate; bidder: Bidder }[];
-  policy: DestinationPolicy;
-  /** Set when the next step reads these bids from the database. */
-  needsStoredBids: boolean;
-}
+import type { Bidder, BidAnswer, BidQuestion } from './bids';
 
 export interface BidReplies {
   answers: Map<number, BidAnswer>;

@@ -11,9 +11,9 @@ import { cutText, parseForeignJson } from '../../platform/storable-text';
 import { passesFilters } from '../../platform/tokens/filters';
 import type { TokenSource } from '../../platform/tokens/substitute';
 import type { Veto } from './engine/eligibility';
-import type { Member } from './engine/route';
+import type { Member } from './engine/order';
 import { INSERT_PRE_DIAL_LOGS } from './queries/pre-dial-webhooks';
-import type { PreDialWebhook } from './read-pre-dial-webhooks';
+import type { PreDialWebhook } from './queries/pre-dial-webhooks';
 
 export type Edges = Pick<Deps, 'request' | 'pepper' | 'clock'>;
 

@@ -1,6 +1,9 @@
 import type { Pool } from 'pg';
 import { sqlOn } from '../../data/sql';
-import { EXPIRE_RESERVATIONS } from './queries/reservations';
+import { RELEASE_EXPIRED } from './queries/reservations';
+
+/** In one transaction, which keeps calls from the caps of these. */
+const MOST = 500;
 
 /**
  * Releases the caps of reservations whose calls have not come in time, of all companies, and
@@ -10,7 +13,7 @@ export async function expireReservations(pool: Pool, now: Date): Promise<number>
   const sql = sqlOn(pool);
   let total = 0;
   for (;;) {
-    const [row] = await sql(EXPIRE_RESERVATIONS, { now });
+    const [row] = await sql(RELEASE_EXPIRED, { now, most: MOST });
     if (row!.n === 0) return total;
     total += row!.n;
   }

@@ -1,17 +1,16 @@
-import type { OwnedCap } from '../caps/caps';
+import type { HeldSlot, HeldUsage, OwnedCap } from '../caps/caps';
 import { pickUsedUpCap, type FullCaps } from '../caps/engine/used-up-cap';
 import type { Statements } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { refusedReservations } from '../../platform/telemetry/metrics';
-import { buildCapUsages, toSlots, toUsageRows, type CapUsage } from './cap-usage';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
 import type { Refusal } from './engine/eligibility';
 import type { ChosenBuyers } from './engine/reserved-choice';
-import { decide, type Evaluation } from './engine/decide';
-import type { Member, RouteFacts } from './engine/route';
-import type { RoutingContext } from './load-routing';
-import type { PreDialCheckRequired } from './pre-dial-webhooks';
-import { sourceCapFault, type SourceFault } from './engine/source';
+import { evaluate, type Evaluation, type RouteFacts } from './engine/evaluate';
+import { pickFirst, type FirstChoice, type Member } from './engine/order';
+import type { RoutingContext } from './context';
+import type { PreDialCheckRequired } from './pre-dial';
+import { sourceCapFault, type SourceCaps, type SourceFault } from './engine/source';
 import { RESERVE_CAPS } from '../caps/queries/reserve-caps';
 
 /** Attempts in addition to one for each candidate: caps may free and fill in between. */
@@ -32,10 +31,20 @@ interface Checks {
    * Returns the check that asks bidders; undefined when none must be asked. Absent when bidders
    * cannot be asked.
    */
-  findRequiredBids?:
-    ((candidates: readonly Candidate[]) => PreDialCheckRequired | undefined) | undefined;
+  findRequiredBids?: ((evaluation: Evaluation) => PreDialCheckRequired | undefined) | undefined;
   /** Makes the caps of the source count the call even when no buyer can take it. */
   chargeSourceWhenUnrouted?: boolean;
+}
+
+export interface CapUsage extends HeldUsage {
+  limit_id: number;
+  buyer_id: number | null;
+  buyer_group_id: number | null;
+  traffic_source_id: number | null;
+  /** Slots of concurrency. A call without a buyer takes none of its source. */
+  slots: 0 | 1;
+  /** Minimum seconds since the last call. */
+  spacing: number;
 }
 
 /** Buyers to dial, or none, with their caps not reserved yet. */
@@ -63,11 +72,7 @@ export type TakeOutcome<T> = { kind: 'done'; result: T } | NoRoom;
  * left out, and the rest is routed again with the same draws.
  */
 export async function chooseBuyers<T>(
-  {
-    candidates,
-    caps,
-    callColumns,
-  }: Pick<RoutingContext, 'candidates' | 'caps'> & Partial<Pick<RoutingContext, 'callColumns'>>,
+  { candidates, caps }: Pick<RoutingContext, 'candidates' | 'caps'>,
   {
     findRequiredCheck,
     findRequiredBids,
@@ -80,17 +85,18 @@ export async function chooseBuyers<T>(
   let facts: RouteFacts = initialFacts;
   for (let tries = 0; tries <= MAX_EXTRA_ATTEMPTS + candidates.length; tries++) {
     const current = applyFailures(candidates, failures);
-    const bidsRequired = findRequiredBids?.(current);
+    const evaluation = evaluate(current, facts);
+    const bidsRequired = findRequiredBids?.(evaluation);
     if (bidsRequired) return bidsRequired;
-    const evaluation = decide(current, facts, failures.size === 0 ? callColumns : undefined);
-    const members = evaluation.first?.members ?? [];
+    const first = pickFirst(evaluation);
+    const members = first?.members ?? [];
     const check = members.length > 0 ? findRequiredCheck(members) : undefined;
     if (check) return check;
     const counts = members.length > 0 || chargeSourceWhenUnrouted;
     const choice: BuyerChoice = {
       evaluation,
       members,
-      usages: counts ? buildCapUsages(evaluation.first, caps, facts) : [],
+      usages: counts ? buildCapUsages(first, caps, facts) : [],
       source_hold: computeSourceHold(facts, members),
       refused: facts.refused,
     };
@@ -116,7 +122,7 @@ function computeSourceHold(
 }
 
 /** Reserves the caps of a choice in an open transaction, which also records the outcome. */
-export const reserveInTransaction =
+const reserveInTransaction =
   (db: Statements, now: Date) =>
   async ({
     evaluation,
@@ -213,3 +219,78 @@ function toFailure({ counters }: FullCaps, revenue: number, now: Date): Reservat
 
 const countRefusal = (cap: unknown): void =>
   refusedReservations.inc({ cap: String(cap ?? 'none') });
+
+const CHOICE_DEFAULTS = { traffic_source_id: null, slots: 1 } as const;
+
+/** The most that a call dialed to these buyers at once may use: one of them gets it. */
+export const toHeldUsage = (members: readonly Member[]): HeldUsage => ({
+  connections: 1,
+  conversions: members.some(({ buyer }) => buyer.current_conversion_revenue !== null) ? 1 : 0,
+  revenue: Math.max(...members.map(({ buyer }) => buyer.most_revenue)),
+});
+
+/**
+ * Builds the usage of a call: of the caps of the dialed group, the buyers, and the source. A call
+ * that came in earlier has used its part of the source. Pure.
+ */
+function buildCapUsages(
+  first: FirstChoice | undefined,
+  caps: RoutingContext['caps'],
+  facts: Pick<RouteFacts, 'spacing_seconds' | 'source_caps' | 'refused'>,
+): CapUsage[] {
+  const { source_caps, refused } = facts;
+  const usages = first ? buildChoiceUsages(first, caps, facts.spacing_seconds ?? 0) : [];
+  if (!source_caps || source_caps.call_id !== undefined || refused) return usages;
+  return [...usages, buildSourceUsage(source_caps, first)];
+}
+
+function buildChoiceUsages(
+  { members, group: dialedGroup }: FirstChoice,
+  caps: RoutingContext['caps'],
+  spacing: number,
+): CapUsage[] {
+  const group = dialedGroup ?? members[0]!.group;
+  const ofBuyers = members.map((member): CapUsage => {
+    const { id } = member.buyer;
+    const owner = { ...CHOICE_DEFAULTS, buyer_id: id, buyer_group_id: null, spacing };
+    return { ...toHeldUsage([member]), ...owner, limit_id: caps.caps_of_buyers.get(id)! };
+  });
+  ofBuyers.sort((a, b) => a.buyer_id! - b.buyer_id!);
+  if (!group) return ofBuyers;
+  const owner = { ...CHOICE_DEFAULTS, buyer_id: null, buyer_group_id: group.id, spacing: 0 };
+  const limitId = caps.caps_of_groups.get(group.id)!;
+  return [{ ...toHeldUsage(members), ...owner, limit_id: limitId }, ...ofBuyers];
+}
+
+/** A call without a buyer is counted, and ends at once. */
+function buildSourceUsage(
+  { limit_id, traffic_source_id, revenue }: SourceCaps,
+  first: FirstChoice | undefined,
+): CapUsage {
+  const owner = { buyer_id: null, buyer_group_id: null, traffic_source_id, limit_id, spacing: 0 };
+  return first
+    ? { ...owner, connections: 1, conversions: 1, revenue, slots: 1 }
+    : { ...owner, connections: 0, conversions: 0, revenue: 0, slots: 0 };
+}
+
+/** The rows of call_slots of the call. */
+export const toSlots = (usages: readonly CapUsage[]): HeldSlot[] =>
+  usages
+    .filter(({ slots }) => slots > 0)
+    .map(({ limit_id, connections, conversions, revenue }) => ({
+      ...{ connections, conversions, revenue },
+      call_limit_id: String(limit_id),
+    }));
+
+/** The argument of reserve_caps() in the database. */
+export const toUsageRows = (usages: readonly CapUsage[]) =>
+  usages.map(({ connections, conversions, revenue, spacing, ...usage }, n) => ({
+    ...usage,
+    n,
+    calls: 1,
+    attempt: 1,
+    held_connections: connections,
+    held_conversions: conversions,
+    held_revenue: revenue,
+    spacing_seconds: spacing,
+  }));

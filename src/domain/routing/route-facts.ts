@@ -2,11 +2,10 @@ import { readArea, readCountry } from '../../data/phone/area-codes';
 import { leadTokens, type Origin } from '../../platform/tokens/system';
 import type { Statements } from '../../data/db';
 import { lookUpForFilters } from '../value-lists/look-up';
-import { buildCallBids } from './bidding';
-import type { CallFacts } from './caller-facts';
+import { buildCallBids } from './bids';
 import type { Candidate } from './engine/candidate';
 import type { Refusal } from './engine/eligibility';
-import type { RouteFacts } from './engine/route';
+import type { RouteFacts } from './engine/evaluate';
 import {
   toSourceBuyers,
   buildSourceCaps,
@@ -16,8 +15,8 @@ import {
   type SourceCaps,
   type SourceFault,
 } from './engine/source';
-import type { RoutingContext } from './load-routing';
-import type { PreDialState } from './pre-dial-webhooks';
+import { newSeed, type CallFacts, type RoutingContext } from './context';
+import type { PreDialState } from './pre-dial';
 
 /** Finds the reason that keeps a call from all buyers: of its caller, its offer or its source. */
 export function findRefusal(
@@ -79,7 +78,8 @@ export const toOrigin = (call: CallOrigin, callerNumber: number | null): Origin 
 
 export interface CallToRoute {
   now: Date;
-  seed: string;
+  /** By default a new one, or that of `preDial`. */
+  seed?: string | undefined;
   /** E.164 without the plus; null when it is withheld. */
   caller_number: number | null;
   tokens: Record<string, unknown>;
@@ -118,8 +118,10 @@ export async function loadRouteFacts(
     source_payouts: source?.payouts ?? [],
     traffic_source_id: sourceId,
   };
+  const seed = call.seed ?? call.preDial?.seed ?? newSeed();
+  const sourceFacts = buildSourceFacts(source, candidates, call);
   const decidingFacts = {
-    ...buildRouteFacts(facts, { ...call, ...buildSourceFacts(source, candidates, call) }),
+    ...buildRouteFacts(facts, { ...call, seed, ...sourceFacts }),
     bids: buildCallBids({ candidates, known_bids }, call.preDial?.bids, paid),
   };
   await lookUpForFilters(db.sql, [
@@ -162,6 +164,13 @@ function buildSourceFacts(
   };
 }
 
+interface FactsToRoute
+  extends
+    Omit<CallToRoute, 'ignoresSourceLimits' | 'countsAgainstSource' | 'call_id'>,
+    SourceFacts {
+  seed: string;
+}
+
 /** Builds the facts from loaded data. Pure. */
 export function buildRouteFacts(
   facts: CallFacts,
@@ -178,7 +187,7 @@ export function buildRouteFacts(
     source_fault,
     source_buyers,
     source_caps,
-  }: Omit<CallToRoute, 'ignoresSourceLimits' | 'countsAgainstSource' | 'call_id'> & SourceFacts,
+  }: FactsToRoute,
 ): RouteFacts {
   const { offer, paid } = facts;
   const previous = facts.previous_buyer_id ?? undefined;

@@ -1,5 +1,5 @@
 import { canWhisper, findMaxLegs, type Carrier } from '../../platform/carriers/carrier';
-import type { CallFacts } from '../routing/caller-facts';
+import type { CallFacts } from '../routing/context';
 import { drawBy } from '../routing/engine/draw';
 import type { Candidate, CandidateGroup, Suppression } from '../routing/engine/candidate';
 import { cents } from '../money/engine/payout';

@@ -1,10 +1,6 @@
-import {
-  route,
-  type Choice,
-  type Considered,
-  type Member,
-  type RouteFacts,
-} from '../routing/engine/route';
+import { evaluate, type Evaluation, type RouteFacts } from '../routing/engine/evaluate';
+import { pickFirst, type FirstChoice, type Member } from '../routing/engine/order';
+import { toHeldUsage } from '../routing/reserve-buyers';
 import type { Pending } from './caps';
 import type { Owner, Slot } from './ledger';
 import type { ReplayState, Source } from './replay-state';
@@ -27,26 +23,26 @@ export function reserveBuyers(
   state: ReplayState,
   facts: RouteFacts,
   now: Date,
-): { dialed: Dialed[]; considered: readonly Considered[] } {
+): { dialed: Dialed[]; evaluation: Evaluation } {
   for (;;) {
-    const { choices, considered } = route(state.candidates, facts);
-    const [choice] = choices;
+    const evaluation = evaluate(state.candidates, facts);
+    const choice = pickFirst(evaluation);
     const dialed = choice ? reserveChoice(state, choice, now) : [];
-    if (!choice || dialed.length > 0) return { dialed, considered };
+    if (!choice || dialed.length > 0) return { dialed, evaluation };
   }
 }
 
 /** Reserves the group's caps, then the buyers'. An owner without room is marked as used up. */
-function reserveChoice(state: ReplayState, { members, group }: Choice, now: Date): Dialed[] {
+function reserveChoice(state: ReplayState, { members, group }: FirstChoice, now: Date): Dialed[] {
   const groupId = (group ?? members[0]!.group)?.id;
   const groupSlot =
     groupId === undefined
       ? undefined
-      : reserveSlot(state.groups.get(groupId)!, toPending(members), now);
+      : reserveSlot(state.groups.get(groupId)!, toHeldUsage(members), now);
   if (groupId !== undefined && !groupSlot) return [];
   const dialed = members.flatMap((member): Dialed[] => {
     const owner = state.buyers.get(member.buyer.id)!;
-    const slot = reserveSlot(owner, toPending([member]), now);
+    const slot = reserveSlot(owner, toHeldUsage([member]), now);
     return slot ? [{ member, owner, slot, group_slot: groupSlot, at: now }] : [];
   });
   if (groupSlot && dialed.length === 0) {
@@ -81,13 +77,6 @@ const negate = ({ connections, conversions, revenue }: Pending): Pending => ({
   connections: -connections,
   conversions: -conversions,
   revenue: -revenue,
-});
-
-/** The most that a call dialed to these buyers at once may use: one of them gets it. */
-const toPending = (members: readonly Member[]): Pending => ({
-  connections: 1,
-  conversions: members.some(({ buyer }) => buyer.current_conversion_revenue !== null) ? 1 : 0,
-  revenue: Math.max(...members.map(({ buyer }) => buyer.most_revenue)),
 });
 
 export const computeMaxRevenue = ({ candidates }: ReplayState): number =>

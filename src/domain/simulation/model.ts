@@ -1,7 +1,7 @@
 import type { Candidate, CandidateBid, CandidateGroup } from '../routing/engine/candidate';
 import type { PayoutTerms } from '../money/engine/payout';
 import type { Reason } from '../routing/engine/reasons';
-import type { RouteFacts } from '../routing/engine/route';
+import type { RouteFacts } from '../routing/engine/evaluate';
 import type { SourceFault } from '../routing/engine/source';
 import type { CapsOwner } from './caps';
 import type { Expectations, PayingTerms, RealAttempt } from './outcome';

@@ -1,5 +1,5 @@
 import type { Candidate } from '../routing/engine/candidate';
-import type { Considered } from '../routing/engine/route';
+import type { Evaluation } from '../routing/engine/evaluate';
 import { sourceCapFault, type SourceFault } from '../routing/engine/source';
 import {
   computeMaxRevenue,
@@ -72,8 +72,8 @@ function lookForBuyer(state: ReplayState, current: CurrentCall, now: Date): void
     pays_again_at: listNextPayments(state.ledger, call, state.buyers.values(), now),
     source_fault: round === 0 ? findSourceFault(state, call, now) : undefined,
   });
-  const { dialed, considered } = reserveBuyers(state, facts, now);
-  countSkips(state, considered);
+  const { dialed, evaluation } = reserveBuyers(state, facts, now);
+  countSkips(state, evaluation);
   if (round === 0 && !facts.refused) countIncomingCall(state, current, dialed.length > 0, now);
   current.round++;
   if (dialed.length > 0) ring(state, current, dialed, now);
@@ -112,11 +112,11 @@ const findPreviousBuyer = (
 ): number | null =>
   (caller_number === null ? undefined : connected_to.get(caller_number)) ?? previous_buyer_id;
 
-function countSkips({ buyers }: ReplayState, considered: readonly Considered[]): void {
-  for (const { buyer_id, reason } of considered) {
-    if (reason === null) continue;
-    const { skip_reasons } = buyers.get(buyer_id)!.figures;
-    skip_reasons[reason] = (skip_reasons[reason] ?? 0) + 1;
+function countSkips({ buyers }: ReplayState, { candidates, faults }: Evaluation): void {
+  for (const [index, fault] of faults.entries()) {
+    if (!fault) continue;
+    const { skip_reasons } = buyers.get(candidates[index]!.id)!.figures;
+    skip_reasons[fault.reason] = (skip_reasons[fault.reason] ?? 0) + 1;
   }
 }
 

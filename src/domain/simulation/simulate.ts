@@ -4,10 +4,8 @@ import { readLookups } from '../../platform/tokens/filter-lookups';
 import { combineNeeds, type FilterNeeds } from '../../platform/tokens/filter-needs';
 import { parsePair } from '../../platform/tokens/filters';
 import { lookUpForFilters } from '../value-lists/look-up';
-import type { CallFacts } from '../routing/caller-facts';
 import type { Candidate } from '../routing/engine/candidate';
-import { loadRouting } from '../routing/load-routing';
-import { newSeed } from '../routing/seed';
+import { loadRouting, newSeed, type CallFacts } from '../routing/context';
 import {
   buildConfiguration,
   countReal,

@@ -5,11 +5,7 @@ import type { CallStatus } from '../../platform/carriers/carrier';
 import type { Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import { isOpen } from '../routing/engine/progress';
-import {
-  isCheckRequired,
-  type PreDialCheckRequired,
-  type PreDialState,
-} from '../routing/pre-dial-webhooks';
+import { isCheckRequired, type PreDialCheckRequired, type PreDialState } from '../routing/pre-dial';
 
 export interface DialEnd {
   call: Reference;

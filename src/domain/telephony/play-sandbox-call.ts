@@ -7,7 +7,7 @@ import { sandboxCall } from '../../platform/carriers/sandbox';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Tasks } from '../../data/jobs/tasks';
-import { runWithPreDialChecks } from '../routing/pre-dial-webhooks';
+import { runWithPreDialChecks } from '../routing/pre-dial';
 
 type Context = Pick<Deps, 'tenants' | 'clock' | 'request' | 'pepper' | 'carrier'>;
 

@@ -4,7 +4,7 @@ import { readAttempts, readCall, type CallRow } from '../calls/read-call';
 import type { CallStatus } from '../../platform/carriers/carrier';
 import type { Reference } from '../../data/records';
 import type { Db } from '../../data/db';
-import type { PreDialState } from '../routing/pre-dial-webhooks';
+import type { PreDialState } from '../routing/pre-dial';
 
 export interface LegReport {
   call: Reference;

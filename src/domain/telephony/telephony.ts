@@ -27,7 +27,7 @@ import {
   runWithPreDialChecks,
   type PreDialCheckRequired,
   type PreDialState,
-} from '../routing/pre-dial-webhooks';
+} from '../routing/pre-dial';
 import { endDial } from './end-dial';
 import { receiveLegStatus } from './receive-leg-status';
 import {
@@ -44,7 +44,7 @@ import {
   whisperTwiml,
   type CallbackUrls,
 } from './twiml';
-import { loadOfferWords } from '../routing/caller-facts';
+import { loadOfferWords } from '../routing/context';
 import { BASE_PATH } from '../../platform/contract/contract';
 import { startCall, type StartedCall } from '../calls/start';
 import { findCalledNumber } from '../numbers/called-number';

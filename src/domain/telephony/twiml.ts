@@ -1,7 +1,7 @@
 import { DIAL_LIMIT_SECONDS } from '../../platform/carriers/carrier';
 import { conferenceNoun } from '../../platform/carriers/twilio-conference';
 import { isRecording } from '../../data/phone/machine-message';
-import type { DialBuyer, Instruction } from '../routing/engine/instruction';
+import type { DialBuyer, Instruction } from '../routing/engine/progress';
 
 export type DialedLeg = Pick<
   DialBuyer,

@@ -1,10 +1,10 @@
 import { startCall } from '../../domain/calls/start';
 import { handleCallEvent, type ReportedEvent } from '../../domain/calls/handle-event';
-import { readIncomingCall } from '../../domain/calls/read-incoming-call';
+import { readIncomingCall } from '../../domain/calls/receive';
 import type { CallSession } from '../../domain/calls/session';
 import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
-import { isCheckRequired } from '../../domain/routing/pre-dial-webhooks';
+import { isCheckRequired } from '../../domain/routing/pre-dial';
 import { createChances, choose, type PlannedCall } from './busy-plan';
 import type { BusyIds } from './busy-setup';
 

@@ -1,6 +1,5 @@
 import { recordUsage } from '../../support/record-usage';
-import { loadCallCandidates } from '../../../src/domain/routing/candidates';
-import { CALLER, candidateWorld } from '../../support/candidate-world';
+import { candidateWorld, loadCandidates } from '../../support/candidate-world';
 import { cap, MONDAY, NEW_YORK } from '../../support/candidates';
 
 let setup: Awaited<ReturnType<typeof candidateWorld>>;
@@ -48,13 +47,7 @@ test('cached caps equal those of the database, however changes and reads overlap
     ),
   );
   const offer = await setup.createOffer(...ids);
-  const source = { offer_id: String(offer) };
-  const look = () =>
-    loadCallCandidates(
-      setup.db(),
-      [{ source, number: Number(CALLER), traffic_source_id: null }],
-      setup.clock.read(),
-    );
+  const look = () => loadCandidates({ db: setup.db(), offer, now: setup.clock.read() });
   for (let round = 0; round < 15; round++) {
     const moves = ids.flatMap((id, n) => [
       setup.use(id, { attempt: (round + n) % 3 === 0 ? 1 : 0 }, (round + n) % 2 === 0 ? 1 : -1),
@@ -143,11 +136,6 @@ test('hourly limits are those of the first open entry of the business hours', as
 test('what a transaction that is rolled back has read of its own writes is forgotten', async () => {
   const id = await setup.create('buyers', { name: 'x', attempt_total_limit: 1 });
   const offer = await setup.createOffer(id);
-  const call = {
-    source: { offer_id: String(offer) },
-    number: Number(CALLER),
-    traffic_source_id: null,
-  };
   expect(await setup.reasons(offer)).toEqual({ x: null });
   const rolledBack = setup.db().transaction(async (tx) => {
     await recordUsage(tx, {
@@ -156,8 +144,8 @@ test('what a transaction that is rolled back has read of its own writes is forgo
       concurrency: 0,
       now: setup.clock.read(),
     });
-    const [result] = await loadCallCandidates(tx, [call], setup.clock.read());
-    expect(result!.candidates[0]!.used_up).toMatchObject({ cap: 'attempt_total' });
+    const [candidate] = await loadCandidates({ db: tx, offer, now: setup.clock.read() });
+    expect(candidate!.used_up).toMatchObject({ cap: 'attempt_total' });
     throw new Error('rolled back');
   });
   await expect(rolledBack).rejects.toThrow('rolled back');
@@ -203,13 +191,7 @@ test('caps that a dump brought from another cluster are not read again for every
   await setup.world.sql(`UPDATE call_limits SET changed_by = '9000000000' WHERE buyer_id = $1`, [
     id,
   ]);
-  const call = {
-    source: { offer_id: String(offer) },
-    number: Number(CALLER),
-    traffic_source_id: null,
-  };
-  const look = async () =>
-    (await loadCallCandidates(setup.db(), [call], setup.clock.read()))[0]!.candidates;
+  const look = () => loadCandidates({ db: setup.db(), offer, now: setup.clock.read() });
   const first = await look();
   expect(await look()).toBe(first);
   await setup.use(id, { attempt: 1 });

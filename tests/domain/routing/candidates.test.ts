@@ -1,7 +1,6 @@
 import type { Candidate } from '../../../src/domain/routing/engine/candidate';
-import { loadCandidates } from '../../../src/domain/routing/load-candidates';
 import { openMinutes, type ScheduleEntry } from '../../../src/platform/time/opening-hours';
-import { CALLER, candidateWorld } from '../../support/candidate-world';
+import { CALLER, candidateWorld, loadCandidates } from '../../support/candidate-world';
 import { cap, MONDAY } from '../../support/candidates';
 import { countRoutingChange } from '../../support/routing-changes';
 
@@ -130,7 +129,7 @@ test('a company reads the buyers of its own offers only', async () => {
   );
   const names = async (companyId: bigint, offer: number) => {
     const db = setup.world.deps.tenants.of(companyId);
-    return (await loadCandidates(db, offer, CALLER, setup.clock.read())).map(({ name }) => name);
+    return (await loadCandidates({ db, offer, now: setup.clock.read() })).map(({ name }) => name);
   };
   const { id } = setup.world.company;
   expect(await names(id, mine)).toEqual(['mine']);
@@ -155,7 +154,7 @@ test('inside a transaction it reads the same; a limit of 0 never frees', async (
   expect(
     await setup
       .db()
-      .transaction((tx) => loadCandidates(tx, BigInt(offer), BigInt(CALLER), setup.clock.read())),
+      .transaction((tx) => loadCandidates({ db: tx, offer, now: setup.clock.read() })),
   ).toEqual(outside);
 });
 
@@ -181,7 +180,7 @@ test('a list suppresses its numbers for its buyers, until it is deleted', async 
     const lists = [];
     for (const number of [CALLER, '12125550155', '12125550156'])
       lists.push(
-        (await loadCandidates(setup.db(), offer, number, setup.clock.read()))
+        (await loadCandidates({ db: setup.db(), offer, number, now: setup.clock.read() }))
           .map(
             ({ name, suppressed_by }) =>
               `${name}:${suppressed_by.map((list) => list.name).join('+')}`,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { buildTwiml, whisperTwiml, type DialedLeg } from '../../../src/domain/telephony/twiml';
-import type { Instruction } from '../../../src/domain/routing/engine/instruction';
+import type { Instruction } from '../../../src/domain/routing/engine/progress';
 import { readTwiml } from '../../support/twiml-caller';
 
 const urls = {

@@ -37,7 +37,7 @@ const SUITES = [
   'domain/ping-post/ping',
   'domain/ping-post/post',
   'domain/routing/candidates',
-  'domain/routing/pre-dial-webhooks',
+  'domain/routing/pre-dial',
   'domain/suppression/change-file',
   'domain/suppression/files',
   'domain/suppression/import-file',

@@ -1,4 +1,4 @@
-import { OPEN_CONVERSIONS_JSON } from '../../routing/queries/caller-facts';
+import { OPEN_CONVERSIONS_JSON } from '../../money/queries/open-conversions';
 import { sql, statement } from '../../../data/sql';
 import { CALL_COLUMNS, IS_ROUTED, NULLABLE_OF_CALL, type CallJson } from './calls';
 

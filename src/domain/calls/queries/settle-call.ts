@@ -1,5 +1,5 @@
 import type { PayoutTerms } from '../../money/engine/payout';
-import { OPEN_CONVERSIONS_JSON, type PayingConversion } from '../../routing/queries/caller-facts';
+import { OPEN_CONVERSIONS_JSON, type PayingConversion } from '../../money/queries/open-conversions';
 import { sql, statement } from '../../../data/sql';
 
 /**

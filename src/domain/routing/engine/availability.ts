@@ -1,5 +1,6 @@
 import type { Candidate } from './candidate';
-import { route, type Considered, type RouteFacts } from './route';
+import { evaluate, type RouteFacts } from './evaluate';
+import type { Fault } from './reasons';
 
 export interface Availability {
   available: boolean;
@@ -23,34 +24,35 @@ export function buildAvailability(
   facts: RouteFacts,
 ): Availability {
   const { now, refused } = facts;
-  const { choices, considered } = route(candidates, facts);
+  const { faults, single, ringing } = evaluate(candidates, facts);
+  const passedOver = faults.filter((fault) => fault !== undefined);
   // Bidders are not asked without a caller: a bidder that would be asked may take the call.
-  const mayBid = considered.some(({ reason }) => reason === 'bid_not_asked');
-  const available = choices.length > 0 || mayBid;
+  const mayBid = passedOver.some(({ reason }) => reason === 'bid_not_asked');
+  const available = single.length + ringing.length > 0 || mayBid;
   return {
     available,
-    message: available ? null : (refused?.message ?? explainNone(considered)),
-    look_again_at: new Date(now.getTime() + computeDelay(considered, now)),
+    message: available ? null : (refused?.message ?? explainNone(passedOver)),
+    look_again_at: new Date(now.getTime() + computeDelay(passedOver, now)),
   };
 }
 
 /** For example: no buyer of the offer would take the call: closed (2), cap_reached (1) */
-function explainNone(considered: readonly Considered[]): string {
-  if (considered.length === 0) return 'the offer has no buyers';
+function explainNone(faults: readonly Fault[]): string {
+  if (faults.length === 0) return 'the offer has no buyers';
   const counts = new Map<string, number>();
-  for (const { reason } of considered) counts.set(reason!, (counts.get(reason!) ?? 0) + 1);
+  for (const { reason } of faults) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   const reasons = [...counts].map(([reason, n]) => `${reason} (${n})`);
   return `no buyer of the offer would take the call: ${reasons.join(', ')}`;
 }
 
-function computeDelay(considered: readonly Considered[], now: Date): number {
-  const ends = considered.flatMap(({ details }) =>
+function computeDelay(faults: readonly Fault[], now: Date): number {
+  const ends = faults.flatMap(({ details }) =>
     ENDS.flatMap((name) => {
       const at = details?.[name];
       return typeof at === 'string' ? [Date.parse(at) - now.getTime()] : [];
     }),
   );
-  const busy = considered.some(({ reason }) => reason === 'concurrency_full');
+  const busy = faults.some(({ reason }) => reason === 'concurrency_full');
   const first = Math.min(LOOK_AGAIN_MS[busy ? 'busy' : 'most'], ...ends);
   return Math.max(LOOK_AGAIN_MS.least, first);
 }

@@ -1,7 +1,5 @@
-import { bidFault } from './bids';
-import type { Candidate } from './candidate';
-import { eligibilityCheck, type Facts } from './eligibility';
-import { findTier, bestGroup } from './route';
+import { bestGroup, findTier, ringsAtOnce, type Candidate } from './candidate';
+import type { Evaluation } from './evaluate';
 
 /**
  * Selects the bidders to ask now, all at once: those that only lack a bid and could come first. A
@@ -9,38 +7,26 @@ import { findTier, bestGroup } from './route';
  * the call for sure. With `all` such bidders are asked too. Pure.
  */
 export function selectBidders(
-  candidates: readonly Candidate[],
-  facts: Facts & { first_buyer_id?: number | undefined },
+  { candidates, faults, facts: { first_buyer_id } }: Evaluation,
   { all }: { all: boolean },
 ): Candidate[] {
-  // When all were asked, this avoids the check of every candidate.
-  if (!candidates.some((candidate) => bidFault(candidate, facts.bids)?.reason === 'bid_not_asked'))
-    return [];
-  const judge = eligibilityCheck(facts);
-  const unasked: Candidate[] = [];
-  let best = Infinity;
-  for (const candidate of candidates) {
-    const fault = judge(candidate);
-    if (fault?.reason === 'bid_not_asked') unasked.push(candidate);
-    if (fault || all) continue;
-    if (candidate.id === facts.first_buyer_id) return [];
-    best = Math.min(best, toEffectiveTier(candidate));
-  }
+  const unasked = candidates.filter((_, index) => faults[index]?.reason === 'bid_not_asked');
+  if (all || unasked.length === 0) return unasked;
+  const available = candidates.filter((_, index) => !faults[index]);
+  if (available.some(({ id }) => id === first_buyer_id)) return [];
+  const best = available.reduce((tier, buyer) => Math.min(tier, toEffectiveTier(buyer)), Infinity);
   return unasked.filter(
     (candidate) =>
       isOrderedByBid(candidate) ||
       toEffectiveTier(candidate) <= best ||
-      candidate.id === facts.first_buyer_id,
+      candidate.id === first_buyer_id,
   );
 }
 
-const findSimultaneousGroup = (candidate: Candidate) => {
+const toEffectiveTier = (candidate: Candidate): number => {
   const group = bestGroup(candidate);
-  return group?.dial_buyers_type === 'simultaneously' ? group : undefined;
+  return ringsAtOnce(group) ? group.tier : findTier(candidate);
 };
 
-const toEffectiveTier = (candidate: Candidate): number =>
-  findSimultaneousGroup(candidate)?.tier ?? findTier(candidate);
-
 const isOrderedByBid = (candidate: Candidate): boolean =>
-  candidate.route_by_type === 'revenue' && !findSimultaneousGroup(candidate);
+  candidate.route_by_type === 'revenue' && !ringsAtOnce(bestGroup(candidate));

@@ -147,3 +147,43 @@ export const copyGroup = (
 
 export const isOpenGroup = ({ paused, used_up }: CandidateGroup): boolean =>
   !paused && used_up === null;
+
+/** True for a group whose members are one choice, with the tier and weight of the group. */
+export const ringsAtOnce = (group: CandidateGroup | null): group is CandidateGroup =>
+  group?.dial_buyers_type === 'simultaneously';
+
+/**
+ * The group through which a buyer gets a call; null for the offer itself. The path with the lowest
+ * tier is best, then the one with the highest weight, then the offer itself.
+ */
+export function bestGroup(buyer: Candidate): CandidateGroup | null {
+  let best: CandidateGroup | null = null;
+  let tier = buyer.direct ? findTier(buyer) : Infinity;
+  let weight = buyer.direct ? buyer.weight : -Infinity;
+  for (const group of buyer.groups) {
+    if (!isOpenGroup(group)) continue;
+    const groupTier = ringsAtOnce(group) ? group.tier : findTier(buyer);
+    const groupWeight = ringsAtOnce(group) ? group.weight : buyer.weight;
+    if (groupTier > tier || (groupTier === tier && groupWeight <= weight)) continue;
+    best = group;
+    tier = groupTier;
+    weight = groupWeight;
+  }
+  return best;
+}
+
+export function findTier({
+  route_by_type,
+  tier,
+  current_conversion_revenue,
+  epc,
+}: Candidate): number {
+  switch (route_by_type) {
+    case 'tier':
+      return tier;
+    case 'revenue':
+      return 0 - (current_conversion_revenue ?? 0);
+    case 'epc':
+      return 0 - (epc ?? 0);
+  }
+}

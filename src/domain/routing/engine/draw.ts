@@ -24,6 +24,22 @@ export function drawBy(seed: string): Draw {
   };
 }
 
+/** Decides the position of an entry: the lower tier goes first, then the lower draw. */
+export interface Drawn {
+  tier: number;
+  draw: number;
+  /** Unique. */
+  key: number;
+}
+
+/** Entries without weight draw infinity, whose difference would be NaN. */
+export const compareDrawn = (a: Drawn, b: Drawn): number =>
+  a.tier - b.tier || (a.draw === b.draw ? a.key - b.key : a.draw - b.draw);
+
+/** The key of a choice: even for buyers, odd for groups, whose ids overlap. */
+export const toDrawKey = (buyer: { id: number }, group: { id: number } | null): number =>
+  group ? group.id * 2 + 1 : buyer.id * 2;
+
 /** Spreads every bit over all 32 (the finalizer of MurmurHash3). */
 function mixBits(value: number): number {
   let hash = Math.imul(value ^ (value >>> 16), 0x85ebca6b);

@@ -101,6 +101,7 @@ function buildOwnFaultCheck(facts: Facts): (candidate: Candidate) => Fault | und
   const ofZone = memoize((zone: string) =>
     memoize((hours: Candidate['business_hours']) => hoursFault(hours, zone, now)),
   );
+  const suppressed = memoizeSuppressions();
   const closed = ({ business_hours, zone }: Candidate) =>
     business_hours.length === 0 ? undefined : ofZone(zone)(business_hours);
   return (candidate) => {
@@ -109,7 +110,7 @@ function buildOwnFaultCheck(facts: Facts): (candidate: Candidate) => Fault | und
     if (pathFault?.reason === 'group_paused') return pathFault;
     return (
       closed(candidate) ??
-      (candidate.suppressed_by.length === 0 ? undefined : suppressedFault(candidate)) ??
+      (candidate.suppressed_by.length === 0 ? undefined : suppressed(candidate)) ??
       filters(candidate.record_token_filter_list) ??
       (pathFault || candidate.used_up ? fullFault(candidate, pathFault) : undefined) ??
       (anyPaid ? duplicateFault(candidate, facts) : undefined) ??
@@ -118,7 +119,7 @@ function buildOwnFaultCheck(facts: Facts): (candidate: Candidate) => Fault | und
   };
 }
 
-export function memoize<Argument, Result>(
+function memoize<Argument, Result>(
   work: (argument: Argument) => Result,
 ): (argument: Argument) => Result {
   let last: Argument | undefined;
@@ -151,6 +152,17 @@ function callFault(
     : undefined;
 }
 
+/** Buyers on the same lists share one reason. */
+function memoizeSuppressions(): (candidate: Candidate) => Fault {
+  const faults = new Map<string, Fault>();
+  return (candidate) => {
+    const ids = candidate.suppressed_by.map(({ id }) => id).join();
+    const fault = faults.get(ids) ?? suppressedFault(candidate);
+    faults.set(ids, fault);
+    return fault;
+  };
+}
+
 function suppressedFault({ suppressed_by }: Candidate): Fault {
   const lists = suppressed_by.map(({ id, name }) => `"${name}" (${id})`).join(', ');
   return {
@@ -163,7 +175,7 @@ function suppressedFault({ suppressed_by }: Candidate): Fault {
 /** Candidates share filter lists, and keep them from one call to the next. */
 const compiled = new WeakMap<readonly string[], ReturnType<typeof compileFilter>[]>();
 
-export function filterFault(
+function filterFault(
   filters: Candidate['record_token_filter_list'],
   tokens: TokenSource,
 ): Fault | undefined {

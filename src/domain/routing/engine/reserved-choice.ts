@@ -1,8 +1,8 @@
 import type { OwnedCap, HeldSlot } from '../../caps/caps';
 import type { Candidate } from './candidate';
-import { decide, type Evaluation } from './decide';
 import type { Refusal } from './eligibility';
-import type { Member, RouteFacts } from './route';
+import { evaluate, type Evaluation, type RouteFacts } from './evaluate';
+import { pickFirst, type Member } from './order';
 
 export interface ChosenBuyers {
   evaluation: Evaluation;
@@ -34,13 +34,14 @@ export function buildReservedChoice(
   reservation: ReservedChoice,
 ): ChosenBuyers | undefined {
   const reserved = new Set(reservation.buyer_ids);
-  const evaluation = decide(
+  const evaluation = evaluate(
     candidates.map((candidate) =>
       reserved.has(candidate.id) ? applyReservedPath(candidate, reservation) : candidate,
     ),
     { ...facts, reserved, first_buyer_id: candidates.find(({ id }) => reserved.has(id))?.id },
   );
-  const members = evaluation.first?.members.filter(({ buyer }) => reserved.has(buyer.id)) ?? [];
+  const first = pickFirst(evaluation);
+  const members = first?.members.filter(({ buyer }) => reserved.has(buyer.id)) ?? [];
   if (members.length === 0) return undefined;
   return { evaluation, members, slots: reservation.slots, caps: reservation.caps };
 }

@@ -98,35 +98,14 @@ export const KNOWN_BIDS = statement(
   policy: DestinationPolicy;
 }>();
 
-/**
- * Stores bids for a caller and an offer, and failures of bidders. A valid bid is not replaced: a
- * seller may have been promised its amount.
- */
+/** Stores bids for a caller and an offer, and failures (prisma/sql/routing/record_bids.sql). */
 export const RECORD_BIDS = statement(
   'routing.record_bids',
   sql`
-    WITH kept AS (
-      INSERT INTO bids AS k (
-        company_id, caller_number, offer_id, buyer_id, created_at, amount, number, duration,
-        expires_at
-      )
-      SELECT
-        {company_id}, {caller_number}::bigint, {offer_id}::bigint, x.buyer_id, {now}::timestamptz,
-        x.amount, x.number, x.duration, x.expires_at
-      FROM json_to_recordset({bids}::json) AS x(
-        buyer_id bigint, amount numeric, number text, duration int, expires_at timestamptz
-      )
-      WHERE {caller_number}::bigint IS NOT NULL AND {offer_id}::bigint IS NOT NULL
-      ORDER BY x.buyer_id
-      ON CONFLICT (company_id, caller_number, offer_id, buyer_id) DO UPDATE
-      SET created_at = excluded.created_at, amount = excluded.amount, number = excluded.number,
-        duration = excluded.duration, expires_at = excluded.expires_at
-      WHERE k.expires_at <= {now}::timestamptz
-    )
-    INSERT INTO bid_failures (company_id, buyer_id, failed_at, uuid)
-    SELECT {company_id}, x.buyer_id, {now}::timestamptz, x.uuid
-    FROM json_to_recordset({failures}::json) AS x(buyer_id bigint, uuid uuid)
-  `,
+    SELECT record_bids(
+      {company_id}::bigint, {caller_number}::bigint, {offer_id}::bigint, {now}::timestamptz,
+      {bids}::json, {failures}::json
+    )`,
   { prepared: true },
 );
 

@@ -1,6 +1,23 @@
+import type { Maker } from '../../../data/access/makers';
 import { countRows } from '../../../data/counts/counters';
 import { sql, statement } from '../../../data/sql';
 
+export interface PreDialWebhook extends Maker {
+  id: number;
+  uuid: string;
+  owner_type: string;
+  owner_id: number | null;
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body: string | null;
+  token_filters: string[];
+  timeout_seconds: number;
+  secret_version: number;
+  secret_rotated_at: string | null;
+}
+
+/** The webhooks of a company that are asked before a buyer is dialed, by id. */
 export const PRE_DIAL_WEBHOOKS = statement(
   'routing.pre_dial_webhooks',
   sql`

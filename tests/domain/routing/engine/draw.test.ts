@@ -1,8 +1,7 @@
 import { drawBy } from '../../../../src/domain/routing/engine/draw';
-import { route } from '../../../../src/domain/routing/engine/route';
 import type { Candidate } from '../../../../src/domain/routing/engine/candidate';
 import { ownTokens } from '../../../../src/platform/tokens/substitute';
-import { buyer } from '../../../support/candidates';
+import { buyer, route } from '../../../support/candidates';
 
 /** Monday 08:30 in New York. */
 const NOW = new Date('2026-06-01T12:30:00Z');

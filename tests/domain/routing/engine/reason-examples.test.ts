@@ -7,11 +7,10 @@ import {
 } from '../../../../src/domain/routing/engine/bids';
 import { evaluateEligibility, type Facts } from '../../../../src/domain/routing/engine/eligibility';
 import { REASONS, type Fault, type Reason } from '../../../../src/domain/routing/engine/reasons';
-import { route } from '../../../../src/domain/routing/engine/route';
 import { sourceCapFault, sourceFault } from '../../../../src/domain/routing/engine/source';
 import { findRefusal } from '../../../../src/domain/routing/route-facts';
 import { openMinutes } from '../../../../src/platform/time/opening-hours';
-import { buyer, cap, group, MONDAY, NEW_YORK, tokens } from '../../../support/candidates';
+import { buyer, cap, group, MONDAY, NEW_YORK, route, tokens } from '../../../support/candidates';
 
 // docs/routing.md has an example of each reason: what the engine says in such a case.
 
@@ -36,7 +35,7 @@ function buildLegLimitFault(): Fault {
   const ring = group({ name: 'Day shift', dial_buyers_type: 'simultaneously' });
   const all = [1, 2, 3].map((id) => buyer({ id, direct: false, groups: [ring] }));
   const { considered } = route(all, { now, tokens, seed: 'docs', max_legs: 2 });
-  return considered.find(({ reason }) => reason === 'not_rung') as Fault;
+  return considered.find(({ reason }) => reason === 'not_rung') as unknown as Fault;
 }
 
 const EXAMPLES: Record<Reason, () => Fault | undefined> = {

@@ -5,21 +5,23 @@ import type { Db } from '../../data/db';
 import { combineNeeds, type FilterNeeds } from '../../platform/tokens/filter-needs';
 import { readPattern } from '../../platform/tokens/filters';
 import { isAllowedPattern } from '../../platform/tokens/patterns';
-import { loadBidders, type Bidder } from './read-bidders';
+import { CapCache, type CapRead, type OwnerState } from '../caps/cap-cache';
+import { loadBidders, type Bidder } from './bids';
 import { isBidder } from './engine/bids';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
+import { buildBasis, type Basis } from './engine/explain';
 import {
   BUYER_SNAPSHOT,
   OFFER_SNAPSHOT,
   VERSION_OF_BUYER,
   VERSION_OF_OFFER,
   type BuyerRow,
-} from './queries/offer-snapshot';
-import { loadPreDialWebhooks, type PreDialWebhook } from './read-pre-dial-webhooks';
+} from './queries/snapshot';
+import { PRE_DIAL_WEBHOOKS, type PreDialWebhook } from './queries/pre-dial-webhooks';
 
-// The settings of the buyers of an offer, cached in the process. Each call checks whether they have
-// changed, so that no change is missed, whichever process made it. State that calls change is
-// loaded by candidates.ts.
+// The buyers of offers, cached in the process: their settings, and within one minute the state that
+// calls have changed. Each call checks whether settings have changed, so that no change is missed,
+// whichever process made it (context.ts).
 
 type Connection = Pick<Db, 'company_id' | 'key' | 'sql'>;
 
@@ -108,7 +110,7 @@ async function loadSnapshot(
     'offer_id' in source
       ? await db.sql(OFFER_SNAPSHOT, { id: source.offer_id })
       : await db.sql(BUYER_SNAPSHOT, { id: source.buyer_id });
-  const webhooks = await loadPreDialWebhooks(db);
+  const webhooks = await db.sql(PRE_DIAL_WEBHOOKS, {});
   const groupsByBuyer = new Map<number, CandidateGroup[]>();
   const groups = row!.groups.map(({ limit_id, facts, buyer_ids }) => {
     const group = copyGroup(facts, null);
@@ -190,7 +192,7 @@ function buildInterner(): <Value>(value: Value) => Value {
 const NO_LISTS: Candidate['suppressed_by'] = [];
 
 /** The buyers within a minute, without the effect of any call; hours change at full minutes. */
-export function buildPlainCandidates({ buyers }: OfferSnapshot, now: Date): Candidate[] {
+function buildPlainCandidates({ buyers }: OfferSnapshot, now: Date): Candidate[] {
   return buyers.map(({ facts, hours, conversions, groups }): Candidate => {
     const local = minuteOfWeek(facts.zone, now);
     const open = conversions.filter((conversion) => isOpenAt(conversion.open, local));
@@ -213,4 +215,144 @@ export function buildPlainCandidates({ buyers }: OfferSnapshot, now: Date): Cand
       suppressed_by: NO_LISTS,
     });
   });
+}
+
+export interface OfferState {
+  /** The candidates as last read. An array that was returned is never changed. */
+  current: readonly Candidate[];
+  basis: Basis;
+  /** Indexes of candidates by the ids of their buyers. */
+  indexByBuyerId: ReadonlyMap<number, number>;
+  /** Groups as last read, by their rows of caps. */
+  groups: Map<number, CandidateGroup>;
+}
+
+/** The cache must hold the state of all caps of the offer. */
+function buildOfferState(snapshot: OfferSnapshot, caps: CapCache, now: Date): OfferState {
+  const plain = buildPlainCandidates(snapshot, now);
+  const state: OfferState = {
+    current: plain,
+    basis: getBasis(snapshot, plain),
+    indexByBuyerId: new Map(plain.map(({ id }, index) => [id, index])),
+    groups: new Map(snapshot.groups.map(({ limit_id, group }) => [limit_id, group])),
+  };
+  applyCapChanges(snapshot, state, { caps, added: listLimitIds(snapshot) });
+  return state;
+}
+
+const listLimitIds = ({ indexByLimitId, groups }: OfferSnapshot): number[] => [
+  ...indexByLimitId.keys(),
+  ...groups.map(({ limit_id }) => limit_id),
+];
+
+/** Minutes usually share one basis. */
+const basisBySnapshot = new WeakMap<OfferSnapshot, Basis>();
+function getBasis(snapshot: OfferSnapshot, plain: readonly Candidate[]): Basis {
+  const basis = buildBasis(plain);
+  const cachedBasis = basisBySnapshot.get(snapshot);
+  if (cachedBasis?.hash === basis.hash) return cachedBasis;
+  basisBySnapshot.set(snapshot, basis);
+  return basis;
+}
+
+/** Rebuilds only the candidates whose caps changed since the last read; usually none or one. */
+function applyCapChanges(
+  { indexByLimitId }: OfferSnapshot,
+  state: OfferState,
+  { caps, added }: { caps: CapCache; added: readonly number[] },
+): void {
+  let current: Candidate[] | undefined;
+  const changedGroups = new Map<number, CandidateGroup>();
+  for (const limitId of added) {
+    const capState = caps.getState(limitId);
+    if (!capState) continue;
+    const index = indexByLimitId.get(limitId);
+    if (index !== undefined) {
+      current ??= [...state.current];
+      current[index] = copyCandidate(current[index]!, capState);
+      continue;
+    }
+    const group = state.groups.get(limitId);
+    if (!group || (group.used_up === null && capState.used_up === null)) continue;
+    const changed = copyGroup(group, capState.used_up);
+    state.groups.set(limitId, changed);
+    changedGroups.set(changed.id, changed);
+  }
+  if (current) state.current = current;
+  if (changedGroups.size > 0) state.current = replaceGroups(state.current, changedGroups);
+}
+
+const replaceGroups = (
+  candidates: readonly Candidate[],
+  changed: ReadonlyMap<number, CandidateGroup>,
+): Candidate[] =>
+  candidates.map((candidate) =>
+    candidate.groups.some(({ id }) => changed.has(id))
+      ? copyCandidate(candidate, {
+          groups: candidate.groups.map((group) => changed.get(group.id) ?? group),
+        })
+      : candidate,
+  );
+
+/** The state of a company's offers within one minute: hours and caps change at full minutes. */
+export interface MinuteState {
+  /** The server run that it was read from (src/data/postgres/server-run.ts). */
+  run?: string;
+  caps: CapCache;
+  offers: Map<OfferSnapshot, OfferState>;
+}
+
+/** By company; the most recently used one is last. */
+const statesByCompany = new Map<string, Map<number, MinuteState>>();
+const MAX_COMPANIES = 1_000;
+/** Calls are for the current minute, but an explanation can be for any time. */
+const MAX_MINUTES = 2;
+
+export function getMinuteState(key: string, now: Date): MinuteState {
+  const minute = Math.floor(now.getTime() / 60_000);
+  const minutes = statesByCompany.get(key) ?? new Map<number, MinuteState>();
+  statesByCompany.delete(key);
+  statesByCompany.set(key, minutes);
+  if (statesByCompany.size > MAX_COMPANIES)
+    statesByCompany.delete(statesByCompany.keys().next().value!);
+  const cachedState = minutes.get(minute);
+  if (cachedState) return cachedState;
+  const state: MinuteState = { caps: new CapCache(), offers: new Map() };
+  minutes.set(minute, state);
+  if (minutes.size > MAX_MINUTES) minutes.delete(minutes.keys().next().value!);
+  return state;
+}
+
+export const forgetStates = (key: string): boolean => statesByCompany.delete(key);
+
+/** Removes a replaced snapshot: if settings change often, a minute would keep many. */
+export function forgetSnapshot(key: string, snapshot: OfferSnapshot): void {
+  for (const { offers } of statesByCompany.get(key)?.values() ?? []) offers.delete(snapshot);
+}
+
+/** A copy, for changes that other calls must not see. */
+export const copyState = ({ caps, offers }: MinuteState): MinuteState => ({
+  caps: caps.copy(),
+  offers: new Map(
+    [...offers].map(([snapshot, offer]) => [snapshot, { ...offer, groups: new Map(offer.groups) }]),
+  ),
+});
+
+interface OffersRead extends Omit<CapRead, 'looked_at'> {
+  /** Offers that were not cached when the read began: it has checked all their caps. */
+  unread: readonly OfferSnapshot[];
+  now: Date;
+}
+
+/** Adds the result of a read of caps. */
+export function addCaps(
+  { caps, offers }: MinuteState,
+  rows: readonly OwnerState[],
+  { base, mark, unread, now }: OffersRead,
+): void {
+  const added = caps.add(rows, { base, mark, looked_at: unread.flatMap(listLimitIds) });
+  if (added.length > 0)
+    for (const [snapshot, offer] of offers) applyCapChanges(snapshot, offer, { caps, added });
+  for (const snapshot of unread)
+    if (!offers.has(snapshot)) offers.set(snapshot, buildOfferState(snapshot, caps, now));
 }

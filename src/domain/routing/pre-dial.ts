@@ -3,13 +3,14 @@ import type { Db, Statements } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { passesFilters } from '../../platform/tokens/filters';
 import type { TokenSource } from '../../platform/tokens/substitute';
-import { askBidders, type BidQuestion, type BidAnswer } from './ask-bidders';
+import { askBidders } from './ask-bidders';
+import type { BidAnswer, BidQuestion } from './bids';
 import { askWebhooks, type CallToDial, type Edges, type Question } from './ask-webhooks';
 import type { Veto } from './engine/eligibility';
-import type { Member } from './engine/route';
+import type { Member } from './engine/order';
 import { ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, SET_CALL_OF_LOGS } from './queries/pre-dial-webhooks';
-import type { PreDialWebhook } from './read-pre-dial-webhooks';
-import { newSeed } from './seed';
+import type { PreDialWebhook } from './queries/pre-dial-webhooks';
+import { newSeed } from './context';
 
 // Webhooks are asked before a buyer is dialed, and bidders before it is chosen. The transaction
 // that reserves the buyer finds out which, but no lock may be held while they are asked: the

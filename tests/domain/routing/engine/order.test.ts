@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import type { Candidate, CandidateGroup } from '../../../../src/domain/routing/engine/candidate';
 import { evaluateEligibility } from '../../../../src/domain/routing/engine/eligibility';
-import { route, type RouteFacts } from '../../../../src/domain/routing/engine/route';
+import { evaluate, type RouteFacts } from '../../../../src/domain/routing/engine/evaluate';
+import { pickFirst } from '../../../../src/domain/routing/engine/order';
 import { ownTokens } from '../../../../src/platform/tokens/substitute';
-import { buyer, group } from '../../../support/candidates';
+import { buyer, group, route } from '../../../support/candidates';
 import { repetitions } from '../../../support/repetitions';
 
 /** Monday 08:30 in New York. */
@@ -80,12 +81,8 @@ describe('a route', () => {
           expect(considered.map(({ buyer_id }) => buyer_id).toSorted((a, b) => a - b)).toEqual(
             candidates.map(({ id }) => id).toSorted((a, b) => a - b),
           );
-          for (const { available, reason, rank, message } of considered)
-            expect([available, rank !== null, message === null]).toEqual([
-              reason === null,
-              reason === null,
-              reason === null,
-            ]);
+          for (const { reason, rank, message } of considered)
+            expect([rank !== null, message === null]).toEqual([reason === null, reason === null]);
           const dialed = choices.flatMap(({ members }) => members.map(({ buyer: { id } }) => id));
           expect(new Set(dialed).size).toBe(dialed.length);
           expect(new Set(dialed)).toEqual(
@@ -269,4 +266,32 @@ describe('the order in which buyers are tried when nothing is drawn', () => {
       ),
     );
   });
+});
+
+const CALLS = repetitions(10_000, 100_000);
+
+test(`choices of the lowest tier share ${CALLS} calls by weight, a ringing group as one`, () => {
+  const atOnce = group({ id: 3, dial_buyers_type: 'simultaneously', tier: 1, weight: 4 });
+  const member = { direct: false, groups: [atOnce], weight: 100 };
+  const candidates = [
+    buyer({ id: 1, weight: 1 }),
+    buyer({ id: 2, weight: 2 }),
+    buyer({ id: 3, weight: 5 }),
+    buyer({ id: 4, ...member }),
+    buyer({ id: 5, ...member }),
+  ];
+  const counts = new Map<number, number>();
+  for (let n = 0; n < CALLS; n++) {
+    const first = pickFirst(evaluate(candidates, facts({ seed: `call ${n}` })));
+    const id = first!.members[0]!.buyer.id;
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  expect([...counts.keys()].toSorted()).toEqual([1, 2, 3, 4]);
+  const expected = [1, 2, 5, 4].map((weight) => (CALLS * weight) / 12);
+  const chiSquare = expected.reduce(
+    (sum, share, n) => sum + (counts.get(n + 1)! - share) ** 2 / share,
+    0,
+  );
+  // Three degrees of freedom.
+  expect(chiSquare).toBeLessThan(16.27);
 });

@@ -1,24 +1,14 @@
 import type { Candidate, CandidateGroup } from '../../../../src/domain/routing/engine/candidate';
-import { buildBasis, type StoredBasis } from '../../../../src/domain/routing/engine/basis';
-import { decide } from '../../../../src/domain/routing/engine/decide';
+import { evaluate } from '../../../../src/domain/routing/engine/evaluate';
 import {
+  buildBasis,
   buildDecision,
   packDecision,
   unpackDecision,
-} from '../../../../src/domain/routing/engine/decision';
-import { route, type RouteFacts } from '../../../../src/domain/routing/engine/route';
-import { ownTokens } from '../../../../src/platform/tokens/substitute';
-import { buyer, group } from '../../../support/candidates';
+  type StoredBasis,
+} from '../../../../src/domain/routing/engine/explain';
+import { buildVerdict, buyer, group, MONDAY, tokens } from '../../../support/candidates';
 
-/** Monday 08:30 in New York. */
-const NOW = new Date('2026-06-01T12:30:00Z');
-const tokens = ownTokens({ state: 'TX', age: '40' });
-const facts = (more: Partial<RouteFacts> = {}): RouteFacts => ({
-  now: NOW,
-  tokens,
-  seed: 'seed',
-  ...more,
-});
 const through = (...groups: CandidateGroup[]): Partial<Candidate> => ({ direct: false, groups });
 
 test('a stored decision unpacks to what was decided', () => {
@@ -35,22 +25,10 @@ test('a stored decision unpacks to what was decided', () => {
     buyer({ id: 8, number: null }),
     buyer({ id: 9, ...through(group({ id: 5, dial_buyers_type: 'simultaneously', tier: 2 })) }),
   ];
-  const routed = route(candidates, facts());
-  const action = 'dial' as const;
-  const verdict = {
-    round: 1,
-    at: NOW.toISOString(),
-    seed: 'seed',
-    offer_id: 1,
-    action,
-    reason: null,
-    message: null,
-    buyer_ids: [5, 6],
-    bids: [],
-    caps: [],
-  };
+  const evaluation = evaluate(candidates, { now: new Date(MONDAY), tokens, seed: 'seed' });
+  const verdict = buildVerdict([7]);
   const basis = buildBasis(candidates);
-  const packed = packDecision(verdict, decide(candidates, facts()), basis);
+  const packed = packDecision(verdict, evaluation, basis);
   expect(packed.faults.map(({ reason, ids }) => [reason, ids])).toEqual([
     ['paused', [3, 4]],
     ['no_number', [8]],
@@ -58,6 +36,6 @@ test('a stored decision unpacks to what was decided', () => {
   const names = new Map(candidates.map(({ id, name }) => [id, name]));
   const read = JSON.parse(JSON.stringify(packed)) as typeof packed;
   expect(unpackDecision(read, JSON.parse(basis.text) as StoredBasis, names)).toEqual(
-    buildDecision(verdict, routed.considered),
+    buildDecision(verdict, evaluation),
   );
 });

@@ -1,7 +1,9 @@
-import { roundToCents } from '../../platform/dollars';
 import type { Statements } from '../../data/db';
+import type { TokenSource } from '../../platform/tokens/substitute';
+import { roundToCents } from '../../platform/dollars';
+import type { RequestTemplate } from '../../platform/egress/request-template';
+import type { Secrets } from '../../platform/egress/standard-webhooks';
 import { findDestinationFault, type DestinationPolicy } from '../people/destinations';
-import type { RoutingRequest, CallCandidates } from './candidates';
 import {
   bidFault,
   suspendedFault,
@@ -13,19 +15,52 @@ import { selectBidders } from './engine/bidders-to-ask';
 import type { Candidate, CandidateBid } from './engine/candidate';
 import { computePayout, type PayoutTables } from '../money/engine/payout';
 import type { Fault } from './engine/reasons';
-import type { RouteFacts } from './engine/route';
+import type { Evaluation } from './engine/evaluate';
 import type { CallToDial } from './ask-webhooks';
-import type { BidQuestion } from './ask-bidders';
-import { KNOWN_BIDS } from './queries/bids';
-import type { Bidder } from './read-bidders';
-import type { BidAnswer } from './ask-bidders';
+import { BIDDERS, KNOWN_BIDS } from './queries/bids';
+import type { BidPaths } from './read-bid';
 
 // Real-time bidding: the bids for a call. Stored bids are read with the call. Bidders without a
-// stored bid are asked like pre-dial webhooks (pre-dial-webhooks.ts): all at once, while no lock is
-// held.
+// stored bid are asked like pre-dial webhooks (pre-dial.ts): all at once, while no lock is held.
 
 /** A bidder that fails this often within a minute is left out for so many seconds. */
-export const BREAKER = { failures: 5, rest_seconds: 60 };
+const BREAKER = { failures: 5, rest_seconds: 60 };
+
+export interface Bidder extends Secrets {
+  id: number;
+  request: RequestTemplate;
+  paths: BidPaths;
+  timeout_ms: number;
+}
+
+const NO_BIDDERS: ReadonlyMap<number, Bidder> = new Map();
+
+/** By id. Bidders without a `bid_request` are left out. */
+export async function loadBidders(
+  db: Pick<Statements, 'sql'>,
+  buyerIds: readonly number[],
+): Promise<ReadonlyMap<number, Bidder>> {
+  if (buyerIds.length === 0) return NO_BIDDERS;
+  const rows = await db.sql(BIDDERS, { buyer_ids: buyerIds });
+  return new Map(
+    rows.map(({ request, paths, ...row }) => [
+      row.id,
+      { ...row, request: toTemplate(request), paths: paths ?? {} },
+    ]),
+  );
+}
+
+const toTemplate = ({
+  url,
+  method = 'post',
+  headers = {},
+  body,
+}: Partial<RequestTemplate> & { url: string }): RequestTemplate => ({
+  url,
+  method,
+  headers,
+  body: body?.trim() ? body : null,
+});
 
 /** Bid data of a call before bidders are asked; only for calls with bidders among the buyers. */
 export interface KnownBids {
@@ -37,55 +72,64 @@ export interface KnownBids {
   policy: DestinationPolicy;
 }
 
+/** The answer of a bidder for one call: its bid, or the reason for having none. */
+export type BidAnswer = { bid: CandidateBid } | { fault: Fault };
+
+export interface BidQuestion {
+  call: CallToDial;
+  tokens: TokenSource;
+  bidders: { candidate: Candidate; bidder: Bidder }[];
+  policy: DestinationPolicy;
+  /** Set when the next step reads these bids from the database. */
+  needsStoredBids: boolean;
+}
+
 export type BidAnswers = ReadonlyMap<number, BidAnswer>;
 
+interface CallForBids {
+  /** Null for a call to a number that forwards to a buyer. */
+  offer_id: string | null;
+  number: number | null;
+  candidates: readonly Candidate[];
+  bidders: KnownBids['bidders'];
+}
+
 /**
- * Loads the stored bids of calls; undefined for calls without bidders. Runs no statement when no
- * call has bidders.
+ * Loads the stored bids of those calls that have bidders. Runs no statement when no call has
+ * bidders.
  */
-export async function loadKnownBids(
+export async function loadKnownBids<Call extends CallForBids>(
   db: Pick<Statements, 'sql'>,
-  calls: readonly RoutingRequest[],
-  callCandidates: readonly CallCandidates[],
+  calls: readonly Call[],
   now: Date,
-): Promise<(KnownBids | undefined)[]> {
-  const biddingIndexes = callCandidates.flatMap(({ snapshot }, index) =>
-    snapshot.bidders.size > 0 ? index : [],
-  );
-  if (biddingIndexes.length === 0) return [];
-  const biddingCalls = biddingIndexes.map((index) => calls[index]!);
-  const bidders = biddingIndexes.flatMap((index) => [
-    ...callCandidates[index]!.snapshot.bidders.keys(),
-  ]);
+): Promise<ReadonlyMap<Call, KnownBids>> {
+  const biddingCalls = calls.filter(({ bidders }) => bidders.size > 0);
+  if (biddingCalls.length === 0) return new Map();
   const rows = await db.sql(KNOWN_BIDS, {
     ...BREAKER,
-    offer_ids: biddingCalls.map(
-      ({ source }) => ('offer_id' in source ? source.offer_id : null) as string,
-    ),
+    offer_ids: biddingCalls.map(({ offer_id }) => offer_id as string),
     numbers: biddingCalls.map(({ number }) => number as number),
-    buyer_ids: [...new Set(bidders)],
+    buyer_ids: [...new Set(biddingCalls.flatMap(({ bidders }) => [...bidders.keys()]))],
     now,
   });
-  const knownBids: (KnownBids | undefined)[] = [];
-  for (const { index: position, kept: bidRows, suspended, policy } of rows) {
-    const { snapshot, candidates } = callCandidates[biddingIndexes[position - 1]!]!;
-    knownBids[biddingIndexes[position - 1]!] = {
-      bidders: snapshot.bidders,
-      storedBids: filterAllowedBids(
-        new Map(
-          bidRows.map(({ buyer_id, expires_at, ...bid }) => [
-            buyer_id,
-            { ...bid, expires_at: new Date(expires_at) },
-          ]),
-        ),
-        candidates,
+  return new Map(
+    rows.map(({ index: position, kept: bidRows, suspended, policy }) => {
+      const call = biddingCalls[position - 1]!;
+      const storedBids = new Map(
+        bidRows.map(({ buyer_id, expires_at, ...bid }) => [
+          buyer_id,
+          { ...bid, expires_at: new Date(expires_at) },
+        ]),
+      );
+      const knownBids = {
+        bidders: call.bidders,
+        storedBids: filterAllowedBids(storedBids, call.candidates, policy),
         policy,
-      ),
-      policy,
-      suspended: new Map(suspended.map(({ buyer_id, until }) => [buyer_id, new Date(until)])),
-    };
-  }
-  return knownBids;
+        suspended: new Map(suspended.map(({ buyer_id, until }) => [buyer_id, new Date(until)])),
+      };
+      return [call, knownBids];
+    }),
+  );
 }
 
 /** Leaves out stored bids whose destination the company forbids by now. */
@@ -193,23 +237,22 @@ export interface BiddingCall {
  * none.
  */
 export function buildBidQuestion(
-  { candidates, known_bids }: BidContext,
-  facts: RouteFacts,
+  knownBids: KnownBids,
+  evaluation: Evaluation,
   { call, all = false }: BiddingCall,
 ): BidsRequired | undefined {
-  if (!known_bids) return undefined;
-  const bidders = selectBidders(candidates, facts, { all }).map((candidate) => ({
+  const bidders = selectBidders(evaluation, { all }).map((candidate) => ({
     candidate,
-    bidder: known_bids.bidders.get(candidate.id)!,
+    bidder: knownBids.bidders.get(candidate.id)!,
   }));
   if (bidders.length === 0) return undefined;
   return {
     kind: 'pre_dial_check_required',
     question: {
       call,
-      tokens: facts.tokens,
+      tokens: evaluation.facts.tokens,
       bidders,
-      policy: known_bids.policy,
+      policy: knownBids.policy,
       needsStoredBids: all,
     },
   };

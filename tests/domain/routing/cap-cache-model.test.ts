@@ -1,10 +1,14 @@
-import { createRequire } from 'node:module';
 import { recordUsage } from '../../support/record-usage';
 import type { Db } from '../../../src/data/db';
-import type * as Candidates from '../../../src/domain/routing/candidates';
 import type { Candidate } from '../../../src/domain/routing/engine/candidate';
-import { loadCandidates } from '../../../src/domain/routing/load-candidates';
-import { CALLER, candidateWorld } from '../../support/candidate-world';
+import {
+  CALLER,
+  candidateWorld,
+  loadCandidates,
+  loadInAnotherProcess,
+  loadUncachedCandidates,
+  type Look,
+} from '../../support/candidate-world';
 import { MONDAY, NEW_YORK } from '../../support/candidates';
 import { repetitions } from '../../support/repetitions';
 
@@ -14,19 +18,6 @@ let setup: Awaited<ReturnType<typeof candidateWorld>>;
 beforeAll(async () => void (setup = await candidateWorld()));
 afterAll(() => setup.world.close());
 beforeEach(() => setup.clock.set(MONDAY));
-
-const CACHES = ['candidates', 'offer-snapshot'].map((name) =>
-  require.resolve(`../../../src/domain/routing/${name}`),
-);
-
-/** The modules as another process has them, with caches of its own. */
-function loadInAnotherProcess(): typeof Candidates {
-  const cachedModules = CACHES.map((path) => [path, require.cache[path]] as const);
-  for (const path of CACHES) Reflect.deleteProperty(require.cache, path);
-  const loaded = createRequire(__filename)(CACHES[0]!) as typeof Candidates;
-  for (const [path, cachedModule] of cachedModules) require.cache[path] = cachedModule;
-  return loaded;
-}
 
 const DAY = 86_400_000;
 /** No spacing is longer than a day. */
@@ -65,18 +56,8 @@ async function runModel(seed: number) {
     await setup.create('offers', { buyer_ids: buyers }),
   ];
   const processes = [loadInAnotherProcess(), loadInAnotherProcess()];
-  const look = (db: Pick<Db, 'company_id' | 'key' | 'sql'> = setup.db()) =>
-    of(processes).loadCallCandidates(
-      db,
-      [
-        {
-          source: { offer_id: String(of(offers)) },
-          number: Number(CALLER),
-          traffic_source_id: null,
-        },
-      ],
-      setup.clock.read(),
-    );
+  const look = (db: Look['db'] = setup.db()) =>
+    loadCandidates({ db, offer: of(offers), now: setup.clock.read(), process: of(processes) });
   const put = async (path: string, body: object) => {
     const res = await api('put', path, { body });
     if (res.status !== 200) throw new Error(`${path} ${JSON.stringify(body)} ${res.text}`);
@@ -212,16 +193,12 @@ async function runModel(seed: number) {
   const check = async () => {
     const now = setup.clock.read();
     for (const offer of offers) {
-      const full = normalizeCandidates(await loadCandidates(setup.db(), offer, CALLER, now), now);
-      for (const { loadCallCandidates } of processes) {
+      const look = { db: setup.db(), offer, now };
+      const full = normalizeCandidates(await loadUncachedCandidates(look), now);
+      for (const process of processes) {
         if (below(4) === 0) continue;
-        const call = {
-          source: { offer_id: String(offer) },
-          number: Number(CALLER),
-          traffic_source_id: null,
-        };
-        const [result] = await loadCallCandidates(setup.db(), [call], now);
-        expect(normalizeCandidates(result!.candidates, now)).toEqual(full);
+        const candidates = await loadCandidates({ ...look, process });
+        expect(normalizeCandidates(candidates, now)).toEqual(full);
       }
     }
   };

@@ -1,0 +1,93 @@
+import { bestGroup, findTier, ringsAtOnce, type Candidate, type CandidateGroup } from './candidate';
+import { compareDrawn, drawBy, toDrawKey } from './draw';
+import { eligibilityCheck, type Facts } from './eligibility';
+import type { Fault } from './reasons';
+import type { SourceCaps } from './source';
+
+export interface RouteFacts extends Facts {
+  seed: string;
+  /** Goes before all other buyers if it can take the call. */
+  first_buyer_id?: number | undefined;
+  /** The caps of the source that the call uses; absent without limits. */
+  source_caps?: SourceCaps | undefined;
+  /** How many buyers the carrier rings at once; absent for any number. */
+  max_legs?: number | undefined;
+}
+
+/** A group that rings all members at once. */
+export interface RingingGroup {
+  group: CandidateGroup;
+  /** At most as many as the carrier rings at once, by id. */
+  buyers: readonly Candidate[];
+}
+
+/** Which candidates can take a call, and why others cannot; their order is made by order.ts. */
+export interface Evaluation {
+  candidates: readonly Candidate[];
+  facts: RouteFacts;
+  /** By the index of the candidate; undefined when it can take the call. */
+  faults: readonly (Fault | undefined)[];
+  /** Buyers that can take the call and are dialed one at a time. */
+  single: readonly Candidate[];
+  ringing: readonly RingingGroup[];
+}
+
+/** Finds the candidates that can take a call, and the first reason against each other one. Pure. */
+export function evaluate(candidates: readonly Candidate[], facts: RouteFacts): Evaluation {
+  const findFault = eligibilityCheck(facts);
+  const faults: (Fault | undefined)[] = [];
+  const single: Candidate[] = [];
+  const ringing = new Map<number, { group: CandidateGroup; indexes: number[] }>();
+  for (let index = 0; index < candidates.length; index++) {
+    const buyer = candidates[index]!;
+    const fault = findFault(buyer);
+    faults.push(fault);
+    if (fault) continue;
+    const group = bestGroup(buyer);
+    if (!ringsAtOnce(group)) single.push(buyer);
+    else if (ringing.has(group.id)) ringing.get(group.id)!.indexes.push(index);
+    else ringing.set(group.id, { group, indexes: [index] });
+  }
+  const rung = [...ringing.values()].map(({ group, indexes }): RingingGroup => {
+    const inOrder = sortByPreference(indexes, candidates, facts);
+    for (const index of inOrder.splice(facts.max_legs ?? Infinity))
+      faults[index] = buildLegLimitFault(group, facts);
+    const buyers = inOrder.map((index) => candidates[index]!).sort((a, b) => a.id - b.id);
+    return { group, buyers };
+  });
+  return { candidates, facts, faults, single, ringing: rung };
+}
+
+/**
+ * Sorts members of a group, of which the carrier rings the first ones: the buyer that goes first,
+ * reserved buyers, the lowest tier, the draw by weight. The others ring in the next round.
+ */
+function sortByPreference(
+  indexes: readonly number[],
+  candidates: readonly Candidate[],
+  { seed, max_legs = Infinity, first_buyer_id, reserved }: RouteFacts,
+): number[] {
+  if (indexes.length <= max_legs) return [...indexes];
+  const draw = drawBy(seed);
+  return indexes
+    .map((index) => {
+      const buyer = candidates[index]!;
+      const { id, weight } = buyer;
+      const key = toDrawKey(buyer, null);
+      const preference = Number(id !== first_buyer_id) + Number(!reserved?.has(id));
+      return { index, preference, key, tier: findTier(buyer), draw: draw(key, weight) };
+    })
+    .sort((a, b) => a.preference - b.preference || compareDrawn(a, b))
+    .map(({ index }) => index);
+}
+
+function buildLegLimitFault({ id, name }: CandidateGroup, { max_legs }: RouteFacts): Fault {
+  const groupName = name ? `"${name}" (${id})` : `${id}`;
+  return {
+    reason: 'not_rung',
+    message:
+      `the carrier rings ${max_legs} buyers at once, and others of its group ${groupName} ` +
+      'go first: it rings in the next round',
+    details: { max_legs: max_legs ?? null, buyer_group_id: id },
+  };
+}
