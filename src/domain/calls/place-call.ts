@@ -9,9 +9,9 @@ import type { Queue } from '../../data/jobs/queue';
 import { findBuyerAvailability } from '../outreach/buyer-availability';
 import { loadOutreachContext, type OutreachContext } from '../outreach/context';
 import { sendDraft, type DeliveryResult } from '../outreach/deliver';
-import { draftCall, type Channels, type Draft } from '../outreach/draft';
+import { draftCall, type Channels, type Draft } from '../outreach/drafts';
 import type { DueLead } from '../outreach/due-lead';
-import { contactKey, lockContacts, type ContactState } from '../outreach/lock-contacts';
+import { contactKey, lockContacts, type ContactState } from '../outreach/load-leads';
 import {
   createRecording,
   isRingingInSandbox,

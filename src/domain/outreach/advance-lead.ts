@@ -2,10 +2,10 @@ import type { Action, Plan } from '../schedules/engine/cadence';
 import { decideNextStep, type ParkReason } from '../schedules/engine/next-step';
 import { decideNextOfferStep, type OfferVerdict } from '../schedules/engine/offer-next-step';
 import { runContactStep } from './contact-lead';
-import type { Channels } from './draft';
+import type { Channels } from './drafts';
 import { toIsoTime } from './lead-state';
 import type { DueLead } from './due-lead';
-import type { ContactState } from './lock-contacts';
+import type { ContactState } from './load-leads';
 import type { StepContext } from './step-context';
 import { StepRecorder, type StepChanges } from './step-recorder';
 

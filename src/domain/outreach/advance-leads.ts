@@ -10,10 +10,10 @@ import { buildCompanyStatements } from '../../data/tenant';
 import { runLeadSteps, postponeLead } from './advance-lead';
 import { findBuyerAvailability } from './buyer-availability';
 import { loadOutreachContext } from './context';
-import type { Channels } from './draft';
+import type { Channels } from './drafts';
 import { lockLeads } from './load-leads';
 import { type LeadKey } from './due-lead';
-import { contactKey, lockContacts } from './lock-contacts';
+import { contactKey, lockContacts } from './load-leads';
 import { moveLeads } from './move-leads';
 import {
   createRecording,

@@ -6,14 +6,9 @@ import type { Deps } from '../deps';
 import { FAULT_DELAY_MS } from './advance-lead';
 import { runSteps } from './advance-leads';
 import { isInstant, sendDraft } from './deliver';
-import type { Channels } from './draft';
+import type { Channels } from './drafts';
 import type { LeadKey } from './due-lead';
-import {
-  CHECK_CONNECTION,
-  CLAIM_BY_PRIORITY,
-  CLAIM_BY_TIME,
-  RELEASE_LEADS,
-} from './queries/claim-leads';
+import { CHECK_CONNECTION, CLAIM_BY_PRIORITY, CLAIM_BY_TIME, RELEASE_LEADS } from './queries/leads';
 import { resumeDelivery } from './resume-delivery';
 import type { Sender } from './step-context';
 

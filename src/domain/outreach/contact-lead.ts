@@ -2,7 +2,7 @@ import { computeExpiry, isAttempt, type Action } from '../schedules/engine/caden
 import type { DelayReason } from '../schedules/engine/next-step';
 import { toConnection } from './context';
 import { applyStatus, type DeliveryResult } from './deliver';
-import { draftAction, draftCall, type Draft, type Fault } from './draft';
+import { draftAction, draftCall, type Draft, type Fault } from './drafts';
 import { toIsoTime } from './lead-state';
 import type { StepContext } from './step-context';
 import { KINDS, type StepRecorder } from './step-recorder';

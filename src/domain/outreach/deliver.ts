@@ -1,6 +1,6 @@
 import type { Failure } from '../../platform/carriers/carrier';
 import type { MailFailure } from '../../platform/mail/mailer';
-import type { Channels, Draft } from './draft';
+import type { Channels, Draft } from './drafts';
 
 /** The draft can be sent inside the transaction that records it, together with others. */
 export const isInstant = ({ table }: Draft, { carrier, mailer }: Channels): boolean =>

@@ -1,6 +1,6 @@
 import type { Sql } from '../../data/sql';
 import { sendDraft, applyStatus, type DeliveryResult } from './deliver';
-import type { Channels, Draft } from './draft';
+import type { Channels, Draft } from './drafts';
 import type { DueLead } from './due-lead';
 import {
   CALL_IDS_OF_NUMBER,

@@ -1,9 +1,9 @@
 import type { Availability } from '../routing/engine/availability';
 import type { OutreachContext } from './context';
 import type { DeliveryResult } from './deliver';
-import type { Channels, Draft } from './draft';
+import type { Channels, Draft } from './drafts';
 import type { DueLead } from './due-lead';
-import type { ContactState } from './lock-contacts';
+import type { ContactState } from './load-leads';
 
 /** Sends a draft, or defers it to a separate transaction that follows at once. */
 export type Sender = (lead: DueLead, draft: Draft) => Promise<DeliveryResult | 'deferred'>;

@@ -2,7 +2,7 @@ import { completedStatus, type CompletedStatus } from '../leads/final-status';
 import { applyAction, type Action, type Progress } from '../schedules/engine/cadence';
 import type { DelayReason, StepEvent } from '../schedules/engine/next-step';
 import type { OutreachContext } from './context';
-import type { Draft } from './draft';
+import type { Draft } from './drafts';
 import { toIsoTime, toLeadState } from './lead-state';
 import type { DueLead } from './due-lead';
 import { createRecording, type LeadState, type Recording } from './record-steps';
