@@ -4298,29 +4298,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'outreach.abandon_calls': {
-    params: {
-      leads: string | object | null;
-      now: Date | string | null;
-    };
-    row: {
-      is_recorded: boolean;
-    };
-  };
-  'outreach.abandon_emails': {
-    params: {
-      now: Date | string | null;
-      leads: string | object | null;
-    };
-    row: object;
-  };
-  'outreach.abandon_text_messages': {
-    params: {
-      now: Date | string | null;
-      leads: string | object | null;
-    };
-    row: object;
-  };
   'outreach.add_contacts': {
     params: {
       now: Date | string | null;
@@ -4375,19 +4352,6 @@ export interface SqlTypes {
       lead_priority: number | null;
     };
   };
-  'outreach.count_contacted': {
-    params: {
-      now: Date | string | null;
-      contacts: string | object | null;
-    };
-    row: object;
-  };
-  'outreach.end_callbacks': {
-    params: {
-      callbacks: string | object | null;
-    };
-    row: object;
-  };
   'outreach.find_incoming_message': {
     params: {
       company_id: number | string | bigint | null;
@@ -4408,21 +4372,6 @@ export interface SqlTypes {
       id: string | null;
       offer_id: string | null;
       schedule_id: string | null;
-    };
-  };
-  'outreach.find_move_targets': {
-    params: {
-      company_ids: readonly (number | string | bigint)[] | string | null;
-      lead_ids: readonly (number | string | bigint)[] | string | null;
-      schedule_ids: readonly (number | string | bigint)[] | string | null;
-      caller_numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      company_id: string;
-      lead_id: string;
-      schedule_id: string | null;
-      name: string | null;
-      is_taken: boolean;
     };
   };
   'outreach.find_reply': {
@@ -4634,13 +4583,6 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'outreach.mark_numbers_assigned': {
-    params: {
-      now: Date | string | null;
-      numbers: string | object | null;
-    };
-    row: object;
-  };
   'outreach.message_ids_of_number': {
     params: {
       company_id: number | string | bigint | null;
@@ -4813,27 +4755,6 @@ export interface SqlTypes {
       maker_team_ids: string[];
     };
   };
-  'outreach.record_calls': {
-    params: {
-      rows: string | object | null;
-      now: Date | string | null;
-    };
-    row: {
-      id: string;
-      uuid: string;
-      is_recorded: boolean;
-    };
-  };
-  'outreach.record_emails': {
-    params: {
-      now: Date | string | null;
-      rows: string | object | null;
-    };
-    row: {
-      id: string;
-      uuid: string;
-    };
-  };
   'outreach.record_reply': {
     params: {
       company_id: number | string | bigint | null;
@@ -4844,6 +4765,16 @@ export interface SqlTypes {
       recorded: boolean;
     };
   };
+  'outreach.record_steps': {
+    params: {
+      batches: string | object | null;
+      now: Date | string | null;
+    };
+    row: {
+      company_id: string;
+      lead_log_id: string;
+    };
+  };
   'outreach.record_text_event': {
     params: {
       company_id: number | string | bigint | null;
@@ -4852,16 +4783,6 @@ export interface SqlTypes {
     };
     row: {
       recorded: string;
-    };
-  };
-  'outreach.record_text_messages': {
-    params: {
-      now: Date | string | null;
-      rows: string | object | null;
-    };
-    row: {
-      id: string;
-      uuid: string;
     };
   };
   'outreach.release_leads': {

@@ -3,21 +3,14 @@ import { applyAction, type Action, type Progress } from '../schedules/engine/cad
 import type { DelayReason, StepEvent } from '../schedules/engine/next-step';
 import type { OutreachContext } from './context';
 import type { Draft } from './drafts';
-import { toIsoTime, toLeadState } from './lead-state';
 import type { DueLead } from './due-lead';
-import { createRecording, type LeadState, type Recording } from './record-steps';
+import { createStepRows, type LeadState, type StepRows } from './record-steps';
 
 /** The changes by the steps of one lead, to be recorded together with those of others. */
 export interface StepChanges {
   lead: DueLead;
-  state: LeadState;
-  rows: Omit<Recording, 'leads' | 'contacts'>;
-  /** Indexes of the logs that queue a webhook. */
-  webhooks: number[];
+  rows: StepRows;
   contact_changes: ('opt_out' | 'block')[];
-  /** The schedule that the lead moves to, and its status when it cannot move. */
-  move: { to: string; status_if_ended: CompletedStatus } | undefined;
-  counts: { calls: number; sms: number; emails: number };
 }
 
 interface Waiting {
@@ -39,6 +32,40 @@ export const KINDS = {
   calls: { event: 'call', done: 'placed', link: 'call', count: 'calls' },
 } as const;
 
+/** A time in the format for JSON parameters of statements. */
+export const toIsoTime = (time: Date | null | undefined): string | null =>
+  time?.toISOString() ?? null;
+
+/** The state of a lead before its steps; it is not due again unless a step says so. */
+const toLeadState = (lead: DueLead): LeadState => ({
+  id: lead.id,
+  status: lead.status,
+  is_live: true,
+  due_at: null,
+  next_action_at: toIsoTime(lead.next_action_at),
+  callback_at: toIsoTime(lead.callback_at),
+  scheduled_callback_id: lead.scheduled_callback_id,
+  entered_at: toIsoTime(lead.entered_at)!,
+  first_action_at: toIsoTime(lead.first_action_at),
+  last_action_at: toIsoTime(lead.last_action_at),
+  last_call_at: toIsoTime(lead.last_call_at),
+  schedule_ended_at: null,
+  phase: lead.phase,
+  position: lead.position,
+  exit_reason: lead.exit_reason,
+  contact_attempts: lead.contact_attempts,
+  delay_reason: lead.delay_reason,
+  suppressed: lead.suppressed,
+  unreachable: lead.unreachable,
+  step: lead.step,
+  tries: lead.tries,
+  sms_number_id: lead.sms_number_id,
+  dial_number_id: lead.dial_number_id,
+  attempted_call: null,
+  connected_call: null,
+  stays_claimed: false,
+});
+
 /** Reasons why a lead cannot be reached, although it has not opted out. */
 const UNREACHABLE: ReadonlySet<string> = new Set(['no_email', 'no_number', 'number_not_allowed']);
 
@@ -49,11 +76,9 @@ const UNREACHABLE: ReadonlySet<string> = new Set(['no_email', 'no_number', 'numb
 export class StepRecorder {
   readonly lead: DueLead;
   readonly state: LeadState;
-  readonly webhooks: number[] = [];
   readonly contact_changes: StepChanges['contact_changes'] = [];
   progress: Progress;
-  private move: StepChanges['move'];
-  private readonly rows: StepChanges['rows'];
+  private readonly rows = createStepRows();
   private readonly counts = { calls: 0, sms: 0, emails: 0 };
 
   constructor(
@@ -63,7 +88,6 @@ export class StepRecorder {
     this.lead = { ...locked };
     this.state = toLeadState(locked);
     this.progress = { ...locked, not_before: locked.next_action_at };
-    this.rows = createRecording();
   }
 
   get now(): Date {
@@ -80,8 +104,11 @@ export class StepRecorder {
       entered_at: toIsoTime(progress.entered_at),
       callback_at: toIsoTime(progress.callback_at),
     });
-    const { locked: lead, rows, webhooks, contact_changes, move, counts } = this;
-    return { lead, state, rows, webhooks, contact_changes, move, counts };
+    const { locked: lead, rows, contact_changes, counts } = this;
+    const { caller_number } = lead;
+    const isContacted = counts.calls + counts.sms + counts.emails > 0;
+    const contacts = isContacted ? [{ caller_number, ...counts }] : [];
+    return { lead, rows: { ...rows, leads: [state], contacts }, contact_changes };
   }
 
   /** Continues at `progress`, the result of `events`. */
@@ -122,21 +149,24 @@ export class StepRecorder {
 
   /** Ends the callback that the lead requested. `call` is the uuid of the call that was placed. */
   endCallback(status: string, { reason, call }: { reason?: string; call?: string }): void {
-    const { scheduled_callback_id: id, company_id } = this.lead;
+    const { scheduled_callback_id: id } = this.lead;
     if (reason) this.log('skipped', `callback: ${reason}`);
-    if (id) this.rows.callbacks.push({ company_id, id, status, ...(call && { call }) });
+    if (id) this.rows.callbacks.push({ id, status, ...(call && { call }) });
     this.lead.scheduled_callback_id = null;
-    this.state.called_back = true;
+    this.state.scheduled_callback_id = null;
   }
 
   abandonDelivery(): void {
-    const { company_id, id: leadId } = this.lead;
     this.state.tries = 0;
-    this.rows.abandoned.push({ company_id, lead_id: leadId });
+    this.rows.abandoned.push({ lead_id: this.lead.id });
   }
 
   moveTo(scheduleId: string): void {
-    this.move = { to: scheduleId, status_if_ended: this.completedStatus() };
+    this.rows.moves.push({
+      lead_id: this.lead.id,
+      schedule_id: scheduleId,
+      status_if_ended: this.completedStatus(),
+    });
   }
 
   /** The status of the lead if it ended now, by its calls and conversions. */
@@ -185,8 +215,8 @@ export class StepRecorder {
     this.state.last_call_at = toIsoTime(this.now);
     this.state.attempted_call = uuid;
     // For a routed call, or with machine detection, it is known later who answers.
-    const answererKnown = !routed && machine_action === null;
-    if (answererKnown && (status === 'in_progress' || status === 'completed'))
+    const isAnswererKnown = !routed && machine_action === null;
+    if (isAnswererKnown && (status === 'in_progress' || status === 'completed'))
       this.state.connected_call = uuid;
     if (['queued', 'ringing', 'in_progress'].includes(status)) this.state.status = 'running';
   }
@@ -198,7 +228,7 @@ export class StepRecorder {
     this.lead[column] = number.id;
     this.state[column] = number.id;
     number.last_assigned_at = this.now;
-    this.rows.numbers.push({ company_id: this.lead.company_id, id: number.id });
+    this.rows.numbers.push({ id: number.id });
   }
 
   addRow({ table, row }: Draft): void {
@@ -207,7 +237,6 @@ export class StepRecorder {
 
   /** Logs that the webhook of an action is queued; it is queued when the steps are recorded. */
   addWebhook(action: Action): void {
-    this.webhooks.push(this.rows.logs.length);
     this.log('webhook_queued', null, action);
   }
 
@@ -218,10 +247,8 @@ export class StepRecorder {
     action?: Action,
     link: { call?: string; text_message?: string; email?: string } = {},
   ): void {
-    const { company_id, id } = this.lead;
     this.rows.logs.push({
-      company_id,
-      lead_id: id,
+      lead_id: this.lead.id,
       event,
       message,
       schedule_action_id: action ? String(action.id) : null,
