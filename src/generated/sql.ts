@@ -4352,38 +4352,6 @@ export interface SqlTypes {
       lead_priority: number | null;
     };
   };
-  'outreach.find_incoming_message': {
-    params: {
-      company_id: number | string | bigint | null;
-      carrier: string | null;
-      carrier_message_id: string | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'outreach.find_lead_of_sender': {
-    params: {
-      company_id: number | string | bigint | null;
-      from: number | string | bigint | null;
-      to: number | string | bigint | null;
-    };
-    row: {
-      id: string | null;
-      offer_id: string | null;
-      schedule_id: string | null;
-    };
-  };
-  'outreach.find_reply': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: {
-      key: string;
-      body: string;
-    };
-  };
   'outreach.find_suppressions': {
     params: {
       indexes: readonly (number | string | bigint)[] | string | null;
@@ -4395,41 +4363,6 @@ export interface SqlTypes {
       index: number;
       list_id: string;
     };
-  };
-  'outreach.insert_incoming_message': {
-    params: {
-      company_id: number | string | bigint | null;
-      uuid: string | null;
-      now: Date | string | null;
-      from: number | string | bigint | null;
-      to: number | string | bigint | null;
-      body: string | null;
-      carrier: string | null;
-      carrier_message_id: string | null;
-      lead_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'outreach.insert_reply': {
-    params: {
-      company_id: number | string | bigint | null;
-      uuid: string | null;
-      now: Date | string | null;
-      from: number | string | bigint | null;
-      to: number | string | bigint | null;
-      body: string | null;
-      status: string | null;
-      carrier: string | null;
-      lead_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      in_reply_to_id: number | string | bigint | null;
-    };
-    row: object;
   };
   'outreach.load_call_facts': {
     params: {
@@ -4574,15 +4507,6 @@ export interface SqlTypes {
       schedule_id: string | null;
     };
   };
-  'outreach.lock_lead_of_message': {
-    params: {
-      company_id: number | string | bigint | null;
-      key: string | null;
-    };
-    row: {
-      id: string;
-    };
-  };
   'outreach.message_ids_of_number': {
     params: {
       company_id: number | string | bigint | null;
@@ -4714,6 +4638,8 @@ export interface SqlTypes {
   'outreach.read_reply_settings': {
     params: {
       company_id: number | string | bigint | null;
+      carrier: string | null;
+      carrier_message_id: string | null;
     };
     row: {
       name: string;
@@ -4724,6 +4650,7 @@ export interface SqlTypes {
       help_text: string | null;
       opt_out_text: string | null;
       opt_in_text: string | null;
+      is_repeated: boolean;
     };
   };
   'outreach.read_text_message': {
@@ -4755,14 +4682,18 @@ export interface SqlTypes {
       maker_team_ids: string[];
     };
   };
-  'outreach.record_reply': {
+  'outreach.record_message_status': {
     params: {
       company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
+      key: string | null;
+      status: string | null;
+      error_code: string | null;
+      error_message: string | null;
+      carrier_message_id: string | null;
       now: Date | string | null;
     };
     row: {
-      recorded: boolean;
+      recorded: string;
     };
   };
   'outreach.record_steps': {
@@ -4775,14 +4706,17 @@ export interface SqlTypes {
       lead_log_id: string;
     };
   };
-  'outreach.record_text_event': {
+  'outreach.record_text': {
     params: {
       company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-      text_message_id: number | string | bigint | null;
+      message: string | object | null;
+      reply: string | object | null;
+      now: Date | string | null;
     };
     row: {
-      recorded: string;
+      message_id: string;
+      reply_key: string | null;
+      reply_body: string | null;
     };
   };
   'outreach.release_leads': {
@@ -4810,22 +4744,6 @@ export interface SqlTypes {
       lead_id: string | null;
       schedule_action_id: string | null;
       is_recorded: boolean;
-    };
-  };
-  'outreach.update_message': {
-    params: {
-      status: string | null;
-      error_code: string | null;
-      error_message: string | null;
-      carrier_message_id: string | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      key: string | null;
-    };
-    row: {
-      id: string;
-      lead_id: string | null;
-      schedule_action_id: string | null;
     };
   };
   'outreach.update_queued_webhook': {

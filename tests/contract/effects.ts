@@ -261,7 +261,7 @@ const PEOPLE: Record<string, Effects> = {
     service_cost_per_minute: at('prisma/sql/calls/service_cost.sql'),
     ...all(
       'keyword_replies help_text opt_out_text opt_in_text',
-      at('src/domain/outreach/queries/keyword-replies.ts'),
+      at('src/domain/outreach/queries/carrier-reports.ts'),
     ),
   },
 };
