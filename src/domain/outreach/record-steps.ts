@@ -1,10 +1,11 @@
 import type { Sql } from '../../data/sql';
 import type { MachineAction } from '../../data/phone/machine-message';
 import type { CompletedStatus } from '../leads/final-status';
+import type { DueLead } from './due-lead';
 import { RECORD_STEPS } from './queries/steps';
 
-// The changes by steps of leads, as rows to write. Ids are decimal text, times are ISO 8601. A row
-// names calls, messages and e-mails of the same steps by their uuid.
+// The changes by steps of leads, as rows to write. Ids are decimal text. A row names calls, messages
+// and e-mails of the same steps by their uuid.
 
 interface Delivery {
   company_id: string;
@@ -58,37 +59,20 @@ export interface EmailRow extends Delivery {
   message_id: string | null;
 }
 
-/** The state of a lead after its steps. */
-export interface LeadState {
-  id: string;
-  status: string;
+/** Results of steps that are no columns of a `DueLead`. */
+export interface StepResult {
   is_live: boolean;
-  due_at: string | null;
-  next_action_at: string | null;
-  callback_at: string | null;
-  scheduled_callback_id: string | null;
-  entered_at: string;
-  first_action_at: string | null;
-  last_action_at: string | null;
-  last_call_at: string | null;
-  schedule_ended_at: string | null;
-  phase: string;
-  position: number | null;
-  exit_reason: string | null;
-  contact_attempts: number;
-  delay_reason: string | null;
-  suppressed: boolean;
-  unreachable: boolean;
-  step: number;
-  tries: number;
-  sms_number_id: string | null;
-  dial_number_id: string | null;
+  due_at: Date | null;
+  schedule_ended_at: Date | null;
   /** Null leaves the stored call unchanged. */
   attempted_call: string | null;
   connected_call: string | null;
   /** Keeps its claim, because a deferred draft is still to be sent. */
   stays_claimed: boolean;
 }
+
+/** A lead after its steps; the procedure takes the columns that steps change. */
+export type SteppedLead = StepResult & Partial<Record<keyof DueLead, unknown>>;
 
 /** An entry of a lead's history. */
 interface StepLog {
@@ -108,7 +92,7 @@ export interface StepRows {
   emails: EmailRow[];
   calls: CallRow[];
   logs: StepLog[];
-  leads: LeadState[];
+  leads: SteppedLead[];
   contacts: { caller_number: string; calls: number; sms: number; emails: number }[];
   callbacks: { id: string; status: string; call?: string }[];
   moves: { lead_id: string; schedule_id: string; status_if_ended: CompletedStatus }[];

@@ -7,7 +7,7 @@ import { toConnection, type OutreachContext } from './context';
 import { draftAction, draftCall, type Channels, type Draft, type Fault } from './drafts';
 import type { DueLead } from './due-lead';
 import type { ContactState } from './load-leads';
-import { KINDS, StepRecorder, toIsoTime, type StepChanges } from './step-recorder';
+import { KINDS, StepRecorder, type StepChanges } from './step-recorder';
 
 // The steps of a locked lead. Each is decided, which sends nothing, and if it contacts the lead it
 // is delivered: the result is a part of what the next one is decided by.
@@ -69,14 +69,14 @@ export async function runLeadSteps(locked: DueLead, context: StepContext): Promi
 /** Postpones a lead whose next step could not be determined, and changes nothing else. */
 export function postponeLead(locked: DueLead, { records }: StepContext): StepChanges {
   const recorder = new StepRecorder(locked, records);
-  const { state, now } = recorder;
+  const { lead, now } = recorder;
   const at = new Date(now.getTime() + FAULT_DELAY_MS);
-  if (state.delay_reason !== 'fault')
+  if (lead.delay_reason !== 'fault')
     recorder.log(
       'delayed',
       `the next step could not be determined; tried again at ${at.toISOString()}`,
     );
-  Object.assign(state, { due_at: toIsoTime(at), delay_reason: 'fault' });
+  Object.assign(lead, { due_at: at, delay_reason: 'fault' });
   return recorder.result();
 }
 
@@ -121,7 +121,7 @@ function applyVerdict(
       return LAST;
     case 'queue':
       recorder.setWaiting({ status: 'queue', at: verdict.at ?? null, reason: null });
-      recorder.state.next_action_at = null;
+      recorder.lead.next_action_at = null;
       return LAST;
     case 'later':
       recorder.wait(verdict);
@@ -143,7 +143,7 @@ async function decideContact(
 ): Promise<Decision> {
   const draft = draftStep(recorder, action, context);
   if ('fault' in draft) {
-    recorder.state.unreachable = true;
+    recorder.lead.unreachable = true;
     recorder.log(`${KINDS[pickTable(action)].event}_failed`, draft.fault, action);
     recorder.complete(action);
     return DONE;
@@ -200,8 +200,7 @@ interface Postponement {
 /** Postpones a contact. A callback delays only itself, not the next action of the schedule. */
 function postponeContact(recorder: StepRecorder, { action, ...wait }: Postponement): void {
   recorder.wait({ ...wait, ...(action && { action }) });
-  if (recorder.progress.callback_at)
-    recorder.state.next_action_at = toIsoTime(recorder.progress.not_before);
+  if (recorder.progress.callback_at) recorder.lead.next_action_at = recorder.progress.not_before;
 }
 
 function pickTable(action: Action | undefined): Draft['table'] {
@@ -215,14 +214,14 @@ async function deliverStep(
   { draft, action }: Extract<Decision, { kind: 'delivery' }>,
   { records, deliver, lease_until }: StepContext,
 ): Promise<boolean> {
-  const { lead, state } = recorder;
+  const { lead } = recorder;
   const delivery = await deliver(lead, draft);
   if (delivery === 'deferred') {
-    state.stays_claimed = true;
-    state.due_at = toIsoTime(lease_until);
+    lead.stays_claimed = true;
+    lead.due_at = lease_until;
     return true;
   }
-  if (!delivery.ok && delivery.retryable && state.tries + 1 < MAX_TRIES) {
+  if (!delivery.ok && delivery.retryable && lead.tries + 1 < MAX_TRIES) {
     retry(recorder, delivery, action);
     return true;
   }
@@ -236,10 +235,10 @@ async function deliverStep(
 
 /** Postpones the step; each delay is twice as long as the one before. */
 function retry(recorder: StepRecorder, delivery: DeliveryResult, action: Action | undefined): void {
-  const { state, now } = recorder;
-  const delayMs = Math.min(FIRST_RETRY_MS * 2 ** state.tries, MAX_RETRY_MS);
+  const { lead, now } = recorder;
+  const delayMs = Math.min(FIRST_RETRY_MS * 2 ** lead.tries, MAX_RETRY_MS);
   recorder.addRow(delivery.draft);
-  state.tries += 1;
+  lead.tries += 1;
   postponeContact(recorder, { at: new Date(now.getTime() + delayMs), reason: 'carrier', action });
 }
 
@@ -257,7 +256,7 @@ function noteResult(
     [link]: row.uuid,
   });
   if (ok) recorder.noteDelivery(result);
-  else if (row.status !== 'unknown') recorder.state.unreachable = true;
+  else if (row.status !== 'unknown') recorder.lead.unreachable = true;
   recorder.complete(action, table === 'calls' ? row.uuid : undefined);
 }
 
@@ -280,12 +279,12 @@ const PARK_EVENTS = {
 };
 
 function park(recorder: StepRecorder, status: ParkReason): void {
-  const { state, progress, contact_changes } = recorder;
-  Object.assign(state, {
+  const { lead, progress, contact_changes } = recorder;
+  Object.assign(lead, {
     status,
     due_at: null,
     delay_reason: null,
-    next_action_at: toIsoTime(progress.not_before),
+    next_action_at: progress.not_before,
   });
   // An opt-out or block by the lead's own schedule has been logged.
   const isOwnChange = contact_changes.some(
@@ -306,26 +305,26 @@ function changeContact(
 }
 
 function endLead(recorder: StepRecorder, status: string, { carrier, mailer }: Channels): void {
-  const { state, progress, now } = recorder;
-  Object.assign(state, {
+  const { lead, progress, now } = recorder;
+  Object.assign(lead, {
     status,
     is_live: false,
     due_at: null,
     next_action_at: null,
     delay_reason: null,
-    schedule_ended_at: toIsoTime(now),
+    schedule_ended_at: now,
   });
   if (progress.callback_at) recorder.endCallback('canceled', { reason: 'the lead has ended' });
   // A transaction that failed may already have asked an external service to send.
-  if (state.tries > 0 || !carrier.instant || !mailer.instant) recorder.abandonDelivery();
+  if (lead.tries > 0 || !carrier.instant || !mailer.instant) recorder.abandonDelivery();
   recorder.log('ended', status);
 }
 
 function finalStatus(recorder: StepRecorder, { actions }: Plan): string {
-  const { state } = recorder;
+  const { lead } = recorder;
   const status = recorder.completedStatus();
-  if (status !== 'completed' || state.first_action_at !== null || actions.length === 0)
+  if (status !== 'completed' || lead.first_action_at !== null || actions.length === 0)
     return status;
-  if (state.suppressed) return 'dnc';
-  return state.unreachable ? 'failure' : 'completed';
+  if (lead.suppressed) return 'dnc';
+  return lead.unreachable ? 'failure' : 'completed';
 }
