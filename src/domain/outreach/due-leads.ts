@@ -240,12 +240,12 @@ async function recordChanges(
   const contactChanges = changes.filter(({ contact_changes }) => contact_changes.length > 0);
   // Numbers are locked last, after the other leads of a number that a schedule blocks.
   const isLast = contactChanges.length === 0;
-  const webhookLogs = await recordSteps(
+  const webhooks = await recordSteps(
     sql,
     batches.map((batch) => (isLast ? batch : { ...batch, numbers: [] })),
     now,
   );
-  for (const log of webhookLogs) await queue.add(db, 'send_action_webhook', log);
+  for (const webhook of webhooks) await queue.add(db, 'send_action_webhook', webhook);
   for (const { company_id, uuid, ...call } of batches.flatMap(({ calls }) => calls))
     if (isRingingInSandbox(call)) await queue.add(db, 'play_sandbox_call', { company_id, uuid });
   if (isLast) return;

@@ -1,3 +1,4 @@
+import type { Tasks } from '../../data/jobs/tasks';
 import type { Sql } from '../../data/sql';
 import type { MachineAction } from '../../data/phone/machine-message';
 import type { CompletedStatus } from '../leads/final-status';
@@ -114,21 +115,15 @@ export const createStepRows = (): StepRows => ({
 
 export type CompanySteps = { company_id: string } & Partial<StepRows>;
 
-/** A log that says that a webhook is queued. */
-export interface WebhookLog {
-  company_id: string;
-  lead_log_id: string;
-}
-
 /**
  * Writes the changes by steps of locked leads in one exchange: all of them, or nothing. Returns the
- * logs that say that a webhook is queued, in their order.
+ * jobs of the logs that say that a webhook is queued, in their order.
  */
 export async function recordSteps(
   sql: Sql,
   batches: readonly CompanySteps[],
   now: Date,
-): Promise<WebhookLog[]> {
+): Promise<Tasks['send_action_webhook'][]> {
   const rows = batches.map(({ logs = [], ...others }) => ({
     ...others,
     logs: logs.map((log, n) => ({ ...log, n })),
