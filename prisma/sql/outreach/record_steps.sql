@@ -1,6 +1,6 @@
 -- Writes what the steps of locked leads have changed, for several companies: `batches` has an
--- object for each, its company_id and the lists below, of which any may be absent. Returns the logs
--- that say that a webhook is queued, in their order.
+-- object for each, its company_id and the lists below. What is absent touches no table. Returns the
+-- logs that say that a webhook is queued, in their order.
 --
 --   abandoned: leads that gave up a step whose delivery had begun (lead_id).
 --   text_messages, emails, calls: rows, under the key of their step (uuid): first as "sending",
@@ -20,7 +20,6 @@ RETURNS TABLE (company_id bigint, lead_log_id bigint) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   b record;
-  log_ids bigint[];
 BEGIN
   FOR b IN
     SELECT *
@@ -30,51 +29,30 @@ BEGIN
     )
     ORDER BY x.company_id
   LOOP
-    PERFORM abandon_deliveries(
-      b.company_id,
-      ARRAY(SELECT x.lead_id FROM json_to_recordset(b.abandoned) AS x(lead_id bigint)),
-      ARRAY(
-        SELECT x.uuid
-        FROM (VALUES (b.text_messages), (b.emails), (b.calls)) AS d(rows)
-        CROSS JOIN json_to_recordset(d.rows) AS x(uuid uuid)
-      ),
-      at
-    );
+    IF b.abandoned IS NOT NULL THEN
+      PERFORM abandon_deliveries(
+        b.company_id,
+        ARRAY(SELECT x.lead_id FROM json_to_recordset(b.abandoned) AS x(lead_id bigint)),
+        ARRAY(
+          SELECT x.uuid
+          FROM (VALUES (b.text_messages), (b.emails), (b.calls)) AS d(rows)
+          CROSS JOIN json_to_recordset(d.rows) AS x(uuid uuid)
+        ),
+        at
+      );
+    END IF;
     PERFORM record_text_messages(b.company_id, b.text_messages, at);
     PERFORM record_emails(b.company_id, b.emails, at);
     PERFORM record_placed_calls(b.company_id, b.calls, at);
     RETURN QUERY SELECT b.company_id, l.id FROM record_step_logs(b.company_id, b.logs, at) l(id);
     PERFORM save_lead_states(b.company_id, b.leads, at);
-    UPDATE contacts k
-      SET
-        calls_count = k.calls_count + x.calls,
-        sms_count = k.sms_count + x.sms,
-        emails_count = k.emails_count + x.emails,
-        last_contacted_at = at,
-        updated_at = at
-      FROM (
-        SELECT c.caller_number, sum(c.calls) AS calls, sum(c.sms) AS sms, sum(c.emails) AS emails
-        FROM json_to_recordset(b.contacts) AS c(
-          caller_number bigint, calls integer, sms integer, emails integer
-        )
-        GROUP BY c.caller_number
-      ) x
-      WHERE k.company_id = b.company_id AND k.caller_number = x.caller_number;
-    UPDATE scheduled_callbacks s
-      SET
-        status = x.status,
-        call_id = (SELECT c.id FROM calls c WHERE c.company_id = b.company_id AND c.uuid = x.call)
-      FROM json_to_recordset(b.callbacks) AS x(id bigint, status text, call uuid)
-      WHERE s.company_id = b.company_id AND s.id = x.id;
+    PERFORM count_contacts(b.company_id, b.contacts, at);
+    PERFORM end_callbacks(b.company_id, b.callbacks);
     PERFORM move_leads(b.company_id, b.moves, at);
-    IF json_array_length(b.calls) > 0 OR json_array_length(b.abandoned) > 0 THEN
+    IF b.calls IS NOT NULL OR b.abandoned IS NOT NULL THEN
       PERFORM complete_events(b.company_id);
     END IF;
-    PERFORM mark_numbers_assigned(
-      b.company_id,
-      ARRAY(SELECT x.id FROM json_to_recordset(b.numbers) AS x(id bigint)),
-      at
-    );
+    PERFORM mark_numbers_assigned(b.company_id, b.numbers, at);
   END LOOP;
 END $$;
 
@@ -117,7 +95,7 @@ END $$;
 
 -- Until a carrier has accepted a message, each record writes it anew.
 CREATE OR REPLACE FUNCTION record_text_messages(company bigint, messages json, at timestamptz)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql STRICT AS $$
 DECLARE
   added bigint;
 BEGIN
@@ -155,7 +133,7 @@ END $$;
 
 -- Until a mailer has accepted an e-mail, each record writes it anew.
 CREATE OR REPLACE FUNCTION record_emails(company bigint, mails json, at timestamptz)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql STRICT AS $$
 DECLARE
   added bigint;
 BEGIN
@@ -191,7 +169,7 @@ END $$;
 -- Until a carrier has accepted a call, each record writes it anew. A call that is there is locked
 -- first: its change is recorded.
 CREATE OR REPLACE FUNCTION record_placed_calls(company bigint, placed_calls json, at timestamptz)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql STRICT AS $$
 DECLARE
   x calls;
   was calls;
@@ -262,7 +240,7 @@ END $$;
 
 -- Returns the ids of the logs that say that a webhook is queued.
 CREATE OR REPLACE FUNCTION record_step_logs(company bigint, logs json, at timestamptz)
-RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+RETURNS SETOF bigint LANGUAGE plpgsql STRICT AS $$
 BEGIN
   RETURN QUERY
     WITH logged AS (
@@ -290,7 +268,7 @@ BEGIN
 END $$;
 
 CREATE OR REPLACE FUNCTION save_lead_states(company bigint, states json, at timestamptz)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql STRICT AS $$
 DECLARE
   saved record;
   is_now leads;
@@ -354,12 +332,43 @@ BEGIN
   END LOOP;
 END $$;
 
+CREATE OR REPLACE FUNCTION count_contacts(company bigint, contacted json, at timestamptz)
+RETURNS void LANGUAGE plpgsql STRICT AS $$
+BEGIN
+  UPDATE contacts k
+    SET
+      calls_count = k.calls_count + x.calls,
+      sms_count = k.sms_count + x.sms,
+      emails_count = k.emails_count + x.emails,
+      last_contacted_at = at,
+      updated_at = at
+    FROM (
+      SELECT c.caller_number, sum(c.calls) AS calls, sum(c.sms) AS sms, sum(c.emails) AS emails
+      FROM json_to_recordset(contacted) AS c(
+        caller_number bigint, calls integer, sms integer, emails integer
+      )
+      GROUP BY c.caller_number
+    ) x
+    WHERE k.company_id = company AND k.caller_number = x.caller_number;
+END $$;
+
+CREATE OR REPLACE FUNCTION end_callbacks(company bigint, callbacks json) RETURNS void
+LANGUAGE plpgsql STRICT AS $$
+BEGIN
+  UPDATE scheduled_callbacks s
+    SET
+      status = x.status,
+      call_id = (SELECT c.id FROM calls c WHERE c.company_id = company AND c.uuid = x.call)
+    FROM json_to_recordset(callbacks) AS x(id bigint, status text, call uuid)
+    WHERE s.company_id = company AND s.id = x.id;
+END $$;
+
 -- Moves leads to other schedules, in the order of their ids; their contact attempts continue to
 -- count, so that schedules that move leads back and forth end. A lead ends if the schedule is
 -- deleted, or has another live lead of its number: as contacts are locked, only a submission can
 -- add that one meanwhile, and the unique index on leads then fails the transaction.
 CREATE OR REPLACE FUNCTION move_leads(company bigint, moves json, at timestamptz)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql STRICT AS $$
 DECLARE
   moving record;
   was leads;
@@ -426,16 +435,17 @@ END $$;
 
 -- Numbers are locked in the order of their ids, and FOR NO KEY UPDATE, which does not conflict with
 -- leads that refer to them, so that two workers never wait for each other.
-CREATE OR REPLACE FUNCTION mark_numbers_assigned(
-  company bigint, number_ids bigint[], at timestamptz
-) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION mark_numbers_assigned(company bigint, assigned json, at timestamptz)
+RETURNS void LANGUAGE plpgsql STRICT AS $$
+DECLARE
+  ids CONSTANT bigint[] := ARRAY(SELECT x.id FROM json_to_recordset(assigned) AS x(id bigint));
 BEGIN
   PERFORM
     FROM numbers n
-    WHERE n.company_id = company AND n.id = ANY (number_ids)
+    WHERE n.company_id = company AND n.id = ANY (ids)
     ORDER BY n.id
     FOR NO KEY UPDATE;
   UPDATE numbers n
     SET last_assigned_at = at
-    WHERE n.company_id = company AND n.id = ANY (number_ids);
+    WHERE n.company_id = company AND n.id = ANY (ids);
 END $$;

@@ -1,7 +1,7 @@
--- Stores a text message that has come in, with the lead that it is about: a live one first, then one
--- that was texted from the number that was texted now, then the newest. `message` has its columns,
--- what the history says of it (excerpt), and reaches_schedules: it may end the schedule of its lead
--- and start others. `reply` is the text that answers it (uuid, body, status), or null.
+-- Stores a text message that has come in, with the lead that it is about: a live one first, then
+-- one that was texted from the number that was texted now, then the newest. `message` has its
+-- columns, what the history says of it (excerpt), and reaches_schedules: it may end the schedule of
+-- its lead and start others. `reply` is the text that answers it (uuid, body, status), or null.
 --
 -- Of a message that was stored before nothing is written, and its first reply is returned: carriers
 -- repeat what was not answered.

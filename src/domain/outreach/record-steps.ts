@@ -124,10 +124,11 @@ export async function recordSteps(
   batches: readonly CompanySteps[],
   now: Date,
 ): Promise<Tasks['send_action_webhook'][]> {
-  const rows = batches.map(({ logs = [], ...others }) => ({
-    ...others,
-    logs: logs.map((log, n) => ({ ...log, n })),
-  }));
+  const rows = batches.map(({ company_id, logs = [], ...others }) => {
+    const lists = { ...others, logs: logs.map((log, n) => ({ ...log, n })) };
+    const present = Object.entries(lists).filter(([, list]) => list.length > 0);
+    return { company_id, ...Object.fromEntries(present) };
+  });
   return sql(RECORD_STEPS, { batches: JSON.stringify(rows), now });
 }
 
