@@ -6,7 +6,7 @@ import { sqlOn } from '../../src/data/sql';
 import type { BoundStatement } from '../../src/data/statement';
 import type { EmbeddedDatabase } from '../../src/data/postgres/embedded-postgres';
 import { createDeps } from '../../src/operate/installation/deps';
-import { processDueLeads, claimDueLeads } from '../../src/domain/outreach/contact-due-leads';
+import { processDueLeads, claimDueLeads } from '../../src/domain/outreach/due-leads';
 import { fillLeads, openShop, type Shop } from './shop';
 import { median, percentile, round, say } from './tools';
 import {

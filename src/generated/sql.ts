@@ -4195,29 +4195,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'outreach.abandon_calls': {
-    params: {
-      leads: string | object | null;
-      now: Date | string | null;
-    };
-    row: {
-      is_recorded: boolean;
-    };
-  };
-  'outreach.abandon_emails': {
-    params: {
-      now: Date | string | null;
-      leads: string | object | null;
-    };
-    row: object;
-  };
-  'outreach.abandon_text_messages': {
-    params: {
-      now: Date | string | null;
-      leads: string | object | null;
-    };
-    row: object;
-  };
   'outreach.add_contacts': {
     params: {
       now: Date | string | null;
@@ -4272,66 +4249,6 @@ export interface SqlTypes {
       lead_priority: number | null;
     };
   };
-  'outreach.count_contacted': {
-    params: {
-      now: Date | string | null;
-      contacts: string | object | null;
-    };
-    row: object;
-  };
-  'outreach.end_callbacks': {
-    params: {
-      callbacks: string | object | null;
-    };
-    row: object;
-  };
-  'outreach.find_incoming_message': {
-    params: {
-      company_id: number | string | bigint | null;
-      carrier: string | null;
-      carrier_message_id: string | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'outreach.find_lead_of_sender': {
-    params: {
-      company_id: number | string | bigint | null;
-      from: number | string | bigint | null;
-      to: number | string | bigint | null;
-    };
-    row: {
-      id: string | null;
-      offer_id: string | null;
-      schedule_id: string | null;
-    };
-  };
-  'outreach.find_move_targets': {
-    params: {
-      company_ids: readonly (number | string | bigint)[] | string | null;
-      lead_ids: readonly (number | string | bigint)[] | string | null;
-      schedule_ids: readonly (number | string | bigint)[] | string | null;
-      caller_numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      company_id: string;
-      lead_id: string;
-      schedule_id: string | null;
-      name: string | null;
-      is_taken: boolean;
-    };
-  };
-  'outreach.find_reply': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: {
-      key: string;
-      body: string;
-    };
-  };
   'outreach.find_suppressions': {
     params: {
       indexes: readonly (number | string | bigint)[] | string | null;
@@ -4343,41 +4260,6 @@ export interface SqlTypes {
       index: number;
       list_id: string;
     };
-  };
-  'outreach.insert_incoming_message': {
-    params: {
-      company_id: number | string | bigint | null;
-      uuid: string | null;
-      now: Date | string | null;
-      from: number | string | bigint | null;
-      to: number | string | bigint | null;
-      body: string | null;
-      carrier: string | null;
-      carrier_message_id: string | null;
-      lead_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'outreach.insert_reply': {
-    params: {
-      company_id: number | string | bigint | null;
-      uuid: string | null;
-      now: Date | string | null;
-      from: number | string | bigint | null;
-      to: number | string | bigint | null;
-      body: string | null;
-      status: string | null;
-      carrier: string | null;
-      lead_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      in_reply_to_id: number | string | bigint | null;
-    };
-    row: object;
   };
   'outreach.load_call_facts': {
     params: {
@@ -4522,22 +4404,6 @@ export interface SqlTypes {
       schedule_id: string | null;
     };
   };
-  'outreach.lock_lead_of_message': {
-    params: {
-      company_id: number | string | bigint | null;
-      key: string | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'outreach.mark_numbers_assigned': {
-    params: {
-      now: Date | string | null;
-      numbers: string | object | null;
-    };
-    row: object;
-  };
   'outreach.message_ids_of_number': {
     params: {
       company_id: number | string | bigint | null;
@@ -4669,6 +4535,8 @@ export interface SqlTypes {
   'outreach.read_reply_settings': {
     params: {
       company_id: number | string | bigint | null;
+      carrier: string | null;
+      carrier_message_id: string | null;
     };
     row: {
       name: string;
@@ -4679,6 +4547,7 @@ export interface SqlTypes {
       help_text: string | null;
       opt_out_text: string | null;
       opt_in_text: string | null;
+      is_repeated: boolean;
     };
   };
   'outreach.read_text_message': {
@@ -4710,55 +4579,41 @@ export interface SqlTypes {
       maker_team_ids: string[];
     };
   };
-  'outreach.record_calls': {
-    params: {
-      rows: string | object | null;
-      now: Date | string | null;
-    };
-    row: {
-      id: string;
-      uuid: string;
-      is_recorded: boolean;
-    };
-  };
-  'outreach.record_emails': {
-    params: {
-      now: Date | string | null;
-      rows: string | object | null;
-    };
-    row: {
-      id: string;
-      uuid: string;
-    };
-  };
-  'outreach.record_reply': {
+  'outreach.record_message_status': {
     params: {
       company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
+      key: string | null;
+      status: string | null;
+      error_code: string | null;
+      error_message: string | null;
+      carrier_message_id: string | null;
       now: Date | string | null;
-    };
-    row: {
-      recorded: boolean;
-    };
-  };
-  'outreach.record_text_event': {
-    params: {
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-      text_message_id: number | string | bigint | null;
     };
     row: {
       recorded: string;
     };
   };
-  'outreach.record_text_messages': {
+  'outreach.record_steps': {
     params: {
+      batches: string | object | null;
       now: Date | string | null;
-      rows: string | object | null;
     };
     row: {
-      id: string;
-      uuid: string;
+      company_id: string;
+      lead_log_id: string;
+    };
+  };
+  'outreach.record_text': {
+    params: {
+      company_id: number | string | bigint | null;
+      message: string | object | null;
+      reply: string | object | null;
+      now: Date | string | null;
+    };
+    row: {
+      message_id: string;
+      reply_key: string | null;
+      reply_body: string | null;
     };
   };
   'outreach.release_leads': {
@@ -4786,22 +4641,6 @@ export interface SqlTypes {
       lead_id: string | null;
       schedule_action_id: string | null;
       is_recorded: boolean;
-    };
-  };
-  'outreach.update_message': {
-    params: {
-      status: string | null;
-      error_code: string | null;
-      error_message: string | null;
-      carrier_message_id: string | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      key: string | null;
-    };
-    row: {
-      id: string;
-      lead_id: string | null;
-      schedule_action_id: string | null;
     };
   };
   'outreach.update_queued_webhook': {

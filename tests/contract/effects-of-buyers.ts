@@ -152,7 +152,7 @@ export const SUPPRESSION: Record<string, Effects> = {
 export const OFFERS: Effects = {
   ...all('name user_offer_id description', 'label'),
   time_zone: at('src/domain/leads/queries/leads.ts'),
-  paused: at('src/domain/outreach/advance-lead.ts'),
+  paused: at('src/domain/outreach/steps.ts'),
   ...BUYER_LISTS,
   buyer_group_ids: at('src/domain/offers/save-offer.ts'),
   lead_token_powers: at('src/api/auth/queries/lead-tokens.ts'),

@@ -24,8 +24,8 @@ const SCHEDULES: Record<string, Effects> = {
     'business_hours_schedule.times': HOURS,
     hours_to_expire: at('src/domain/schedules/engine/cadence.ts'),
     max_contact_attempts: at('src/domain/schedules/engine/cadence.ts'),
-    from_email: at('src/domain/outreach/draft.ts'),
-    paused: at('src/domain/outreach/advance-lead.ts'),
+    from_email: at('src/domain/outreach/drafts.ts'),
+    paused: at('src/domain/outreach/steps.ts'),
     buyer_suppression_ids: at(
       'src/domain/outreach/queries/context.ts',
       'buyer_suppression_schedules',
@@ -38,7 +38,7 @@ const SCHEDULES: Record<string, Effects> = {
   },
   schedule_actions: {
     ...all('name body', 'label'),
-    subject: at('src/domain/outreach/draft.ts'),
+    subject: at('src/domain/outreach/drafts.ts'),
     schedule_id: at('src/domain/outreach/queries/context.ts'),
     action_type: at('src/domain/schedules/engine/plan.ts'),
     end_of_schedule: at('src/domain/outreach/queries/context.ts'),
@@ -46,15 +46,15 @@ const SCHEDULES: Record<string, Effects> = {
     token_filter_list: at('src/domain/schedules/engine/plan.ts', 'token_filters'),
     ...all('wait_amount wait_unit wait_until', at('src/domain/schedules/engine/plan.ts')),
     connect_to: at('src/domain/outreach/context.ts'),
-    timeout_seconds: at('src/domain/outreach/draft.ts'),
-    only_when_buyer_available: at('src/domain/outreach/contact-lead.ts'),
+    timeout_seconds: at('src/domain/outreach/drafts.ts'),
+    only_when_buyer_available: at('src/domain/outreach/steps.ts'),
     ...all('machine_action machine_message', at('src/domain/calls/answer-call.ts')),
-    html: at('src/domain/outreach/draft.ts'),
-    from_email: at('src/domain/outreach/draft.ts'),
+    html: at('src/domain/outreach/drafts.ts'),
+    from_email: at('src/domain/outreach/drafts.ts'),
     url: at('src/domain/outreach/send-action-webhook.ts'),
     method: at('src/domain/outreach/send-action-webhook.ts'),
     headers: at('src/domain/outreach/send-action-webhook.ts'),
-    to_schedule_id: at('src/domain/outreach/advance-lead.ts'),
+    to_schedule_id: at('src/domain/outreach/steps.ts'),
   },
 };
 
@@ -93,15 +93,15 @@ const LEADS: Effects = {
   ...all('schedule_callback_at schedule_callback_in_seconds', READ_LEAD),
   ...all('update_all_matching_leads apply_to', SUBMIT_LEAD),
   unblock_contact: READ_LEAD,
-  blocked: at('src/domain/outreach/advance-lead.ts'),
+  blocked: at('src/domain/outreach/steps.ts'),
   ...all(
     'assign_service_number assign_trackdrive_number assign_sms_number',
     at('src/domain/leads/submit-lead.ts'),
   ),
   ...all('expire_existing delete_existing update_only restart_schedule', READ_LEAD),
-  lead_priority: at('src/domain/outreach/queries/claim-leads.ts'),
+  lead_priority: at('src/domain/outreach/queries/leads.ts'),
   auto_format_nested_fields: READ_LEAD,
-  next_action_at: at('src/domain/outreach/advance-lead.ts'),
+  next_action_at: at('src/domain/outreach/steps.ts'),
   ...all(
     'hours_to_expire expires_in max_contact_attempts',
     at('src/domain/schedules/engine/cadence.ts'),
@@ -113,7 +113,7 @@ const LEADS: Effects = {
   data: READ_LEAD,
   offer_id: at('src/api/auth/lead-tokens.ts'),
   schedule_id: at('src/api/auth/lead-tokens.ts'),
-  opt_out: at('src/domain/outreach/advance-lead.ts'),
+  opt_out: at('src/domain/outreach/steps.ts'),
 };
 
 const EVENT = at('src/domain/calls/event-change.ts');
@@ -262,7 +262,7 @@ const PEOPLE: Record<string, Effects> = {
     service_cost_per_minute: at('prisma/sql/calls/service_cost.sql'),
     ...all(
       'keyword_replies help_text opt_out_text opt_in_text',
-      at('src/domain/outreach/queries/keyword-replies.ts'),
+      at('src/domain/outreach/queries/carrier-reports.ts'),
     ),
   },
 };

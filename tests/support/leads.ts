@@ -1,4 +1,4 @@
-import { processDueLeads } from '../../src/domain/outreach/contact-due-leads';
+import { processDueLeads } from '../../src/domain/outreach/due-leads';
 import type { Fields } from './records';
 import { requests } from './requests';
 import type { UsedWorld } from './use-world';

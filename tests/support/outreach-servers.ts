@@ -1,7 +1,7 @@
 import type { Carrier } from '../../src/platform/carriers/carrier';
 import type { Deps } from '../../src/domain/deps';
 import { openMailer } from '../../src/platform/mail';
-import { processDueLeads } from '../../src/domain/outreach/contact-due-leads';
+import { processDueLeads } from '../../src/domain/outreach/due-leads';
 import { eventually, watchCarrier, buildWorkers, type Meanwhile } from './engine-process';
 import { loadSent, openShop, submit, type Shop } from './leads';
 import { startMailServer, type MailServer } from './mail-server';

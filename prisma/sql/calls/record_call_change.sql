@@ -130,18 +130,6 @@ BEGIN
   RETURN true;
 END $$;
 
--- Records a call that was inserted, or changed because it was there.
-CREATE OR REPLACE FUNCTION record_upserted_call(is_new boolean, was calls, now calls)
-RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-  IF is_new THEN
-    RETURN record_new_call(now);
-  ELSIF was.id IS NULL THEN
-    RAISE EXCEPTION 'the call was inserted meanwhile' USING ERRCODE = 'serialization_failure';
-  END IF;
-  RETURN record_call_change(was, now);
-END $$;
-
 CREATE OR REPLACE FUNCTION record_deleted_call(was calls) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM count_call_kinds(was, NULL);

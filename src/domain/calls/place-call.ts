@@ -8,17 +8,11 @@ import { carrierUnavailable } from '../numbers/find-numbers';
 import type { Queue } from '../../data/jobs/queue';
 import { findBuyerAvailability } from '../outreach/buyer-availability';
 import { loadOutreachContext, type OutreachContext } from '../outreach/context';
-import { sendDraft, type DeliveryResult } from '../outreach/deliver';
-import { draftCall, type Channels, type Draft } from '../outreach/draft';
+import { resumeDelivery, sendDraft, type DeliveryResult } from '../outreach/channels';
+import { draftCall, type Channels, type Draft } from '../outreach/drafts';
 import type { DueLead } from '../outreach/due-lead';
-import { contactKey, lockContacts, type ContactState } from '../outreach/lock-contacts';
-import {
-  createRecording,
-  isRingingInSandbox,
-  markNumbersAssigned,
-  recordSteps,
-} from '../outreach/record-steps';
-import { resumeDelivery } from '../outreach/resume-delivery';
+import { contactKey, lockContacts, type ContactState } from '../outreach/load-leads';
+import { isRingingInSandbox, recordSteps } from '../outreach/record-steps';
 import { lockLead } from './editable-call';
 import {
   DELETE_UNPLACED_CALL,
@@ -189,27 +183,24 @@ async function record(
   const { company_id, caller_number } = lead;
   const failure = row.error_message ?? row.error_code;
   const log = {
-    company_id,
     lead_id: lead_id!,
     event: ok ? 'call_placed' : 'call_failed',
     message: `requested; ${failure ? `${row.status}: ${failure}` : row.status}`,
     call: row.uuid,
   };
-  const recording = {
-    ...createRecording(),
+  const number = ok ? outreach.findOwnNumber(lead, row.from_number) : undefined;
+  const steps = {
+    company_id,
     calls: [row],
     logs: lead_id === null ? [] : [log],
-    contacts: ok ? [{ company_id, caller_number, calls: 1, sms: 0, emails: 0 }] : [],
+    contacts: ok ? [{ caller_number, calls: 1, sms: 0, emails: 0 }] : [],
+    numbers: number ? [number] : [],
   };
-  await recordSteps(db.sql, recording, now);
-  if (!ok) return;
-  const number = outreach.findOwnNumber(lead, row.from_number);
-  if (lead_id !== null) {
-    const { uuid, status } = row;
-    const [call] = await db.sql(FIND_PLACED_CALL, { uuid });
-    const numberId = number?.id ?? null;
-    const placed = { lead_id, call_id: call!.id, call_status: status, number_id: numberId, now };
-    await recordPlacedCall(db.sql, placed);
-  }
-  if (number) await markNumbersAssigned(db.sql, [{ company_id, id: number.id }], now);
+  await recordSteps(db.sql, [steps], now);
+  if (!ok || lead_id === null) return;
+  const { uuid, status } = row;
+  const [call] = await db.sql(FIND_PLACED_CALL, { uuid });
+  const numberId = number?.id ?? null;
+  const placed = { lead_id, call_id: call!.id, call_status: status, number_id: numberId, now };
+  await recordPlacedCall(db.sql, placed);
 }

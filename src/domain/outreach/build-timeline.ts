@@ -11,9 +11,9 @@ import { nextContact } from '../../platform/time/contact-hours';
 import { formatInstant } from '../../platform/time/zone';
 import { findBuyerAvailability } from './buyer-availability';
 import type { OutreachContext } from './context';
-import { draftAction, type Channels, type Draft, type Fault } from './draft';
+import { draftAction, type Channels, type Draft, type Fault } from './drafts';
 import type { DueLead } from './due-lead';
-import type { ContactState } from './lock-contacts';
+import type { ContactState } from './load-leads';
 import { READ_HISTORY } from './queries/lead-logs';
 
 interface TimelineContext {

@@ -8,12 +8,7 @@ import type { Db } from '../../data/db';
 import { statusAfterReport } from '../leads/final-status';
 import { recordCallStatus } from '../leads/record-call';
 import { writeLogs } from '../leads/write-logs';
-import {
-  LOCK_LEAD_OF_CALL,
-  LOCK_LEAD_OF_MESSAGE,
-  UPDATE_CALL,
-  UPDATE_MESSAGE,
-} from './queries/carrier-reports';
+import { LOCK_LEAD_OF_CALL, RECORD_MESSAGE_STATUS, UPDATE_CALL } from './queries/carrier-reports';
 
 // Reports of carriers about messages and calls. They may arrive twice, late, and before the
 // delivery has been recorded. The lead is locked first, as in `runSteps`: a report waits until the
@@ -24,39 +19,16 @@ export interface MessageReport {
   key: string;
   carrier_message_id: string;
   status: MessageStatus;
-  error_code: string | undefined;
+  error_code: string | null | undefined;
 }
-
-const FINAL_MESSAGE_STATUSES: readonly string[] = ['delivered', 'undelivered', 'failed'];
 
 export async function receiveMessageStatus(
   db: Db,
-  { key, carrier_message_id, status, error_code }: MessageReport,
+  { error_code = null, ...report }: MessageReport,
   now: Date,
 ): Promise<void> {
-  const errorMessage = error_code === undefined ? null : explainCode(error_code);
-  await db.transaction(async (tx) => {
-    await tx.sql(LOCK_LEAD_OF_MESSAGE, { key });
-    const [message] = await tx.sql(UPDATE_MESSAGE, {
-      key,
-      status,
-      error_code: error_code ?? null,
-      error_message: errorMessage,
-      carrier_message_id,
-      now,
-    });
-    if (!message?.lead_id || !FINAL_MESSAGE_STATUSES.includes(status)) return;
-    const { id, lead_id, schedule_action_id } = message;
-    const entry = {
-      company_id: tx.company_id,
-      lead_id,
-      event: 'sms_changed',
-      message: errorMessage ? `${status}: ${errorMessage}` : status,
-      schedule_action_id,
-      text_message_id: id,
-    };
-    await writeLogs(tx.sql, [entry], now);
-  });
+  const errorMessage = error_code === null ? null : explainCode(error_code);
+  await db.sql(RECORD_MESSAGE_STATUS, { ...report, error_code, error_message: errorMessage, now });
 }
 
 const explainCode = (code: string): string =>

@@ -1,19 +1,11 @@
-import { moveCount } from '../../data/counts/counters';
 import type { Db } from '../../data/db';
+import { contactRefusal } from '../../data/phone/contact-policy';
+import type { Row } from '../../data/sql';
 import { uuidv7 } from '../../data/uuid';
-import { changeContacts } from '../leads/change-contacts';
-import { writeLogs } from '../leads/write-logs';
 import { cutText } from '../../platform/storable-text';
+import { changeContacts } from '../leads/change-contacts';
 import { parseKeyword, type Keyword } from './keywords';
-import {
-  FIND_INCOMING_MESSAGE,
-  FIND_LEAD_OF_SENDER,
-  INSERT_INCOMING_MESSAGE,
-  RECORD_REPLY,
-  RECORD_TEXT_EVENT,
-} from './queries/incoming-messages';
-import { FIND_REPLY } from './queries/keyword-replies';
-import { replyToKeyword, type KeywordReply } from './reply-to-keyword';
+import { READ_REPLY_SETTINGS, RECORD_TEXT } from './queries/carrier-reports';
 
 export interface IncomingMessage {
   /** E.164 digits. */
@@ -27,6 +19,12 @@ export interface IncomingMessage {
   answered_by_carrier?: boolean;
 }
 
+/** The text that answers a message, and the key under which its carrier reports about it. */
+interface KeywordReply {
+  key: string;
+  body: string;
+}
+
 export interface ReceivedMessage {
   id: bigint;
   /** The reply to send, also when the message is delivered again. */
@@ -38,47 +36,24 @@ export interface ReceivedMessage {
  * without a lead of the number. A repeated delivery changes nothing and returns the same reply:
  * carriers repeat deliveries that were not answered.
  */
-export async function receiveTextMessage(
+export function receiveTextMessage(
   db: Db,
   message: IncomingMessage,
   now: Date,
 ): Promise<ReceivedMessage> {
+  const keyword = parseKeyword(message.body);
+  if (!keyword) return recordText(db, message, { reaches_schedules: true, now });
   const { carrier, carrier_message_id } = message;
   return db.transaction(async (tx) => {
+    const [settings] = await tx.sql(READ_REPLY_SETTINGS, { carrier, carrier_message_id });
     // The first delivery has changed the contact, and a newer message may have changed it since.
-    const [storedMessage] = await tx.sql(FIND_INCOMING_MESSAGE, { carrier, carrier_message_id });
-    if (storedMessage) return loadRepeatedMessage(tx, storedMessage.id);
-    const keyword = parseKeyword(message.body);
     // Contacts are locked before leads.
-    const hasEffect = keyword && (await changeConsent(tx, keyword, message, now));
-    const received = await storeMessage(tx, message, now);
-    if (!received) {
-      const [first] = await tx.sql(FIND_INCOMING_MESSAGE, { carrier, carrier_message_id });
-      return loadRepeatedMessage(tx, first!.id);
-    }
+    const hasEffect = !settings!.is_repeated && (await changeConsent(tx, keyword, message, now));
+    const body = hasEffect ? chooseReply(keyword, message, settings!) : undefined;
     // A keyword of consent is not a message to the company, nor is a second STOP.
-    if (!hasEffect && keyword !== 'opt_out') await notifySchedules(tx, received, now);
-    const reply =
-      hasEffect && !message.answered_by_carrier
-        ? await replyToKeyword(tx, keyword, { ...message, ...received }, now)
-        : undefined;
-    return { id: received.id, reply };
+    const reachesSchedules = !hasEffect && keyword !== 'opt_out';
+    return recordText(tx, message, { reaches_schedules: reachesSchedules, reply: body, now });
   });
-}
-
-/** A text of a lead may end its schedule, and start others. */
-async function notifySchedules(
-  { sql }: Db,
-  { id, lead }: { id: bigint; lead: { id: string } | undefined },
-  now: Date,
-): Promise<void> {
-  if (lead) await sql(RECORD_REPLY, { lead_id: lead.id, now });
-  await sql(RECORD_TEXT_EVENT, { lead_id: lead?.id ?? null, text_message_id: id });
-}
-
-async function loadRepeatedMessage({ sql }: Db, id: string): Promise<ReceivedMessage> {
-  const [reply] = await sql(FIND_REPLY, { id });
-  return { id: BigInt(id), reply };
 }
 
 /** Returns whether the keyword takes effect: a second STOP does not. */
@@ -93,30 +68,47 @@ async function changeConsent(
   return (await changeContacts(tx, keyword, [from], { now, message })) > 0;
 }
 
-/** Stores a message with the lead of its sender; undefined if another request has stored it. */
-async function storeMessage(tx: Db, message: IncomingMessage, now: Date) {
-  const { from, to, body, carrier, carrier_message_id } = message;
-  const [lead] = await tx.sql(FIND_LEAD_OF_SENDER, { from, to });
-  const [inserted] = await tx.sql(INSERT_INCOMING_MESSAGE, {
-    from,
-    to,
-    body,
-    carrier,
-    carrier_message_id,
+const DEFAULTS: Record<Keyword, (company: string) => string> = {
+  help: (company) => `${company}: to get no more messages, reply STOP.`,
+  opt_out: (company) =>
+    `${company}: you are unsubscribed and get no more messages. Reply START to come back.`,
+  opt_in: (company) => `${company}: you get messages again. Reply STOP to end them.`,
+};
+
+/** The answer to a keyword; undefined when the company gives none. */
+function chooseReply(
+  keyword: Keyword,
+  { from, answered_by_carrier }: IncomingMessage,
+  company: Row<'outreach.read_reply_settings', { contact_prefixes: string[] }>,
+): string | undefined {
+  if (answered_by_carrier || !company.keyword_replies || contactRefusal(from, company))
+    return undefined;
+  return company[`${keyword}_text`] ?? DEFAULTS[keyword](company.name);
+}
+
+/** Stores a message and its reply in one exchange, or returns what was stored of it before. */
+async function recordText(
+  { sql }: Db,
+  { from, to, body, carrier, carrier_message_id }: IncomingMessage,
+  { reaches_schedules, reply, now }: { reaches_schedules: boolean; reply?: string; now: Date },
+): Promise<ReceivedMessage> {
+  const message = {
+    ...{ body, carrier, carrier_message_id, reaches_schedules },
     uuid: uuidv7(now.getTime()),
-    now,
-    lead_id: lead?.id ?? null,
-    offer_id: lead?.offer_id ?? null,
-    schedule_id: lead?.schedule_id ?? null,
-  });
-  if (!inserted) return undefined;
-  await moveCount(tx, 'text_messages', 1);
-  const entry = {
-    company_id: tx.company_id,
-    event: 'sms_received',
-    message: cutText(body, 200),
-    text_message_id: inserted.id,
+    from_number: from,
+    to_number: to,
+    excerpt: cutText(body, 200),
   };
-  if (lead) await writeLogs(tx.sql, [{ ...entry, lead_id: lead.id }], now);
-  return { id: BigInt(inserted.id), lead };
+  // Other carriers report the later status.
+  const status = carrier === 'sandbox' ? 'delivered' : 'queued';
+  const replyMessage =
+    reply === undefined ? null : { uuid: uuidv7(now.getTime()), body: reply, status };
+  const [row] = await sql(RECORD_TEXT, {
+    message: JSON.stringify(message),
+    reply: replyMessage && JSON.stringify(replyMessage),
+    now,
+  });
+  const { message_id, reply_key, reply_body } = row!;
+  const stored = reply_key === null ? undefined : { key: reply_key, body: reply_body! };
+  return { id: BigInt(message_id), reply: stored };
 }

@@ -1,16 +1,12 @@
+import type { Tasks } from '../../data/jobs/tasks';
 import type { Sql } from '../../data/sql';
 import type { MachineAction } from '../../data/phone/machine-message';
-import { writeLogs, type LogEntry } from '../leads/write-logs';
-import {
-  ABANDON_CALLS,
-  ABANDON_EMAILS,
-  ABANDON_TEXT_MESSAGES,
-  END_CALLBACKS,
-  MARK_NUMBERS_ASSIGNED,
-} from './queries/end-steps';
-import { COUNT_CONTACTED } from './queries/contacts';
-import { saveLeads, type LeadProgress } from '../leads/save-progress';
-import { RECORD_CALLS, RECORD_EMAILS, RECORD_TEXT_MESSAGES } from './queries/record-steps';
+import type { CompletedStatus } from '../leads/final-status';
+import type { DueLead } from './due-lead';
+import { RECORD_STEPS } from './queries/steps';
+
+// The changes by steps of leads, as rows to write. Ids are decimal text. A row names calls, messages
+// and e-mails of the same steps by their uuid.
 
 interface Delivery {
   company_id: string;
@@ -64,41 +60,48 @@ export interface EmailRow extends Delivery {
   message_id: string | null;
 }
 
-/** The state of a lead after its steps. Its calls are uuids of rows in the recording. */
-export interface LeadState extends Omit<LeadProgress, 'attempted_call_id' | 'connected_call_id'> {
+/** Results of steps that are no columns of a `DueLead`. */
+export interface StepResult {
+  is_live: boolean;
+  due_at: Date | null;
+  schedule_ended_at: Date | null;
   /** Null leaves the stored call unchanged. */
   attempted_call: string | null;
   connected_call: string | null;
+  /** Keeps its claim, because a deferred draft is still to be sent. */
+  stays_claimed: boolean;
 }
 
-/** An entry of a lead's history; `call`, `text_message` and `email` are uuids of the recording. */
-type StepLog = LogEntry & {
-  company_id: string;
+/** A lead after its steps; the procedure takes the columns that steps change. */
+export type SteppedLead = StepResult & Partial<Record<keyof DueLead, unknown>>;
+
+/** An entry of a lead's history. */
+interface StepLog {
+  lead_id: string;
+  event: string;
+  message: string | null;
+  schedule_action_id?: string | null;
   call?: string;
   text_message?: string;
   email?: string;
-};
+}
 
-export interface Recording {
+export interface StepRows {
+  /** Leads that gave up a step whose delivery had begun. */
+  abandoned: { lead_id: string }[];
   text_messages: TextMessageRow[];
   emails: EmailRow[];
   calls: CallRow[];
   logs: StepLog[];
-  leads: LeadState[];
-  contacts: {
-    company_id: string;
-    caller_number: string;
-    calls: number;
-    sms: number;
-    emails: number;
-  }[];
-  callbacks: { company_id: string; id: string; status: string; call?: string }[];
-  numbers: { company_id: string; id: string }[];
-  /** Leads that gave up a step whose delivery had begun. */
-  abandoned: { company_id: string; lead_id: string }[];
+  leads: SteppedLead[];
+  contacts: { caller_number: string; calls: number; sms: number; emails: number }[];
+  callbacks: { id: string; status: string; call?: string }[];
+  moves: { lead_id: string; schedule_id: string; status_if_ended: CompletedStatus }[];
+  numbers: { id: string }[];
 }
 
-export const createRecording = (): Recording => ({
+export const createStepRows = (): StepRows => ({
+  abandoned: [],
   text_messages: [],
   emails: [],
   calls: [],
@@ -106,98 +109,37 @@ export const createRecording = (): Recording => ({
   leads: [],
   contacts: [],
   callbacks: [],
+  moves: [],
   numbers: [],
-  abandoned: [],
 });
 
-/**
- * Writes the changes by steps of locked leads, in a fixed number of statements. Returns the ids of
- * the logs in their order. Call `markNumbersAssigned` at the end of the transaction.
- */
-export async function recordSteps(sql: Sql, recording: Recording, now: Date): Promise<string[]> {
-  await abandonSteps(sql, recording.abandoned, now);
-  const ids = await recordDeliveries(sql, recording, now);
-  const findId = (uuid: string | null | undefined) => (uuid ? (ids.get(uuid) ?? null) : null);
-  const logs = recording.logs.map(({ call, text_message, email, ...log }) => ({
-    ...log,
-    call_id: findId(call),
-    text_message_id: findId(text_message),
-    email_id: findId(email),
-  }));
-  const logIds = await writeLogs(sql, logs, now);
-  const leads = recording.leads.map(({ attempted_call, connected_call, ...state }) => ({
-    ...state,
-    attempted_call_id: findId(attempted_call),
-    connected_call_id: findId(connected_call),
-  }));
-  await saveLeads(sql, leads, now);
-  if (recording.contacts.length > 0)
-    await sql(COUNT_CONTACTED, { contacts: JSON.stringify(recording.contacts), now });
-  const callbacks = recording.callbacks.map(({ call, ...callback }) => ({
-    ...callback,
-    call_id: findId(call),
-  }));
-  if (callbacks.length > 0) await sql(END_CALLBACKS, { callbacks: JSON.stringify(callbacks) });
-  return logIds;
-}
-
-async function abandonSteps(sql: Sql, abandoned: Recording['abandoned'], now: Date): Promise<void> {
-  if (abandoned.length === 0) return;
-  const params = { leads: JSON.stringify(abandoned), now };
-  await sql(ABANDON_TEXT_MESSAGES, params);
-  await sql(ABANDON_EMAILS, params);
-  await sql(ABANDON_CALLS, params);
-}
-
-async function recordDeliveries(
-  sql: Sql,
-  { text_messages, emails, calls }: Pick<Recording, Channel>,
-  now: Date,
-): Promise<Map<string, string>> {
-  const writtenRows = [
-    ...(await recordRows(sql, 'text_messages', text_messages, now)),
-    ...(await recordRows(sql, 'emails', emails, now)),
-    ...(await recordRows(sql, 'calls', calls, now)),
-  ];
-  return new Map(writtenRows.map(({ uuid, id }) => [uuid, id]));
-}
-
-type Channel = 'text_messages' | 'emails' | 'calls';
-
-async function recordRows(
-  sql: Sql,
-  table: Channel,
-  deliveries: readonly Delivery[],
-  now: Date,
-): Promise<{ id: string; uuid: string }[]> {
-  if (deliveries.length === 0) return [];
-  const params = { rows: JSON.stringify(deliveries), now };
-  if (table === 'text_messages') return sql(RECORD_TEXT_MESSAGES, params);
-  return table === 'emails' ? sql(RECORD_EMAILS, params) : sql(RECORD_CALLS, params);
-}
+export type CompanySteps = { company_id: string } & Partial<StepRows>;
 
 /**
- * Records that a message, call or e-mail is about to be sent. It may have been sent from then on,
- * until its result is recorded.
+ * Writes the changes by steps of locked leads in one exchange: all of them, or nothing. Returns the
+ * jobs of the logs that say that a webhook is queued, in their order.
  */
-export async function recordIntent(
+export async function recordSteps(
   sql: Sql,
-  table: Channel,
-  row: Delivery,
+  batches: readonly CompanySteps[],
   now: Date,
-): Promise<void> {
-  await recordRows(sql, table, [row], now);
+): Promise<Tasks['send_action_webhook'][]> {
+  const rows = batches.map(({ company_id, logs = [], ...others }) => {
+    const lists = { ...others, logs: logs.map((log, n) => ({ ...log, n })) };
+    const present = Object.entries(lists).filter(([, list]) => list.length > 0);
+    return { company_id, ...Object.fromEntries(present) };
+  });
+  return sql(RECORD_STEPS, { batches: JSON.stringify(rows), now });
 }
 
-/**
- * Records that leads were contacted from numbers. Must come last in a transaction: numbers are
- * locked after leads and counters.
- */
-export async function markNumbersAssigned(
-  sql: Sql,
-  numbers: Recording['numbers'],
-  now: Date,
-): Promise<void> {
-  if (numbers.length > 0)
-    await sql(MARK_NUMBERS_ASSIGNED, { numbers: JSON.stringify(numbers), now });
+/** Puts the rows of each company together. */
+export function combineByCompany(changes: readonly (StepRows & { company_id: string })[]) {
+  const batches = new Map<string, StepRows & { company_id: string }>();
+  for (const { company_id, ...rows } of changes) {
+    const batch = batches.get(company_id) ?? { company_id, ...createStepRows() };
+    batches.set(company_id, batch);
+    for (const kind of Object.keys(rows) as (keyof StepRows)[])
+      (batch[kind] as unknown[]).push(...rows[kind]);
+  }
+  return [...batches.values()];
 }

@@ -2,22 +2,15 @@ import { completedStatus, type CompletedStatus } from '../leads/final-status';
 import { applyAction, type Action, type Progress } from '../schedules/engine/cadence';
 import type { DelayReason, StepEvent } from '../schedules/engine/next-step';
 import type { OutreachContext } from './context';
-import type { Draft } from './draft';
-import { toIsoTime, toLeadState } from './lead-state';
+import type { Draft } from './drafts';
 import type { DueLead } from './due-lead';
-import { createRecording, type LeadState, type Recording } from './record-steps';
+import { createStepRows, type StepResult, type StepRows } from './record-steps';
 
 /** The changes by the steps of one lead, to be recorded together with those of others. */
 export interface StepChanges {
   lead: DueLead;
-  state: LeadState;
-  rows: Omit<Recording, 'leads' | 'contacts'>;
-  /** Indexes of the logs that queue a webhook. */
-  webhooks: number[];
+  rows: StepRows;
   contact_changes: ('opt_out' | 'block')[];
-  /** The schedule that the lead moves to, and its status when it cannot move. */
-  move: { to: string; status_if_ended: CompletedStatus } | undefined;
-  counts: { calls: number; sms: number; emails: number };
 }
 
 interface Waiting {
@@ -39,6 +32,16 @@ export const KINDS = {
   calls: { event: 'call', done: 'placed', link: 'call', count: 'calls' },
 } as const;
 
+/** The state of a lead before its steps; it is not due again unless a step says so. */
+const BEFORE_STEPS = {
+  is_live: true,
+  due_at: null,
+  schedule_ended_at: null,
+  attempted_call: null,
+  connected_call: null,
+  stays_claimed: false,
+};
+
 /** Reasons why a lead cannot be reached, although it has not opted out. */
 const UNREACHABLE: ReadonlySet<string> = new Set(['no_email', 'no_number', 'number_not_allowed']);
 
@@ -47,23 +50,18 @@ const UNREACHABLE: ReadonlySet<string> = new Set(['no_email', 'no_number', 'numb
  * rows to write. Makes no decisions and uses no database.
  */
 export class StepRecorder {
-  readonly lead: DueLead;
-  readonly state: LeadState;
-  readonly webhooks: number[] = [];
+  readonly lead: DueLead & StepResult;
   readonly contact_changes: StepChanges['contact_changes'] = [];
   progress: Progress;
-  private move: StepChanges['move'];
-  private readonly rows: StepChanges['rows'];
+  private readonly rows = createStepRows();
   private readonly counts = { calls: 0, sms: 0, emails: 0 };
 
   constructor(
     readonly locked: DueLead,
     private readonly records: OutreachContext,
   ) {
-    this.lead = { ...locked };
-    this.state = toLeadState(locked);
+    this.lead = { ...locked, ...BEFORE_STEPS };
     this.progress = { ...locked, not_before: locked.next_action_at };
-    this.rows = createRecording();
   }
 
   get now(): Date {
@@ -71,17 +69,22 @@ export class StepRecorder {
   }
 
   result(): StepChanges {
-    const { progress, state } = this;
-    Object.assign(state, {
-      phase: progress.phase,
-      position: progress.position === Infinity ? Number.MAX_VALUE : progress.position,
-      exit_reason: progress.exit_reason,
-      contact_attempts: progress.contact_attempts,
-      entered_at: toIsoTime(progress.entered_at),
-      callback_at: toIsoTime(progress.callback_at),
-    });
-    const { locked: lead, rows, webhooks, contact_changes, move, counts } = this;
-    return { lead, state, rows, webhooks, contact_changes, move, counts };
+    const { locked, lead, progress, rows, contact_changes, counts } = this;
+    const { phase, exit_reason, contact_attempts, entered_at, callback_at } = progress;
+    const position = progress.position === Infinity ? Number.MAX_VALUE : progress.position;
+    const reached = { phase, position, exit_reason, contact_attempts, entered_at, callback_at };
+    // These may be long, and do not change.
+    const unchanged = { data: undefined, zones: undefined };
+    const isContacted = counts.calls + counts.sms + counts.emails > 0;
+    return {
+      lead: locked,
+      rows: {
+        ...rows,
+        leads: [{ ...lead, ...reached, ...unchanged }],
+        contacts: isContacted ? [{ caller_number: lead.caller_number, ...counts }] : [],
+      },
+      contact_changes,
+    };
   }
 
   /** Continues at `progress`, the result of `events`. */
@@ -90,7 +93,7 @@ export class StepRecorder {
     if (callback_at && !progress.callback_at)
       this.endCallback('canceled', { reason: 'the lead may not be called back' });
     const leavesStep = phase !== progress.phase || position !== progress.position;
-    if (this.state.tries > 0 && leavesStep) this.abandonDelivery();
+    if (this.lead.tries > 0 && leavesStep) this.abandonDelivery();
     this.progress = progress;
     for (const event of events) this.noteEvent(event);
   }
@@ -99,17 +102,16 @@ export class StepRecorder {
     const message = event.event === 'restarted' ? 'by its schedule' : event.reason;
     this.log(event.event, message, event.action);
     if (event.event !== 'skipped') return;
-    if (event.reason === 'suppressed') this.state.suppressed = true;
-    if (UNREACHABLE.has(event.reason)) this.state.unreachable = true;
+    if (event.reason === 'suppressed') this.lead.suppressed = true;
+    if (UNREACHABLE.has(event.reason)) this.lead.unreachable = true;
   }
 
   /** Completes the current action whatever its result, or without one the callback. */
   complete(action: Action | undefined, call?: string): void {
-    this.state.tries = 0;
+    this.lead.tries = 0;
     if (action) {
       this.progress = applyAction(this.progress, action);
       this.lead.step += 1;
-      this.state.step = this.lead.step;
       return;
     }
     this.endCallback(call ? 'done' : 'canceled', { ...(call && { call }) });
@@ -122,40 +124,42 @@ export class StepRecorder {
 
   /** Ends the callback that the lead requested. `call` is the uuid of the call that was placed. */
   endCallback(status: string, { reason, call }: { reason?: string; call?: string }): void {
-    const { scheduled_callback_id: id, company_id } = this.lead;
+    const { scheduled_callback_id: id } = this.lead;
     if (reason) this.log('skipped', `callback: ${reason}`);
-    if (id) this.rows.callbacks.push({ company_id, id, status, ...(call && { call }) });
+    if (id) this.rows.callbacks.push({ id, status, ...(call && { call }) });
     this.lead.scheduled_callback_id = null;
-    this.state.called_back = true;
   }
 
   abandonDelivery(): void {
-    const { company_id, id: leadId } = this.lead;
-    this.state.tries = 0;
-    this.rows.abandoned.push({ company_id, lead_id: leadId });
+    this.lead.tries = 0;
+    this.rows.abandoned.push({ lead_id: this.lead.id });
   }
 
   moveTo(scheduleId: string): void {
-    this.move = { to: scheduleId, status_if_ended: this.completedStatus() };
+    this.rows.moves.push({
+      lead_id: this.lead.id,
+      schedule_id: scheduleId,
+      status_if_ended: this.completedStatus(),
+    });
   }
 
   /** The status of the lead if it ended now, by its calls and conversions. */
   completedStatus(): CompletedStatus {
-    const { lead, state } = this;
+    const { lead } = this;
     return completedStatus({
       converted: lead.buyer_converted,
-      connected: (state.connected_call ?? lead.connected_call_id) !== null,
-      attempted: (state.attempted_call ?? lead.attempted_call_id) !== null,
+      connected: (lead.connected_call ?? lead.connected_call_id) !== null,
+      attempted: (lead.attempted_call ?? lead.attempted_call_id) !== null,
     });
   }
 
   /** Leaves the lead until `at`, for `reason` or because its schedule says so. */
   wait({ at, reason, why, action }: Wait): void {
-    const { progress, locked, state } = this;
+    const { progress, locked, lead } = this;
     const { not_before } = progress;
     this.setWaiting({ status: reason ? 'scheduled' : 'waiting', at, reason: reason ?? null });
     // The lead may be due before its next action only because it may expire by then.
-    state.next_action_at = toIsoTime(not_before && not_before > at ? not_before : at);
+    lead.next_action_at = not_before && not_before > at ? not_before : at;
     const beginsWait = action?.type === 'wait' && progress.position !== locked.position;
     if (beginsWait) this.log('waiting', `until ${at.toISOString()}`, action);
     else if (reason && reason !== locked.delay_reason)
@@ -163,15 +167,15 @@ export class StepRecorder {
   }
 
   setWaiting({ status, at, reason }: Waiting): void {
-    const isInCall = this.state.status === 'running' && status === 'waiting';
-    if (!isInCall) this.state.status = status;
-    this.state.due_at = toIsoTime(at);
-    this.state.delay_reason = reason;
+    const isInCall = this.lead.status === 'running' && status === 'waiting';
+    if (!isInCall) this.lead.status = status;
+    this.lead.due_at = at;
+    this.lead.delay_reason = reason;
   }
 
   noteAction(): void {
-    this.state.first_action_at ??= toIsoTime(this.now);
-    this.state.last_action_at = toIsoTime(this.now);
+    this.lead.first_action_at ??= this.now;
+    this.lead.last_action_at = this.now;
   }
 
   /** Adds a delivery that the carrier or mailer accepted to the lead's state and counts. */
@@ -182,23 +186,22 @@ export class StepRecorder {
     this.assignNumber(draft);
     if (draft.table !== 'calls') return;
     const { status, uuid, routed, machine_action } = draft.row;
-    this.state.last_call_at = toIsoTime(this.now);
-    this.state.attempted_call = uuid;
+    this.lead.last_call_at = this.now;
+    this.lead.attempted_call = uuid;
     // For a routed call, or with machine detection, it is known later who answers.
-    const answererKnown = !routed && machine_action === null;
-    if (answererKnown && (status === 'in_progress' || status === 'completed'))
-      this.state.connected_call = uuid;
-    if (['queued', 'ringing', 'in_progress'].includes(status)) this.state.status = 'running';
+    const isAnswererKnown = !routed && machine_action === null;
+    if (isAnswererKnown && (status === 'in_progress' || status === 'completed'))
+      this.lead.connected_call = uuid;
+    if (['queued', 'ringing', 'in_progress'].includes(status)) this.lead.status = 'running';
   }
 
   /** A lead keeps the number from which it was contacted. */
   private assignNumber({ row, column }: Exclude<Draft, { table: 'emails' }>): void {
     const number = this.records.findOwnNumber(this.lead, row.from_number);
-    if (!number || this.state[column] === number.id) return;
+    if (!number || this.lead[column] === number.id) return;
     this.lead[column] = number.id;
-    this.state[column] = number.id;
     number.last_assigned_at = this.now;
-    this.rows.numbers.push({ company_id: this.lead.company_id, id: number.id });
+    this.rows.numbers.push({ id: number.id });
   }
 
   addRow({ table, row }: Draft): void {
@@ -207,7 +210,6 @@ export class StepRecorder {
 
   /** Logs that the webhook of an action is queued; it is queued when the steps are recorded. */
   addWebhook(action: Action): void {
-    this.webhooks.push(this.rows.logs.length);
     this.log('webhook_queued', null, action);
   }
 
@@ -218,10 +220,8 @@ export class StepRecorder {
     action?: Action,
     link: { call?: string; text_message?: string; email?: string } = {},
   ): void {
-    const { company_id, id } = this.lead;
     this.rows.logs.push({
-      company_id,
-      lead_id: id,
+      lead_id: this.lead.id,
       event,
       message,
       schedule_action_id: action ? String(action.id) : null,

@@ -11,10 +11,10 @@ import { lookUpForFilters } from '../value-lists/look-up';
 import { ianaName } from '../../platform/time/zone';
 import { buildTimeline } from './build-timeline';
 import { loadOutreachContext, type OutreachContext } from './context';
-import { findSuppressions, loadOffers } from './load-context';
+import { findSuppressions, loadOffers } from './context';
 import { readLead } from './load-leads';
 import { type DueLead } from './due-lead';
-import { readContact, type ContactState } from './lock-contacts';
+import { readContact, type ContactState } from './load-leads';
 
 // The timeline of a lead, and the buyers of its offer that are available for it. Reads only.
 

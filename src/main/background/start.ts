@@ -10,7 +10,7 @@ import {
   processDueLeads,
   type OutreachDeps,
   type OutreachOptions,
-} from '../../domain/outreach/contact-due-leads';
+} from '../../domain/outreach/due-leads';
 import { createRuleWatcher } from '../../domain/alerts/watch';
 import { lookUpCosts } from '../../domain/calls/look-up-costs';
 import { stopLegs } from '../../domain/calls/stop-legs';

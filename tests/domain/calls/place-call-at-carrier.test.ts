@@ -1,5 +1,5 @@
 import { openCarrier } from '../../../src/platform/carriers';
-import { processDueLeads } from '../../../src/domain/outreach/contact-due-leads';
+import { processDueLeads } from '../../../src/domain/outreach/due-leads';
 import { loadStory, submit } from '../../support/leads';
 import { placedCalls } from '../../support/placed-calls';
 import type { Trouble } from '../../support/twilio-server';

@@ -232,9 +232,3 @@ test('counts are exact, and no transaction waits for another that counts', async
   const shown = (await ok('get', `traffic_sources/${trafficSourceId}`)).traffic_source;
   expect(shown.calls_count).toBe(9);
 });
-
-test('a call that another transaction has inserted meanwhile is written again', async () => {
-  await expect(
-    here.world.sql(`SELECT record_upserted_call(false, NULL, c) FROM calls c LIMIT 1`),
-  ).rejects.toMatchObject({ code: '40001' });
-});

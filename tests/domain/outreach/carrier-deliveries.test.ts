@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Carrier } from '../../../src/platform/carriers/carrier';
 import type { Deps } from '../../../src/domain/deps';
-import { processDueLeads } from '../../../src/domain/outreach/contact-due-leads';
+import { processDueLeads } from '../../../src/domain/outreach/due-leads';
 import { startOutreach } from '../../../src/main/background/start';
 import { eventually, createGate, type Meanwhile } from '../../support/engine-process';
 import {

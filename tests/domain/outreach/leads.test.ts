@@ -1,4 +1,4 @@
-import { processDueLeads } from '../../../src/domain/outreach/contact-due-leads';
+import { processDueLeads } from '../../../src/domain/outreach/due-leads';
 import { eventually } from '../../support/engine-process';
 import {
   DIAL,

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { openCarrier } from '../../../src/platform/carriers';
 import type { Carrier } from '../../../src/platform/carriers/carrier';
 import type { Deps } from '../../../src/domain/deps';
-import { processDueLeads } from '../../../src/domain/outreach/contact-due-leads';
+import { processDueLeads } from '../../../src/domain/outreach/due-leads';
 import { buildWorkers } from '../../support/engine-process';
 import {
   DIAL,

@@ -81,7 +81,7 @@ describe('a process that is killed while something is on its way', () => {
     (
       await env.world.sql(
         `SELECT FROM pg_stat_activity
-          WHERE wait_event_type = 'Lock' AND query LIKE '%INSERT INTO lead_logs%'`,
+          WHERE wait_event_type = 'Lock' AND query LIKE '%FROM record_steps(%'`,
       )
     ).length >= 2;
   test('in the first try, or in one after a refusal: it is not sent twice', async () => {

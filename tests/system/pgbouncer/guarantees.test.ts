@@ -29,7 +29,7 @@ const SUITES = [
   'domain/leads/capture-lead',
   'domain/leads/leads',
   'domain/offers/offers',
-  'domain/outreach/contact-due-leads',
+  'domain/outreach/due-leads',
   'domain/outreach/races',
   'domain/people/access-control-lists',
   'domain/people/company',

@@ -1,22 +1,48 @@
 import { sql, statement } from '../../../data/sql';
 
-// Carriers report twice, late, and before a delivery has been recorded. A status changes only to a
-// later one; `lead_id` never changes.
+// Text messages that come in, and reports of carriers. These come twice, late, and before a
+// delivery has been recorded: a status changes only to a later one; `lead_id` never changes.
 
-export const LOCK_LEAD_OF_MESSAGE = statement(
-  'outreach.lock_lead_of_message',
+/** Stores a text message that has come in (prisma/sql/outreach/record_text.sql). */
+export const RECORD_TEXT = statement(
+  'outreach.record_text',
   sql`
-    SELECT l.id
-    FROM leads l
-    WHERE l.company_id = {company_id}::bigint
-      AND l.id = (
-        SELECT lead_id
-        FROM text_messages
-        WHERE company_id = {company_id}::bigint AND uuid = {key}::uuid
-      )
-    FOR NO KEY UPDATE
+    SELECT r.message_id, r.reply_key, r.reply_body
+    FROM record_text(
+      {company_id}::bigint, {message}::json, {reply}::json, {now}::timestamptz
+    ) r`,
+  { prepared: true, nullable: ['reply_key', 'reply_body'] },
+);
+
+/** How a company answers words of consent, and whether the message was stored before. */
+export const READ_REPLY_SETTINGS = statement(
+  'outreach.read_reply_settings',
+  sql`
+    SELECT
+      c.name, c.country, c.contact_countries,
+      coalesce(c.contact_prefixes, '{}') AS contact_prefixes,
+      c.keyword_replies, c.help_text, c.opt_out_text, c.opt_in_text,
+      EXISTS (
+        SELECT
+        FROM text_messages t
+        WHERE t.company_id = {company_id} AND t.carrier = {carrier}
+          AND t.carrier_message_id = {carrier_message_id}
+      ) AS is_repeated
+    FROM companies c
+    WHERE c.id = {company_id}
   `,
   { prepared: false },
+).returning<{ contact_prefixes: string[]; is_repeated: boolean }>();
+
+/** Writes the status of a message (prisma/sql/outreach/record_message_status.sql). */
+export const RECORD_MESSAGE_STATUS = statement(
+  'outreach.record_message_status',
+  sql`
+    SELECT record_message_status(
+      {company_id}::bigint, {key}::uuid, {status}, {error_code}, {error_message},
+      {carrier_message_id}, {now}::timestamptz
+    )::text AS recorded`,
+  { prepared: true },
 );
 
 export const LOCK_LEAD_OF_CALL = statement(
@@ -35,26 +61,6 @@ export const LOCK_LEAD_OF_CALL = statement(
   { prepared: false },
 );
 
-export const UPDATE_MESSAGE = statement(
-  'outreach.update_message',
-  sql`
-    UPDATE text_messages
-    SET status = {status}::text,
-      error_code = coalesce({error_code}, error_code),
-      error_message = coalesce({error_message}, error_message),
-      carrier_message_id = coalesce(carrier_message_id, {carrier_message_id}),
-      updated_at = {now}::timestamptz,
-      sent_at =
-        CASE WHEN {status} = 'failed' THEN sent_at ELSE coalesce(sent_at, {now}::timestamptz) END,
-      delivered_at = CASE WHEN {status} = 'delivered' THEN {now}::timestamptz ELSE delivered_at END
-    WHERE company_id = {company_id}::bigint AND uuid = {key}::uuid AND direction = 'outbound'
-      AND CASE status WHEN 'sending' THEN 0 WHEN 'queued' THEN 1 WHEN 'sent' THEN 2 ELSE 3 END
-        < CASE {status} WHEN 'sending' THEN 0 WHEN 'queued' THEN 1 WHEN 'sent' THEN 2 ELSE 3 END
-    RETURNING id, lead_id, schedule_action_id
-  `,
-  { prepared: false },
-);
-
 export const UPDATE_CALL = statement(
   'outreach.update_call',
   sql`
@@ -64,14 +70,7 @@ export const UPDATE_CALL = statement(
         CASE WHEN {is_over}::boolean THEN {now}::timestamptz ELSE c.ended_at END AS ended_at
       FROM calls c
       WHERE c.company_id = {company_id}::bigint AND c.uuid = {key}::uuid
-        AND CASE c.status
-            WHEN 'sending' THEN 0 WHEN 'queued' THEN 1 WHEN 'ringing' THEN 2
-            WHEN 'in_progress' THEN 3 ELSE 4
-          END
-          < CASE {status}
-            WHEN 'sending' THEN 0 WHEN 'queued' THEN 1 WHEN 'ringing' THEN 2
-            WHEN 'in_progress' THEN 3 ELSE 4
-          END
+        AND delivery_rank(c.status) < delivery_rank({status})
       FOR NO KEY UPDATE
     ),
     call AS (

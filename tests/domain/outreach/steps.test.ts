@@ -1,4 +1,4 @@
-import { processDueLeads } from '../../../src/domain/outreach/contact-due-leads';
+import { processDueLeads } from '../../../src/domain/outreach/due-leads';
 import {
   DIAL,
   EMAIL,
@@ -212,6 +212,20 @@ describe('the instructions of a schedule', () => {
       is_live: false,
       due_at: null,
     });
+  });
+
+  test('if two leads of a number move to one schedule at once, the first is there', async () => {
+    const target = await openShop(env.here, [wait(9)], {}, env.here.company);
+    const move = { action_type: 'move_to_schedule', to_schedule_id: target.schedule.id };
+    const [first, second] = [await startLead([wait(1), move]), await startLead([wait(1), move])];
+    await hours(1);
+    expect((await events(first.lead)).slice(-2)).toEqual([
+      'moved_to_schedule: Follow up',
+      expect.stringMatching(/^waiting: /),
+    ]);
+    expect((await events(second.lead)).at(-1)).toBe(
+      'ended: completed: its number is already in the schedule it was to be moved to',
+    );
   });
 
   test('many leads that move at once all move, with several workers', async () => {

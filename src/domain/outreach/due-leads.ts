@@ -1,27 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { sqlOn, type Sql } from '../../data/sql';
+import { completeEvents } from '../../data/complete-events';
+import { pauses } from '../../data/jobs/pauses';
+import { sqlOn, tenantSql, type Sql } from '../../data/sql';
+import { queryOn } from '../../data/statement';
+import { buildCompanyStatements } from '../../data/tenant';
 import { runInTransaction } from '../../data/transaction';
 import type { Deps } from '../deps';
-import { FAULT_DELAY_MS } from './advance-lead';
-import { runSteps } from './advance-leads';
-import { isInstant, sendDraft } from './deliver';
-import type { Channels } from './draft';
+import { changeContacts } from '../leads/change-contacts';
+import { findBuyerAvailability } from './buyer-availability';
+import { isInstant, resumeDelivery, sendDraft } from './channels';
+import { loadOutreachContext } from './context';
+import type { Channels } from './drafts';
 import type { LeadKey } from './due-lead';
+import { contactKey, lockContacts, lockLeads } from './load-leads';
+import { CHECK_CONNECTION, CLAIM_BY_PRIORITY, CLAIM_BY_TIME, RELEASE_LEADS } from './queries/leads';
+import { combineByCompany, isRingingInSandbox, recordSteps } from './record-steps';
+import type { StepChanges } from './step-recorder';
 import {
-  CHECK_CONNECTION,
-  CLAIM_BY_PRIORITY,
-  CLAIM_BY_TIME,
-  RELEASE_LEADS,
-} from './queries/claim-leads';
-import { resumeDelivery } from './resume-delivery';
-import type { Sender } from './step-context';
+  FAULT_DELAY_MS,
+  postponeLead,
+  runLeadSteps,
+  type Deliver,
+  type StepContext,
+} from './steps';
 
 // Outreach contacts leads when they are due, by the calls, text messages and e-mails of their
-// schedules. A worker claims a batch of leads under a lease. The steps of a lead are decided and
-// recorded in one transaction. Lock order: contacts, leads, deliveries, counters, numbers. Every
-// step has its own key, so that it is done once, however many workers there are and wherever they
-// fail.
+// schedules. A worker claims a batch of leads under a lease. Their steps are decided, delivered and
+// recorded in one transaction: in the sandbox all of them, else those of one lead up to its next
+// delivery, whose intent is committed before it begins. Lock order: contacts, leads, deliveries,
+// counters, numbers. Every step has its own key, so that it is done once, however many workers
+// there are and wherever they fail.
 
 export type OutreachDeps = Pick<
   Deps,
@@ -93,11 +102,10 @@ async function processBatch(
 ): Promise<LeadKey[]> {
   const { bulk, pool } = deps.database;
   const channels = pickChannels(deps);
-  const sendInstantly: Sender = async (_, draft) =>
+  const deliver: Deliver = async (_, draft) =>
     isInstant(draft, channels) ? sendDraft(draft, {}, channels) : 'deferred';
-  const context = { ...batch, lease_until: leaseEnd(batch), channels, send: sendInstantly, deps };
   const attempt = (some: readonly LeadKey[]) =>
-    runInTransaction(bulk, (client) => runSteps(client, some, context));
+    runInTransaction(bulk, (client) => runSteps(client, some, { batch, channels, deliver, deps }));
   try {
     return await attempt(leads).catch(() => attempt(leads));
   } catch (error) {
@@ -146,10 +154,10 @@ async function deliverDeferred(
   const channels = pickChannels(deps);
   for (let rest = [lead]; rest.length > 0 && !signal?.aborted;) {
     const current = { ...batch, now: deps.clock() };
-    const context = { ...current, lease_until: leaseEnd(current), channels, deps };
-    rest = await runInTransaction(deps.database.bulk, (client) =>
-      runSteps(client, rest, { ...context, send: singleDelivery(client, current, deps) }),
-    ).catch((error: unknown) => {
+    rest = await runInTransaction(deps.database.bulk, (client) => {
+      const deliver = singleDelivery(client, current, deps);
+      return runSteps(client, rest, { batch: current, channels, deliver, deps });
+    }).catch((error: unknown) => {
       deps.log.error(
         { err: error, lead_id: lead.id, company_id: lead.company_id },
         'a lead could not be contacted; it is tried again when the lease is over',
@@ -159,7 +167,8 @@ async function deliverDeferred(
   }
 }
 
-function singleDelivery(client: PoolClient, { now }: Batch, deps: OutreachDeps): Sender {
+/** Delivers one draft to an external carrier or mailer, and defers those after it. */
+function singleDelivery(client: PoolClient, { now }: Batch, deps: OutreachDeps): Deliver {
   const channels = pickChannels(deps);
   let isSent = false;
   return async (lead, draft) => {
@@ -169,6 +178,98 @@ function singleDelivery(client: PoolClient, { now }: Batch, deps: OutreachDeps):
     const [sql, outside] = [sqlOn(client), sqlOn(deps.database.pool)];
     return resumeDelivery(lead, draft, { sql, outside, channels, now });
   };
+}
+
+interface StepOptions {
+  batch: Batch;
+  channels: Channels;
+  deliver: Deliver;
+  deps: Pick<Deps, 'database' | 'log' | 'queue'>;
+}
+
+/**
+ * Runs the steps of claimed leads in the open transaction: locks them, decides and delivers each
+ * step, and records all. Returns the leads with a deferred draft, which need another call at once.
+ */
+async function runSteps(
+  client: PoolClient,
+  keys: readonly LeadKey[],
+  { batch, channels, deliver, deps }: StepOptions,
+): Promise<LeadKey[]> {
+  const sql = sqlOn(client);
+  const { claim_id, now } = batch;
+  const contacts = await lockContacts(sql, keys, now);
+  const leads = await lockLeads(sql, claim_id, keys);
+  if (leads.length === 0) return [];
+  const records = await loadOutreachContext(sql, leads, now);
+  const buyerFor: StepContext['buyerFor'] = (lead, offerId) => {
+    const db = buildCompanyStatements(deps.database, BigInt(lead.company_id), client);
+    return findBuyerAvailability(db, lead, { offer_id: offerId, carrier: channels.carrier, now });
+  };
+  const lease = { lease_until: leaseEnd(batch) };
+  const changes: StepChanges[] = [];
+  const pause = pauses();
+  for (const lead of leads) {
+    await pause();
+    const contact = contacts.get(contactKey(lead))!;
+    const context = { records, contact, channels, deliver, buyerFor, ...lease };
+    // An error before the next statement concerns this lead alone.
+    const result = await runLeadSteps(lead, context).catch((error: unknown) => {
+      deps.log.error(
+        { err: error, lead_id: lead.id, company_id: lead.company_id },
+        'the next step of a lead could not be determined; the lead is put off',
+      );
+      return postponeLead(lead, context);
+    });
+    changes.push(result);
+  }
+  await recordChanges(client, changes, { now, queue: deps.queue });
+  return changes.flatMap(({ lead, rows }) => (rows.leads[0]!.stays_claimed ? [lead] : []));
+}
+
+async function recordChanges(
+  client: PoolClient,
+  changes: readonly StepChanges[],
+  { now, queue }: Pick<Deps, 'queue'> & { now: Date },
+): Promise<void> {
+  const sql = sqlOn(client);
+  const db = { query: queryOn(() => client) };
+  const batches = combineByCompany(
+    changes.map(({ lead: { company_id }, rows }) => ({ company_id, ...rows })),
+  );
+  const contactChanges = changes.filter(({ contact_changes }) => contact_changes.length > 0);
+  // Numbers are locked last, after the other leads of a number that a schedule blocks.
+  const isLast = contactChanges.length === 0;
+  const webhooks = await recordSteps(
+    sql,
+    batches.map((batch) => (isLast ? batch : { ...batch, numbers: [] })),
+    now,
+  );
+  for (const webhook of webhooks) await queue.add(db, 'send_action_webhook', webhook);
+  for (const { company_id, uuid, ...call } of batches.flatMap(({ calls }) => calls))
+    if (isRingingInSandbox(call)) await queue.add(db, 'play_sandbox_call', { company_id, uuid });
+  if (isLast) return;
+  await changeAllContacts(sql, contactChanges, now);
+  const companies = batches.map(({ company_id, numbers }) => ({ company_id, numbers }));
+  await completeEvents(
+    sql,
+    companies.map(({ company_id }) => company_id),
+  );
+  await recordSteps(sql, companies, now);
+}
+
+/** Applies opt-outs and blocks by schedules to the other leads of the numbers. */
+async function changeAllContacts(
+  sql: Sql,
+  changes: readonly StepChanges[],
+  now: Date,
+): Promise<void> {
+  const message = 'by the schedule of a lead of this number';
+  for (const { lead, contact_changes } of changes)
+    for (const change of contact_changes) {
+      const company = { sql: tenantSql(sql, BigInt(lead.company_id)) };
+      await changeContacts(company, change, [Number(lead.caller_number)], { now, message });
+    }
 }
 
 async function runInParallel<T>(
