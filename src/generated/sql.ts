@@ -3433,16 +3433,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'leads.add_callback': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-      now: Date | string | null;
-      lead_id: number | string | bigint | null;
-      callback_at: Date | string | null;
-    };
-    row: object;
-  };
   'leads.add_contacts': {
     params: {
       company_id: number | string | bigint | null;
@@ -3669,17 +3659,6 @@ export interface SqlTypes {
       due_at: Date | null;
     };
   };
-  'leads.lock_live_lead': {
-    params: {
-      company_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
   'leads.lock_new_calls': {
     params: object;
     row: {
@@ -3888,6 +3867,20 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'leads.submit_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      offer_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+      submissions: string | object | null;
+    };
+    row: {
+      id: string;
+      email: string;
+    };
+  };
   'leads.take_schedule_event': {
     params: {
       company_id: number | string | bigint | null;
@@ -3957,43 +3950,6 @@ export interface SqlTypes {
     params: {
       entries: string | object | null;
       now: Date | string | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'leads.write_offer_leads': {
-    params: {
-      company_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      callback_at: Date | string | null;
-      next_action_at: Date | string | null;
-      now: Date | string | null;
-      rows: string | object | null;
-      triggered_by: readonly (number | string | bigint)[] | string | null;
-      moves_source: boolean | null;
-      removed: readonly (string)[] | string | null;
-      restart: boolean | null;
-      only_own_source: boolean | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'leads.write_schedule_leads': {
-    params: {
-      offer_id: number | string | bigint | null;
-      company_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      callback_at: Date | string | null;
-      next_action_at: Date | string | null;
-      now: Date | string | null;
-      rows: string | object | null;
-      triggered_by: readonly (number | string | bigint)[] | string | null;
-      moves_source: boolean | null;
-      removed: readonly (string)[] | string | null;
-      restart: boolean | null;
-      only_own_source: boolean | null;
     };
     row: {
       id: string;

@@ -42,7 +42,7 @@ const writers = (table: string) =>
 
 /** The procedures that write leads. */
 const procedures = readProcedures().filter(({ text }) =>
-  /\b(INSERT INTO|UPDATE|DELETE FROM) leads\b/.test(text),
+  /\b(INSERT INTO|UPDATE|DELETE FROM) leads\b|\b(PERFORM|:=) (insert|update)_leads\(/.test(text),
 );
 
 /** The plan of a statement. Parts that nothing reads are not in it. */
@@ -65,7 +65,7 @@ async function explainPlan(text: string): Promise<string> {
   }
 }
 
-const RECORDED = /record_(lead_change|submitted_lead|moved_lead)\(/;
+const RECORDED = /(record_lead_change|finish_lead_change|record_moved_lead)\(/;
 
 test('every statement that writes leads records it, or has a reason not to', async () => {
   const names = writers('leads').map(({ name }) => name as string);
@@ -79,7 +79,13 @@ test('every statement that writes leads records it, or has a reason not to', asy
 
 test('every procedure that writes leads records it, or gives the row to who does', () => {
   const silent = procedures.filter(({ text }) => !RECORDED.test(text)).map(({ name }) => name);
-  expect(silent).toEqual(['schedules/leave_schedule.sql']);
+  expect(silent).toEqual(['leads/write_leads.sql', 'schedules/leave_schedule.sql']);
+});
+
+test('who inserts whole rows records new leads', () => {
+  const inserting = procedures.filter(({ text }) => /:= insert_leads\(/.test(text));
+  expect(inserting.map(({ name }) => name)).toEqual(['leads/submit_leads.sql']);
+  for (const { text } of inserting) expect(text).toMatch(/PERFORM record_new_lead\(/);
 });
 
 test('a record that nothing reads is not in the plan', async () => {
@@ -96,8 +102,10 @@ const EXITS: [reason: string, writes: RegExp][] = [
   ['inbound_call', /\bcalled_at = /],
   ['replied', /\breplied_at = /],
   ['converted', /\bbuyer_converted = (true|l\.buyer_converted OR)/],
-  ['opted_out', /\bSET\s+status = (\{|\$\d|excluded)|\bstatus = CASE\s+WHEN excluded/],
+  ['opted_out', /\bSET\s+status = (\{|\$\d)/],
 ];
+/** Reasons that finish_lead_change() reads from the change itself. */
+const FINISHED = ['connected', 'opted_out'];
 
 test.each(EXITS)('what may be the reason "%s" takes the lead out of its schedule', (...exit) => {
   const [reason, column] = exit;
@@ -106,11 +114,21 @@ test.each(EXITS)('what may be the reason "%s" takes the lead out of its schedule
     return parts.some((part) => column.test(part.split(/\bRETURNING\b/)[0]!));
   });
   expect(exitWriters.length).toBeGreaterThan(0);
+  const exits = [
+    `leave_schedule\\([^]*'${reason}'`,
+    ...(FINISHED.includes(reason) ? ['finish_lead_change\\('] : []),
+  ].join('|');
   for (const { name, text } of exitWriters)
-    expect([name, text]).toEqual([
-      name,
-      expect.stringMatching(new RegExp(`leave_schedule\\([^]*'${reason}'`)),
-    ]);
+    expect([name, text]).toEqual([name, expect.stringMatching(new RegExp(exits))]);
+});
+
+test('who writes whole rows of leads lets them leave their schedules', () => {
+  const writing = procedures.filter(({ text }) => /PERFORM update_leads\(/.test(text));
+  expect(writing.length).toBeGreaterThan(0);
+  for (const { text } of writing) expect(text).toMatch(/\bfinish_lead_change\(/);
+  const finish = readProcedures().find(({ name }) => name === 'leads/finish_lead_change.sql')!;
+  for (const reason of FINISHED)
+    expect(finish.text).toMatch(new RegExp(`leave_schedule\\(is_now, '${reason}'\\)`));
 });
 
 test('whoever opts numbers out records it after their leads were stopped', () => {

@@ -8,7 +8,6 @@ import { passesFilters } from '../../platform/tokens/filters';
 import { combineNeeds } from '../../platform/tokens/filter-needs';
 import { callTokens } from '../../platform/tokens/system';
 import { lookUpForFilters } from '../value-lists/look-up';
-import { LOCK_LIVE_LEAD } from './queries/matching-leads';
 import {
   FIND_SCHEDULE_EVENTS,
   FIND_TRIGGERED_SCHEDULES,
@@ -17,7 +16,7 @@ import {
   TAKE_SCHEDULE_EVENT,
 } from './queries/schedule-events';
 import { readZip } from './read-submission';
-import { upsertLead, type Submission } from './upsert-lead';
+import { writeSubmission, type Submission } from './write-submission';
 
 /** Events per run. */
 const BATCH = 200;
@@ -129,12 +128,8 @@ async function startSchedule(
     // A lead with a chain does not count as a new lead for triggers.
     triggered_by: [...chain, schedule.id],
   };
-  const { schedule_id, caller_number } = submission;
-  // A number that is already in the schedule continues unchanged.
-  const [live] = await tx.sql(LOCK_LIVE_LEAD, { offer_id: null, schedule_id, caller_number });
-  if (live) return;
   const form = { grid: false, external: false, by_token: false };
-  await upsertLead(tx, submission, form);
+  await writeSubmission(tx, submission, form);
 }
 
 function buildSubmission(
@@ -152,21 +147,15 @@ function buildSubmission(
     schedule_id: BigInt(schedule.id),
     caller_number: callerNumber,
     zones: leadZones(callerNumber, readZip(data), schedule.time_zone),
+    fields: { email, sub_id, traffic_source_id },
     data: JSON.stringify(data),
     removed: [],
-    email,
-    contact_field_type: null,
-    expires_in: null,
-    sub_id,
-    traffic_source_id: traffic_source_id === null ? null : BigInt(traffic_source_id),
-    remote_ip: null,
-    lead_priority: null,
-    hours_to_expire: null,
-    max_contact_attempts: null,
     next_action_at: null,
     callback_at: null,
     restart: false,
     update_only: false,
+    // A number that is already in the schedule continues unchanged.
+    new_only: true,
     moves_source: true,
     only_own_source: false,
     sender: { ip: '', credentials: 'trigger' },

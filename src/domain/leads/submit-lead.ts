@@ -25,9 +25,14 @@ import {
   type SentLead,
 } from './read-submission';
 import { restrictContact } from './restrict-contact';
-import { upsertLead, type RecordForm, type Submission, type WrittenLead } from './upsert-lead';
+import {
+  writeSubmission,
+  type RecordForm,
+  type Submission,
+  type WrittenLead,
+} from './write-submission';
 import { assignNumber } from '../numbers/assign-number';
-import { leadProjection } from './columns';
+import { leadProjection, pickFieldColumns } from './columns';
 import { recordTemplate } from '../../data/projection/record-statements';
 import { contactRefusal } from '../../data/phone/contact-policy';
 import { cutText } from '../../platform/storable-text';
@@ -95,19 +100,17 @@ async function buildSubmission(
     caller_number,
     zones: leadZones(caller_number, readZip(tokens), owner.zone),
     ...toDataColumns(tokens),
-    email: fields.email || null,
-    contact_field_type: fields.contact_field_type ?? null,
-    expires_in: fields.expires_in ?? null,
-    sub_id: fields.sub_id ?? null,
-    traffic_source_id: trafficSourceId,
-    remote_ip: fields.ip_address ?? fields.remote_ip ?? ip,
-    lead_priority: fields.lead_priority ?? null,
-    hours_to_expire: fields.hours_to_expire ?? null,
-    max_contact_attempts: fields.max_contact_attempts ?? null,
+    fields: dropNulls({
+      ...pickFieldColumns(fields),
+      email: fields.email || null,
+      traffic_source_id: trafficSourceId && String(trafficSourceId),
+      remote_ip: fields.ip_address ?? fields.remote_ip ?? ip,
+    }),
     next_action_at: fields.next_action_at ?? null,
     callback_at: readCallbackTime(fields, now),
     restart: fields.restart_schedule ?? false,
     update_only: fields.update_only ?? false,
+    new_only: false,
     moves_source: for_company,
     only_own_source: !for_company && (owner.traffic_source_id ?? null) !== null,
     triggered_by: [],
@@ -115,6 +118,10 @@ async function buildSubmission(
     note: historyNote(warnings),
   };
 }
+
+/** A null of a submission leaves the value of a live lead unchanged. */
+const dropNulls = (columns: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== null));
 
 async function findSource(
   db: Db,
@@ -190,7 +197,7 @@ async function write(db: Db, writing: LeadWrite): Promise<SubmittedLead> {
   const warnings: FieldFaults = { ...ignored.faults };
   await changeContact(db, writing);
   const isNew = await endMatching(db, writing, warnings);
-  const lead = await upsertLead(db, submission, form);
+  const lead = await writeSubmission(db, submission, form);
   if (!lead) throw await findSubmissionProblem(db, submission);
   if (isNew && !lead.created) throw new MadeMeanwhile();
   await updateMatching(db, writing, lead.id);
@@ -199,23 +206,10 @@ async function write(db: Db, writing: LeadWrite): Promise<SubmittedLead> {
   // One statement writes the submissions of different senders: the record for a limited caller
   // needs a statement of its own.
   const isReadAgain = isChanged || db.accessScope !== undefined;
-  const record = isReadAgain
-    ? await loadRecord(db, lead.id, {
-        form,
-        now: submission.now,
-        sentColumns: toSentColumns(submission),
-      })
-    : lead.record;
+  const record = isReadAgain ? await loadRecord(db, lead.id, { form, submission }) : lead.record;
   addWarnings(lead, writing, warnings);
   return { ...lead, record, ...numbers, warnings };
 }
-
-const toSentColumns = ({ data, email, remote_ip, zones }: Submission): SentColumns => ({
-  data: JSON.parse(data),
-  email,
-  remote_ip,
-  zones,
-});
 
 async function changeContact(db: Db, writing: LeadWrite): Promise<void> {
   const { submission, fields, now, for_company, owner } = writing;
@@ -272,10 +266,10 @@ async function updateMatching(
   { submission, fields, for_company, now: at }: LeadWrite,
   leadId: string,
 ): Promise<void> {
-  const { offer_id, schedule_id, caller_number, data, removed, email, now } = submission;
+  const { offer_id, schedule_id, caller_number, data, removed, now } = submission;
   const matching = { offer_id, schedule_id, caller_number, lead_id: leadId, data, removed, now };
   const all = fields.update_all_matching_leads ?? false;
-  if (all) await sql(UPDATE_OTHER_LEADS, { ...matching, email });
+  if (all) await sql(UPDATE_OTHER_LEADS, { ...matching, email: fields.email || null });
   const since = for_company ? null : new Date(at.getTime() - RECENT_MS);
   if (fields.apply_to === 'calls') await sql(UPDATE_CALLS, { ...matching, all, since });
 }
@@ -321,21 +315,19 @@ async function assignNumbers(
   };
 }
 
-/**
- * Columns that a submission itself contains: a sender with only a lead token is shown no others.
- */
-interface SentColumns {
-  data?: unknown;
-  email?: string | null;
-  remote_ip?: string | null;
-  zones?: readonly string[];
-}
+/** A sender with only a lead token is shown no others. */
+const toSentColumns = ({ data, fields, zones }: Submission) => ({
+  data: JSON.parse(data) as unknown,
+  email: fields.email,
+  remote_ip: fields.remote_ip,
+  zones,
+});
 
-/** The record of a lead as JSON, limited to what the caller may read. `now` is an ISO 8601 time. */
+/** The record of a lead as JSON, limited to what the caller may read. */
 async function loadRecord(
   db: Db,
   id: string,
-  { form, now, sentColumns }: { form: RecordForm; now: string; sentColumns: SentColumns },
+  { form, submission }: { form: RecordForm; submission: Submission },
 ): Promise<string> {
   const statement = recordTemplate(leadProjection, 'id', {
     ...form,
@@ -345,9 +337,9 @@ async function loadRecord(
     statement({
       ...db.accessScope,
       company_id: db.company_id,
-      now,
+      now: submission.now,
       id,
-      request: JSON.stringify(sentColumns),
+      request: JSON.stringify(toSentColumns(submission)),
     }),
   );
   return row!.record;
@@ -405,7 +397,7 @@ const historyNote = (warnings: readonly Warning[]): string | null =>
       );
 
 function addWarnings(
-  { status, paused }: WrittenLead,
+  { status }: WrittenLead,
   { submission, owner }: { submission: Submission; owner: Owner },
   warnings: FieldFaults,
 ): void {
@@ -414,7 +406,7 @@ function addWarnings(
   if (status === 'blocked')
     stopped('is blocked by the company or for the offer: the lead is stored, but not contacted');
   else if (status === 'opt_out') stopped('has opted out: the lead is stored, but not contacted');
-  else if (paused)
+  else if (status === 'disabled')
     warnings.lead_token = [
       fault(
         'wrong_state',

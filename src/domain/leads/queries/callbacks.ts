@@ -10,15 +10,3 @@ export const END_CALLBACKS = statement(
   `,
   { prepared: false },
 );
-
-export const ADD_CALLBACK = statement(
-  'leads.add_callback',
-  sql`
-    INSERT INTO scheduled_callbacks (company_id, id, created_at, lead_id, callback_at)
-    VALUES (
-      {company_id}, {id}::bigint, {now}::timestamptz, {lead_id}::bigint,
-      {callback_at}::timestamptz
-    )
-  `,
-  { prepared: false },
-);

@@ -23,12 +23,6 @@ export const FIND_LEAD = statement(
   { prepared: false },
 );
 
-export const LOCK_LIVE_LEAD = statement(
-  'leads.lock_live_lead',
-  sql`SELECT l.id FROM leads l WHERE ${MATCHES} AND l.is_live FOR UPDATE`,
-  { prepared: false },
-);
-
 /**
  * Until the transaction ends, no other submission ends the matching leads. The number 4114
  * separates these advisory locks from those of other statements.
