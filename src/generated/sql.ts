@@ -3444,11 +3444,11 @@ export interface SqlTypes {
   };
   'leads.apply_calls': {
     params: {
-      leads: string | object | null;
       now: Date | string | null;
+      leads: string | object | null;
     };
     row: {
-      n: string;
+      id: string;
     };
   };
   'leads.block_contacts': {
@@ -3463,23 +3463,26 @@ export interface SqlTypes {
   };
   'leads.change_lead': {
     params: {
+      changes: string | object | null;
       company_id: number | string | bigint | null;
       id: number | string | bigint | null;
       only_live: boolean | null;
-      changes: string | object | null;
+      event: string | null;
+      message: string | null;
     };
     row: {
       id: string;
-      recorded: boolean;
     };
   };
   'leads.delete_leads': {
     params: {
+      now: Date | string | null;
       company_id: number | string | bigint | null;
       caller_number: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
       offer_id: number | string | bigint | null;
-      now: Date | string | null;
+      event: string | null;
+      message: string | null;
     };
     row: object;
   };
@@ -3498,26 +3501,19 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'leads.end_leads': {
-    params: {
-      company_ids: readonly (number | string | bigint)[] | string | null;
-      ids: readonly (number | string | bigint)[] | string | null;
-      statuses: readonly (string)[] | string | null;
-      now: Date | string | null;
-    };
-    row: {
-      n: string;
-    };
-  };
   'leads.expire_leads': {
     params: {
+      now: Date | string | null;
       company_id: number | string | bigint | null;
       caller_number: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
       offer_id: number | string | bigint | null;
-      now: Date | string | null;
+      event: string | null;
+      message: string | null;
     };
-    row: object;
+    row: {
+      id: string;
+    };
   };
   'leads.find_caller_number': {
     params: {
@@ -3681,13 +3677,13 @@ export interface SqlTypes {
   };
   'leads.move_leads': {
     params: {
+      now: Date | string | null;
       company_ids: readonly (number | string | bigint)[] | string | null;
       ids: readonly (number | string | bigint)[] | string | null;
       schedule_ids: readonly (number | string | bigint)[] | string | null;
-      now: Date | string | null;
     };
     row: {
-      n: string;
+      id: string;
     };
   };
   'leads.opt_contacts_in': {
@@ -3717,26 +3713,16 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'leads.record_call_of_lead': {
-    params: {
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-      now: Date | string | null;
-    };
-    row: {
-      recorded: boolean;
-    };
-  };
   'leads.record_call_status': {
     params: {
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
       connected_call_id: number | string | bigint | null;
       status: string | null;
       now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
     };
     row: {
-      recorded: boolean;
+      id: string;
     };
   };
   'leads.record_opt_outs': {
@@ -3750,15 +3736,15 @@ export interface SqlTypes {
   };
   'leads.record_placed_call': {
     params: {
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
       call_status: string | null;
       number_id: number | string | bigint | null;
       now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
     };
     row: {
-      recorded: boolean;
+      id: string;
     };
   };
   'leads.record_restricted_opt_out': {
@@ -3774,11 +3760,13 @@ export interface SqlTypes {
   };
   'leads.remove_owner_leads': {
     params: {
+      now: Date | string | null;
       company_id: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
       offer_id: number | string | bigint | null;
       after: number | string | bigint | null;
-      now: Date | string | null;
+      event: string | null;
+      message: string | null;
     };
     row: {
       last: string | null;
@@ -3812,22 +3800,26 @@ export interface SqlTypes {
   };
   'leads.resume_leads': {
     params: {
+      now: Date | string | null;
       company_id: number | string | bigint | null;
       numbers: readonly (number | string | bigint)[] | string | null;
       status: string | null;
-      now: Date | string | null;
       event: string | null;
       message: string | null;
     };
-    row: object;
+    row: {
+      id: string;
+    };
   };
   'leads.resume_owner_leads': {
     params: {
+      now: Date | string | null;
       company_id: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
       offer_id: number | string | bigint | null;
       after: number | string | bigint | null;
-      now: Date | string | null;
+      event: string | null;
+      message: string | null;
     };
     row: {
       last: string | null;
@@ -3835,37 +3827,41 @@ export interface SqlTypes {
   };
   'leads.save_leads': {
     params: {
-      leads: string | object | null;
       now: Date | string | null;
+      leads: string | object | null;
     };
     row: {
-      n: string;
+      id: string;
     };
   };
   'leads.stop_leads': {
     params: {
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
       status: string | null;
       now: Date | string | null;
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
       event: string | null;
       message: string | null;
     };
-    row: object;
+    row: {
+      id: string;
+    };
   };
   'leads.stop_restricted_leads': {
     params: {
+      status: string | null;
+      now: Date | string | null;
       company_id: number | string | bigint | null;
       caller_number: number | string | bigint | null;
       offer_id: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
-      status: string | null;
-      now: Date | string | null;
       event: string | null;
       message: string | null;
       details: string | object | null;
     };
-    row: object;
+    row: {
+      id: string;
+    };
   };
   'leads.submit_leads': {
     params: {
@@ -3934,17 +3930,21 @@ export interface SqlTypes {
   };
   'leads.update_other_leads': {
     params: {
+      removed: readonly (string)[] | string | null;
+      data: string | object | null;
+      email: string | null;
+      now: Date | string | null;
       company_id: number | string | bigint | null;
       caller_number: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
       offer_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
-      removed: readonly (string)[] | string | null;
-      data: string | object | null;
-      email: string | null;
-      now: Date | string | null;
+      event: string | null;
+      message: string | null;
     };
-    row: object;
+    row: {
+      id: string;
+    };
   };
   'leads.write_logs': {
     params: {

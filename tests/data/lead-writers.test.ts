@@ -39,10 +39,14 @@ const writers = (table: string) =>
   [...statements.values()].filter(({ text }) =>
     new RegExp(`(INSERT INTO|UPDATE|DELETE FROM|MERGE INTO)\\s+${table}\\b`).test(text),
   );
+const leadWriters = () => [
+  ...writers('leads'),
+  ...[...statements.values()].filter(({ text }) => /\b(store|submit)_leads\(/.test(text)),
+];
 
 /** The procedures that write leads. */
 const procedures = readProcedures().filter(({ text }) =>
-  /\b(INSERT INTO|UPDATE|DELETE FROM) leads\b|\b(PERFORM|:=) (insert|update)_leads\(/.test(text),
+  /\b(INSERT INTO|UPDATE|DELETE FROM) leads\b|(\bPERFORM|:=) (insert|update)_leads\(/.test(text),
 );
 
 /** The plan of a statement. Parts that nothing reads are not in it. */
@@ -65,14 +69,14 @@ async function explainPlan(text: string): Promise<string> {
   }
 }
 
-const RECORDED = /(record_lead_change|finish_lead_change|record_moved_lead)\(/;
+const RECORDED = /\b(record_lead_change|record_moved_lead|store_leads|submit_leads)\(/;
 
 test('every statement that writes leads records it, or has a reason not to', async () => {
-  const names = writers('leads').map(({ name }) => name as string);
+  const names = leadWriters().map(({ name }) => name as string);
   expect(names.length).toBeGreaterThan(20);
   expect(names).toEqual(expect.arrayContaining(Object.keys(RECORDS_NOTHING)));
   const silent: string[] = [];
-  for (const { name, text } of writers('leads'))
+  for (const { name, text } of leadWriters())
     if (!RECORDED.test(await explainPlan(text))) silent.push(name);
   expect(silent.sort()).toEqual(Object.keys(RECORDS_NOTHING).sort());
 });
@@ -82,10 +86,12 @@ test('every procedure that writes leads records it, or gives the row to who does
   expect(silent).toEqual(['leads/write_leads.sql', 'schedules/leave_schedule.sql']);
 });
 
-test('who inserts whole rows records new leads', () => {
-  const inserting = procedures.filter(({ text }) => /:= insert_leads\(/.test(text));
-  expect(inserting.map(({ name }) => name)).toEqual(['leads/submit_leads.sql']);
-  for (const { text } of inserting) expect(text).toMatch(/PERFORM record_new_lead\(/);
+test('whole rows are written by what records them', () => {
+  const find = (call: RegExp) =>
+    procedures.filter(({ text }) => call.test(text)).map(({ name }) => name);
+  expect(find(/:= insert_leads\(/)).toEqual(['leads/submit_leads.sql']);
+  expect(find(/PERFORM update_leads\(/)).toEqual(['leads/store_leads.sql']);
+  expect(sourceOf('leads/submit_leads.sql')).toMatch('PERFORM record_new_lead(');
 });
 
 test('a record that nothing reads is not in the plan', async () => {
@@ -96,39 +102,43 @@ test('a record that nothing reads is not in the plan', async () => {
   expect(await explainPlan(text)).not.toMatch(RECORDED);
 });
 
-/** Reasons that end a schedule, each with the column that is written with it. */
-const EXITS: [reason: string, writes: RegExp][] = [
-  ['connected', /\bconnected_call_id = (?!expect)/],
-  ['inbound_call', /\bcalled_at = /],
-  ['replied', /\breplied_at = /],
-  ['converted', /\bbuyer_converted = (true|l\.buyer_converted OR)/],
-  ['opted_out', /\bSET\s+status = (\{|\$\d)/],
-];
-/** Reasons that finish_lead_change() reads from the change itself. */
-const FINISHED = ['connected', 'opted_out'];
+const sourceOf = (file: string) => readProcedures().find(({ name }) => name === file)!.text;
 
-test.each(EXITS)('what may be the reason "%s" takes the lead out of its schedule', (...exit) => {
-  const [reason, column] = exit;
-  const exitWriters = [...writers('leads'), ...procedures].filter(({ text }) => {
+/** What writes a column of leads by itself, without store_leads(). */
+const listColumnWriters = (column: RegExp) =>
+  [...writers('leads'), ...procedures].filter(({ text }) => {
     const [, ...parts] = text.split(/(?:UPDATE leads l|INSERT INTO leads)\b/);
     return parts.some((part) => column.test(part.split(/\bRETURNING\b/)[0]!));
   });
+
+/** Reasons that end a schedule, each with the column that is written with it. */
+const EXITS: [reason: string, writes: RegExp][] = [
+  ['replied', /\breplied_at = /],
+  ['converted', /\bbuyer_converted = (true|l\.buyer_converted OR)/],
+];
+
+test.each(EXITS)('what may be the reason "%s" takes the lead out of its schedule', (...exit) => {
+  const [reason, column] = exit;
+  const exitWriters = listColumnWriters(column);
   expect(exitWriters.length).toBeGreaterThan(0);
-  const exits = [
-    `leave_schedule\\([^]*'${reason}'`,
-    ...(FINISHED.includes(reason) ? ['finish_lead_change\\('] : []),
-  ].join('|');
   for (const { name, text } of exitWriters)
-    expect([name, text]).toEqual([name, expect.stringMatching(new RegExp(exits))]);
+    expect([name, text]).toEqual([
+      name,
+      expect.stringMatching(new RegExp(`leave_schedule\\([^]*'${reason}'`)),
+    ]);
 });
 
-test('who writes whole rows of leads lets them leave their schedules', () => {
-  const writing = procedures.filter(({ text }) => /PERFORM update_leads\(/.test(text));
-  expect(writing.length).toBeGreaterThan(0);
-  for (const { text } of writing) expect(text).toMatch(/\bfinish_lead_change\(/);
-  const finish = readProcedures().find(({ name }) => name === 'leads/finish_lead_change.sql')!;
-  for (const reason of FINISHED)
-    expect(finish.text).toMatch(new RegExp(`leave_schedule\\(is_now, '${reason}'\\)`));
+/** Reasons that store_leads() reads from the change. */
+const STORED_EXITS: [reason: string, writes: RegExp][] = [
+  ['connected', /\bconnected_call_id = (?!expect)/],
+  ['inbound_call', /\bcalled_at = /],
+  ['opted_out', /\bSET\s+status = (\{|\$\d)/],
+];
+
+test.each(STORED_EXITS)('what may be the reason "%s" is written by store_leads()', (...exit) => {
+  const [reason, column] = exit;
+  expect(sourceOf('leads/store_leads.sql')).toMatch(`leave_schedule(is_now, '${reason}')`);
+  expect(listColumnWriters(column).map(({ name }) => name as string)).toEqual([]);
 });
 
 test('whoever opts numbers out records it after their leads were stopped', () => {

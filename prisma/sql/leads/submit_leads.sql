@@ -198,10 +198,9 @@ BEGIN
     END LOOP;
   END IF;
   IF cardinality(new_rows) > 0 THEN
-    PERFORM update_leads(new_rows);
-    FOR n IN 1 .. cardinality(new_rows) LOOP
-      written := written || finish_lead_change(old_rows[n], new_rows[n]);
-    END LOOP;
+    written := written || ARRAY(
+      SELECT s FROM store_leads(old_rows, new_rows, NULL, NULL, NULL) s
+    );
   END IF;
 
   IF cardinality(callbacks) > 0 THEN

@@ -1,6 +1,6 @@
 -- Functions that take whole rows of leads, made from the columns that the table has: a new column
 -- is written and compared without being named here. They write rows and nothing else; the caller
--- has locked those that it changes, and sees to what follows (finish_lead_change, record_new_lead).
+-- has locked those that it changes, and sees to what follows (store_leads, record_new_lead).
 --
 --   insert_leads(rows): inserts rows in their order, nulls replaced by the defaults of the columns.
 --     Returns those of which no live lead was there already.

@@ -7,12 +7,12 @@ import { isAssignable } from '../../data/phone/parse-number';
 import { passesFilters } from '../../platform/tokens/filters';
 import { combineNeeds } from '../../platform/tokens/filter-needs';
 import { callTokens } from '../../platform/tokens/system';
+import { changeLead } from './change-lead';
 import { lookUpForFilters } from '../value-lists/look-up';
 import {
   FIND_SCHEDULE_EVENTS,
   FIND_TRIGGERED_SCHEDULES,
   POSTPONE_SCHEDULE_EVENT,
-  RECORD_CALL_OF_LEAD,
   TAKE_SCHEDULE_EVENT,
 } from './queries/schedule-events';
 import { readZip } from './read-submission';
@@ -61,8 +61,10 @@ const findSchedules = ({ sql }: Db, { kind, caller_number, offer_id }: Event, no
 
 async function handleEvent(tx: Db, id: string, now: Date): Promise<void> {
   const event = await takeEvent(tx, id);
-  if (event?.kind === 'inbound_call')
-    return void (await tx.sql(RECORD_CALL_OF_LEAD, { lead_id: event.lead_id, now }));
+  if (event?.kind === 'inbound_call') {
+    const change = { called_at: now, updated_at: now };
+    return void (await changeLead(tx, BigInt(event.lead_id!), change, { only_live: true }));
+  }
   // Callers may withhold their number, or show one that is not assignable.
   if (!event?.caller_number || !isAssignable(Number(event.caller_number))) return;
   const schedules = await findSchedules(tx, event, now);

@@ -214,7 +214,7 @@ async function write(db: Db, writing: LeadWrite): Promise<SubmittedLead> {
 async function changeContact(db: Db, writing: LeadWrite): Promise<void> {
   const { submission, fields, now, for_company, owner } = writing;
   const { caller_number: number, sender } = submission;
-  const context = { now, message: 'asked for by a submission' };
+  const context = { now, message: REQUESTED };
   if (fields.unblock_contact) await changeContacts(db, 'unblock', [number], context);
   if (!fields.blocked) return;
   if (for_company) await changeContacts(db, 'block', [number], context);
@@ -243,16 +243,17 @@ async function endMatching(
   warnings: FieldFaults,
 ): Promise<boolean> {
   const { offer_id, schedule_id, caller_number, now } = submission;
-  const matching = { offer_id, schedule_id, caller_number, now };
+  const matching = { offer_id, schedule_id, caller_number, now, message: REQUESTED };
   const expires = Boolean(fields.expire_existing) && schedule_id !== null;
   if (fields.expire_existing && !expires) warnings.expire_existing = [SCHEDULES_ONLY];
   if (!fields.delete_existing && !expires) return false;
   await sql(LOCK_ENDING, { offer_id, schedule_id, caller_number });
-  if (fields.delete_existing) await sql(DELETE_LEADS, matching);
-  if (expires) await sql(EXPIRE_LEADS, matching);
+  if (fields.delete_existing) await sql(DELETE_LEADS, { ...matching, event: 'deleted' });
+  if (expires) await sql(EXPIRE_LEADS, { ...matching, event: 'expired' });
   return true;
 }
 
+const REQUESTED = 'asked for by a submission';
 const SCHEDULES_ONLY = fault(
   'not_applicable',
   'applies to the leads of schedules only; this lead belongs to an offer',
@@ -269,7 +270,10 @@ async function updateMatching(
   const { offer_id, schedule_id, caller_number, data, removed, now } = submission;
   const matching = { offer_id, schedule_id, caller_number, lead_id: leadId, data, removed, now };
   const all = fields.update_all_matching_leads ?? false;
-  if (all) await sql(UPDATE_OTHER_LEADS, { ...matching, email: fields.email || null });
+  if (all) {
+    const log = { event: 'updated', message: 'with all leads of its number' };
+    await sql(UPDATE_OTHER_LEADS, { ...matching, email: fields.email || null, ...log });
+  }
   const since = for_company ? null : new Date(at.getTime() - RECENT_MS);
   if (fields.apply_to === 'calls') await sql(UPDATE_CALLS, { ...matching, all, since });
 }

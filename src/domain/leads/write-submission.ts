@@ -60,7 +60,7 @@ export interface RecordForm {
 /**
  * Creates the lead of a submission or updates the live lead of its number: however many submissions
  * run in parallel, one lead is live. Submissions that arrive together for one offer or schedule are
- * written by one statement. Undefined when the submission changes nothing (submit_leads.sql).
+ * written by one statement. Undefined when the submission changes nothing (prisma/sql/leads/submit_leads.sql).
  */
 export async function writeSubmission(
   db: Db,

@@ -1,6 +1,6 @@
 import { countRows } from '../../../data/counts/counters';
 import { sql, statement, type SqlText } from '../../../data/sql';
-import { OPT_OUT_REASON, RECORD_CHANGE, recordExit } from './record-leads';
+import { storeLeads } from './record-leads';
 
 /** Adds the contacts that do not exist yet, so that there is a row to lock. */
 export const ADD_CONTACTS = statement(
@@ -89,31 +89,43 @@ export const RECORD_OPT_OUTS = statement(
   { prepared: false },
 );
 
-/** SQL that stops live leads l and logs it. `status` says why. */
-export const stopLeads = (which: SqlText, details = sql`NULL::json`): SqlText => sql`
-  WITH locked AS MATERIALIZED (
-    SELECT l.id, l AS was
-    FROM leads l
-    WHERE l.company_id = {company_id}
-      AND ${which}
-      AND l.is_live
-      AND l.status <> {status}
-    ORDER BY l.id
-    FOR UPDATE
-  ),
-  stopped AS (
-    UPDATE leads l
-    SET status = {status}, due_at = NULL, claim_id = NULL, updated_at = {now}::timestamptz
-    FROM locked
-    WHERE l.company_id = {company_id} AND l.id = locked.id
-    RETURNING l.id, locked.was, l AS is_now
-  ),
-  recorded AS MATERIALIZED (SELECT x.id, ${recordExit(OPT_OUT_REASON)} FROM stopped x)
-  INSERT INTO lead_logs (company_id, created_at, lead_id, event, message, details)
-  SELECT {company_id}, {now}::timestamptz, id, {event}, {message}, ${details}
-  FROM recorded
-  ORDER BY id
-`;
+/** Stops live leads l. `status` says why. */
+export const stopLeads = (which: SqlText, log?: SqlText): SqlText =>
+  storeLeads(
+    sql`
+      SELECT
+        l AS was,
+        jsonb_populate_record(l, jsonb_build_object(
+          'status', {status}::text, 'due_at', NULL, 'claim_id', NULL,
+          'updated_at', {now}::timestamptz
+        )) AS is_now
+      FROM leads l
+      WHERE l.company_id = {company_id} AND ${which} AND l.is_live AND l.status <> {status}
+      ORDER BY l.id
+      FOR UPDATE`,
+    log,
+  );
+
+/**
+ * Resumes leads l that were stopped. They are due at once when their schedule, an expiry or a
+ * callback gives them something to do; their own next_action_at still applies.
+ */
+export const resumeLeads = (which: SqlText): SqlText =>
+  storeLeads(sql`
+      SELECT
+        l AS was,
+        jsonb_populate_record(l, jsonb_build_object(
+          'status', CASE WHEN l.schedule_id IS NULL THEN 'queue' ELSE 'scheduled' END,
+          'due_at', CASE
+            WHEN l.schedule_id IS NOT NULL OR l.expires_in IS NOT NULL OR l.callback_at IS NOT NULL
+            THEN {now}::timestamptz
+          END,
+          'claim_id', NULL,
+          'updated_at', {now}::timestamptz
+        )) AS is_now
+      FROM leads l
+      WHERE l.company_id = {company_id} AND ${which}
+      FOR UPDATE`);
 
 export const STOP_LEADS = statement(
   'leads.stop_leads',
@@ -121,43 +133,10 @@ export const STOP_LEADS = statement(
   { prepared: false },
 );
 
-/**
- * Resumes the live leads of numbers that were stopped with `status`. They are due at once when
- * their schedule, an expiry or a callback gives them something to do; their own next_action_at
- * still applies.
- */
 export const RESUME_LEADS = statement(
   'leads.resume_leads',
-  sql`
-    WITH locked AS MATERIALIZED (
-      SELECT l.id, l AS was
-      FROM leads l
-      WHERE l.company_id = {company_id}
-        AND l.caller_number = ANY({numbers}::bigint[])
-        AND l.is_live
-        AND l.status = {status}
-      ORDER BY l.id
-      FOR UPDATE
-    ),
-    resumed AS (
-      UPDATE leads l
-      SET
-        status = CASE WHEN l.schedule_id IS NULL THEN 'queue' ELSE 'scheduled' END,
-        due_at = CASE
-          WHEN l.schedule_id IS NOT NULL OR l.expires_in IS NOT NULL OR l.callback_at IS NOT NULL
-          THEN {now}::timestamptz
-        END,
-        claim_id = NULL,
-        updated_at = {now}::timestamptz
-      FROM locked
-      WHERE l.company_id = {company_id} AND l.id = locked.id
-      RETURNING l.id, locked.was, l AS is_now
-    ),
-    recorded AS MATERIALIZED (SELECT x.id, ${RECORD_CHANGE} FROM resumed x)
-    INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
-    SELECT {company_id}, {now}::timestamptz, id, {event}, {message}
-    FROM recorded
-    ORDER BY id
-  `,
+  resumeLeads(sql`
+    l.caller_number = ANY({numbers}::bigint[]) AND l.is_live AND l.status = {status}
+    ORDER BY l.id`),
   { prepared: false },
 );

@@ -1,6 +1,6 @@
 import { countRows } from '../../../data/counts/counters';
-import { sql, statement } from '../../../data/sql';
-import { RECORD_CHANGE } from './record-leads';
+import { sql, statement, type SqlText } from '../../../data/sql';
+import { storeLeads } from './record-leads';
 
 // Leads of one number at an offer (`schedule_id` is null then) or in a schedule.
 
@@ -43,35 +43,36 @@ export const LOCK_ENDING = statement(
   { prepared: false },
 );
 
+/** Locked leads l with their new columns. */
+const change = (which: SqlText, columns: SqlText): SqlText => sql`
+  SELECT l AS was, jsonb_populate_record(l, jsonb_build_object(${columns})) AS is_now
+  FROM leads l
+  WHERE ${MATCHES} AND ${which}
+  ORDER BY l.id
+  FOR UPDATE`;
+
+/** The stored leads, whose callbacks are canceled. */
+const storeEnded = (rows: SqlText): SqlText => sql`
+  ended AS MATERIALIZED (${storeLeads(rows)}),
+  canceled AS (
+    UPDATE scheduled_callbacks c
+    SET status = 'canceled'
+    FROM ended
+    WHERE c.company_id = {company_id} AND c.lead_id = ended.id AND c.status = 'pending'
+  )`;
+
 export const EXPIRE_LEADS = statement(
   'leads.expire_leads',
   sql`
-    WITH locked AS MATERIALIZED (
-      SELECT l.id, l AS was FROM leads l WHERE ${MATCHES} AND l.is_live ORDER BY l.id FOR UPDATE
-    ),
-    expired AS (
-      UPDATE leads l
-      SET
-        status = 'expired',
-        schedule_ended_at = {now}::timestamptz,
-        is_live = false,
-        due_at = NULL,
-        claim_id = NULL,
-        updated_at = {now}::timestamptz
-      FROM locked
-      WHERE l.company_id = {company_id} AND l.id = locked.id
-      RETURNING l.id, locked.was, l AS is_now
-    ),
-    canceled AS (
-      UPDATE scheduled_callbacks c
-      SET status = 'canceled'
-      FROM expired
-      WHERE c.company_id = {company_id} AND c.lead_id = expired.id AND c.status = 'pending'
-    ),
-    recorded AS MATERIALIZED (SELECT x.id, ${RECORD_CHANGE} FROM expired x)
-    INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
-    SELECT {company_id}, {now}::timestamptz, id, 'expired', 'asked for by a submission'
-    FROM recorded
+    WITH ${storeEnded(
+      change(
+        sql`l.is_live`,
+        sql`
+          'status', 'expired', 'schedule_ended_at', {now}::timestamptz, 'is_live', false,
+          'due_at', NULL, 'claim_id', NULL, 'updated_at', {now}::timestamptz`,
+      ),
+    )}
+    SELECT id FROM ended
   `,
   { prepared: false },
 );
@@ -79,67 +80,31 @@ export const EXPIRE_LEADS = statement(
 export const DELETE_LEADS = statement(
   'leads.delete_leads',
   sql`
-    WITH locked AS MATERIALIZED (
-      SELECT l.id, l AS was
-      FROM leads l
-      WHERE ${MATCHES} AND l.deleted_at IS NULL
-      ORDER BY l.id
-      FOR UPDATE
-    ),
-    deleted AS (
-      UPDATE leads l
-      SET
-        deleted_at = {now}::timestamptz,
-        is_live = false,
-        due_at = NULL,
-        claim_id = NULL,
-        updated_at = {now}::timestamptz
-      FROM locked
-      WHERE l.company_id = {company_id} AND l.id = locked.id
-      RETURNING l.company_id, l.id, locked.was, l AS is_now
-    ),
-    recorded AS MATERIALIZED (SELECT x.company_id, x.id, ${RECORD_CHANGE} FROM deleted x),
-    canceled AS (
-      UPDATE scheduled_callbacks c
-      SET status = 'canceled'
-      FROM deleted
-      WHERE c.company_id = {company_id} AND c.lead_id = deleted.id AND c.status = 'pending'
-    ),
-    logged AS (
-      INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
-      SELECT {company_id}, {now}::timestamptz, id, 'deleted', 'asked for by a submission'
-      FROM recorded
-    )
-    ${countRows('leads', 'recorded', -1)}
+    WITH ${storeEnded(
+      change(
+        sql`l.deleted_at IS NULL`,
+        sql`
+          'deleted_at', {now}::timestamptz, 'is_live', false, 'due_at', NULL, 'claim_id', NULL,
+          'updated_at', {now}::timestamptz`,
+      ),
+    )},
+    deleted AS (SELECT {company_id}::bigint AS company_id FROM ended)
+    ${countRows('leads', 'deleted', -1)}
   `,
   { prepared: false },
 );
 
 export const UPDATE_OTHER_LEADS = statement(
   'leads.update_other_leads',
-  sql`
-    WITH locked AS MATERIALIZED (
-      SELECT l.id, l AS was
-      FROM leads l
-      WHERE ${MATCHES} AND l.deleted_at IS NULL AND l.id <> {lead_id}::bigint
-      ORDER BY l.id
-      FOR UPDATE
+  storeLeads(
+    change(
+      sql`l.deleted_at IS NULL AND l.id <> {lead_id}::bigint`,
+      sql`
+        'data', (l.data - {removed}::text[]) || {data}::jsonb,
+        'email', coalesce({email}, l.email),
+        'updated_at', {now}::timestamptz`,
     ),
-    changed AS (
-      UPDATE leads l
-      SET
-        data = (l.data - {removed}::text[]) || {data}::jsonb,
-        email = coalesce({email}, l.email),
-        updated_at = {now}::timestamptz
-      FROM locked
-      WHERE l.company_id = {company_id} AND l.id = locked.id
-      RETURNING l.id, locked.was, l AS is_now
-    ),
-    recorded AS MATERIALIZED (SELECT x.id, ${RECORD_CHANGE} FROM changed x)
-    INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
-    SELECT {company_id}, {now}::timestamptz, id, 'updated', 'with all leads of its number'
-    FROM recorded
-  `,
+  ),
   { prepared: false },
 );
 

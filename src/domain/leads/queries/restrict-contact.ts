@@ -71,7 +71,7 @@ export const STOP_RESTRICTED_LEADS = statement(
   stopLeads(
     sql`l.caller_number = {caller_number}::bigint
       AND (l.offer_id = {offer_id}::bigint OR l.schedule_id = {schedule_id}::bigint)`,
-    sql`{details}::json`,
+    sql`{event}, {message}, {details}::json`,
   ),
   { prepared: false },
 );
