@@ -3433,15 +3433,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'leads.add_contacts': {
-    params: {
-      company_id: number | string | bigint | null;
-      now: Date | string | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-      uuids: readonly (string)[] | string | null;
-    };
-    row: object;
-  };
   'leads.apply_calls': {
     params: {
       now: Date | string | null;
@@ -3451,14 +3442,17 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'leads.block_contacts': {
+  'leads.change_contacts': {
     params: {
-      now: Date | string | null;
       company_id: number | string | bigint | null;
+      change: string | null;
       numbers: readonly (number | string | bigint)[] | string | null;
+      uuids: readonly (string)[] | string | null;
+      now: Date | string | null;
+      message: string | null;
     };
     row: {
-      caller_number: string;
+      changed: number;
     };
   };
   'leads.change_lead': {
@@ -3536,15 +3530,6 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'leads.find_offer_of_schedule': {
-    params: {
-      company_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-    };
-    row: {
-      offer_id: string | null;
-    };
-  };
   'leads.find_schedule_events': {
     params: {
       limit: number | string | bigint | null;
@@ -3582,26 +3567,6 @@ export interface SqlTypes {
       fold_next_actions: string;
     };
   };
-  'leads.lift_blocks': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      caller_number: string;
-    };
-  };
-  'leads.lift_opt_outs': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      caller_number: string;
-    };
-  };
   'leads.load_lead_zone': {
     params: {
       company_id: number | string | bigint | null;
@@ -3628,9 +3593,11 @@ export interface SqlTypes {
     params: {
       company_id: number | string | bigint | null;
       numbers: readonly (number | string | bigint)[] | string | null;
+      uuids: readonly (string)[] | string | null;
+      now: Date | string | null;
     };
     row: {
-      id: string;
+      locked: string;
     };
   };
   'leads.lock_ending': {
@@ -3686,26 +3653,6 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'leads.opt_contacts_in': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      caller_number: string;
-    };
-  };
-  'leads.opt_contacts_out': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      caller_number: string;
-    };
-  };
   'leads.postpone_schedule_event': {
     params: {
       company_id: number | string | bigint | null;
@@ -3725,15 +3672,6 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'leads.record_opt_outs': {
-    params: {
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      n: string;
-    };
-  };
   'leads.record_placed_call': {
     params: {
       call_id: number | string | bigint | null;
@@ -3745,17 +3683,6 @@ export interface SqlTypes {
     };
     row: {
       id: string;
-    };
-  };
-  'leads.record_restricted_opt_out': {
-    params: {
-      company_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-    };
-    row: {
-      recorded: boolean;
     };
   };
   'leads.remove_owner_leads': {
@@ -3772,43 +3699,19 @@ export interface SqlTypes {
       last: string | null;
     };
   };
-  'leads.restrict_at_offer': {
+  'leads.restrict_contact': {
     params: {
       company_id: number | string | bigint | null;
+      change: string | null;
+      number: number | string | bigint | null;
+      uuid: string | null;
       offer_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
-      now: Date | string | null;
-      blocked: boolean | null;
-      opt_out: boolean | null;
-    };
-    row: {
-      opts_out: boolean;
-    };
-  };
-  'leads.restrict_in_schedule': {
-    params: {
-      company_id: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
       now: Date | string | null;
-      blocked: boolean | null;
-      opt_out: boolean | null;
+      details: string | object | null;
     };
     row: {
-      opts_out: boolean;
-    };
-  };
-  'leads.resume_leads': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-      status: string | null;
-      event: string | null;
-      message: string | null;
-    };
-    row: {
-      id: string;
+      restricted: string;
     };
   };
   'leads.resume_owner_leads': {
@@ -3829,35 +3732,6 @@ export interface SqlTypes {
     params: {
       now: Date | string | null;
       leads: string | object | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'leads.stop_leads': {
-    params: {
-      status: string | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-      event: string | null;
-      message: string | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'leads.stop_restricted_leads': {
-    params: {
-      status: string | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      event: string | null;
-      message: string | null;
-      details: string | object | null;
     };
     row: {
       id: string;
@@ -3899,16 +3773,6 @@ export interface SqlTypes {
       lead_schedule_id: string | null;
       triggered_by: string[];
       is_outbound: boolean;
-    };
-  };
-  'leads.unblock_contacts': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      caller_number: string;
     };
   };
   'leads.update_calls': {

@@ -104,7 +104,7 @@ test('a record that nothing reads is not in the plan', async () => {
 
 const sourceOf = (file: string) => readProcedures().find(({ name }) => name === file)!.text;
 
-/** What writes a column of leads by itself, without store_leads(). */
+/** Statements and procedures that write a column of leads without store_leads(). */
 const listColumnWriters = (column: RegExp) =>
   [...writers('leads'), ...procedures].filter(({ text }) => {
     const [, ...parts] = text.split(/(?:UPDATE leads l|INSERT INTO leads)\b/);
@@ -146,13 +146,18 @@ test('whoever opts numbers out records it after their leads were stopped', () =>
     .filter(({ text }) => /opt_out = (true|x\.opt_out OR)/.test(text))
     .map(({ name }) => name as string);
   expect(names.sort()).toEqual([
-    'leads.opt_contacts_out',
-    'leads.restrict_at_offer',
-    'leads.restrict_in_schedule',
     // It is not recorded what happened at another service.
     'migration.move_restrictions_of_offers',
     'migration.move_restrictions_of_schedules',
   ]);
+  const optingOut = readProcedures().filter(({ text }) =>
+    /(INSERT INTO|UPDATE) contact(s|_restrictions)\b[^;]*\bopt_out\b/.test(text),
+  );
+  expect(optingOut.map(({ name }) => name)).toEqual([
+    'leads/change_contacts.sql',
+    'leads/restrict_contact.sql',
+  ]);
+  for (const { text } of optingOut) expect(text).toMatch(/store_leads\([^]*record_opt_out_of\(/);
 });
 
 test('Prisma writes none of these tables', () => {

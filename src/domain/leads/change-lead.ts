@@ -6,7 +6,7 @@ import { CHANGE_LEAD } from './queries/change-lead';
 export type LeadChange = Partial<Record<keyof Lead, unknown>> & { updated_at: Date };
 
 interface ChangeOptions {
-  /** Of the history. */
+  /** The history gets it. */
   event?: string;
   /** A lead that has ended is left unchanged. */
   only_live?: boolean;

@@ -7,7 +7,7 @@ import type { IgnoredFields } from '../../api/request/set-aside';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { leadZones } from '../../data/phone/number-zones';
 import type { Data } from '../../platform/tokens/lead-data';
-import { changeContacts } from './change-contacts';
+import { changeContacts, restrictContact } from './change-contacts';
 import { rejectTooLarge } from './data-limit';
 import { type Owner, findLead } from './lead-owner';
 import {
@@ -24,7 +24,6 @@ import {
   type ReadLead,
   type SentLead,
 } from './read-submission';
-import { restrictContact } from './restrict-contact';
 import {
   writeSubmission,
   type RecordForm,

@@ -1,5 +1,4 @@
 import { sql, statement } from '../../../data/sql';
-import { resumeLeads } from './change-contacts';
 import { storeLeads } from './record-leads';
 
 // Leads of an offer or of a schedule, in batches by ascending id: `last` is the last id of the
@@ -13,12 +12,16 @@ export const RESUME_OWNER_LEADS = statement(
   'leads.resume_owner_leads',
   sql`
     SELECT max(r.id) AS last
-    FROM (${resumeLeads(sql`
-      (l.schedule_id = {schedule_id}::bigint OR l.offer_id = {offer_id}::bigint)
-      AND ${BATCH}
-      AND l.status = 'disabled'
+    FROM (${storeLeads(sql`
+      SELECT l AS was, resume_lead(l, {now}::timestamptz) AS is_now
+      FROM leads l
+      WHERE l.company_id = {company_id}
+        AND (l.schedule_id = {schedule_id}::bigint OR l.offer_id = {offer_id}::bigint)
+        AND ${BATCH}
+        AND l.status = 'disabled'
       ORDER BY l.id
-      LIMIT 2000`)}) r
+      LIMIT 2000
+      FOR UPDATE`)}) r
   `,
   { prepared: false, nullable: ['last'] },
 );
