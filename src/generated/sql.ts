@@ -3468,18 +3468,6 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'leads.delete_leads': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      event: string | null;
-      message: string | null;
-    };
-    row: object;
-  };
   'leads.delete_new_calls': {
     params: {
       company_ids: readonly (number | string | bigint)[] | string | null;
@@ -3495,18 +3483,17 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'leads.expire_leads': {
+  'leads.end_matching_leads': {
     params: {
-      now: Date | string | null;
       company_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
       offer_id: number | string | bigint | null;
-      event: string | null;
-      message: string | null;
+      schedule_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      deletes: boolean | null;
+      now: Date | string | null;
     };
     row: {
-      id: string;
+      ended: string;
     };
   };
   'leads.find_caller_number': {
@@ -3595,17 +3582,6 @@ export interface SqlTypes {
       numbers: readonly (number | string | bigint)[] | string | null;
       uuids: readonly (string)[] | string | null;
       now: Date | string | null;
-    };
-    row: {
-      locked: string;
-    };
-  };
-  'leads.lock_ending': {
-    params: {
-      company_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
     };
     row: {
       locked: string;

@@ -114,7 +114,7 @@ BEGIN
 
     is_now := jsonb_populate_record(was, submission.fields);
     -- Else whoever knows a number could make the lead its own, and read it.
-    IF NOT is_new AND NOT submission.moves_source THEN
+    IF NOT is_new AND submission.moves_source IS NOT TRUE THEN
       is_now.traffic_source_id := was.traffic_source_id;
     END IF;
     IF is_new THEN
@@ -130,7 +130,7 @@ BEGIN
     is_now.updated_at := at;
     is_now.user_updated_at := at;
     is_now.offer_id := coalesce(at_offer, was.offer_id, owner.offer_id);
-    is_now.data := (is_now.data - submission.removed) || submission.data;
+    is_now.data := (is_now.data - coalesce(submission.removed, '{}')) || submission.data;
     IF is_new OR submission.data ?| zip_tokens OR submission.removed && zip_tokens THEN
       is_now.zones := submission.zones;
     END IF;

@@ -151,15 +151,8 @@ function buildSubmission(
     zones: leadZones(callerNumber, readZip(data), schedule.time_zone),
     fields: { email, sub_id, traffic_source_id },
     data: JSON.stringify(data),
-    removed: [],
-    next_action_at: null,
-    callback_at: null,
-    restart: false,
-    update_only: false,
     // A number that is already in the schedule continues unchanged.
     new_only: true,
-    moves_source: true,
-    only_own_source: false,
     sender: { ip: '', credentials: 'trigger' },
     note: `started by the trigger ${kind}`,
   };

@@ -1,29 +1,13 @@
 import type { Db } from '../../data/db';
-import { uuidv7 } from '../../data/uuid';
 import type { Deps } from '../deps';
 import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';
 import { COMPANY_WIDE, isPermitted, type Caller } from '../../api/auth/caller';
-import type { IgnoredFields } from '../../api/request/set-aside';
-import { findTrafficSource } from '../offers/find-traffic-source';
-import { leadZones } from '../../data/phone/number-zones';
-import type { Data } from '../../platform/tokens/lead-data';
 import { changeContacts, restrictContact } from './change-contacts';
 import { rejectTooLarge } from './data-limit';
 import { type Owner, findLead } from './lead-owner';
-import {
-  DELETE_LEADS,
-  EXPIRE_LEADS,
-  LOCK_ENDING,
-  UPDATE_CALLS,
-  UPDATE_OTHER_LEADS,
-} from './queries/matching-leads';
-import {
-  readSubmission,
-  addIgnoredValues,
-  readZip,
-  type ReadLead,
-  type SentLead,
-} from './read-submission';
+import { END_MATCHING_LEADS, UPDATE_CALLS, UPDATE_OTHER_LEADS } from './queries/matching-leads';
+import { readSubmission, type SentLead } from './read-submission';
+import { buildSubmission, type Sender } from './build-submission';
 import {
   writeSubmission,
   type RecordForm,
@@ -31,22 +15,14 @@ import {
   type WrittenLead,
 } from './write-submission';
 import { assignNumber } from '../numbers/assign-number';
-import { leadProjection, pickFieldColumns } from './columns';
+import { leadProjection } from './columns';
 import { recordTemplate } from '../../data/projection/record-statements';
 import { contactRefusal } from '../../data/phone/contact-policy';
-import { cutText } from '../../platform/storable-text';
 
-export interface SubmitOptions {
-  owner: Owner;
-  /** Address of the client, unless the submission contains another. */
-  ip: string;
+export interface SubmitOptions extends Sender {
   may_unblock: boolean;
-  /** A block applies to the whole company, otherwise to the offer or the schedule alone. */
-  for_company: boolean;
   /** Throws if the number, E.164 digits, was submitted too often. */
   checkRateLimit?: (number: number) => Promise<void>;
-  credentials: string;
-  ignored: IgnoredFields;
   form: RecordForm;
 }
 
@@ -82,87 +58,6 @@ export async function submitLead(
 export const mayUnblock = (caller: Caller): boolean =>
   isPermitted(caller, 'leads:update') && (!caller.teams || isPermitted(caller, COMPANY_WIDE));
 
-async function buildSubmission(
-  db: Db,
-  { fields, tokens: submittedTokens, caller_number }: ReadLead,
-  { owner, ip, credentials, ignored, for_company }: SubmitOptions,
-  now: Date,
-): Promise<Submission> {
-  const trafficSourceId = await findSource(db, { fields, owner, ignored });
-  const tokens = addIgnoredValues(ignored, submittedTokens);
-  const warnings = toWarnings(ignored);
-  return {
-    uuid: uuidv7(now.getTime()),
-    now: now.toISOString(),
-    offer_id: owner.offer_id,
-    schedule_id: owner.schedule_id,
-    caller_number,
-    zones: leadZones(caller_number, readZip(tokens), owner.zone),
-    ...toDataColumns(tokens),
-    fields: dropNulls({
-      ...pickFieldColumns(fields),
-      email: fields.email || null,
-      traffic_source_id: trafficSourceId && String(trafficSourceId),
-      remote_ip: fields.ip_address ?? fields.remote_ip ?? ip,
-    }),
-    next_action_at: fields.next_action_at ?? null,
-    callback_at: readCallbackTime(fields, now),
-    restart: fields.restart_schedule ?? false,
-    update_only: fields.update_only ?? false,
-    new_only: false,
-    moves_source: for_company,
-    only_own_source: !for_company && (owner.traffic_source_id ?? null) !== null,
-    triggered_by: [],
-    sender: { ip, credentials, ...(warnings.length > 0 && { warnings }) },
-    note: historyNote(warnings),
-  };
-}
-
-/** A null of a submission leaves the value of a live lead unchanged. */
-const dropNulls = (columns: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== null));
-
-async function findSource(
-  db: Db,
-  { fields, owner, ignored }: { fields: SentLead; owner: Owner; ignored: IgnoredFields },
-): Promise<bigint | null> {
-  const ofToken = owner.traffic_source_id ?? null;
-  if (!fields.traffic_source_id) return ofToken;
-  const setAside = (error: unknown) => {
-    ignored.take(error, fields);
-    return ofToken;
-  };
-  const requestedSource = await findTrafficSource(db, fields.traffic_source_id).catch(setAside);
-  return ofToken === null || requestedSource === ofToken
-    ? requestedSource
-    : setAside(ANOTHER_SOURCE);
-}
-
-const ANOTHER_SOURCE = HttpProblem.field(
-  'traffic_source_id',
-  'conflicting_fields',
-  'is not the traffic source that the lead token belongs to',
-);
-
-function readCallbackTime(
-  { schedule_callback_at, schedule_callback_in_seconds: seconds }: SentLead,
-  now: Date,
-): string | null {
-  if (schedule_callback_at) return schedule_callback_at;
-  if (typeof seconds !== 'number') return null;
-  return new Date(now.getTime() + seconds * 1000).toISOString();
-}
-
-/** Null removes a token. */
-function toDataColumns(tokens: Data): Pick<Submission, 'data' | 'removed'> {
-  const entries = Object.entries(tokens);
-  const presentTokens = Object.fromEntries(entries.filter(([, value]) => value !== null));
-  return {
-    data: JSON.stringify(presentTokens),
-    removed: entries.flatMap(([name, value]) => (value === null ? [name] : [])),
-  };
-}
-
 /** Parameters that change more than the lead itself. */
 const SIDE_EFFECT_FIELDS = [
   'blocked',
@@ -176,18 +71,14 @@ const SIDE_EFFECT_FIELDS = [
   'assign_sms_number',
 ] as const;
 
-/** True when the upsert is the only work, so that no transaction is needed. */
+/** True when one statement does all of the work, so that no transaction is needed. */
 const isOneStatement = (fields: SentLead): boolean =>
   SIDE_EFFECT_FIELDS.every((name) => !fields[name]);
 
-interface LeadWrite {
+interface LeadWrite extends SubmitOptions {
   submission: Submission;
   fields: SentLead;
   now: Date;
-  form: RecordForm;
-  for_company: boolean;
-  owner: Owner;
-  ignored: IgnoredFields;
 }
 
 /** Lock order: contacts, leads, numbers. */
@@ -213,7 +104,7 @@ async function write(db: Db, writing: LeadWrite): Promise<SubmittedLead> {
 async function changeContact(db: Db, writing: LeadWrite): Promise<void> {
   const { submission, fields, now, for_company, owner } = writing;
   const { caller_number: number, sender } = submission;
-  const context = { now, message: REQUESTED };
+  const context = { now, message: 'asked for by a submission' };
   if (fields.unblock_contact) await changeContacts(db, 'unblock', [number], context);
   if (!fields.blocked) return;
   if (for_company) await changeContacts(db, 'block', [number], context);
@@ -242,17 +133,14 @@ async function endMatching(
   warnings: FieldFaults,
 ): Promise<boolean> {
   const { offer_id, schedule_id, caller_number, now } = submission;
-  const matching = { offer_id, schedule_id, caller_number, now, message: REQUESTED };
   const expires = Boolean(fields.expire_existing) && schedule_id !== null;
+  const deletes = Boolean(fields.delete_existing);
   if (fields.expire_existing && !expires) warnings.expire_existing = [SCHEDULES_ONLY];
-  if (!fields.delete_existing && !expires) return false;
-  await sql(LOCK_ENDING, { offer_id, schedule_id, caller_number });
-  if (fields.delete_existing) await sql(DELETE_LEADS, { ...matching, event: 'deleted' });
-  if (expires) await sql(EXPIRE_LEADS, { ...matching, event: 'expired' });
+  if (!deletes && !expires) return false;
+  await sql(END_MATCHING_LEADS, { offer_id, schedule_id, caller_number, deletes, now });
   return true;
 }
 
-const REQUESTED = 'asked for by a submission';
 const SCHEDULES_ONLY = fault(
   'not_applicable',
   'applies to the leads of schedules only; this lead belongs to an offer',
@@ -266,7 +154,7 @@ async function updateMatching(
   { submission, fields, for_company, now: at }: LeadWrite,
   leadId: string,
 ): Promise<void> {
-  const { offer_id, schedule_id, caller_number, data, removed, now } = submission;
+  const { offer_id, schedule_id, caller_number, data, removed = [], now } = submission;
   const matching = { offer_id, schedule_id, caller_number, lead_id: leadId, data, removed, now };
   const all = fields.update_all_matching_leads ?? false;
   if (all) {
@@ -375,29 +263,6 @@ async function findSubmissionProblem(db: Db, submission: Submission): Promise<Ht
         'belongs to an offer or a schedule that was deleted',
       );
 }
-
-interface Warning {
-  field: string;
-  code: string;
-  message: string;
-}
-
-/** Limits for the history, which is read by people and has one line per submission. */
-const MAX_WARNINGS = 50;
-const MAX_NOTE_LENGTH = 1_000;
-
-const toWarnings = ({ faults }: IgnoredFields): Warning[] =>
-  Object.entries(faults)
-    .flatMap(([field, fieldFaults]) => fieldFaults.map((fieldFault) => ({ field, ...fieldFault })))
-    .slice(0, MAX_WARNINGS);
-
-const historyNote = (warnings: readonly Warning[]): string | null =>
-  warnings.length === 0
-    ? null
-    : cutText(
-        warnings.map(({ field, message }) => `${field} ${message}`).join('; '),
-        MAX_NOTE_LENGTH,
-      );
 
 function addWarnings(
   { status }: WrittenLead,

@@ -21,21 +21,22 @@ export interface Submission {
   fields: Readonly<Record<string, unknown>>;
   /** JSON. */
   data: string;
-  removed: readonly string[];
-  next_action_at: string | null;
-  callback_at: string | null;
-  restart: boolean;
-  update_only: boolean;
+  /** Tokens that the lead loses. */
+  removed?: readonly string[];
+  next_action_at?: string | null | undefined;
+  callback_at?: string | undefined;
+  restart?: boolean | undefined;
+  update_only?: boolean | undefined;
   /** A live lead is left unchanged. */
-  new_only: boolean;
+  new_only?: boolean;
   /**
    * A live lead is assigned to the traffic source of the submission; otherwise it keeps its own.
    */
-  moves_source: boolean;
+  moves_source?: boolean;
   /** A live lead of another traffic source is left unchanged. */
-  only_own_source: boolean;
-  /** Chain of schedules whose events led to it; empty for a submission from outside. */
-  triggered_by: readonly string[];
+  only_own_source?: boolean;
+  /** Chain of schedules whose events led to it; absent for a submission from outside. */
+  triggered_by?: readonly string[];
   /** Details for the history of the lead: sender and fields that could not be used. */
   sender: { ip: string; credentials: string; warnings?: readonly object[] };
   note: string | null;

@@ -1,5 +1,4 @@
-import { countRows } from '../../../data/counts/counters';
-import { sql, statement, type SqlText } from '../../../data/sql';
+import { sql, statement } from '../../../data/sql';
 import { storeLeads } from './record-leads';
 
 // Leads of one number at an offer (`schedule_id` is null then) or in a schedule.
@@ -23,88 +22,31 @@ export const FIND_LEAD = statement(
   { prepared: false },
 );
 
-/**
- * Until the transaction ends, no other submission ends the matching leads. The number 4114
- * separates these advisory locks from those of other statements.
- */
-export const LOCK_ENDING = statement(
-  'leads.lock_ending',
+/** Ends the leads of a submission's number (prisma/sql/leads/end_matching_leads.sql). */
+export const END_MATCHING_LEADS = statement(
+  'leads.end_matching_leads',
   sql`
-    SELECT pg_advisory_xact_lock(
-      hashtextextended(
-        concat_ws(
-          '/', 'ends leads', {company_id}::bigint, {schedule_id}::bigint IS NULL,
-          coalesce({schedule_id}::bigint, {offer_id}::bigint), {caller_number}::bigint
-        ),
-        4114
-      )
-    )::text AS locked
-  `,
-  { prepared: false },
-);
-
-/** Locked leads l with their new columns. */
-const change = (which: SqlText, columns: SqlText): SqlText => sql`
-  SELECT l AS was, jsonb_populate_record(l, jsonb_build_object(${columns})) AS is_now
-  FROM leads l
-  WHERE ${MATCHES} AND ${which}
-  ORDER BY l.id
-  FOR UPDATE`;
-
-/** The stored leads, whose callbacks are canceled. */
-const storeEnded = (rows: SqlText): SqlText => sql`
-  ended AS MATERIALIZED (${storeLeads(rows)}),
-  canceled AS (
-    UPDATE scheduled_callbacks c
-    SET status = 'canceled'
-    FROM ended
-    WHERE c.company_id = {company_id} AND c.lead_id = ended.id AND c.status = 'pending'
-  )`;
-
-export const EXPIRE_LEADS = statement(
-  'leads.expire_leads',
-  sql`
-    WITH ${storeEnded(
-      change(
-        sql`l.is_live`,
-        sql`
-          'status', 'expired', 'schedule_ended_at', {now}::timestamptz, 'is_live', false,
-          'due_at', NULL, 'claim_id', NULL, 'updated_at', {now}::timestamptz`,
-      ),
-    )}
-    SELECT id FROM ended
-  `,
-  { prepared: false },
-);
-
-export const DELETE_LEADS = statement(
-  'leads.delete_leads',
-  sql`
-    WITH ${storeEnded(
-      change(
-        sql`l.deleted_at IS NULL`,
-        sql`
-          'deleted_at', {now}::timestamptz, 'is_live', false, 'due_at', NULL, 'claim_id', NULL,
-          'updated_at', {now}::timestamptz`,
-      ),
-    )},
-    deleted AS (SELECT {company_id}::bigint AS company_id FROM ended)
-    ${countRows('leads', 'deleted', -1)}
-  `,
+    SELECT end_matching_leads(
+      {company_id}, {offer_id}::bigint, {schedule_id}::bigint, {caller_number}::bigint,
+      {deletes}::boolean, {now}::timestamptz
+    )::text AS ended`,
   { prepared: false },
 );
 
 export const UPDATE_OTHER_LEADS = statement(
   'leads.update_other_leads',
-  storeLeads(
-    change(
-      sql`l.deleted_at IS NULL AND l.id <> {lead_id}::bigint`,
-      sql`
+  storeLeads(sql`
+    SELECT
+      l AS was,
+      jsonb_populate_record(l, jsonb_build_object(
         'data', (l.data - {removed}::text[]) || {data}::jsonb,
         'email', coalesce({email}, l.email),
-        'updated_at', {now}::timestamptz`,
-    ),
-  ),
+        'updated_at', {now}::timestamptz
+      )) AS is_now
+    FROM leads l
+    WHERE ${MATCHES} AND l.deleted_at IS NULL AND l.id <> {lead_id}::bigint
+    ORDER BY l.id
+    FOR UPDATE`),
   { prepared: false },
 );
 
