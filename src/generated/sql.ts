@@ -3636,18 +3636,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'leads.record_call_status': {
-    params: {
-      connected_call_id: number | string | bigint | null;
-      status: string | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
   'leads.record_placed_call': {
     params: {
       call_id: number | string | bigint | null;

@@ -1,5 +1,6 @@
 import type { Lead } from '../../generated/prisma/client';
 import type { Db } from '../../data/db';
+import { HttpProblem } from '../../platform/errors';
 import { CHANGE_LEAD } from './queries/change-lead';
 
 /** Columns that change; undefined leaves a column unchanged. */
@@ -25,3 +26,18 @@ export async function changeLead(
   const log = { event: event ?? null, message: null };
   return (await sql(CHANGE_LEAD, { id, changes, only_live, ...log })).length > 0;
 }
+
+/** Throws 422 for tokens that exceed the limit of a lead; rethrows any other error unchanged. */
+export function rejectTooLarge(error: unknown): never {
+  if (isDataTooLarge(error))
+    throw HttpProblem.field(
+      'data',
+      'limit_exceeded',
+      'must not grow beyond 128 kB together with what the lead has already',
+    );
+  throw error;
+}
+
+/** In a cell, the name of the constraint ends with the number of a shard. */
+const isDataTooLarge = (error: unknown): boolean =>
+  /"leads_data_check(?:_\d+)?"/.test((error as { message?: string }).message ?? '');

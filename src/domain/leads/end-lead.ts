@@ -2,7 +2,7 @@ import type { Db } from '../../data/db';
 import { changedAt, deletedAt } from '../../data/timestamps';
 import { HttpProblem } from '../../platform/errors';
 import { changeLead } from './change-lead';
-import { END_CALLBACKS } from './queries/callbacks';
+import { END_CALLBACKS } from './queries/change-lead';
 import { LOCK_LEAD } from './queries/leads';
 
 /**

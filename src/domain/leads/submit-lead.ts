@@ -3,7 +3,7 @@ import type { Deps } from '../deps';
 import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';
 import { COMPANY_WIDE, isPermitted, type Caller } from '../../api/auth/caller';
 import { changeContacts, restrictContact } from './change-contacts';
-import { rejectTooLarge } from './data-limit';
+import { rejectTooLarge } from './change-lead';
 import { type Owner, findLead } from './lead-owner';
 import { END_MATCHING_LEADS, UPDATE_CALLS, UPDATE_OTHER_LEADS } from './queries/matching-leads';
 import { readSubmission, type SentLead } from './read-submission';

@@ -1,8 +1,7 @@
 import { sql, statement } from '../../../data/sql';
 import { NOT_LOGGED, storeLeads } from './record-leads';
 
-// Changes to a lead by its calls. A call that connects the lead may end its schedule.
-
+/** A call that connects the lead may end its schedule. */
 export const RECORD_PLACED_CALL = statement(
   'leads.record_placed_call',
   storeLeads(
@@ -27,25 +26,6 @@ export const RECORD_PLACED_CALL = statement(
           'last_call_at', {now}::timestamptz,
           'last_action_at', {now}::timestamptz,
           'first_action_at', coalesce(l.first_action_at, {now}::timestamptz),
-          'updated_at', {now}::timestamptz
-        )) AS is_now
-      FROM leads l
-      WHERE l.company_id = {company_id} AND l.id = {lead_id}::bigint
-      FOR NO KEY UPDATE`,
-    NOT_LOGGED,
-  ),
-  { prepared: false },
-);
-
-export const RECORD_CALL_STATUS = statement(
-  'leads.record_call_status',
-  storeLeads(
-    sql`
-      SELECT
-        l AS was,
-        jsonb_populate_record(l, jsonb_build_object(
-          'connected_call_id', coalesce({connected_call_id}::bigint, l.connected_call_id),
-          'status', {status}::text,
           'updated_at', {now}::timestamptz
         )) AS is_now
       FROM leads l

@@ -16,3 +16,14 @@ export const CHANGE_LEAD = statement(
     FOR NO KEY UPDATE`),
   { prepared: true },
 );
+
+/** Ends the pending callbacks of a lead: `status` is canceled or replaced. */
+export const END_CALLBACKS = statement(
+  'leads.end_callbacks',
+  sql`
+    UPDATE scheduled_callbacks
+    SET status = {status}
+    WHERE company_id = {company_id} AND lead_id = {lead_id} AND status = 'pending'
+  `,
+  { prepared: false },
+);
