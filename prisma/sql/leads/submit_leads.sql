@@ -193,9 +193,14 @@ BEGIN
     IF cardinality(written) IS DISTINCT FROM cardinality(new_leads) THEN
       RAISE EXCEPTION 'a lead was made meanwhile' USING ERRCODE = 'serialization_failure';
     END IF;
-    FOREACH is_now IN ARRAY written LOOP
-      PERFORM record_new_lead(is_now);
-    END LOOP;
+    -- Asked once for all: most companies have neither.
+    IF has_trigger_for(company, 'lead_created')
+      OR has_webhook_for(company, ARRAY['new_lead_created'])
+    THEN
+      FOREACH is_now IN ARRAY written LOOP
+        PERFORM record_new_lead(is_now);
+      END LOOP;
+    END IF;
   END IF;
   IF cardinality(new_rows) > 0 THEN
     written := written || ARRAY(
@@ -248,5 +253,7 @@ BEGIN
       VALUES (company, 'leads', pg_backend_pid() % 64, cardinality(new_leads))
       ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = k.n + excluded.n;
   END IF;
-  RETURN QUERY SELECT w.* FROM unnest(written) w;
+  FOREACH is_now IN ARRAY written LOOP
+    RETURN NEXT is_now;
+  END LOOP;
 END $$;
