@@ -3320,65 +3320,40 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'leads.add_callback': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-      now: Date | string | null;
-      lead_id: number | string | bigint | null;
-      callback_at: Date | string | null;
-    };
-    row: object;
-  };
-  'leads.add_contacts': {
-    params: {
-      company_id: number | string | bigint | null;
-      now: Date | string | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-      uuids: readonly (string)[] | string | null;
-    };
-    row: object;
-  };
   'leads.apply_calls': {
     params: {
-      leads: string | object | null;
       now: Date | string | null;
+      leads: string | object | null;
     };
     row: {
-      n: string;
+      id: string;
     };
   };
-  'leads.block_contacts': {
+  'leads.change_contacts': {
     params: {
-      now: Date | string | null;
       company_id: number | string | bigint | null;
+      change: string | null;
       numbers: readonly (number | string | bigint)[] | string | null;
+      uuids: readonly (string)[] | string | null;
+      now: Date | string | null;
+      message: string | null;
     };
     row: {
-      caller_number: string;
+      changed: number;
     };
   };
   'leads.change_lead': {
     params: {
+      changes: string | object | null;
       company_id: number | string | bigint | null;
       id: number | string | bigint | null;
       only_live: boolean | null;
-      changes: string | object | null;
+      event: string | null;
+      message: string | null;
     };
     row: {
       id: string;
-      recorded: boolean;
     };
-  };
-  'leads.delete_leads': {
-    params: {
-      company_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      now: Date | string | null;
-    };
-    row: object;
   };
   'leads.delete_new_calls': {
     params: {
@@ -3395,26 +3370,18 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'leads.end_leads': {
+  'leads.end_matching_leads': {
     params: {
-      company_ids: readonly (number | string | bigint)[] | string | null;
-      ids: readonly (number | string | bigint)[] | string | null;
-      statuses: readonly (string)[] | string | null;
+      company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      deletes: boolean | null;
       now: Date | string | null;
     };
     row: {
-      n: string;
+      ended: string;
     };
-  };
-  'leads.expire_leads': {
-    params: {
-      company_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      now: Date | string | null;
-    };
-    row: object;
   };
   'leads.find_caller_number': {
     params: {
@@ -3435,15 +3402,6 @@ export interface SqlTypes {
     };
     row: {
       id: string;
-    };
-  };
-  'leads.find_offer_of_schedule': {
-    params: {
-      company_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-    };
-    row: {
-      offer_id: string | null;
     };
   };
   'leads.find_schedule_events': {
@@ -3483,26 +3441,6 @@ export interface SqlTypes {
       fold_next_actions: string;
     };
   };
-  'leads.lift_blocks': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      caller_number: string;
-    };
-  };
-  'leads.lift_opt_outs': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      caller_number: string;
-    };
-  };
   'leads.load_lead_zone': {
     params: {
       company_id: number | string | bigint | null;
@@ -3529,17 +3467,8 @@ export interface SqlTypes {
     params: {
       company_id: number | string | bigint | null;
       numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'leads.lock_ending': {
-    params: {
-      company_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
+      uuids: readonly (string)[] | string | null;
+      now: Date | string | null;
     };
     row: {
       locked: string;
@@ -3554,17 +3483,6 @@ export interface SqlTypes {
       schedule_id: string | null;
       is_live: boolean;
       due_at: Date | null;
-    };
-  };
-  'leads.lock_live_lead': {
-    params: {
-      company_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
     };
   };
   'leads.lock_new_calls': {
@@ -3589,33 +3507,13 @@ export interface SqlTypes {
   };
   'leads.move_leads': {
     params: {
+      now: Date | string | null;
       company_ids: readonly (number | string | bigint)[] | string | null;
       ids: readonly (number | string | bigint)[] | string | null;
       schedule_ids: readonly (number | string | bigint)[] | string | null;
-      now: Date | string | null;
     };
     row: {
-      n: string;
-    };
-  };
-  'leads.opt_contacts_in': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      caller_number: string;
-    };
-  };
-  'leads.opt_contacts_out': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      caller_number: string;
+      id: string;
     };
   };
   'leads.postpone_schedule_event': {
@@ -3625,117 +3523,57 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'leads.record_call_of_lead': {
-    params: {
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-      now: Date | string | null;
-    };
-    row: {
-      recorded: boolean;
-    };
-  };
-  'leads.record_call_status': {
-    params: {
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-      connected_call_id: number | string | bigint | null;
-      status: string | null;
-      now: Date | string | null;
-    };
-    row: {
-      recorded: boolean;
-    };
-  };
-  'leads.record_opt_outs': {
-    params: {
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      n: string;
-    };
-  };
   'leads.record_placed_call': {
     params: {
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
       call_status: string | null;
       number_id: number | string | bigint | null;
       now: Date | string | null;
-    };
-    row: {
-      recorded: boolean;
-    };
-  };
-  'leads.record_restricted_opt_out': {
-    params: {
       company_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
     };
     row: {
-      recorded: boolean;
+      id: string;
     };
   };
   'leads.remove_owner_leads': {
     params: {
+      now: Date | string | null;
       company_id: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
       offer_id: number | string | bigint | null;
       after: number | string | bigint | null;
-      now: Date | string | null;
+      event: string | null;
+      message: string | null;
     };
     row: {
       last: string | null;
     };
   };
-  'leads.restrict_at_offer': {
+  'leads.restrict_contact': {
     params: {
       company_id: number | string | bigint | null;
+      change: string | null;
+      number: number | string | bigint | null;
+      uuid: string | null;
       offer_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
-      now: Date | string | null;
-      blocked: boolean | null;
-      opt_out: boolean | null;
-    };
-    row: {
-      opts_out: boolean;
-    };
-  };
-  'leads.restrict_in_schedule': {
-    params: {
-      company_id: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
       now: Date | string | null;
-      blocked: boolean | null;
-      opt_out: boolean | null;
+      details: string | object | null;
     };
     row: {
-      opts_out: boolean;
+      restricted: string;
     };
-  };
-  'leads.resume_leads': {
-    params: {
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-      status: string | null;
-      now: Date | string | null;
-      event: string | null;
-      message: string | null;
-    };
-    row: object;
   };
   'leads.resume_owner_leads': {
     params: {
+      now: Date | string | null;
       company_id: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
       offer_id: number | string | bigint | null;
       after: number | string | bigint | null;
-      now: Date | string | null;
+      event: string | null;
+      message: string | null;
     };
     row: {
       last: string | null;
@@ -3743,37 +3581,26 @@ export interface SqlTypes {
   };
   'leads.save_leads': {
     params: {
-      leads: string | object | null;
       now: Date | string | null;
+      leads: string | object | null;
     };
     row: {
-      n: string;
+      id: string;
     };
   };
-  'leads.stop_leads': {
+  'leads.submit_leads': {
     params: {
       company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-      status: string | null;
       now: Date | string | null;
-      event: string | null;
-      message: string | null;
-    };
-    row: object;
-  };
-  'leads.stop_restricted_leads': {
-    params: {
-      company_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
       offer_id: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
-      status: string | null;
-      now: Date | string | null;
-      event: string | null;
-      message: string | null;
-      details: string | object | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+      submissions: string | object | null;
     };
-    row: object;
+    row: {
+      id: string;
+      email: string;
+    };
   };
   'leads.take_schedule_event': {
     params: {
@@ -3799,16 +3626,6 @@ export interface SqlTypes {
       is_outbound: boolean;
     };
   };
-  'leads.unblock_contacts': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      numbers: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      caller_number: string;
-    };
-  };
   'leads.update_calls': {
     params: {
       company_id: number | string | bigint | null;
@@ -3828,59 +3645,26 @@ export interface SqlTypes {
   };
   'leads.update_other_leads': {
     params: {
+      removed: readonly (string)[] | string | null;
+      data: string | object | null;
+      email: string | null;
+      now: Date | string | null;
       company_id: number | string | bigint | null;
       caller_number: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
       offer_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
-      removed: readonly (string)[] | string | null;
-      data: string | object | null;
-      email: string | null;
-      now: Date | string | null;
+      event: string | null;
+      message: string | null;
     };
-    row: object;
+    row: {
+      id: string;
+    };
   };
   'leads.write_logs': {
     params: {
       entries: string | object | null;
       now: Date | string | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'leads.write_offer_leads': {
-    params: {
-      company_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      callback_at: Date | string | null;
-      next_action_at: Date | string | null;
-      now: Date | string | null;
-      rows: string | object | null;
-      triggered_by: readonly (number | string | bigint)[] | string | null;
-      moves_source: boolean | null;
-      removed: readonly (string)[] | string | null;
-      restart: boolean | null;
-      only_own_source: boolean | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'leads.write_schedule_leads': {
-    params: {
-      offer_id: number | string | bigint | null;
-      company_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      callback_at: Date | string | null;
-      next_action_at: Date | string | null;
-      now: Date | string | null;
-      rows: string | object | null;
-      triggered_by: readonly (number | string | bigint)[] | string | null;
-      moves_source: boolean | null;
-      removed: readonly (string)[] | string | null;
-      restart: boolean | null;
-      only_own_source: boolean | null;
     };
     row: {
       id: string;

@@ -108,7 +108,7 @@ const LEADS: Effects = {
   ),
   traffic_source_id: at('src/domain/routing/queries/caller-facts.ts'),
   sub_id: at('src/domain/routing/queries/caller-facts.ts'),
-  ...all('ip_address remote_ip', SUBMIT_LEAD),
+  ...all('ip_address remote_ip', at('src/domain/leads/build-submission.ts')),
   time_zone: at('src/api/request/normalize.ts'),
   data: READ_LEAD,
   offer_id: at('src/api/auth/lead-tokens.ts'),

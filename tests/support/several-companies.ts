@@ -65,7 +65,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     statements: [
       'leads.apply_calls',
       'leads.delete_new_calls',
-      'leads.end_leads',
       'leads.fold_next_actions',
       'leads.move_leads',
       'leads.save_leads',

@@ -36,6 +36,24 @@ const STATUSES: Record<string, string> = {
   opt_out: 'Opted out',
 };
 
+/** Columns that requests set as they send them; a new one is named only here. */
+const FIELD_COLUMNS = [
+  'email',
+  'contact_field_type',
+  'expires_in',
+  'sub_id',
+  'external_record_id',
+  'lead_priority',
+  'hours_to_expire',
+  'max_contact_attempts',
+] as const;
+
+/** The columns of a lead that a request sets. Null or absent values have their own meaning. */
+export const pickFieldColumns = (fields: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    FIELD_COLUMNS.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
+  );
+
 /** When the next action of a lead is due; null when there is none. A callback comes first. */
 export const NEXT_ACTION_AT =
   '(CASE WHEN t.due_at IS NOT NULL THEN coalesce(t.callback_at, t.next_action_at) END)';

@@ -2,9 +2,8 @@ import type { Db } from '../../data/db';
 import { changedAt, deletedAt } from '../../data/timestamps';
 import { HttpProblem } from '../../platform/errors';
 import { changeLead } from './change-lead';
-import { END_CALLBACKS } from './queries/callbacks';
+import { END_CALLBACKS } from './queries/change-lead';
 import { LOCK_LEAD } from './queries/leads';
-import { writeLogs } from './write-logs';
 
 /**
  * Columns of a lead that a request ends. Its row is locked while something is being sent to it: the
@@ -15,14 +14,14 @@ const ENDED = { is_live: false, due_at: null, claim_id: null };
 /** Takes a lead out of its schedule or offer. A lead that has ended is left unchanged. */
 export async function removeLead(db: Db, id: bigint, now: Date): Promise<void> {
   const change = { ...ENDED, status: 'disabled', schedule_ended_at: now, ...changedAt(now) };
-  const isRemoved = await changeLead(db, id, change, { only_live: true });
-  if (isRemoved) await finish(db, id, 'removed', now);
+  if (await changeLead(db, id, change, { event: 'removed', only_live: true }))
+    await cancelCallbacks(db, id);
 }
 
 /** Deletes a lead whose row is locked. */
 export async function deleteLead(db: Db, id: bigint, now: Date): Promise<void> {
-  await changeLead(db, id, { ...ENDED, ...deletedAt(now) });
-  await finish(db, id, 'deleted', now);
+  await changeLead(db, id, { ...ENDED, ...deletedAt(now) }, { event: 'deleted' });
+  await cancelCallbacks(db, id);
 }
 
 /**
@@ -44,7 +43,7 @@ export async function moveToEnd(db: Db, id: bigint, now: Date): Promise<void> {
       'belongs to a lead that has ended its schedule',
     );
   const isStopped = lead.due_at === null;
-  await changeLead(db, id, {
+  const change = {
     phase: 'end',
     position: null,
     exit_reason: 'completed',
@@ -55,12 +54,10 @@ export async function moveToEnd(db: Db, id: bigint, now: Date): Promise<void> {
     tries: 0,
     ...(!isStopped && { status: 'scheduled', due_at: now }),
     ...changedAt(now),
-  });
-  await finish(db, id, 'moved_to_end', now);
+  };
+  await changeLead(db, id, change, { event: 'moved_to_end' });
+  await cancelCallbacks(db, id);
 }
 
-/** Cancels the pending callbacks of a lead and writes the event to its history. */
-async function finish({ sql, company_id }: Db, leadId: bigint, event: string, now: Date) {
-  await sql(END_CALLBACKS, { lead_id: leadId, status: 'canceled' });
-  await writeLogs(sql, [{ company_id, lead_id: leadId, event }], now);
-}
+const cancelCallbacks = ({ sql }: Db, leadId: bigint) =>
+  sql(END_CALLBACKS, { lead_id: leadId, status: 'canceled' });

@@ -1,4 +1,4 @@
-import { changeContacts } from './change-contacts';
+import { changeContacts, restrictContact } from './change-contacts';
 import { leadProjection as projection } from './columns';
 import { requirePossible } from '../../data/phone/caller-number';
 import type { Db } from '../../data/db';
@@ -12,7 +12,6 @@ import { numberReader } from '../../data/phone/parse-number';
 import { notFound } from '../../platform/errors';
 import { moveToEnd, removeLead } from './end-lead';
 import { findLead } from './lead-owner';
-import { restrictContact } from './restrict-contact';
 import { readsByToken } from './token-powers';
 
 interface Request {

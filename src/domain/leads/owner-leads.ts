@@ -20,10 +20,14 @@ interface Batch {
  * Resumes leads that were stopped while their offer or schedule was paused, at their next action.
  */
 export const resumeLeads = (owner: Owner, job: JobContext, context: Context): Promise<void> =>
-  changeInBatches(owner, job, context, (db, batch) => db.sql(RESUME_OWNER_LEADS, batch));
+  changeInBatches(owner, job, context, (db, batch) =>
+    db.sql(RESUME_OWNER_LEADS, { ...batch, event: 'resumed', message: null }),
+  );
 
 export const removeLeads = (owner: Owner, job: JobContext, context: Context): Promise<void> =>
-  changeInBatches(owner, job, context, (db, batch) => db.sql(REMOVE_OWNER_LEADS, batch));
+  changeInBatches(owner, job, context, (db, batch) =>
+    db.sql(REMOVE_OWNER_LEADS, { ...batch, event: 'removed', message: null }),
+  );
 
 async function changeInBatches(
   owner: Owner,

@@ -1,25 +1,30 @@
 import type { Params, TenantSql } from '../../data/sql';
-import { RECORD_CALL_STATUS, RECORD_PLACED_CALL } from './queries/calls';
+import { changeLead } from './change-lead';
+import { RECORD_PLACED_CALL } from './queries/calls';
 
 // How calls write their lead, whose row must be locked. Ids are decimal text.
-
-type StatementParams<Name extends 'leads.record_placed_call' | 'leads.record_call_status'> = Omit<
-  Params<Name>,
-  'company_id'
->;
 
 /** Records a call that was placed to the lead, and counts it as a contact attempt. */
 export async function recordPlacedCall(
   sql: TenantSql,
-  call: StatementParams<'leads.record_placed_call'>,
+  call: Omit<Params<'leads.record_placed_call'>, 'company_id'>,
 ): Promise<void> {
   await sql(RECORD_PLACED_CALL, call);
+}
+
+interface CallStatus {
+  lead_id: string;
+  status: string;
+  /** Null leaves the call as it is that connected the lead. */
+  connected_call_id: string | null;
+  now: Date;
 }
 
 /** Writes the status that the lead has after a report of its call (see `statusAfterCall`). */
 export async function recordCallStatus(
   sql: TenantSql,
-  call: StatementParams<'leads.record_call_status'>,
+  { lead_id, status, connected_call_id, now }: CallStatus,
 ): Promise<void> {
-  await sql(RECORD_CALL_STATUS, call);
+  const connection = connected_call_id === null ? {} : { connected_call_id };
+  await changeLead({ sql }, BigInt(lead_id), { status, updated_at: now, ...connection });
 }

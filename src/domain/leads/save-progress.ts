@@ -1,6 +1,6 @@
 import type { Sql } from '../../data/sql';
 import type { CompletedStatus } from './final-status';
-import { END_LEADS, MOVE_LEADS, SAVE_LEADS } from './queries/progress';
+import { MOVE_LEADS, SAVE_LEADS } from './queries/progress';
 
 // How outreach writes leads. All functions take locked leads of several companies; ids are decimal
 // text.
@@ -46,8 +46,22 @@ export async function saveLeads(
   leads: readonly LeadProgress[],
   now: Date,
 ): Promise<void> {
-  if (leads.length > 0) await sql(SAVE_LEADS, { leads: JSON.stringify(leads), now });
+  if (leads.length > 0) await sql(SAVE_LEADS, { leads: JSON.stringify(leads.map(toColumns)), now });
 }
+
+const toColumns = ({
+  attempted_call_id,
+  connected_call_id,
+  called_back,
+  keeps_claim,
+  ...columns
+}: LeadProgress) => ({
+  ...columns,
+  ...(attempted_call_id !== null && { attempted_call_id }),
+  ...(connected_call_id !== null && { connected_call_id }),
+  ...(called_back && { scheduled_callback_id: null }),
+  ...(!keeps_claim && { claim_id: null }),
+});
 
 /** Starts leads in other schedules. Their contact attempts continue to count. */
 export async function moveToSchedules(
@@ -56,8 +70,12 @@ export async function moveToSchedules(
   now: Date,
 ): Promise<void> {
   if (moves.length === 0) return;
-  const scheduleIds = moves.map(({ schedule_id }) => schedule_id);
-  await sql(MOVE_LEADS, { ...toKeyColumns(moves), schedule_ids: scheduleIds, now });
+  await sql(MOVE_LEADS, {
+    company_ids: moves.map(({ company_id }) => company_id),
+    ids: moves.map(({ id }) => id),
+    schedule_ids: moves.map(({ schedule_id }) => schedule_id),
+    now,
+  });
 }
 
 export async function endLeads(
@@ -66,14 +84,7 @@ export async function endLeads(
   now: Date,
 ): Promise<void> {
   if (endings.length === 0) return;
-  await sql(END_LEADS, {
-    ...toKeyColumns(endings),
-    statuses: endings.map(({ status }) => status),
-    now,
-  });
+  const ended = { is_live: false, due_at: null, next_action_at: null, schedule_ended_at: now };
+  const leads = endings.map(({ company_id, id, status }) => ({ company_id, id, status, ...ended }));
+  await sql(SAVE_LEADS, { leads: JSON.stringify(leads), now });
 }
-
-const toKeyColumns = (leads: readonly LeadKey[]) => ({
-  company_ids: leads.map(({ company_id }) => company_id),
-  ids: leads.map(({ id }) => id),
-});

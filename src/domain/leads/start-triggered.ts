@@ -7,17 +7,16 @@ import { isAssignable } from '../../data/phone/parse-number';
 import { passesFilters } from '../../platform/tokens/filters';
 import { combineNeeds } from '../../platform/tokens/filter-needs';
 import { callTokens } from '../../platform/tokens/system';
+import { changeLead } from './change-lead';
 import { lookUpForFilters } from '../value-lists/look-up';
-import { LOCK_LIVE_LEAD } from './queries/matching-leads';
 import {
   FIND_SCHEDULE_EVENTS,
   FIND_TRIGGERED_SCHEDULES,
   POSTPONE_SCHEDULE_EVENT,
-  RECORD_CALL_OF_LEAD,
   TAKE_SCHEDULE_EVENT,
 } from './queries/schedule-events';
 import { readZip } from './read-submission';
-import { upsertLead, type Submission } from './upsert-lead';
+import { writeSubmission, type Submission } from './write-submission';
 
 /** Events per run. */
 const BATCH = 200;
@@ -62,8 +61,10 @@ const findSchedules = ({ sql }: Db, { kind, caller_number, offer_id }: Event, no
 
 async function handleEvent(tx: Db, id: string, now: Date): Promise<void> {
   const event = await takeEvent(tx, id);
-  if (event?.kind === 'inbound_call')
-    return void (await tx.sql(RECORD_CALL_OF_LEAD, { lead_id: event.lead_id, now }));
+  if (event?.kind === 'inbound_call') {
+    const change = { called_at: now, updated_at: now };
+    return void (await changeLead(tx, BigInt(event.lead_id!), change, { only_live: true }));
+  }
   // Callers may withhold their number, or show one that is not assignable.
   if (!event?.caller_number || !isAssignable(Number(event.caller_number))) return;
   const schedules = await findSchedules(tx, event, now);
@@ -129,12 +130,8 @@ async function startSchedule(
     // A lead with a chain does not count as a new lead for triggers.
     triggered_by: [...chain, schedule.id],
   };
-  const { schedule_id, caller_number } = submission;
-  // A number that is already in the schedule continues unchanged.
-  const [live] = await tx.sql(LOCK_LIVE_LEAD, { offer_id: null, schedule_id, caller_number });
-  if (live) return;
   const form = { grid: false, external: false, by_token: false };
-  await upsertLead(tx, submission, form);
+  await writeSubmission(tx, submission, form);
 }
 
 function buildSubmission(
@@ -152,23 +149,10 @@ function buildSubmission(
     schedule_id: BigInt(schedule.id),
     caller_number: callerNumber,
     zones: leadZones(callerNumber, readZip(data), schedule.time_zone),
+    fields: { email, sub_id, traffic_source_id },
     data: JSON.stringify(data),
-    removed: [],
-    email,
-    contact_field_type: null,
-    expires_in: null,
-    sub_id,
-    traffic_source_id: traffic_source_id === null ? null : BigInt(traffic_source_id),
-    remote_ip: null,
-    lead_priority: null,
-    hours_to_expire: null,
-    max_contact_attempts: null,
-    next_action_at: null,
-    callback_at: null,
-    restart: false,
-    update_only: false,
-    moves_source: true,
-    only_own_source: false,
+    // A number that is already in the schedule continues unchanged.
+    new_only: true,
     sender: { ip: '', credentials: 'trigger' },
     note: `started by the trigger ${kind}`,
   };

@@ -1,48 +1,28 @@
 import type { Db } from '../../data/db';
-import { uuidv7 } from '../../data/uuid';
 import type { Deps } from '../deps';
 import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';
 import { COMPANY_WIDE, isPermitted, type Caller } from '../../api/auth/caller';
-import type { IgnoredFields } from '../../api/request/set-aside';
-import { findTrafficSource } from '../offers/find-traffic-source';
-import { leadZones } from '../../data/phone/number-zones';
-import type { Data } from '../../platform/tokens/lead-data';
-import { changeContacts } from './change-contacts';
-import { rejectTooLarge } from './data-limit';
+import { changeContacts, restrictContact } from './change-contacts';
+import { rejectTooLarge } from './change-lead';
 import { type Owner, findLead } from './lead-owner';
+import { END_MATCHING_LEADS, UPDATE_CALLS, UPDATE_OTHER_LEADS } from './queries/matching-leads';
+import { readSubmission, type SentLead } from './read-submission';
+import { buildSubmission, type Sender } from './build-submission';
 import {
-  DELETE_LEADS,
-  EXPIRE_LEADS,
-  LOCK_ENDING,
-  UPDATE_CALLS,
-  UPDATE_OTHER_LEADS,
-} from './queries/matching-leads';
-import {
-  readSubmission,
-  addIgnoredValues,
-  readZip,
-  type ReadLead,
-  type SentLead,
-} from './read-submission';
-import { restrictContact } from './restrict-contact';
-import { upsertLead, type RecordForm, type Submission, type WrittenLead } from './upsert-lead';
+  writeSubmission,
+  type RecordForm,
+  type Submission,
+  type WrittenLead,
+} from './write-submission';
 import { assignNumber } from '../numbers/assign-number';
 import { leadProjection } from './columns';
 import { recordTemplate } from '../../data/projection/record-statements';
 import { contactRefusal } from '../../data/phone/contact-policy';
-import { cutText } from '../../platform/storable-text';
 
-export interface SubmitOptions {
-  owner: Owner;
-  /** Address of the client, unless the submission contains another. */
-  ip: string;
+export interface SubmitOptions extends Sender {
   may_unblock: boolean;
-  /** A block applies to the whole company, otherwise to the offer or the schedule alone. */
-  for_company: boolean;
   /** Throws if the number, E.164 digits, was submitted too often. */
   checkRateLimit?: (number: number) => Promise<void>;
-  credentials: string;
-  ignored: IgnoredFields;
   form: RecordForm;
 }
 
@@ -78,85 +58,6 @@ export async function submitLead(
 export const mayUnblock = (caller: Caller): boolean =>
   isPermitted(caller, 'leads:update') && (!caller.teams || isPermitted(caller, COMPANY_WIDE));
 
-async function buildSubmission(
-  db: Db,
-  { fields, tokens: submittedTokens, caller_number }: ReadLead,
-  { owner, ip, credentials, ignored, for_company }: SubmitOptions,
-  now: Date,
-): Promise<Submission> {
-  const trafficSourceId = await findSource(db, { fields, owner, ignored });
-  const tokens = addIgnoredValues(ignored, submittedTokens);
-  const warnings = toWarnings(ignored);
-  return {
-    uuid: uuidv7(now.getTime()),
-    now: now.toISOString(),
-    offer_id: owner.offer_id,
-    schedule_id: owner.schedule_id,
-    caller_number,
-    zones: leadZones(caller_number, readZip(tokens), owner.zone),
-    ...toDataColumns(tokens),
-    email: fields.email || null,
-    contact_field_type: fields.contact_field_type ?? null,
-    expires_in: fields.expires_in ?? null,
-    sub_id: fields.sub_id ?? null,
-    traffic_source_id: trafficSourceId,
-    remote_ip: fields.ip_address ?? fields.remote_ip ?? ip,
-    lead_priority: fields.lead_priority ?? null,
-    hours_to_expire: fields.hours_to_expire ?? null,
-    max_contact_attempts: fields.max_contact_attempts ?? null,
-    next_action_at: fields.next_action_at ?? null,
-    callback_at: readCallbackTime(fields, now),
-    restart: fields.restart_schedule ?? false,
-    update_only: fields.update_only ?? false,
-    moves_source: for_company,
-    only_own_source: !for_company && (owner.traffic_source_id ?? null) !== null,
-    triggered_by: [],
-    sender: { ip, credentials, ...(warnings.length > 0 && { warnings }) },
-    note: historyNote(warnings),
-  };
-}
-
-async function findSource(
-  db: Db,
-  { fields, owner, ignored }: { fields: SentLead; owner: Owner; ignored: IgnoredFields },
-): Promise<bigint | null> {
-  const ofToken = owner.traffic_source_id ?? null;
-  if (!fields.traffic_source_id) return ofToken;
-  const setAside = (error: unknown) => {
-    ignored.take(error, fields);
-    return ofToken;
-  };
-  const requestedSource = await findTrafficSource(db, fields.traffic_source_id).catch(setAside);
-  return ofToken === null || requestedSource === ofToken
-    ? requestedSource
-    : setAside(ANOTHER_SOURCE);
-}
-
-const ANOTHER_SOURCE = HttpProblem.field(
-  'traffic_source_id',
-  'conflicting_fields',
-  'is not the traffic source that the lead token belongs to',
-);
-
-function readCallbackTime(
-  { schedule_callback_at, schedule_callback_in_seconds: seconds }: SentLead,
-  now: Date,
-): string | null {
-  if (schedule_callback_at) return schedule_callback_at;
-  if (typeof seconds !== 'number') return null;
-  return new Date(now.getTime() + seconds * 1000).toISOString();
-}
-
-/** Null removes a token. */
-function toDataColumns(tokens: Data): Pick<Submission, 'data' | 'removed'> {
-  const entries = Object.entries(tokens);
-  const presentTokens = Object.fromEntries(entries.filter(([, value]) => value !== null));
-  return {
-    data: JSON.stringify(presentTokens),
-    removed: entries.flatMap(([name, value]) => (value === null ? [name] : [])),
-  };
-}
-
 /** Parameters that change more than the lead itself. */
 const SIDE_EFFECT_FIELDS = [
   'blocked',
@@ -170,18 +71,14 @@ const SIDE_EFFECT_FIELDS = [
   'assign_sms_number',
 ] as const;
 
-/** True when the upsert is the only work, so that no transaction is needed. */
+/** True when one statement does all of the work, so that no transaction is needed. */
 const isOneStatement = (fields: SentLead): boolean =>
   SIDE_EFFECT_FIELDS.every((name) => !fields[name]);
 
-interface LeadWrite {
+interface LeadWrite extends SubmitOptions {
   submission: Submission;
   fields: SentLead;
   now: Date;
-  form: RecordForm;
-  for_company: boolean;
-  owner: Owner;
-  ignored: IgnoredFields;
 }
 
 /** Lock order: contacts, leads, numbers. */
@@ -190,7 +87,7 @@ async function write(db: Db, writing: LeadWrite): Promise<SubmittedLead> {
   const warnings: FieldFaults = { ...ignored.faults };
   await changeContact(db, writing);
   const isNew = await endMatching(db, writing, warnings);
-  const lead = await upsertLead(db, submission, form);
+  const lead = await writeSubmission(db, submission, form);
   if (!lead) throw await findSubmissionProblem(db, submission);
   if (isNew && !lead.created) throw new MadeMeanwhile();
   await updateMatching(db, writing, lead.id);
@@ -199,23 +96,10 @@ async function write(db: Db, writing: LeadWrite): Promise<SubmittedLead> {
   // One statement writes the submissions of different senders: the record for a limited caller
   // needs a statement of its own.
   const isReadAgain = isChanged || db.accessScope !== undefined;
-  const record = isReadAgain
-    ? await loadRecord(db, lead.id, {
-        form,
-        now: submission.now,
-        sentColumns: toSentColumns(submission),
-      })
-    : lead.record;
+  const record = isReadAgain ? await loadRecord(db, lead.id, { form, submission }) : lead.record;
   addWarnings(lead, writing, warnings);
   return { ...lead, record, ...numbers, warnings };
 }
-
-const toSentColumns = ({ data, email, remote_ip, zones }: Submission): SentColumns => ({
-  data: JSON.parse(data),
-  email,
-  remote_ip,
-  zones,
-});
 
 async function changeContact(db: Db, writing: LeadWrite): Promise<void> {
   const { submission, fields, now, for_company, owner } = writing;
@@ -249,13 +133,11 @@ async function endMatching(
   warnings: FieldFaults,
 ): Promise<boolean> {
   const { offer_id, schedule_id, caller_number, now } = submission;
-  const matching = { offer_id, schedule_id, caller_number, now };
   const expires = Boolean(fields.expire_existing) && schedule_id !== null;
+  const deletes = Boolean(fields.delete_existing);
   if (fields.expire_existing && !expires) warnings.expire_existing = [SCHEDULES_ONLY];
-  if (!fields.delete_existing && !expires) return false;
-  await sql(LOCK_ENDING, { offer_id, schedule_id, caller_number });
-  if (fields.delete_existing) await sql(DELETE_LEADS, matching);
-  if (expires) await sql(EXPIRE_LEADS, matching);
+  if (!deletes && !expires) return false;
+  await sql(END_MATCHING_LEADS, { offer_id, schedule_id, caller_number, deletes, now });
   return true;
 }
 
@@ -272,10 +154,13 @@ async function updateMatching(
   { submission, fields, for_company, now: at }: LeadWrite,
   leadId: string,
 ): Promise<void> {
-  const { offer_id, schedule_id, caller_number, data, removed, email, now } = submission;
+  const { offer_id, schedule_id, caller_number, data, removed = [], now } = submission;
   const matching = { offer_id, schedule_id, caller_number, lead_id: leadId, data, removed, now };
   const all = fields.update_all_matching_leads ?? false;
-  if (all) await sql(UPDATE_OTHER_LEADS, { ...matching, email });
+  if (all) {
+    const log = { event: 'updated', message: 'with all leads of its number' };
+    await sql(UPDATE_OTHER_LEADS, { ...matching, email: fields.email || null, ...log });
+  }
   const since = for_company ? null : new Date(at.getTime() - RECENT_MS);
   if (fields.apply_to === 'calls') await sql(UPDATE_CALLS, { ...matching, all, since });
 }
@@ -321,21 +206,19 @@ async function assignNumbers(
   };
 }
 
-/**
- * Columns that a submission itself contains: a sender with only a lead token is shown no others.
- */
-interface SentColumns {
-  data?: unknown;
-  email?: string | null;
-  remote_ip?: string | null;
-  zones?: readonly string[];
-}
+/** A sender with only a lead token is shown no others. */
+const toSentColumns = ({ data, fields, zones }: Submission) => ({
+  data: JSON.parse(data) as unknown,
+  email: fields.email,
+  remote_ip: fields.remote_ip,
+  zones,
+});
 
-/** The record of a lead as JSON, limited to what the caller may read. `now` is an ISO 8601 time. */
+/** The record of a lead as JSON, limited to what the caller may read. */
 async function loadRecord(
   db: Db,
   id: string,
-  { form, now, sentColumns }: { form: RecordForm; now: string; sentColumns: SentColumns },
+  { form, submission }: { form: RecordForm; submission: Submission },
 ): Promise<string> {
   const statement = recordTemplate(leadProjection, 'id', {
     ...form,
@@ -345,9 +228,9 @@ async function loadRecord(
     statement({
       ...db.accessScope,
       company_id: db.company_id,
-      now,
+      now: submission.now,
       id,
-      request: JSON.stringify(sentColumns),
+      request: JSON.stringify(toSentColumns(submission)),
     }),
   );
   return row!.record;
@@ -381,31 +264,8 @@ async function findSubmissionProblem(db: Db, submission: Submission): Promise<Ht
       );
 }
 
-interface Warning {
-  field: string;
-  code: string;
-  message: string;
-}
-
-/** Limits for the history, which is read by people and has one line per submission. */
-const MAX_WARNINGS = 50;
-const MAX_NOTE_LENGTH = 1_000;
-
-const toWarnings = ({ faults }: IgnoredFields): Warning[] =>
-  Object.entries(faults)
-    .flatMap(([field, fieldFaults]) => fieldFaults.map((fieldFault) => ({ field, ...fieldFault })))
-    .slice(0, MAX_WARNINGS);
-
-const historyNote = (warnings: readonly Warning[]): string | null =>
-  warnings.length === 0
-    ? null
-    : cutText(
-        warnings.map(({ field, message }) => `${field} ${message}`).join('; '),
-        MAX_NOTE_LENGTH,
-      );
-
 function addWarnings(
-  { status, paused }: WrittenLead,
+  { status }: WrittenLead,
   { submission, owner }: { submission: Submission; owner: Owner },
   warnings: FieldFaults,
 ): void {
@@ -414,7 +274,7 @@ function addWarnings(
   if (status === 'blocked')
     stopped('is blocked by the company or for the offer: the lead is stored, but not contacted');
   else if (status === 'opt_out') stopped('has opted out: the lead is stored, but not contacted');
-  else if (paused)
+  else if (status === 'disabled')
     warnings.lead_token = [
       fault(
         'wrong_state',

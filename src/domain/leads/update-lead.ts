@@ -8,9 +8,9 @@ import { findTrafficSource } from '../offers/find-traffic-source';
 import { leadZones } from '../../data/phone/number-zones';
 import { buildTokens, type Data } from '../../platform/tokens/lead-data';
 import { changeContacts, lockContacts } from './change-contacts';
-import { changeLead } from './change-lead';
-import { rejectTooLarge } from './data-limit';
-import { END_CALLBACKS } from './queries/callbacks';
+import { changeLead, rejectTooLarge } from './change-lead';
+import { pickFieldColumns } from './columns';
+import { END_CALLBACKS } from './queries/change-lead';
 import { FIND_CALLER_NUMBER, LOAD_LEAD_ZONE } from './queries/leads';
 import { readZip } from './read-submission';
 import { buildTimingColumns, type TimingChange } from './timing';
@@ -76,12 +76,7 @@ export async function updateLead(db: Db, id: bigint, fields: Fields, now: Date):
   const data = await buildDataColumns(db, lead, fields);
   const timing = await changeTiming(db, lead, fields, now);
   const change = changeLead(db, id, {
-    contact_field_type: fields.contact_field_type,
-    sub_id: fields.sub_id,
-    external_record_id: fields.external_record_id,
-    lead_priority: fields.lead_priority,
-    hours_to_expire: fields.hours_to_expire,
-    max_contact_attempts: fields.max_contact_attempts,
+    ...pickFieldColumns(fields),
     ...(email !== undefined && { email: email || null }),
     ...(trafficSourceId !== undefined && { traffic_source_id: trafficSourceId }),
     ...data,

@@ -79,7 +79,6 @@ test('parallel first submissions of numbers make one lead of each, and count it 
   const answers = await Promise.all(
     all.flatMap((callerId, n) => [
       submit(world, shop.schedule.lead_token, { caller_id: callerId, sub_id: `a${n}` }),
-      // Not batched: a statement of its own for each.
       submit(world, shop.schedule.lead_token, {
         caller_id: callerId,
         sub_id: `b${n}`,

@@ -1,5 +1,5 @@
 import { sql, statement } from '../../../data/sql';
-import { CONNECTION_REASON, recordExit } from './record-leads';
+import { NOT_LOGGED, storeLeads } from './record-leads';
 
 /** An outbound call with a fixed destination was answered by a person. */
 const IS_PERSON = sql`(c.direction = 'outbound' AND c.answered_by IN ('human', 'unknown'))`;
@@ -58,33 +58,25 @@ export const LOCK_NEW_CALLS = statement(
 /** Calls never move a lead back: the greatest ids and the latest time stay. */
 export const APPLY_CALLS = statement(
   'leads.apply_calls',
-  sql`
-    WITH applied AS MATERIALIZED (
+  storeLeads(
+    sql`
       SELECT
-        a.company_id, a.id, a.attempted_call_id, a.connected_call_id, a.last_call_at, a.buyer_id,
-        a.status, w AS was
+        l AS was,
+        jsonb_populate_record(l, jsonb_build_object(
+          'attempted_call_id', greatest(l.attempted_call_id, a.attempted_call_id),
+          'connected_call_id', greatest(l.connected_call_id, a.connected_call_id),
+          'last_call_at', greatest(l.last_call_at, a.last_call_at),
+          'buyer_id', coalesce(a.buyer_id, l.buyer_id),
+          'status', a.status,
+          'updated_at', {now}::timestamptz
+        )) AS is_now
       FROM jsonb_to_recordset({leads}::jsonb) AS a(
         company_id bigint, id bigint, attempted_call_id bigint, connected_call_id bigint,
         last_call_at timestamptz, buyer_id bigint, status text
       )
-      JOIN leads w ON w.company_id = a.company_id AND w.id = a.id
-    ),
-    changed AS (
-      UPDATE leads l
-      SET
-        attempted_call_id = greatest(l.attempted_call_id, a.attempted_call_id),
-        connected_call_id = greatest(l.connected_call_id, a.connected_call_id),
-        last_call_at = greatest(l.last_call_at, a.last_call_at),
-        buyer_id = coalesce(a.buyer_id, l.buyer_id),
-        status = a.status,
-        updated_at = {now}::timestamptz
-      FROM applied a
-      WHERE l.company_id = a.company_id AND l.id = a.id
-      RETURNING a.was, l AS is_now
-    )
-    SELECT count(${recordExit(CONNECTION_REASON)}) AS n
-    FROM changed x
-  `,
+      JOIN leads l ON l.company_id = a.company_id AND l.id = a.id`,
+    NOT_LOGGED,
+  ),
   { prepared: true },
 );
 

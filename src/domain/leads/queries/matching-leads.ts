@@ -1,6 +1,5 @@
-import { countRows } from '../../../data/counts/counters';
 import { sql, statement } from '../../../data/sql';
-import { RECORD_CHANGE } from './record-leads';
+import { storeLeads } from './record-leads';
 
 // Leads of one number at an offer (`schedule_id` is null then) or in a schedule.
 
@@ -23,129 +22,31 @@ export const FIND_LEAD = statement(
   { prepared: false },
 );
 
-export const LOCK_LIVE_LEAD = statement(
-  'leads.lock_live_lead',
-  sql`SELECT l.id FROM leads l WHERE ${MATCHES} AND l.is_live FOR UPDATE`,
-  { prepared: false },
-);
-
-/**
- * Until the transaction ends, no other submission ends the matching leads. The number 4114
- * separates these advisory locks from those of other statements.
- */
-export const LOCK_ENDING = statement(
-  'leads.lock_ending',
+/** Ends the leads of a submission's number (prisma/sql/leads/end_matching_leads.sql). */
+export const END_MATCHING_LEADS = statement(
+  'leads.end_matching_leads',
   sql`
-    SELECT pg_advisory_xact_lock(
-      hashtextextended(
-        concat_ws(
-          '/', 'ends leads', {company_id}::bigint, {schedule_id}::bigint IS NULL,
-          coalesce({schedule_id}::bigint, {offer_id}::bigint), {caller_number}::bigint
-        ),
-        4114
-      )
-    )::text AS locked
-  `,
-  { prepared: false },
-);
-
-export const EXPIRE_LEADS = statement(
-  'leads.expire_leads',
-  sql`
-    WITH locked AS MATERIALIZED (
-      SELECT l.id, l AS was FROM leads l WHERE ${MATCHES} AND l.is_live ORDER BY l.id FOR UPDATE
-    ),
-    expired AS (
-      UPDATE leads l
-      SET
-        status = 'expired',
-        schedule_ended_at = {now}::timestamptz,
-        is_live = false,
-        due_at = NULL,
-        claim_id = NULL,
-        updated_at = {now}::timestamptz
-      FROM locked
-      WHERE l.company_id = {company_id} AND l.id = locked.id
-      RETURNING l.id, locked.was, l AS is_now
-    ),
-    canceled AS (
-      UPDATE scheduled_callbacks c
-      SET status = 'canceled'
-      FROM expired
-      WHERE c.company_id = {company_id} AND c.lead_id = expired.id AND c.status = 'pending'
-    ),
-    recorded AS MATERIALIZED (SELECT x.id, ${RECORD_CHANGE} FROM expired x)
-    INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
-    SELECT {company_id}, {now}::timestamptz, id, 'expired', 'asked for by a submission'
-    FROM recorded
-  `,
-  { prepared: false },
-);
-
-export const DELETE_LEADS = statement(
-  'leads.delete_leads',
-  sql`
-    WITH locked AS MATERIALIZED (
-      SELECT l.id, l AS was
-      FROM leads l
-      WHERE ${MATCHES} AND l.deleted_at IS NULL
-      ORDER BY l.id
-      FOR UPDATE
-    ),
-    deleted AS (
-      UPDATE leads l
-      SET
-        deleted_at = {now}::timestamptz,
-        is_live = false,
-        due_at = NULL,
-        claim_id = NULL,
-        updated_at = {now}::timestamptz
-      FROM locked
-      WHERE l.company_id = {company_id} AND l.id = locked.id
-      RETURNING l.company_id, l.id, locked.was, l AS is_now
-    ),
-    recorded AS MATERIALIZED (SELECT x.company_id, x.id, ${RECORD_CHANGE} FROM deleted x),
-    canceled AS (
-      UPDATE scheduled_callbacks c
-      SET status = 'canceled'
-      FROM deleted
-      WHERE c.company_id = {company_id} AND c.lead_id = deleted.id AND c.status = 'pending'
-    ),
-    logged AS (
-      INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
-      SELECT {company_id}, {now}::timestamptz, id, 'deleted', 'asked for by a submission'
-      FROM recorded
-    )
-    ${countRows('leads', 'recorded', -1)}
-  `,
+    SELECT end_matching_leads(
+      {company_id}, {offer_id}::bigint, {schedule_id}::bigint, {caller_number}::bigint,
+      {deletes}::boolean, {now}::timestamptz
+    )::text AS ended`,
   { prepared: false },
 );
 
 export const UPDATE_OTHER_LEADS = statement(
   'leads.update_other_leads',
-  sql`
-    WITH locked AS MATERIALIZED (
-      SELECT l.id, l AS was
-      FROM leads l
-      WHERE ${MATCHES} AND l.deleted_at IS NULL AND l.id <> {lead_id}::bigint
-      ORDER BY l.id
-      FOR UPDATE
-    ),
-    changed AS (
-      UPDATE leads l
-      SET
-        data = (l.data - {removed}::text[]) || {data}::jsonb,
-        email = coalesce({email}, l.email),
-        updated_at = {now}::timestamptz
-      FROM locked
-      WHERE l.company_id = {company_id} AND l.id = locked.id
-      RETURNING l.id, locked.was, l AS is_now
-    ),
-    recorded AS MATERIALIZED (SELECT x.id, ${RECORD_CHANGE} FROM changed x)
-    INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
-    SELECT {company_id}, {now}::timestamptz, id, 'updated', 'with all leads of its number'
-    FROM recorded
-  `,
+  storeLeads(sql`
+    SELECT
+      l AS was,
+      jsonb_populate_record(l, jsonb_build_object(
+        'data', (l.data - {removed}::text[]) || {data}::jsonb,
+        'email', coalesce({email}, l.email),
+        'updated_at', {now}::timestamptz
+      )) AS is_now
+    FROM leads l
+    WHERE ${MATCHES} AND l.deleted_at IS NULL AND l.id <> {lead_id}::bigint
+    ORDER BY l.id
+    FOR UPDATE`),
   { prepared: false },
 );
 

@@ -1,13 +1,26 @@
 import { sql, type SqlText } from '../../../data/sql';
 
 // Every statement that writes leads also counts next actions by their hour, and records the events
-// of webhooks and schedules. The functions are in prisma/sql/leads.
-//
-// Such a statement takes the old rows, `l AS was`, under their lock, returns the written rows, `l
-// AS is_now`, and reads RECORD_CHANGE of both. PostgreSQL does not run an expression that nothing
-// reads: the end of the statement must need it. tests/data/lead-writers.test.ts checks all
-// statements.
+// of webhooks and schedules. The functions are in prisma/sql/leads. PostgreSQL does not run an
+// expression that nothing reads: the end of the statement must need what they return.
+// tests/data/lead-writers.test.ts checks all statements.
 
+/**
+ * A statement that changes leads (prisma/sql/leads/store_leads.sql) and returns their ids. `rows`
+ * selects each as it was (`was`), under its lock, and as it becomes (`is_now`).
+ */
+export const storeLeads = (rows: SqlText, log: SqlText = LOGGED): SqlText => sql`
+  SELECT s.id
+  FROM (
+    SELECT array_agg(x.was) AS old_rows, array_agg(x.is_now) AS new_rows
+    FROM (${rows}) x
+  ) c
+  CROSS JOIN LATERAL store_leads(c.old_rows, c.new_rows, ${log}) s`;
+
+const LOGGED = sql`{event}, {message}, NULL`;
+export const NOT_LOGGED = sql`NULL, NULL, NULL`;
+
+/** Records the change of a lead that a statement has written: `l AS was`, `l AS is_now`. */
 export const RECORD_CHANGE = sql`record_lead_change(x.was, x.is_now)`;
 
 /**
@@ -16,14 +29,3 @@ export const RECORD_CHANGE = sql`record_lead_change(x.was, x.is_now)`;
  */
 export const recordExit = (reason: SqlText): SqlText =>
   sql`record_lead_change(x.was, leave_schedule(x.is_now, ${reason}))`;
-
-/** The exit reason if the change opted the lead out. */
-export const OPT_OUT_REASON = sql`
-  CASE WHEN (x.is_now).status = 'opt_out' AND (x.was).status <> 'opt_out' THEN 'opted_out' END`;
-
-/** The exit reason if the change connected the lead to another call. */
-export const CONNECTION_REASON = sql`
-  CASE
-    WHEN (x.is_now).connected_call_id IS DISTINCT FROM (x.was).connected_call_id
-    THEN 'connected'
-  END`;

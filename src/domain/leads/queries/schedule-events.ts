@@ -1,5 +1,4 @@
 import { sql, statement } from '../../../data/sql';
-import { recordExit } from './record-leads';
 
 /** The oldest events of each company, by turns, so that no company waits until another is done. */
 export const FIND_SCHEDULE_EVENTS = statement(
@@ -107,26 +106,3 @@ export const FIND_TRIGGERED_SCHEDULES = statement(
   `,
   { prepared: true },
 ).returning<{ triggers: { on: string; token_filter_list: string[] }[] }>();
-
-/** A call of the lead may end its schedule. */
-export const RECORD_CALL_OF_LEAD = statement(
-  'leads.record_call_of_lead',
-  sql`
-    WITH held AS MATERIALIZED (
-      SELECT l AS was, l.id
-      FROM leads l
-      WHERE l.company_id = {company_id} AND l.id = {lead_id}::bigint AND l.is_live
-      FOR NO KEY UPDATE
-    ),
-    changed AS (
-      UPDATE leads l
-      SET called_at = {now}::timestamptz, updated_at = {now}::timestamptz
-      FROM held
-      WHERE l.company_id = {company_id} AND l.id = held.id
-      RETURNING held.was, l AS is_now
-    )
-    SELECT ${recordExit(sql`'inbound_call'`)} AS recorded
-    FROM changed x
-  `,
-  { prepared: true },
-);
