@@ -3505,17 +3505,6 @@ export interface SqlTypes {
       schedule_id: string | null;
     };
   };
-  'leads.move_leads': {
-    params: {
-      now: Date | string | null;
-      company_ids: readonly (number | string | bigint)[] | string | null;
-      ids: readonly (number | string | bigint)[] | string | null;
-      schedule_ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: string;
-    };
-  };
   'leads.postpone_schedule_event': {
     params: {
       company_id: number | string | bigint | null;
@@ -3577,15 +3566,6 @@ export interface SqlTypes {
     };
     row: {
       last: string | null;
-    };
-  };
-  'leads.save_leads': {
-    params: {
-      now: Date | string | null;
-      leads: string | object | null;
-    };
-    row: {
-      id: string;
     };
   };
   'leads.submit_leads': {

@@ -22,6 +22,6 @@ test('every function of the database is a statement', () => {
   const definitions = [...script.matchAll(/^CREATE (OR REPLACE )?FUNCTION/gm)];
   const statements = splitStatements(script);
   expect(
-    statements.filter((statement) => /CREATE (OR REPLACE )?FUNCTION/.test(statement)).length,
+    statements.filter((statement) => /^CREATE (OR REPLACE )?FUNCTION/m.test(statement)).length,
   ).toBe(definitions.length);
 });

@@ -66,8 +66,6 @@ export const EXCEPTIONS: readonly Exception[] = [
       'leads.apply_calls',
       'leads.delete_new_calls',
       'leads.fold_next_actions',
-      'leads.move_leads',
-      'leads.save_leads',
       'leads.write_logs',
       'numbers.of_companies',
       'outreach.add_contacts',

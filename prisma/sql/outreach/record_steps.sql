@@ -6,10 +6,11 @@
 --   text_messages, emails, calls: rows, under the key of their step (uuid): first as "sending",
 --     then with the result.
 --   logs: entries of histories; n is their order. `text_message`, `email` and `call` are uuids.
---   leads: the state of each after its steps. attempted_call and connected_call are uuids of calls,
---     null where the lead keeps what it has.
+--   leads: the columns of each that steps change. attempted_call and connected_call are uuids of
+--     calls, null where the lead keeps what it has.
 --   contacts: how often each lead was contacted. A number may be there several times.
 --   callbacks: those that have ended.
+--   contact_changes: opt_out or block, by the schedule of a lead of a number.
 --   moves: leads that go to another schedule, and their status if they cannot.
 --   numbers: those from which leads were contacted that had another one before.
 --
@@ -29,7 +30,7 @@ BEGIN
     SELECT *
     FROM json_to_recordset(batches) AS x(
       company_id bigint, abandoned json, text_messages json, emails json, calls json, logs json,
-      leads json, contacts json, callbacks json, moves json, numbers json
+      leads json, contacts json, callbacks json, contact_changes json, moves json, numbers json
     )
     ORDER BY x.company_id
   LOOP
@@ -52,6 +53,7 @@ BEGIN
     PERFORM save_lead_states(b.company_id, b.leads, at);
     PERFORM count_contacts(b.company_id, b.contacts, at);
     PERFORM end_callbacks(b.company_id, b.callbacks);
+    PERFORM change_contacts_of_leads(b.company_id, b.contact_changes, at);
     PERFORM move_leads(b.company_id, b.moves, at);
     IF b.calls IS NOT NULL OR b.abandoned IS NOT NULL THEN
       PERFORM complete_events(b.company_id);
@@ -274,66 +276,53 @@ END $$;
 CREATE OR REPLACE FUNCTION save_lead_states(company bigint, states json, at timestamptz)
 RETURNS void LANGUAGE plpgsql STRICT AS $$
 DECLARE
-  saved record;
-  is_now leads;
+  old_rows leads[];
+  new_rows leads[];
 BEGIN
-  FOR saved IN
-    UPDATE leads l
-      SET
-        updated_at = at,
-        status = x.status,
-        is_live = x.is_live,
-        due_at = x.due_at,
-        next_action_at = x.next_action_at,
-        callback_at = x.callback_at,
-        scheduled_callback_id = x.scheduled_callback_id,
-        entered_at = x.entered_at,
-        first_action_at = x.first_action_at,
-        last_action_at = x.last_action_at,
-        last_call_at = x.last_call_at,
-        schedule_ended_at = x.schedule_ended_at,
-        phase = x.phase,
-        position = x.position,
-        exit_reason = x.exit_reason,
-        contact_attempts = x.contact_attempts,
-        delay_reason = x.delay_reason,
-        suppressed = x.suppressed,
-        unreachable = x.unreachable,
-        step = x.step,
-        tries = x.tries,
-        sms_number_id = x.sms_number_id,
-        dial_number_id = x.dial_number_id,
-        attempted_call_id = coalesce(
-          (SELECT c.id FROM calls c WHERE c.company_id = company AND c.uuid = x.attempted_call),
-          l.attempted_call_id
-        ),
-        connected_call_id = coalesce(
-          (SELECT c.id FROM calls c WHERE c.company_id = company AND c.uuid = x.connected_call),
-          l.connected_call_id
-        ),
-        claim_id = CASE WHEN x.stays_claimed THEN l.claim_id END
-      FROM json_to_recordset(states) AS x(
-        id bigint, status text, is_live boolean, due_at timestamptz, next_action_at timestamptz,
-        callback_at timestamptz, scheduled_callback_id bigint, entered_at timestamptz,
-        first_action_at timestamptz, last_action_at timestamptz, last_call_at timestamptz,
-        schedule_ended_at timestamptz, phase text, position double precision, exit_reason text,
-        contact_attempts integer, delay_reason text, suppressed boolean, unreachable boolean,
-        step integer, tries integer, sms_number_id bigint, dial_number_id bigint,
-        attempted_call uuid, connected_call uuid, stays_claimed boolean
+  SELECT
+    array_agg(l),
+    array_agg(
+      jsonb_populate_record(
+        l,
+        x.state
+          || jsonb_build_object(
+            'updated_at', at,
+            'attempted_call_id', coalesce(
+              (
+                SELECT c.id
+                FROM calls c
+                WHERE c.company_id = company AND c.uuid = (x.state->>'attempted_call')::uuid
+              ),
+              l.attempted_call_id
+            ),
+            'connected_call_id', coalesce(
+              (
+                SELECT c.id
+                FROM calls c
+                WHERE c.company_id = company AND c.uuid = (x.state->>'connected_call')::uuid
+              ),
+              l.connected_call_id
+            ),
+            'claim_id', CASE WHEN (x.state->>'stays_claimed')::boolean THEN l.claim_id END
+          )
       )
-      JOIN leads w ON w.company_id = company AND w.id = x.id
-      WHERE l.company_id = company AND l.id = x.id
-      RETURNING w AS was, l AS is_now
-  LOOP
-    is_now := saved.is_now;
-    IF is_now.connected_call_id IS DISTINCT FROM (saved.was).connected_call_id THEN
-      is_now := leave_schedule(is_now, 'connected');
-    END IF;
-    IF is_now.status = 'opt_out' AND (saved.was).status <> 'opt_out' THEN
-      is_now := leave_schedule(is_now, 'opted_out');
-    END IF;
-    PERFORM record_lead_change(saved.was, is_now);
-  END LOOP;
+    )
+  INTO old_rows, new_rows
+  FROM jsonb_array_elements(states::jsonb) AS x(state)
+  JOIN leads l ON l.company_id = company AND l.id = (x.state->>'id')::bigint;
+  PERFORM store_leads(old_rows, new_rows, NULL, NULL, NULL);
+END $$;
+
+-- Applies opt-outs and blocks by schedules to the other leads of the numbers.
+CREATE OR REPLACE FUNCTION change_contacts_of_leads(
+  company bigint, contact_changes json, at timestamptz
+) RETURNS void LANGUAGE plpgsql STRICT AS $$
+BEGIN
+  PERFORM change_contacts(
+      company, x.change, ARRAY[x.caller_number], ARRAY[gen_random_uuid()], at,
+      'by the schedule of a lead of this number'
+    )
+    FROM json_to_recordset(contact_changes) AS x(caller_number bigint, change text);
 END $$;
 
 CREATE OR REPLACE FUNCTION count_contacts(company bigint, contacted json, at timestamptz)
@@ -399,41 +388,33 @@ BEGIN
       )
         THEN 'its number is already in the schedule it was to be moved to'
     END;
+    is_now := was;
+    is_now.updated_at := at;
     IF fault IS NULL THEN
-      UPDATE leads l
-        SET
-          updated_at = at,
-          schedule_id = target.id,
-          offer_id = coalesce(target.offer_id, l.offer_id),
-          status = 'scheduled',
-          phase = 'actions',
-          position = NULL,
-          exit_reason = NULL,
-          entered_at = at,
-          next_action_at = at,
-          due_at = at,
-          delay_reason = NULL
-        WHERE l.company_id = company AND l.id = was.id
-        RETURNING l.* INTO is_now;
+      is_now.schedule_id := target.id;
+      is_now.offer_id := coalesce(target.offer_id, was.offer_id);
+      is_now.status := 'scheduled';
+      is_now.phase := 'actions';
+      is_now.position := NULL;
+      is_now.exit_reason := NULL;
+      is_now.entered_at := at;
+      is_now.next_action_at := at;
+      is_now.due_at := at;
+      is_now.delay_reason := NULL;
     ELSE
-      UPDATE leads l
-        SET
-          updated_at = at,
-          status = moving.status_if_ended,
-          is_live = false,
-          due_at = NULL,
-          next_action_at = NULL,
-          schedule_ended_at = at
-        WHERE l.company_id = company AND l.id = was.id
-        RETURNING l.* INTO is_now;
+      is_now.status := moving.status_if_ended;
+      is_now.is_live := false;
+      is_now.due_at := NULL;
+      is_now.next_action_at := NULL;
+      is_now.schedule_ended_at := at;
     END IF;
-    PERFORM record_lead_change(was, is_now);
-    INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
-      VALUES (
-        company, at, was.id,
-        CASE WHEN fault IS NULL THEN 'moved_to_schedule' ELSE 'ended' END,
-        coalesce(moving.status_if_ended || ': ' || fault, target.name)
-      );
+    PERFORM store_leads(
+      ARRAY[was],
+      ARRAY[is_now],
+      CASE WHEN fault IS NULL THEN 'moved_to_schedule' ELSE 'ended' END,
+      coalesce(moving.status_if_ended || ': ' || fault, target.name),
+      NULL
+    );
   END LOOP;
 END $$;
 

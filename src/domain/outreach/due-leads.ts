@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { completeEvents } from '../../data/complete-events';
 import { pauses } from '../../data/jobs/pauses';
-import { sqlOn, tenantSql, type Sql } from '../../data/sql';
+import { sqlOn, type Sql } from '../../data/sql';
 import { queryOn } from '../../data/statement';
 import { buildCompanyStatements } from '../../data/tenant';
 import { runInTransaction } from '../../data/transaction';
 import type { Deps } from '../deps';
-import { changeContacts } from '../leads/change-contacts';
 import { findBuyerAvailability } from './buyer-availability';
 import { isInstant, resumeDelivery, sendDraft } from './channels';
 import { loadOutreachContext } from './context';
@@ -232,44 +230,14 @@ async function recordChanges(
   changes: readonly StepChanges[],
   { now, queue }: Pick<Deps, 'queue'> & { now: Date },
 ): Promise<void> {
-  const sql = sqlOn(client);
   const db = { query: queryOn(() => client) };
   const batches = combineByCompany(
     changes.map(({ lead: { company_id }, rows }) => ({ company_id, ...rows })),
   );
-  const contactChanges = changes.filter(({ contact_changes }) => contact_changes.length > 0);
-  // Numbers are locked last, after the other leads of a number that a schedule blocks.
-  const isLast = contactChanges.length === 0;
-  const webhooks = await recordSteps(
-    sql,
-    batches.map((batch) => (isLast ? batch : { ...batch, numbers: [] })),
-    now,
-  );
+  const webhooks = await recordSteps(sqlOn(client), batches, now);
   for (const webhook of webhooks) await queue.add(db, 'send_action_webhook', webhook);
   for (const { company_id, uuid, ...call } of batches.flatMap(({ calls }) => calls))
     if (isRingingInSandbox(call)) await queue.add(db, 'play_sandbox_call', { company_id, uuid });
-  if (isLast) return;
-  await changeAllContacts(sql, contactChanges, now);
-  const companies = batches.map(({ company_id, numbers }) => ({ company_id, numbers }));
-  await completeEvents(
-    sql,
-    companies.map(({ company_id }) => company_id),
-  );
-  await recordSteps(sql, companies, now);
-}
-
-/** Applies opt-outs and blocks by schedules to the other leads of the numbers. */
-async function changeAllContacts(
-  sql: Sql,
-  changes: readonly StepChanges[],
-  now: Date,
-): Promise<void> {
-  const message = 'by the schedule of a lead of this number';
-  for (const { lead, contact_changes } of changes)
-    for (const change of contact_changes) {
-      const company = { sql: tenantSql(sql, BigInt(lead.company_id)) };
-      await changeContacts(company, change, [Number(lead.caller_number)], { now, message });
-    }
 }
 
 async function runInParallel<T>(

@@ -96,6 +96,7 @@ export interface StepRows {
   leads: SteppedLead[];
   contacts: { caller_number: string; calls: number; sms: number; emails: number }[];
   callbacks: { id: string; status: string; call?: string }[];
+  contact_changes: { caller_number: string; change: 'opt_out' | 'block' }[];
   moves: { lead_id: string; schedule_id: string; status_if_ended: CompletedStatus }[];
   numbers: { id: string }[];
 }
@@ -109,6 +110,7 @@ export const createStepRows = (): StepRows => ({
   leads: [],
   contacts: [],
   callbacks: [],
+  contact_changes: [],
   moves: [],
   numbers: [],
 });

@@ -10,7 +10,6 @@ import { createStepRows, type StepResult, type StepRows } from './record-steps';
 export interface StepChanges {
   lead: DueLead;
   rows: StepRows;
-  contact_changes: ('opt_out' | 'block')[];
 }
 
 interface Waiting {
@@ -51,7 +50,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set(['no_email', 'no_number', 'numb
  */
 export class StepRecorder {
   readonly lead: DueLead & StepResult;
-  readonly contact_changes: StepChanges['contact_changes'] = [];
+  readonly contact_changes: ('opt_out' | 'block')[] = [];
   progress: Progress;
   private readonly rows = createStepRows();
   private readonly counts = { calls: 0, sms: 0, emails: 0 };
@@ -75,15 +74,16 @@ export class StepRecorder {
     const reached = { phase, position, exit_reason, contact_attempts, entered_at, callback_at };
     // These may be long, and do not change.
     const unchanged = { data: undefined, zones: undefined };
+    const { caller_number } = lead;
     const isContacted = counts.calls + counts.sms + counts.emails > 0;
     return {
       lead: locked,
       rows: {
         ...rows,
         leads: [{ ...lead, ...reached, ...unchanged }],
-        contacts: isContacted ? [{ caller_number: lead.caller_number, ...counts }] : [],
+        contacts: isContacted ? [{ caller_number, ...counts }] : [],
+        contact_changes: contact_changes.map((change) => ({ caller_number, change })),
       },
-      contact_changes,
     };
   }
 
