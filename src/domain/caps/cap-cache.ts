@@ -1,5 +1,5 @@
 import type { UsedUpCap } from './caps';
-import { parseCap, type CapJson } from './engine/used-up-cap';
+import { pickUsedUpCap, type CapCounter } from './engine/used-up-cap';
 
 // Cache of the caps of a company: only caps that calls need, and their state within one minute,
 // since hours and windows of caps change at full minutes. A read returns the rows written since an
@@ -28,7 +28,10 @@ const covers = (mark: SnapshotMark, earlierMark: SnapshotMark): boolean =>
 /** The state of a buyer or group that calls change; `limit_id` is its row of call_limits. */
 export interface OwnerState {
   limit_id: number;
-  cap: CapJson | null;
+  /** Null where every cap has room. */
+  counters: readonly CapCounter[] | null;
+  /** Dollars: the most that a call may bring. */
+  revenue: number;
   last_call_at: string | null;
 }
 
@@ -75,13 +78,13 @@ export class CapCache {
     this.mark = this.merge(base, mark);
     const added: number[] = [];
     const returned = new Set<number>();
-    for (const { limit_id, cap, last_call_at } of rows) {
+    for (const { limit_id, counters, revenue, last_call_at } of rows) {
       returned.add(limit_id);
       const knownState = this.states.get(limit_id);
       if (knownState && !covers(mark, knownState.mark)) continue;
       this.states.set(limit_id, {
         mark,
-        used_up: parseCap(cap),
+        used_up: counters && pickUsedUpCap(counters, revenue),
         last_call_at: last_call_at === null ? null : new Date(last_call_at),
       });
       added.push(limit_id);

@@ -47,12 +47,3 @@ export function pickUsedUpCap(counters: readonly CapCounter[], revenue: number):
   const resetsAt = never || ends.length === 0 ? null : new Date(Math.max(...ends));
   return { cap, used, limit, resets_at: resetsAt };
 }
-
-export type CapJson = Omit<UsedUpCap, 'resets_at'> & { resets_at: string | null };
-
-/** Parses a cap from JSON. A limit of 0 never has room, whichever window ends. */
-export const parseCap = (cap: CapJson | null): UsedUpCap | null =>
-  cap && {
-    ...cap,
-    resets_at: cap.resets_at !== null && cap.limit > 0 ? new Date(cap.resets_at) : null,
-  };

@@ -9,9 +9,3 @@ export const OPEN_HOURS = sql`
   ORDER BY x.position
   LIMIT 1
 `;
-
-/** The hourly limits of a group hold at any hour. */
-export const GROUP_HOURS = sql`
-  SELECT l.attempt_hourly_limit, l.buyer_conversion_hourly_limit, l.connection_hourly_limit,
-    l.earned_revenue_hourly_limit, l.revenue_hourly_limit
-`;

@@ -7,7 +7,7 @@ import { CALLER_COLUMNS, OFFER_COLUMNS, type Caller, type FactsOfOffer } from '.
 import { EARNINGS_PER_CALL, PAYS } from './candidate-facts';
 import { OPEN_HOURS } from '../../caps/queries/open-hours';
 import { AWAITED_RESERVATION } from './reservations';
-import { USED_UP_CAP } from '../../caps/queries/used-up-cap';
+import { COUNTERS, MAY_LACK_ROOM } from '../../caps/queries/cap-counters';
 import type { OwnerState } from '../../caps/cap-cache';
 
 /** The lists of a buyer that hold the number at a position, from 1. */
@@ -57,7 +57,7 @@ export const CHANGES = statement(
  * the data of the callers.
  *
  * `caps` are rows of caps written since another read, whose snapshot had `xmax` and the
- * transactions `running`; in addition, rows of `limit_ids` with a used-up cap, or with a last call
+ * transactions `running`; in addition, rows of `limit_ids` that may lack room, or with a last call
  * within the longest spacing, one day. Positions in the arrays count from 1.
  */
 export const CALL_STATE = statement(
@@ -71,7 +71,7 @@ export const CALL_STATE = statement(
       ) WITH ORDINALITY AS x(number, offer_id, source_id, carrier, call_sid, index)
     ),
     written AS (
-      SELECT l.*, true AS is_new
+      SELECT l.*, l AS own, true AS is_new
       FROM call_limits l
       WHERE l.company_id = {company_id} AND l.changed_by >= {xmax}::xid8
         -- Transactions to come are those of another cluster, from which a dump was restored.
@@ -79,11 +79,11 @@ export const CALL_STATE = statement(
           pg_snapshot_xmax(pg_current_snapshot()), pg_current_xact_id_if_assigned()
         )
       UNION ALL
-      SELECT l.*, true
+      SELECT l.*, l, true
       FROM call_limits l
       WHERE l.company_id = {company_id} AND l.changed_by = ANY({running}::xid8[])
       UNION ALL
-      SELECT l.*, false
+      SELECT l.*, l, false
       FROM call_limits l
       WHERE l.company_id = {company_id} AND l.id = ANY({limit_ids}::bigint[])
     ),
@@ -111,7 +111,8 @@ export const CALL_STATE = statement(
       coalesce((
         SELECT json_agg(json_build_object(
           'limit_id', l.id,
-          'cap', used_up.cap,
+          'counters', CASE WHEN room.may_lack_room THEN (${COUNTERS}) END,
+          'revenue', pays.revenue,
           'last_call_at', l.last_call_at
         ))
         FROM written l
@@ -119,21 +120,23 @@ export const CALL_STATE = statement(
         LEFT JOIN LATERAL (${OPEN_HOURS}) o ON true
         CROSS JOIN LATERAL (
           SELECT
-            CASE WHEN l.buyer_id IS NULL THEN l.attempt_hourly_limit
-              ELSE o.attempt_hourly_limit END AS attempt_hourly_limit,
-            CASE WHEN l.buyer_id IS NULL THEN l.buyer_conversion_hourly_limit
-              ELSE o.buyer_conversion_hourly_limit END AS buyer_conversion_hourly_limit,
-            CASE WHEN l.buyer_id IS NULL THEN l.connection_hourly_limit
-              ELSE o.connection_hourly_limit END AS connection_hourly_limit,
-            CASE WHEN l.buyer_id IS NULL THEN l.earned_revenue_hourly_limit
-              ELSE o.earned_revenue_hourly_limit END AS earned_revenue_hourly_limit,
-            CASE WHEN l.buyer_id IS NULL THEN l.revenue_hourly_limit
-              ELSE o.revenue_hourly_limit END AS revenue_hourly_limit
+            CASE
+              WHEN l.buyer_id IS NULL THEN own_hourly_limits(l.own)
+              ELSE ARRAY[
+                o.attempt_hourly_limit, o.buyer_conversion_hourly_limit, o.connection_hourly_limit,
+                o.earned_revenue_hourly_limit, o.revenue_hourly_limit
+              ]
+            END AS limits
+          OFFSET 0
         ) hourly
         CROSS JOIN LATERAL (${PAYS}) pays
-        ${USED_UP_CAP}
+        CROSS JOIN LATERAL (
+          SELECT (
+            ${MAY_LACK_ROOM}
+          ) AS may_lack_room
+        ) room
         WHERE l.is_new
-          OR used_up.cap IS NOT NULL
+          OR room.may_lack_room
           OR l.last_call_at > {now}::timestamptz - interval '1 day'
       ), '[]') AS caps,
       coalesce((
