@@ -709,11 +709,13 @@ export interface SqlTypes {
     params: {
       company_id: number | string | bigint | null;
       calls: string | object | null;
+      decisions: string | object | null;
       waits: boolean | null;
       dials: string | object | null;
       slots: string | object | null;
       events: string | object | null;
       bases: string | object | null;
+      payments: string | object | null;
     };
     row: {
       index: number;
@@ -1662,10 +1664,12 @@ export interface SqlTypes {
     params: {
       company_id: number | string | bigint | null;
       calls: string | object | null;
+      decisions: string | object | null;
       dials: string | object | null;
       slots: string | object | null;
       events: string | object | null;
       bases: string | object | null;
+      payments: string | object | null;
     };
     row: {
       outcome: string;

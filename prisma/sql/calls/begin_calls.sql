@@ -6,23 +6,26 @@
 --   hold_gone: the reservation that it would take over has expired, or another call was first.
 -- Of a call that is not begun, nothing is written.
 --
--- `new_calls` has an object for each call: when it begins (at), its columns, its decision, and
--- `usages`, the argument of reserve_locked_caps(). A call that takes over a reservation (hold_id)
--- has no usages; its `caps` is the JSON that the decision stores. `payments` are of buyers that pay
--- for being dialed, each with the arguments of settle_call(); an error (TL002) if they assume other
--- payments for the caller. The other lists name a call by its `index`. `waits`: for another
--- transaction that begins the same call; else that is an error (unique_violation).
+-- `new_calls` has an object for each call: when it begins (at), its columns, and `usages`, the
+-- argument of reserve_locked_caps(). The other lists name a call by its `index`: `decisions` with
+-- the `caps` that they store of a call that takes over a reservation (hold_id) and so has no usages;
+-- `payments` of buyers that pay for being dialed, each with the arguments of settle_call(): an error
+-- (TL002) if they assume other payments for the caller. They are lists of their own because a list
+-- is read as a whole wherever a part of it is. `waits`: for another transaction that begins the same
+-- call; else that is an error (unique_violation).
 --
 -- Locks: the ids that carriers give to calls, reservations, caps (lock_caps), then the counts of
 -- calls, where nobody waits for another; callers and leads, by number, where buyers pay.
 CREATE OR REPLACE FUNCTION begin_calls(
   company bigint,
   new_calls json,
+  decisions json,
   waits boolean,
   dials json,
   slots json,
   events json,
-  bases json
+  bases json,
+  payments json
 ) RETURNS TABLE (index integer, outcome text, id bigint, refused json) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -88,13 +91,9 @@ BEGIN
     CROSS JOIN json_to_recordset(x.usages) AS u(limit_id bigint)
     WHERE x.index <> ALL (left_out)
   );
-  FOR paying IN
-    SELECT x.payments
-    FROM json_to_recordset(new_calls) AS x(index integer, payments json)
-    WHERE x.payments IS NOT NULL AND x.index <> ALL (left_out)
-  LOOP
-    limit_ids := limit_ids || list_caps_of_payments(company, paying.payments);
-  END LOOP;
+  IF json_array_length(payments) > 0 THEN
+    limit_ids := limit_ids || list_caps_of_payments(company, payments);
+  END IF;
   PERFORM lock_caps(company, limit_ids);
   -- Another process may have begun a call in the next hour already, and ended the windows of this
   -- one: a call that comes a little late is one of that hour.
@@ -103,15 +102,14 @@ BEGIN
     WHERE l.company_id = company AND l.id = ANY (limit_ids);
   FOR wanting IN
     SELECT *
-    FROM json_to_recordset(new_calls) AS x(
-      index integer, at timestamptz, usages json, caps text
-    )
+    FROM json_to_recordset(new_calls) AS x(index integer, at timestamptz, usages json)
     WHERE x.index <> ALL (left_out)
     ORDER BY x.index
   LOOP
     IF hour_began BETWEEN wanting.at AND wanting.at + interval '1 minute' THEN
       wanting.at := hour_began;
     END IF;
+    caps := NULL;
     IF json_array_length(wanting.usages) > 0 THEN
       SELECT r.refused, r.caps INTO full_caps, caps
         FROM reserve_locked_caps(company, wanting.at, wanting.usages) r;
@@ -119,12 +117,11 @@ BEGIN
         RETURN QUERY SELECT wanting.index, 'full', NULL::bigint, full_caps;
         CONTINUE;
       END IF;
-      wanting.caps := caps::text;
     END IF;
     indexes := indexes || wanting.index;
     ids := ids || nextval('calls_id_seq');
     times := times || wanting.at;
-    caps_before := caps_before || wanting.caps;
+    caps_before := caps_before || caps::text;
   END LOOP;
   IF cardinality(ids) = 0 THEN
     RETURN;
@@ -187,9 +184,10 @@ BEGIN
     ) ON x.index = b.index;
 
   INSERT INTO call_decisions (company_id, call_id, round, created_at, decision)
-    SELECT company, b.id, 1, b.at, (x.decision || b.caps || '}')::json
+    SELECT company, b.id, 1, b.at, (x.decision || coalesce(b.caps, x.caps) || '}')::json
     FROM unnest(indexes, ids, times, caps_before) AS b(index, id, at, caps)
-    JOIN json_to_recordset(new_calls) AS x(index integer, decision text) ON x.index = b.index;
+    JOIN json_to_recordset(decisions) AS x(index integer, decision text, caps text)
+      ON x.index = b.index;
 
   INSERT INTO call_events (company_id, created_at, call_id, event, message, buyer_id, details)
     SELECT company, b.at, b.id, x.event, x.message, x.buyer_id, x.details
@@ -229,12 +227,10 @@ BEGIN
     ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = k.n + excluded.n;
   FOR paying IN
     SELECT b.id, b.at, p.payment
-    FROM unnest(indexes, ids, times) AS b(index, id, at)
-    JOIN json_to_recordset(new_calls) AS x(
-      index integer, caller_number bigint, offer_id bigint, payments json
-    ) ON x.index = b.index
-    CROSS JOIN json_array_elements(x.payments) WITH ORDINALITY AS p(payment, n)
-    ORDER BY x.caller_number, x.offer_id, b.id, p.n
+    FROM json_array_elements(payments) WITH ORDINALITY AS p(payment, n)
+    JOIN unnest(indexes, ids, times) AS b(index, id, at)
+      ON b.index = (p.payment->>'index')::integer
+    ORDER BY (p.payment->>'caller_number')::bigint, b.id, p.n
   LOOP
     PERFORM pay_at_dial(company, paying.id, paying.at, paying.payment);
   END LOOP;
@@ -249,10 +245,12 @@ END $$;
 CREATE OR REPLACE FUNCTION try_begin_call(
   company bigint,
   new_calls json,
+  decisions json,
   dials json,
   slots json,
   events json,
   bases json,
+  payments json,
   OUT index integer,
   OUT outcome text,
   OUT id bigint,
@@ -263,7 +261,9 @@ DECLARE
   detail text;
 BEGIN
   SELECT r.index, r.outcome, r.id, r.refused INTO index, outcome, id, refused
-    FROM begin_calls(company, new_calls, true, dials, slots, events, bases) r;
+    FROM begin_calls(
+      company, new_calls, decisions, true, dials, slots, events, bases, payments
+    ) r;
   IF outcome <> 'begun' THEN
     RAISE EXCEPTION 'the call is not begun' USING ERRCODE = 'TL001';
   END IF;

@@ -137,6 +137,12 @@ const toStartParams = (starts: readonly StartCall[]) => {
   const rounds = starts.map(({ round }) => round);
   return {
     calls: JSON.stringify(starts.map(toNewCallRow)),
+    decisions: toIndexedJson(rounds, ({ decision }) => [
+      { decision: withoutCaps(decision), caps: JSON.stringify(decision.caps) },
+    ]),
+    payments: toIndexedJson(starts, ({ payments, round: { now }, call: { caller_number } }) =>
+      toPaymentRows(payments, now).map((payment) => ({ ...payment, caller_number })),
+    ),
     slots: toIndexedJson(rounds, ({ slots, lease_until }) =>
       slots.map((slot) => ({ ...slot, lease_until })),
     ),
@@ -144,18 +150,15 @@ const toStartParams = (starts: readonly StartCall[]) => {
   };
 };
 
-function toNewCallRow({ call, round, usages, hold_id, payments }: StartCall, index: number) {
-  const { now, set, decision } = round;
-  return {
-    ...call,
-    ...set,
-    ...{ index, at: now, hold_id },
-    ...(payments.length > 0 && { payments: toPaymentRows(payments, now) }),
-    usages: toUsageRows(usages),
-    decision: withoutCaps(decision),
-    caps: JSON.stringify(decision.caps),
-  };
-}
+const toNewCallRow = (
+  { call, round: { now, set }, usages, hold_id }: StartCall,
+  index: number,
+) => ({
+  ...call,
+  ...set,
+  ...{ index, at: now, hold_id },
+  usages: toUsageRows(usages),
+});
 
 const toPaymentRows = (payments: readonly Settlement[], now: Date) =>
   payments.map((payment) => ({
@@ -236,12 +239,12 @@ function toBidColumns(bids: Round['bids'], { buyer_id }: DialBuyer) {
   return bid && { bid: bid.amount, bid_duration: bid.duration };
 }
 
-const toIndexedJson = (
-  rounds: readonly Round[],
-  listRows: (round: Round) => readonly object[],
+const toIndexedJson = <Item>(
+  items: readonly Item[],
+  listRows: (item: Item) => readonly object[],
 ): string =>
   JSON.stringify(
-    rounds.flatMap((round, index) => listRows(round).map((row, n) => ({ ...row, index, n }))),
+    items.flatMap((item, index) => listRows(item).map((row, n) => ({ ...row, index, n }))),
   );
 
 /** Only bases that the database may not have yet. */
