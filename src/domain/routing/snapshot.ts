@@ -250,7 +250,10 @@ const basisBySnapshot = new WeakMap<OfferSnapshot, Basis>();
 function getBasis(snapshot: OfferSnapshot, plain: readonly Candidate[]): Basis {
   const basis = buildBasis(plain);
   const cachedBasis = basisBySnapshot.get(snapshot);
-  if (cachedBasis?.hash === basis.hash) return cachedBasis;
+  if (cachedBasis?.hash === basis.hash) {
+    cachedBasis.plain = basis.plain;
+    return cachedBasis;
+  }
   basisBySnapshot.set(snapshot, basis);
   return basis;
 }

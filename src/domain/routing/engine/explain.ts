@@ -148,6 +148,11 @@ export interface Basis {
   hash: string;
   text: string;
   rows: readonly BasisRow[];
+  /**
+   * Candidates that differ from their row for no call, by index: to know one by its identity is
+   * faster than to compare it. Null for members of groups that ring at once, whose row depends.
+   */
+  plain: readonly (Candidate | null)[];
   /** Set once the basis is in the database. */
   is_stored: boolean;
 }
@@ -171,7 +176,10 @@ export function buildBasis(candidates: readonly Candidate[]): Basis {
   };
   const text = JSON.stringify(storedBasis);
   const hash = createHash('sha256').update(text).digest('base64url');
-  return { hash, text, rows, is_stored: false };
+  const plain = candidates.map((candidate) =>
+    ringsAtOnce(bestGroup(candidate)) ? null : candidate,
+  );
+  return { hash, text, rows, plain, is_stored: false };
 }
 
 function encodeRuns<Value>(values: readonly Value[]): Runs<Value> {
@@ -225,10 +233,11 @@ export interface StoredDecision extends Omit<Verdict, 'bids'> {
 export function packDecision(
   verdict: Verdict,
   { candidates, faults, ringing }: Evaluation,
-  basis: Pick<Basis, 'hash' | 'rows'>,
+  basis: Pick<Basis, 'hash' | 'rows' | 'plain'>,
 ): StoredDecision {
   const differences: StoredDifference[] = [];
   for (let index = 0; index < candidates.length; index++) {
+    if (basis.plain[index] === candidates[index]) continue;
     const isPassedOver = faults[index] !== undefined;
     const difference = findDifference(candidates[index]!, basis.rows[index], isPassedOver);
     if (difference) differences.push(difference);
