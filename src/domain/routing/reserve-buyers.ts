@@ -72,7 +72,11 @@ export type TakeOutcome<T> = { kind: 'done'; result: T } | NoRoom;
  * left out, and the rest is routed again with the same draws.
  */
 export async function chooseBuyers<T>(
-  { candidates, caps }: Pick<RoutingContext, 'candidates' | 'caps'>,
+  {
+    candidates,
+    caps,
+    basis,
+  }: Pick<RoutingContext, 'candidates' | 'caps'> & Partial<Pick<RoutingContext, 'basis'>>,
   {
     findRequiredCheck,
     findRequiredBids,
@@ -85,7 +89,7 @@ export async function chooseBuyers<T>(
   let facts: RouteFacts = initialFacts;
   for (let tries = 0; tries <= MAX_EXTRA_ATTEMPTS + candidates.length; tries++) {
     const current = applyFailures(candidates, failures);
-    const evaluation = evaluate(current, facts);
+    const evaluation = evaluate(current, facts, basis?.open);
     const bidsRequired = findRequiredBids?.(evaluation);
     if (bidsRequired) return bidsRequired;
     const first = pickFirst(evaluation);

@@ -9,6 +9,7 @@ import { CapCache, type CapRead, type OwnerState } from '../caps/cap-cache';
 import { loadBidders, type Bidder } from './bids';
 import { isBidder } from './engine/bids';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
+import { listOpenCandidates } from './engine/evaluate';
 import { buildBasis, type Basis } from './engine/explain';
 import {
   BUYER_SNAPSHOT,
@@ -232,7 +233,7 @@ function buildOfferState(snapshot: OfferSnapshot, caps: CapCache, now: Date): Of
   const plain = buildPlainCandidates(snapshot, now);
   const state: OfferState = {
     current: plain,
-    basis: getBasis(snapshot, plain),
+    basis: getBasis(snapshot, plain, now),
     indexByBuyerId: new Map(plain.map(({ id }, index) => [id, index])),
     groups: new Map(snapshot.groups.map(({ limit_id, group }) => [limit_id, group])),
   };
@@ -247,11 +248,12 @@ const listLimitIds = ({ indexByLimitId, groups }: OfferSnapshot): number[] => [
 
 /** Minutes usually share one basis. */
 const basisBySnapshot = new WeakMap<OfferSnapshot, Basis>();
-function getBasis(snapshot: OfferSnapshot, plain: readonly Candidate[]): Basis {
-  const basis = buildBasis(plain);
+function getBasis(snapshot: OfferSnapshot, plain: readonly Candidate[], now: Date): Basis {
+  const basis = { ...buildBasis(plain), open: listOpenCandidates(plain, now) };
   const cachedBasis = basisBySnapshot.get(snapshot);
   if (cachedBasis?.hash === basis.hash) {
     cachedBasis.plain = basis.plain;
+    cachedBasis.open = basis.open;
     return cachedBasis;
   }
   basisBySnapshot.set(snapshot, basis);

@@ -175,7 +175,7 @@ function suppressedFault({ suppressed_by }: Candidate): Fault {
 /** Candidates share filter lists, and keep them from one call to the next. */
 const compiled = new WeakMap<readonly string[], ReturnType<typeof compileFilter>[]>();
 
-function filterFault(
+export function filterFault(
   filters: Candidate['record_token_filter_list'],
   tokens: TokenSource,
 ): Fault | undefined {

@@ -1,6 +1,7 @@
 import { bestGroup, findTier, ringsAtOnce, type Candidate, type CandidateGroup } from './candidate';
 import { compareDrawn, drawBy, toDrawKey } from './draw';
-import { eligibilityCheck, type Facts } from './eligibility';
+import { isBidder } from './bids';
+import { eligibilityCheck, filterFault, type Facts } from './eligibility';
 import type { Fault } from './reasons';
 import type { SourceCaps } from './source';
 
@@ -32,18 +33,73 @@ export interface Evaluation {
   ringing: readonly RingingGroup[];
 }
 
-/** Finds the candidates that can take a call, and the first reason against each other one. Pure. */
-export function evaluate(candidates: readonly Candidate[], facts: RouteFacts): Evaluation {
+/**
+ * Candidates of an offer within a minute that are dialed one at a time, and that only their filters
+ * can keep from a usual call, by index. They are known by their identity: one that a call or its caller changes is a copy. To look
+ * into ten thousand objects takes longer than to decide.
+ */
+export interface OpenCandidates {
+  candidates: readonly (Candidate | null)[];
+  /** Distinct lists of filters; `list_indexes` has that of each candidate. */
+  lists: readonly Candidate['record_token_filter_list'][];
+  list_indexes: Uint32Array;
+}
+
+const NO_FILTERS: Candidate['record_token_filter_list'] = [];
+
+/** Pure. */
+export function listOpenCandidates(candidates: readonly Candidate[], now: Date): OpenCandidates {
+  const indexes = new Map<Candidate['record_token_filter_list'], number>();
+  const listIndexes = Uint32Array.from(candidates, ({ record_token_filter_list: list }) => {
+    if (!indexes.has(list)) indexes.set(list, indexes.size);
+    return indexes.get(list)!;
+  });
+  const findFault = eligibilityCheck({ now, tokens: () => undefined });
+  const isOpen = (candidate: Candidate): boolean =>
+    !isBidder(candidate) &&
+    !ringsAtOnce(bestGroup(candidate)) &&
+    findFault({ ...candidate, record_token_filter_list: NO_FILTERS }) === undefined;
+  return {
+    candidates: candidates.map((candidate) => (isOpen(candidate) ? candidate : null)),
+    lists: [...indexes.keys()],
+    list_indexes: listIndexes,
+  };
+}
+
+/** True when only filters, caps and the caller's number can exclude a buyer from the call. */
+const isUsual = (facts: RouteFacts): boolean =>
+  facts.refused === undefined &&
+  facts.only_buyer_id === undefined &&
+  !facts.tried?.size &&
+  !facts.reserved &&
+  !facts.source_buyers &&
+  facts.can_whisper !== false &&
+  !facts.vetoed?.size &&
+  !facts.pays_again_at?.size &&
+  !facts.spacing_seconds;
+
+/**
+ * Finds the candidates that can take a call, and the first reason against each other one. With
+ * `open`, of which `candidates` are the present state, it gives the same result sooner. Pure.
+ */
+export function evaluate(
+  candidates: readonly Candidate[],
+  facts: RouteFacts,
+  open?: OpenCandidates,
+): Evaluation {
   const findFault = eligibilityCheck(facts);
+  const unmet =
+    open && isUsual(facts) ? open.lists.map((list) => filterFault(list, facts.tokens)) : undefined;
   const faults: (Fault | undefined)[] = [];
   const single: Candidate[] = [];
   const ringing = new Map<number, { group: CandidateGroup; indexes: number[] }>();
   for (let index = 0; index < candidates.length; index++) {
     const buyer = candidates[index]!;
-    const fault = findFault(buyer);
+    const isOpen = unmet !== undefined && open!.candidates[index] === buyer;
+    const fault = isOpen ? unmet[open!.list_indexes[index]!] : findFault(buyer);
     faults.push(fault);
     if (fault) continue;
-    const group = bestGroup(buyer);
+    const group = isOpen ? null : bestGroup(buyer);
     if (!ringsAtOnce(group)) single.push(buyer);
     else if (ringing.has(group.id)) ringing.get(group.id)!.indexes.push(index);
     else ringing.set(group.id, { group, indexes: [index] });

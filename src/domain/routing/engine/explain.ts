@@ -3,7 +3,7 @@ import type { OwnedCap } from '../../caps/caps';
 import type { DecidedBid } from './bids';
 import { bestGroup, findTier, ringsAtOnce, type Candidate } from './candidate';
 import { toDrawKey } from './draw';
-import type { Evaluation } from './evaluate';
+import type { Evaluation, OpenCandidates } from './evaluate';
 import { orderChoices, sortChoices, type ChoiceToOrder } from './order';
 import type { Fault, Reason } from './reasons';
 
@@ -153,6 +153,8 @@ export interface Basis {
    * faster than to compare it. Null for members of groups that ring at once, whose row depends.
    */
   plain: readonly (Candidate | null)[];
+  /** As they are within the present minute. */
+  open?: OpenCandidates;
   /** Set once the basis is in the database. */
   is_stored: boolean;
 }

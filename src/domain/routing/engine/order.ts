@@ -33,16 +33,21 @@ export interface Choice extends FirstChoice, ChoiceToOrder {
 /** Picks the choice to try first; undefined when no buyer can take the call. Pure. */
 export function pickFirst({ single, ringing, facts }: Evaluation): FirstChoice | undefined {
   const draw = drawBy(facts.seed);
-  let first: (Drawn & { buyer: Candidate }) | undefined;
+  const best: Drawn = { tier: Infinity, key: Infinity, draw: Infinity };
+  // One object for all: a call may have ten thousand buyers.
+  const drawn: Drawn = { ...best };
+  let first: Candidate | undefined;
   for (const buyer of single) {
     if (buyer.id === facts.first_buyer_id) return toSingleChoice(buyer);
-    const tier = findTier(buyer);
-    if (first && tier > first.tier) continue;
-    const key = toDrawKey(buyer, null);
-    const drawn = { buyer, tier, key, draw: draw(key, buyer.weight) };
-    if (!first || compareDrawn(drawn, first) < 0) first = drawn;
+    drawn.tier = findTier(buyer);
+    if (drawn.tier > best.tier) continue;
+    drawn.key = toDrawKey(buyer, null);
+    drawn.draw = draw(drawn.key, buyer.weight);
+    if (first && compareDrawn(drawn, best) >= 0) continue;
+    Object.assign(best, drawn);
+    first = buyer;
   }
-  const choices = first ? [toSingleChoice(first.buyer)] : [];
+  const choices = first ? [toSingleChoice(first)] : [];
   return ringing.length === 0
     ? choices[0]
     : sortChoices([...choices, ...ringing.map(toGroupChoice)], facts)[0];

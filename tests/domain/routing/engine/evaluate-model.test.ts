@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import type { UsedUpCap } from '../../../../src/domain/caps/caps';
 import type { Candidate, CandidateGroup } from '../../../../src/domain/routing/engine/candidate';
 import { drawBy } from '../../../../src/domain/routing/engine/draw';
-import { evaluate, type RouteFacts } from '../../../../src/domain/routing/engine/evaluate';
+import {
+  evaluate,
+  listOpenCandidates,
+  type RouteFacts,
+} from '../../../../src/domain/routing/engine/evaluate';
 import {
   buildBasis,
   buildDecision,
@@ -296,6 +300,8 @@ test('a call gets the choices of a plain model, in its order, and its reasons', 
     const expected = routePlainly(world, candidates, facts);
     const evaluation = evaluate(candidates, facts);
     expect(evaluation.faults.map((fault) => fault?.reason)).toEqual(expected.reasons);
+    const open = listOpenCandidates(candidates, facts.now);
+    expect(evaluate(candidates, facts, open)).toEqual(evaluation);
     expect(orderChoices(evaluation)).toEqual(expected.choices);
     const [first] = expected.choices;
     const picked = pickFirst(evaluation);
