@@ -108,6 +108,16 @@ const plain = { rules: { 'attribute-of': attributeOf, comments: plainComments } 
 /** Destructured with a default, carriers' fields and settings keep their names. */
 const NAMES_OF_PARAMETERS = ['camelCase', 'PascalCase', 'UPPER_CASE'];
 
+/** Parts of one statement run in no order; what needs one is a procedure in prisma/sql/. */
+const FORCED_ORDER = [
+  {
+    selector:
+      'TaggedTemplateExpression[tag.name="sql"] > TemplateLiteral > ' +
+      'TemplateElement[value.raw=/\\b\\w+\\.n >= 0|count\\(\\*\\) >= 0/]',
+    message: 'No count forces the order of parts: write a procedure, statement after statement.',
+  },
+];
+
 /** Backslashes in templates: in `sql` each stands for itself, and elsewhere in String.raw. */
 const BACKSLASHES = [
   {
@@ -208,7 +218,7 @@ module.exports = tseslint.config(
       'max-lines-per-function': ['error', { max: 70, skipComments: true }],
       // A pattern whose backslash is lost matches something else, and nothing says so.
       'no-useless-escape': 'error',
-      'no-restricted-syntax': ['error', ...BACKSLASHES],
+      'no-restricted-syntax': ['error', ...FORCED_ORDER, ...BACKSLASHES],
     },
   },
   {
@@ -218,6 +228,7 @@ module.exports = tseslint.config(
     rules: {
       'no-restricted-syntax': [
         'error',
+        ...FORCED_ORDER,
         ...BACKSLASHES,
         ...['Literal[value=SQL]', 'TemplateElement[value.raw=SQL]'].map((selector) => ({
           selector: selector.replace(
