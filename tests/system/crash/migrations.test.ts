@@ -5,6 +5,7 @@ import { readCatalog, type Item } from '../../../scripts/catalog';
 import { migrate, migrationNames } from '../../../src/data/postgres/migrate';
 import { withClient } from '../../../src/data/postgres/with-client';
 import { eventually } from '../../support/engine-process';
+import { setLockWait } from '../../support/lock-wait';
 import { TYPESCRIPT } from '../../support/process';
 import { emptyDatabase, freshDatabase } from '../../support/world';
 
@@ -15,7 +16,14 @@ import { emptyDatabase, freshDatabase } from '../../support/world';
 const withConnection = <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> =>
   withClient(new Client({ connectionString: url }), work);
 const sortItems = (items: Item[]) => items.map((item) => JSON.stringify(item)).sort();
-const loadCatalog = async (url: string) => sortItems(await withConnection(url, readCatalog));
+/** As this build makes it: tests wait longer for locks. */
+const loadCatalog = async (url: string) =>
+  sortItems(
+    await withConnection(url, async (client) => {
+      await setLockWait((text) => client.query(text), '2s');
+      return readCatalog(client);
+    }),
+  );
 
 /** The table of migrations, before any has been applied. */
 const MIGRATIONS_TABLE = `CREATE TABLE _prisma_migrations (
