@@ -8,11 +8,11 @@
 --
 -- `new_calls` has an object for each call: when it begins (at), its columns, and `usages`, the
 -- argument of reserve_locked_caps(). The other lists name a call by its `index`: `decisions` with
--- the `caps` that they store of a call that takes over a reservation (hold_id) and so has no usages;
--- `payments` of buyers that pay for being dialed, each with the arguments of settle_call(): an error
--- (TL002) if they assume other payments for the caller. They are lists of their own because a list
--- is read as a whole wherever a part of it is. `waits`: for another transaction that begins the same
--- call; else that is an error (unique_violation).
+-- the `caps` that they store of a call that takes over a reservation (hold_id) and so has no
+-- usages; `payments` of buyers that pay for being dialed, each with the arguments of settle_call():
+-- an error (TL002) if they assume other payments for the caller. They are lists of their own because
+-- a list is read as a whole wherever a part of it is. `waits`: for another transaction that begins
+-- the same call; else that is an error (unique_violation).
 --
 -- Locks: the ids that carriers give to calls, reservations, caps (lock_caps), then the counts of
 -- calls, where nobody waits for another; callers and leads, by number, where buyers pay.
@@ -91,9 +91,7 @@ BEGIN
     CROSS JOIN json_to_recordset(x.usages) AS u(limit_id bigint)
     WHERE x.index <> ALL (left_out)
   );
-  IF json_array_length(payments) > 0 THEN
-    limit_ids := limit_ids || list_caps_of_payments(company, payments);
-  END IF;
+  limit_ids := limit_ids || list_caps_of_payments(company, payments);
   PERFORM lock_caps(company, limit_ids);
   -- Another process may have begun a call in the next hour already, and ended the windows of this
   -- one: a call that comes a little late is one of that hour.
@@ -240,8 +238,8 @@ END $$;
 
 -- Begins one call in an open transaction. If it is not begun, no lock is kept: the block is a
 -- transaction of its own within the open one, and variables keep their values when it fails. Of a
--- call that buyers pay for, `outcome` may be 'paid_otherwise', with the payments in `paid`. It waits
--- two seconds for a lock: a caller who hears nothing for longer hangs up (lock_not_available).
+-- call that buyers pay for, `outcome` may be 'paid_otherwise', with the payments in `paid`. It
+-- waits two seconds for a lock (lock_not_available): a caller who hears nothing hangs up.
 CREATE OR REPLACE FUNCTION try_begin_call(
   company bigint,
   new_calls json,

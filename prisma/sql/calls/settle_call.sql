@@ -122,8 +122,8 @@ BEGIN
   outcome := 'written';
 END $$;
 
--- Settles a call that begins to ring, by a buyer that pays for being dialed. Raises TL002 if payments
--- for the caller are not those that the amounts assume; its detail has them with the buyer.
+-- Settles a call that begins to ring, by a buyer that pays for being dialed. Raises TL002 if
+-- payments for the caller are not those that the amounts assume; its detail has them with the buyer.
 CREATE OR REPLACE FUNCTION pay_at_dial(
   company bigint, the_call bigint, at timestamptz, payment json
 ) RETURNS void LANGUAGE plpgsql AS $$
@@ -142,12 +142,15 @@ BEGIN
   END IF;
 END $$;
 
--- The rows of caps that payments at the dial change.
+-- The rows of caps that payments at the dial change. Few calls have any.
 CREATE OR REPLACE FUNCTION list_caps_of_payments(company bigint, payments json) RETURNS bigint[]
 LANGUAGE plpgsql AS $$
 DECLARE
   owners json;
 BEGIN
+  IF json_array_length(payments) = 0 THEN
+    RETURN '{}';
+  END IF;
   SELECT json_agg(u.usage) INTO owners
     FROM json_array_elements(payments) AS p(payment)
     CROSS JOIN json_array_elements(p.payment->'dollars'->'usages') AS u(usage);

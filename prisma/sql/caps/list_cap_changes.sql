@@ -1,7 +1,7 @@
 -- What a call changes of rows of caps, as change_caps() takes it; null for nothing. `released` has
--- what the call no longer holds (list_released_slots), `usages` what owners have used, each row of a
--- buyer with its group or of a traffic source, and `entries` what the ledger charges buyers: whether
--- a buyer is prepaid is known once its row is locked.
+-- what the call no longer holds (list_released_slots), `usages` what owners have used, each row of
+-- a buyer with its group or of a traffic source, and `entries` what the ledger charges buyers:
+-- whether a buyer is prepaid is known once its row is locked.
 CREATE OR REPLACE FUNCTION list_cap_changes(
   company bigint, released json, usages json, entries json
 ) RETURNS json LANGUAGE plpgsql AS $$
@@ -38,10 +38,7 @@ BEGIN
         )
         JOIN call_limits l
           ON l.company_id = company
-          AND (
-            l.buyer_id = u.buyer_id OR l.buyer_group_id = u.buyer_group_id
-            OR l.traffic_source_id = u.traffic_source_id AND has_limit(l)
-          )
+          AND counts_for(l, u.buyer_id, u.buyer_group_id, u.traffic_source_id)
         UNION ALL
         SELECT l.id, 0, 0, 0, 0, -e.amount, 0, 0, 0, 0
         FROM json_to_recordset(entries) AS e(buyer_id bigint, amount numeric)

@@ -52,10 +52,7 @@ BEGIN
           conversions integer, revenue numeric, earned_revenue numeric
         )
         WHERE x.at >= w.began
-          AND (
-            x.buyer_id = k.buyer_id OR x.buyer_group_id = k.buyer_group_id
-            OR x.traffic_source_id = k.traffic_source_id
-          )
+          AND counts_for(k, x.buyer_id, x.buyer_group_id, x.traffic_source_id)
       ) t
       WHERE k.company_id = company AND k.id = ANY (limit_ids)
       GROUP BY k.id
