@@ -100,11 +100,7 @@ module.exports = {
       from: { path: '^src/([^/]+/[^/]+)/' },
       to: {
         path: '^src/[^/]+/[^/]+/queries/',
-        pathNot: [
-          '^src/$1/',
-          '^src/domain/(caps|money)/queries/',
-          '^src/domain/leads/queries/record-leads',
-        ],
+        pathNot: ['^src/$1/', '^src/domain/(caps|money)/queries/'],
       },
     },
     {

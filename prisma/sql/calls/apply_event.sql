@@ -5,7 +5,8 @@
 --
 -- `progress` has new values of the call, each null or absent where nothing changes. The slots that
 -- none of `open_buyers` and `open_groups` needs any more are given back, that of the source at the
--- end; `tokens` are added to those of the call and its lead. `dollars` is that of settle_call(): what the buyer that has the call uses and pays.
+-- end; `tokens` are added to those of the call and its lead. `dollars` is that of settle_call():
+-- what the buyer that has the call uses and pays.
 --
 -- Locks: the call, all caps that change (lock_caps), the caller of the offer (was_source_paid), the
 -- lead.

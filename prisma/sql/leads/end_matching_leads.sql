@@ -1,5 +1,5 @@
--- Ends the leads of a number at an offer, or with `in_schedule` in a schedule, for a submission that
--- then makes a new one: deletes all of them (`deletes`), or expires the live one.
+-- Ends the leads of a number at an offer, or with `in_schedule` in a schedule, for a submission
+-- that then makes a new one: deletes all of them (`deletes`), or expires the live one.
 --
 -- Locks: the number there (an advisory lock, which 4114 separates from others), so that no other
 -- submission ends its leads before the transaction is over; then leads, each before its callbacks.

@@ -61,7 +61,8 @@ export interface RecordForm {
 /**
  * Creates the lead of a submission or updates the live lead of its number: however many submissions
  * run in parallel, one lead is live. Submissions that arrive together for one offer or schedule are
- * written by one statement. Undefined when the submission changes nothing (prisma/sql/leads/submit_leads.sql).
+ * written by one statement (prisma/sql/leads/submit_leads.sql). Undefined when the submission
+ * changes nothing.
  */
 export async function writeSubmission(
   db: Db,

@@ -262,9 +262,9 @@ interface RecordKey {
   id: string | null;
 }
 
-export const recordKey = ({ company_id, id }: RecordKey): string => `${company_id}/${id}`;
+const recordKey = ({ company_id, id }: RecordKey): string => `${company_id}/${id}`;
 
-export async function loadSchedules(
+async function loadSchedules(
   sql: Sql,
   keys: readonly RecordKey[],
 ): Promise<Map<string, ScheduleRow>> {
@@ -326,7 +326,7 @@ export interface ContactRestrictions {
 }
 
 /** Returned by the id of the lead. */
-export async function loadContactRestrictions(
+async function loadContactRestrictions(
   sql: Sql,
   leads: readonly (LeadKey & { offer_id: string | null; schedule_id: string | null })[],
 ): Promise<Map<string, ContactRestrictions>> {
@@ -354,7 +354,7 @@ export interface CallFacts {
 }
 
 /** Returned by the id of the lead. */
-export async function loadCallFacts(
+async function loadCallFacts(
   sql: Sql,
   leads: readonly LeadKey[],
   now: Date,

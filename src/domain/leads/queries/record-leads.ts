@@ -19,13 +19,3 @@ export const storeLeads = (rows: SqlText, log: SqlText = LOGGED): SqlText => sql
 
 const LOGGED = sql`{event}, {message}, NULL`;
 export const NOT_LOGGED = sql`NULL, NULL, NULL`;
-
-/** Records the change of a lead that a statement has written: `l AS was`, `l AS is_now`. */
-export const RECORD_CHANGE = sql`record_lead_change(x.was, x.is_now)`;
-
-/**
- * Like RECORD_CHANGE, for a change that may take the lead out of its schedule: `reason` is a value
- * of exit_on, or null.
- */
-export const recordExit = (reason: SqlText): SqlText =>
-  sql`record_lead_change(x.was, leave_schedule(x.is_now, ${reason}))`;

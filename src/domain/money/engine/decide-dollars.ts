@@ -56,7 +56,7 @@ const hasPaid = ({ payments }: CallMoney, { buyer_id }: Buyer): boolean =>
   payments.some((payment) => payment.buyer_id === buyer_id);
 
 /** Dollars that a user set on the call before it had a conversion. */
-export const computeSetRevenue = ({ revenue, payments }: CallMoney): number =>
+const computeSetRevenue = ({ revenue, payments }: CallMoney): number =>
   // Without rounding, 0.3 - (0.1 + 0.2) would look like an amount that a user has set.
   cents(revenue - payments.reduce((sum, payment) => sum + payment.revenue, 0));
 
@@ -111,7 +111,7 @@ function decidePurchase(
   };
 }
 
-export interface DuePayment {
+interface DuePayment {
   due: NonNullable<ReturnType<typeof computePayout>>;
   paidBefore: PaidBefore;
 }

@@ -35,8 +35,8 @@ export interface Evaluation {
 
 /**
  * Candidates of an offer within a minute that are dialed one at a time, and that only their filters
- * can keep from a usual call, by index. They are known by their identity: one that a call or its caller changes is a copy. To look
- * into ten thousand objects takes longer than to decide.
+ * can keep from a usual call, by index. They are known by their identity: one that a call or its
+ * caller changes is a copy. To look into ten thousand objects takes longer than to decide.
  */
 export interface OpenCandidates {
   candidates: readonly (Candidate | null)[];
