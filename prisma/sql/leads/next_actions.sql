@@ -46,7 +46,7 @@ BEGIN
     WHERE x.hour IS NOT NULL
     GROUP BY x.hour
     HAVING sum(x.n) <> 0;
-  IF random() < 0.0625 THEN
+  IF FOUND AND random() < 0.0625 THEN
     PERFORM fold_next_actions(company, was || is_now);
   END IF;
   RETURN true;

@@ -7,6 +7,8 @@ CREATE OR REPLACE FUNCTION store_leads(
 DECLARE
   was leads;
   is_now leads;
+  hours_were timestamptz[] := '{}';
+  hours_are timestamptz[] := '{}';
 BEGIN
   IF new_rows IS NULL THEN
     RETURN;
@@ -24,9 +26,15 @@ BEGIN
     IF is_now.status = 'opt_out' AND was.status <> 'opt_out' THEN
       is_now := leave_schedule(is_now, 'opted_out');
     END IF;
-    PERFORM record_lead_change(was, is_now);
+    hours_were := hours_were
+      || next_action_hour(was.due_at, was.callback_at, was.next_action_at);
+    hours_are := hours_are
+      || next_action_hour(is_now.due_at, is_now.callback_at, is_now.next_action_at);
+    PERFORM announce_lead_change(was, is_now);
     RETURN NEXT is_now;
   END LOOP;
+  -- Counted together: one row for an hour, not one for each lead.
+  PERFORM count_next_actions(is_now.company_id, hours_were, hours_are);
   IF event IS NOT NULL THEN
     INSERT INTO lead_logs (company_id, created_at, lead_id, event, message, details)
       SELECT n.company_id, n.updated_at, n.id, event, message, details
