@@ -25,7 +25,7 @@ import { readMoney } from './settle';
 
 export interface Routing extends Pick<
   RoutingContext,
-  'facts' | 'sources' | 'candidates' | 'known_bids' | 'basis' | 'webhooks'
+  'facts' | 'sources' | 'candidates' | 'plain' | 'known_bids' | 'basis' | 'webhooks'
 > {
   routingFacts: RouteFacts;
   /** Answers of pre-dial webhooks so far; absent for a call about which they cannot be asked. */

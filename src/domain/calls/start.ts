@@ -120,10 +120,10 @@ async function takeOverReservation(
   call: NewCall,
   routing: RoutingOfNewCall,
 ): Promise<RoutedCall | undefined> {
-  const { facts, candidates, routingFacts } = routing;
+  const { facts, routingFacts } = routing;
   let { reservation } = routing;
   while (reservation) {
-    const chosen = buildReservedChoice(candidates, routingFacts, reservation);
+    const chosen = buildReservedChoice(routing, routingFacts, reservation);
     if (!chosen) return undefined;
     const hold = { hold_id: reservation.id, usages: [] };
     const outcome = await startRouted(db, { call, routing, chosen, ...hold });

@@ -6,6 +6,7 @@ import { SUPERSEDES_ALL, parseSnapshotMark } from '../caps/cap-cache';
 import { loadKnownBids, type KnownBids } from './bids';
 import { copyWithBids } from './engine/bids';
 import { copyCandidate, type Candidate } from './engine/candidate';
+import type { PlainCandidates } from './engine/evaluate';
 import type { Basis } from './engine/explain';
 import type { CallSource } from './engine/source';
 import { CALL_STATE, CHANGES, type BuyerLists, type CallerState } from './queries/call-state';
@@ -55,6 +56,8 @@ export interface RoutingContext {
   facts: CallFacts;
   /** In the order of the basis; stored bids are applied. */
   candidates: readonly Candidate[];
+  /** Candidates before any call changed them. */
+  plain: PlainCandidates;
   /** Absent when no buyer is a bidder. */
   known_bids?: KnownBids | undefined;
   /** The part that decisions about the offer have in common. */
@@ -108,7 +111,7 @@ async function loadContexts(
 }
 
 function buildContext(
-  { candidates, basis, snapshot, caller, offer_id }: CallState,
+  { candidates, plain, basis, snapshot, caller, offer_id }: CallState,
   knownBids: KnownBids | undefined,
 ): RoutingContext | undefined {
   const facts = buildFacts(offer_id, caller);
@@ -116,6 +119,7 @@ function buildContext(
   return {
     facts,
     candidates: knownBids ? copyWithBids(candidates, knownBids.storedBids) : candidates,
+    plain,
     known_bids: knownBids,
     basis,
     caps: snapshot,
@@ -179,6 +183,7 @@ interface CallState {
   number: number | null;
   candidates: readonly Candidate[];
   bidders: OfferSnapshot['bidders'];
+  plain: PlainCandidates;
   basis: Basis;
   snapshot: OfferSnapshot;
   caller: CallerState;
@@ -222,6 +227,7 @@ function buildCallState(
     number,
     candidates: applyChanges(offer, changed),
     bidders: snapshot.bidders,
+    plain: offer.plain,
     basis: offer.basis,
     snapshot,
     caller: callers[index]!,

@@ -75,8 +75,8 @@ export async function chooseBuyers<T>(
   {
     candidates,
     caps,
-    basis,
-  }: Pick<RoutingContext, 'candidates' | 'caps'> & Partial<Pick<RoutingContext, 'basis'>>,
+    plain,
+  }: Pick<RoutingContext, 'candidates' | 'caps'> & Partial<Pick<RoutingContext, 'plain'>>,
   {
     findRequiredCheck,
     findRequiredBids,
@@ -89,7 +89,7 @@ export async function chooseBuyers<T>(
   let facts: RouteFacts = initialFacts;
   for (let tries = 0; tries <= MAX_EXTRA_ATTEMPTS + candidates.length; tries++) {
     const current = applyFailures(candidates, failures);
-    const evaluation = evaluate(current, facts, basis?.open);
+    const evaluation = evaluate(current, facts, plain);
     const bidsRequired = findRequiredBids?.(evaluation);
     if (bidsRequired) return bidsRequired;
     const first = pickFirst(evaluation);

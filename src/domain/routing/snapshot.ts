@@ -9,7 +9,7 @@ import { CapCache, type CapRead, type OwnerState } from '../caps/cap-cache';
 import { loadBidders, type Bidder } from './bids';
 import { isBidder } from './engine/bids';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
-import { listOpenCandidates } from './engine/evaluate';
+import { listPlainCandidates, type PlainCandidates } from './engine/evaluate';
 import { buildBasis, type Basis } from './engine/explain';
 import {
   BUYER_SNAPSHOT,
@@ -221,6 +221,8 @@ function buildPlainCandidates({ buyers }: OfferSnapshot, now: Date): Candidate[]
 export interface OfferState {
   /** The candidates as last read. An array that was returned is never changed. */
   current: readonly Candidate[];
+  /** The candidates as no call has changed them. */
+  plain: PlainCandidates;
   basis: Basis;
   /** Indexes of candidates by the ids of their buyers. */
   indexByBuyerId: ReadonlyMap<number, number>;
@@ -233,7 +235,8 @@ function buildOfferState(snapshot: OfferSnapshot, caps: CapCache, now: Date): Of
   const plain = buildPlainCandidates(snapshot, now);
   const state: OfferState = {
     current: plain,
-    basis: getBasis(snapshot, plain, now),
+    plain: listPlainCandidates(plain, now),
+    basis: getBasis(snapshot, plain),
     indexByBuyerId: new Map(plain.map(({ id }, index) => [id, index])),
     groups: new Map(snapshot.groups.map(({ limit_id, group }) => [limit_id, group])),
   };
@@ -248,14 +251,10 @@ const listLimitIds = ({ indexByLimitId, groups }: OfferSnapshot): number[] => [
 
 /** Minutes usually share one basis. */
 const basisBySnapshot = new WeakMap<OfferSnapshot, Basis>();
-function getBasis(snapshot: OfferSnapshot, plain: readonly Candidate[], now: Date): Basis {
-  const basis = { ...buildBasis(plain), open: listOpenCandidates(plain, now) };
+function getBasis(snapshot: OfferSnapshot, plain: readonly Candidate[]): Basis {
+  const basis = buildBasis(plain);
   const cachedBasis = basisBySnapshot.get(snapshot);
-  if (cachedBasis?.hash === basis.hash) {
-    cachedBasis.plain = basis.plain;
-    cachedBasis.open = basis.open;
-    return cachedBasis;
-  }
+  if (cachedBasis?.hash === basis.hash) return cachedBasis;
   basisBySnapshot.set(snapshot, basis);
   return basis;
 }

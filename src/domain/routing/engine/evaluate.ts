@@ -28,27 +28,35 @@ export interface Evaluation {
   facts: RouteFacts;
   /** By the index of the candidate; undefined when it can take the call. */
   faults: readonly (Fault | undefined)[];
-  /** Buyers that can take the call and are dialed one at a time. */
-  single: readonly Candidate[];
+  /** Indexes of buyers that can take the call and are dialed one at a time. */
+  single: readonly number[];
   ringing: readonly RingingGroup[];
+  /** The candidates before any call changed them, where the offer is cached. */
+  plain?: PlainCandidates | undefined;
 }
 
 /**
- * Candidates of an offer within a minute that are dialed one at a time, and that only their filters
- * can keep from a usual call, by index. They are known by their identity: one that a call or its
- * caller changes is a copy. To look into ten thousand objects takes longer than to decide.
+ * The candidates of an offer within a minute before any call changes them, in columns by index. One
+ * that a call or its caller changes is a copy, so that an unchanged one is known by its identity: to
+ * look into ten thousand objects takes longer than to decide.
  */
-export interface OpenCandidates {
+export interface PlainCandidates {
+  /** Null for members of groups that ring at once: the group decides their order. */
   candidates: readonly (Candidate | null)[];
+  /** 1 for one that is dialed alone, and that only its filters can keep from a usual call. */
+  is_open: Uint8Array;
   /** Distinct lists of filters; `list_indexes` has that of each candidate. */
   lists: readonly Candidate['record_token_filter_list'][];
   list_indexes: Uint32Array;
+  ids: Float64Array;
+  tiers: Float64Array;
+  weights: Float64Array;
 }
 
 const NO_FILTERS: Candidate['record_token_filter_list'] = [];
 
 /** Pure. */
-export function listOpenCandidates(candidates: readonly Candidate[], now: Date): OpenCandidates {
+export function listPlainCandidates(candidates: readonly Candidate[], now: Date): PlainCandidates {
   const indexes = new Map<Candidate['record_token_filter_list'], number>();
   const listIndexes = Uint32Array.from(candidates, ({ record_token_filter_list: list }) => {
     if (!indexes.has(list)) indexes.set(list, indexes.size);
@@ -60,9 +68,15 @@ export function listOpenCandidates(candidates: readonly Candidate[], now: Date):
     !ringsAtOnce(bestGroup(candidate)) &&
     findFault({ ...candidate, record_token_filter_list: NO_FILTERS }) === undefined;
   return {
-    candidates: candidates.map((candidate) => (isOpen(candidate) ? candidate : null)),
+    candidates: candidates.map((candidate) =>
+      ringsAtOnce(bestGroup(candidate)) ? null : candidate,
+    ),
+    is_open: Uint8Array.from(candidates, (candidate) => Number(isOpen(candidate))),
     lists: [...indexes.keys()],
     list_indexes: listIndexes,
+    ids: Float64Array.from(candidates, ({ id }) => id),
+    tiers: Float64Array.from(candidates, findTier),
+    weights: Float64Array.from(candidates, ({ weight }) => weight),
   };
 }
 
@@ -80,27 +94,30 @@ const isUsual = (facts: RouteFacts): boolean =>
 
 /**
  * Finds the candidates that can take a call, and the first reason against each other one. With
- * `open`, of which `candidates` are the present state, it gives the same result sooner. Pure.
+ * `plain`, of which `candidates` are the present state, it gives the same result sooner. Pure.
  */
 export function evaluate(
   candidates: readonly Candidate[],
   facts: RouteFacts,
-  open?: OpenCandidates,
+  plain?: PlainCandidates,
 ): Evaluation {
   const findFault = eligibilityCheck(facts);
   const unmet =
-    open && isUsual(facts) ? open.lists.map((list) => filterFault(list, facts.tokens)) : undefined;
+    plain && isUsual(facts)
+      ? plain.lists.map((list) => filterFault(list, facts.tokens))
+      : undefined;
   const faults: (Fault | undefined)[] = [];
-  const single: Candidate[] = [];
+  const single: number[] = [];
   const ringing = new Map<number, { group: CandidateGroup; indexes: number[] }>();
   for (let index = 0; index < candidates.length; index++) {
     const buyer = candidates[index]!;
-    const isOpen = unmet !== undefined && open!.candidates[index] === buyer;
-    const fault = isOpen ? unmet[open!.list_indexes[index]!] : findFault(buyer);
+    const isOpen =
+      unmet !== undefined && plain!.is_open[index] === 1 && plain!.candidates[index] === buyer;
+    const fault = isOpen ? unmet[plain!.list_indexes[index]!] : findFault(buyer);
     faults.push(fault);
     if (fault) continue;
     const group = isOpen ? null : bestGroup(buyer);
-    if (!ringsAtOnce(group)) single.push(buyer);
+    if (!ringsAtOnce(group)) single.push(index);
     else if (ringing.has(group.id)) ringing.get(group.id)!.indexes.push(index);
     else ringing.set(group.id, { group, indexes: [index] });
   }
@@ -111,7 +128,7 @@ export function evaluate(
     const buyers = inOrder.map((index) => candidates[index]!).sort((a, b) => a.id - b.id);
     return { group, buyers };
   });
-  return { candidates, facts, faults, single, ringing: rung };
+  return { candidates, facts, faults, single, ringing: rung, plain };
 }
 
 /**

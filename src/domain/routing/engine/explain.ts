@@ -3,7 +3,7 @@ import type { OwnedCap } from '../../caps/caps';
 import type { DecidedBid } from './bids';
 import { bestGroup, findTier, ringsAtOnce, type Candidate } from './candidate';
 import { toDrawKey } from './draw';
-import type { Evaluation, OpenCandidates } from './evaluate';
+import type { Evaluation } from './evaluate';
 import { orderChoices, sortChoices, type ChoiceToOrder } from './order';
 import type { Fault, Reason } from './reasons';
 
@@ -148,13 +148,6 @@ export interface Basis {
   hash: string;
   text: string;
   rows: readonly BasisRow[];
-  /**
-   * Candidates that differ from their row for no call, by index: to know one by its identity is
-   * faster than to compare it. Null for members of groups that ring at once, whose row depends.
-   */
-  plain: readonly (Candidate | null)[];
-  /** As they are within the present minute. */
-  open?: OpenCandidates;
   /** Set once the basis is in the database. */
   is_stored: boolean;
 }
@@ -178,10 +171,7 @@ export function buildBasis(candidates: readonly Candidate[]): Basis {
   };
   const text = JSON.stringify(storedBasis);
   const hash = createHash('sha256').update(text).digest('base64url');
-  const plain = candidates.map((candidate) =>
-    ringsAtOnce(bestGroup(candidate)) ? null : candidate,
-  );
-  return { hash, text, rows, plain, is_stored: false };
+  return { hash, text, rows, is_stored: false };
 }
 
 function encodeRuns<Value>(values: readonly Value[]): Runs<Value> {
@@ -234,12 +224,12 @@ export interface StoredDecision extends Omit<Verdict, 'bids'> {
 /** `unpackDecision` reverses it. Pure. */
 export function packDecision(
   verdict: Verdict,
-  { candidates, faults, ringing }: Evaluation,
-  basis: Pick<Basis, 'hash' | 'rows' | 'plain'>,
+  { candidates, faults, ringing, plain }: Evaluation,
+  basis: Pick<Basis, 'hash' | 'rows'>,
 ): StoredDecision {
   const differences: StoredDifference[] = [];
   for (let index = 0; index < candidates.length; index++) {
-    if (basis.plain[index] === candidates[index]) continue;
+    if (plain?.candidates[index] === candidates[index]) continue;
     const isPassedOver = faults[index] !== undefined;
     const difference = findDifference(candidates[index]!, basis.rows[index], isPassedOver);
     if (difference) differences.push(difference);

@@ -31,31 +31,37 @@ export interface Choice extends FirstChoice, ChoiceToOrder {
 }
 
 /** Picks the choice to try first; undefined when no buyer can take the call. Pure. */
-export function pickFirst({ single, ringing, facts }: Evaluation): FirstChoice | undefined {
+export function pickFirst(evaluation: Evaluation): FirstChoice | undefined {
+  const { candidates, single, ringing, facts, plain } = evaluation;
   const draw = drawBy(facts.seed);
   const best: Drawn = { tier: Infinity, key: Infinity, draw: Infinity };
   // One object for all: a call may have ten thousand buyers.
   const drawn: Drawn = { ...best };
-  let first: Candidate | undefined;
-  for (const buyer of single) {
-    if (buyer.id === facts.first_buyer_id) return toSingleChoice(buyer);
-    drawn.tier = findTier(buyer);
+  let first: number | undefined;
+  for (const index of single) {
+    const isPlain = plain?.candidates[index] === candidates[index];
+    const id = isPlain ? plain!.ids[index]! : candidates[index]!.id;
+    if (id === facts.first_buyer_id) return toSingleChoice(candidates[index]!);
+    drawn.tier = isPlain ? plain!.tiers[index]! : findTier(candidates[index]!);
     if (drawn.tier > best.tier) continue;
-    drawn.key = toDrawKey(buyer, null);
-    drawn.draw = draw(drawn.key, buyer.weight);
-    if (first && compareDrawn(drawn, best) >= 0) continue;
+    drawn.key = toDrawKey({ id }, null);
+    drawn.draw = draw(drawn.key, isPlain ? plain!.weights[index]! : candidates[index]!.weight);
+    if (first !== undefined && compareDrawn(drawn, best) >= 0) continue;
     Object.assign(best, drawn);
-    first = buyer;
+    first = index;
   }
-  const choices = first ? [toSingleChoice(first)] : [];
+  const choices = first === undefined ? [] : [toSingleChoice(candidates[first]!)];
   return ringing.length === 0
     ? choices[0]
     : sortChoices([...choices, ...ringing.map(toGroupChoice)], facts)[0];
 }
 
 /** All choices in the order in which they are tried. Pure. */
-export const orderChoices = ({ single, ringing, facts }: Evaluation): Choice[] =>
-  sortChoices([...single.map(toSingleChoice), ...ringing.map(toGroupChoice)], facts);
+export const orderChoices = ({ candidates, single, ringing, facts }: Evaluation): Choice[] =>
+  sortChoices(
+    [...single.map((index) => toSingleChoice(candidates[index]!)), ...ringing.map(toGroupChoice)],
+    facts,
+  );
 
 const toMember = (buyer: Candidate): Member => ({ buyer, group: bestGroup(buyer) });
 

@@ -29,7 +29,7 @@ export interface ReservedChoice {
  * refuses the caller. Pure.
  */
 export function buildReservedChoice(
-  candidates: readonly Candidate[],
+  { candidates, plain }: Pick<Evaluation, 'candidates' | 'plain'>,
   facts: RouteFacts,
   reservation: ReservedChoice,
 ): ChosenBuyers | undefined {
@@ -39,6 +39,7 @@ export function buildReservedChoice(
       reserved.has(candidate.id) ? applyReservedPath(candidate, reservation) : candidate,
     ),
     { ...facts, reserved, first_buyer_id: candidates.find(({ id }) => reserved.has(id))?.id },
+    plain,
   );
   const first = pickFirst(evaluation);
   const members = first?.members.filter(({ buyer }) => reserved.has(buyer.id)) ?? [];
