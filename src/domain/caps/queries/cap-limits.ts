@@ -1,16 +1,15 @@
 import type { Schemas } from '../../../platform/contract/contract';
-import { sql, statement } from '../../../data/sql';
+import { sql, SqlText, statement } from '../../../data/sql';
+import { CAPS, METRICS } from '../caps';
 
-const LIMITS = sql`
-  concurrency_cap_limit,
-  attempt_total_limit, attempt_monthly_limit, attempt_daily_limit, attempt_hourly_limit,
-  connection_total_limit, connection_monthly_limit, connection_daily_limit,
-  connection_hourly_limit,
-  buyer_conversion_total_limit, buyer_conversion_monthly_limit, buyer_conversion_daily_limit,
-  buyer_conversion_hourly_limit,
-  revenue_total_limit, revenue_monthly_limit, revenue_daily_limit, revenue_hourly_limit,
-  earned_revenue_total_limit, earned_revenue_monthly_limit, earned_revenue_daily_limit,
-  earned_revenue_hourly_limit`;
+const LIMITS = new SqlText(['concurrency_cap_limit', ...CAPS.map(({ limit }) => limit)].join(', '));
+
+/** The hourly limits of an entry of business hours `h`, by name. */
+const HOURLY_LIMITS_OF_ENTRY = new SqlText(
+  METRICS.map((metric) => `'${metric}_hourly_limit', h.${metric}_hourly_limit`).join(', '),
+);
+
+const NO_TOTALS = new SqlText(METRICS.map((metric) => `${metric}_total_used = 0`).join(', '));
 
 export const OF_OWNER = sql`(
         buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id}
@@ -116,11 +115,7 @@ export const READ_NETWORK_HOURS = statement(
             SELECT jsonb_agg(
               jsonb_build_object(
                 'schedule', h.schedule,
-                'attempt_hourly_limit', h.attempt_hourly_limit,
-                'connection_hourly_limit', h.connection_hourly_limit,
-                'buyer_conversion_hourly_limit', h.buyer_conversion_hourly_limit,
-                'revenue_hourly_limit', h.revenue_hourly_limit,
-                'earned_revenue_hourly_limit', h.earned_revenue_hourly_limit
+                ${HOURLY_LIMITS_OF_ENTRY}
               )
               ORDER BY h.position
             )
@@ -157,11 +152,7 @@ export const RESET_TOTALS = statement(
     UPDATE call_limits
     SET
       changed_by = pg_current_xact_id(),
-      attempt_total_used = 0,
-      connection_total_used = 0,
-      buyer_conversion_total_used = 0,
-      revenue_total_used = 0,
-      earned_revenue_total_used = 0,
+      ${NO_TOTALS},
       totals_reset_at = {now}
     WHERE company_id = {company_id}
       AND ${OF_OWNER}`,

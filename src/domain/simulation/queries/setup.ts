@@ -1,8 +1,35 @@
-import type { UsedName } from '../../caps/caps';
-import { sql, statement } from '../../../data/sql';
+import { CAPS, METRICS, type Interval, type Metric, type UsedName } from '../../caps/caps';
+import { sql, SqlText, statement } from '../../../data/sql';
 import type { Limits } from '../caps';
 
 // Settings of buyers, groups and traffic sources that a candidate of routing does not have.
+
+const LIMITS = new SqlText(
+  [...CAPS.map(({ limit }) => limit), 'concurrency_cap_limit']
+    .map((limit) => `'${limit}', l.${limit}`)
+    .join(',\n'),
+);
+
+const HOURLY_LIMITS = new SqlText(
+  METRICS.map((metric) => `'${metric}_hourly_limit', x.${metric}_hourly_limit`).join(',\n'),
+);
+
+/** Columns of `owners`: when its present windows began. */
+const WINDOWS: Record<Interval, string> = {
+  total: 'l.ever',
+  monthly: 'l.month',
+  daily: 'l.day',
+  hourly: 'l.hour',
+};
+
+const toUse = (metric: Metric): string => (metric === 'attempt' ? 'own.attempt' : `u.${metric}`);
+
+const USED = new SqlText(
+  CAPS.map(
+    ({ metric, interval, used }) =>
+      `'${used}', sum(${toUse(metric)}) FILTER (WHERE u.at >= ${WINDOWS[interval]})`,
+  ).join(',\n'),
+);
 
 /**
  * A buyer has `buyer_id`, a group `buyer_group_id`, a traffic source `traffic_source_id`. Caps
@@ -113,72 +140,9 @@ export const CAPS_AND_USE = statement(
       l.buyer_group_id::float8 AS buyer_group_id,
       l.traffic_source_id::float8 AS traffic_source_id,
       l.zone,
-      json_strip_nulls(json_build_object(
-        'attempt_total_limit', l.attempt_total_limit,
-        'buyer_conversion_total_limit', l.buyer_conversion_total_limit,
-        'connection_total_limit', l.connection_total_limit,
-        'earned_revenue_total_limit', l.earned_revenue_total_limit,
-        'revenue_total_limit', l.revenue_total_limit,
-        'attempt_monthly_limit', l.attempt_monthly_limit,
-        'buyer_conversion_monthly_limit', l.buyer_conversion_monthly_limit,
-        'connection_monthly_limit', l.connection_monthly_limit,
-        'earned_revenue_monthly_limit', l.earned_revenue_monthly_limit,
-        'revenue_monthly_limit', l.revenue_monthly_limit,
-        'attempt_daily_limit', l.attempt_daily_limit,
-        'buyer_conversion_daily_limit', l.buyer_conversion_daily_limit,
-        'connection_daily_limit', l.connection_daily_limit,
-        'earned_revenue_daily_limit', l.earned_revenue_daily_limit,
-        'revenue_daily_limit', l.revenue_daily_limit,
-        'attempt_hourly_limit', l.attempt_hourly_limit,
-        'buyer_conversion_hourly_limit', l.buyer_conversion_hourly_limit,
-        'connection_hourly_limit', l.connection_hourly_limit,
-        'earned_revenue_hourly_limit', l.earned_revenue_hourly_limit,
-        'revenue_hourly_limit', l.revenue_hourly_limit,
-        'concurrency_cap_limit', l.concurrency_cap_limit
-      )) AS limits,
+      json_strip_nulls(json_build_object(${LIMITS})) AS limits,
       (
-        SELECT json_strip_nulls(json_build_object(
-            'attempt_total_used',
-              sum(own.attempt) FILTER (WHERE u.at >= l.ever),
-            'buyer_conversion_total_used',
-              sum(u.buyer_conversion) FILTER (WHERE u.at >= l.ever),
-            'connection_total_used',
-              sum(u.connection) FILTER (WHERE u.at >= l.ever),
-            'earned_revenue_total_used',
-              sum(u.earned_revenue) FILTER (WHERE u.at >= l.ever),
-            'revenue_total_used',
-              sum(u.revenue) FILTER (WHERE u.at >= l.ever),
-            'attempt_monthly_used',
-              sum(own.attempt) FILTER (WHERE u.at >= l.month),
-            'buyer_conversion_monthly_used',
-              sum(u.buyer_conversion) FILTER (WHERE u.at >= l.month),
-            'connection_monthly_used',
-              sum(u.connection) FILTER (WHERE u.at >= l.month),
-            'earned_revenue_monthly_used',
-              sum(u.earned_revenue) FILTER (WHERE u.at >= l.month),
-            'revenue_monthly_used',
-              sum(u.revenue) FILTER (WHERE u.at >= l.month),
-            'attempt_daily_used',
-              sum(own.attempt) FILTER (WHERE u.at >= l.day),
-            'buyer_conversion_daily_used',
-              sum(u.buyer_conversion) FILTER (WHERE u.at >= l.day),
-            'connection_daily_used',
-              sum(u.connection) FILTER (WHERE u.at >= l.day),
-            'earned_revenue_daily_used',
-              sum(u.earned_revenue) FILTER (WHERE u.at >= l.day),
-            'revenue_daily_used',
-              sum(u.revenue) FILTER (WHERE u.at >= l.day),
-            'attempt_hourly_used',
-              sum(own.attempt) FILTER (WHERE u.at >= l.hour),
-            'buyer_conversion_hourly_used',
-              sum(u.buyer_conversion) FILTER (WHERE u.at >= l.hour),
-            'connection_hourly_used',
-              sum(u.connection) FILTER (WHERE u.at >= l.hour),
-            'earned_revenue_hourly_used',
-              sum(u.earned_revenue) FILTER (WHERE u.at >= l.hour),
-            'revenue_hourly_used',
-              sum(u.revenue) FILTER (WHERE u.at >= l.hour)
-        ))
+        SELECT json_strip_nulls(json_build_object(${USED}))
         FROM uses u
         CROSS JOIN LATERAL (
           SELECT
@@ -212,13 +176,7 @@ export const BUSINESS_HOURS = statement(
     SELECT
       x.buyer_id::float8 AS buyer_id,
       x.open_minutes AS open,
-      json_strip_nulls(json_build_object(
-        'attempt_hourly_limit', x.attempt_hourly_limit,
-        'buyer_conversion_hourly_limit', x.buyer_conversion_hourly_limit,
-        'connection_hourly_limit', x.connection_hourly_limit,
-        'earned_revenue_hourly_limit', x.earned_revenue_hourly_limit,
-        'revenue_hourly_limit', x.revenue_hourly_limit
-      )) AS limits
+      json_strip_nulls(json_build_object(${HOURLY_LIMITS})) AS limits
     FROM buyer_business_hours x
     WHERE x.company_id = {company_id} AND x.buyer_id = ANY({buyer_ids}::bigint[])
     ORDER BY x.buyer_id, x.position
