@@ -709,6 +709,7 @@ export interface SqlTypes {
     params: {
       company_id: number | string | bigint | null;
       calls: string | object | null;
+      usages: string | object | null;
       decisions: string | object | null;
       waits: boolean | null;
       dials: string | object | null;
@@ -1664,6 +1665,7 @@ export interface SqlTypes {
     params: {
       company_id: number | string | bigint | null;
       calls: string | object | null;
+      usages: string | object | null;
       decisions: string | object | null;
       dials: string | object | null;
       slots: string | object | null;

@@ -6,19 +6,20 @@
 --   hold_gone: the reservation that it would take over has expired, or another call was first.
 -- Of a call that is not begun, nothing is written.
 --
--- `new_calls` has an object for each call: when it begins (at), its columns, and `usages`, the
--- argument of reserve_locked_caps(). The other lists name a call by its `index`: `decisions` with
--- the `caps` that they store of a call that takes over a reservation (hold_id) and so has no
--- usages; `payments` of buyers that pay for being dialed, each with the arguments of settle_call():
--- an error (TL002) if they assume other payments for the caller. They are lists of their own because
--- a list is read as a whole wherever a part of it is. `waits`: for another transaction that begins
--- the same call; else that is an error (unique_violation).
+-- `new_calls` has an object for each call: when it begins (at), and its columns. The other lists
+-- name a call by its `index`: `usages`, the argument of reserve_locked_caps(); `decisions` with the
+-- `caps` that they store of a call that takes over a reservation (hold_id) and so has no usages;
+-- `payments` of buyers that pay for being dialed, each with the arguments of settle_call(): an error
+-- (TL002) if they assume other payments for the caller. They are lists of their own because a list
+-- is read as a whole wherever a part of it is. `waits`: for another transaction that begins the same
+-- call; else that is an error (unique_violation).
 --
 -- Locks: the ids that carriers give to calls, reservations, caps (lock_caps), then the counts of
 -- calls, where nobody waits for another; callers and leads, by number, where buyers pay.
 CREATE OR REPLACE FUNCTION begin_calls(
   company bigint,
   new_calls json,
+  usages json,
   decisions json,
   waits boolean,
   dials json,
@@ -32,17 +33,19 @@ DECLARE
   wanting record;
   known_id bigint;
   ping bigint;
-  full_caps json;
-  caps json;
   left_out integer[] := '{}';
+  wanted json;
   limit_ids bigint[];
-  hour_began timestamptz;
+  latest timestamptz;
+  window_began timestamptz;
+  reserved record;
+  reserved_indexes integer[] := '{}';
+  caps_before text[] := '{}';
   pinged_indexes integer[] := '{}';
   pings bigint[] := '{}';
-  indexes integer[] := '{}';
-  ids bigint[] := '{}';
-  times timestamptz[] := '{}';
-  caps_before text[] := '{}';
+  indexes integer[];
+  ids bigint[];
+  times timestamptz[];
   begun calls;
   attempt record;
   paying record;
@@ -85,43 +88,42 @@ BEGIN
     END IF;
   END LOOP;
 
-  limit_ids := ARRAY(
-    SELECT u.limit_id
-    FROM json_to_recordset(new_calls) AS x(index integer, usages json)
-    CROSS JOIN json_to_recordset(x.usages) AS u(limit_id bigint)
-    WHERE x.index <> ALL (left_out)
-  );
-  limit_ids := limit_ids || list_caps_of_payments(company, payments);
-  PERFORM lock_caps(company, limit_ids);
+  wanted := CASE WHEN left_out = '{}' THEN usages ELSE (
+    SELECT json_agg(u.usage)
+    FROM json_array_elements(usages) AS u(usage)
+    WHERE (u.usage->>'index')::integer <> ALL (left_out)
+  ) END;
+  limit_ids := ARRAY(SELECT u.limit_id FROM json_to_recordset(wanted) AS u(limit_id bigint));
+  PERFORM lock_caps(company, limit_ids || list_caps_of_payments(company, payments));
   -- Another process may have begun a call in the next hour already, and ended the windows of this
-  -- one: a call that comes a little late is one of that hour.
-  SELECT max(l.hourly_resets_at) - interval '1 hour' INTO hour_began
+  -- one, and calls of a batch may be of both: those that come a little late are of the next hour.
+  -- In every zone, windows end at a quarter of an hour.
+  SELECT max(x.at), date_bin('15 minutes', max(x.at), 'epoch') INTO latest, window_began
+    FROM json_to_recordset(new_calls) AS x(at timestamptz);
+  SELECT greatest(window_began, max(l.hourly_resets_at) - interval '1 hour') INTO window_began
     FROM call_limits l
     WHERE l.company_id = company AND l.id = ANY (limit_ids);
-  FOR wanting IN
+  FOR reserved IN
     SELECT *
-    FROM json_to_recordset(new_calls) AS x(index integer, at timestamptz, usages json)
-    WHERE x.index <> ALL (left_out)
-    ORDER BY x.index
+    FROM reserve_locked_caps(company, to_window(latest, window_began), wanted)
   LOOP
-    IF hour_began BETWEEN wanting.at AND wanting.at + interval '1 minute' THEN
-      wanting.at := hour_began;
+    IF reserved.refused IS NULL THEN
+      reserved_indexes := reserved_indexes || reserved.index;
+      caps_before := caps_before || reserved.caps::text;
+    ELSE
+      left_out := left_out || reserved.index;
+      RETURN QUERY SELECT reserved.index, 'full', NULL::bigint, reserved.refused;
     END IF;
-    caps := NULL;
-    IF json_array_length(wanting.usages) > 0 THEN
-      SELECT r.refused, r.caps INTO full_caps, caps
-        FROM reserve_locked_caps(company, wanting.at, wanting.usages) r;
-      IF full_caps IS NOT NULL THEN
-        RETURN QUERY SELECT wanting.index, 'full', NULL::bigint, full_caps;
-        CONTINUE;
-      END IF;
-    END IF;
-    indexes := indexes || wanting.index;
-    ids := ids || nextval('calls_id_seq');
-    times := times || wanting.at;
-    caps_before := caps_before || caps::text;
   END LOOP;
-  IF cardinality(ids) = 0 THEN
+  SELECT array_agg(b.index), array_agg(nextval('calls_id_seq')), array_agg(b.at)
+    INTO indexes, ids, times
+    FROM (
+      SELECT x.index, to_window(x.at, window_began) AS at
+      FROM json_to_recordset(new_calls) AS x(index integer, at timestamptz)
+      WHERE x.index <> ALL (left_out)
+      ORDER BY x.index
+    ) b;
+  IF ids IS NULL THEN
     RETURN;
   END IF;
 
@@ -182,10 +184,11 @@ BEGIN
     ) ON x.index = b.index;
 
   INSERT INTO call_decisions (company_id, call_id, round, created_at, decision)
-    SELECT company, b.id, 1, b.at, (x.decision || coalesce(b.caps, x.caps) || '}')::json
-    FROM unnest(indexes, ids, times, caps_before) AS b(index, id, at, caps)
+    SELECT company, b.id, 1, b.at, (x.decision || coalesce(r.caps, x.caps) || '}')::json
+    FROM unnest(indexes, ids, times) AS b(index, id, at)
     JOIN json_to_recordset(decisions) AS x(index integer, decision text, caps text)
-      ON x.index = b.index;
+      ON x.index = b.index
+    LEFT JOIN unnest(reserved_indexes, caps_before) AS r(index, caps) ON r.index = b.index;
 
   INSERT INTO call_events (company_id, created_at, call_id, event, message, buyer_id, details)
     SELECT company, b.at, b.id, x.event, x.message, x.buyer_id, x.details
@@ -236,6 +239,16 @@ BEGIN
   RETURN QUERY SELECT b.index, 'begun', b.id, NULL::json FROM unnest(indexes, ids) AS b(index, id);
 END $$;
 
+-- The time of a call of a batch whose windows began at a time: not before them, if it is only a
+-- little late.
+CREATE OR REPLACE FUNCTION to_window(at timestamptz, window_began timestamptz) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE
+    WHEN window_began BETWEEN at AND at + interval '1 minute' THEN window_began
+    ELSE at
+  END
+$$;
+
 -- Begins one call in an open transaction. If it is not begun, no lock is kept: the block is a
 -- transaction of its own within the open one, and variables keep their values when it fails. Of a
 -- call that buyers pay for, `outcome` may be 'paid_otherwise', with the payments in `paid`. It
@@ -243,6 +256,7 @@ END $$;
 CREATE OR REPLACE FUNCTION try_begin_call(
   company bigint,
   new_calls json,
+  usages json,
   decisions json,
   dials json,
   slots json,
@@ -260,7 +274,7 @@ DECLARE
 BEGIN
   SELECT r.index, r.outcome, r.id, r.refused INTO index, outcome, id, refused
     FROM begin_calls(
-      company, new_calls, decisions, true, dials, slots, events, bases, payments
+      company, new_calls, usages, decisions, true, dials, slots, events, bases, payments
     ) r;
   IF outcome <> 'begun' THEN
     RAISE EXCEPTION 'the call is not begun' USING ERRCODE = 'TL001';

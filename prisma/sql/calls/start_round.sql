@@ -133,7 +133,7 @@ BEGIN
     FROM json_to_recordset(bases) AS x(hash text, basis json)
     ON CONFLICT (company_id, hash) DO NOTHING;
   INSERT INTO call_decisions (company_id, call_id, round, created_at, decision)
-    VALUES (company, the_call, round_number, at, (decision || caps || '}')::json);
+    VALUES (company, the_call, round_number, at, (decision || coalesce(caps, '[]') || '}')::json);
   INSERT INTO call_events (company_id, created_at, call_id, event, message, buyer_id, details)
     SELECT company, at, the_call, x.event, x.message, x.buyer_id, x.details
     FROM json_to_recordset(events) AS x(

@@ -79,36 +79,33 @@ RETURNS TABLE (
 $$;
 
 -- The counters of several rows of call_limits that have a limit. A row without any is there once,
--- without a counter.
+-- without a counter. PostgreSQL inlines it too.
 CREATE OR REPLACE FUNCTION read_cap_counters(
   company bigint, limit_ids bigint[], at timestamptz
 ) RETURNS TABLE (
   limit_id bigint, zone text, last_call_at timestamptz, n integer, cap text, metric text,
   period text, cap_limit numeric, used numeric, resets_at timestamptz
-) LANGUAGE plpgsql AS $$
-#variable_conflict use_column
-BEGIN
-  RETURN QUERY
-    SELECT
-      l.id, l.zone, l.last_call_at::timestamptz, c.n, c.cap, c.metric, c.period, c.cap_limit,
-      c.used, c.resets_at
-    FROM call_limits l
-    LEFT JOIN LATERAL (
-      SELECT ARRAY[
-        b.attempt_hourly_limit, b.buyer_conversion_hourly_limit, b.connection_hourly_limit,
-        b.earned_revenue_hourly_limit, b.revenue_hourly_limit
-      ] AS limits
-      FROM buyer_business_hours b
-      WHERE b.company_id = company AND b.buyer_id = l.buyer_id
-        AND is_open(b.open_minutes, local_minute_of_week(at, l.zone))
-      ORDER BY b.position
-      LIMIT 1
-    ) h ON true
-    LEFT JOIN LATERAL cap_counters(
-      l, CASE WHEN l.buyer_id IS NULL THEN own_hourly_limits(l) ELSE h.limits END, at
-    ) AS c ON c.cap_limit IS NOT NULL
-    WHERE l.company_id = company AND l.id = ANY (limit_ids);
-END $$;
+) LANGUAGE sql STABLE AS $$
+  SELECT
+    l.id, l.zone, l.last_call_at::timestamptz, c.n, c.cap, c.metric, c.period, c.cap_limit,
+    c.used, c.resets_at
+  FROM call_limits l
+  LEFT JOIN LATERAL (
+    SELECT ARRAY[
+      b.attempt_hourly_limit, b.buyer_conversion_hourly_limit, b.connection_hourly_limit,
+      b.earned_revenue_hourly_limit, b.revenue_hourly_limit
+    ] AS limits
+    FROM buyer_business_hours b
+    WHERE b.company_id = company AND b.buyer_id = l.buyer_id
+      AND is_open(b.open_minutes, local_minute_of_week(at, l.zone))
+    ORDER BY b.position
+    LIMIT 1
+  ) h ON true
+  LEFT JOIN LATERAL cap_counters(
+    l, CASE WHEN l.buyer_id IS NULL THEN own_hourly_limits(l) ELSE h.limits END, at
+  ) AS c ON c.cap_limit IS NOT NULL
+  WHERE l.company_id = company AND l.id = ANY (limit_ids)
+$$;
 
 -- Rows of caps with their counters that have a limit, for the decision why they have no room.
 CREATE OR REPLACE FUNCTION describe_caps(company bigint, limit_ids bigint[], at timestamptz)

@@ -1,7 +1,7 @@
 -- Changes rows of caps, which the caller has locked: what was used is added to every window, or
 -- taken off, what calls in progress may still use (`held_…`), and what a prepaid buyer is charged.
--- It never refuses: what has happened is counted even when it exceeds a cap. `changes` has an
--- object for each row: limit_id, and each number that is not 0.
+-- It never refuses: what has happened is counted even when it exceeds a cap. `changes` has
+-- objects with the limit_id of a row, and each number that is not 0; those of a row are added up.
 CREATE OR REPLACE FUNCTION change_caps(company bigint, at timestamptz, changes json) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -58,22 +58,23 @@ BEGIN
   FROM (
     SELECT
       x.limit_id,
-      coalesce(x.calls, 0) AS calls,
-      coalesce(x.slots, 0) AS slots,
-      coalesce(x.attempt, 0) AS attempt,
-      coalesce(x.buyer_conversion, 0) AS buyer_conversion,
-      coalesce(x.connection, 0) AS connection,
-      coalesce(x.earned_revenue, 0) AS earned_revenue,
-      coalesce(x.revenue, 0) AS revenue,
-      coalesce(x.charge, 0) AS charge,
-      coalesce(x.held_connections, 0) AS held_connections,
-      coalesce(x.held_conversions, 0) AS held_conversions,
-      coalesce(x.held_revenue, 0) AS held_revenue
+      coalesce(sum(x.calls), 0) AS calls,
+      coalesce(sum(x.slots), 0) AS slots,
+      coalesce(sum(x.attempt), 0) AS attempt,
+      coalesce(sum(x.buyer_conversion), 0) AS buyer_conversion,
+      coalesce(sum(x.connection), 0) AS connection,
+      coalesce(sum(x.earned_revenue), 0) AS earned_revenue,
+      coalesce(sum(x.revenue), 0) AS revenue,
+      coalesce(sum(x.charge), 0) AS charge,
+      coalesce(sum(x.held_connections), 0) AS held_connections,
+      coalesce(sum(x.held_conversions), 0) AS held_conversions,
+      coalesce(sum(x.held_revenue), 0) AS held_revenue
     FROM json_to_recordset(changes) AS x(
       limit_id bigint, calls integer, slots integer, attempt integer, buyer_conversion integer,
       connection integer, earned_revenue numeric, revenue numeric, charge numeric,
       held_connections integer, held_conversions integer, held_revenue numeric
     )
+    GROUP BY x.limit_id
   ) AS m
   WHERE l.company_id = company AND l.id = m.limit_id;
 END $$;

@@ -137,6 +137,7 @@ const toStartParams = (starts: readonly StartCall[]) => {
   const rounds = starts.map(({ round }) => round);
   return {
     calls: JSON.stringify(starts.map(toNewCallRow)),
+    usages: toIndexedJson(starts, ({ usages }) => toUsageRows(usages)),
     decisions: toIndexedJson(rounds, ({ decision }) => [
       { decision: withoutCaps(decision), caps: JSON.stringify(decision.caps) },
     ]),
@@ -150,14 +151,10 @@ const toStartParams = (starts: readonly StartCall[]) => {
   };
 };
 
-const toNewCallRow = (
-  { call, round: { now, set }, usages, hold_id }: StartCall,
-  index: number,
-) => ({
+const toNewCallRow = ({ call, round: { now, set }, hold_id }: StartCall, index: number) => ({
   ...call,
   ...set,
   ...{ index, at: now, hold_id },
-  usages: toUsageRows(usages),
 });
 
 const toPaymentRows = (payments: readonly Settlement[], now: Date) =>
@@ -210,7 +207,7 @@ export async function startRound(
     ended_attempts: JSON.stringify([...ended_attempts].map(([uuid, status]) => ({ uuid, status }))),
     round: JSON.stringify(next),
     decision: withoutCaps(decision),
-    usages: JSON.stringify(toUsageRows(usages)),
+    usages: toIndexedJson([usages], toUsageRows),
   });
   const { outcome: result, refused, held, paid } = row!;
   if (result === 'paid_otherwise') return { kind: result, paid: paid! };

@@ -291,6 +291,7 @@ export const toUsageRows = (usages: readonly CapUsage[]) =>
   usages.map(({ connections, conversions, revenue, spacing, ...usage }, n) => ({
     ...usage,
     n,
+    index: 0,
     calls: 1,
     attempt: 1,
     held_connections: connections,

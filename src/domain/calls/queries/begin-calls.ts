@@ -17,8 +17,8 @@ export const BEGIN_CALLS = statement(
   sql`
     SELECT r.index, r.outcome, r.id::float8 AS id, r.refused
     FROM begin_calls(
-      {company_id}::bigint, {calls}::json, {decisions}::json, {waits}::boolean, {dials}::json,
-      {slots}::json, {events}::json, {bases}::json, {payments}::json
+      {company_id}::bigint, {calls}::json, {usages}::json, {decisions}::json, {waits}::boolean,
+      {dials}::json, {slots}::json, {events}::json, {bases}::json, {payments}::json
     ) r`,
   { prepared: true, records: true, nullable: ['id', 'refused'] },
 ).returning<BeginRow>();
@@ -29,8 +29,8 @@ export const TRY_BEGIN_CALL = statement(
   sql`
     SELECT r.outcome, r.id::float8 AS id, r.refused, r.paid
     FROM try_begin_call(
-      {company_id}::bigint, {calls}::json, {decisions}::json, {dials}::json, {slots}::json,
-      {events}::json, {bases}::json, {payments}::json
+      {company_id}::bigint, {calls}::json, {usages}::json, {decisions}::json, {dials}::json,
+      {slots}::json, {events}::json, {bases}::json, {payments}::json
     ) r`,
   { prepared: true, records: true, nullable: ['id', 'refused', 'paid'] },
 ).returning<SingleRow>();
