@@ -1,10 +1,18 @@
--- The hourly limits of groups and traffic sources, in the order of the metrics. Those of buyers are
--- in their business hours.
+-- The hourly limits in the order of the metrics: of groups and traffic sources, which have their
+-- own, and of buyers, which have them in their business hours.
 CREATE OR REPLACE FUNCTION own_hourly_limits(l call_limits) RETURNS numeric[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT ARRAY[
     l.attempt_hourly_limit, l.buyer_conversion_hourly_limit, l.connection_hourly_limit,
     l.earned_revenue_hourly_limit, l.revenue_hourly_limit
+  ]
+$$;
+
+CREATE OR REPLACE FUNCTION hourly_limits_of(b buyer_business_hours) RETURNS numeric[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT ARRAY[
+    b.attempt_hourly_limit, b.buyer_conversion_hourly_limit, b.connection_hourly_limit,
+    b.earned_revenue_hourly_limit, b.revenue_hourly_limit
   ]
 $$;
 
@@ -91,10 +99,7 @@ CREATE OR REPLACE FUNCTION read_cap_counters(
     c.used, c.resets_at
   FROM call_limits l
   LEFT JOIN LATERAL (
-    SELECT ARRAY[
-      b.attempt_hourly_limit, b.buyer_conversion_hourly_limit, b.connection_hourly_limit,
-      b.earned_revenue_hourly_limit, b.revenue_hourly_limit
-    ] AS limits
+    SELECT hourly_limits_of(b) AS limits
     FROM buyer_business_hours b
     WHERE b.company_id = company AND b.buyer_id = l.buyer_id
       AND is_open(b.open_minutes, local_minute_of_week(at, l.zone))

@@ -1,5 +1,6 @@
 import {
   CAPS,
+  factsOf,
   INTERVALS,
   METRICS,
   RESETS,
@@ -16,14 +17,6 @@ import {
 /** The time at which caps are read. */
 export const NOW = '{now}::timestamptz';
 
-const PENDING: Record<Metric, string> = {
-  attempt: '0',
-  connection: 'coalesce(l.pending_connections, 0)',
-  buyer_conversion: 'coalesce(l.pending_conversions, 0)',
-  revenue: 'coalesce(l.pending_revenue, 0)',
-  earned_revenue: 'coalesce(l.pending_revenue, 0)',
-};
-
 function usedNow(metric: Metric, interval: Interval): string {
   const counter = `l.${metric}_${interval}_used`;
   return interval === 'total'
@@ -32,8 +25,11 @@ function usedNow(metric: Metric, interval: Interval): string {
 }
 
 /** The amount that is used now, plus the amount that calls in progress may still use. */
-export const takenNow = (metric: Metric, interval: Interval): string =>
-  `(${usedNow(metric, interval)} + ${PENDING[metric]})`;
+export function takenNow(metric: Metric, interval: Interval): string {
+  const { pending } = factsOf(metric);
+  const held = pending === null ? '0' : `coalesce(l.${pending}, 0)`;
+  return `(${usedNow(metric, interval)} + ${held})`;
+}
 
 const toLimitColumn = (metric: Metric, interval: Interval, hourly: string): string =>
   `${interval === 'hourly' ? hourly : 'l'}.${metric}_${interval}_limit`;

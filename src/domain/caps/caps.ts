@@ -1,12 +1,24 @@
-/** Units that caps count. Revenue is in dollars, the others are numbers of calls. */
-export const METRICS = [
-  'attempt',
-  'buyer_conversion',
-  'connection',
-  'earned_revenue',
-  'revenue',
-] as const;
-export type Metric = (typeof METRICS)[number];
+/** Metrics are counted by caps: money in dollars, the others as numbers of calls. */
+interface MetricFacts {
+  /** As messages name it. */
+  words: string;
+  is_money: boolean;
+  /** The column of call_limits with what calls in progress may still use; null for nothing. */
+  pending: 'pending_conversions' | 'pending_connections' | 'pending_revenue' | null;
+}
+
+/** In the order in which a used-up cap is named; prisma/sql/caps/cap_counters.sql has the same. */
+const FACTS = {
+  attempt: { words: 'attempts', is_money: false, pending: null },
+  buyer_conversion: { words: 'conversions', is_money: false, pending: 'pending_conversions' },
+  connection: { words: 'connections', is_money: false, pending: 'pending_connections' },
+  earned_revenue: { words: 'earned revenue', is_money: true, pending: 'pending_revenue' },
+  revenue: { words: 'revenue', is_money: true, pending: 'pending_revenue' },
+} as const satisfies Record<string, MetricFacts>;
+
+export type Metric = keyof typeof FACTS;
+export const METRICS = Object.keys(FACTS) as Metric[];
+export const factsOf = (metric: Metric): MetricFacts => FACTS[metric];
 
 /** Windows after which a cap resets, the longest first; a total never resets by itself. */
 export const INTERVALS = ['total', 'monthly', 'daily', 'hourly'] as const;

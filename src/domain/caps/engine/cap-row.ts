@@ -2,6 +2,7 @@ import { offsetAt, toInstant } from '../../../platform/time/zone';
 import { roundToCents } from '../../../platform/dollars';
 import {
   CAPS,
+  factsOf,
   METRICS,
   RESETS,
   type HeldUsage,
@@ -47,9 +48,6 @@ type Window = keyof typeof RESETS;
 const WINDOWS = Object.keys(RESETS) as Window[];
 const HOUR_MS = 3_600_000;
 
-export const isMoney = (metric: Metric): boolean =>
-  metric === 'revenue' || metric === 'earned_revenue';
-
 /**
  * The end of the local hour, day or month of an instant. At a change of the clocks a day has 23 or
  * 25 hours, and an hour that comes twice counts as two.
@@ -68,9 +66,8 @@ export function windowEnd(interval: Window, zone: string, now: Date): Date {
 
 /** The amount that calls in progress may still add to a metric. */
 function readPending(metric: Metric, row: CapRow): number {
-  if (isMoney(metric)) return row.pending_revenue;
-  if (metric === 'connection') return row.pending_connections;
-  return metric === 'buyer_conversion' ? row.pending_conversions : 0;
+  const { pending } = factsOf(metric);
+  return pending === null ? 0 : row[pending];
 }
 
 /**

@@ -1,17 +1,14 @@
 import { sql, SqlText } from '../../../data/sql';
-import { CAPS, METRICS, type Metric } from '../caps';
+import { CAPS, factsOf, METRICS, type Metric } from '../caps';
 
 // Parts of statements that read rows of caps `l`, by the hourly limits `hourly.limits` (an array in
 // the order of the metrics) and the dollars `pays.revenue` that a call may bring.
 
 /** The amount that calls in progress, and the call itself, may still add to a metric. */
-const ADDED: Record<Metric, string> = {
-  attempt: '0',
-  connection: 'l.pending_connections',
-  buyer_conversion: 'l.pending_conversions',
-  revenue: 'l.pending_revenue + pays.revenue',
-  earned_revenue: 'l.pending_revenue + pays.revenue',
-};
+function added(metric: Metric): string {
+  const { pending, is_money } = factsOf(metric);
+  return `${pending === null ? '0' : `l.${pending}`}${is_money ? ' + pays.revenue' : ''}`;
+}
 
 /**
  * A cheap first look, which finds every row without room, and some that have it: whether windows
@@ -22,7 +19,7 @@ export const MAY_LACK_ROOM = new SqlText(
     ...CAPS.map(({ metric, interval, limit, used }) => {
       const column =
         interval === 'hourly' ? `hourly.limits[${METRICS.indexOf(metric) + 1}]` : `l.${limit}`;
-      return `greatest(l.${used}, 0) + ${ADDED[metric]} >= ${column}`;
+      return `greatest(l.${used}, 0) + ${added(metric)} >= ${column}`;
     }),
     'l.concurrency_cap_used >= l.concurrency_cap_limit',
     'l.pending_revenue + pays.revenue >= l.balance + l.credit_limit',

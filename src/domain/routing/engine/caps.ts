@@ -1,14 +1,6 @@
-import { CAPS, type Metric, type UsedUpCap } from '../../caps/caps';
+import { CAPS, factsOf, type UsedUpCap } from '../../caps/caps';
 import { isOpenGroup, type Candidate, type CandidateGroup, type Owner } from './candidate';
 import { localTime, pauseFault, type Fault } from './reasons';
-
-const METRIC_NAMES: Record<Metric, string> = {
-  attempt: 'attempts',
-  buyer_conversion: 'conversions',
-  connection: 'connections',
-  earned_revenue: 'earned revenue',
-  revenue: 'revenue',
-};
 
 const dollars = (amount: number) => `$${amount.toFixed(2)}`;
 
@@ -26,9 +18,9 @@ export function capFault(
     const message = `${owner} has ${used} of ${limit} simultaneous calls`;
     return { reason: 'concurrency_full', message, details };
   }
-  const name = `the ${countedCap.interval} cap on ${METRIC_NAMES[countedCap.metric]} of ${owner}`;
-  const isMoney = countedCap.metric === 'revenue' || countedCap.metric === 'earned_revenue';
-  const state = describeState(used_up, { is_money: isMoney, zone });
+  const { words, is_money } = factsOf(countedCap.metric);
+  const name = `the ${countedCap.interval} cap on ${words} of ${owner}`;
+  const state = describeState(used_up, { is_money, zone });
   return { reason: 'cap_reached', message: `${name} ${state}`, details };
 }
 

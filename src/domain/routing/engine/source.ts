@@ -1,5 +1,5 @@
-import { CAPS, type UsedUpCap } from '../../caps/caps';
-import { isMoney, listCounters, type CapRow } from '../../caps/engine/cap-row';
+import { CAPS, factsOf, type UsedUpCap } from '../../caps/caps';
+import { listCounters, type CapRow } from '../../caps/engine/cap-row';
 import { pickUsedUpCap } from '../../caps/engine/used-up-cap';
 import type { Candidate } from './candidate';
 import { capFault } from './caps';
@@ -79,7 +79,7 @@ export function buildSourceCaps(
 /** Dollars matter only for caps of dollars; any of the buyers may get the call. */
 function computeMaxRevenue(limits: SourceLimits, candidates: readonly Candidate[]): number {
   const counts = CAPS.some(
-    ({ metric, limit }) => isMoney(metric) && (limits[limit] ?? null) !== null,
+    ({ metric, limit }) => factsOf(metric).is_money && (limits[limit] ?? null) !== null,
   );
   if (!counts) return 0;
   let most = 0;

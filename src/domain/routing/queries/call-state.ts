@@ -122,10 +122,7 @@ export const CALL_STATE = statement(
           SELECT
             CASE
               WHEN l.buyer_id IS NULL THEN own_hourly_limits(l.own)
-              ELSE ARRAY[
-                o.attempt_hourly_limit, o.buyer_conversion_hourly_limit, o.connection_hourly_limit,
-                o.earned_revenue_hourly_limit, o.revenue_hourly_limit
-              ]
+              ELSE o.limits
             END AS limits
           OFFSET 0
         ) hourly
