@@ -17,7 +17,11 @@ BEGIN
         )
       )
     )
-    FROM json_to_recordset(changes) AS x(limit_id bigint, charge numeric)
+    FROM (
+      SELECT c.limit_id, sum(c.charge) AS charge
+      FROM json_to_recordset(changes) AS c(limit_id bigint, charge numeric)
+      GROUP BY c.limit_id
+    ) x
     JOIN call_limits l ON l.company_id = company AND l.id = x.limit_id
     WHERE x.charge > 0
       AND l.balance < l.balance_low_limit
