@@ -32,24 +32,32 @@ export interface Look {
 }
 
 /** The buyers of an offer for a call; none when the company has no such offer. */
+/** The last call is known for an offer with spacing. */
+export type LoadedCandidate = Candidate & { last_call_at?: Date | undefined };
+
 export async function loadCandidates({
   db,
   offer,
   number = CALLER,
   now,
   process = Routing,
-}: Look): Promise<readonly Candidate[]> {
+}: Look): Promise<readonly LoadedCandidate[]> {
   const context = await process.loadRouting(db as Db, {
     source: { offer_id: String(offer) },
     number: Number(number),
     traffic_source_id: null,
     now,
   });
-  return context?.candidates ?? [];
+  const { candidates = [], last_calls } = context ?? {};
+  if (!last_calls?.size) return candidates;
+  return candidates.map((candidate) => ({
+    ...candidate,
+    last_call_at: last_calls.get(candidate.id),
+  }));
 }
 
 /** Reads them as a process does that has nothing cached. */
-export const loadUncachedCandidates = (look: Look): Promise<readonly Candidate[]> =>
+export const loadUncachedCandidates = (look: Look): Promise<readonly LoadedCandidate[]> =>
   loadCandidates({ ...look, process: loadInAnotherProcess() });
 
 /** Buyers and offers of a company, and the candidates that are read of them. */

@@ -37,7 +37,6 @@ export const buyer = (changes: Partial<Candidate> = {}): Candidate => ({
   pays_at_dial: false,
   bid: null,
   epc: null,
-  last_call_at: null,
   display_service_number: null,
   user_buyer_id: null,
   record_token_additional_data: [],

@@ -58,6 +58,8 @@ export interface RoutingContext {
   candidates: readonly Candidate[];
   /** Candidates before any call changed them. */
   plain: PlainCandidates;
+  /** The last dial of buyers, by id; empty for an offer without spacing. */
+  last_calls: ReadonlyMap<number, Date>;
   /** Absent when no buyer is a bidder. */
   known_bids?: KnownBids | undefined;
   /** The part that decisions about the offer have in common. */
@@ -111,7 +113,7 @@ async function loadContexts(
 }
 
 function buildContext(
-  { candidates, plain, basis, snapshot, caller, offer_id }: CallState,
+  { candidates, plain, last_calls, basis, snapshot, caller, offer_id }: CallState,
   knownBids: KnownBids | undefined,
 ): RoutingContext | undefined {
   const facts = buildFacts(offer_id, caller);
@@ -120,6 +122,7 @@ function buildContext(
     facts,
     candidates: knownBids ? copyWithBids(candidates, knownBids.storedBids) : candidates,
     plain,
+    last_calls,
     known_bids: knownBids,
     basis,
     caps: snapshot,
@@ -184,6 +187,7 @@ interface CallState {
   candidates: readonly Candidate[];
   bidders: OfferSnapshot['bidders'];
   plain: PlainCandidates;
+  last_calls: ReadonlyMap<number, Date>;
   basis: Basis;
   snapshot: OfferSnapshot;
   caller: CallerState;
@@ -228,11 +232,16 @@ function buildCallState(
     candidates: applyChanges(offer, changed),
     bidders: snapshot.bidders,
     plain: offer.plain,
+    last_calls: callers[index]!.of_offer?.offer.spacing_seconds
+      ? new Map(offer.last_calls)
+      : NO_LAST_CALLS,
     basis: offer.basis,
     snapshot,
     caller: callers[index]!,
   };
 }
+
+const NO_LAST_CALLS: RoutingContext['last_calls'] = new Map();
 
 type CandidateChanges = Map<number, Parameters<typeof copyCandidate>[1]>;
 

@@ -1,4 +1,4 @@
-import type { HeldSlot, HeldUsage, OwnedCap } from '../caps/caps';
+import type { HeldSlot, HeldUsage, OwnedCap, UsedUpCap } from '../caps/caps';
 import { pickUsedUpCap, type FullCaps } from '../caps/engine/used-up-cap';
 import type { Statements } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
@@ -17,11 +17,10 @@ import { RESERVE_CAPS } from '../caps/queries/reserve-caps';
 const MAX_EXTRA_ATTEMPTS = 20;
 
 /**
- * State that changed after the candidates were read, so that reserving the buyer or group failed.
+ * Caps that were used up after the candidates were read, so that reserving the buyer or group
+ * failed: those of one call, by `toOwnerKey`.
  */
-type ReservationFailure = Pick<Partial<Candidate>, 'used_up' | 'last_call_at'>;
-/** The failures of one call, by `toOwnerKey`. */
-type Failures = Map<string, ReservationFailure>;
+type Failures = Map<string, UsedUpCap>;
 
 const toOwnerKey = (kind: 'buyer' | 'buyer_group', id: number) => `${kind}/${id}`;
 
@@ -157,20 +156,17 @@ export async function reserveBuyers(
 }
 
 /** The failures are newer than the state of the candidates. */
-function applyFailures(
-  candidates: readonly Candidate[],
-  failures: ReadonlyMap<string, ReservationFailure>,
-): readonly Candidate[] {
+function applyFailures(candidates: readonly Candidate[], failures: Failures): readonly Candidate[] {
   if (failures.size === 0) return candidates;
   const ofGroup = ({ id }: CandidateGroup) => failures.get(toOwnerKey('buyer_group', id));
   return candidates.map((candidate) => {
-    const ownFailure = failures.get(toOwnerKey('buyer', candidate.id));
+    const usedUp = failures.get(toOwnerKey('buyer', candidate.id));
     const hasGroup = candidate.groups.some(ofGroup);
-    if (!ownFailure && !hasGroup) return candidate;
+    if (!usedUp && !hasGroup) return candidate;
     const groups = hasGroup
-      ? candidate.groups.map((group) => copyGroup(group, ofGroup(group)?.used_up ?? group.used_up))
+      ? candidate.groups.map((group) => copyGroup(group, ofGroup(group) ?? group.used_up))
       : candidate.groups;
-    return copyCandidate(candidate, { ...ownFailure, groups });
+    return copyCandidate(candidate, { used_up: usedUp ?? candidate.used_up, groups });
   });
 }
 
@@ -180,22 +176,27 @@ interface FailedChoice {
   failures: Failures;
 }
 
-/** Adds the owners without room to `failures`, and returns the facts for the next choice. */
+/**
+ * Adds the owners without room to `failures`, and returns the facts for the next choice. A buyer
+ * whose caps have room was dialed a moment ago, and the offer requires time between calls.
+ */
 function applyNoRoom(facts: RouteFacts, { noRoom, choice, failures }: FailedChoice): RouteFacts {
   if (noRoom.kind === 'source_full') return limitToSourceRoom(facts, choice, noRoom);
   const fullCaps = new Map(noRoom.full.map((full) => [full.limit_id, full]));
   let { refused } = facts;
+  const lastCalls = new Map(facts.last_calls);
   for (const { limit_id, buyer_id, buyer_group_id, revenue } of choice.usages) {
     const full = fullCaps.get(limit_id);
     if (!full) continue;
-    const failure = toFailure(full, revenue, facts.now);
-    if (buyer_id !== null) failures.set(toOwnerKey('buyer', buyer_id), failure);
-    else if (buyer_group_id !== null)
-      failures.set(toOwnerKey('buyer_group', buyer_group_id), failure);
-    else refused = toSourceFault(full, facts.source_caps!.revenue);
-    countRefusal(pickUsedUpCap(full.counters, revenue)?.cap);
+    const usedUp = pickUsedUpCap(full.counters, revenue);
+    countRefusal(usedUp?.cap);
+    if (buyer_id === null && buyer_group_id === null)
+      refused = toSourceFault(full, facts.source_caps!.revenue);
+    else if (!usedUp) lastCalls.set(buyer_id!, facts.now);
+    else if (buyer_id !== null) failures.set(toOwnerKey('buyer', buyer_id), usedUp);
+    else failures.set(toOwnerKey('buyer_group', buyer_group_id!), usedUp);
   }
-  return { ...facts, refused };
+  return { ...facts, refused, last_calls: lastCalls };
 }
 
 /** Excludes buyers that pay more than the source has room for. */
@@ -213,12 +214,6 @@ function limitToSourceRoom(
 function toSourceFault({ counters, zone }: FullCaps, revenue: number): SourceFault | undefined {
   const usedUp = pickUsedUpCap(counters, revenue);
   return usedUp ? sourceCapFault({ used_up: usedUp, zone }) : undefined;
-}
-
-/** Its caps have room if it was dialed a moment ago and the offer requires time between calls. */
-function toFailure({ counters }: FullCaps, revenue: number, now: Date): ReservationFailure {
-  const usedUp = pickUsedUpCap(counters, revenue);
-  return usedUp ? { used_up: usedUp } : { last_call_at: now };
 }
 
 const countRefusal = (cap: unknown): void =>

@@ -108,7 +108,7 @@ export interface CallToRoute {
  */
 export async function loadRouteFacts(
   db: Statements,
-  { facts, needs, sources, candidates, known_bids }: RoutingContext,
+  { facts, needs, sources, candidates, last_calls, known_bids }: RoutingContext,
   call: CallToRoute,
 ): Promise<RouteFacts> {
   const sourceId = call.origin.traffic_source_id;
@@ -122,6 +122,7 @@ export async function loadRouteFacts(
   const sourceFacts = buildSourceFacts(source, candidates, call);
   const decidingFacts = {
     ...buildRouteFacts(facts, { ...call, seed, ...sourceFacts }),
+    last_calls,
     bids: buildCallBids({ candidates, known_bids }, call.preDial?.bids, paid),
   };
   await lookUpForFilters(db.sql, [

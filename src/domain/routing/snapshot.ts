@@ -211,7 +211,6 @@ function buildPlainCandidates({ buyers }: OfferSnapshot, now: Date): Candidate[]
       groups,
       used_up: null,
       bid: null,
-      last_call_at: null,
       epc: null,
       suppressed_by: NO_LISTS,
     });
@@ -228,6 +227,8 @@ export interface OfferState {
   indexByBuyerId: ReadonlyMap<number, number>;
   /** Groups as last read, by their rows of caps. */
   groups: Map<number, CandidateGroup>;
+  /** The last dial of buyers, by id. Apart from candidates: only offers with spacing need it. */
+  last_calls: Map<number, Date>;
 }
 
 /** The cache must hold the state of all caps of the offer. */
@@ -239,6 +240,7 @@ function buildOfferState(snapshot: OfferSnapshot, caps: CapCache, now: Date): Of
     basis: getBasis(snapshot, plain),
     indexByBuyerId: new Map(plain.map(({ id }, index) => [id, index])),
     groups: new Map(snapshot.groups.map(({ limit_id, group }) => [limit_id, group])),
+    last_calls: new Map(),
   };
   applyCapChanges(snapshot, state, { caps, added: listLimitIds(snapshot) });
   return state;
@@ -272,8 +274,11 @@ function applyCapChanges(
     if (!capState) continue;
     const index = indexByLimitId.get(limitId);
     if (index !== undefined) {
+      const candidate = state.current[index]!;
+      if (capState.last_call_at) state.last_calls.set(candidate.id, capState.last_call_at);
+      if (candidate.used_up === null && capState.used_up === null) continue;
       current ??= [...state.current];
-      current[index] = copyCandidate(current[index]!, capState);
+      current[index] = copyCandidate(candidate, { used_up: capState.used_up });
       continue;
     }
     const group = state.groups.get(limitId);
@@ -338,7 +343,10 @@ export function forgetSnapshot(key: string, snapshot: OfferSnapshot): void {
 export const copyState = ({ caps, offers }: MinuteState): MinuteState => ({
   caps: caps.copy(),
   offers: new Map(
-    [...offers].map(([snapshot, offer]) => [snapshot, { ...offer, groups: new Map(offer.groups) }]),
+    [...offers].map(([snapshot, offer]) => [
+      snapshot,
+      { ...offer, groups: new Map(offer.groups), last_calls: new Map(offer.last_calls) },
+    ]),
   ),
 });
 

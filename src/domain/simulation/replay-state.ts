@@ -30,6 +30,8 @@ export interface ReplayState {
   candidates: readonly Candidate[];
   /** The buyer that each caller was last connected to in the replay. */
   connected_to: Map<number, number>;
+  /** When each buyer was last dialed, by id. */
+  last_calls: Map<number, Date>;
   ledger: Ledger;
 }
 
@@ -53,7 +55,7 @@ export function openReplay(
       const ownGroups = candidate.groups.map(
         ({ id }) => groupOwners.get(id)!.subject as CandidateGroup,
       );
-      const subject = copyCandidate(candidate, { groups: ownGroups, last_call_at: null });
+      const subject = copyCandidate(candidate, { groups: ownGroups });
       return [candidate.id, openOwner(subject, caps, conversions)];
     }),
   );
@@ -68,6 +70,7 @@ export function openReplay(
     ),
     candidates: [...buyerOwners.values()].map(({ subject }) => subject as Candidate),
     connected_to: new Map(),
+    last_calls: new Map(),
     ledger: openLedger(payouts, seed),
   };
 }

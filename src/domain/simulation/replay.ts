@@ -1,4 +1,3 @@
-import type { Candidate } from '../routing/engine/candidate';
 import type { Evaluation } from '../routing/engine/evaluate';
 import { sourceCapFault, type SourceFault } from '../routing/engine/source';
 import {
@@ -64,7 +63,7 @@ function lookForBuyer(state: ReplayState, current: CurrentCall, now: Date): void
   const { call, tried, round } = current;
   if (round >= MAX_ROUNDS) return endCall(current, now);
   refreshCandidates(state, call, now);
-  const facts = call.facts({
+  const ofCall = call.facts({
     now,
     seed: call.seeds[round] ?? `${state.seed}/${call.id}/${round}`,
     tried,
@@ -72,6 +71,7 @@ function lookForBuyer(state: ReplayState, current: CurrentCall, now: Date): void
     pays_again_at: listNextPayments(state.ledger, call, state.buyers.values(), now),
     source_fault: round === 0 ? findSourceFault(state, call, now) : undefined,
   });
+  const facts = { ...ofCall, last_calls: state.last_calls };
   const { dialed, evaluation } = reserveBuyers(state, facts, now);
   countSkips(state, evaluation);
   if (round === 0 && !facts.refused) countIncomingCall(state, current, dialed.length > 0, now);
@@ -171,7 +171,7 @@ function dialBuyer(state: ReplayState, current: CurrentCall, dialedBuyer: Dialed
   const { buyer } = dialedBuyer.member;
   tried.add(buyer.id);
   owner.figures.attempts++;
-  (owner.subject as Candidate).last_call_at = now;
+  state.last_calls.set(buyer.id, now);
   // A bidder that does not answer pays nothing.
   const paysAtDial =
     !buyer.bid &&

@@ -67,7 +67,6 @@ test('all facts of a buyer and of its group', async () => {
     pays_at_dial: true,
     bid: null,
     epc: null,
-    last_call_at: null,
     display_service_number: null,
     user_buyer_id: null,
     record_token_additional_data: [],

@@ -1,12 +1,12 @@
 import { recordUsage } from '../../support/record-usage';
 import type { Db } from '../../../src/data/db';
-import type { Candidate } from '../../../src/domain/routing/engine/candidate';
 import {
   CALLER,
   candidateWorld,
   loadCandidates,
   loadInAnotherProcess,
   loadUncachedCandidates,
+  type LoadedCandidate,
   type Look,
 } from '../../support/candidate-world';
 import { MONDAY, NEW_YORK } from '../../support/candidates';
@@ -21,7 +21,7 @@ beforeEach(() => setup.clock.set(MONDAY));
 
 const DAY = 86_400_000;
 /** No spacing is longer than a day. */
-const normalizeCandidates = (candidates: readonly Candidate[], now: Date) =>
+const normalizeCandidates = (candidates: readonly LoadedCandidate[], now: Date) =>
   candidates.map(({ last_call_at, ...rest }) => ({
     ...rest,
     last_call_at:
@@ -52,8 +52,11 @@ async function runModel(seed: number) {
   const group = await setup.create('buyer_groups', { buyer_ids: buyers.slice(2) });
   const list = await setup.create('buyer_suppressions', { buyer_ids: buyers.slice(1, 3) });
   const offers = [
-    await setup.create('offers', { buyer_ids: buyers.slice(0, 3), buyer_group_ids: [group] }),
-    await setup.create('offers', { buyer_ids: buyers }),
+    await setup.create('offers', {
+      ...{ buyer_ids: buyers.slice(0, 3), buyer_group_ids: [group] },
+      spacing_seconds: 1,
+    }),
+    await setup.create('offers', { buyer_ids: buyers, spacing_seconds: 1 }),
   ];
   const processes = [loadInAnotherProcess(), loadInAnotherProcess()];
   const look = (db: Look['db'] = setup.db()) =>

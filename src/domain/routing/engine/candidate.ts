@@ -65,8 +65,6 @@ export interface Candidate extends Owner {
    * enough calls.
    */
   epc: number | null;
-  /** The last dial of any call. */
-  last_call_at: Date | null;
   /** Open minutes of each entry; without entries the buyer is always open. */
   business_hours: readonly (readonly number[])[];
   record_token_filter_list: readonly string[];
@@ -78,7 +76,7 @@ export interface Candidate extends Owner {
 }
 
 type CandidateChanges = Partial<
-  Pick<Candidate, 'used_up' | 'bid' | 'epc' | 'last_call_at' | 'suppressed_by' | 'groups'>
+  Pick<Candidate, 'used_up' | 'bid' | 'epc' | 'suppressed_by' | 'groups'>
 >;
 
 /**
@@ -91,7 +89,6 @@ export const copyCandidate = (candidate: Candidate, changes: CandidateChanges = 
     used_up = candidate.used_up,
     bid = candidate.bid,
     epc = candidate.epc,
-    last_call_at = candidate.last_call_at,
     suppressed_by = candidate.suppressed_by,
     groups = candidate.groups,
   } = changes;
@@ -121,7 +118,6 @@ export const copyCandidate = (candidate: Candidate, changes: CandidateChanges = 
     pays_at_dial: bid ? false : candidate.pays_at_dial,
     bid,
     epc,
-    last_call_at,
     business_hours: candidate.business_hours,
     record_token_filter_list: candidate.record_token_filter_list,
     suppressed_by,

@@ -32,6 +32,8 @@ export interface Facts {
   pays_again_at?: ReadonlyMap<number, Date>;
   /** Minimum time between two calls to a buyer. */
   spacing_seconds?: number;
+  /** The last dial of buyers, by id; not of all without spacing. */
+  last_calls?: ReadonlyMap<number, Date>;
   /** False when the carrier cannot ask an answering buyer to press 1; absent: it can. */
   can_whisper?: boolean | undefined;
   /** Results of pre-dial webhooks by buyer; null when the buyer may be dialed. */
@@ -200,11 +202,12 @@ function duplicateFault({ id, zone }: Candidate, { pays_again_at }: Facts): Faul
 }
 
 function spacingFault(
-  { last_call_at, zone }: Candidate,
-  { now, spacing_seconds = 0 }: Facts,
+  { id, zone }: Candidate,
+  { now, spacing_seconds = 0, last_calls }: Facts,
 ): Fault | undefined {
-  if (!last_call_at) return undefined;
-  const at = new Date(last_call_at.getTime() + spacing_seconds * 1000);
+  const last = last_calls?.get(id);
+  if (!last) return undefined;
+  const at = new Date(last.getTime() + spacing_seconds * 1000);
   if (at <= now) return undefined;
   const rule = `the offer gives a buyer one call in ${spacing_seconds} seconds`;
   return {

@@ -98,7 +98,7 @@ function buildCandidates(world: World): Candidate[] {
   let id = 0;
   return world.buyers.map((drawn, n): Candidate => {
     const through = drawn.in_groups.flatMap((index) => builtGroups[index] ?? []);
-    const { faults, seconds_ago } = drawn;
+    const { faults } = drawn;
     return buyer({
       id: (id += drawn.gap),
       name: `buyer ${n}`,
@@ -117,7 +117,6 @@ function buildCandidates(world: World): Candidate[] {
       business_hours: [openMinutes([{ day: faults.closed ? 2 : 1, times: ['08:00..09:00'] }])],
       suppressed_by: faults.suppressed ? [{ id: 4, name: 'DNC' }] : [],
       record_token_filter_list: faults.filtered ? ['state:CA'] : [],
-      last_call_at: seconds_ago === null ? null : new Date(NOW.getTime() - seconds_ago * 1000),
     });
   });
 }
@@ -139,6 +138,12 @@ function buildFacts(world: World, candidates: readonly Candidate[]): RouteFacts 
     refused: world.refused && { reason: world.refused, message: 'no' },
     tried: new Set(having('tried')),
     spacing_seconds: 30,
+    last_calls: new Map(
+      candidates.flatMap(({ id }, n) => {
+        const { seconds_ago } = world.buyers[n]!;
+        return seconds_ago === null ? [] : [[id, new Date(NOW.getTime() - seconds_ago * 1000)]];
+      }),
+    ),
     only_buyer_id: world.only === null ? undefined : candidates[world.only]?.id,
     ...(world.is_reserved && { reserved: new Set(having('reserved')) }),
     source_buyers: { blocked: new Set(having('blocked')) },
@@ -174,9 +179,8 @@ function findReason(
     add('filter_unmet', faults.filtered);
     if (candidate.used_up) reasons.add(toReason(candidate.used_up.cap));
     add('duplicate_caller', facts.pays_again_at?.has(id));
-    const secondsAgo = candidate.last_call_at
-      ? (NOW.getTime() - candidate.last_call_at.getTime()) / 1000
-      : Infinity;
+    const last = facts.last_calls?.get(id);
+    const secondsAgo = last ? (NOW.getTime() - last.getTime()) / 1000 : Infinity;
     add('spacing', facts.spacing_seconds && secondsAgo < facts.spacing_seconds);
     const blocked = candidate.groups.map(({ paused, used_up }) => {
       if (paused) return 'group_paused';
@@ -282,7 +286,6 @@ const stripCallEffects = (candidate: Candidate): Candidate => ({
   ...candidate,
   epc: null,
   used_up: null,
-  last_call_at: null,
   suppressed_by: [],
   groups: candidate.groups.map((candidateGroup) => ({ ...candidateGroup, used_up: null })),
 });

@@ -144,14 +144,14 @@ describe('a route', () => {
   test('passes over a buyer that has paid for the caller, and one just dialed', () => {
     const inAnHour = new Date(NOW.getTime() + 3_600_000);
     const justNow = new Date(NOW.getTime() - 5_000);
-    const candidates = [
-      buyer({ id: 1 }),
-      buyer({ id: 2, last_call_at: justNow }),
-      buyer({ id: 3 }),
-    ];
+    const candidates = [buyer({ id: 1 }), buyer({ id: 2 }), buyer({ id: 3 })];
     const { considered } = route(
       candidates,
-      facts({ pays_again_at: new Map([[1, inAnHour]]), spacing_seconds: 60 }),
+      facts({
+        pays_again_at: new Map([[1, inAnHour]]),
+        spacing_seconds: 60,
+        last_calls: new Map([[2, justNow]]),
+      }),
     );
     expect(considered.map(({ buyer_id, reason, message }) => [buyer_id, reason, message])).toEqual([
       [3, null, null],

@@ -61,7 +61,7 @@ const EXAMPLES: Record<Reason, () => Fault | undefined> = {
   concurrency_full: () => findFault({ direct: false, groups: [group(SLOTS)] }),
   out_of_balance: () => findFault(cap('balance', 25, 30)),
   duplicate_caller: () => findFault({}, { pays_again_at: new Map([[7, later]]) }),
-  spacing: () => findFault({ last_call_at: now }, { spacing_seconds: 60 }),
+  spacing: () => findFault({}, { spacing_seconds: 60, last_calls: new Map([[7, now]]) }),
   key_press_unavailable: () => findFault({ press_one_to_accept: true }, { can_whisper: false }),
   bidder_suspended: () => findBidFault(suspendedFault(buyer(bidder), later)),
   bid_failed: () => findBidFault(failedFault({ fault: 'timeout', code: null }, 501)),
