@@ -1,19 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { statements } from '../../src/data/sql';
 import { readProcedures } from '../support/procedures';
+import { loadStatements, readSource, sourceFiles } from '../support/sources';
 
 // No trigger looks at calls, attempts and conversions: each statement that writes them records what
 // follows from it. These tests read the statements.
 
-const SRC = join(__dirname, '../../src');
-const load: (file: string) => unknown = require;
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => file.endsWith('.ts') && !file.startsWith('generated'),
-);
-
-// All statements.
-for (const file of files) if (/\/queries\/[\w-]+\.ts$/.test(file)) load(join(SRC, file));
+const statements = loadStatements();
 
 /** The files of the procedures that write, by what statements and procedures call. */
 const FILES_OF_PROCEDURES = {
@@ -124,8 +115,8 @@ test('nothing else writes them', () => {
   const sql = /\b(INSERT INTO|UPDATE|DELETE FROM) (calls|call_attempts|conversions)\b/;
   const prisma =
     /\.(call|callAttempt|conversion)\.(create|update|upsert|delete)|\b(calls|attempts|conversions): \{ (create|update|upsert|delete|connect|set)/;
-  const otherFiles = files.filter((file) => {
-    const text = readFileSync(join(SRC, file), 'utf8');
+  const otherFiles = sourceFiles.filter((file) => {
+    const text = readSource(file);
     return prisma.test(text) || (sql.test(text) && !file.includes('/queries/'));
   });
   expect(otherFiles).toEqual([]);

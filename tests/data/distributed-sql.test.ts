@@ -1,5 +1,3 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { Client } from 'pg';
 import { ROUTING_COLUMNS_OF_NUMBERS, ROUTING_TABLES } from '../../src/data/routing-changes';
 import { Statement, statements, sql, type StatementName } from '../../src/data/sql';
@@ -18,21 +16,18 @@ import {
   NO_QUERIES,
   NODE_ROOMS,
 } from '../support/several-companies';
+import { loadStatements } from '../support/sources';
 import { createWorld, freshDatabase } from '../support/world';
 
 // Checks, without a cluster, that a distributed PostgreSQL with its rows sharded by company_id runs
 // the statements: PostgreSQL itself analyzes each one, and its tree is checked.
-
-const SRC = join(__dirname, '../../src');
-const load: (file: string) => unknown = require;
 
 let client: Client;
 let analyzed: AnalyzedSql;
 const findings = new Map<string, Findings>();
 
 beforeAll(async () => {
-  for (const file of readdirSync(SRC, { recursive: true, encoding: 'utf8' }).sort())
-    if (/\/queries\/[\w-]+\.ts$/.test(file)) load(join(SRC, file));
+  loadStatements();
   const url = await freshDatabase();
   await prepareQueue(url);
   client = new Client({ connectionString: url });

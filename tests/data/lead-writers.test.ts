@@ -1,28 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Client } from 'pg';
-import { statements } from '../../src/data/sql';
 import { readProcedures } from '../support/procedures';
+import { explainStatement, loadStatements, readSource, sourceFiles } from '../support/sources';
 import { freshDatabase } from '../support/world';
 
 // Statements that write leads record what they change of them. A statement that does not has its
 // reason here. That each records the right thing is shown by the tests of the rooms.
 
-const SRC = join(__dirname, '../../src');
-const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => file.endsWith('.ts') && !file.startsWith('generated'),
-);
-
-// All statements.
-const load: (file: string) => unknown = require;
-for (const file of FILES) if (/\/queries\/[\w-]+\.ts$/.test(file)) load(join(SRC, file));
-
 let client: Client;
 beforeAll(async () => {
   client = new Client({ connectionString: await freshDatabase() });
   await client.connect();
-  // Without values, a plan for them would be empty.
-  await client.query('SET plan_cache_mode = force_generic_plan');
 });
 afterAll(() => client.end());
 
@@ -36,12 +23,12 @@ const RECORDS_NOTHING: Record<string, string> = {
 };
 
 const writers = (table: string) =>
-  [...statements.values()].filter(({ text }) =>
+  [...loadStatements().values()].filter(({ text }) =>
     new RegExp(`(INSERT INTO|UPDATE|DELETE FROM|MERGE INTO)\\s+${table}\\b`).test(text),
   );
 const leadWriters = () => [
   ...writers('leads'),
-  ...[...statements.values()].filter(({ text }) => /\b(store|submit)_leads\(/.test(text)),
+  ...[...loadStatements().values()].filter(({ text }) => /\b(store|submit)_leads\(/.test(text)),
 ];
 
 /** The procedures that write leads. */
@@ -49,25 +36,8 @@ const procedures = readProcedures().filter(({ text }) =>
   /\b(INSERT INTO|UPDATE|DELETE FROM) leads\b|(\bPERFORM|:=) (insert|update)_leads\(/.test(text),
 );
 
-/** The plan of a statement. Parts that nothing reads are not in it. */
-async function explainPlan(text: string): Promise<string> {
-  await client.query(`PREPARE planned AS ${text}`);
-  try {
-    const [prepared] = (
-      await client.query<{ n: number }>(
-        `SELECT cardinality(parameter_types) AS n FROM pg_prepared_statements
-        WHERE name = 'planned'`,
-      )
-    ).rows;
-    const values = Array.from({ length: prepared!.n }, () => 'NULL').join(', ');
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
-      `EXPLAIN (VERBOSE) EXECUTE planned${values && `(${values})`}`,
-    );
-    return rows.map((row) => row['QUERY PLAN']).join('\n');
-  } finally {
-    await client.query('DEALLOCATE planned');
-  }
-}
+const explainPlan = async (text: string): Promise<string> =>
+  (await explainStatement<string>(client, text, 'VERBOSE')).join('\n');
 
 const RECORDED = /\b(record_lead_change|record_moved_lead|store_leads|submit_leads)\(/;
 
@@ -161,9 +131,9 @@ test('whoever opts numbers out records it after their leads were stopped', () =>
 });
 
 test('Prisma writes none of these tables', () => {
-  const writing = FILES.filter((file) =>
+  const writing = sourceFiles.filter((file) =>
     /prisma\.(lead|contact|contactRestriction)\.(create|update|upsert|delete)/.test(
-      readFileSync(join(SRC, file), 'utf8'),
+      readSource(file),
     ),
   );
   expect(writing).toEqual([]);
