@@ -9,10 +9,10 @@
 -- `new_calls` has an object for each call: when it begins (at), and its columns. The other lists
 -- name a call by its `index`: `usages`, the argument of reserve_locked_caps(); `decisions` with the
 -- `caps` that they store of a call that takes over a reservation (hold_id) and so has no usages;
--- `payments` of buyers that pay for being dialed, each with the arguments of settle_call(): an error
--- (TL002) if they assume other payments for the caller. They are lists of their own because a list
--- is read as a whole wherever a part of it is. `waits`: for another transaction that begins the same
--- call; else that is an error (unique_violation).
+-- `payments` of buyers that pay for being dialed, each with the arguments of settle_call(): an
+-- error (TL002) if they assume other payments for the caller. They are lists of their own because a
+-- list is read as a whole wherever a part of it is. `waits`: for another transaction that begins
+-- the same call; else that is an error (unique_violation).
 --
 -- Locks: the ids that carriers give to calls, reservations, caps (lock_caps), then the counts of
 -- calls, where nobody waits for another; callers and leads, by number, where buyers pay.
@@ -34,7 +34,7 @@ DECLARE
   known_id bigint;
   ping bigint;
   left_out integer[] := '{}';
-  wanted json;
+  to_reserve json;
   limit_ids bigint[];
   latest timestamptz;
   window_began timestamptz;
@@ -88,12 +88,12 @@ BEGIN
     END IF;
   END LOOP;
 
-  wanted := CASE WHEN left_out = '{}' THEN usages ELSE (
+  to_reserve := CASE WHEN left_out = '{}' THEN usages ELSE (
     SELECT json_agg(u.usage)
     FROM json_array_elements(usages) AS u(usage)
     WHERE (u.usage->>'index')::integer <> ALL (left_out)
   ) END;
-  limit_ids := ARRAY(SELECT u.limit_id FROM json_to_recordset(wanted) AS u(limit_id bigint));
+  limit_ids := ARRAY(SELECT u.limit_id FROM json_to_recordset(to_reserve) AS u(limit_id bigint));
   PERFORM lock_caps(company, limit_ids || list_caps_of_payments(company, payments));
   -- Another process may have begun a call in the next hour already, and ended the windows of this
   -- one, and calls of a batch may be of both: those that come a little late are of the next hour.
@@ -105,7 +105,7 @@ BEGIN
     WHERE l.company_id = company AND l.id = ANY (limit_ids);
   FOR reserved IN
     SELECT *
-    FROM reserve_locked_caps(company, to_window(latest, window_began), wanted)
+    FROM reserve_locked_caps(company, to_window(latest, window_began), to_reserve)
   LOOP
     IF reserved.refused IS NULL THEN
       reserved_indexes := reserved_indexes || reserved.index;

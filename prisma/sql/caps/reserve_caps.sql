@@ -3,9 +3,9 @@
 -- room, `refused` describes the rows that have none; else it is null, and `caps` has the caps with
 -- a limit as they were before the call, as decisions keep them. All calls are counted at one time.
 --
--- `usages` has an object for each row of a call: its index there (n), limit_id, its owner (buyer_id,
--- buyer_group_id, traffic_source_id), spacing_seconds, the least time since the last call, and the
--- numbers of change_caps().
+-- `usages` has an object for each row of a call: its index there (n), limit_id, its owner
+-- (buyer_id, buyer_group_id, traffic_source_id), spacing_seconds, the least time since the last
+-- call, and the numbers of change_caps().
 --
 -- All calls are checked by one statement, each as if those before it had room. That holds up to the
 -- first one that has none; those after it are checked again, without it.
@@ -114,8 +114,8 @@ BEGIN
   );
 END $$;
 
--- Reserves rows that are not locked yet, for one call. Without room, no lock is kept: the block is a
--- transaction of its own within the open one, and variables keep their values when it fails.
+-- Reserves rows that are not locked yet, for one call. Without room, no lock is kept: the block is
+-- a transaction of its own within the open one, and variables keep their values when it fails.
 CREATE OR REPLACE FUNCTION reserve_caps(
   company bigint,
   at timestamptz,

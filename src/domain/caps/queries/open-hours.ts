@@ -1,6 +1,6 @@
 import { sql } from '../../../data/sql';
 
-/** The entry of the business hours of buyer `b` that is open now; `limits` are the hourly limits. */
+/** The entry of the business hours of buyer `b` that is open now, with its hourly `limits`. */
 export const OPEN_HOURS = sql`
   SELECT x.*, hourly_limits_of(x) AS limits
   FROM buyer_business_hours x

@@ -36,8 +36,8 @@ export interface Evaluation {
 }
 
 /**
- * The candidates of an offer within a minute before any call changes them, in columns by index. One
- * that a call or its caller changes is a copy, so that an unchanged one is known by its identity: to
+ * The candidates of an offer within a minute before a call changes them, in columns by index. One
+ * that a call or its caller changes is a copy: another is known by its identity. To
  * look into ten thousand objects takes longer than to decide.
  */
 export interface PlainCandidates {
