@@ -14,7 +14,7 @@ import { TOTAL_DURATION } from '../columns';
 
 const VISIBLE_CALL = new SqlText(buildVisibleCondition('calls')!);
 const VISIBLE_BUYER = new SqlText(buildBuyerCondition('t.buyer_id'));
-const VISIBLE_GROUP = new SqlText(buildGroupCondition('a.buyer_group_id'));
+const VISIBLE_GROUP = new SqlText(buildGroupCondition('t.buyer_group_id'));
 /** Visibility of revenue and payout of a call `t` for a caller with a limited access scope. */
 const SIDES = new SqlText(buildMoneyJoin('calls'));
 const DURATION = new SqlText(TOTAL_DURATION);
@@ -39,7 +39,7 @@ const buildKeyColumns = (n: KeyPosition): SqlText => {
         CASE ${by}
           WHEN 'buyer' THEN t.buyer_id
           WHEN 'buyer_group' THEN
-            CASE WHEN ${IS_UNLIMITED} OR ${VISIBLE_GROUP} THEN a.buyer_group_id END
+            CASE WHEN ${IS_UNLIMITED} OR ${VISIBLE_GROUP} THEN t.buyer_group_id END
           WHEN 'offer' THEN t.offer_id
           WHEN 'schedule' THEN t.schedule_id
           WHEN 'traffic_source' THEN t.traffic_source_id
@@ -90,8 +90,6 @@ export const GROUPED_SUMS = sql`
         END AS profit,
         sum(${DURATION}) AS duration
       FROM calls t
-      LEFT JOIN call_attempts a
-        ON a.company_id = t.company_id AND a.call_id = t.id AND a.buyer_id = t.buyer_id
       ${SIDES}
       WHERE t.company_id = {company_id}
         AND t.deleted_at IS NULL
