@@ -22,21 +22,9 @@ const ALL = [
   'token&token_key=state',
 ];
 
-/** Attempts of the reported calls: the dialed buyers and their groups. */
-const INSERT_ATTEMPTS = `
-  INSERT INTO call_attempts (company_id, uuid, created_at, call_id, round, buyer_id,
-    buyer_group_id, connect_to, status, timeout_seconds, press_one_to_accept, dial)
-  SELECT c.company_id, uuidv7(), c.created_at, c.id, 1, c.buyer_id, m.buyer_group_id, c.connect_to,
-    'completed', 20, false, '{}'
-  FROM calls c
-  JOIN buyer_group_members m ON m.company_id = c.company_id AND m.buyer_id = c.buyer_id
-  WHERE c.company_id = $1 AND c.created_at > now() - interval '50 days'
-    AND NOT EXISTS (SELECT FROM call_attempts)`;
-
 export async function benchReports(server: EmbeddedDatabase): Promise<void> {
   const world = await prepareCalls(server, { name: 'bench_reports', days: 365 });
-  await query(world.url, INSERT_ATTEMPTS, [world.company_id]);
-  await query(world.url, 'VACUUM ANALYZE calls, call_attempts');
+  await query(world.url, 'VACUUM ANALYZE calls');
   const month = `time_zone=America/New_York&created_at_from=${FROM}&created_at_to=${TO}`;
   const groups = option('groups', '') || ALL.join(';');
   await measureLists(world, {

@@ -984,6 +984,7 @@ export interface SqlTypes {
       group_by: readonly (string)[] | string | null;
       scope_teams: readonly (number | string | bigint)[] | string | null;
       company_id: number | string | bigint | null;
+      period: string | null;
       labels_1: readonly (number | string | bigint)[] | string | null;
       bounds_1: readonly (Date | string)[] | string | null;
       token_key: string | null;
@@ -1016,6 +1017,7 @@ export interface SqlTypes {
       group_by: readonly (string)[] | string | null;
       scope_teams: readonly (number | string | bigint)[] | string | null;
       company_id: number | string | bigint | null;
+      period: string | null;
       labels_1: readonly (number | string | bigint)[] | string | null;
       bounds_1: readonly (Date | string)[] | string | null;
       token_key: string | null;
@@ -1241,6 +1243,86 @@ export interface SqlTypes {
     };
     row: {
       id: number;
+    };
+  };
+  'calls.periodic_report': {
+    params: {
+      group_by: readonly (string)[] | string | null;
+      period: string | null;
+      periods: readonly (Date | string)[] | string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+      company_id: number | string | bigint | null;
+      labels_1: readonly (number | string | bigint)[] | string | null;
+      bounds_1: readonly (Date | string)[] | string | null;
+      token_key: string | null;
+      labels_2: readonly (number | string | bigint)[] | string | null;
+      bounds_2: readonly (Date | string)[] | string | null;
+      labels_3: readonly (number | string | bigint)[] | string | null;
+      bounds_3: readonly (Date | string)[] | string | null;
+      now: Date | string | null;
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      offer_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      order: string | null;
+      order_dir: string | null;
+      per_page: number | string | bigint | null;
+      skipped: number | string | bigint | null;
+      zone: string | null;
+      sale: boolean | null;
+      purchase: boolean | null;
+    };
+    row: {
+      rows: string;
+      totals: string;
+      total_count: number;
+    };
+  };
+  'calls.periodic_report_csv': {
+    params: {
+      group_by: readonly (string)[] | string | null;
+      period: string | null;
+      periods: readonly (Date | string)[] | string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+      company_id: number | string | bigint | null;
+      labels_1: readonly (number | string | bigint)[] | string | null;
+      bounds_1: readonly (Date | string)[] | string | null;
+      token_key: string | null;
+      labels_2: readonly (number | string | bigint)[] | string | null;
+      bounds_2: readonly (Date | string)[] | string | null;
+      labels_3: readonly (number | string | bigint)[] | string | null;
+      bounds_3: readonly (Date | string)[] | string | null;
+      now: Date | string | null;
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      offer_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      order: string | null;
+      zone: string | null;
+      sale: boolean | null;
+      purchase: boolean | null;
+      order_dir: string | null;
+    };
+    row: {
+      key_1: string;
+      name_1: string;
+      key_2: string;
+      name_2: string;
+      key_3: string;
+      name_3: string;
+      calls: string;
+      connects: string;
+      conversions: string;
+      traffic_source_conversions: string;
+      connect_rate: string;
+      conversion_rate: string;
+      revenue: string;
+      payout: string;
+      profit: string;
+      epc: string;
+      average_duration: string;
     };
   };
   'calls.postpone_cost_look': {

@@ -91,3 +91,16 @@ export async function checkCaps(world: World, state: State, now: Date): Promise<
     });
   }
 }
+
+/** Calls have the group through which the buyer that they have was selected. */
+export async function checkGroups({ sql, company }: World): Promise<void> {
+  const calls = await sql(
+    `SELECT c.id, c.buyer_group_id, a.buyer_group_id AS selected_through
+    FROM calls c
+    LEFT JOIN call_attempts a
+      ON a.company_id = c.company_id AND a.call_id = c.id AND a.buyer_id = c.buyer_id
+    WHERE c.company_id = $1 AND c.buyer_group_id IS DISTINCT FROM a.buyer_group_id`,
+    [company.id],
+  );
+  expect(calls).toEqual([]);
+}

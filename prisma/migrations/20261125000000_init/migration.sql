@@ -1540,6 +1540,7 @@ CREATE TABLE calls (
   schedule_id bigint,
   schedule_action_id bigint,
   buyer_id bigint,
+  buyer_group_id bigint,
   round integer NOT NULL DEFAULT 0,
   fallback text,
   token_values jsonb NOT NULL DEFAULT '{}',
@@ -1624,12 +1625,10 @@ CREATE INDEX calls_fulltext_idx ON calls USING gin (
 CREATE INDEX calls_token_values_idx
   ON calls USING gin (company_id, token_values jsonb_path_ops) WHERE deleted_at IS NULL;
 -- Grouped reports read the calls of a time in this alone (decision 026).
--- It has the id because PostgreSQL asks for what would join the attempts, also where it leaves them
--- out.
-CREATE INDEX calls_reported_idx ON calls (company_id, created_at, id) INCLUDE (
-  offer_id, buyer_id, traffic_source_id, schedule_id, direction, from_number, to_number, sub_id,
-  caller_state, connected_at, ended_at, total_duration, buyer_converted, traffic_source_converted,
-  revenue, payout
+CREATE INDEX calls_reported_idx ON calls (company_id, created_at) INCLUDE (
+  offer_id, buyer_id, buyer_group_id, traffic_source_id, schedule_id, direction, from_number,
+  to_number, sub_id, caller_state, connected_at, ended_at, total_duration, buyer_converted,
+  traffic_source_converted, revenue, payout
 ) WHERE deleted_at IS NULL;
 -- How many chunks there are: without it, the planner takes each call for a chunk of its own, and
 -- does not count in parallel.
@@ -2771,6 +2770,8 @@ ALTER TABLE calls ADD CONSTRAINT calls_company_id_traffic_source_id_fkey
   FOREIGN KEY (company_id, traffic_source_id) REFERENCES traffic_sources (company_id, id);
 ALTER TABLE calls ADD CONSTRAINT calls_company_id_buyer_id_fkey
   FOREIGN KEY (company_id, buyer_id) REFERENCES buyers (company_id, id);
+ALTER TABLE calls ADD CONSTRAINT calls_company_id_buyer_group_id_fkey
+  FOREIGN KEY (company_id, buyer_group_id) REFERENCES buyer_groups (company_id, id);
 ALTER TABLE calls ADD CONSTRAINT calls_company_id_agent_id_fkey
   FOREIGN KEY (company_id, agent_id) REFERENCES agents (company_id, id);
 ALTER TABLE calls ADD CONSTRAINT calls_company_id_quality_assurance_id_fkey

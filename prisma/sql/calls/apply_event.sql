@@ -42,10 +42,10 @@ BEGIN
   END IF;
   SELECT * INTO p
     FROM json_to_record(progress) AS x(
-      status text, buyer_id bigint, connect_to text, has_answer boolean, taken_at timestamptz,
-      ended_at timestamptz, answered_duration integer, hangup_cause text, recording_url text,
-      lease_until timestamptz, open_buyers bigint[], open_groups bigint[], takes boolean,
-      agent_id bigint, tokens jsonb
+      status text, buyer_id bigint, buyer_group_id bigint, connect_to text, has_answer boolean,
+      taken_at timestamptz, ended_at timestamptz, answered_duration integer, hangup_cause text,
+      recording_url text, lease_until timestamptz, open_buyers bigint[], open_groups bigint[],
+      takes boolean, agent_id bigint, tokens jsonb
     );
   SELECT * INTO d
     FROM json_to_record(dollars) AS x(
@@ -80,6 +80,10 @@ BEGIN
       status = coalesce(p.status, c.status),
       updated_at = at,
       buyer_id = coalesce(p.buyer_id, c.buyer_id),
+      buyer_group_id = CASE
+        WHEN p.buyer_id IS NULL THEN c.buyer_group_id
+        ELSE p.buyer_group_id
+      END,
       connect_to = coalesce(p.connect_to, c.connect_to),
       answered_at = CASE
         WHEN p.has_answer THEN coalesce(c.answered_at, p.taken_at)

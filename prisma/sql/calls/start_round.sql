@@ -97,6 +97,10 @@ BEGIN
       ),
       updated_at = at,
       buyer_id = coalesce(buyer, c.buyer_id),
+      buyer_group_id = CASE
+        WHEN buyer IS NULL THEN c.buyer_group_id
+        ELSE (next_round->>'buyer_group_id')::bigint
+      END,
       connect_to = coalesce(next_round->>'connect_to', c.connect_to),
       recording_url = coalesce(next_round->>'recording_url', c.recording_url),
       total_duration = coalesce(

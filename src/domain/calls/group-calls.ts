@@ -6,7 +6,13 @@ import { HttpProblem } from '../../platform/errors';
 import { copyOut } from '../../api/records/copy-out';
 import { Json, type Csv } from '../../api/reply/reply';
 import { ianaName } from '../../platform/time/zone';
-import { GROUPED_REPORT, GROUPED_REPORT_CSV, withKeyColumns } from './queries/grouped-reports';
+import {
+  GROUPED_REPORT,
+  GROUPED_REPORT_CSV,
+  PERIODIC_REPORT,
+  PERIODIC_REPORT_CSV,
+  withKeyColumns,
+} from './queries/grouped-reports';
 import { LOCAL_TIMES } from './queries/local-times';
 import { toFilterParams, type ReportFilters } from './report-filters';
 
@@ -32,6 +38,7 @@ const LOCAL: ReadonlySet<Group> = new Set([
   'hour_of_day',
   'day_of_week',
 ]);
+const PERIODS: readonly Group[] = ['day', 'week', 'month'];
 const RECORDS: ReadonlySet<Group> = new Set([
   'buyer',
   'buyer_group',
@@ -56,22 +63,29 @@ export async function groupCalls(
     zone: ianaName(time_zone)!,
     now: now.toISOString(),
   };
+  const localTimes = await loadLocalTimes(db, group_by, common);
+  const { periods } = localTimes;
   const values = {
     ...common,
     ...(await loadVisibleMoney(db)),
-    ...(await loadLocalTimes(db, group_by, common)),
+    ...localTimes,
     group_by,
     token_key: query.token_key ?? null,
     order: query.order ?? null,
     order_dir: query.order_dir ?? 'asc',
   };
   if (query.format === 'csv') {
-    const bound = GROUPED_REPORT_CSV.bind({ ...values, company_id: db.company_id });
+    const csv = periods === null ? GROUPED_REPORT_CSV : PERIODIC_REPORT_CSV;
+    const bound = csv.bind({ ...values, company_id: db.company_id });
     const keys = group_by.map((by) => ({ by, has_name: RECORDS.has(by) }));
     return copyOut(db, withKeyColumns(bound, keys), 'grouped_call_report');
   }
   const skipped = (page - 1) * per_page;
-  const [result] = await db.sql(GROUPED_REPORT, { ...values, per_page, skipped });
+  const paged = { ...values, per_page, skipped };
+  const [result] =
+    periods === null
+      ? await db.sql(GROUPED_REPORT, paged)
+      : await db.sql(PERIODIC_REPORT, { ...paged, periods });
   const { rows, totals, total_count } = result!;
   if (!root) return new Json(rows);
   const totalPages = Math.ceil(total_count / per_page);
@@ -91,7 +105,10 @@ function requireTokenKey(groupBy: readonly Group[], tokenKey: string | undefined
     : HttpProblem.field('token_key', 'invalid_value', 'is only allowed with group_by=token');
 }
 
-/** For each key that is a local time: when its periods begin, and their labels. */
+/**
+ * For each key that is a local time: when its periods begin, and their labels. `periods` are those
+ * of the key `period`, the shortest that is a day or more: shorter ones have few calls each.
+ */
 async function loadLocalTimes(
   db: Db,
   groupBy: readonly Group[],
@@ -102,7 +119,10 @@ async function loadLocalTimes(
   const [first, second, third] = [0, 1, 2].map((n) =>
     times.find(({ unit }) => unit === groupBy[n]),
   );
+  const period = PERIODS.find((unit) => groupBy.includes(unit)) ?? null;
   return {
+    period,
+    periods: times.find(({ unit }) => unit === period)?.bounds ?? null,
     bounds_1: first?.bounds ?? null,
     labels_1: first?.labels ?? null,
     bounds_2: second?.bounds ?? null,

@@ -73,7 +73,12 @@ export function buildRound(
     slots,
     lease_until: new Date(now.getTime() + computeLease(call, ringing) * 1000),
     events: [...events, ...buildEvents(call, dial, verdict)],
-    set: { ...set, buyer_id: first?.buyer_id ?? null, connect_to: first?.number ?? null },
+    set: {
+      ...set,
+      buyer_id: first?.buyer_id ?? null,
+      buyer_group_id: first?.buyer_group_id ?? null,
+      connect_to: first?.number ?? null,
+    },
   };
 }
 

@@ -65,6 +65,7 @@ export interface Round {
     ended_at: Date | null;
     abandoned?: boolean;
     buyer_id: number | null;
+    buyer_group_id: number | null;
     connect_to: string | null;
   };
 }

@@ -15,7 +15,7 @@ export interface Progress {
   open: readonly AttemptRow[];
   events: readonly NewEvent[];
   status: string;
-  connected: Pick<AttemptRow, 'dial' | 'uuid'> | undefined;
+  connected: Pick<AttemptRow, 'buyer_group_id' | 'dial' | 'uuid'> | undefined;
   /** When that buyer took the call, if that is only known afterwards. */
   taken_at?: Date | undefined;
   ended_at: Date | null;
@@ -84,6 +84,7 @@ function toProgressColumns(change: Change) {
   return {
     status: progress.status,
     buyer_id: connected ? use!.buyer_id : null,
+    buyer_group_id: connected?.buyer_group_id ?? null,
     connect_to: connected?.dial.number ?? null,
     has_answer: listStatuses(change).some(({ status, takes }) => takes || status === 'answered'),
     taken_at,

@@ -221,3 +221,49 @@ test('what several buyers have paid leaves nothing over: the next one pays its o
   await report(talk, 'completed', { duration: 90 });
   expect(await loadCall(talk)).toMatchObject({ revenue: 10.3, buyer_converted: true });
 });
+
+describe('a call counts in the report for the group through which its buyer was selected', () => {
+  const listKeys = async () => {
+    const { rows } = await ok('get', 'calls/reports/grouped?group_by=buyer,buyer_group');
+    return rows.map(({ groups }: { groups: { key: string | null }[] }) =>
+      groups.map(({ key }) => key && Number(key)),
+    );
+  };
+
+  async function beginCall() {
+    const [first, second, third, direct] = [
+      await here.buyer(),
+      await here.buyer(),
+      await here.buyer({ tier: 2 }),
+      await here.buyer({ tier: 3 }),
+    ];
+    const rung = { dial_buyers_type: 'simultaneously', buyer_ids: [first, second] };
+    const [together, alone] = [
+      await here.group(rung),
+      await here.group({ tier: 2, buyer_ids: [third] }),
+    ];
+    const buyers = { buyer_group_ids: [together, alone], buyer_ids: [direct] };
+    const call = await begin(await here.offer(buyers));
+    const dial: { attempt: string; buyer_id: number }[] = call.instruction.dial;
+    return { call, dial, ids: { first, second, third, direct, together, alone } };
+  }
+
+  test('from the dialing on, and when another buyer of the round takes it', async () => {
+    const { call, dial, ids } = await beginCall();
+    expect(await listKeys()).toEqual([[dial[0]!.buyer_id, ids.together]]);
+    await report(call, 'answered', { attempt: dial[1]!.attempt });
+    expect(await listKeys()).toEqual([[dial[1]!.buyer_id, ids.together]]);
+    await report(call, 'completed', { duration: 5 });
+    expect(await listKeys()).toEqual([[dial[1]!.buyer_id, ids.together]]);
+  });
+
+  test('after each failover, and when no buyer is left', async () => {
+    const { call, dial, ids } = await beginCall();
+    for (const { attempt } of dial) await report(call, 'no_answer', { attempt });
+    expect(await listKeys()).toEqual([[ids.third, ids.alone]]);
+    await report(call, 'no_answer');
+    expect(await listKeys()).toEqual([[ids.direct, null]]);
+    await report(call, 'no_answer');
+    expect(await listKeys()).toEqual([[ids.direct, null]]);
+  });
+});

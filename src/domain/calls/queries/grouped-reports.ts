@@ -1,7 +1,7 @@
 import { safeCell } from '../../../data/projection/projection-sql';
 import { sql, SqlText, statement } from '../../../data/sql';
 import type { BoundStatement } from '../../../data/statement';
-import { GROUPED_SUMS, groupedBy, type KeyPosition } from './grouped-sums';
+import { GROUPED_SUMS, groupedBy, GROUPED_SUMS_OF_PERIODS, type KeyPosition } from './grouped-sums';
 
 /** Figures of sums `f`, of a row or in total. Money that the caller sees of no call is null. */
 const FIGURES = sql`
@@ -105,10 +105,8 @@ const namedKey = (n: KeyPosition): SqlText => {
 
 const NAMED_KEYS = sql`${namedKey(1)}, ${namedKey(2)}, ${namedKey(3)}`;
 
-export const GROUPED_REPORT = statement(
-  'calls.grouped_report',
-  sql`
-    WITH ${GROUPED_SUMS},
+const buildReport = (sums: SqlText): SqlText => sql`
+    WITH ${sums},
     totals AS (
       SELECT
         coalesce(sum(calls), 0)::bigint AS calls,
@@ -169,14 +167,10 @@ export const GROUPED_REPORT = statement(
       listed.rows::text AS rows,
       (SELECT row_to_json(r) FROM (SELECT ${FIGURES}) r)::text AS totals,
       f.rows AS total_count
-    FROM totals f, listed`,
-  { prepared: false, search: true },
-);
+    FROM totals f, listed`;
 
-export const GROUPED_REPORT_CSV = statement(
-  'calls.grouped_report_csv',
-  sql`
-    WITH ${GROUPED_SUMS}
+const buildCsv = (sums: SqlText): SqlText => sql`
+    WITH ${sums}
     SELECT
       ${new SqlText(safeCell('named_1.key'))} AS key_1,
       ${new SqlText(safeCell('named_1.name'))} AS name_1,
@@ -186,8 +180,28 @@ export const GROUPED_REPORT_CSV = statement(
       ${new SqlText(safeCell('named_3.name'))} AS name_3,
       r.*
     FROM (${RANKED_SUMS}) f, ${NAMED_KEYS}, LATERAL (SELECT ${FIGURES}) r
-    ${ORDER_BY}`,
-  { prepared: false, search: true },
+    ${ORDER_BY}`;
+
+const OPTIONS = { prepared: false, search: true };
+
+export const GROUPED_REPORT = statement('calls.grouped_report', buildReport(GROUPED_SUMS), OPTIONS);
+
+export const GROUPED_REPORT_CSV = statement(
+  'calls.grouped_report_csv',
+  buildCsv(GROUPED_SUMS),
+  OPTIONS,
+);
+
+export const PERIODIC_REPORT = statement(
+  'calls.periodic_report',
+  buildReport(GROUPED_SUMS_OF_PERIODS),
+  OPTIONS,
+);
+
+export const PERIODIC_REPORT_CSV = statement(
+  'calls.periodic_report_csv',
+  buildCsv(GROUPED_SUMS_OF_PERIODS),
+  OPTIONS,
 );
 
 /**

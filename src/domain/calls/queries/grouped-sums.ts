@@ -14,7 +14,7 @@ import { TOTAL_DURATION } from '../columns';
 
 const VISIBLE_CALL = new SqlText(buildVisibleCondition('calls')!);
 const VISIBLE_BUYER = new SqlText(buildBuyerCondition('t.buyer_id'));
-const VISIBLE_GROUP = new SqlText(buildGroupCondition('a.buyer_group_id'));
+const VISIBLE_GROUP = new SqlText(buildGroupCondition('t.buyer_group_id'));
 /** Visibility of revenue and payout of a call `t` for a caller with a limited access scope. */
 const SIDES = new SqlText(buildMoneyJoin('calls'));
 const DURATION = new SqlText(TOTAL_DURATION);
@@ -39,7 +39,7 @@ const buildKeyColumns = (n: KeyPosition): SqlText => {
         CASE ${by}
           WHEN 'buyer' THEN t.buyer_id
           WHEN 'buyer_group' THEN
-            CASE WHEN ${IS_UNLIMITED} OR ${VISIBLE_GROUP} THEN a.buyer_group_id END
+            CASE WHEN ${IS_UNLIMITED} OR ${VISIBLE_GROUP} THEN t.buyer_group_id END
           WHEN 'offer' THEN t.offer_id
           WHEN 'schedule' THEN t.schedule_id
           WHEN 'traffic_source' THEN t.traffic_source_id
@@ -47,6 +47,7 @@ const buildKeyColumns = (n: KeyPosition): SqlText => {
           WHEN 'sub_id' THEN NULL
           WHEN 'state' THEN NULL
           WHEN 'token' THEN NULL
+          WHEN {period}::text THEN NULL
           WHEN 'hour_of_day' THEN (${labels}::bigint[])[${bucket}]
           WHEN 'day_of_week' THEN (${labels}::bigint[])[${bucket}]
           ELSE ${bucket}
@@ -58,19 +59,23 @@ const buildKeyColumns = (n: KeyPosition): SqlText => {
         END AS ${text}`;
 };
 
+/**
+ * Most calls have no dollars: adding up zeros, or comparing them, would take as long as the rest of
+ * a figure. A zero is the only amount without digits, which has three bytes; where it has more, it
+ * is added.
+ */
+const HAS_REVENUE = sql`t.revenue <> 0`;
+const HAS_PAYOUT = sql`t.payout <> 0`;
+
 const REVENUE = sql`coalesce(
-          sum(t.revenue) FILTER (WHERE t.revenue <> 0 AND (${IS_UNLIMITED} OR sides.sale)), 0.00
+          sum(t.revenue) FILTER (WHERE ${HAS_REVENUE} AND (${IS_UNLIMITED} OR sides.sale)), 0.00
         )`;
 const PAYOUT = sql`coalesce(
-          sum(t.payout) FILTER (WHERE t.payout <> 0 AND (${IS_UNLIMITED} OR sides.purchase)), 0.00
+          sum(t.payout) FILTER (WHERE ${HAS_PAYOUT} AND (${IS_UNLIMITED} OR sides.purchase)), 0.00
         )`;
 
-/**
- * Figures of each group. Most calls have no dollars, and adding up zeros would take as long. A
- * caller who may see all gets the profit from the sums.
- */
-export const GROUPED_SUMS = sql`
-    sums AS MATERIALIZED (
+/** Figures of each group. A caller who may see all gets the profit from the sums. */
+const buildSums = (period: SqlText): SqlText => sql`
       SELECT
         ${buildKeyColumns(1)},
         ${buildKeyColumns(2)},
@@ -90,8 +95,6 @@ export const GROUPED_SUMS = sql`
         END AS profit,
         sum(${DURATION}) AS duration
       FROM calls t
-      LEFT JOIN call_attempts a
-        ON a.company_id = t.company_id AND a.call_id = t.id AND a.buyer_id = t.buyer_id
       ${SIDES}
       WHERE t.company_id = {company_id}
         AND t.deleted_at IS NULL
@@ -99,6 +102,7 @@ export const GROUPED_SUMS = sql`
           OR t.created_at >= {created_at_from}::timestamptz)
         AND ({created_at_to}::timestamptz IS NULL
           OR t.created_at <= {created_at_to}::timestamptz)
+        ${period}
         AND ({offer_id}::bigint IS NULL OR t.offer_id = {offer_id}::bigint)
         AND ({buyer_id}::bigint IS NULL OR t.buyer_id = {buyer_id}::bigint)
         AND ({traffic_source_id}::bigint IS NULL
@@ -116,5 +120,34 @@ export const GROUPED_SUMS = sql`
             AND NOT {group_by}::text[] && ARRAY['traffic_source', 'sub_id']
           OR sides.purchase
         )
-      GROUP BY id_1, text_1, id_2, text_2, id_3, text_3
+      GROUP BY id_1, text_1, id_2, text_2, id_3, text_3`;
+
+export const GROUPED_SUMS = sql`
+    sums AS MATERIALIZED (${buildSums(sql``)}
+    )`;
+
+const buildPeriodKey = (n: KeyPosition): SqlText => {
+  const id = new SqlText(`id_${n}`);
+  return sql`CASE WHEN ${groupedBy(n)} = {period}::text THEN period.n ELSE f.${id} END AS ${id}`;
+};
+
+/**
+ * Sums of period after period, each from its own part of the index. That takes two thirds of the
+ * time: no call is looked up among the periods, and the groups of one fit into the cache of a
+ * processor.
+ */
+export const GROUPED_SUMS_OF_PERIODS = sql`
+    sums AS MATERIALIZED (
+      SELECT
+        ${buildPeriodKey(1)}, f.text_1,
+        ${buildPeriodKey(2)}, f.text_2,
+        ${buildPeriodKey(3)}, f.text_3,
+        f.calls, f.connects, f.conversions, f.traffic_source_conversions, f.revenue, f.payout,
+        f.profit, f.duration
+      FROM unnest({periods}::timestamptz[], ({periods}::timestamptz[])[2:])
+        WITH ORDINALITY period (begins_at, ends_at, n)
+      CROSS JOIN LATERAL (
+        ${buildSums(sql`AND t.created_at >= period.begins_at
+        AND t.created_at < coalesce(period.ends_at, 'infinity')`)}
+      ) f
     )`;
