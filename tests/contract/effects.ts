@@ -120,7 +120,8 @@ const EVENT = at('src/domain/calls/event-change.ts');
 const INCOMING = at('src/domain/calls/receive.ts');
 const UPDATE_CALL = at('src/domain/calls/update-call.ts');
 const CHANGE_DOLLARS = at('src/domain/money/engine/settle-changes.ts');
-const SIMULATION = at('src/domain/simulation/queries/setup.ts');
+/** Replays count by the twin of this matrix in memory. */
+const SIMULATION = at('prisma/sql/caps/cap_counters.sql');
 const ASSUMED = at('src/domain/simulation/simulate.ts');
 const CALLS: Record<string, Effects> = {
   call_sessions: {
