@@ -142,6 +142,8 @@ export interface RawOperation {
   /** Only these fields can refuse a request: other wrong fields become warnings. */
   'x-lenient'?: string[];
   'x-own-number'?: string;
+  /** The record that its path names need not exist: it is never answered by 404. */
+  'x-always-found'?: boolean;
   /** How it is authenticated, where no security scheme can express it. */
   'x-credentials'?: CredentialKind;
   /** The fields that the query string may have, instead of the body or along with it. */
