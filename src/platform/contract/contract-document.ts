@@ -53,6 +53,8 @@ export interface Schema {
   'x-values'?: Schema;
   /** Accepted and stored without effect so far; the description says why. */
   'x-without-effect'?: boolean;
+  /** Merged into what refers to it; in a part, the property `x-own` is the place of all others. */
+  'x-part'?: boolean;
   /** The only value it can have. Not `const`: many SDKs cannot read that. */
   'x-const'?: unknown;
   /** Its content stays in it, even under names of fields of the request. */
@@ -92,6 +94,8 @@ export interface Parameter {
   schema: Schema;
   /** Used by the server when the parameter is omitted. */
   'x-default'?: unknown;
+  /** The names of the parameters that it stands for. */
+  'x-set'?: string[];
   'x-other-names'?: string[];
   /** The success answer by parameter value, for the values that change it. */
   'x-answers'?: Record<string, OtherAnswer>;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import type { ContractDocument } from './contract-document';
 import { addDerivedAnswers } from './derived-answers';
+import { mergeParts } from './merge-parts';
 import { formatContract, PUBLISHED_FILE } from './published-contract';
 
 // Parsing openapi.yaml takes longer than anything else at the start of a program. It is parsed when
@@ -27,6 +28,7 @@ export function parseContract(text: string): ContractDocument {
   const parsed = readParsed();
   const document =
     parsed?.sha1 === hashText(text) ? parsed.document : (load(text) as ContractDocument);
+  if (document.components) mergeParts(document);
   addDerivedAnswers(document);
   return document;
 }
