@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { breakingChanges, compare, isMajor } from './breaking/changes';
+import { toFullContract } from './full-contract';
 
 // Fails when openapi.yaml breaks clients of the last release (the newest tag v* before HEAD), or of
 // the contract at a given git revision (`check-breaking.ts origin/main`), unless the major version
@@ -34,16 +35,17 @@ else {
 
 function check(name: string, text: string): void {
   const folder = mkdtempSync(join(tmpdir(), 'released-'));
-  const base = join(folder, 'openapi.yaml');
-  writeFileSync(base, text);
-  const report = compare(base, join(ROOT, 'openapi.yaml'));
+  const [base, revision] = [join(folder, 'base.yaml'), join(folder, 'openapi.yaml')];
+  writeFileSync(base, toFullContract(text));
+  writeFileSync(revision, toFullContract(readFileSync(join(ROOT, 'openapi.yaml'), 'utf8')));
+  const report = compare(base, revision);
   rmSync(folder, { recursive: true });
   const messages = breakingChanges(report);
   if (messages.length === 0 || isMajor(report)) return;
-  const { revision } = report.infoVersions;
+  const { revision: version } = report.infoVersions;
   process.stderr.write(
     `${messages.join('\n')}\nThese changes since ${name} break clients: ` +
-      `info.version ${revision} must become the next major version.\n`,
+      `info.version ${version} must become the next major version.\n`,
   );
   process.exitCode = 1;
 }

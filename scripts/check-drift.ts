@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -8,6 +8,7 @@ import {
   migrationNames,
   PRISMA_FOLDER,
 } from '../src/data/postgres/migrate';
+import { toFullContract } from './full-contract';
 import { samplesSource } from './samples';
 import {
   compareCatalogs,
@@ -27,8 +28,9 @@ import { runSql, withConnection, withScratchServer } from './scratch-database';
 
 function checkGeneratedTypes(): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-types-'));
-  const file = join(folder, 'openapi.ts');
-  const options = ['openapi.yaml', '--output', file, '--default-non-nullable', 'false'];
+  const [contract, file] = [join(folder, 'openapi.yaml'), join(folder, 'openapi.ts')];
+  writeFileSync(contract, toFullContract(readFileSync('openapi.yaml', 'utf8')));
+  const options = [contract, '--output', file, '--default-non-nullable', 'false'];
   execFileSync('node_modules/.bin/openapi-typescript', options, { stdio: 'pipe' });
   const fresh = readFileSync(file, 'utf8');
   rmSync(folder, { recursive: true });

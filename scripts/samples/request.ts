@@ -1,5 +1,6 @@
 import {
   BASE_PATH,
+  completeDocument,
   contract,
   facets,
   type Operation,
@@ -40,7 +41,7 @@ const isScalar = (value: unknown): value is string | number =>
   typeof value === 'string' || typeof value === 'number';
 
 function findFieldExample(name: string): string | number | undefined {
-  for (const { value } of Object.values(contract.document.components.examples)) {
+  for (const { value } of Object.values(completeDocument().components.examples)) {
     const example = (value as Record<string, unknown>)[name];
     if (isScalar(example)) return example;
   }
@@ -73,11 +74,12 @@ interface MediaType {
 
 const exampleIn = ({ example, examples = {} }: MediaType): Value | undefined => {
   const [first] = Object.values(examples);
-  return first ? contract.resolve(first).value : example;
+  if (!first?.$ref) return first ? first.value : example;
+  return completeDocument().components.examples[first.$ref.split('/').at(-1)!]!.value as Value;
 };
 
 const readContent = ({ path, method }: Operation): Record<string, MediaType> =>
-  (contract.document.paths[path.slice(BASE_PATH.length)]![method]!.requestBody?.content ??
+  (completeDocument().paths[path.slice(BASE_PATH.length)]![method]!.requestBody?.content ??
     {}) as Record<string, MediaType>;
 
 const fileField = ({ multipart }: Operation): string | undefined =>

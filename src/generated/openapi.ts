@@ -4064,7 +4064,12 @@ export interface components {
         ScheduleTrigger: {
             /** @description What happens. */
             on: components["schemas"]["ScheduleTriggerEvent"];
-            /** @description Only when the tokens of the lead, or of a call without a lead, match all of these. Empty means always. */
+            /**
+             * @description Only when the tokens of the lead, or of a call without a lead, match all of these. Empty means always.
+             * @example [
+             *       "state:in CA,NV"
+             *     ]
+             */
             token_filter_list?: components["schemas"]["TokenFilter"][];
         };
         /**
@@ -4286,22 +4291,36 @@ export interface components {
         ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "not_used" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "too_many_at_once" | "internal_error" | "unavailable" | "search_too_slow" | "contended" | "carrier_unavailable" | "insufficient_storage" | "storage_unavailable" | "disk_full";
         /** @description Which page of the list this is, and where the next one begins. */
         PageMetadata: {
-            /** @description Key of the array of records in this response. */
+            /**
+             * @description Key of the array of records in this response.
+             * @example buyers
+             */
             root: string;
-            /** @description Number of this page, starting at 1. Null when the page was requested by cursor. */
+            /**
+             * @description Number of this page, starting at 1. Null when the page was requested by cursor.
+             * @example 1
+             */
             page: number | null;
-            /** @description How many pages of `per_page` records there are; 0 when there are no records. */
+            /**
+             * @description How many pages of `per_page` records there are; 0 when there are no records.
+             * @example 4
+             */
             total_pages: number;
-            /** @description How many records a page has at most, as requested; by default 25. */
+            /**
+             * @description How many records a page has at most, as requested; by default 25.
+             * @example 2
+             */
             per_page: number;
             /**
              * Format: int64
              * @description The exact number of records on all pages, with the filters of the request.
+             * @example 7
              */
             total_count: number;
             /**
              * Format: int64
              * @description `cursor` of the next page; 0 when there is none.
+             * @example 2
              */
             next_cursor: number;
             /** @description Names in `columns` that the resource does not have. */
@@ -4334,16 +4353,27 @@ export interface components {
         StatusKey: string | null;
         /** @description Opening times of one weekday, in the buyer's time zone. */
         ScheduleEntry: {
-            /** @description Sunday is 0. */
+            /**
+             * @description Sunday is 0.
+             * @example 1
+             */
             day: number;
-            /** @description When it is open on that day; several times add up. */
+            /**
+             * @description When it is open on that day; several times add up.
+             * @example [
+             *       "09:00..16:59"
+             *     ]
+             */
             times: string[];
         };
         /** @description An empty list means always. */
         WeekSchedule: components["schemas"]["ScheduleEntry"][];
         /** @description When the buyer is open, and the hourly limits that apply then. The first entry that is open applies. */
         BusinessHours: {
-            /** @description How often the buyer may be dialed in an hour while this entry applies; null for no limit. */
+            /**
+             * @description How often the buyer may be dialed in an hour while this entry applies; null for no limit.
+             * @example 20
+             */
             attempt_hourly_limit?: components["schemas"]["CountLimit"];
             /** @description How many calls the buyer may take in an hour while this entry applies; null for no limit. */
             connection_hourly_limit?: components["schemas"]["CountLimit"];
@@ -4358,13 +4388,22 @@ export interface components {
         };
         /** @description What the buyer pays for. */
         ConversionAttributes: {
-            /** @description Shown in call logs. */
+            /**
+             * @description Shown in call logs.
+             * @example 90 seconds
+             */
             name?: string | null;
             /** @description `duration`, the default, converts when the call has lasted long enough, `postback` when the buyer reports it. */
             conversion_type?: components["schemas"]["ConversionType"];
-            /** @description Seconds before a call pays out; 0 when the buyer is dialed. */
+            /**
+             * @description Seconds before a call pays out; 0 when the buyer is dialed.
+             * @example 90
+             */
             duration?: number;
-            /** @description Dollars paid. */
+            /**
+             * @description Dollars paid.
+             * @example 25.5
+             */
             revenue?: number;
             /** @description The lowest `revenue` that may be set, in dollars; null for no bound. */
             revenue_min?: number | null;
@@ -4372,11 +4411,24 @@ export interface components {
             revenue_max?: number | null;
             /** @description `current_conversion_revenue` may change only by multiples of this, in dollars; null for any change. */
             revenue_increment?: number | null;
-            /** @description Seconds in which the buyer pays only once for the same caller. */
+            /**
+             * @description Seconds in which the buyer pays only once for the same caller.
+             * @example 7200
+             */
             duplicate_timeframe?: number;
-            /** @description All of them must match. */
+            /**
+             * @description All of them must match.
+             * @example [
+             *       "state:in CA,NV"
+             *     ]
+             */
             token_values?: components["schemas"]["TokenFilter"][];
-            /** @description Added to the call when it converts. */
+            /**
+             * @description Added to the call when it converts.
+             * @example [
+             *       "quality:high"
+             *     ]
+             */
             attribution_token_values?: components["schemas"]["TokenPair"][];
         };
         /** @description The conversions of one time frame. In each call the first one that matches is used. The first time frame that is open is the current one. */
@@ -4415,14 +4467,22 @@ export interface components {
         /** @description A path or a regular expression. */
         BidField: string;
         BuyerFields: {
-            /** @description Your own identifier for the buyer; unique among your buyers. */
+            /**
+             * @description Your own identifier for the buyer; unique among your buyers.
+             * @example acme-1
+             */
             user_buyer_id?: string | null;
+            /** @example +13105550123 */
             number?: components["schemas"]["CallDestination"];
-            /** @description Shown in menus and logs. */
+            /**
+             * @description Shown in menus and logs.
+             * @example Acme Insurance
+             */
             name?: string;
             /**
              * Format: email
              * @description E-mail address of the buyer, for your own use: the service sends nothing to it.
+             * @example desk@acme.example
              */
             email?: string | null;
             /** @description The record's identifier in another system; it need not be unique. */
@@ -4432,7 +4492,10 @@ export interface components {
             timeout_seconds?: number;
             /** @description Tones played when the call is answered, to telephone numbers and SIP addresses. Each `w` waits 0.5 s and each `W` 1 s. */
             dtmf_tones?: string | null;
-            /** @description Zone of its business hours and conversions, and of the hours, days and months of its caps: an IANA name or a display name of /collections/time_zone. */
+            /**
+             * @description Zone of its business hours and conversions, and of the hours, days and months of its caps: an IANA name or a display name of /collections/time_zone.
+             * @example America/Los_Angeles
+             */
             time_zone?: components["schemas"]["TimeZoneName"];
             /** @description Whether the buyer is paused: it gets no new calls. Calls in progress go on. */
             paused?: boolean;
@@ -4448,11 +4511,28 @@ export interface components {
             bid_response?: components["schemas"]["BidResponseFields"] | null;
             /** @description True gives the buyer a new secret, which signs the questions for bids; the answer has it in `bid_secret`, once. The previous one signs too for 24 hours. */
             reset_bid_secret?: boolean;
-            /** @description Calls and leads go to this buyer only when all of these match. */
+            /**
+             * @description Calls and leads go to this buyer only when all of these match.
+             * @example [
+             *       "state:in CA,NV"
+             *     ]
+             */
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
-            /** @description Calls and leads go to this buyer only from these states and provinces, as a filter `geo_state:in CA,NV` would have it. Empty: from anywhere. */
+            /**
+             * @description Calls and leads go to this buyer only from these states and provinces, as a filter `geo_state:in CA,NV` would have it. Empty: from anywhere.
+             * @example [
+             *       "CA",
+             *       "NV"
+             *     ]
+             */
             states?: components["schemas"]["StateCode"][] | null;
-            /** @description Calls and leads go to this buyer only when the caller's number has one of these area codes, three digits each, as a filter `area_code:in 415,628` would have it. Empty: with any. */
+            /**
+             * @description Calls and leads go to this buyer only when the caller's number has one of these area codes, three digits each, as a filter `area_code:in 415,628` would have it. Empty: with any.
+             * @example [
+             *       "213",
+             *       "310"
+             *     ]
+             */
             area_codes?: string[] | null;
             /** @description Id or uuid of a ZIP list. Calls and leads go to this buyer only from its ZIP codes, as a filter `geo_zip:in_list west coast` would have it. Null: from anywhere. */
             zip_list_id?: string | null;
@@ -4476,13 +4556,19 @@ export interface components {
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
             /** @description Id or uuid of the fleet the buyer belongs to. */
             buyer_fleet_id?: string | null;
-            /** @description Maximum number of simultaneous calls; null for no limit. */
+            /**
+             * @description Maximum number of simultaneous calls; null for no limit.
+             * @example 5
+             */
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
             /** @description How often the buyer may be dialed in all; null for no limit. */
             attempt_total_limit?: components["schemas"]["CountLimit"];
             /** @description How often the buyer may be dialed in a month; null for no limit. */
             attempt_monthly_limit?: components["schemas"]["CountLimit"];
-            /** @description How often the buyer may be dialed in a day; null for no limit. */
+            /**
+             * @description How often the buyer may be dialed in a day; null for no limit.
+             * @example 100
+             */
             attempt_daily_limit?: components["schemas"]["CountLimit"];
             /** @description How many calls the buyer may take in all; null for no limit. */
             connection_total_limit?: components["schemas"]["CountLimit"];
@@ -4518,13 +4604,25 @@ export interface components {
             current_conversion_revenue_min?: number | null;
             /** @description Dollars; a change of the revenue must be a multiple of this. Null for any change. */
             current_conversion_revenue_increment?: number | null;
-            /** @description Dollars paid per call. Null changes nothing. A new conversion needs `current_conversion_duration` too. */
+            /**
+             * @description Dollars paid per call. Null changes nothing. A new conversion needs `current_conversion_duration` too.
+             * @example 25.5
+             */
             current_conversion_revenue?: number | null;
-            /** @description Seconds before a call pays out; 0 when the buyer is dialed. Null changes nothing. */
+            /**
+             * @description Seconds before a call pays out; 0 when the buyer is dialed. Null changes nothing.
+             * @example 90
+             */
             current_conversion_duration?: number | null;
-            /** @description Seconds that must pass before the buyer pays again for the same caller. Null changes nothing. */
+            /**
+             * @description Seconds that must pass before the buyer pays again for the same caller. Null changes nothing.
+             * @example 7200
+             */
             current_conversion_duplicate_timeframe?: number | null;
-            /** @description Shown in call logs. */
+            /**
+             * @description Shown in call logs.
+             * @example 90 seconds
+             */
             current_conversion_name?: string | null;
             /** @description The call converts only when all of these match. */
             current_conversion_token_values?: components["schemas"]["TokenFilter"][] | null;
@@ -4571,6 +4669,44 @@ export interface components {
             /** @description Superusers only: the lead token that it has elsewhere, which landing pages know. A new one is made where this is omitted. */
             lead_token?: string;
         };
+        /**
+         * @example {
+         *       "name": "Acme Insurance",
+         *       "number": "+13105550123",
+         *       "user_buyer_id": "acme-1",
+         *       "time_zone": "America/Los_Angeles",
+         *       "tier": 1,
+         *       "weight": 70,
+         *       "concurrency_cap_limit": 5,
+         *       "attempt_daily_limit": 100,
+         *       "record_token_filter_list": [
+         *         "state:in CA,NV"
+         *       ],
+         *       "business_hours_schedule": [
+         *         {
+         *           "attempt_hourly_limit": 20,
+         *           "schedule": [
+         *             {
+         *               "day": 1,
+         *               "times": [
+         *                 "09:00..16:59"
+         *               ]
+         *             },
+         *             {
+         *               "day": 2,
+         *               "times": [
+         *                 "09:00..16:59"
+         *               ]
+         *             }
+         *           ]
+         *         }
+         *       ],
+         *       "current_conversion_name": "90 seconds",
+         *       "current_conversion_revenue": 25.5,
+         *       "current_conversion_duration": 90,
+         *       "current_conversion_duplicate_timeframe": 7200
+         *     }
+         */
         BuyerCreate: components["schemas"]["KeptIdentity"] & components["schemas"]["BuyerFields"] & {
             /** @description `true` copies the settings of the buyer that `copy_buyer_id` names; the fields of this request take precedence. `false`, `0` and blank copy nothing. Instead of `true` it may name that buyer itself, by id (not 1), uuid or `user_buyer_id`. */
             copy_another_buyer?: string;
@@ -4603,7 +4739,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -4613,9 +4752,15 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** @description Shown in menus and logs; null if it has none. */
+            /**
+             * @description Shown in menus and logs; null if it has none.
+             * @example Acme Insurance, Los Angeles
+             */
             name?: string | null;
-            /** @description Name and number, for menus. */
+            /**
+             * @description Name and number, for menus.
+             * @example Acme Insurance (+13105550123)
+             */
             context_menu_name?: string | null;
             /** @description E-mail address of the buyer, for your own use: the service sends nothing to it. */
             email?: string | null;
@@ -4627,13 +4772,21 @@ export interface components {
             time_zone?: string;
             /** @description Your own identifier for the buyer; null if it has none. */
             user_buyer_id?: string | null;
-            /** @description What the buyer pays for a call now, in dollars: the revenue of its current conversion. Null without one. */
+            /**
+             * @description What the buyer pays for a call now, in dollars: the revenue of its current conversion. Null without one.
+             * @example 25.5
+             */
             bid_price?: number | null;
             route_by_type?: components["schemas"]["RouteByType"];
             buyer_type?: components["schemas"]["BuyerType"];
             /** @description Ids of the buyer groups that it is in. */
             buyer_group_ids?: number[];
-            /** @description Names of these groups, in the same order; null for a group without a name. */
+            /**
+             * @description Names of these groups, in the same order; null for a group without a name.
+             * @example [
+             *       "West coast"
+             *     ]
+             */
             buyer_group_names?: (string | null)[];
             /** @description Filters of the current conversion, as `key:value`. */
             token_values?: string[];
@@ -4673,7 +4826,10 @@ export interface components {
             balance_low_limit?: number | null;
             /** @description The cap that has been reached: concurrency, metric and interval, for example attempt_daily, or balance where a prepaid buyer can pay for no call. If several are reached, the one that becomes free last. */
             maxed_out_by?: string | null;
-            /** @description When the reached hourly, daily and monthly caps are free again. Null when none is reached or when one that is reached never resets. */
+            /**
+             * @description When the reached hourly, daily and monthly caps are free again. Null when none is reached or when one that is reached never resets.
+             * @example null
+             */
             cap_reset_at?: components["schemas"]["Timestamp"];
             /** @description Highest revenue allowed in the current time frame, in dollars; null for no bound. */
             current_conversion_revenue_max?: number | null;
@@ -4706,9 +4862,17 @@ export interface components {
              * @description Id of the filter list. A buyer has one, with the same id as the buyer; null while it is empty.
              */
             record_token_filter_id?: number | null;
-            /** @description How many filters the buyer has. */
+            /**
+             * @description How many filters the buyer has.
+             * @example 1
+             */
             record_token_filter_data_count?: number;
-            /** @description The filters in `record_token_filter_list`: calls and leads go to this buyer only when all of these match. */
+            /**
+             * @description The filters in `record_token_filter_list`: calls and leads go to this buyer only when all of these match.
+             * @example [
+             *       "state:in CA,NV"
+             *     ]
+             */
             record_token_filter_data?: string[];
             /** @description States and provinces that calls and leads must come from; empty for all. */
             states?: string[];
@@ -4853,6 +5017,7 @@ export interface components {
             /**
              * Format: int64
              * @description Id of the user who paused it; null if it is not paused, or was paused with a key pair of the company. Only with `buyer_grid`.
+             * @example null
              */
             paused_by_user_id?: number | null;
             /** @description Teams that the buyer is granted to. Only with `buyer_grid`. */
@@ -4868,6 +5033,7 @@ export interface components {
             buyer: components["schemas"]["Buyer"];
             /** @description The new secret of its bid questions, shown only now; absent without `reset_bid_secret`. */
             bid_secret?: string;
+            /** @example c994a7ae41d0be5f93aec02a6111bb98 */
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
@@ -4902,7 +5068,10 @@ export interface components {
             weight?: number | null;
             /** @description Zone of the hours, days and months of its caps: an IANA name or a display name of /collections/time_zone. */
             time_zone?: string | null;
-            /** @description Maximum number of simultaneous calls; null for no limit. Returned as `concurrency_cap_limit`. */
+            /**
+             * @description Maximum number of simultaneous calls; null for no limit. Returned as `concurrency_cap_limit`.
+             * @example 10
+             */
             concurrency_cap?: components["schemas"]["CountLimit"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
@@ -4920,7 +5089,10 @@ export interface components {
             connection_monthly_limit?: components["schemas"]["CountLimit"];
             /** @description How many calls the group may take in a day; null for no limit. */
             connection_daily_limit?: components["schemas"]["CountLimit"];
-            /** @description How many calls the group may take in an hour; null for no limit. */
+            /**
+             * @description How many calls the group may take in an hour; null for no limit.
+             * @example 30
+             */
             connection_hourly_limit?: components["schemas"]["CountLimit"];
             /** @description How many calls the group may pay for in all; null for no limit. */
             buyer_conversion_total_limit?: components["schemas"]["CountLimit"];
@@ -4934,7 +5106,10 @@ export interface components {
             revenue_total_limit?: components["schemas"]["MoneyLimit"];
             /** @description How many dollars the group may pay in a month; null for no limit. */
             revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
-            /** @description How many dollars the group may pay in a day; null for no limit. */
+            /**
+             * @description How many dollars the group may pay in a day; null for no limit.
+             * @example 5000
+             */
             revenue_daily_limit?: components["schemas"]["MoneyLimit"];
             /** @description How many dollars the group may pay in an hour; null for no limit. */
             revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
@@ -4961,7 +5136,10 @@ export interface components {
             serializer?: components["schemas"]["BuyerGroupSerializer"];
         };
         BuyerGroupCreate: components["schemas"]["KeptIdentity"] & components["schemas"]["BuyerGroupFields"] & {
-            /** @description Shown in menus and logs. */
+            /**
+             * @description Shown in menus and logs.
+             * @example West coast
+             */
             name: string;
         };
         BuyerGroupUpdate: components["schemas"]["BuyerGroupFields"] & {
@@ -4990,7 +5168,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5019,7 +5200,10 @@ export interface components {
             maxed_out?: boolean;
             /** @description The cap that has been reached: concurrency, or metric and interval, for example attempt_daily. If several are reached, the one that becomes free last. */
             maxed_out_by?: string | null;
-            /** @description When the reached hourly, daily and monthly caps are free again. Null when none is reached or when one that is reached never resets. */
+            /**
+             * @description When the reached hourly, daily and monthly caps are free again. Null when none is reached or when one that is reached never resets.
+             * @example null
+             */
             cap_reset_at?: components["schemas"]["Timestamp"];
             /** @description The group's share of the calls in its tier is its weight divided by the total weight of the tier. Counts only with `dial_buyers_type` `simultaneously`. */
             weight?: number;
@@ -5029,14 +5213,21 @@ export interface components {
             time_zone?: string;
             /** @description Whether the group is paused: no new calls reach its buyers through it. */
             paused?: boolean;
-            /** @description When it was last paused; null if it never was. */
+            /**
+             * @description When it was last paused; null if it never was.
+             * @example null
+             */
             paused_at?: components["schemas"]["Timestamp"];
             /**
              * Format: int64
              * @description Id of the user who paused it; null if it is not paused, or was paused with a key pair of the company.
+             * @example null
              */
             paused_by_user_id?: number | null;
-            /** @description When it was last unpaused; null if it never was. */
+            /**
+             * @description When it was last unpaused; null if it never was.
+             * @example null
+             */
             unpaused_at?: components["schemas"]["Timestamp"];
             dial_buyers_type?: components["schemas"]["DialBuyersType"];
             /** @description How often the group was dialed today, in its time zone. */
@@ -5148,11 +5339,20 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         BuyerFleetFields: {
-            /** @description Shown in menus and logs. */
+            /**
+             * @description Shown in menus and logs.
+             * @example Solar
+             */
             name?: string;
-            /** @description Unique among your fleets; lowercase letters, digits and underscores. System tokens refer to the fleet by it. */
+            /**
+             * @description Unique among your fleets; lowercase letters, digits and underscores. System tokens refer to the fleet by it.
+             * @example solar
+             */
             user_fleet_id?: string;
-            /** @description A note for your own use. */
+            /**
+             * @description A note for your own use.
+             * @example Spring campaign
+             */
             description?: string | null;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
@@ -5182,7 +5382,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5197,7 +5400,10 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description Shown in menus and logs. */
+            /**
+             * @description Shown in menus and logs.
+             * @example Auto insurance
+             */
             name?: string | null;
             /** @description A note for your own use. */
             description?: string | null;
@@ -5231,19 +5437,52 @@ export interface components {
         /** @description By which filters name the list, in any case. Unique among your lists; without commas, colons, bars, quotes and brackets. */
         ValueListName: string;
         ValueListFields: {
+            /** @example West coast */
             name?: components["schemas"]["ValueListName"];
             /** @description A note for your own use. */
             description?: string | null;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
-            /** @description The values, compared without regard to case. In an update they replace all others. */
+            /**
+             * @description The values, compared without regard to case. In an update they replace all others.
+             * @example [
+             *       "90001",
+             *       "97201"
+             *     ]
+             */
             values?: string[];
             serializer?: components["schemas"]["ValueListSerializer"];
         };
+        /**
+         * @example {
+         *       "name": "West coast",
+         *       "description": "Where we sell solar",
+         *       "kind": "zip_codes",
+         *       "values": [
+         *         "90001",
+         *         "97201"
+         *       ]
+         *     }
+         */
         ValueListCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["ValueListFields"], "name"> & {
             kind?: components["schemas"]["ValueListKind"];
         } & unknown;
+        /**
+         * @example {
+         *       "name": "Boston area",
+         *       "description": "Where we sell heating",
+         *       "values": [
+         *         "02108",
+         *         "2109"
+         *       ]
+         *     }
+         */
         ZipListCreate: WithRequired<components["schemas"]["ValueListFields"], "name"> & unknown;
+        /**
+         * @example {
+         *       "description": null
+         *     }
+         */
         ValueListUpdate: components["schemas"]["ValueListFields"] & unknown;
         ValueList: {
             /**
@@ -5267,7 +5506,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5290,6 +5532,7 @@ export interface components {
             /**
              * Format: int64
              * @description How many values it has.
+             * @example 2
              */
             values_count?: number;
             /** @description Whether a filter or a buyer names it. Then it can be neither renamed nor deleted. */
@@ -5329,11 +5572,20 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description The value list, as it is after the request. */
             value_list: components["schemas"]["ValueList"];
-            /** @description How many different values were sent. */
+            /**
+             * @description How many different values were sent.
+             * @example 2
+             */
             accepted: number;
-            /** @description How many of them the list did not have. */
+            /**
+             * @description How many of them the list did not have.
+             * @example 2
+             */
             added: number;
-            /** @description How many were taken off the list. */
+            /**
+             * @description How many were taken off the list.
+             * @example 2
+             */
             removed: number;
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -5392,9 +5644,15 @@ export interface components {
         /** @description Names of the columns of the CSV file. If the first row of the file does not consist of these names, it is read as a row of numbers. By default the names are taken from the first row, or are `column_1`, `column_2` and so on if the first row contains a telephone number. */
         CsvHeaders: string[];
         BuyerSuppressionFields: {
-            /** @description Shown in menus, and in decisions about calls that the list keeps from a buyer. */
+            /**
+             * @description Shown in menus, and in decisions about calls that the list keeps from a buyer.
+             * @example Do not call
+             */
             name?: string;
-            /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. If a later file of the list names no column, this one is looked for first. */
+            /**
+             * @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. If a later file of the list names no column, this one is looked for first.
+             * @example phone
+             */
             caller_id_column_name?: string | null;
             /** @description Names of the columns of the file that is sent with the list, or of its failed import, which starts again with these names. */
             csv_headers?: components["schemas"]["CsvHeaders"];
@@ -5440,7 +5698,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5457,35 +5718,60 @@ export interface components {
             company_id?: number;
             /** @description Shown in menus, and in decisions about calls that the list keeps from a buyer. */
             name?: string | null;
-            /** @description Path of the last uploaded file, for GET requests. Null when there was none. */
+            /**
+             * @description Path of the last uploaded file, for GET requests. Null when there was none.
+             * @example /api/v1/buyer_suppression_files/1/import_file
+             */
             import_file_url?: string | null;
             /**
              * @description Status of the file being imported, or else of the last one. Null when there was none.
+             * @example succeeded
              * @enum {string|null}
              */
             status?: "pending" | "running" | "succeeded" | "failed" | "stopped" | null;
             /** @description Column of the CSV file that contains the numbers: as it was set, else as it was found. Null until it is known. */
             caller_id_column_name?: string | null;
-            /** @description Names of the columns of that file. */
+            /**
+             * @description Names of the columns of that file.
+             * @example [
+             *       "phone",
+             *       "name"
+             *     ]
+             */
             headers?: string[];
-            /** @description How many numbers the list currently blocks, exactly. */
+            /**
+             * @description How many numbers the list currently blocks, exactly.
+             * @example 3
+             */
             blocked?: number;
             /** @description Why the import failed, and what to do about it; null unless it failed. */
             error_message?: string | null;
-            /** @description Rows of that file whose number has been accepted so far. */
+            /**
+             * @description Rows of that file whose number has been accepted so far.
+             * @example 2
+             */
             import_count?: number;
             /**
              * Format: int64
              * @description Rows of that file. Null until they have been counted.
              */
             total_count?: number | null;
-            /** @description Progress of that file, from 0 to 100. */
+            /**
+             * @description Progress of that file, from 0 to 100.
+             * @example 100
+             */
             import_percent?: number;
             /** @description When the import of that file began; null until then. */
             started_at?: components["schemas"]["Timestamp"];
-            /** @description When the import of that file failed; null unless it did. */
+            /**
+             * @description When the import of that file failed; null unless it did.
+             * @example null
+             */
             failed_at?: components["schemas"]["Timestamp"];
-            /** @description When the import of that file was stopped; null unless it was. */
+            /**
+             * @description When the import of that file was stopped; null unless it was.
+             * @example null
+             */
             stopped_at?: components["schemas"]["Timestamp"];
             /** @description When the import of that file was completed; null until then. */
             succeeded_at?: components["schemas"]["Timestamp"];
@@ -5521,6 +5807,15 @@ export interface components {
             buyer_suppressions: components["schemas"]["BuyerSuppression"][];
             metadata: components["schemas"]["PageMetadata"];
         };
+        /**
+         * @example {
+         *       "caller_ids": [
+         *         "(310) 555-0123",
+         *         "+44 20 7946 0958",
+         *         "call me"
+         *       ]
+         *     }
+         */
         CallerIds: {
             /** @description Telephone numbers in any format. Without `+` and country code they are read as numbers of the company's country. */
             caller_ids: string[];
@@ -5528,9 +5823,15 @@ export interface components {
         };
         /** @description Values that were not telephone numbers. */
         RejectedCallerIds: {
-            /** @description The value as it was sent. */
+            /**
+             * @description The value as it was sent.
+             * @example call me
+             */
             caller_id: string;
-            /** @description Why it was rejected, in words. */
+            /**
+             * @description Why it was rejected, in words.
+             * @example is not a possible telephone number
+             */
             reason: string;
         }[];
         CallerIdsReply: {
@@ -5561,7 +5862,10 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         BuyerSuppressionFileFields: {
-            /** @description By default, the name of the uploaded file. */
+            /**
+             * @description By default, the name of the uploaded file.
+             * @example November 2026
+             */
             name?: string | null;
             /** @description Id or uuid of the list. A file without a list waits, `pending`, until it has one. */
             buyer_suppression_id?: string | null;
@@ -5574,8 +5878,18 @@ export interface components {
             serializer?: components["schemas"]["BuyerSuppressionFileSerializer"];
         };
         BuyerSuppressionFileUpdate: components["schemas"]["BuyerSuppressionFileFields"] & unknown;
+        /**
+         * @example {
+         *       "name": "November",
+         *       "apply_block_or_unblock": "unblock",
+         *       "import_file": "phone,name\n(310) 555-0123,Ann\n+1 212 555 0145,Bob\nno number,Eve\n"
+         *     }
+         */
         BuyerSuppressionFileUpload: {
-            /** @description By default, the name of the uploaded file. */
+            /**
+             * @description By default, the name of the uploaded file.
+             * @example November
+             */
             name?: string | null;
             /** @description Id or uuid of the list. A file without a list waits, `pending`, until it has one. */
             buyer_suppression_id?: string | null;
@@ -5586,6 +5900,12 @@ export interface components {
             csv_headers?: string;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
+            /**
+             * @example phone,name
+             *     (310) 555-0123,Ann
+             *     +1 212 555 0145,Bob
+             *     no number,Eve
+             */
             import_file?: components["schemas"]["ImportFile"];
         };
         BuyerSuppressionFile: {
@@ -5610,7 +5930,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description Always null: a file is deleted together with its list, and not shown any more. */
+            /**
+             * @description Always null: a file is deleted together with its list, and not shown any more.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5625,7 +5948,10 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description Your own name for the file, by default that of the uploaded file; null without either. */
+            /**
+             * @description Your own name for the file, by default that of the uploaded file; null without either.
+             * @example november.csv
+             */
             name?: string | null;
             /**
              * Format: int64
@@ -5644,6 +5970,7 @@ export interface components {
              * @description The user who uploaded it; null if it was uploaded with a key pair of the company.
              */
             user_id?: number | null;
+            /** @example succeeded */
             status?: components["schemas"]["ImportStatus"];
             /** @description The column that contains the numbers. Null until it is known. */
             caller_id_column_name?: string | null;
@@ -5658,17 +5985,29 @@ export interface components {
             total_count?: number | null;
             /** @description Progress of the file, from 0 to 100. */
             import_percent?: number;
-            /** @description Rows rejected so far; see `rejected_rows`. */
+            /**
+             * @description Rows rejected so far; see `rejected_rows`.
+             * @example 1
+             */
             rejected_count?: number;
-            /** @description How many numbers were newly added to the list. */
+            /**
+             * @description How many numbers were newly added to the list.
+             * @example 2
+             */
             added_count?: number;
             /** @description How many numbers were removed from the list. */
             removed_count?: number;
             /** @description When the import of the file began; null until then. */
             started_at?: components["schemas"]["Timestamp"];
-            /** @description When the import of the file was stopped; null unless it was. */
+            /**
+             * @description When the import of the file was stopped; null unless it was.
+             * @example null
+             */
             stopped_at?: components["schemas"]["Timestamp"];
-            /** @description When the import of the file failed; null unless it did. */
+            /**
+             * @description When the import of the file failed; null unless it did.
+             * @example null
+             */
             failed_at?: components["schemas"]["Timestamp"];
             /** @description When the import of the file was completed; null until then. */
             succeeded_at?: components["schemas"]["Timestamp"];
@@ -5696,7 +6035,10 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         RejectedRow: {
-            /** @description Line of the file on which the row begins, starting at 1. */
+            /**
+             * @description Line of the file on which the row begins, starting at 1.
+             * @example 4
+             */
             line: number;
             /** @description The value in the column of numbers; at most 200 characters. */
             caller_id: string;
@@ -5713,9 +6055,15 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         OfferFields: {
-            /** @description Shown in menus and logs; texts have it as the token `offer_name`. */
+            /**
+             * @description Shown in menus and logs; texts have it as the token `offer_name`.
+             * @example Auto insurance
+             */
             name?: string;
-            /** @description Your own identifier for the offer; unique among your offers. */
+            /**
+             * @description Your own identifier for the offer; unique among your offers.
+             * @example auto_1
+             */
             user_offer_id?: string | null;
             /** @description A note for your own use. */
             description?: string | null;
@@ -5786,7 +6134,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5811,11 +6162,20 @@ export interface components {
             time_zone?: string;
             /** @description Calls to a paused offer get its fallback. No lead of it becomes active: its leads are kept as `disabled`, and become active when it is unpaused. */
             paused?: boolean;
-            /** @description When it was last paused; null if it never was. */
+            /**
+             * @description When it was last paused; null if it never was.
+             * @example null
+             */
             paused_at?: components["schemas"]["Timestamp"];
-            /** @description When it was last unpaused; null if it never was. */
+            /**
+             * @description When it was last unpaused; null if it never was.
+             * @example null
+             */
             unpaused_at?: components["schemas"]["Timestamp"];
-            /** @description The token with which leads are submitted to the offer. Null in a response to `new`. */
+            /**
+             * @description The token with which leads are submitted to the offer. Null in a response to `new`.
+             * @example f2b7aeb5232dc688dbf2195013c17807
+             */
             lead_token?: string | null;
             /** @description What lead tokens of the offer and of its schedules may do without credentials of the company, among what the company allows. Null: all of that. */
             lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
@@ -5846,6 +6206,7 @@ export interface components {
             /**
              * Format: int64
              * @description Id of the user who paused it; null if it is not paused, or was paused with a key pair of the company. Only with `offer_grid`.
+             * @example null
              */
             paused_by_user_id?: number | null;
         };
@@ -5890,7 +6251,10 @@ export interface components {
              * @enum {string}
              */
             payout_type: "fixed" | "percentage";
-            /** @description Dollars, or percent, in steps of 0.01. */
+            /**
+             * @description Dollars, or percent, in steps of 0.01.
+             * @example 12
+             */
             amount: number;
             /**
              * @description A call that the buyer pays for, or a call that has lasted `duration` seconds. By default `buyer_conversion`.
@@ -5957,15 +6321,24 @@ export interface components {
              * @description Id of the buyer.
              */
             buyer_id: number;
-            /** @description Name of the buyer; null if it has none. */
+            /**
+             * @description Name of the buyer; null if it has none.
+             * @example Bayline Auto
+             */
             name: string | null;
-            /** @description Its position in the order in which buyers are tried, starting at 1. Members of a group that is dialed all at once share one position. Null for buyers that cannot take the call. */
+            /**
+             * @description Its position in the order in which buyers are tried, starting at 1. Members of a group that is dialed all at once share one position. Null for buyers that cannot take the call.
+             * @example 1
+             */
             rank: number | null;
             /** @description Whether it is dialed. Buyers that come later in the order were not needed. */
             chosen: boolean;
             /** @description Why the buyer cannot take the call; null when it can. */
             reason: components["schemas"]["SkipReason"] | null;
-            /** @description The reason in words; null when the buyer can take the call. */
+            /**
+             * @description The reason in words; null when the buyer can take the call.
+             * @example the buyer is closed until 2026-11-23 09:00 America/Los_Angeles
+             */
             message: string | null;
             /** @description The facts behind the reason, for programs; null where there are none. */
             details: components["schemas"]["SkipDetails"] | null;
@@ -5975,9 +6348,15 @@ export interface components {
             tier: number;
             /** @description Its weight in the draw: its own, or that of the group that is dialed all at once. */
             weight: number;
-            /** @description Its share of the total weight in its tier, from 0 to 1. Null for buyers without a rank. */
+            /**
+             * @description Its share of the total weight in its tier, from 0 to 1. Null for buyers without a rank.
+             * @example 1
+             */
             share: number | null;
-            /** @description Its value in the weighted draw: the lowest in a tier goes first. The same seed gives the same draw. Null without a weight. */
+            /**
+             * @description Its value in the weighted draw: the lowest in a tier goes first. The same seed gives the same draw. Null without a weight.
+             * @example 0.26
+             */
             draw: number | null;
             /**
              * Format: int64
@@ -6001,11 +6380,17 @@ export interface components {
              * @description Id of the traffic source whose cap it is; null for another's cap.
              */
             traffic_source_id?: number | null;
-            /** @description For example `attempt_daily` or `concurrency`; `balance` is what a prepaid buyer can pay. */
+            /**
+             * @description For example `attempt_daily` or `concurrency`; `balance` is what a prepaid buyer can pay.
+             * @example revenue_daily
+             */
             cap: string;
             /** @description The value before the call, with what calls in progress may still use. */
             used: number;
-            /** @description The limit: a number of times or calls, or dollars. */
+            /**
+             * @description The limit: a number of times or calls, or dollars.
+             * @example 1500
+             */
             limit: number;
             /**
              * Format: date-time
@@ -6014,14 +6399,20 @@ export interface components {
             resets_at: string | null;
         };
         RoutingDecision: {
-            /** @description Starts at 1. Another decision is made each time the buyers dialed did not take the call. */
+            /**
+             * @description Starts at 1. Another decision is made each time the buyers dialed did not take the call.
+             * @example 1
+             */
             round: number;
             /**
              * Format: date-time
              * @description The time that the decision was made for.
              */
             at: string;
-            /** @description The seed of the draw. */
+            /**
+             * @description The seed of the draw.
+             * @example 7e36c716a4c61457
+             */
             seed: string;
             /**
              * Format: int64
@@ -6056,11 +6447,29 @@ export interface components {
             decisions: components["schemas"]["RoutingDecision"][];
             metadata: components["schemas"]["RecordMetadata"];
         };
+        /**
+         * @example {
+         *       "offer_id": "1",
+         *       "caller_number": "+13105550188",
+         *       "tokens": {
+         *         "state": "CA"
+         *       },
+         *       "at": "2026-06-01T09:30:00-07:00"
+         *     }
+         */
         RoutingQuestion: {
             /** @description Id or uuid of the offer. */
             offer_id: string;
-            /** @description The number of the caller. Null or omitted: withheld. */
+            /**
+             * @description The number of the caller. Null or omitted: withheld.
+             * @example +13105550188
+             */
             caller_number?: string | null;
+            /**
+             * @example {
+             *       "state": "CA"
+             *     }
+             */
             tokens?: components["schemas"]["CallTokens"];
             /**
              * Format: date-time
@@ -6160,7 +6569,10 @@ export interface components {
         };
         /** @description Imaginary calls. */
         SyntheticCalls: {
-            /** @description How many calls come in, at random times of the period. */
+            /**
+             * @description How many calls come in, at random times of the period.
+             * @example 1000
+             */
             calls: number;
             /**
              * Format: date-time
@@ -6173,13 +6585,46 @@ export interface components {
              */
             to: string;
             tokens?: components["schemas"]["CallTokens"];
-            /** @description The share of its attempts that a buyer answers. By default as observed in the last 28 days. */
+            /**
+             * @description The share of its attempts that a buyer answers. By default as observed in the last 28 days.
+             * @example 0.8
+             */
             answer_rate?: number;
             /** @description The share of its connected calls that a buyer with a conversion of type `postback` pays for. By default as observed. */
             conversion_rate?: number;
             /** @description How many seconds each call lasts. By default as long as the calls of the last 28 days. */
             answered_seconds?: number;
         };
+        /**
+         * @example {
+         *       "offer_id": "1",
+         *       "from": "2026-06-01T00:00:00-04:00",
+         *       "to": "2026-06-02T00:00:00-04:00",
+         *       "changes": [
+         *         {
+         *           "buyer_id": "1",
+         *           "weight": 2,
+         *           "attempt_daily_limit": 100
+         *         }
+         *       ],
+         *       "seed": "june"
+         *     }
+         * @example {
+         *       "offer_id": "1",
+         *       "synthetic": {
+         *         "calls": 1000,
+         *         "from": "2026-06-01T09:00:00-04:00",
+         *         "to": "2026-06-01T17:00:00-04:00",
+         *         "answer_rate": 0.8
+         *       },
+         *       "changes": [
+         *         {
+         *           "buyer_id": "1",
+         *           "paused": true
+         *         }
+         *       ]
+         *     }
+         */
         RoutingSimulationCreate: {
             /** @description Id or uuid of the offer. */
             offer_id: string;
@@ -6206,11 +6651,20 @@ export interface components {
         SimulatedCounts: {
             /** @description Calls that were connected to the buyer, or else last tried with it. */
             calls: number;
-            /** @description How often the buyer was dialed. */
+            /**
+             * @description How often the buyer was dialed.
+             * @example 10
+             */
             attempts: number;
-            /** @description How many calls the buyer took. */
+            /**
+             * @description How many calls the buyer took.
+             * @example 7
+             */
             connects: number;
-            /** @description How many calls the buyer paid for. */
+            /**
+             * @description How many calls the buyer paid for.
+             * @example 3
+             */
             conversions: number;
             /** @description Dollars that the buyer paid. */
             revenue: number;
@@ -6231,7 +6685,12 @@ export interface components {
             revenue: number;
             /** @description Dollars paid to traffic sources. */
             payout: number;
-            /** @description How often the buyer was skipped, by reason; counted once each time a buyer was looked for. */
+            /**
+             * @description How often the buyer was skipped, by reason; counted once each time a buyer was looked for.
+             * @example {
+             *       "already_tried": 3
+             *     }
+             */
             skip_reasons: {
                 [key: string]: number;
             };
@@ -6242,13 +6701,19 @@ export interface components {
              * @description Id of the buyer.
              */
             buyer_id: number;
-            /** @description Name of the buyer; null if it has none. */
+            /**
+             * @description Name of the buyer; null if it has none.
+             * @example Acme Insurance
+             */
             name: string | null;
             /** @description Whether the buyer itself is among the changes. */
             changed: boolean;
             /** @description The share of its attempts that it answers when nothing is known about the individual attempt. Null when it no longer belongs to the offer. */
             answer_rate: number | null;
-            /** @description The same for connected calls and conversions of type `postback`. */
+            /**
+             * @description The same for connected calls and conversions of type `postback`.
+             * @example 1
+             */
             conversion_rate: number | null;
             /** @description What really happened. Null for synthetic calls. */
             real: components["schemas"]["SimulatedCounts"] | null;
@@ -6314,6 +6779,16 @@ export interface components {
         CallTokens: {
             [key: string]: unknown;
         };
+        /**
+         * @example {
+         *       "offer_id": "1",
+         *       "caller_number": "+13105550188",
+         *       "tokens": {
+         *         "state": "CA"
+         *       },
+         *       "call_sid": "switch-1"
+         *     }
+         */
         CallSessionCreate: {
             /** @description A number of yours: determines the offer, or the buyer that the number forwards to, and the traffic source. Send this or `offer_id`. */
             number_called?: string;
@@ -6326,9 +6801,21 @@ export interface components {
             traffic_source_id?: string | null;
             /** @description Your own label for where the call comes from. By default that of its reservation, or of the caller's lead. */
             sub_id?: string | null;
-            /** @description Your own identifier of the call; one per call. */
+            /**
+             * @description Your own identifier of the call; one per call.
+             * @example switch-1
+             */
             call_sid?: string | null;
         };
+        /**
+         * @example {
+         *       "event": "completed"
+         *     }
+         * @example {
+         *       "event": "recording",
+         *       "recording_url": "https://switch.example.com/recordings/7.mp3"
+         *     }
+         */
         CallEventCreate: {
             event: components["schemas"]["CallEventKind"];
             /**
@@ -6340,7 +6827,10 @@ export interface components {
             key?: string | null;
             /** @description With `duration` and `completed`: seconds since the buyer took the call. By default calculated from the times of the events. */
             duration?: number | null;
-            /** @description The http(s) URL at which the recording of the call, or of the voicemail, can be fetched; stored with the call, where a later one takes its place. Needed with `recording`. */
+            /**
+             * @description The http(s) URL at which the recording of the call, or of the voicemail, can be fetched; stored with the call, where a later one takes its place. Needed with `recording`.
+             * @example https://switch.example.com/recordings/7.mp3
+             */
             recording_url?: string | null;
             /** @description With `completed`: why the call ended, in words of your own; stored with the call. By default `completed`, or `caller_hung_up` when no buyer took it. With `no_answer`, `busy` and `failed`: why, in the event of the call. */
             hangup_cause?: string | null;
@@ -6379,7 +6869,10 @@ export interface components {
                 /** @description With `number`: the telephone number or SIP address to send the caller to. */
                 number: string | null;
             } | null;
-            /** @description If no event arrives for this many seconds, the call is considered dead and its slots are released. An event `duration` keeps it alive. */
+            /**
+             * @description If no event arrives for this many seconds, the call is considered dead and its slots are released. An event `duration` keeps it alive.
+             * @example 180
+             */
             report_within_seconds: number | null;
             /** @description With `connect`, all keys to be played to the buyer (sent to `/calls/send_key_press`), the earliest first. They remain in this list; play each `id` once. */
             key_presses: {
@@ -6403,9 +6896,15 @@ export interface components {
              * @description Id of the buyer.
              */
             buyer_id: number;
-            /** @description Your own identifier for the buyer; null if it has none. */
+            /**
+             * @description Your own identifier for the buyer; null if it has none.
+             * @example bayline
+             */
             user_buyer_id: string | null;
-            /** @description Name of the buyer; null if it has none. */
+            /**
+             * @description Name of the buyer; null if it has none.
+             * @example Bayline Auto
+             */
             name: string | null;
             /**
              * Format: int64
@@ -6479,24 +6978,45 @@ export interface components {
          */
         WebhookOwnerType: "Company" | "Offer" | "Buyer" | "BuyerGroup" | "TrafficSource" | "ScheduleAction";
         OutgoingWebhookFields: {
-            /** @description Shown in menus, in logs and in alerts. */
+            /**
+             * @description Shown in menus, in logs and in alerts.
+             * @example Ended calls to the CRM
+             */
             name?: string;
             /** @description The record whose events are sent; by default `Company`. `BuyerGroup`: events of the buyers in the group. `ScheduleAction`: calls placed by the action, and leads whose last action it was. */
             owner_type?: components["schemas"]["WebhookOwnerType"] | null;
-            /** @description Id or uuid of the record of the type in `owner_type`; omit it for `Company`. Limited users choose one of their buyers or groups, or an offer of a team without buyers and groups, which sees all of the offer. What is sent to their webhooks is masked as they see it, and their `before_buyer_dialled` webhooks are asked about their own buyers only. */
+            /**
+             * @description Id or uuid of the record of the type in `owner_type`; omit it for `Company`. Limited users choose one of their buyers or groups, or an offer of a team without buyers and groups, which sees all of the offer. What is sent to their webhooks is masked as they see it, and their `before_buyer_dialled` webhooks are asked about their own buyers only.
+             * @example 1
+             */
             owner_id?: string | null;
+            /** @example every_call */
             trigger_type?: components["schemas"]["WebhookTriggerType"];
-            /** @description http or https, to an address on the internet. The part after the host may contain tokens, `{{token}}` or `[token]{default}`, whose values are escaped. */
+            /**
+             * @description http or https, to an address on the internet. The part after the host may contain tokens, `{{token}}` or `[token]{default}`, whose values are escaped.
+             * @example https://crm.example.com/hooks/calls?ad={{sub_id}}
+             */
             url?: string;
             /** @description The HTTP method, by default post. */
             method?: components["schemas"]["WebhookMethod"] | null;
             /** @description Sent in addition to the service's own headers. Values may contain tokens. */
             headers?: components["schemas"]["RequestHeaders"] | null;
-            /** @description A template with tokens, whose values are escaped as the `Content-Type` requires. Blank: the event as JSON. get and delete have no body. */
+            /**
+             * @description A template with tokens, whose values are escaped as the `Content-Type` requires. Blank: the event as JSON. get and delete have no body.
+             * @example {"call": "{{call_uuid}}"}
+             */
             body?: string | null;
-            /** @description How many seconds to wait for a response: 3 to 29, by default 15. For `before_buyer_dialled` 1 to 3, by default 3, because the caller is waiting. */
+            /**
+             * @description How many seconds to wait for a response: 3 to 29, by default 15. For `before_buyer_dialled` 1 to 3, by default 3, because the caller is waiting.
+             * @example 10
+             */
             timeout_seconds?: number | null;
-            /** @description Statuses that mean the delivery succeeded; any 2xx when blank. A redirect or a 410 never does. */
+            /**
+             * @description Statuses that mean the delivery succeeded; any 2xx when blank. A redirect or a 410 never does.
+             * @example [
+             *       200
+             *     ]
+             */
             success_codes?: number[] | null;
             /** @description How often to try again: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h after the previous attempt. After the last one the delivery is dead, and can be redelivered. */
             retries?: number | null;
@@ -6504,12 +7024,32 @@ export interface components {
             paused?: boolean | null;
             /** @description Only events for which all of these match are sent, judged by the tokens of the call and of its lead. */
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
-            /** @description Notified when the receiver pauses the webhook (410), and when a delivery is dead; at most once an hour. It is first mailed a link by which it confirms that it wants this. */
+            /**
+             * @description Notified when the receiver pauses the webhook (410), and when a delivery is dead; at most once an hour. It is first mailed a link by which it confirms that it wants this.
+             * @example ops@example.com
+             */
             alert_email?: string | null;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["OutgoingWebhookSerializer"];
         };
+        /**
+         * @example {
+         *       "name": "Ended calls to the CRM",
+         *       "owner_type": "Offer",
+         *       "owner_id": "1",
+         *       "trigger_type": "every_call",
+         *       "url": "https://crm.example.com/hooks/calls?ad={{sub_id}}",
+         *       "headers": {
+         *         "X-Api-Key": "5f2b60a3c001"
+         *       },
+         *       "timeout_seconds": 10,
+         *       "record_token_filter_list": [
+         *         "state:in CA,NV"
+         *       ],
+         *       "alert_email": "ops@example.com"
+         *     }
+         */
         OutgoingWebhookCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["OutgoingWebhookFields"], "name" | "trigger_type" | "url"> & unknown;
         OutgoingWebhookUpdate: components["schemas"]["OutgoingWebhookFields"] & unknown;
         OutgoingWebhook: {
@@ -6534,7 +7074,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6549,7 +7092,10 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description Shown in menus, in logs and in alerts. */
+            /**
+             * @description Shown in menus, in logs and in alerts.
+             * @example Ended calls
+             */
             name?: string | null;
             owner_type?: components["schemas"]["WebhookOwnerType"];
             /**
@@ -6563,7 +7109,12 @@ export interface components {
             url?: string | null;
             /** @description The HTTP method. */
             method?: components["schemas"]["WebhookMethod"];
-            /** @description Sent in addition to the service's own headers. Values may contain tokens. */
+            /**
+             * @description Sent in addition to the service's own headers. Values may contain tokens.
+             * @example {
+             *       "X-Api-Key": "5f2b60a3c001"
+             *     }
+             */
             headers?: {
                 [key: string]: string;
             };
@@ -6585,7 +7136,10 @@ export interface components {
             alert_email?: string | null;
             /** @description Whether `alert_email` has confirmed that it wants this, and is notified. Null without an address. */
             alert_email_confirmed?: boolean | null;
-            /** @description How many secrets it has had. The secret itself is shown only once, when it is created. */
+            /**
+             * @description How many secrets it has had. The secret itself is shown only once, when it is created.
+             * @example 1
+             */
             secret_version?: number;
             /** @description When the secret replaced the previous one, which remains valid for 24 hours. Null until then. */
             secret_rotated_at?: components["schemas"]["Timestamp"];
@@ -6614,7 +7168,10 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description The webhook, as it is after the request. */
             outgoing_webhook: components["schemas"]["OutgoingWebhook"];
-            /** @description The new secret, shown only in this response: `whsec_` and base64, the format that Standard Webhooks libraries accept. */
+            /**
+             * @description The new secret, shown only in this response: `whsec_` and base64, the format that Standard Webhooks libraries accept.
+             * @example whsec_00000000000000000000000000000000000000000000
+             */
             secret?: string;
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -6650,7 +7207,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description The same as `created_at`: a log does not change. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description Always null: the record is never deleted. */
+            /**
+             * @description Always null: the record is never deleted.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description Always null: a log does not change. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6665,7 +7225,10 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description The name of the webhook. */
+            /**
+             * @description The name of the webhook.
+             * @example Agents online
+             */
             name?: string | null;
             /**
              * Format: int64
@@ -6698,38 +7261,75 @@ export interface components {
              * @description Id of the offer that the event is about; null without one.
              */
             offer_id?: number | null;
-            /** @description The HTTP method of the request, in capital letters. */
+            /**
+             * @description The HTTP method of the request, in capital letters.
+             * @example POST
+             */
             request_method?: string;
-            /** @description The URL of the request, with the values of its tokens. */
+            /**
+             * @description The URL of the request, with the values of its tokens.
+             * @example https://crm.example.com/hooks/agents
+             */
             request_url?: string;
-            /** @description The headers of the request; credentials and other secrets show as `[hidden]`. */
+            /**
+             * @description The headers of the request; credentials and other secrets show as `[hidden]`.
+             * @example {
+             *       "User-Agent": "Trunkline"
+             *     }
+             */
             request_headers?: {
                 [key: string]: string;
             };
-            /** @description The body of the request. Null when it had none, or was too large to be sent. */
+            /**
+             * @description The body of the request. Null when it had none, or was too large to be sent.
+             * @example {"type":"agent_online"}
+             */
             request_body?: string | null;
-            /** @description Status of the response; null when there was none, in which case `notes` gives the reason. */
+            /**
+             * @description Status of the response; null when there was none, in which case `notes` gives the reason.
+             * @example 200
+             */
             code?: number | null;
-            /** @description The headers of the response; secrets show as `[hidden]`. Null when there was no response. */
+            /**
+             * @description The headers of the response; secrets show as `[hidden]`. Null when there was no response.
+             * @example {
+             *       "Content-Type": "text/plain"
+             *     }
+             */
             response_headers?: components["schemas"]["RequestHeaders"] | null;
-            /** @description The first 5,000 characters of the body of the response. Null when there was no response. */
+            /**
+             * @description The first 5,000 characters of the body of the response. Null when there was no response.
+             * @example thanks
+             */
             response_body?: string | null;
             /** @description When the request was sent, or given up. */
             started_at?: components["schemas"]["Timestamp"];
-            /** @description Milliseconds from the request to the end of the response, or until it was given up. */
+            /**
+             * @description Milliseconds from the request to the end of the response, or until it was given up.
+             * @example 120
+             */
             duration?: number;
             /** @description Why the attempt failed and what happens next; of a pre-dial request, its result. Null when the event was delivered. */
             notes?: string | null;
-            /** @description Whether the receiver accepted the event; of a pre-dial request, whether it answered with a 2xx or 4xx. */
+            /**
+             * @description Whether the receiver accepted the event; of a pre-dial request, whether it answered with a 2xx or 4xx.
+             * @example true
+             */
             success?: boolean;
-            /** @description The kind of the event. */
+            /**
+             * @description The kind of the event.
+             * @example agent_online
+             */
             trigger_type?: components["schemas"]["WebhookTriggerType"];
             /**
              * Format: uuid
              * @description The `webhook-id`: the same for every attempt.
              */
             event_id?: string;
-            /** @description The number of the attempt, starting at 1; 0 when there was nothing that could be sent. */
+            /**
+             * @description The number of the attempt, starting at 1; 0 when there was nothing that could be sent.
+             * @example 1
+             */
             attempt?: number;
             /**
              * Format: int64
@@ -6757,6 +7357,12 @@ export interface components {
             webhook_logs: components["schemas"]["WebhookLog"][];
             metadata: components["schemas"]["PageMetadata"];
         };
+        /**
+         * @example {
+         *       "outgoing_webhook_id": "1",
+         *       "call_id": "1"
+         *     }
+         */
         WebhookManualFireCreate: {
             /** @description Id or uuid of the webhook. Required. */
             outgoing_webhook_id?: string | null;
@@ -6801,7 +7407,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description As sent with the request, else the same as `created_at`. Null with `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description Always null: the record is never deleted. */
+            /**
+             * @description Always null: the record is never deleted.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6811,9 +7420,15 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** @description The name of the webhook at that time. */
+            /**
+             * @description The name of the webhook at that time.
+             * @example Ended calls to the CRM
+             */
             name?: string | null;
-            /** @description Name of the webhook and what it was fired about, for menus. */
+            /**
+             * @description Name of the webhook and what it was fired about, for menus.
+             * @example Ended calls to the CRM for call 1
+             */
             context_menu_name?: string | null;
             /**
              * Format: int64
@@ -6876,13 +7491,19 @@ export interface components {
              * @description UUIDv7 of the buyer. Accepted wherever its `id` is accepted. Absent in `before_buyer_dialled`.
              */
             uuid?: string;
-            /** @description Name of the buyer, as it is when the event is sent; null if it has none. */
+            /**
+             * @description Name of the buyer, as it is when the event is sent; null if it has none.
+             * @example Bayline Auto
+             */
             name: string | null;
             /** @description Your own identifier for the buyer; null if it has none. */
             user_buyer_id: string | null;
             /** @description Telephone number or SIP address of the buyer; null if it has none. */
             number: string | null;
-            /** @description Path of the buyer for GET requests. */
+            /**
+             * @description Path of the buyer for GET requests.
+             * @example /api/v1/buyers/1
+             */
             routes_show_path: string;
         };
         /** @description A call that a buyer pays for. */
@@ -6912,7 +7533,10 @@ export interface components {
              * @description Id of the buyer that pays.
              */
             buyer_id: number;
-            /** @description The name of the buyer's conversion that was used. */
+            /**
+             * @description The name of the buyer's conversion that was used.
+             * @example 60 seconds
+             */
             name: string | null;
             /** @description Dollars that the buyer pays for the call. */
             revenue: number | null;
@@ -6923,7 +7547,10 @@ export interface components {
              * @description When the conversion was returned, in UTC; null while the buyer pays.
              */
             returned_at: string | null;
-            /** @description The `adjustment_reason` of the return; null without one. */
+            /**
+             * @description The `adjustment_reason` of the return; null without one.
+             * @example duplicate of an earlier lead
+             */
             return_reason: string | null;
         };
         ToldAgent: {
@@ -6966,7 +7593,12 @@ export interface components {
              * @description Id of the traffic source that the call came from; null if it is not known.
              */
             traffic_source_id: number | null;
-            /** @description Tokens of the call, including those of the caller's lead. */
+            /**
+             * @description Tokens of the call, including those of the caller's lead.
+             * @example {
+             *       "state": "CA"
+             *     }
+             */
             token_values: {
                 [key: string]: unknown;
             };
@@ -7152,11 +7784,17 @@ export interface components {
              * @description Id of the buyer.
              */
             buyer_id: number;
-            /** @description Dollars on the account. */
+            /**
+             * @description Dollars on the account.
+             * @example 95
+             */
             balance: number;
             /** @description Dollars that the balance may fall below 0. */
             credit_limit: number;
-            /** @description The dollars below which the balance has fallen. */
+            /**
+             * @description The dollars below which the balance has fallen.
+             * @example 100
+             */
             balance_low_limit: number;
         };
         /** @description A statement, as events show it. */
@@ -7171,7 +7809,10 @@ export interface components {
              * @description UUID of the statement.
              */
             uuid: string;
-            /** @description Path of the statement for GET requests. */
+            /**
+             * @description Path of the statement for GET requests.
+             * @example /api/v1/statements/1
+             */
             routes_show_path: string;
             /**
              * Format: int64
@@ -7197,11 +7838,15 @@ export interface components {
             time_zone: string;
             /** @description Dollars of the balance before the period. */
             opening_balance: number;
-            /** @description The balance after it. */
+            /**
+             * @description The balance after it.
+             * @example 20
+             */
             closing_balance: number;
             /**
              * Format: int64
              * @description How many lines it has.
+             * @example 1
              */
             entries_count: number;
         };
@@ -7242,16 +7887,28 @@ export interface components {
              * @description Id of its rule.
              */
             alert_rule_id: number;
-            /** @description Name of the rule. */
+            /**
+             * @description Name of the rule.
+             * @example Caps
+             */
             rule: string;
             kind: components["schemas"]["AlertKind"];
-            /** @description What it is about, such as `buyers/7/attempt_daily` or `company`. */
+            /**
+             * @description What it is about, such as `buyers/7/attempt_daily` or `company`.
+             * @example buyers/1/attempt_daily
+             */
             subject: string;
             /** @description What was wrong when it began. */
             message: string;
-            /** @description What was measured when it began. */
+            /**
+             * @description What was measured when it began.
+             * @example 90
+             */
             value: number | null;
-            /** @description The limit of the rule. */
+            /**
+             * @description The limit of the rule.
+             * @example 90
+             */
             threshold: number | null;
             /**
              * Format: date-time
@@ -7318,9 +7975,15 @@ export interface components {
         /** @enum {string} */
         InboundWebhookOrder: "id" | "name" | "vanity_uri" | "created_at" | "updated_at" | "paused";
         InboundWebhookFields: {
-            /** @description Name of the endpoint, for your own use: senders never see it. */
+            /**
+             * @description Name of the endpoint, for your own use: senders never see it.
+             * @example Search partner
+             */
             name?: string;
-            /** @description The last part of the endpoint's URLs: 3 to 100 of a-z, 0-9, - and _. Unique in this installation. */
+            /**
+             * @description The last part of the endpoint's URLs: 3 to 100 of a-z, 0-9, - and _. Unique in this installation.
+             * @example auto-partner
+             */
             vanity_uri?: string;
             /** @description Id or uuid of the offer that receives the calls. */
             offer_id?: string;
@@ -7342,6 +8005,16 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["InboundWebhookSerializer"];
         };
+        /**
+         * @example {
+         *       "name": "Search partner",
+         *       "vanity_uri": "auto-partner",
+         *       "offer_id": "1",
+         *       "traffic_source_id": "1",
+         *       "hold_seconds": 90,
+         *       "has_auth_token": true
+         *     }
+         */
         InboundWebhookCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["InboundWebhookFields"], "name" | "vanity_uri" | "offer_id"> & unknown;
         InboundWebhookUpdate: components["schemas"]["InboundWebhookFields"] & unknown;
         InboundWebhook: {
@@ -7366,7 +8039,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -7381,7 +8057,10 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description Name of the endpoint, for your own use: senders never see it. Null in a response to `new`. */
+            /**
+             * @description Name of the endpoint, for your own use: senders never see it. Null in a response to `new`.
+             * @example Search partner (auto)
+             */
             name?: string | null;
             /** @description The last part of the endpoint's URLs. Null in a response to `new`. */
             vanity_uri?: string | null;
@@ -7390,14 +8069,20 @@ export interface components {
              * @description Id of the offer that receives the calls. Null in a response to `new`.
              */
             offer_id?: number | null;
-            /** @description Name of the offer. Null in a response to `new`. */
+            /**
+             * @description Name of the offer. Null in a response to `new`.
+             * @example Auto insurance
+             */
             offer?: string | null;
             /**
              * Format: int64
              * @description Id of the traffic source of the calls when the sender names none; null for none.
              */
             traffic_source_id?: number | null;
-            /** @description Name of the traffic source; null if there is none. */
+            /**
+             * @description Name of the traffic source; null if there is none.
+             * @example Search ads
+             */
             traffic_source?: string | null;
             /** @description Seconds for which a buyer is held for a ping, and again for its post. */
             hold_seconds?: number;
@@ -7407,11 +8092,20 @@ export interface components {
             paused?: boolean;
             /** @description Whether senders must present a token. It is stored hashed and cannot be read. */
             has_auth_token?: boolean;
-            /** @description Path for pings, by GET or POST. */
+            /**
+             * @description Path for pings, by GET or POST.
+             * @example /api/v1/inbound_webhooks/ping/auto-partner
+             */
             ping_path?: string | null;
-            /** @description Path for posts, by GET or POST. */
+            /**
+             * @description Path for posts, by GET or POST.
+             * @example /api/v1/inbound_webhooks/post/auto-partner
+             */
             post_path?: string | null;
-            /** @description Path for ping and post in one request, by GET or POST. */
+            /**
+             * @description Path for ping and post in one request, by GET or POST.
+             * @example /api/v1/inbound_webhooks/full/auto-partner
+             */
             full_path?: string | null;
             /** @description Whether sellers read the names of buyers and of suppression lists. */
             show_buyer_names?: boolean;
@@ -7440,7 +8134,10 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description The endpoint, as it is after the request. */
             inbound_webhook: components["schemas"]["InboundWebhook"];
-            /** @description The new token, shown only in this response. */
+            /**
+             * @description The new token, shown only in this response.
+             * @example wt_0000000000000000000000000000000000000000000000000000000000000000
+             */
             auth_token?: string;
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -7463,16 +8160,39 @@ export interface components {
             phone?: string | null;
             /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
             traffic_source_id?: string | null;
-            /** @description Your own label for where the call comes from. */
+            /**
+             * @description Your own label for where the call comes from.
+             * @example ad-7
+             */
             sub_id?: string | null;
             /** @description The token of the endpoint, if it has one. */
             auth_token?: string | null;
             /** @description Tokens of the call. Parameters may be sent here too; parameters outside `data` take precedence. */
             data?: components["schemas"]["TokenValues"] | null;
         };
-        /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
+        /**
+         * @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total.
+         * @example {
+         *       "caller_id": "(310) 555-0123",
+         *       "sub_id": "ad-7",
+         *       "data": {
+         *         "state": "CA",
+         *         "zip": "90012"
+         *       }
+         *     }
+         */
         PingRequest: components["schemas"]["PingFields"] & unknown;
-        /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
+        /**
+         * @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total.
+         * @example {
+         *       "caller_id": "(310) 555-0123",
+         *       "sub_id": "ad-7",
+         *       "data": {
+         *         "state": "CA",
+         *         "zip": "90012"
+         *       }
+         *     }
+         */
         PostRequest: components["schemas"]["PingFields"] & {
             /** @description The `ping_id` of a buyer, or `try_all_buyers_ping_id`, from the response to the ping. The caller can then be omitted. */
             ping_id?: string | null;
@@ -7485,7 +8205,10 @@ export interface components {
         /** @description Why `success` is false, in words. Otherwise empty. */
         PingErrors: string[];
         PingBuyer: {
-            /** @description Post this to get exactly this buyer. */
+            /**
+             * @description Post this to get exactly this buyer.
+             * @example 01a2033f-3ec5-79fa-8dfe-842b2f4c96b6-2
+             */
             ping_id: string;
             /**
              * Format: int64
@@ -7494,11 +8217,17 @@ export interface components {
             buyer_id: number;
             /** @description Your own identifier for the buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
             user_buyer_id: string | null;
-            /** @description Name of the buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
+            /**
+             * @description Name of the buyer; null if it has none, and unless the endpoint says `show_buyer_names`.
+             * @example Bayline Auto
+             */
             name: string | null;
             /** @description Dollars that the seller is paid for the call under the payouts of the offer for its traffic source, never what the buyer pays; 0 without such a payout. */
             bid_price: components["schemas"]["Money"];
-            /** @description Seconds after which the seller is paid; null if that does not depend on the duration. */
+            /**
+             * @description Seconds after which the seller is paid; null if that does not depend on the duration.
+             * @example 60
+             */
             bid_duration: number | null;
             /** @description Whether its caps are reserved for this ping. */
             held: boolean;
@@ -7506,13 +8235,19 @@ export interface components {
             expires_at: components["schemas"]["Timestamp"];
         };
         PingReply: {
-            /** @description Whether a buyer is reserved for the call; if not, `errors` says why. */
+            /**
+             * @description Whether a buyer is reserved for the call; if not, `errors` says why.
+             * @example true
+             */
             success: boolean;
             status: components["schemas"]["PingStatus"];
             errors: components["schemas"]["PingErrors"];
             /** @description In the order in which they would be tried. */
             buyers: components["schemas"]["PingBuyer"][];
-            /** @description Post this to get the first of these buyers that is available, in their order. */
+            /**
+             * @description Post this to get the first of these buyers that is available, in their order.
+             * @example 01a2033f-3ec5-79fa-8dfe-842b2f4c96b6
+             */
             try_all_buyers_ping_id: string | null;
             /** @description Dollars: the highest price among the buyers. Null if no buyer is available. */
             bid_price: components["schemas"]["Money"] | null;
@@ -7544,7 +8279,10 @@ export interface components {
             bid_price: components["schemas"]["Money"] | null;
             /** @description Seconds after which the seller is paid; null if that does not depend on the duration, or no buyer is available. */
             bid_duration: number | null;
-            /** @description `+` and the digits of the number to forward the call to: a number of the offer, or else of the company, or else of the buyer itself. */
+            /**
+             * @description `+` and the digits of the number to forward the call to: a number of the offer, or else of the company, or else of the buyer itself.
+             * @example +12135550100
+             */
             forwarding_number: string | null;
             /**
              * Format: uuid
@@ -7555,7 +8293,10 @@ export interface components {
             expires_at: components["schemas"]["Timestamp"];
         };
         FullReply: {
-            /** @description Whether a buyer will take the call; if not, `errors` says why. */
+            /**
+             * @description Whether a buyer will take the call; if not, `errors` says why.
+             * @example true
+             */
             success: boolean;
             status: components["schemas"]["PingStatus"];
             errors: components["schemas"]["PingErrors"];
@@ -7594,13 +8335,20 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         TrafficSourceFields: {
-            /** @description Shown in lists, and as `traffic_source` with calls, numbers and endpoints. Blank or omitted, it is made of first and last name, else of `company_name`, else of `email`, and follows them when they change. */
+            /**
+             * @description Shown in lists, and as `traffic_source` with calls, numbers and endpoints. Blank or omitted, it is made of first and last name, else of `company_name`, else of `email`, and follows them when they change.
+             * @example Search ads
+             */
             name?: string | null;
-            /** @description Your own identifier for the traffic source. Unique. */
+            /**
+             * @description Your own identifier for the traffic source. Unique.
+             * @example ads_1
+             */
             user_traffic_source_id?: string | null;
             /**
              * Format: email
              * @description An address at which to reach the source, for your own use: nothing is sent to it.
+             * @example desk@ads.example
              */
             email?: string | null;
             /** @description A note for your own use. */
@@ -7613,7 +8361,10 @@ export interface components {
             first_name?: string | null;
             /** @description Last name of the person. */
             last_name?: string | null;
-            /** @description Name of the company. */
+            /**
+             * @description Name of the company.
+             * @example Bayline Media
+             */
             company_name?: string | null;
             /** @description While it is paused, its calls get no buyer but what the offer does without one, and its pings and posts are refused, with the reason `traffic_source_paused`. A call without a source of its own has that of the caller's lead. What sellers have reserved before is still connected. Its leads are still taken, and calls to them that are routed wait. */
             paused?: boolean;
@@ -7695,7 +8446,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -7736,7 +8490,10 @@ export interface components {
             maxed_out?: boolean;
             /** @description The cap that has been reached: concurrency, or metric and interval, for example attempt_daily. If several are reached, the one that becomes free last. */
             maxed_out_by?: string | null;
-            /** @description When the reached hourly, daily and monthly caps are free again. Null when none is reached or when one that is reached never resets. */
+            /**
+             * @description When the reached hourly, daily and monthly caps are free again. Null when none is reached or when one that is reached never resets.
+             * @example null
+             */
             cap_reset_at?: components["schemas"]["Timestamp"];
             /** @description How many calls came from it since its totals were last reset. */
             attempt_total_used?: components["schemas"]["Count"];
@@ -7855,7 +8612,10 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         PhoneNumberFields: {
-            /** @description A label of your own for the number, to find it in lists. */
+            /**
+             * @description A label of your own for the number, to find it in lists.
+             * @example Billboard
+             */
             name?: string | null;
             /** @description Id or uuid of the offer that receives its calls. Leads of the offer are called and texted from it in preference to other numbers. */
             offer_id?: string | null;
@@ -7868,15 +8628,33 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["PhoneNumberSerializer"];
         };
+        /**
+         * @example {
+         *       "prefix": "212",
+         *       "offer_id": "1",
+         *       "traffic_source_id": "1",
+         *       "name": "Billboard"
+         *     }
+         */
         PhoneNumberCreate: components["schemas"]["PhoneNumberFields"] & {
             /** @description The number to buy, as a search returns it. By default, the first that a search finds is bought. */
             requested_number?: string;
             country?: components["schemas"]["PhoneNumberCountry"];
             /** @description Whether to buy a toll-free number, by default `false`. */
             toll_free?: boolean;
-            /** @description What the number to buy must begin with: an area code or more. */
+            /**
+             * @description What the number to buy must begin with: an area code or more.
+             * @example 212
+             */
             prefix?: string | null;
         };
+        /**
+         * @example {
+         *       "name": "Billboard downtown",
+         *       "forward_type": "buyer_id",
+         *       "buyer_id": "1"
+         *     }
+         */
         PhoneNumberUpdate: components["schemas"]["PhoneNumberFields"] & unknown;
         PhoneNumber: {
             /**
@@ -7900,7 +8678,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -7915,17 +8696,29 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description A label of your own for the number, to find it in lists. */
+            /**
+             * @description A label of your own for the number, to find it in lists.
+             * @example Main line
+             */
             name?: string | null;
-            /** @description `+` and the digits. */
+            /**
+             * @description `+` and the digits.
+             * @example +13105550110
+             */
             phone_number?: string | null;
             /** @description The same as `phone_number`. */
             number?: string | null;
-            /** @description Two-letter country code. */
+            /**
+             * @description Two-letter country code.
+             * @example US
+             */
             country?: string;
             /** @description Whether calls to the number cost the caller nothing, as with 800 in the US. */
             toll_free?: boolean;
-            /** @description The carrier that sold it. */
+            /**
+             * @description The carrier that sold it.
+             * @example sandbox
+             */
             carrier?: string;
             /** @description Whether it is a number reserved for fiction, which rings nowhere. */
             sandbox?: boolean;
@@ -7942,7 +8735,10 @@ export interface components {
              * @description Null after the buyer is deleted; calls to the number then go to the offer, and `forward_type` changes accordingly.
              */
             buyer_id?: number | null;
-            /** @description Name of the buyer, or its number if it has no name. */
+            /**
+             * @description Name of the buyer, or its number if it has no name.
+             * @example Acme Insurance, Los Angeles
+             */
             buyer?: string | null;
             /**
              * Format: int64
@@ -7953,7 +8749,10 @@ export interface components {
             traffic_source?: string | null;
             /** @description When it was last assigned to a lead for calls or texts. */
             last_assigned_at?: components["schemas"]["Timestamp"];
-            /** @description The carrier's own id for it. Null for a number registered with `number add`. */
+            /**
+             * @description The carrier's own id for it. Null for a number registered with `number add`.
+             * @example SB01a2033d6daa71beb83079e30e4e16fe
+             */
             carrier_number_id?: string | null;
         };
         PhoneNumberReply: {
@@ -7977,9 +8776,15 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         PhoneNumberSearchResult: {
-            /** @description The telephone number. */
+            /**
+             * @description The telephone number.
+             * @example +12125550111
+             */
             id: string;
-            /** @description The telephone number. */
+            /**
+             * @description The telephone number.
+             * @example +12125550111
+             */
             legacy_id: string;
             /** @description Always `PhoneNumberSearchResult`. */
             type: string;
@@ -7998,25 +8803,43 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         ScheduleFields: {
-            /** @description Shown in lists, and as `schedule_name` with calls. */
+            /**
+             * @description Shown in lists, and as `schedule_name` with calls.
+             * @example Spring follow-up
+             */
             name?: string;
-            /** @description Your own identifier for the schedule. Unique. */
+            /**
+             * @description Your own identifier for the schedule. Unique.
+             * @example spring_1
+             */
             user_schedule_id?: string | null;
             /** @description A note for your own use. */
             description?: string | null;
             /** @description Id or uuid of the offer that its leads belong to. */
             offer_id?: string | null;
-            /** @description Zone of its business hours, of waits until a time of day, and of leads whose own zone is unknown. */
+            /**
+             * @description Zone of its business hours, of waits until a time of day, and of leads whose own zone is unknown.
+             * @example America/Chicago
+             */
             time_zone?: string | null;
             /** @description HH:MM..HH:MM, both minutes included. Leads are contacted only within these hours, in every zone that their area code and zip allow. */
             daylight_hours?: string | null;
             /** @description Business hours of the schedule, in its `time_zone`. Leads are contacted only within them. An empty list means always. */
             business_hours_schedule?: components["schemas"]["ScheduleEntry"][] | null;
-            /** @description Hours after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own value. */
+            /**
+             * @description Hours after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own value.
+             * @example 72
+             */
             hours_to_expire?: number | null;
-            /** @description Calls and text messages after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own value. */
+            /**
+             * @description Calls and text messages after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own value.
+             * @example 6
+             */
             max_contact_attempts?: number | null;
-            /** @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. An action may have its own. */
+            /**
+             * @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. An action may have its own.
+             * @example Desk <desk@example.com>
+             */
             from_email?: string | null;
             /** @description What ends the schedule for a lead. It leaves for the end-of-schedule actions; after a conversion without calls and messages, after an opt-out without any. Replaces all current ones. */
             exit_on?: components["schemas"]["ScheduleExit"][] | null;
@@ -8030,7 +8853,45 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleSerializer"];
         };
+        /**
+         * @example {
+         *       "name": "Spring follow-up",
+         *       "user_schedule_id": "spring_1",
+         *       "time_zone": "America/Chicago",
+         *       "daylight_hours": "09:00..19:59",
+         *       "business_hours_schedule": [
+         *         {
+         *           "day": 1,
+         *           "times": [
+         *             "09:00..17:59"
+         *           ]
+         *         }
+         *       ],
+         *       "hours_to_expire": 72,
+         *       "max_contact_attempts": 6,
+         *       "from_email": "Desk <desk@example.com>"
+         *     }
+         */
         ScheduleCreate: components["schemas"]["KeptIdentity"] & components["schemas"]["KeptLeadToken"] & WithRequired<components["schemas"]["ScheduleFields"], "name"> & unknown;
+        /**
+         * @example {
+         *       "max_contact_attempts": 4,
+         *       "business_hours_schedule": [],
+         *       "exit_on": [
+         *         "converted",
+         *         "opted_out",
+         *         "replied"
+         *       ],
+         *       "triggers": [
+         *         {
+         *           "on": "call_missed",
+         *           "token_filter_list": [
+         *             "state:in CA,NV"
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
         ScheduleUpdate: components["schemas"]["ScheduleFields"] & {
             /** @description Creates a new `lead_token`; the previous one is refused from then on. */
             reset_lead_token?: boolean;
@@ -8057,7 +8918,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -8072,7 +8936,10 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description Shown in lists, and as `schedule_name` with calls. Null in a response to `new`. */
+            /**
+             * @description Shown in lists, and as `schedule_name` with calls. Null in a response to `new`.
+             * @example New auto leads
+             */
             name?: string | null;
             /** @description Your own identifier for the schedule. Unique. */
             user_schedule_id?: string | null;
@@ -8101,9 +8968,15 @@ export interface components {
             triggers?: components["schemas"]["ScheduleTrigger"][];
             /** @description Whether its leads are not contacted. They are kept as `disabled`, and continue when it is unpaused. */
             paused?: boolean;
-            /** @description When it was last paused; null if it never was. */
+            /**
+             * @description When it was last paused; null if it never was.
+             * @example null
+             */
             paused_at?: components["schemas"]["Timestamp"];
-            /** @description When it was last unpaused; null if it never was. */
+            /**
+             * @description When it was last unpaused; null if it never was.
+             * @example null
+             */
             unpaused_at?: components["schemas"]["Timestamp"];
             /** @description The token with which leads are submitted to the schedule. Null in a response to `new`. */
             lead_token?: string | null;
@@ -8114,6 +8987,7 @@ export interface components {
             /**
              * Format: int64
              * @description Id of the user who paused it; null if it is not paused, or was paused with a key pair of the company. Only with `schedule_grid`.
+             * @example null
              */
             paused_by_user_id?: number | null;
         };
@@ -8141,7 +9015,10 @@ export interface components {
             /** @description Id or uuid of the schedule. */
             schedule_id?: string;
             action_type?: components["schemas"]["ActionType"];
-            /** @description Shown in lists and in the timelines of leads. */
+            /**
+             * @description Shown in lists and in the timelines of leads.
+             * @example First text
+             */
             name?: string | null;
             /** @description Whether it runs when the lead leaves the schedule, rather than as one of its regular steps. */
             end_of_schedule?: boolean;
@@ -8165,7 +9042,10 @@ export interface components {
             machine_message?: string | null;
             /** @description For `dial`. How long it rings; by default 30. */
             timeout_seconds?: number | null;
-            /** @description For `sms` (at most 1600 characters), `email` and `webhook`. `{{token}}` and `[token]{default}` are replaced. */
+            /**
+             * @description For `sms` (at most 1600 characters), `email` and `webhook`. `{{token}}` and `[token]{default}` are replaced.
+             * @example Hi [first_name]{there}, your quote for {{zip}} is ready.
+             */
             body?: string | null;
             /** @description For `email`. Tokens are replaced. */
             subject?: string | null;
@@ -8185,6 +9065,16 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleActionSerializer"];
         };
+        /**
+         * @example {
+         *       "schedule_id": "1",
+         *       "action_type": "sms",
+         *       "body": "Hi [first_name]{there}, your quote for {{zip}} is ready.",
+         *       "token_filter_list": [
+         *         "state:in CA,NV"
+         *       ]
+         *     }
+         */
         ScheduleActionCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["ScheduleActionFields"], "schedule_id" | "action_type"> & unknown;
         ScheduleActionUpdate: components["schemas"]["ScheduleActionFields"] & unknown;
         ScheduleAction: {
@@ -8209,7 +9099,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -8229,19 +9122,34 @@ export interface components {
              * @description Id of the schedule. Null in a response to `new`.
              */
             schedule_id?: number | null;
-            /** @description What the action does: `dial`, `sms`, `email`, `wait`, `webhook`, `exit`, `opt_out`, `block`, `restart` or `move_to_schedule`. Null in a response to `new`. */
+            /**
+             * @description What the action does: `dial`, `sms`, `email`, `wait`, `webhook`, `exit`, `opt_out`, `block`, `restart` or `move_to_schedule`. Null in a response to `new`.
+             * @example sms
+             */
             action_type?: string | null;
-            /** @description Shown in lists and in the timelines of leads. */
+            /**
+             * @description Shown in lists and in the timelines of leads.
+             * @example Welcome
+             */
             name?: string | null;
             /** @description Whether it runs when the lead leaves the schedule, rather than as one of its regular steps. */
             end_of_schedule?: boolean;
-            /** @description Its position among the actions of its kind, which run in ascending order. Null in a response to `new`. */
+            /**
+             * @description Its position among the actions of its kind, which run in ascending order. Null in a response to `new`.
+             * @example 1
+             */
             position?: number | null;
             /** @description The action is skipped unless the lead's tokens match all of these. */
             token_filter_list?: string[];
-            /** @description For `wait`: how long, in units of `wait_unit`. Otherwise null. */
+            /**
+             * @description For `wait`: how long, in units of `wait_unit`. Otherwise null.
+             * @example 1
+             */
             wait_amount?: number | null;
-            /** @description For `wait`: the unit of `wait_amount`. Otherwise null. */
+            /**
+             * @description For `wait`: the unit of `wait_amount`. Otherwise null.
+             * @example minutes
+             */
             wait_unit?: string | null;
             /** @description For `wait`, instead of an amount: the next occurrence of this time of day, HH:MM in the zone of the schedule. Otherwise null. */
             wait_until?: string | null;
@@ -8308,11 +9216,17 @@ export interface components {
         /** @enum {string} */
         CallCenterOrder: "id" | "name" | "user_call_center_id" | "created_at" | "updated_at";
         CallCenterFields: {
-            /** @description Shown in lists. */
+            /**
+             * @description Shown in lists.
+             * @example Denver
+             */
             name?: string;
             /** @description A note for your own use. */
             description?: string | null;
-            /** @description Your own identifier for the call center. Unique among yours. */
+            /**
+             * @description Your own identifier for the call center. Unique among yours.
+             * @example denver
+             */
             user_call_center_id?: string | null;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
@@ -8342,7 +9256,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -8396,9 +9313,15 @@ export interface components {
         /** @enum {string} */
         AgentStatusOrder: "id" | "position" | "key" | "name" | "created_at" | "updated_at";
         AgentStatusFields: {
-            /** @description Unique among your statuses; lowercase letters, digits and underscores. */
+            /**
+             * @description Unique among your statuses; lowercase letters, digits and underscores.
+             * @example training
+             */
             key?: string;
-            /** @description Shown to agents in menus. */
+            /**
+             * @description Shown to agents in menus.
+             * @example In training
+             */
             name?: string;
             /** @description Whether an agent in this status counts as online. */
             is_online?: boolean | null;
@@ -8432,7 +9355,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -8447,9 +9373,15 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description The stable name of the status for programs: unique among yours; lowercase letters, digits and underscores. Null in a response to `new`. */
+            /**
+             * @description The stable name of the status for programs: unique among yours; lowercase letters, digits and underscores. Null in a response to `new`.
+             * @example available
+             */
             key?: components["schemas"]["StatusKey"];
-            /** @description Shown to agents in menus. Null in a response to `new`. */
+            /**
+             * @description Shown to agents in menus. Null in a response to `new`.
+             * @example Available
+             */
             name?: string | null;
             /** @description Whether an agent in this status counts as online. */
             is_online?: boolean;
@@ -8486,7 +9418,10 @@ export interface components {
         /** @enum {string} */
         AgentOrder: "id" | "status_changed_at" | "created_at" | "updated_at";
         AgentFields: {
-            /** @description Shown to others; by default the name of the user. */
+            /**
+             * @description Shown to others; by default the name of the user.
+             * @example Ann B.
+             */
             name?: string | null;
             /** @description Id or uuid of the agent's current status. */
             agent_status_id?: string;
@@ -8498,6 +9433,12 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
         };
+        /**
+         * @example {
+         *       "user_id": "1",
+         *       "name": "Ann"
+         *     }
+         */
         AgentCreate: components["schemas"]["KeptIdentity"] & {
             /** @description Id or uuid of the user. */
             user_id?: string;
@@ -8506,7 +9447,10 @@ export interface components {
              * @description Address of the user, who is created if it is new. Instead of `user_id`.
              */
             user_email?: string;
-            /** @description Shown to others; by default the name of the user. */
+            /**
+             * @description Shown to others; by default the name of the user.
+             * @example Ann
+             */
             name?: string | null;
             /** @description Id or uuid of the agent's current status. */
             agent_status_id?: string;
@@ -8519,10 +9463,18 @@ export interface components {
             serializer?: components["schemas"]["AgentSerializer"];
         };
         AgentUpdate: components["schemas"]["AgentFields"] & unknown;
+        /**
+         * @example {
+         *       "key": "away"
+         *     }
+         */
         AgentStatusChange: {
             /** @description Id or uuid of the status. */
             agent_status_id?: string;
-            /** @description Key of the status. Instead of `agent_status_id`. */
+            /**
+             * @description Key of the status. Instead of `agent_status_id`.
+             * @example away
+             */
             key?: string;
             serializer?: components["schemas"]["AgentSerializer"];
         };
@@ -8548,7 +9500,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -8563,21 +9518,30 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description Shown to others: the agent's own name, or else that of the user. Null if neither has one. */
+            /**
+             * @description Shown to others: the agent's own name, or else that of the user. Null if neither has one.
+             * @example Ann B.
+             */
             name?: string | null;
             /**
              * Format: int64
              * @description Id of the user who is the agent. Null in a response to `new`.
              */
             user_id?: number | null;
-            /** @description E-mail address of that user. Null in a response to `new`. */
+            /**
+             * @description E-mail address of that user. Null in a response to `new`.
+             * @example ann@example.com
+             */
             user_email?: string | null;
             /**
              * Format: int64
              * @description Id of the agent's current status.
              */
             agent_status_id?: number | null;
-            /** @description Key of the agent's current status. */
+            /**
+             * @description Key of the agent's current status.
+             * @example offline
+             */
             status_key?: components["schemas"]["StatusKey"];
             /** @description When the agent entered its current status. */
             status_changed_at?: components["schemas"]["Timestamp"];
@@ -8644,7 +9608,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description The same as `created_at`: entries never change. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description The key of the status at that time. */
+            /**
+             * @description The key of the status at that time.
+             * @example offline
+             */
             key?: string | null;
         };
         AgentStatusTimestampReply: {
@@ -8675,9 +9642,15 @@ export interface components {
         /** @enum {string} */
         DispositionOrder: "id" | "position" | "key" | "name" | "created_at" | "updated_at";
         DispositionFields: {
-            /** @description Unique among your dispositions; lowercase letters, digits and underscores. */
+            /**
+             * @description Unique among your dispositions; lowercase letters, digits and underscores.
+             * @example sold
+             */
             key?: string;
-            /** @description Shown in menus. */
+            /**
+             * @description Shown in menus.
+             * @example Sold
+             */
             name?: string;
             /** @description Its position in menus, the lowest first. */
             position?: number | null;
@@ -8709,7 +9682,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -8751,6 +9727,13 @@ export interface components {
             dispositions: components["schemas"]["Disposition"][];
             metadata: components["schemas"]["PageMetadata"];
         };
+        /**
+         * @example {
+         *       "traffic_source_id": "1",
+         *       "offer_id": "1",
+         *       "name": "Landing page"
+         *     }
+         */
         TrafficSourceTokenCreate: {
             /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
             traffic_source_id: string;
@@ -8760,7 +9743,10 @@ export interface components {
             schedule_id?: string | null;
             /** @description The inbound webhook that takes pings and posts with it. */
             inbound_webhook_id?: string | null;
-            /** @description What it is for. */
+            /**
+             * @description What it is for.
+             * @example Landing page
+             */
             name?: string | null;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
@@ -8785,7 +9771,10 @@ export interface components {
             uuid?: string;
             /** @description When it was made. */
             created_at?: components["schemas"]["Timestamp"];
-            /** @description When it was revoked; null while it works. */
+            /**
+             * @description When it was revoked; null while it works.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description Path of the record for GET requests. */
             routes_show_path?: string;
@@ -8860,7 +9849,10 @@ export interface components {
          */
         AlertKind: "cap_used" | "connect_rate_low" | "no_calls" | "balance_low" | "carrier_errors" | "webhook_paused";
         AlertRuleFields: {
-            /** @description Begins the subject of mails. */
+            /**
+             * @description Begins the subject of mails.
+             * @example Caps
+             */
             name?: string;
             kind?: components["schemas"]["AlertKind"];
             /** @description Nothing is watched; open alerts end without a message. */
@@ -8873,7 +9865,10 @@ export interface components {
             traffic_source_id?: string | null;
             /** @description The one offer that is watched; for `connect_rate_low` and `no_calls`. */
             offer_id?: string | null;
-            /** @description For `cap_used` and `connect_rate_low`. */
+            /**
+             * @description For `cap_used` and `connect_rate_low`.
+             * @example 90
+             */
             percent?: number | null;
             /** @description For `connect_rate_low`, `no_calls` and `carrier_errors`. */
             minutes?: number | null;
@@ -8883,7 +9878,12 @@ export interface components {
             min_calls?: number | null;
             /** @description Dollars, for `balance_low`; by default the buyer's own `balance_low_limit`. */
             amount?: number | null;
-            /** @description Who is mailed when an alert begins, and when it ends. An address is first mailed a link by which it confirms that it wants this; until then it gets nothing else. */
+            /**
+             * @description Who is mailed when an alert begins, and when it ends. An address is first mailed a link by which it confirms that it wants this; until then it gets nothing else.
+             * @example [
+             *       "desk@network.example"
+             *     ]
+             */
             emails?: string[] | null;
             /** @description The zone of `schedule`. */
             time_zone?: string | null;
@@ -8892,6 +9892,16 @@ export interface components {
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
         };
+        /**
+         * @example {
+         *       "name": "Caps",
+         *       "kind": "cap_used",
+         *       "percent": 90,
+         *       "emails": [
+         *         "desk@network.example"
+         *       ]
+         *     }
+         */
         AlertRuleCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["AlertRuleFields"], "name" | "kind"> & unknown;
         AlertRuleUpdate: components["schemas"]["AlertRuleFields"] & unknown;
         AlertRule: {
@@ -8916,7 +9926,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -8977,7 +9990,12 @@ export interface components {
              * @description How many of its alerts have not ended.
              */
             open_alerts_count?: number;
-            /** @description Those of `emails` that have not confirmed yet, and get no alerts. */
+            /**
+             * @description Those of `emails` that have not confirmed yet, and get no alerts.
+             * @example [
+             *       "desk@network.example"
+             *     ]
+             */
             unconfirmed_emails?: string[];
             /** @description Why the rule could not be looked at when it last was; null once it can. It is tried again at each look. */
             last_error?: string | null;
@@ -9066,6 +10084,14 @@ export interface components {
          * @enum {string}
          */
         AccountEntryKind: "deposit" | "conversion" | "return" | "adjustment" | "payout" | "payment";
+        /**
+         * @example {
+         *       "buyer_id": "1",
+         *       "kind": "deposit",
+         *       "amount": 500,
+         *       "note": "Wire of 1 May"
+         *     }
+         */
         AccountEntryCreate: {
             /** @description Id or uuid of the buyer; either this or `traffic_source_id`. */
             buyer_id?: string | null;
@@ -9076,9 +10102,15 @@ export interface components {
              * @enum {string}
              */
             kind: "deposit" | "adjustment" | "payment";
-            /** @description Dollars that are added to the balance: above 0 for a `deposit`, below 0 for a `payment`, either for an `adjustment`. */
+            /**
+             * @description Dollars that are added to the balance: above 0 for a `deposit`, below 0 for a `payment`, either for an `adjustment`.
+             * @example 500
+             */
             amount: number;
-            /** @description What it is about; shown on statements. */
+            /**
+             * @description What it is about; shown on statements.
+             * @example Wire of 1 May
+             */
             note?: string | null;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
@@ -9158,6 +10190,14 @@ export interface components {
             account_entries: components["schemas"]["AccountEntry"][];
             metadata: components["schemas"]["PageMetadata"];
         };
+        /**
+         * @example {
+         *       "buyer_id": "1",
+         *       "from": "2026-05-01T00:00:00+00:00",
+         *       "to": "2026-06-01T00:00:00+00:00",
+         *       "time_zone": "UTC"
+         *     }
+         */
         StatementCreate: {
             /** @description Id or uuid of the buyer; either this or `traffic_source_id`. */
             buyer_id?: string | null;
@@ -9180,9 +10220,15 @@ export interface components {
         };
         /** @description Dollars by kind of entry; together the difference of the balances. */
         StatementTotals: {
-            /** @description What was paid in. */
+            /**
+             * @description What was paid in.
+             * @example 500
+             */
             deposit: number;
-            /** @description What calls cost; below 0. */
+            /**
+             * @description What calls cost; below 0.
+             * @example -45
+             */
             conversion: number;
             /** @description What was taken back. */
             return: number;
@@ -9315,7 +10361,10 @@ export interface components {
          */
         AgentMessageSerializer: "agent_message" | "agent_message_grid" | "";
         AgentMessageCreate: {
-            /** @description Text of the message. */
+            /**
+             * @description Text of the message.
+             * @example The solar script has changed
+             */
             content: string;
             /** @description Only agents in this status; null for any status. */
             agent_status_id?: string | null;
@@ -9330,7 +10379,10 @@ export interface components {
             serializer?: components["schemas"]["AgentMessageSerializer"];
         };
         AgentMessageUpdate: {
-            /** @description Text of the message; may be blank. */
+            /**
+             * @description Text of the message; may be blank.
+             * @example The solar script has changed again
+             */
             content?: string | null;
             /** @description Only agents in this status; null for any status. */
             agent_status_id?: string | null;
@@ -9366,7 +10418,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -9381,7 +10436,10 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description Text of the message. Null or empty if it is blank. */
+            /**
+             * @description Text of the message. Null or empty if it is blank.
+             * @example The solar script has changed
+             */
             content?: string | null;
             /**
              * Format: int64
@@ -9393,7 +10451,10 @@ export interface components {
              * @description The user who wrote it; null if it was sent with a key pair of the company.
              */
             user_id?: number | null;
-            /** @description How many agents it reached. */
+            /**
+             * @description How many agents it reached.
+             * @example 2
+             */
             agent_widget_count?: number;
             /** @description Ids of the buyers whose agents get it, in ascending order. */
             buyer_ids?: number[];
@@ -9444,7 +10505,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description Always null: the record is never deleted. */
+            /**
+             * @description Always null: the record is never deleted.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -9481,11 +10545,17 @@ export interface components {
             opt_out_offer_ids?: number[];
             /** @description Schedules that it has opted out of, by their lead tokens. */
             opt_out_schedule_ids?: number[];
-            /** @description How many leads have its number, without deleted ones. */
+            /**
+             * @description How many leads have its number, without deleted ones.
+             * @example 1
+             */
             leads_count?: number;
             /** @description Calls to it. */
             calls_count?: number;
-            /** @description Text messages to it. */
+            /**
+             * @description Text messages to it.
+             * @example 1
+             */
             sms_count?: number;
             /** @description E-mails to its leads. */
             emails_count?: number;
@@ -9553,7 +10623,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description Always null: the record is never deleted. */
+            /**
+             * @description Always null: the record is never deleted.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -9569,9 +10642,15 @@ export interface components {
              */
             company_id?: number;
             direction?: components["schemas"]["MessageDirection"];
-            /** @description `+` and the digits of the sender: a number of the company if the message is outbound. */
+            /**
+             * @description `+` and the digits of the sender: a number of the company if the message is outbound.
+             * @example +13105550110
+             */
             from_number?: string;
-            /** @description `+` and the digits of the recipient: a number of the company if the message is inbound. */
+            /**
+             * @description `+` and the digits of the recipient: a number of the company if the message is inbound.
+             * @example +12125550145
+             */
             to_number?: string;
             /** @description The text as it was sent or received, with tokens replaced. */
             body?: string;
@@ -9584,7 +10663,10 @@ export interface components {
             carrier?: string;
             /** @description Whether it was only kept and not sent. */
             sandbox?: boolean;
-            /** @description The carrier's own identifier of the message. Null until the carrier has accepted it. */
+            /**
+             * @description The carrier's own identifier of the message. Null until the carrier has accepted it.
+             * @example SB01a1fedc21ae73dfac1a72ec376d3ec2
+             */
             carrier_message_id?: string | null;
             /**
              * Format: int64
@@ -9657,7 +10739,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description Always null: the record is never deleted. */
+            /**
+             * @description Always null: the record is never deleted.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -9674,7 +10759,10 @@ export interface components {
             company_id?: number;
             /** @description The sender: an address, or `Desk <desk@example.com>`. */
             from_email?: string;
-            /** @description Address of the lead. */
+            /**
+             * @description Address of the lead.
+             * @example cho@example.com
+             */
             to_email?: string;
             /** @description The subject as it was sent, with tokens replaced. */
             subject?: string;
@@ -9688,11 +10776,17 @@ export interface components {
             error_code?: string | null;
             /** @description The reason in words; null if nothing went wrong. */
             error_message?: string | null;
-            /** @description How it was sent: `smtp`, or `sandbox`. */
+            /**
+             * @description How it was sent: `smtp`, or `sandbox`.
+             * @example sandbox
+             */
             mailer?: string;
             /** @description Whether it was only kept and not sent. */
             sandbox?: boolean;
-            /** @description Its `Message-ID` header. Null until the mail server has accepted it. */
+            /**
+             * @description Its `Message-ID` header. Null until the mail server has accepted it.
+             * @example <01a2033d-91e0-719e-87a5-727df3b63946@sandbox>
+             */
             message_id?: string | null;
             /**
              * Format: int64
@@ -9742,9 +10836,15 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         TextMessageReceive: {
-            /** @description Number of the sender. */
+            /**
+             * @description Number of the sender.
+             * @example +13105550123
+             */
             from: string;
-            /** @description A number of the company. */
+            /**
+             * @description A number of the company.
+             * @example +12135550100
+             */
             to: string;
             /** @description The text. Its first word may opt the sender out (STOP and others) or in again (START), or ask for HELP. */
             body: string;
@@ -9816,6 +10916,7 @@ export interface components {
             /**
              * Format: email
              * @description One address; needed for e-mails.
+             * @example ann@example.com
              */
             email?: string | null;
             /** @description Id of an agent script and field type. Kept with the lead, and given to the calls that come in from it. */
@@ -9884,7 +10985,19 @@ export interface components {
             data?: components["schemas"]["TokenValues"] | null;
             serializer?: components["schemas"]["LeadSerializer"];
         };
-        /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
+        /**
+         * @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total.
+         * @example {
+         *       "caller_id": "(310) 555-0123",
+         *       "email": "ann@example.com",
+         *       "sub_id": "ad-7",
+         *       "data": {
+         *         "first_name": "Ann",
+         *         "zip": "90012",
+         *         "state": "CA"
+         *       }
+         *     }
+         */
         LeadSubmission: components["schemas"]["LeadFields"] & {
             /** @description Of an offer: the data is used when a call from this number comes in. Of a schedule: its actions start. */
             lead_token?: string;
@@ -9895,13 +11008,28 @@ export interface components {
             /** @description Token of a user: for `unblock_contact`, to block everywhere, and to read all of the lead. */
             auth_token?: string;
         };
-        /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
+        /**
+         * @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total.
+         * @example {
+         *       "schedule_id": "1",
+         *       "caller_id": "+1 212 555 0145",
+         *       "first_name": "Bob"
+         *     }
+         */
         LeadCapture: components["schemas"]["LeadFields"] & {
             /** @description Id or uuid of the offer. */
             offer_id?: string | null;
             /** @description Id or uuid of the schedule. */
             schedule_id?: string | null;
         };
+        /**
+         * @example {
+         *       "lead_priority": 2,
+         *       "data": {
+         *         "zip": "90013"
+         *       }
+         *     }
+         */
         LeadUpdate: {
             /**
              * Format: email
@@ -9914,7 +11042,10 @@ export interface components {
             sub_id?: string | null;
             /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
             traffic_source_id?: string | null;
-            /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
+            /**
+             * @description Among leads that are due at the same time, lower values go first, and leads without a value last.
+             * @example 2
+             */
             lead_priority?: number | null;
             /**
              * Format: date-time
@@ -9966,7 +11097,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -9981,15 +11115,24 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description Its name and number in one line, for menus. */
+            /**
+             * @description Its name and number in one line, for menus.
+             * @example Bob (+12125550145)
+             */
             context_menu_name?: string | null;
-            /** @description The same as `full_name`. */
+            /**
+             * @description The same as `full_name`.
+             * @example Ann
+             */
             name?: string | null;
             /** @description `+`, country code and digits. */
             caller_id?: string | null;
             /** @description Address for e-mails; null if none is known. */
             email?: string | null;
-            /** @description Name of the person, from its tokens: `full_name`, else `name`, else `first_name` and `last_name`. Null without them. */
+            /**
+             * @description Name of the person, from its tokens: `full_name`, else `name`, else `first_name` and `last_name`. Null without them.
+             * @example Bob
+             */
             full_name?: string | null;
             /** @description Id of an agent script and field type. Kept with the lead, and given to the calls that come in from it. */
             contact_field_type?: string | null;
@@ -9997,9 +11140,15 @@ export interface components {
             expires_in?: number | null;
             /** @description From its tokens: the first of `country`, `country_code` that it has. Null without them. */
             country?: string | null;
-            /** @description From its tokens: the first of `state_province`, `state`, `province`, `region` that it has. Null without them. */
+            /**
+             * @description From its tokens: the first of `state_province`, `state`, `province`, `region` that it has. Null without them.
+             * @example CA
+             */
             state_province?: string | null;
-            /** @description From its tokens: the first of `zip_postal_code`, `zip`, `zip_code`, `postal_code` that it has. Null without them. */
+            /**
+             * @description From its tokens: the first of `zip_postal_code`, `zip`, `zip_code`, `postal_code` that it has. Null without them.
+             * @example 10001
+             */
             zip_postal_code?: string | null;
             /** @description Zone of its area code and zip; the first one if several are possible. */
             time_zone?: string | null;
@@ -10016,7 +11165,10 @@ export interface components {
              */
             schedule_id?: number | null;
             status?: components["schemas"]["LeadStatus"];
-            /** @description The status in words, for people. */
+            /**
+             * @description The status in words, for people.
+             * @example Scheduled
+             */
             human_status?: string;
             /** @description Whether `next_action_at` is set: something will be done for it. */
             has_next_action?: boolean;
@@ -10040,7 +11192,10 @@ export interface components {
              * @description Id of the buyer that paid for or was last dialed for one of its calls; null before the first.
              */
             buyer_id?: number | null;
-            /** @description IP address of the person, as submitted or else as seen in the request. */
+            /**
+             * @description IP address of the person, as submitted or else as seen in the request.
+             * @example 127.0.0.1
+             */
             remote_ip?: string | null;
             /**
              * Format: int64
@@ -10089,7 +11244,12 @@ export interface components {
             is_live?: boolean;
             /** @description Whether its number is on the company's blacklist, or blocked for its offer or schedule. */
             blocked?: boolean;
-            /** @description Its tokens. In a response to a lead token without credentials, those that the request has sent. */
+            /**
+             * @description Its tokens. In a response to a lead token without credentials, those that the request has sent.
+             * @example {
+             *       "first_name": "Bob"
+             *     }
+             */
             data?: {
                 [key: string]: unknown;
             };
@@ -10163,7 +11323,10 @@ export interface components {
              * @description Id of the buyer.
              */
             buyer_id: number;
-            /** @description Name of the buyer; null if it has none. */
+            /**
+             * @description Name of the buyer; null if it has none.
+             * @example Acme Insurance, Los Angeles
+             */
             name: string | null;
             /** @description Whether the buyer could take a call of the lead now. */
             available: boolean;
@@ -10215,11 +11378,17 @@ export interface components {
              * @description Id of the action; null for a step that is not an action.
              */
             schedule_action_id: number | null;
-            /** @description Name of the action; null if it has none. */
+            /**
+             * @description Name of the action; null if it has none.
+             * @example First call
+             */
             name: string | null;
             /** @description Whether it is one of the end-of-schedule actions. */
             end_of_schedule: boolean;
-            /** @description What would be sent, with the tokens as they are now: the text of a message, the subject of an e-mail, where a call is connected to. Null for other steps. */
+            /**
+             * @description What would be sent, with the tokens as they are now: the text of a message, the subject of an e-mail, where a call is connected to. Null for other steps.
+             * @example connects to +13105550111
+             */
             text: string | null;
             /**
              * @description Why it does not happen earlier.
@@ -10254,11 +11423,20 @@ export interface components {
         };
         /** @description All rows combined. */
         LeadReportFigures: {
-            /** @description Leads that were created. */
+            /**
+             * @description Leads that were created.
+             * @example 2
+             */
             leads: components["schemas"]["Count"];
-            /** @description Leads that have not ended. */
+            /**
+             * @description Leads that have not ended.
+             * @example 2
+             */
             live: components["schemas"]["Count"];
-            /** @description Leads that were called or texted. */
+            /**
+             * @description Leads that were called or texted.
+             * @example 2
+             */
             contacted: components["schemas"]["Count"];
             /** @description Leads that answered a call. */
             connected: components["schemas"]["Count"];
@@ -10277,9 +11455,15 @@ export interface components {
             profit: number | null;
         };
         LeadReportRow: {
-            /** @description Id of the record, the status, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for leads without one. */
+            /**
+             * @description Id of the record, the status, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for leads without one.
+             * @example 1
+             */
             key: string | null;
-            /** @description Null if the row has no name. */
+            /**
+             * @description Null if the row has no name.
+             * @example Search ads
+             */
             name: string | null;
             /** @description Leads that were created. */
             leads: components["schemas"]["Count"];
@@ -10335,7 +11519,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description Always null: the record is never deleted. */
+            /**
+             * @description Always null: the record is never deleted.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -10350,19 +11537,28 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description The name of the person, from the call's tokens. */
+            /**
+             * @description The name of the person, from the call's tokens.
+             * @example Bob
+             */
             name?: string | null;
             /** @description Where the carrier or softswitch keeps the recording of the call or of the voicemail; null if there is none. */
             recording_url?: string | null;
             category?: components["schemas"]["CallCategory"];
-            /** @description The number of the company that was called, or from which the call was placed. */
+            /**
+             * @description The number of the company that was called, or from which the call was placed.
+             * @example +12135550100
+             */
             number_called?: string | null;
             /**
              * Format: int64
              * @description Id of the number of the company that was called. Null if it is none of these, and for outgoing calls.
              */
             number_id?: number | null;
-            /** @description The number or SIP address that the call was to be connected to. */
+            /**
+             * @description The number or SIP address that the call was to be connected to.
+             * @example +13105550111
+             */
             connected_to?: string | null;
             /** @description The number of the person, for incoming and outgoing calls alike. Null if it was withheld. */
             caller_number?: string | null;
@@ -10407,25 +11603,49 @@ export interface components {
              * @description Id of the buyer that the call was connected to, or else of the one it was last tried with. Null if none was dialed, and for outgoing calls.
              */
             buyer_id?: number | null;
-            /** @description All but the last four digits masked. */
+            /**
+             * @description All but the last four digits masked.
+             * @example *******0190
+             */
             obfuscated_caller_number?: string | null;
-            /** @description City of the caller, as the carrier reports it; null if it does not, and for outgoing calls. */
+            /**
+             * @description City of the caller, as the carrier reports it; null if it does not, and for outgoing calls.
+             * @example New York
+             */
             caller_city?: string | null;
-            /** @description Two-letter country code of the caller's number. Null if it is withheld or unknown, and for outgoing calls. */
+            /**
+             * @description Two-letter country code of the caller's number. Null if it is withheld or unknown, and for outgoing calls.
+             * @example US
+             */
             caller_country?: string | null;
             /** @description Its tokens. */
             token_values?: {
                 [key: string]: unknown;
             };
-            /** @description Seconds from the start of the call to its end, or until now. For an outgoing call that has ended, as its carrier reports it. */
+            /**
+             * @description Seconds from the start of the call to its end, or until now. For an outgoing call that has ended, as its carrier reports it.
+             * @example 175
+             */
             total_duration?: number;
-            /** @description Seconds from the start of the call (for an outgoing call, from its answer) until it was connected. */
+            /**
+             * @description Seconds from the start of the call (for an outgoing call, from its answer) until it was connected.
+             * @example 10
+             */
             hold_duration?: number;
-            /** @description Seconds from the buyer's answer to its key press. */
+            /**
+             * @description Seconds from the buyer's answer to its key press.
+             * @example 2
+             */
             ivr_duration?: number;
-            /** @description Seconds during which buyers were rung. */
+            /**
+             * @description Seconds during which buyers were rung.
+             * @example 8
+             */
             attempted_duration?: number;
-            /** @description Seconds after it was answered. */
+            /**
+             * @description Seconds after it was answered.
+             * @example 2
+             */
             answered_duration?: number;
             /** @description Seconds that the agent has talked: since the buyer took the call, if `agent_id` is known; else 0. */
             agent_duration?: number;
@@ -10436,19 +11656,26 @@ export interface components {
              * @description Id of the schedule that placed the call, or that its lead was in; null if there is none.
              */
             schedule_id?: number | null;
-            /** @description Name of the schedule; null if there is none. */
+            /**
+             * @description Name of the schedule; null if there is none.
+             * @example New auto leads
+             */
             schedule_name?: string | null;
             /**
              * Format: int64
              * @description Always null: there are no ring pools.
              */
             ring_pool_id?: number | null;
+            /** @example completed */
             status?: components["schemas"]["CallStatus"];
             /** @description Whether a buyer pays for the call. */
             buyer_converted?: boolean | null;
             /** @description Whether the buyer does not pay because it has paid for the same caller within the duplicate timeframe of its conversion. */
             buyer_repeat_caller?: boolean | null;
-            /** @description The same dollars as `revenue`. */
+            /**
+             * @description The same dollars as `revenue`.
+             * @example 35
+             */
             buyer_revenue?: number | null;
             /** @description Dollars that buyers pay for the call. */
             revenue?: number | null;
@@ -10456,7 +11683,10 @@ export interface components {
             traffic_source_converted?: boolean | null;
             /** @description Whether the traffic source is not paid because it was paid for the same caller of the offer within the duplicate timeframe of the payout. */
             traffic_source_repeat_caller?: boolean | null;
-            /** @description The same dollars as `payout`. */
+            /**
+             * @description The same dollars as `payout`.
+             * @example 12
+             */
             traffic_source_payout?: number | null;
             /** @description Dollars that the traffic source is paid for the call. */
             payout?: number | null;
@@ -10466,9 +11696,15 @@ export interface components {
             provider_cost?: number | null;
             /** @description The carrier's identifier of the call. */
             call_sid?: string | null;
-            /** @description The carrier. */
+            /**
+             * @description The carrier.
+             * @example sandbox
+             */
             provider?: string;
-            /** @description How many webhook deliveries there are about the call. */
+            /**
+             * @description How many webhook deliveries there are about the call.
+             * @example 2
+             */
             outgoing_webhooks_count?: components["schemas"]["Count"];
             /** @description When the call ended; null while it is in progress. */
             ended_at?: components["schemas"]["Timestamp"];
@@ -10485,7 +11721,10 @@ export interface components {
             disposition_name?: string | null;
             /** @description What was noted about the disposition; null if nothing was. */
             disposition_notes?: string | null;
-            /** @description Why an incoming call ended: `completed`, `caller_hung_up`, `hang_up` (by request), `lost` (no event arrived in time), why no buyer was left, or what your softswitch reports. Null while it is in progress, and for outgoing calls. */
+            /**
+             * @description Why an incoming call ended: `completed`, `caller_hung_up`, `hang_up` (by request), `lost` (no event arrived in time), why no buyer was left, or what your softswitch reports. Null while it is in progress, and for outgoing calls.
+             * @example caller
+             */
             hangup_cause?: string | null;
             /**
              * Format: int64
@@ -10498,7 +11737,10 @@ export interface components {
             connected_at?: components["schemas"]["Timestamp"];
             /** @description What the caller got once no buyer was left: the offer's `fallback_type`, or `hang_up`. Otherwise null. */
             fallback?: string | null;
-            /** @description How many buyers were rung. */
+            /**
+             * @description How many buyers were rung.
+             * @example 1
+             */
             attempts_count?: components["schemas"]["Count"];
             /** @description Why an outgoing call was not placed: a word such as `invalid_number` or `unreachable`, or else the code of the carrier, such as `twilio_21215`. Null if nothing went wrong. */
             error_code?: string | null;
@@ -10506,9 +11748,15 @@ export interface components {
             error_message?: string | null;
             /** @description Whether it was only kept and not placed. */
             sandbox?: boolean;
-            /** @description State of the caller, as the carrier reports it; null if it does not, and for outgoing calls. */
+            /**
+             * @description State of the caller, as the carrier reports it; null if it does not, and for outgoing calls.
+             * @example NY
+             */
             caller_state?: string | null;
-            /** @description Postal code of the caller, as the carrier reports it; null if it does not, and for outgoing calls. */
+            /**
+             * @description Postal code of the caller, as the carrier reports it; null if it does not, and for outgoing calls.
+             * @example 10001
+             */
             caller_zip?: string | null;
             /** @description What answered an outgoing call, as the carrier detected it: `human`, `machine`, `fax` or `unknown`. Null if it was not answered, or the carrier was not asked. */
             answered_by?: string | null;
@@ -10535,6 +11783,12 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
+        /**
+         * @example {
+         *       "to": "+13105550190",
+         *       "schedule_id": "1"
+         *     }
+         */
         CallCreate: {
             /** @description The number to call. By default the number of the lead. */
             to?: string;
@@ -10551,18 +11805,46 @@ export interface components {
             /** @description With `leave_message`: the text that is said, in which tokens are replaced, or the http(s) URL of a recording. */
             machine_message?: string | null;
         };
+        /**
+         * @example {
+         *       "id": "1",
+         *       "digits": "1",
+         *       "data": {
+         *         "pressed": "yes"
+         *       }
+         *     }
+         */
         KeyPressCreate: {
             /** @description Id or uuid of the call. */
             id: string;
-            /** @description Keys: 0 to 9, * and #. Each `w` waits half a second before the next key. */
+            /**
+             * @description Keys: 0 to 9, * and #. Each `w` waits half a second before the next key.
+             * @example 1
+             */
             digits: string;
             /** @description Tokens to add to the call. */
             data?: {
                 [key: string]: unknown;
             };
         };
+        /**
+         * @example {
+         *       "post_call_tokens": {
+         *         "policy": "sold"
+         *       },
+         *       "quality_assurance_name": "Ann B."
+         *     }
+         */
         CallUpdate: components["schemas"]["CallUpdateFields"];
-        /** @description Every key that is not named here becomes a token of the call, like the keys of `data`: up to 200 of them, 64 kB in total. Those beyond are left out, and `warnings` says so. */
+        /**
+         * @description Every key that is not named here becomes a token of the call, like the keys of `data`: up to 200 of them, 64 kB in total. Those beyond are left out, and `warnings` says so.
+         * @example {
+         *       "post_call_tokens": {
+         *         "policy": "sold"
+         *       },
+         *       "quality_assurance_name": "Ann B."
+         *     }
+         */
         CallPostback: components["schemas"]["CallUpdateFields"] & unknown;
         /** @description Tokens of a call. */
         AddedTokens: {
@@ -10585,7 +11867,12 @@ export interface components {
             adjustment_reason?: string | null;
             /** @description What there is to say about the call. Kept as an event `note` of the call. */
             description?: string | null;
-            /** @description Tokens to add to the call, as an object or as `key:value,key2:value2`. Tokens with the same names are overwritten. */
+            /**
+             * @description Tokens to add to the call, as an object or as `key:value,key2:value2`. Tokens with the same names are overwritten.
+             * @example {
+             *       "policy": "sold"
+             *     }
+             */
             post_call_tokens?: components["schemas"]["AddedTokens"];
             /** @description The same as an object. When both contain a name, the value here is used. */
             data?: components["schemas"]["AddedTokens"];
@@ -10595,7 +11882,10 @@ export interface components {
             disposition_key?: string | null;
             /** @description What there is to note about it. Null or blank takes the notes away. */
             disposition_notes?: string | null;
-            /** @description Who reviewed the call. If a buyer of type `quality_assurance` has this name, in any case, the call shows its id too. Null or blank takes the name away. */
+            /**
+             * @description Who reviewed the call. If a buyer of type `quality_assurance` has this name, in any case, the call shows its id too. Null or blank takes the name away.
+             * @example Ann B.
+             */
             quality_assurance_name?: string | null;
             /** @description Id or uuid of the agent who took the call; null for nobody. */
             agent_id?: string | null;
@@ -10642,7 +11932,10 @@ export interface components {
              * @description Id of the call.
              */
             call_id?: number;
-            /** @description What happened. */
+            /**
+             * @description What happened.
+             * @example started
+             */
             event?: string;
             /** @description The event in words, with the reason. */
             message?: string | null;
@@ -10697,7 +11990,10 @@ export interface components {
              * @description Id of the group through which the buyer was a candidate for the call; null without one.
              */
             buyer_group_id?: number | null;
-            /** @description The number or SIP address that was rung. */
+            /**
+             * @description The number or SIP address that was rung.
+             * @example +13105550111
+             */
             connect_to?: string;
             status?: components["schemas"]["CallAttemptStatus"];
             /** @description The maximum number of seconds it rang. */
@@ -10734,6 +12030,7 @@ export interface components {
             /**
              * Format: int64
              * @description Calls a traffic source is paid for.
+             * @example 1
              */
             traffic_source_conversions: number | null;
             /** @description Dollars that buyers pay. */
@@ -10742,9 +12039,15 @@ export interface components {
             payout: number | null;
             /** @description Dollars: `revenue` minus `payout`. */
             profit: number | null;
-            /** @description Dollars of revenue per call; 0 without calls. */
+            /**
+             * @description Dollars of revenue per call; 0 without calls.
+             * @example 35
+             */
             epc: number | null;
-            /** @description Average `total_duration` of the calls, in seconds; 0 without calls. */
+            /**
+             * @description Average `total_duration` of the calls, in seconds; 0 without calls.
+             * @example 175
+             */
             average_duration: number;
             /** @description How often buyers were skipped for each reason. */
             skip_reasons: {
@@ -10760,7 +12063,10 @@ export interface components {
         CallReportRow: {
             /** @description Id of the record, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for calls without one. */
             key: string | null;
-            /** @description Null if the row has no name. */
+            /**
+             * @description Null if the row has no name.
+             * @example Acme Insurance, Los Angeles
+             */
             name: string | null;
             /** @description Calls, incoming and outgoing. */
             calls: components["schemas"]["Count"];
@@ -10825,7 +12131,10 @@ export interface components {
              * @description Calls a traffic source is paid for.
              */
             traffic_source_conversions: number | null;
-            /** @description `connects` divided by `calls`; 0 without calls. */
+            /**
+             * @description `connects` divided by `calls`; 0 without calls.
+             * @example 0.6667
+             */
             connect_rate: number;
             /** @description `conversions` divided by `connects`; 0 without connects. */
             conversion_rate: number | null;
@@ -10843,9 +12152,15 @@ export interface components {
         /** @description What the calls of a row have in common. */
         CallReportKey: {
             by: components["schemas"]["CallReportGroup"];
-            /** @description Id of the record, the number, the text, or the local time: a month (2026-11), the first day of a week or a day (2026-11-01), an hour (2026-11-01T01:00:00.000-04:00), an hour of the day (0 to 23), or a day of the week (1 for Monday to 7 for Sunday). Null for calls without one; of a group of buyers that you do not see, too. */
+            /**
+             * @description Id of the record, the number, the text, or the local time: a month (2026-11), the first day of a week or a day (2026-11-01), an hour (2026-11-01T01:00:00.000-04:00), an hour of the day (0 to 23), or a day of the week (1 for Monday to 7 for Sunday). Null for calls without one; of a group of buyers that you do not see, too.
+             * @example 2
+             */
             key: string | null;
-            /** @description Name of the record; null for anything else. */
+            /**
+             * @description Name of the record; null for anything else.
+             * @example Bayline Auto
+             */
             name: string | null;
         };
         GroupedCallReportRow: {
@@ -10917,7 +12232,10 @@ export interface components {
         ReportMetadata: {
             /** @description Key of the rows. */
             root: string;
-            /** @description What each row stands for. */
+            /**
+             * @description What each row stands for.
+             * @example traffic_source
+             */
             category: string;
             /** @description The time zone of the days and hours. */
             time_zone: string;
@@ -10929,13 +12247,25 @@ export interface components {
         };
         /** @description What a carrier that speaks TwiML sends for an incoming text message. It may send more. */
         CarrierMessage: {
-            /** @description The carrier's identifier of the message: one that arrives again is ignored. */
+            /**
+             * @description The carrier's identifier of the message: one that arrives again is ignored.
+             * @example SM00000000000000000000000000000001
+             */
             MessageSid: string;
-            /** @description The number of the sender. */
+            /**
+             * @description The number of the sender.
+             * @example +13105550123
+             */
             From: string;
-            /** @description A number of yours: determines the company. */
+            /**
+             * @description A number of yours: determines the company.
+             * @example +12135550100
+             */
             To: string;
-            /** @description The text. Its first word may opt the sender out (STOP and others) or in again (START), or ask for HELP. */
+            /**
+             * @description The text. Its first word may opt the sender out (STOP and others) or in again (START), or ask for HELP.
+             * @example Yes, please
+             */
             Body?: string;
             /** @description STOP, START or HELP: the carrier has answered the word itself. */
             OptOutType?: string;
@@ -10945,7 +12275,10 @@ export interface components {
             From: string;
             /** @description The carrier's identifier of the message. */
             MessageSid: string;
-            /** @description What became of the message in the words of the carrier, such as `sent`, `delivered` or `undelivered`. Unknown words are ignored. */
+            /**
+             * @description What became of the message in the words of the carrier, such as `sent`, `delivered` or `undelivered`. Unknown words are ignored.
+             * @example delivered
+             */
             MessageStatus: string;
             /** @description The carrier's code of what went wrong, such as 30003; becomes the `error_code` of the message. */
             ErrorCode?: string;
@@ -10953,18 +12286,35 @@ export interface components {
         CarrierCallStatus: {
             /** @description The number of yours that the call was placed from: determines the company. */
             From: string;
-            /** @description The carrier's identifier of the call. */
+            /**
+             * @description The carrier's identifier of the call.
+             * @example CA00000000000000000000000000000001
+             */
             CallSid: string;
-            /** @description What became of the call in the words of the carrier, such as `ringing`, `in-progress`, `completed` or `no-answer`. Unknown words are ignored. */
+            /**
+             * @description What became of the call in the words of the carrier, such as `ringing`, `in-progress`, `completed` or `no-answer`. Unknown words are ignored.
+             * @example completed
+             */
             CallStatus: string;
-            /** @description Seconds, once the call has ended; becomes its `total_duration`. */
+            /**
+             * @description Seconds, once the call has ended; becomes its `total_duration`.
+             * @example 42
+             */
             CallDuration?: string;
             /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. What is no number is ignored. */
             Price?: string;
             /** @description The currency of `Price`, such as USD. Without it, dollars. */
             PriceUnit?: string;
         };
-        /** @description What a carrier that speaks TwiML sends when an outgoing call is answered. It may send more. */
+        /**
+         * @description What a carrier that speaks TwiML sends when an outgoing call is answered. It may send more.
+         * @example {
+         *       "CallSid": "CA00000000000000000000000000000001",
+         *       "CallStatus": "in-progress",
+         *       "AnsweredBy": "machine_start",
+         *       "From": "+12135550100"
+         *     }
+         */
         CarrierAnswer: {
             /** @description The number of yours that the call was placed from: determines the company. */
             From: string;
@@ -10972,7 +12322,10 @@ export interface components {
             CallSid: string;
             /** @description Sent by the carrier, and not used. */
             CallStatus?: string;
-            /** @description What answered, where the carrier detects it: `human`, `fax`, `unknown`, or a word that starts with `machine`. */
+            /**
+             * @description What answered, where the carrier detects it: `human`, `fax`, `unknown`, or a word that starts with `machine`.
+             * @example machine_start
+             */
             AnsweredBy?: string;
         };
         /** @description What a carrier that speaks TwiML sends for an incoming call. It may send more. */
@@ -10985,7 +12338,10 @@ export interface components {
             To: string;
             /** @description Sent by the carrier, and without effect. */
             CallStatus?: string;
-            /** @description City of the caller, as far as the carrier knows it; becomes the `caller_city` of the call. */
+            /**
+             * @description City of the caller, as far as the carrier knows it; becomes the `caller_city` of the call.
+             * @example LOS ANGELES
+             */
             CallerCity?: string;
             /** @description State of the caller, as far as the carrier knows it; becomes the `caller_state` of the call. */
             CallerState?: string;
@@ -10997,7 +12353,10 @@ export interface components {
             FromState?: string;
             /** @description The same as `CallerZip`, which goes first. */
             FromZip?: string;
-            /** @description Without effect: the country is read from the caller's number. */
+            /**
+             * @description Without effect: the country is read from the caller's number.
+             * @example US
+             */
             FromCountry?: string;
         };
         CarrierCallEnd: {
@@ -11017,13 +12376,22 @@ export interface components {
         CarrierDialStatus: {
             /** @description Status of the caller's side: `completed` when the caller has hung up. */
             CallStatus?: string;
-            /** @description Combined status of all that were dialed at once: `completed`, `answered`, `busy`, `no-answer`, `failed` or `canceled`. */
+            /**
+             * @description Combined status of all that were dialed at once: `completed`, `answered`, `busy`, `no-answer`, `failed` or `canceled`.
+             * @example completed
+             */
             DialCallStatus: string;
-            /** @description The leg of the buyer that took the call, or that was tried last. */
+            /**
+             * @description The leg of the buyer that took the call, or that was tried last.
+             * @example CA00000000000000000000000000000003
+             */
             DialCallSid?: string;
             /** @description `true` when a buyer was connected to the caller. Not every carrier sends it. */
             DialBridged?: string;
-            /** @description Seconds since the buyer answered. */
+            /**
+             * @description Seconds since the buyer answered.
+             * @example 42
+             */
             DialCallDuration?: string;
             /** @description Where the carrier keeps the recording; becomes the `recording_url` of the call. */
             RecordingUrl?: string;
@@ -11049,15 +12417,24 @@ export interface components {
         CarrierKey: {
             /** @description The carrier's identifier of the leg, by which it can be recorded. */
             CallSid?: string;
-            /** @description The key. Blank if none was pressed. */
+            /**
+             * @description The key. Blank if none was pressed.
+             * @example 1
+             */
             Digits?: string;
         };
         CarrierRecording: {
             /** @description Sent by the carrier, and without effect. */
             CallSid?: string;
-            /** @description Where the carrier keeps the voicemail or the recording; becomes the `recording_url` of the call. */
+            /**
+             * @description Where the carrier keeps the voicemail or the recording; becomes the `recording_url` of the call.
+             * @example https://api.twilio.com/2010-04-01/Accounts/AC1/Recordings/RE1
+             */
             RecordingUrl?: string;
-            /** @description Sent by the carrier, and without effect. */
+            /**
+             * @description Sent by the carrier, and without effect.
+             * @example 12
+             */
             RecordingDuration?: string;
         };
         /** @enum {string} */
@@ -11068,7 +12445,10 @@ export interface components {
              * @description Unique in the company; case-insensitive.
              */
             email?: string;
-            /** @description Name of the person; also the name of its agent, unless that has its own. */
+            /**
+             * @description Name of the person; also the name of its agent, unless that has its own.
+             * @example Ann
+             */
             name?: string | null;
             /** @description The teams of the user. Replaces all current ones. */
             team_ids?: components["schemas"]["RecordIds"];
@@ -11102,7 +12482,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -11149,7 +12532,10 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         InvitationAccept: {
-            /** @description What the token is for; by default "Invitation". */
+            /**
+             * @description What the token is for; by default "Invitation".
+             * @example Laptop
+             */
             name?: string;
         };
         EmailAddressReply: {
@@ -11162,7 +12548,10 @@ export interface components {
             email_address: {
                 /** @description The address, in lowercase. */
                 email: string;
-                /** @description The company that mails to it. */
+                /**
+                 * @description The company that mails to it.
+                 * @example Bayline Media
+                 */
                 company: string;
                 /** @description When it was confirmed. */
                 confirmed_at: components["schemas"]["Timestamp"];
@@ -11173,11 +12562,25 @@ export interface components {
         AccessControlListOrder: "id" | "name" | "created_at" | "updated_at";
         UsersEmails: string[] | null;
         AccessControlListFields: {
-            /** @description Shown in lists. */
+            /**
+             * @description Shown in lists.
+             * @example Acme partners
+             */
             name?: string;
-            /** @description The users of the team, by e-mail address. Replaces all current users; addresses without an account are invited. */
+            /**
+             * @description The users of the team, by e-mail address. Replaces all current users; addresses without an account are invited.
+             * @example [
+             *       "ann@example.com"
+             *     ]
+             */
             users_emails?: components["schemas"]["UsersEmails"];
-            /** @description What the team may do. For buyers, groups, offers and what belongs to them, this applies only to those granted to the team. */
+            /**
+             * @description What the team may do. For buyers, groups, offers and what belongs to them, this applies only to those granted to the team.
+             * @example [
+             *       "buyers:read",
+             *       "calls:read"
+             *     ]
+             */
             permissions?: components["schemas"]["Scope"][] | null;
             /** @description May do everything with all records. */
             superuser?: boolean;
@@ -11194,7 +12597,28 @@ export interface components {
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
         };
+        /**
+         * @example {
+         *       "name": "Acme partners",
+         *       "users_emails": [
+         *         "ann@example.com"
+         *       ],
+         *       "permissions": [
+         *         "buyers:read",
+         *         "buyers:update",
+         *         "calls:read"
+         *       ]
+         *     }
+         */
         AccessControlListCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["AccessControlListFields"], "name"> & unknown;
+        /**
+         * @example {
+         *       "permissions": [
+         *         "buyers:read",
+         *         "calls:read"
+         *       ]
+         *     }
+         */
         AccessControlListUpdate: components["schemas"]["AccessControlListFields"] & unknown;
         AccessControlList: {
             /**
@@ -11218,7 +12642,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -11311,7 +12738,10 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description The `type` of the changed record. */
+            /**
+             * @description The `type` of the changed record.
+             * @example Buyer
+             */
             record_type?: string;
             /**
              * Format: int64
@@ -11320,8 +12750,19 @@ export interface components {
             record_id?: number | null;
             /** @description Whether the record was created, changed or deleted. */
             action?: components["schemas"]["ChangeAction"];
-            /** @description The operation of this contract that made the change, by its operationId. */
+            /**
+             * @description The operation of this contract that made the change, by its operationId.
+             * @example updateBuyer
+             */
             operation?: string;
+            /**
+             * @example {
+             *       "paused": {
+             *         "from": false,
+             *         "to": true
+             *       }
+             *     }
+             */
             changes?: components["schemas"]["Changes"];
             /**
              * Format: int64
@@ -11335,13 +12776,22 @@ export interface components {
              * @description The credentials; null for a lead token.
              */
             access_token_id?: number | null;
-            /** @description The name of the credentials at that time; of a lead token, its offer or schedule. */
+            /**
+             * @description The name of the credentials at that time; of a lead token, its offer or schedule.
+             * @example Invitation
+             */
             credentials?: string;
-            /** @description `X-Request-Id` of the answer. */
+            /**
+             * @description `X-Request-Id` of the answer.
+             * @example 01a1fce1-c690-75d5-aa63-37d4b963c97c
+             */
             request_id?: string;
             /** @description `X-Request-Id` that the client sent with its request; null without one. */
             client_request_id?: string | null;
-            /** @description IP address that the request came from; null if it is not known. */
+            /**
+             * @description IP address that the request came from; null if it is not known.
+             * @example 127.0.0.1
+             */
             ip?: string | null;
         };
         /** @description Each column that changed. For a new record, the columns that have a value; for many records at once, what was requested. For a secret, only the fact that it changed. */
@@ -11362,8 +12812,21 @@ export interface components {
             change_logs: components["schemas"]["ChangeLog"][];
             metadata: components["schemas"]["PageMetadata"];
         };
+        /**
+         * @example {
+         *       "name": "Dashboard",
+         *       "kind": "key_pair",
+         *       "permissions": [
+         *         "buyers:read",
+         *         "buyer_groups:read"
+         *       ]
+         *     }
+         */
         AccessTokenCreate: {
-            /** @description What the credentials are for. */
+            /**
+             * @description What the credentials are for.
+             * @example Dashboard
+             */
             name: string;
             kind: components["schemas"]["AccessTokenKind"];
             /** @description For a key pair, what it may do. For a user's token, the permissions it is limited to within those of the user's teams; without any, it has all of them. */
@@ -11403,7 +12866,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -11418,14 +12884,20 @@ export interface components {
              * @description Id of the company that the record belongs to.
              */
             company_id?: number;
-            /** @description What the credentials are for. Null in a response to `new`. */
+            /**
+             * @description What the credentials are for. Null in a response to `new`.
+             * @example Laptop
+             */
             name?: string | null;
             /**
              * @description `key_pair`: credentials of the company; `user_token`: credentials of one user. Null in a response to `new`.
              * @enum {string|null}
              */
             kind?: "key_pair" | "user_token" | null;
-            /** @description The public key, or the first part of a user token. */
+            /**
+             * @description The public key, or the first part of a user token.
+             * @example ut_0e83159e37ac1b57560e3866
+             */
             public_key?: string | null;
             /** @description For a key pair, what it may do. For a user's token, the permissions it is limited to within those of the user's teams; if empty, it has all of them. */
             permissions?: components["schemas"]["Scope"][];
@@ -11460,9 +12932,15 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description The credentials, as they are after the request, without their secret. */
             access_token: components["schemas"]["AccessToken"];
-            /** @description For a key pair. Shown here and never again. */
+            /**
+             * @description For a key pair. Shown here and never again.
+             * @example 0000000000000000000000000000000000000000000000000000000000000000
+             */
             private_key?: string;
-            /** @description For a user token. Shown here and never again. */
+            /**
+             * @description For a user token. Shown here and never again.
+             * @example ut_0e83159e37ac1b57560e3866_0000000000000000000000000000000000000000000000000000000000000000
+             */
             token?: string;
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -11488,7 +12966,10 @@ export interface components {
         };
         Me: {
             kind: components["schemas"]["AccessTokenKind"];
-            /** @description Name of the credentials. */
+            /**
+             * @description Name of the credentials.
+             * @example First key pair
+             */
             name: string;
             /** @description The public key, or the first part of a user token. */
             public_key: string;
@@ -11505,7 +12986,10 @@ export interface components {
                  * @description Id of the company.
                  */
                 id: number;
-                /** @description Name of the company. */
+                /**
+                 * @description Name of the company.
+                 * @example Demo Company
+                 */
                 name: string;
             };
             /** @description The user of the token; null for a key pair. */
@@ -11530,12 +13014,35 @@ export interface components {
         NumberPrefix: string;
         /** @description A name such as sip.example.com, `*.example.com` for all names below one, or a public IPv4 address. */
         SipHost: string;
+        /**
+         * @example {
+         *       "contact_countries": [
+         *         "US",
+         *         "CA"
+         *       ],
+         *       "service_cost_per_minute": 0.0125,
+         *       "lead_token_powers": [
+         *         "submit",
+         *         "opt_out",
+         *         "remove",
+         *         "move_to_end",
+         *         "read"
+         *       ],
+         *       "help_text": "Demo Company: call +1 213 555 0100 for help, or reply STOP."
+         *     }
+         */
         CompanyUpdate: {
             /** @description Name of the company. */
             name?: string;
             /** @description Telephone numbers without a country code are read as numbers of this country. */
             country?: components["schemas"]["CountryCode"];
-            /** @description The countries whose numbers may be called and texted. Null: the company's own alone. The same holds for numbers that bidders, or users who are limited to records of teams, send calls to. Numbers at premium or shared-cost rates are refused in every country. */
+            /**
+             * @description The countries whose numbers may be called and texted. Null: the company's own alone. The same holds for numbers that bidders, or users who are limited to records of teams, send calls to. Numbers at premium or shared-cost rates are refused in every country.
+             * @example [
+             *       "US",
+             *       "CA"
+             *     ]
+             */
             contact_countries?: components["schemas"]["CountryCode"][] | null;
             /** @description Numbers that begin with one of these may be called and texted too, wherever they are and whatever they cost: 1900, 979 or 882 open premium rates and satellites. */
             contact_prefixes?: components["schemas"]["NumberPrefix"][];
@@ -11543,11 +13050,17 @@ export interface components {
             sip_hosts?: components["schemas"]["SipHost"][];
             /** @description What lead tokens may do without credentials of the company. Null: everything that there is. */
             lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
-            /** @description Dollars that the service costs for each begun minute of a call, rounded to four decimals; shown as `service_cost` of calls that end from now on. */
+            /**
+             * @description Dollars that the service costs for each begun minute of a call, rounded to four decimals; shown as `service_cost` of calls that end from now on.
+             * @example 0.0125
+             */
             service_cost_per_minute?: number;
             /** @description Whether texts of HELP, STOP and START are answered. False where the carrier answers them itself; what it says that it has answered is not answered twice in any case. */
             keyword_replies?: boolean;
-            /** @description What a text of HELP or INFO is answered with. Null: a sentence with the name of the company and STOP. */
+            /**
+             * @description What a text of HELP or INFO is answered with. Null: a sentence with the name of the company and STOP.
+             * @example Demo Company: call +1 213 555 0100 for help, or reply STOP.
+             */
             help_text?: string | null;
             /** @description What a text of STOP, or another word that opts out, is answered with, once. Null: a sentence with the name of the company and START. */
             opt_out_text?: string | null;
@@ -11571,7 +13084,10 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description When its settings last changed. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description Name of the company. */
+            /**
+             * @description Name of the company.
+             * @example Demo Company
+             */
             name?: string;
             /** @description Telephone numbers without a country code are read as numbers of this country. */
             country?: string;
@@ -11616,9 +13132,15 @@ export interface components {
             total_count: number;
         };
         CollectionValue: {
-            /** @description The value to send. */
+            /**
+             * @description The value to send.
+             * @example tier
+             */
             value: string;
-            /** @description The label to show. */
+            /**
+             * @description The label to show.
+             * @example Tier
+             */
             name: string;
         };
         CollectionPage: {
@@ -11631,9 +13153,15 @@ export interface components {
             metadata: components["schemas"]["CollectionMetadata"];
         };
         CollectionLink: {
-            /** @description Name of the collection. */
+            /**
+             * @description Name of the collection.
+             * @example access_token_kind
+             */
             name: string;
-            /** @description Path of the collection for GET requests. */
+            /**
+             * @description Path of the collection for GET requests.
+             * @example /api/v1/collections/access_token_kind
+             */
             path: string;
         };
         CollectionIndexPage: {
@@ -11648,13 +13176,25 @@ export interface components {
         TimeZoneDetails: {
             /** @description The value to send. */
             value: string;
-            /** @description The label to show, including the offset. */
+            /**
+             * @description The label to show, including the offset.
+             * @example (GMT-05:00) America/New_York
+             */
             name: string;
-            /** @description The zone in the IANA database, such as America/New_York; the same as `value` for IANA names. */
+            /**
+             * @description The zone in the IANA database, such as America/New_York; the same as `value` for IANA names.
+             * @example America/New_York
+             */
             iana_name: string;
-            /** @description The current offset. */
+            /**
+             * @description The current offset.
+             * @example -05:00
+             */
             utc_offset: string;
-            /** @description The current offset in seconds, east of UTC positive. */
+            /**
+             * @description The current offset in seconds, east of UTC positive.
+             * @example -18000
+             */
             utc_offset_seconds: number;
             /** @description Whether daylight saving time is currently in effect. */
             dst: boolean;

@@ -73,17 +73,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/buyers/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"paused\": true, \"tier\": 2, \"reset_total_caps\": true }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/buyers/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Acme Insurance 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/buyers/{id}', {\n  params: { path: { id: '1' } },\n  body: { paused: true, tier: 2, reset_total_caps: true },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/buyers/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Acme Insurance 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/buyers/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"paused\": True, \"tier\": 2, \"reset_total_caps\": True},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/buyers/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Acme Insurance 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteBuyer": [
@@ -107,17 +107,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/buyers/acme-1/by_user_buyer_id"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/buyers/bayline/by_user_buyer_id"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET(\n  '/buyers/{user_buyer_id}/by_user_buyer_id',\n  { params: { path: { user_buyer_id: 'acme-1' } } },\n);\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET(\n  '/buyers/{user_buyer_id}/by_user_buyer_id',\n  { params: { path: { user_buyer_id: 'bayline' } } },\n);\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/buyers/acme-1/by_user_buyer_id\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/buyers/bayline/by_user_buyer_id\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "listBuyerGroups": [
@@ -141,17 +141,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_groups \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"name\": \"West coast\",\n  \"dial_buyers_type\": \"simultaneously\",\n  \"tier\": 1,\n  \"weight\": 10,\n  \"connection_hourly_limit\": 30,\n  \"add_user_buyer_ids\": []\n}'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_groups \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"West coast\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/buyer_groups', {\n  body: {\n    name: 'West coast',\n    dial_buyers_type: 'simultaneously',\n    tier: 1,\n    weight: 10,\n    connection_hourly_limit: 30,\n    add_user_buyer_ids: [],\n  },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/buyer_groups', {\n  body: { name: 'West coast' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/buyer_groups\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"name\": \"West coast\",\n        \"dial_buyers_type\": \"simultaneously\",\n        \"tier\": 1,\n        \"weight\": 10,\n        \"connection_hourly_limit\": 30,\n        \"add_user_buyer_ids\": [],\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/buyer_groups\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"West coast\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "newBuyerGroup": [
@@ -192,17 +192,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_groups/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"paused\": false,\n  \"concurrency_cap\": 10,\n  \"revenue_daily_limit\": 5000,\n  \"time_zone\": \"America/Denver\"\n}'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_groups/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"West coast 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/buyer_groups/{id}', {\n  params: { path: { id: '1' } },\n  body: {\n    paused: false,\n    concurrency_cap: 10,\n    revenue_daily_limit: 5000,\n    time_zone: 'America/Denver',\n  },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/buyer_groups/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'West coast 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/buyer_groups/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"paused\": False,\n        \"concurrency_cap\": 10,\n        \"revenue_daily_limit\": 5000,\n        \"time_zone\": \"America/Denver\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/buyer_groups/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"West coast 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteBuyerGroup": [
@@ -243,17 +243,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_fleets \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"name\": \"Solar\",\n  \"user_fleet_id\": \"solar\",\n  \"description\": \"Everybody who buys solar calls\"\n}'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_fleets \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Solar\", \"user_fleet_id\": \"solar\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/buyer_fleets', {\n  body: {\n    name: 'Solar',\n    user_fleet_id: 'solar',\n    description: 'Everybody who buys solar calls',\n  },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/buyer_fleets', {\n  body: { name: 'Solar', user_fleet_id: 'solar' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/buyer_fleets\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"name\": \"Solar\",\n        \"user_fleet_id\": \"solar\",\n        \"description\": \"Everybody who buys solar calls\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/buyer_fleets\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Solar\", \"user_fleet_id\": \"solar\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "newBuyerFleet": [
@@ -294,17 +294,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_fleets/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"description\": null }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_fleets/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Solar 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/buyer_fleets/{id}', {\n  params: { path: { id: '1' } },\n  body: { description: null },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/buyer_fleets/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Solar 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/buyer_fleets/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"description\": None},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/buyer_fleets/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Solar 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteBuyerFleet": [
@@ -430,34 +430,34 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/value_lists/1/add_values \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"values\": [\"98101\", \"94102\"] }'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/value_lists/1/add_values \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"values\": [\"90001\", \"97201\"] }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/value_lists/{id}/add_values', {\n  params: { path: { id: '1' } },\n  body: { values: ['98101', '94102'] },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/value_lists/{id}/add_values', {\n  params: { path: { id: '1' } },\n  body: { values: ['90001', '97201'] },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/value_lists/1/add_values\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"values\": [\"98101\", \"94102\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/value_lists/1/add_values\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"values\": [\"90001\", \"97201\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "removeFromValueList": [
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/value_lists/1/remove_values \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"values\": [\"98101\", \"94102\"] }'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/value_lists/1/remove_values \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"values\": [\"90001\", \"97201\"] }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/value_lists/{id}/remove_values', {\n  params: { path: { id: '1' } },\n  body: { values: ['98101', '94102'] },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/value_lists/{id}/remove_values', {\n  params: { path: { id: '1' } },\n  body: { values: ['90001', '97201'] },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/value_lists/1/remove_values\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"values\": [\"98101\", \"94102\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/value_lists/1/remove_values\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"values\": [\"90001\", \"97201\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "listListValues": [
@@ -583,34 +583,34 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/zip_lists/1/add_values \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"values\": [\"98101\", \"94102\"] }'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/zip_lists/1/add_values \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"values\": [\"90001\", \"97201\"] }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/zip_lists/{id}/add_values', {\n  params: { path: { id: '1' } },\n  body: { values: ['98101', '94102'] },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/zip_lists/{id}/add_values', {\n  params: { path: { id: '1' } },\n  body: { values: ['90001', '97201'] },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/zip_lists/1/add_values\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"values\": [\"98101\", \"94102\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/zip_lists/1/add_values\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"values\": [\"90001\", \"97201\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "removeFromZipList": [
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/zip_lists/1/remove_values \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"values\": [\"98101\", \"94102\"] }'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/zip_lists/1/remove_values \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"values\": [\"90001\", \"97201\"] }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/zip_lists/{id}/remove_values', {\n  params: { path: { id: '1' } },\n  body: { values: ['98101', '94102'] },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/zip_lists/{id}/remove_values', {\n  params: { path: { id: '1' } },\n  body: { values: ['90001', '97201'] },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/zip_lists/1/remove_values\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"values\": [\"98101\", \"94102\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/zip_lists/1/remove_values\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"values\": [\"90001\", \"97201\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "listZipListValues": [
@@ -651,17 +651,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_suppressions \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"name\": \"Do not call\",\n  \"caller_id_column_name\": \"phone\",\n  \"buyer_ids\": []\n}'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_suppressions \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Do not call\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/buyer_suppressions', {\n  body: { name: 'Do not call', caller_id_column_name: 'phone', buyer_ids: [] },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/buyer_suppressions', {\n  body: { name: 'Do not call' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/buyer_suppressions\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"name\": \"Do not call\",\n        \"caller_id_column_name\": \"phone\",\n        \"buyer_ids\": [],\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/buyer_suppressions\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Do not call\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "newBuyerSuppression": [
@@ -702,17 +702,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_suppressions/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Do not call 2026\", \"add_user_buyer_ids\": [] }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_suppressions/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Do not call 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/buyer_suppressions/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Do not call 2026', add_user_buyer_ids: [] },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/buyer_suppressions/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Do not call 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/buyer_suppressions/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Do not call 2026\", \"add_user_buyer_ids\": []},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/buyer_suppressions/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Do not call 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteBuyerSuppression": [
@@ -855,17 +855,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_suppression_files/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"November 2026\" }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_suppression_files/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"November 2026 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/buyer_suppression_files/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'November 2026' },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/buyer_suppression_files/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'November 2026 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/buyer_suppression_files/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"November 2026\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/buyer_suppression_files/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"November 2026 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "stopBuyerSuppressionFile": [
@@ -940,17 +940,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/offers \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"name\": \"Auto insurance\",\n  \"user_offer_id\": \"auto_1\",\n  \"time_zone\": \"America/Chicago\",\n  \"buyer_ids\": []\n}'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/offers \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Auto insurance\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/offers', {\n  body: {\n    name: 'Auto insurance',\n    user_offer_id: 'auto_1',\n    time_zone: 'America/Chicago',\n    buyer_ids: [],\n  },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/offers', {\n  body: { name: 'Auto insurance' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/offers\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"name\": \"Auto insurance\",\n        \"user_offer_id\": \"auto_1\",\n        \"time_zone\": \"America/Chicago\",\n        \"buyer_ids\": [],\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/offers\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Auto insurance\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "newOffer": [
@@ -991,17 +991,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/offers/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"description\": \"Calls and forms of the spring campaign\",\n  \"paused\": false\n}'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/offers/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Auto insurance 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/offers/{id}', {\n  params: { path: { id: '1' } },\n  body: {\n    description: 'Calls and forms of the spring campaign',\n    paused: false,\n  },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/offers/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Auto insurance 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/offers/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"description\": \"Calls and forms of the spring campaign\",\n        \"paused\": False,\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/offers/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Auto insurance 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteOffer": [
@@ -1042,17 +1042,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/traffic_sources \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"name\": \"Search ads\",\n  \"user_traffic_source_id\": \"ads_1\",\n  \"email\": \"desk@ads.example\"\n}'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/traffic_sources \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Search ads\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/traffic_sources', {\n  body: {\n    name: 'Search ads',\n    user_traffic_source_id: 'ads_1',\n    email: 'desk@ads.example',\n  },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/traffic_sources', {\n  body: { name: 'Search ads' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/traffic_sources\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"name\": \"Search ads\",\n        \"user_traffic_source_id\": \"ads_1\",\n        \"email\": \"desk@ads.example\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/traffic_sources\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Search ads\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "newTrafficSource": [
@@ -1093,17 +1093,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/traffic_sources/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"description\": \"Paid search\" }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/traffic_sources/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Search ads 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/traffic_sources/{id}', {\n  params: { path: { id: '1' } },\n  body: { description: 'Paid search' },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/traffic_sources/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Search ads 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/traffic_sources/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"description\": \"Paid search\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/traffic_sources/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Search ads 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteTrafficSource": [
@@ -1501,17 +1501,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/schedule_actions/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"First text\" }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/schedule_actions/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"First text 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/schedule_actions/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'First text' },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/schedule_actions/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'First text 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/schedule_actions/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"First text\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/schedule_actions/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"First text 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteScheduleAction": [
@@ -1552,17 +1552,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/call_centers \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"name\": \"Denver\",\n  \"description\": \"Day shift\",\n  \"user_call_center_id\": \"denver\"\n}'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/call_centers \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Denver\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/call_centers', {\n  body: {\n    name: 'Denver',\n    description: 'Day shift',\n    user_call_center_id: 'denver',\n  },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/call_centers', {\n  body: { name: 'Denver' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/call_centers\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"name\": \"Denver\",\n        \"description\": \"Day shift\",\n        \"user_call_center_id\": \"denver\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/call_centers\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Denver\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "newCallCenter": [
@@ -1603,17 +1603,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/call_centers/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"description\": null }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/call_centers/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Denver 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/call_centers/{id}', {\n  params: { path: { id: '1' } },\n  body: { description: null },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/call_centers/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Denver 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/call_centers/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"description\": None},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/call_centers/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Denver 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteCallCenter": [
@@ -1654,17 +1654,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/agent_statuses \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"key\": \"training\",\n  \"name\": \"In training\",\n  \"is_online\": false,\n  \"position\": 6\n}'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/agent_statuses \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"key\": \"training\", \"name\": \"In training\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/agent_statuses', {\n  body: { key: 'training', name: 'In training', is_online: false, position: 6 },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/agent_statuses', {\n  body: { key: 'training', name: 'In training' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/agent_statuses\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"key\": \"training\",\n        \"name\": \"In training\",\n        \"is_online\": False,\n        \"position\": 6,\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/agent_statuses\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"key\": \"training\", \"name\": \"In training\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "newAgentStatus": [
@@ -1705,17 +1705,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/agent_statuses/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Training\" }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/agent_statuses/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"In training 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/agent_statuses/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Training' },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/agent_statuses/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'In training 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/agent_statuses/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Training\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/agent_statuses/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"In training 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteAgentStatus": [
@@ -1807,17 +1807,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/agents/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Ann B.\" }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/agents/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Ann B. 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/agents/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Ann B.' },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/agents/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Ann B. 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/agents/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Ann B.\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/agents/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Ann B. 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteAgent": [
@@ -1977,17 +1977,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/agent_messages/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"content\": \"The solar script has changed again\" }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/agent_messages/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"content\": \"The solar script has changed again 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/agent_messages/{id}', {\n  params: { path: { id: '1' } },\n  body: { content: 'The solar script has changed again' },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/agent_messages/{id}', {\n  params: { path: { id: '1' } },\n  body: { content: 'The solar script has changed again 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/agent_messages/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"content\": \"The solar script has changed again\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/agent_messages/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"content\": \"The solar script has changed again 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteAgentMessage": [
@@ -2028,34 +2028,34 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/contacts/caller_block \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"caller_ids\": [\"(310) 555-0186\", \"call me\"] }'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/contacts/caller_block \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"caller_ids\": [\"call me\"] }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/contacts/caller_block', {\n  body: { caller_ids: ['(310) 555-0186', 'call me'] },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/contacts/caller_block', {\n  body: { caller_ids: ['call me'] },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/contacts/caller_block\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"caller_ids\": [\"(310) 555-0186\", \"call me\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/contacts/caller_block\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"caller_ids\": [\"call me\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "unblockContacts": [
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/contacts/caller_unblock \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"caller_ids\": [\"(310) 555-0186\", \"call me\"] }'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/contacts/caller_unblock \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"caller_ids\": [\"call me\"] }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/contacts/caller_unblock', {\n  body: { caller_ids: ['(310) 555-0186', 'call me'] },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/contacts/caller_unblock', {\n  body: { caller_ids: ['call me'] },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/contacts/caller_unblock\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"caller_ids\": [\"(310) 555-0186\", \"call me\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/contacts/caller_unblock\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"caller_ids\": [\"call me\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "showContact": [
@@ -2096,17 +2096,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/text_messages/receive \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"from\": \"+13105550123\",\n  \"to\": \"+12135550100\",\n  \"body\": \"Thanks, call me tomorrow\"\n}'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/text_messages/receive \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"from\": \"+13105550123\",\n  \"to\": \"+12135550100\",\n  \"body\": \"Hi [first_name]{there}, your quote for {{zip}} is ready.\"\n}'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/text_messages/receive', {\n  body: {\n    from: '+13105550123',\n    to: '+12135550100',\n    body: 'Thanks, call me tomorrow',\n  },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/text_messages/receive', {\n  body: {\n    from: '+13105550123',\n    to: '+12135550100',\n    body: 'Hi [first_name]{there}, your quote for {{zip}} is ready.',\n  },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/text_messages/receive\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"from\": \"+13105550123\",\n        \"to\": \"+12135550100\",\n        \"body\": \"Thanks, call me tomorrow\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/text_messages/receive\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"from\": \"+13105550123\",\n        \"to\": \"+12135550100\",\n        \"body\": \"Hi [first_name]{there}, your quote for {{zip}} is ready.\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "showTextMessage": [
@@ -2521,17 +2521,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/dispositions \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"key\": \"sold\", \"name\": \"Sold\", \"position\": 1 }'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/dispositions \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"key\": \"sold\", \"name\": \"Sold\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/dispositions', {\n  body: { key: 'sold', name: 'Sold', position: 1 },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/dispositions', {\n  body: { key: 'sold', name: 'Sold' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/dispositions\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"key\": \"sold\", \"name\": \"Sold\", \"position\": 1},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/dispositions\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"key\": \"sold\", \"name\": \"Sold\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "newDisposition": [
@@ -2572,17 +2572,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/dispositions/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Sold a policy\" }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/dispositions/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Sold 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/dispositions/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Sold a policy' },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/dispositions/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Sold 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/dispositions/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Sold a policy\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/dispositions/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Sold 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteDisposition": [
@@ -3048,17 +3048,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/alert_rules/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Caps of buyers\" }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/alert_rules/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Caps 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/alert_rules/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Caps of buyers' },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/alert_rules/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Caps 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/alert_rules/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Caps of buyers\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/alert_rules/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Caps 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteAlertRule": [
@@ -3167,17 +3167,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/outgoing_webhooks/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Ended calls\", \"timeout_seconds\": 20 }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/outgoing_webhooks/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Ended calls to the CRM 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/outgoing_webhooks/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Ended calls', timeout_seconds: 20 },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/outgoing_webhooks/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Ended calls to the CRM 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/outgoing_webhooks/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Ended calls\", \"timeout_seconds\": 20},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/outgoing_webhooks/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Ended calls to the CRM 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteOutgoingWebhook": [
@@ -3405,17 +3405,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/inbound_webhooks/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Search partner (auto)\", \"hold_seconds\": 60 }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/inbound_webhooks/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Search partner 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/inbound_webhooks/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Search partner (auto)', hold_seconds: 60 },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/inbound_webhooks/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Search partner 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/inbound_webhooks/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Search partner (auto)\", \"hold_seconds\": 60},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/inbound_webhooks/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Search partner 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteInboundWebhook": [
@@ -3558,17 +3558,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/users \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"email\": \"ann@example.com\", \"name\": \"Ann\" }'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/users \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"email\": \"ann@example.com\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/users', {\n  body: { email: 'ann@example.com', name: 'Ann' },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/users', {\n  body: { email: 'ann@example.com' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/users\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"email\": \"ann@example.com\", \"name\": \"Ann\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/users\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"email\": \"ann@example.com\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "newUser": [
@@ -3609,17 +3609,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/users/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Ann Bell\" }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/users/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Ann 2\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/users/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Ann Bell' },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/users/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Ann 2' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/users/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Ann Bell\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/users/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Ann 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteUser": [

@@ -1,5 +1,6 @@
 import request from 'supertest';
-import { contract } from '../../src/platform/contract/contract';
+import { completeDocument, contract } from '../../src/platform/contract/contract';
+import { readPublished } from '../../src/platform/contract/published-contract';
 import { useWorld } from '../support/use-world';
 
 // The contract as documents, and the pages that show it.
@@ -25,13 +26,14 @@ test('the usual credentials stand first in the contract', () => {
   ]);
 });
 
-test('the contract is served as it is; only code samples are added to the JSON', async () => {
-  expect((await get('/api/openapi.yaml')).text).toBe(contract.text);
+test('the complete contract is served; only code samples are added to the JSON', async () => {
+  const { text } = await get('/api/openapi.yaml');
+  expect(text).toBe(readPublished(contract.document));
   const served = (await get('/api/openapi.json')).body;
   expect(served.paths['/buyers'].post['x-codeSamples']).toHaveLength(3);
   for (const item of Object.values(served.paths))
     for (const operation of Object.values(item as object)) delete operation['x-codeSamples'];
-  expect(served).toEqual(JSON.parse(JSON.stringify(contract.document)));
+  expect(served).toEqual(JSON.parse(JSON.stringify(completeDocument())));
 });
 
 test.each([

@@ -9,7 +9,7 @@ import { ownNumber } from '../support/leads';
 import { clientsBin } from './matrix/generators';
 import { buildApp, createWorld, type World } from '../support/world';
 
-// A client that is generated from openapi.yaml, type-checked, and driven against a server.
+// A client that is generated from the complete contract, type-checked, and driven against a server.
 
 const ROOT = join(__dirname, '../..');
 const folder = join(process.env.TRUNKLINE_TEST_FOLDER!, 'sdk');
@@ -36,7 +36,7 @@ afterAll(async () => {
 test('the SDK that @hey-api/openapi-ts makes of the contract compiles and works', async () => {
   execFileSync(
     clientsBin('openapi-ts'),
-    ['-i', 'openapi.yaml', '-o', folder, '-c', '@hey-api/client-fetch', '--no-log-file'],
+    ['-i', 'dist/openapi.yaml', '-o', folder, '-c', '@hey-api/client-fetch', '--no-log-file'],
     { cwd: ROOT, stdio: 'pipe' },
   );
   copyFileSync(join(__dirname, 'sdk-driver.ts.txt'), join(folder, 'driver.ts'));

@@ -1,10 +1,10 @@
-import { contract, facets, type Operation } from '../../src/platform/contract/contract';
+import { completeDocument, facets, type Operation } from '../../src/platform/contract/contract';
 import type { Company } from './world';
 
 // Bodies of requests: the contract's own examples, with references to records of a fixture.
 
 export const findExample = (name: string): Record<string, unknown> =>
-  contract.document.components.examples[name]?.value as Record<string, unknown>;
+  completeDocument().components.examples[name]?.value as Record<string, unknown>;
 
 /** Resources whose table has another name. */
 const TABLES: Record<string, string> = {

@@ -1,7 +1,7 @@
-import { BASE_PATH, contract } from '../../platform/contract/contract';
+import { BASE_PATH, completeDocument } from '../../platform/contract/contract';
 import { SAMPLES } from '../../generated/samples';
 import { componentsUsedBy } from '../request/excerpt';
-import { EVENTS, GROUPS, ORDERED_TAGS, pageDocument, type PageOperation, type Paths } from './tags';
+import { GROUPS, listEvents, ORDERED_TAGS, type PageOperation, type Paths } from './tags';
 
 // The contract as documents: as it is, with code samples; for Swagger UI; and one tag of it for the
 // reference. In the documents for people, needed permissions and credentials are described as text.
@@ -52,9 +52,11 @@ const forPeople = (operation: PageOperation): Json => ({
   description: [operation.description, needs(operation).join(' ')].filter(Boolean).join('\n\n'),
 });
 
+const completePaths = () => completeDocument().paths as unknown as Paths;
+
 export const publishedDocument = (): Json => ({
-  ...contract.document,
-  paths: mapOperations(pageDocument.paths, withSamples),
+  ...completeDocument(),
+  paths: mapOperations(completePaths(), withSamples),
 });
 
 // This server, whatever the contract's example server is.
@@ -62,11 +64,11 @@ const SERVERS = [{ url: BASE_PATH, description: 'This server' }];
 
 /** The contract for Swagger UI, its tags in the order of a newcomer. */
 export const swaggerDocument = (): Json => ({
-  ...contract.document,
+  ...completeDocument(),
   servers: SERVERS,
   tags: ORDERED_TAGS.map(({ name, description }) => ({ name, description })),
   'x-tagGroups': GROUPS.map(({ name, tags }) => ({ name, tags: tags.map((tag) => tag.name) })),
-  paths: mapOperations(pageDocument.paths, forPeople),
+  paths: mapOperations(completePaths(), forPeople),
 });
 
 function selectPaths(paths: Paths, tag: string): Paths {
@@ -89,19 +91,19 @@ const forReaders = (operation: PageOperation): Json => ({
 });
 
 export function tagDocument(tag: string): Json {
-  const paths = selectPaths(pageDocument.paths, tag);
-  const webhooks = selectPaths(EVENTS, tag);
+  const paths = selectPaths(completePaths(), tag);
+  const webhooks = selectPaths(listEvents(completePaths()), tag);
   const shown = {
     paths: mapOperations(paths, forReaders),
     ...(Object.keys(webhooks).length > 0 && { webhooks }),
   };
-  const { openapi, info } = contract.document;
+  const { openapi, info } = completeDocument();
   return {
     openapi,
     info: { title: info.title, version: info.version },
     servers: SERVERS,
     tags: [{ name: tag }],
     ...shown,
-    components: componentsUsedBy(contract.document, shown),
+    components: componentsUsedBy(completeDocument(), shown),
   };
 }

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Router } from 'express';
 import { contract } from '../../platform/contract/contract';
+import { readPublished } from '../../platform/contract/published-contract';
 import { errorPage, ERRORS_PATH } from '../reply/error-page';
 import { publishedDocument, swaggerDocument, tagDocument } from './document';
 import { introductionPage, swaggerPage, tagPage } from './pages';
@@ -41,7 +42,7 @@ export function docs(): Router {
   const router = Router({ strict: true });
   router.get(
     '/api/openapi.yaml',
-    send(() => prepare('application/yaml', contract.text)),
+    send(() => prepare('application/yaml', readPublished(contract.document))),
   );
   router.get(
     '/api/openapi.json',

@@ -23,14 +23,14 @@ interface PageDocument {
 
 export const pageDocument = contract.document as unknown as PageDocument;
 
-/** The events that the contract's callbacks describe, each with the name of its trigger. */
-export const EVENTS: Paths = Object.assign(
-  {},
-  ...Object.values(pageDocument.paths)
-    .flatMap((item) => Object.values(item))
-    .flatMap(({ callbacks = {} }) => Object.entries(callbacks))
-    .map(([name, urls]) => ({ [name]: Object.values(urls)[0] })),
-) as Paths;
+/** The events that callbacks describe, each with the name of its trigger. */
+export const listEvents = (paths: Paths): Paths =>
+  Object.fromEntries(
+    Object.values(paths)
+      .flatMap((item) => Object.values(item))
+      .flatMap(({ callbacks = {} }) => Object.entries(callbacks))
+      .map(([name, urls]) => [name, Object.values(urls)[0]!]),
+  );
 
 export interface Tag {
   name: string;
@@ -80,7 +80,7 @@ function listOperations(paths: Paths, isEvent: boolean): ListedOperation[] {
 /** All operations in the order of the contract, then the events it sends. */
 export const OPERATIONS: ListedOperation[] = [
   ...listOperations(pageDocument.paths, false),
-  ...listOperations(EVENTS, true),
+  ...listOperations(listEvents(pageDocument.paths), true),
 ];
 
 const buildTag = ({ name, description = '' }: PageDocument['tags'][number]): Tag => ({

@@ -20,6 +20,9 @@ export interface Schema {
   format?: string;
   pattern?: string;
   enum?: unknown[];
+  minimum?: number;
+  /** The first is shown. An empty list: the property is rare, and left out of examples. */
+  examples?: unknown[];
   description?: string;
   items?: Schema;
   properties?: Record<string, Schema>;
@@ -50,6 +53,8 @@ export interface Schema {
   'x-values'?: Schema;
   /** Accepted and stored without effect so far; the description says why. */
   'x-without-effect'?: boolean;
+  /** Merged into what refers to it; in a part, the property `x-own` is the place of all others. */
+  'x-part'?: boolean;
   /** The only value it can have. Not `const`: many SDKs cannot read that. */
   'x-const'?: unknown;
   /** Its content stays in it, even under names of fields of the request. */
@@ -89,6 +94,8 @@ export interface Parameter {
   schema: Schema;
   /** Used by the server when the parameter is omitted. */
   'x-default'?: unknown;
+  /** The names of the parameters that it stands for. */
+  'x-set'?: string[];
   'x-other-names'?: string[];
   /** The success answer by parameter value, for the values that change it. */
   'x-answers'?: Record<string, OtherAnswer>;
@@ -142,6 +149,8 @@ export interface RawOperation {
   /** Only these fields can refuse a request: other wrong fields become warnings. */
   'x-lenient'?: string[];
   'x-own-number'?: string;
+  /** The record that its path names need not exist: it is never answered by 404. */
+  'x-always-found'?: boolean;
   /** How it is authenticated, where no security scheme can express it. */
   'x-credentials'?: CredentialKind;
   /** The fields that the query string may have, instead of the body or along with it. */

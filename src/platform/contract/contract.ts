@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { addExamples } from './complete-contract';
 import {
   METHODS,
   type Content,
@@ -273,6 +274,11 @@ export function readDefaults(schema: keyof Schemas): Record<string, unknown> {
 }
 
 export const contract = readContract();
+
+let complete: ContractDocument | undefined;
+/** The contract with examples everywhere. They take a while to compose: only documents need them. */
+export const completeDocument = (): ContractDocument =>
+  (complete ??= addExamples(contract.document));
 
 export const facets = createFacetReader(contract);
 

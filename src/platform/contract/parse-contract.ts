@@ -3,6 +3,9 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import type { ContractDocument } from './contract-document';
+import { addDerivedAnswers } from './derived-answers';
+import { mergeParts } from './merge-parts';
+import { formatContract, PUBLISHED_FILE } from './published-contract';
 
 // Parsing openapi.yaml takes longer than anything else at the start of a program. It is parsed when
 // the program is built, and again only if it has changed since.
@@ -17,10 +20,17 @@ interface ParsedContract {
 
 const hashText = (text: string): string => createHash('sha1').update(text).digest('hex');
 
-/** Uses the parsed document of the build if it was made of this text. */
+/**
+ * The contract with all that follows from it by rule. Uses the parsed document of the build if it
+ * was made of this text.
+ */
 export function parseContract(text: string): ContractDocument {
   const parsed = readParsed();
-  return parsed?.sha1 === hashText(text) ? parsed.document : (load(text) as ContractDocument);
+  const document =
+    parsed?.sha1 === hashText(text) ? parsed.document : (load(text) as ContractDocument);
+  if (document.components) mergeParts(document);
+  addDerivedAnswers(document);
+  return document;
 }
 
 function readParsed(): ParsedContract | undefined {
@@ -32,13 +42,19 @@ function readParsed(): ParsedContract | undefined {
   }
 }
 
-/** Saves a parsed contract for all later starts. Renamed into place: programs may read it now. */
-function saveParsed(text: string): void {
-  const draft = `${PARSED_FILE}.${process.pid}`;
+/** Saves a contract for all later starts, as it is parsed and as it is published. */
+function saveContract(text: string): void {
   const parsed: ParsedContract = { sha1: hashText(text), document: load(text) as ContractDocument };
-  writeFileSync(draft, JSON.stringify(parsed));
-  renameSync(draft, PARSED_FILE);
+  save(PARSED_FILE, JSON.stringify(parsed));
+  save(PUBLISHED_FILE, formatContract(parseContract(text)));
+}
+
+/** Renamed into place: programs may read the file now. */
+function save(file: string, text: string): void {
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, text);
+  renameSync(draft, file);
 }
 
 if (require.main === module)
-  saveParsed(readFileSync(join(__dirname, '../../../openapi.yaml'), 'utf8'));
+  saveContract(readFileSync(join(__dirname, '../../../openapi.yaml'), 'utf8'));

@@ -22,7 +22,7 @@ import { start, type TestServer } from './server';
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string' },
-    file: { type: 'string', default: join(ROOT, 'openapi.yaml') },
+    file: { type: 'string', default: join(ROOT, 'dist/openapi.yaml') },
     keep: { type: 'string' },
     'no-drive': { type: 'boolean', default: false },
     'write-docs': { type: 'boolean', default: false },

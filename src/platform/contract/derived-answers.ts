@@ -1,0 +1,88 @@
+import {
+  METHODS,
+  type ContractDocument,
+  type PathItem,
+  type RawOperation,
+} from './contract-document';
+
+// An operation of openapi.yaml names its success, and those errors that are peculiar to it; `default`
+// stands for all others. Here are the rules by which the others follow from what it takes.
+
+interface Facts {
+  path: string;
+  operation: RawOperation;
+  /** The names of its parameters, with those of its path. */
+  parameters: ReadonlySet<string>;
+}
+
+interface Rule {
+  status: string;
+  /** Its name under `components.responses`. */
+  response: string;
+  applies: (facts: Facts) => boolean;
+}
+
+const always = () => true;
+const hasBody = ({ operation }: Facts) => operation.requestBody !== undefined;
+const takes = (name: string) => (facts: Facts) => facts.parameters.has(name);
+const isSigned = ({ operation }: Facts) => takesScheme(operation, 'carrierSignature');
+const takesScheme = ({ security = [] }: RawOperation, name: string): boolean =>
+  security.some((scheme) => name in scheme);
+const namesRecord = ({ path, operation }: Facts): boolean =>
+  path.includes('{') && !operation['x-always-found'];
+
+const RULES: Rule[] = [
+  { status: '304', response: 'NotModified', applies: takes('If-None-Match') },
+  { status: '400', response: 'BadRequest', applies: hasBody },
+  { status: '401', response: 'Unauthorized', applies: always },
+  {
+    status: '403',
+    response: 'Forbidden',
+    applies: ({ operation }) =>
+      operation['x-scope'] !== undefined || takesScheme(operation, 'leadToken'),
+  },
+  {
+    status: '404',
+    response: 'NotFound',
+    // A carrier names the company by a number, which none may have.
+    applies: (facts) => isSigned(facts) || namesRecord(facts),
+  },
+  { status: '409', response: 'Conflict', applies: takes('Idempotency-Key') },
+  { status: '412', response: 'PreconditionFailed', applies: takes('If-Match') },
+  { status: '413', response: 'PayloadTooLarge', applies: hasBody },
+  {
+    status: '415',
+    response: 'UnsupportedMediaType',
+    // A carrier's body is read as a form, whatever it says it is.
+    applies: (facts) => hasBody(facts) && !isSigned(facts),
+  },
+  { status: '422', response: 'Unprocessable', applies: always },
+  { status: '429', response: 'TooManyRequests', applies: always },
+  { status: '500', response: 'InternalError', applies: always },
+  { status: '503', response: 'Unavailable', applies: always },
+];
+
+function collectParameters(document: ContractDocument, item: PathItem, operation: RawOperation) {
+  const stated = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
+  const { parameters } = document.components;
+  return new Set(
+    stated.map(({ name, $ref }) => ($ref ? parameters[$ref.split('/').at(-1)!]!.name : name)),
+  );
+}
+
+/** Replaces `default` of every operation by the answers it stands for. */
+export function addDerivedAnswers(document: ContractDocument): void {
+  delete document.components?.responses.Problem;
+  for (const [path, item] of Object.entries(document.paths ?? {}))
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (!operation?.responses.default) continue;
+      const stated = { ...operation.responses };
+      delete stated.default;
+      const parameters = collectParameters(document, item, operation);
+      const derived = RULES.filter(({ applies }) => applies({ path, operation, parameters })).map(
+        ({ status, response }) => [status, { $ref: `#/components/responses/${response}` }],
+      );
+      operation.responses = { ...Object.fromEntries(derived), ...stated };
+    }
+}
