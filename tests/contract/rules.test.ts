@@ -178,3 +178,7 @@ test('a client finds whom to ask, and an absolute address to put its own in plac
   expect(contact).toEqual({ name: expect.any(String), url: expect.stringMatching(/^https:/) });
   expect(document.servers[0]!.url).toMatch(/^https:\/\/[^/]+\/api\/v1$/);
 });
+
+test('the contract is short enough for a person to write', () => {
+  expect(contract.text.split('\n').length).toBeLessThanOrEqual(20_001);
+});

@@ -126,7 +126,10 @@ export interface RawOperation {
     /** Media types that are accepted too. They are not declared: SDKs can only send one. */
     'x-also-accepts'?: Content;
   };
-  responses: Record<string, { content?: Record<string, unknown>; $ref?: string }>;
+  responses: Record<
+    string,
+    { content?: Record<string, unknown>; headers?: Record<string, { $ref: string }>; $ref?: string }
+  >;
   security?: Record<string, unknown>[];
   callbacks?: Record<string, Record<string, { post: { requestBody: { content: Content } } }>>;
   'x-scope'?: string;

@@ -72,8 +72,8 @@ function collectParameters(document: ContractDocument, item: PathItem, operation
 
 /** Replaces `default` of every operation by the answers it stands for. */
 export function addDerivedAnswers(document: ContractDocument): void {
-  delete document.components?.responses.Problem;
-  for (const [path, item] of Object.entries(document.paths ?? {}))
+  delete document.components.responses.Problem;
+  for (const [path, item] of Object.entries(document.paths))
     for (const method of METHODS) {
       const operation = item[method];
       if (!operation?.responses.default) continue;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
+import { addConventions } from './conventions';
 import type { ContractDocument } from './contract-document';
 import { addDerivedAnswers } from './derived-answers';
 import { mergeParts } from './merge-parts';
@@ -28,8 +29,11 @@ export function parseContract(text: string): ContractDocument {
   const parsed = readParsed();
   const document =
     parsed?.sha1 === hashText(text) ? parsed.document : (load(text) as ContractDocument);
-  if (document.components) mergeParts(document);
-  addDerivedAnswers(document);
+  if (document.components) {
+    mergeParts(document);
+    addConventions(document);
+    addDerivedAnswers(document);
+  }
   return document;
 }
 

@@ -1,0 +1,106 @@
+import { STATUS_CODES } from 'node:http';
+import {
+  METHODS,
+  type Content,
+  type ContractDocument,
+  type RawOperation,
+} from './contract-document';
+
+// Conventions that openapi.yaml does not repeat at every operation: an operation that departs from
+// one says so.
+
+const readName = ($ref: string): string => $ref.split('/').at(-1)!;
+
+export function addConventions(document: ContractDocument): void {
+  for (const item of Object.values(document.paths))
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (!operation) continue;
+      addHeaders(operation, document);
+      addForm(operation);
+      for (const urls of Object.values(operation.callbacks ?? {}))
+        for (const { post } of Object.values(urls)) Object.assign(post, { ...EVENT, ...post });
+    }
+  completeProblems(document);
+}
+
+/** An answer with the checksum of a record has it as ETag too; a list says how old its data are. */
+function addHeaders(
+  { responses, parameters = [] }: RawOperation,
+  document: ContractDocument,
+): void {
+  const { schemas } = document.components;
+  const hasAge = parameters.some(({ $ref }) => $ref === '#/components/parameters/StaleOk');
+  for (const [status, response] of Object.entries(responses)) {
+    if (!status.startsWith('2')) continue;
+    const { $ref } = (response.content as Content | undefined)?.['application/json']?.schema ?? {};
+    const hasChecksum = $ref && schemas[readName($ref)]!.properties?.checksum;
+    const headers = {
+      ...(hasChecksum && { ETag: { $ref: '#/components/headers/ETag' } }),
+      ...(hasAge && { 'X-Data-Age': { $ref: '#/components/headers/DataAge' } }),
+    };
+    if (Object.keys(headers).length > 0) response.headers = { ...headers, ...response.headers };
+  }
+}
+
+/** A body of JSON may be a form, unless its `x-also-accepts` says otherwise. */
+function addForm({ requestBody }: RawOperation): void {
+  const json = requestBody?.content['application/json'];
+  if (!json) return;
+  const form = { 'application/x-www-form-urlencoded': { schema: { ...json.schema } } };
+  requestBody['x-also-accepts'] ??= form;
+}
+
+const EVENT = {
+  description:
+    'Sent to outgoing webhooks with this `trigger_type` that have no body of their own. ' +
+    'Delivered at least once.',
+  parameters: ['WebhookId', 'WebhookTimestamp', 'WebhookSignature'].map((name) => ({
+    $ref: `#/components/parameters/${name}`,
+  })),
+  responses: {
+    '2XX': { description: 'The event has been delivered.' },
+    '4XX': {
+      description: 'The event has not been delivered and is sent again; 410 pauses the webhook.',
+    },
+  },
+};
+
+interface ProblemDraft {
+  code: string;
+  detail?: string;
+  instance?: string;
+  errors?: Record<string, string[]>;
+}
+
+/** The examples of problems have only what does not follow from their codes. */
+function completeProblems({ components }: ContractDocument): void {
+  const { schemas, responses } = components;
+  const codes = schemas.ErrorCode!['x-codes']!;
+  schemas.ErrorCode!.enum ??= Object.keys(codes);
+  const complete = ({ code, instance = '/api/v1/buyers', errors = {}, ...draft }: ProblemDraft) => {
+    const { status } = codes[code]!;
+    const [field] = Object.entries(errors).map(([name, texts]) => `${name} ${texts[0]}`);
+    const detail = draft.detail ?? field;
+    return {
+      type: `/api/docs/errors#${code}`,
+      title: STATUS_CODES[status],
+      status,
+      code,
+      detail,
+      instance,
+      success: false,
+      message: detail,
+      errors,
+      error_codes: Object.fromEntries(Object.keys(errors).map((name) => [name, [code]])),
+      request_id: '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001',
+    };
+  };
+  const problem = schemas.Problem!;
+  problem.examples = problem.examples?.map((draft) => complete(draft as ProblemDraft));
+  for (const { content } of Object.values(responses))
+    for (const [code, example] of Object.entries(
+      content?.['application/problem+json']?.examples ?? {},
+    ))
+      example.value = complete({ ...(example.value as object), code });
+}
