@@ -1,5 +1,5 @@
 import {
-  METHODS,
+  listPlacedOperations,
   type ContractDocument,
   type RawOperation,
   type Schema,
@@ -13,8 +13,7 @@ export function toExactContract(document: ContractDocument): ContractDocument {
   const copy = JSON.parse(JSON.stringify(document), (_, node: unknown) =>
     typeof node === 'object' && node !== null && !Array.isArray(node) ? exactSchema(node) : node,
   ) as ContractDocument;
-  for (const item of Object.values(copy.paths))
-    for (const method of METHODS) if (item[method]) addOtherAnswers(copy, item[method]);
+  for (const { operation } of listPlacedOperations(copy.paths)) addOtherAnswers(copy, operation);
   return copy;
 }
 

@@ -3,6 +3,7 @@ import {
   completeDocument,
   contract,
   facets,
+  readRefName,
   type Operation,
   type Parameter,
 } from '../../src/platform/contract/contract';
@@ -75,7 +76,7 @@ interface MediaType {
 const exampleIn = ({ example, examples = {} }: MediaType): Value | undefined => {
   const [first] = Object.values(examples);
   if (!first?.$ref) return first ? first.value : example;
-  return completeDocument().components.examples[first.$ref.split('/').at(-1)!]!.value as Value;
+  return completeDocument().components.examples[readRefName(first.$ref)]!.value as Value;
 };
 
 const readContent = ({ path, method }: Operation): Record<string, MediaType> =>

@@ -1,4 +1,9 @@
-import { completeDocument, contract, type Schema } from '../../src/platform/contract/contract';
+import {
+  completeDocument,
+  contract,
+  readRefName,
+  type Schema,
+} from '../../src/platform/contract/contract';
 import { ajv } from '../support/worker/contract-check';
 import { parseXml } from '../support/xml';
 
@@ -41,7 +46,7 @@ const listMedia = (
     schema,
     examples: Object.entries(examples).map(([key, example]) => [
       key,
-      example.$ref ? components.examples[example.$ref.split('/').at(-1)!]!.value : example.value,
+      example.$ref ? components.examples[readRefName(example.$ref)]!.value : example.value,
     ]),
   }));
 

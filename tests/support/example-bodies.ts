@@ -1,4 +1,9 @@
-import { completeDocument, facets, type Operation } from '../../src/platform/contract/contract';
+import {
+  completeDocument,
+  facets,
+  readRefName,
+  type Operation,
+} from '../../src/platform/contract/contract';
 import type { Company } from './world';
 
 // Bodies of requests: the contract's own examples, with references to records of a fixture.
@@ -23,7 +28,7 @@ export const findTable = (operation: Operation): string =>
 /** The contract's example of an operation's body. */
 function buildBody(operation: Operation): Record<string, unknown> | undefined {
   const ref = operation.body?.$ref;
-  return ref ? structuredClone(findExample(ref.split('/').at(-1)!)) : undefined;
+  return ref ? structuredClone(findExample(readRefName(ref))) : undefined;
 }
 
 /** The contract's example of a body with a file; a list is created with the same file. */

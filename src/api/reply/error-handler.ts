@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Operation, Schemas } from '../../platform/contract/contract';
@@ -10,9 +9,9 @@ import {
   type FieldFaults,
 } from '../../platform/errors';
 import { ErrorOfRequest } from '../../platform/log';
+import { buildProblemBody } from '../../platform/problem-body';
 import type { Caller } from '../auth/caller';
 import { diskFull, isBadValue, isDiskFull, isUnavailable, unavailable } from './database-errors';
-import { ERRORS_PATH } from './error-page';
 import { bodyTooLarge } from '../request/read-body';
 import { violatedColumn } from './violated-key';
 import { validationProblem, type ValidatorError } from '../request/validation-problem';
@@ -132,20 +131,12 @@ export function problemBody(
   { instance, request_id }: AnsweredRequest,
 ): Problem {
   const { status, code, detail, faults, fault_count } = problem;
-  return {
-    type: `${ERRORS_PATH}#${code}`,
-    title: STATUS_CODES[status] ?? 'Error',
-    status,
-    code,
-    detail,
-    instance,
-    success: false,
-    message: detail,
+  return buildProblemBody({
+    ...{ status, code, detail, instance, request_id },
     errors: byField(faults, ({ message }) => message),
     error_codes: byField(faults, ({ code }) => code),
-    ...(fault_count > MAX_FAULTS && { error_count: fault_count }),
-    request_id,
-  };
+    error_count: fault_count > MAX_FAULTS ? fault_count : undefined,
+  });
 }
 
 const byField = <T>(faults: FieldFaults, of: (fault: FieldFault) => T): Record<string, T[]> =>

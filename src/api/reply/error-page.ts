@@ -3,9 +3,6 @@ import type { RequestHandler } from 'express';
 import { contract, type Schemas } from '../../platform/contract/contract';
 import { ERROR_CODES } from '../../platform/errors';
 
-/** The page that `type` of a problem points to, at its code. */
-export const ERRORS_PATH = '/api/docs/errors';
-
 type Problem = Schemas['Problem'];
 
 interface ExplainedError {

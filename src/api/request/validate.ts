@@ -14,7 +14,7 @@ import {
   type Operation,
   type Parameter,
   acceptedContent,
-  METHODS,
+  listPlacedOperations,
   type Schema,
 } from '../../platform/contract/contract';
 import { isWholeCents } from '../../platform/dollars';
@@ -265,20 +265,17 @@ function run(step: RequestHandler, req: Request, res: Response): Promise<void> {
  */
 function requestDocument(document: ContractDocument): ContractDocument {
   const copy = structuredClone(document);
-  for (const item of Object.values(copy.paths))
-    for (const method of METHODS) {
-      const operation = item[method];
-      if (!operation) continue;
-      const content = acceptedContent(operation);
-      const fields = operation['x-fields'];
-      if (operation.requestBody) operation.requestBody.content = content;
-      if (!fields) continue;
-      operation.parameters = operation.parameters?.filter(
-        (parameter) => contract.resolve(parameter).in !== 'query',
-      );
-      // A GET has all its fields in the query string.
-      operation.requestBody ??= { content: { 'application/json': { schema: fields } } };
-    }
+  for (const { operation } of listPlacedOperations(copy.paths)) {
+    const content = acceptedContent(operation);
+    const fields = operation['x-fields'];
+    if (operation.requestBody) operation.requestBody.content = content;
+    if (!fields) continue;
+    operation.parameters = operation.parameters?.filter(
+      (parameter) => contract.resolve(parameter).in !== 'query',
+    );
+    // A GET has all its fields in the query string.
+    operation.requestBody ??= { content: { 'application/json': { schema: fields } } };
+  }
   for (const parameter of Object.values(copy.components.parameters)) {
     const omitted = parameter['x-default'];
     if (omitted !== undefined) Object.assign(parameter.schema, { default: omitted });

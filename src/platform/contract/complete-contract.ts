@@ -1,5 +1,6 @@
 import {
-  METHODS,
+  listPlacedOperations,
+  readRefName,
   type Content,
   type ContractDocument,
   type RawOperation,
@@ -12,15 +13,13 @@ import { Composer } from './example-values';
 
 const BASE_PATH = '/api/v1';
 const SCHEMAS = '#/components/schemas/';
-const readName = ($ref: string): string => $ref.split('/').at(-1)!;
 
 /** A copy of the contract in which every body and every answer has an example. */
 export function addExamples(document: ContractDocument): ContractDocument {
   const complete = structuredClone(document);
   const writer = new ExampleWriter(complete);
-  for (const item of Object.values(complete.paths))
-    for (const method of METHODS)
-      if (item[method]) writer.addToOperation(item[method], method === 'put');
+  for (const { operation, method } of listPlacedOperations(complete.paths))
+    writer.addToOperation(operation, method === 'put');
   return complete;
 }
 
@@ -41,11 +40,11 @@ class ExampleWriter {
 
   private addToBody(content: Content, isChange: boolean): void {
     for (const media of listBare(content)) {
-      const name = readName(media.schema.$ref!);
+      const name = readRefName(media.schema.$ref!);
       const { examples } = this.document.components.schemas[name]!;
-      const [usual, other] = examples ?? [this.composeBody(name, isChange)];
+      const [usual, second] = examples ?? [this.composeBody(name, isChange)];
       media.examples = { usual: this.write(name, usual) };
-      if (other !== undefined) media.examples.other = this.write(`${name}Other`, other);
+      if (second !== undefined) media.examples.other = this.write(`${name}Other`, second);
     }
   }
 
@@ -63,7 +62,7 @@ class ExampleWriter {
 
   private addToAnswer(content: Content, status: number): void {
     for (const media of listBare(content)) {
-      const name = readName(media.schema.$ref!);
+      const name = readRefName(media.schema.$ref!);
       const value = this.composer.compose(name);
       if (isRecord(value) && typeof value.status === 'number') value.status = status;
       nameRoot(value, this.document.components.schemas[name]!);
@@ -73,7 +72,7 @@ class ExampleWriter {
 
   private addToEvent(content: Content, event: string): void {
     for (const media of listBare(content)) {
-      const value = this.composer.compose(readName(media.schema.$ref!));
+      const value = this.composer.compose(readRefName(media.schema.$ref!));
       if (isRecord(value) && 'type' in value) value.type = event;
       media.examples = { event: this.write(`${event}_event`, value) };
     }
@@ -106,9 +105,9 @@ function listShowPaths({ paths, components }: ContractDocument): Map<string, str
   const entries = Object.entries(paths).flatMap(([path, { get }]): [string, string][] => {
     if (!get || !/^\/\w+\/\{id\}$/.test(path)) return [];
     const media = get.responses['200']?.content?.['application/json'] as Media | undefined;
-    const reply = media?.schema.$ref && components.schemas[readName(media.schema.$ref)];
+    const reply = media?.schema.$ref && components.schemas[readRefName(media.schema.$ref)];
     const records = Object.values((reply && reply.properties) || {}).flatMap(({ $ref }) =>
-      $ref?.startsWith(SCHEMAS) ? [readName($ref)] : [],
+      $ref?.startsWith(SCHEMAS) ? [readRefName($ref)] : [],
     );
     return records.map((name) => [name, BASE_PATH + path.replace('{id}', '1')]);
   });

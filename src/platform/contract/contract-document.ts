@@ -184,6 +184,25 @@ export type PathItem = Partial<Record<Method, RawOperation>> & {
   'x-other-paths'?: string[];
 };
 
+/** An operation as openapi.yaml has it, with its place. */
+export interface PlacedOperation {
+  path: string;
+  method: Method;
+  item: PathItem;
+  operation: RawOperation;
+}
+
+export const listPlacedOperations = (paths: ContractDocument['paths']): PlacedOperation[] =>
+  Object.entries(paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item[method];
+      return operation ? [{ path, method, item, operation }] : [];
+    }),
+  );
+
+/** The name of the component that a reference is to. */
+export const readRefName = ($ref: string): string => $ref.split('/').at(-1)!;
+
 export interface ContractDocument {
   openapi: string;
   info: { title: string; version: string };

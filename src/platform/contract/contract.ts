@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addExamples } from './complete-contract';
 import {
+  listPlacedOperations,
   METHODS,
+  readRefName,
   type Content,
   type ContractDocument,
   type CredentialKind,
@@ -17,7 +19,7 @@ import {
 } from './contract-document';
 import { parseContract } from './parse-contract';
 
-export { METHODS };
+export { listPlacedOperations, METHODS, readRefName };
 export type {
   ContractDocument,
   CredentialKind,
@@ -102,21 +104,8 @@ export function readContract(file = CONTRACT_FILE): Contract {
       .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document) as T;
     return { ...resolve(target), ...siblings };
   };
-  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-    METHODS.flatMap((method) => {
-      const operation = item[method];
-      return operation
-        ? [
-            describe({
-              method,
-              path: BASE_PATH + path,
-              operation,
-              shared: item.parameters ?? [],
-              resolve,
-            }),
-          ]
-        : [];
-    }),
+  const operations = listPlacedOperations(document.paths).map(({ path, item, ...placed }) =>
+    describe({ ...placed, path: BASE_PATH + path, shared: item.parameters ?? [], resolve }),
   );
   return { text, document, operations, resolve };
 }
@@ -276,7 +265,7 @@ export function readDefaults(schema: keyof Schemas): Record<string, unknown> {
 export const contract = readContract();
 
 let complete: ContractDocument | undefined;
-/** The contract with examples everywhere. They take a while to compose: only documents need them. */
+/** The contract with examples everywhere. To compose them takes a while: only documents need it. */
 export const completeDocument = (): ContractDocument =>
   (complete ??= addExamples(contract.document));
 

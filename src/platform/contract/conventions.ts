@@ -1,6 +1,7 @@
-import { STATUS_CODES } from 'node:http';
+import { buildProblemBody } from '../problem-body';
 import {
-  METHODS,
+  listPlacedOperations,
+  readRefName,
   type Content,
   type ContractDocument,
   type RawOperation,
@@ -9,18 +10,13 @@ import {
 // Conventions that openapi.yaml does not repeat at every operation: an operation that departs from
 // one says so.
 
-const readName = ($ref: string): string => $ref.split('/').at(-1)!;
-
 export function addConventions(document: ContractDocument): void {
-  for (const item of Object.values(document.paths))
-    for (const method of METHODS) {
-      const operation = item[method];
-      if (!operation) continue;
-      addHeaders(operation, document);
-      addForm(operation);
-      for (const urls of Object.values(operation.callbacks ?? {}))
-        for (const { post } of Object.values(urls)) Object.assign(post, { ...EVENT, ...post });
-    }
+  for (const { operation } of listPlacedOperations(document.paths)) {
+    addHeaders(operation, document);
+    addForm(operation);
+    for (const urls of Object.values(operation.callbacks ?? {}))
+      for (const { post } of Object.values(urls)) Object.assign(post, { ...EVENT, ...post });
+  }
   completeProblems(document);
 }
 
@@ -34,7 +30,7 @@ function addHeaders(
   for (const [status, response] of Object.entries(responses)) {
     if (!status.startsWith('2')) continue;
     const { $ref } = (response.content as Content | undefined)?.['application/json']?.schema ?? {};
-    const hasChecksum = $ref && schemas[readName($ref)]!.properties?.checksum;
+    const hasChecksum = $ref && schemas[readRefName($ref)]!.properties?.checksum;
     const headers = {
       ...(hasChecksum && { ETag: { $ref: '#/components/headers/ETag' } }),
       ...(hasAge && { 'X-Data-Age': { $ref: '#/components/headers/DataAge' } }),
@@ -81,20 +77,12 @@ function completeProblems({ components }: ContractDocument): void {
   const complete = ({ code, instance = '/api/v1/buyers', errors = {}, ...draft }: ProblemDraft) => {
     const { status } = codes[code]!;
     const [field] = Object.entries(errors).map(([name, texts]) => `${name} ${texts[0]}`);
-    const detail = draft.detail ?? field;
-    return {
-      type: `/api/docs/errors#${code}`,
-      title: STATUS_CODES[status],
-      status,
-      code,
-      detail,
-      instance,
-      success: false,
-      message: detail,
-      errors,
+    const detail = draft.detail ?? field!;
+    return buildProblemBody({
+      ...{ status, code, detail, instance, errors },
       error_codes: Object.fromEntries(Object.keys(errors).map((name) => [name, [code]])),
       request_id: '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001',
-    };
+    });
   };
   const problem = schemas.Problem!;
   problem.examples = problem.examples?.map((draft) => complete(draft as ProblemDraft));

@@ -1,16 +1,15 @@
 import {
-  METHODS,
+  listPlacedOperations,
+  readRefName,
   type ContractDocument,
-  type PathItem,
+  type PlacedOperation,
   type RawOperation,
 } from './contract-document';
 
-// An operation of openapi.yaml names its success, and those errors that are peculiar to it; `default`
-// stands for all others. Here are the rules by which the others follow from what it takes.
+// An operation of openapi.yaml names its success, and those errors that are peculiar to it;
+// `default` stands for all others. Here are the rules by which they follow from what it takes.
 
-interface Facts {
-  path: string;
-  operation: RawOperation;
+interface Facts extends Pick<PlacedOperation, 'path' | 'operation'> {
   /** The names of its parameters, with those of its path. */
   parameters: ReadonlySet<string>;
 }
@@ -62,27 +61,29 @@ const RULES: Rule[] = [
   { status: '503', response: 'Unavailable', applies: always },
 ];
 
-function collectParameters(document: ContractDocument, item: PathItem, operation: RawOperation) {
+function collectParameters(
+  { parameters }: ContractDocument['components'],
+  { item, operation }: PlacedOperation,
+): Set<string> {
   const stated = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
-  const { parameters } = document.components;
   return new Set(
-    stated.map(({ name, $ref }) => ($ref ? parameters[$ref.split('/').at(-1)!]!.name : name)),
+    stated.map(({ name, $ref }) => ($ref ? parameters[readRefName($ref)]!.name : name)),
   );
 }
 
 /** Replaces `default` of every operation by the answers it stands for. */
-export function addDerivedAnswers(document: ContractDocument): void {
-  delete document.components.responses.Problem;
-  for (const [path, item] of Object.entries(document.paths))
-    for (const method of METHODS) {
-      const operation = item[method];
-      if (!operation?.responses.default) continue;
-      const stated = { ...operation.responses };
-      delete stated.default;
-      const parameters = collectParameters(document, item, operation);
-      const derived = RULES.filter(({ applies }) => applies({ path, operation, parameters })).map(
-        ({ status, response }) => [status, { $ref: `#/components/responses/${response}` }],
-      );
-      operation.responses = { ...Object.fromEntries(derived), ...stated };
-    }
+export function addDerivedAnswers({ paths, components }: ContractDocument): void {
+  delete components.responses.Problem;
+  for (const placed of listPlacedOperations(paths)) {
+    const { path, operation } = placed;
+    if (!operation.responses.default) continue;
+    const stated = { ...operation.responses };
+    delete stated.default;
+    const facts = { path, operation, parameters: collectParameters(components, placed) };
+    const derived = RULES.filter(({ applies }) => applies(facts)).map(({ status, response }) => [
+      status,
+      { $ref: `#/components/responses/${response}` },
+    ]);
+    operation.responses = { ...Object.fromEntries(derived), ...stated };
+  }
 }

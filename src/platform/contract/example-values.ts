@@ -1,4 +1,4 @@
-import type { ContractDocument, Schema } from './contract-document';
+import { readRefName, type ContractDocument, type Schema } from './contract-document';
 
 // Examples are written at properties, each once. A value of a schema is composed from them: a
 // property without one has that of the nearest property before it of the same name and type.
@@ -14,13 +14,12 @@ const FORMATS: Record<string, string> = {
   email: 'ann@example.com',
 };
 
-const readName = ($ref: string): string => $ref.split('/').at(-1)!;
 const isId = (name: string): boolean => name === 'id' || name.endsWith('_id');
 
 function resolve(schemas: Schemas, schema: Schema): Schema {
   if (!schema.$ref) return schema;
-  const { $ref, ...own } = schema;
-  return { ...resolve(schemas, schemas[readName($ref)]!), ...own };
+  const { $ref, ...siblings } = schema;
+  return { ...resolve(schemas, schemas[readRefName($ref)]!), ...siblings };
 }
 
 function readType(schemas: Schemas, schema: Schema): string | undefined {
@@ -105,7 +104,7 @@ export class Composer {
   private composeValue(schema: Schema, site: Site): Json {
     if (schema.examples) return schema.examples[0];
     if (schema['x-const'] !== undefined) return schema['x-const'];
-    if (schema.$ref) return this.composeComponent(readName(schema.$ref), site);
+    if (schema.$ref) return this.composeComponent(readRefName(schema.$ref), site);
     const [choice] = schema.oneOf ?? schema.anyOf ?? [];
     if (choice) return this.composeValue(choice, site);
     const words = schema.enum?.filter((word) => word !== null && word !== '') ?? [];
