@@ -88,11 +88,17 @@ BEGIN
     END IF;
   END LOOP;
 
-  to_reserve := CASE WHEN left_out = '{}' THEN usages ELSE (
-    SELECT json_agg(u.usage)
-    FROM json_array_elements(usages) AS u(usage)
-    WHERE (u.usage->>'index')::integer <> ALL (left_out)
-  ) END;
+  to_reserve := CASE
+    WHEN left_out = '{}' THEN usages
+    ELSE pick_usages(
+      usages,
+      ARRAY(
+        SELECT x.index
+        FROM json_to_recordset(new_calls) AS x(index integer)
+        WHERE x.index <> ALL (left_out)
+      )
+    )
+  END;
   limit_ids := ARRAY(SELECT u.limit_id FROM json_to_recordset(to_reserve) AS u(limit_id bigint));
   PERFORM lock_caps(company, limit_ids || list_caps_of_payments(company, payments));
   -- Another process may have begun a call in the next hour already, and ended the windows of this

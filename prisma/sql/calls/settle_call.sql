@@ -123,7 +123,7 @@ BEGIN
 END $$;
 
 -- Settles a call that begins to ring, by a buyer that pays for being dialed. Raises TL002 if
--- payments for the caller are not those that the amounts assume; its detail has them with the buyer.
+-- payments for the caller are not those that the amounts assume; its detail has them and the buyer.
 CREATE OR REPLACE FUNCTION pay_at_dial(
   company bigint, the_call bigint, at timestamptz, payment json
 ) RETURNS void LANGUAGE plpgsql AS $$

@@ -1,7 +1,7 @@
 -- Whether a row of caps counts what these owners use: a buyer with its group, or a traffic source.
 -- A source without a limit counts nothing.
 --
--- PostgreSQL replaces a call by this expression (it inlines it), and so finds rows by their indexes.
+-- PostgreSQL replaces a call by this expression (it inlines it), and so finds rows by indexes.
 CREATE OR REPLACE FUNCTION counts_for(
   l call_limits, buyer bigint, buyer_group bigint, source bigint
 ) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$

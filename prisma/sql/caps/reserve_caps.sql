@@ -17,9 +17,11 @@ DECLARE
   checked record;
   full_call integer;
   full_ids bigint[];
+  reserved integer[];
 BEGIN
   LOOP
     full_call := NULL;
+    reserved := '{}';
     FOR checked IN
       SELECT
         u.index,
@@ -91,26 +93,34 @@ BEGIN
         full_ids := checked.full_ids;
         EXIT;
       END IF;
+      reserved := reserved || checked.index;
       RETURN QUERY SELECT checked.index, NULL::json, checked.caps;
     END LOOP;
     IF full_call IS NULL THEN
       PERFORM change_caps(company, at, pending);
       RETURN;
     END IF;
-    PERFORM change_caps(company, at, pick_usages(pending, 0, full_call - 1));
+    PERFORM change_caps(company, at, pick_usages(pending, reserved));
     RETURN QUERY SELECT full_call, describe_caps(company, full_ids, at), NULL::json;
-    pending := pick_usages(pending, full_call + 1, NULL);
+    pending := pick_usages(
+      pending,
+      ARRAY(
+        SELECT x.index
+        FROM json_to_recordset(pending) AS x(index integer)
+        WHERE x.index > full_call
+      )
+    );
   END LOOP;
 END $$;
 
--- The usages of calls by index; to the last one without `to_call`.
-CREATE OR REPLACE FUNCTION pick_usages(usages json, from_call integer, to_call integer)
-RETURNS json LANGUAGE plpgsql AS $$
+-- The usages of some calls, by index.
+CREATE OR REPLACE FUNCTION pick_usages(usages json, indexes integer[]) RETURNS json
+LANGUAGE plpgsql AS $$
 BEGIN
   RETURN (
     SELECT coalesce(json_agg(u.usage), '[]')
     FROM json_array_elements(usages) AS u(usage)
-    WHERE (u.usage->>'index')::integer BETWEEN from_call AND coalesce(to_call, 2147483647)
+    WHERE (u.usage->>'index')::integer = ANY (indexes)
   );
 END $$;
 

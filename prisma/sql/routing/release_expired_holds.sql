@@ -1,5 +1,5 @@
 -- Deletes expired reservations, of all companies, and gives back what they hold of caps: slots,
--- what a call might have used, the call, and its attempt in the windows that have counted it. A call
+-- what a call might have used, the call, and its attempt in the windows that counted it. A call
 -- that went to the buyer's own number (direct) is not reported: of it, only slots and what it might
 -- have used are given back. Deletes at most `most`, and returns how many; one that another process
 -- deletes is left to that process.

@@ -61,7 +61,7 @@ const isPaidOtherwise = <Result extends { kind: string }>(
   result: Result | PaidOtherwise,
 ): result is PaidOtherwise => result.kind === 'paid_otherwise';
 
-/** Reads what the buyers pay. The returned function decides it by payments for the caller before. */
+/** Reads what buyers pay. The returned function decides it by payments for the caller before. */
 async function preparePayments(
   db: Statements,
   paying: readonly Member[],

@@ -70,8 +70,8 @@ const NOTHING_ENDED: EndOfRound = { version: null, ended_attempts: new Map(), ev
 /**
  * Loads what decides about a call that is written already, and routes it: one exchange writes the
  * end of its last round, gives back the caps of that, reserves those of the next buyers, and
- * records what is dialed. Undefined when its offer is gone; `stale` when nothing was written, as the
- * call is no longer as it was read.
+ * records what is dialed. Undefined when its offer is gone; `stale` when nothing was written, as
+ * the call is no longer as it was read.
  */
 export async function routeKnownCall(
   db: Statements,

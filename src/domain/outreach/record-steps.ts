@@ -5,8 +5,8 @@ import type { CompletedStatus } from '../leads/final-status';
 import type { DueLead } from './due-lead';
 import { RECORD_STEPS } from './queries/steps';
 
-// The changes by steps of leads, as rows to write. Ids are decimal text. A row names calls, messages
-// and e-mails of the same steps by their uuid.
+// The changes by steps of leads, as rows to write. Ids are decimal text. A row names calls,
+// messages and e-mails of the same steps by their uuid.
 
 interface Delivery {
   company_id: string;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createBatchers } from '../../data/batcher';
 import type { Db, Statements } from '../../data/db';
 import type { FilterNeeds } from '../../platform/tokens/filter-needs';
-import { SUPERSEDES_ALL, parseSnapshotMark } from '../caps/cap-cache';
+import { SUPERSEDES_ALL, parseSnapshotMark, type CapCache } from '../caps/cap-cache';
 import { loadKnownBids, type KnownBids } from './bids';
 import { copyWithBids } from './engine/bids';
 import { copyCandidate, type Candidate } from './engine/candidate';
@@ -20,6 +20,7 @@ import {
   forgetStates,
   getCachedSnapshot,
   getMinuteState,
+  listLastCalls,
   loadFreshSnapshot,
   type OfferSnapshot,
   type OfferState,
@@ -218,7 +219,7 @@ async function loadCallStates(
 function buildCallState(
   { source, number }: RoutingRequest,
   snapshot: OfferSnapshot,
-  { offers, suppressed, earnings, callers, index }: StateRead & { index: number },
+  { offers, caps, suppressed, earnings, callers, index }: StateRead & { index: number },
 ): CallState {
   const offer = offers.get(snapshot)!;
   const changed: CandidateChanges = new Map();
@@ -233,7 +234,7 @@ function buildCallState(
     bidders: snapshot.bidders,
     plain: offer.plain,
     last_calls: callers[index]!.of_offer?.offer.spacing_seconds
-      ? new Map(offer.last_calls)
+      ? listLastCalls(snapshot, caps)
       : NO_LAST_CALLS,
     basis: offer.basis,
     snapshot,
@@ -283,6 +284,7 @@ async function loadChanges(db: Connection): Promise<string> {
 interface StateRead {
   changes: string;
   offers: ReadonlyMap<OfferSnapshot, OfferState>;
+  caps: CapCache;
   suppressed: BuyerLists[];
   earnings: { id: number; epc: number | null }[];
   callers: CallerState[];
@@ -319,7 +321,7 @@ async function readState(
   const mark = own_xid === null ? parseSnapshotMark(snapshot) : SUPERSEDES_ALL;
   addCaps(state, caps, { base, mark, unread, now });
   const offers = new Map(snapshots.map((item) => [item, state.offers.get(item)!]));
-  return { changes, offers, suppressed, earnings, callers };
+  return { changes, offers, caps: state.caps, suppressed, earnings, callers };
 }
 
 const toColumns = (calls: readonly RoutingRequest[]) => ({

@@ -227,8 +227,6 @@ export interface OfferState {
   indexByBuyerId: ReadonlyMap<number, number>;
   /** Groups as last read, by their rows of caps. */
   groups: Map<number, CandidateGroup>;
-  /** The last dial of buyers, by id. Apart from candidates: only offers with spacing need it. */
-  last_calls: Map<number, Date>;
 }
 
 /** The cache must hold the state of all caps of the offer. */
@@ -240,7 +238,6 @@ function buildOfferState(snapshot: OfferSnapshot, caps: CapCache, now: Date): Of
     basis: getBasis(snapshot, plain),
     indexByBuyerId: new Map(plain.map(({ id }, index) => [id, index])),
     groups: new Map(snapshot.groups.map(({ limit_id, group }) => [limit_id, group])),
-    last_calls: new Map(),
   };
   applyCapChanges(snapshot, state, { caps, added: listLimitIds(snapshot) });
   return state;
@@ -275,7 +272,6 @@ function applyCapChanges(
     const index = indexByLimitId.get(limitId);
     if (index !== undefined) {
       const candidate = state.current[index]!;
-      if (capState.last_call_at) state.last_calls.set(candidate.id, capState.last_call_at);
       if (candidate.used_up === null && capState.used_up === null) continue;
       current ??= [...state.current];
       current[index] = copyCandidate(candidate, { used_up: capState.used_up });
@@ -301,6 +297,18 @@ const replaceGroups = (
           groups: candidate.groups.map((group) => changed.get(group.id) ?? group),
         })
       : candidate,
+  );
+
+/** When the buyers of an offer were last dialed, by id. */
+export const listLastCalls = (
+  { caps_of_buyers }: OfferSnapshot,
+  caps: CapCache,
+): ReadonlyMap<number, Date> =>
+  new Map(
+    [...caps_of_buyers].flatMap(([buyerId, limitId]): [number, Date][] => {
+      const at = caps.getState(limitId)?.last_call_at;
+      return at ? [[buyerId, at]] : [];
+    }),
   );
 
 /** The state of a company's offers within one minute: hours and caps change at full minutes. */
@@ -343,10 +351,7 @@ export function forgetSnapshot(key: string, snapshot: OfferSnapshot): void {
 export const copyState = ({ caps, offers }: MinuteState): MinuteState => ({
   caps: caps.copy(),
   offers: new Map(
-    [...offers].map(([snapshot, offer]) => [
-      snapshot,
-      { ...offer, groups: new Map(offer.groups), last_calls: new Map(offer.last_calls) },
-    ]),
+    [...offers].map(([snapshot, offer]) => [snapshot, { ...offer, groups: new Map(offer.groups) }]),
   ),
 });
 

@@ -59,19 +59,12 @@ const buildKeyColumns = (n: KeyPosition): SqlText => {
         END AS ${text}`;
 };
 
-/**
- * Most calls have no dollars: adding up zeros, or comparing them, would take as long as the rest of
- * a figure. A zero is the only amount without digits, which has three bytes; where it has more, it
- * is added.
- */
-const HAS_REVENUE = sql`t.revenue <> 0`;
-const HAS_PAYOUT = sql`t.payout <> 0`;
-
+/** Most calls have no dollars, and adding up zeros would take as long. */
 const REVENUE = sql`coalesce(
-          sum(t.revenue) FILTER (WHERE ${HAS_REVENUE} AND (${IS_UNLIMITED} OR sides.sale)), 0.00
+          sum(t.revenue) FILTER (WHERE t.revenue <> 0 AND (${IS_UNLIMITED} OR sides.sale)), 0.00
         )`;
 const PAYOUT = sql`coalesce(
-          sum(t.payout) FILTER (WHERE ${HAS_PAYOUT} AND (${IS_UNLIMITED} OR sides.purchase)), 0.00
+          sum(t.payout) FILTER (WHERE t.payout <> 0 AND (${IS_UNLIMITED} OR sides.purchase)), 0.00
         )`;
 
 /** Figures of each group. A caller who may see all gets the profit from the sums. */

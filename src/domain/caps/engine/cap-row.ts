@@ -99,7 +99,7 @@ export function listCounters(
   return counters;
 }
 
-/** True if every cap can take what a call may use. One that is used up takes nothing, not even 0. */
+/** True if every cap can take what a call may use. A used-up one takes nothing, not even 0. */
 export const hasRoom = (counters: readonly CapCounter[], added: CapChange): boolean =>
   counters.every(
     ({ cap, used, limit }) =>

@@ -86,7 +86,7 @@ const REPEAT_CALLER =
 
 /**
  * Decides what changes of dollars do to a call: returns first, then what the source is paid, what
- * the buyer is reported to pay, and the amount of that. Throws 422 for amounts that cannot be. Pure.
+ * the buyer is reported to pay, and the amount of that. Throws 422 for impossible amounts. Pure.
  */
 export function settleChanges(
   call: ChangeableCall,

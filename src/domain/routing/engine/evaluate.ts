@@ -63,15 +63,16 @@ export function listPlainCandidates(candidates: readonly Candidate[], now: Date)
     return indexes.get(list)!;
   });
   const findFault = eligibilityCheck({ now, tokens: () => undefined });
-  const isOpen = (candidate: Candidate): boolean =>
+  const alone = candidates.map((candidate) =>
+    ringsAtOnce(bestGroup(candidate)) ? null : candidate,
+  );
+  const isOpen = (candidate: Candidate | null): boolean =>
+    candidate !== null &&
     !isBidder(candidate) &&
-    !ringsAtOnce(bestGroup(candidate)) &&
     findFault({ ...candidate, record_token_filter_list: NO_FILTERS }) === undefined;
   return {
-    candidates: candidates.map((candidate) =>
-      ringsAtOnce(bestGroup(candidate)) ? null : candidate,
-    ),
-    is_open: Uint8Array.from(candidates, (candidate) => Number(isOpen(candidate))),
+    candidates: alone,
+    is_open: Uint8Array.from(alone, (candidate) => Number(isOpen(candidate))),
     lists: [...indexes.keys()],
     list_indexes: listIndexes,
     ids: Float64Array.from(candidates, ({ id }) => id),
