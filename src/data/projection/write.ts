@@ -172,7 +172,8 @@ function buildRoutingCtes({ plural }: Projection, { parts = [] }: WriteShape): C
 const countSql = (resources: readonly string[]): string =>
   `INSERT INTO record_counts (company_id, resource, slot, n)
 SELECT t.company_id, c.resource, pg_backend_pid() % 64, 1
-FROM written t, (VALUES ${resources.map((name, n) => `('${name}', ${n})`).join(', ')}) c(resource, n)
+FROM written t,
+  (VALUES ${resources.map((name, n) => `('${name}', ${n})`).join(', ')}) c(resource, n)
 ORDER BY c.n
 ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
 
