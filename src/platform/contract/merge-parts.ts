@@ -69,7 +69,9 @@ function extend(schema: Schema, base: Schema): void {
   const ordered = 'x-own' in shared ? order : [...order, ...names];
   schema.type = 'object';
   schema.additionalProperties = false;
-  schema.properties = Object.fromEntries(ordered.map((name) => [name, properties[name] ?? shared[name]!]));
+  schema.properties = Object.fromEntries(
+    ordered.map((name) => [name, properties[name] ?? shared[name]!]),
+  );
   const needed = new Set([...required, ...sharedRequired]);
   if (needed.size > 0) schema.required = ordered.filter((name) => needed.has(name));
   delete schema.allOf;

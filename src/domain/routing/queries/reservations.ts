@@ -117,7 +117,7 @@ export const RELEASE_RESERVATION = statement(
   { prepared: true },
 );
 
-/** Releases expired reservations of all companies (routing/release_expired_holds.sql). */
+/** Releases expired holds of all companies (prisma/sql/routing/release_expired_holds.sql). */
 export const RELEASE_EXPIRED = statement(
   'routing.release_expired',
   sql`SELECT release_expired_holds({now}::timestamptz, {most}::int) AS n`,
