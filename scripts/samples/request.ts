@@ -9,7 +9,7 @@ import {
 } from '../../src/platform/contract/contract';
 
 // The request that a code sample shows: the contract's own example of the body; a parameter gets
-// the value that a field of its name has in the contract's examples.
+// its own example, or the value that a field of its name has in the contract's examples.
 
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
 
@@ -63,7 +63,8 @@ function pickParameterValue(parameter: Parameter): string | number {
   if (FIXED_VALUES[name]) return FIXED_VALUES[name];
   if (formats.has('uuid') || name === 'uuid') return '0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11';
   if (/(^|_)id$/.test(name) && types.has('integer')) return 1;
-  const shown = findFieldExample(name) ?? contract.resolve(schema).enum?.[0];
+  const { examples, enum: allowed } = contract.resolve(schema);
+  const shown = examples?.[0] ?? findFieldExample(name) ?? allowed?.[0];
   if (isScalar(shown)) return types.has('string') ? String(shown) : shown;
   return types.has('integer') ? 1 : '1';
 }

@@ -107,17 +107,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/buyers/bayline/by_user_buyer_id"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/buyers/acme-1/by_user_buyer_id"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET(\n  '/buyers/{user_buyer_id}/by_user_buyer_id',\n  { params: { path: { user_buyer_id: 'bayline' } } },\n);\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET(\n  '/buyers/{user_buyer_id}/by_user_buyer_id',\n  { params: { path: { user_buyer_id: 'acme-1' } } },\n);\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/buyers/bayline/by_user_buyer_id\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/buyers/acme-1/by_user_buyer_id\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "listBuyerGroups": [
