@@ -17,11 +17,11 @@ const DAYS = 100;
 const INSERT_CALLS = `
   WITH o AS (SELECT min(id) AS id FROM offers WHERE company_id = $1),
     s AS (SELECT min(id) AS id FROM traffic_sources WHERE company_id = $1),
-    g AS (SELECT min(id) AS id, count(*) AS n FROM buyer_groups WHERE company_id = $1)
+    g AS (SELECT min(id) AS id, count(*) AS count FROM buyer_groups WHERE company_id = $1)
   INSERT INTO calls (company_id, uuid, created_at, updated_at, direction, status, carrier,
     carrier_call_id, from_number, caller_number, to_number, connect_to, offer_id,
-    traffic_source_id, buyer_id, buyer_group_id, token_values, answered_at, connected_at, ended_at, total_duration,
-    answered_duration, buyer_converted, traffic_source_converted, buyer_revenue, revenue, payout,
+    traffic_source_id, buyer_id, buyer_group_id, token_values, answered_at, connected_at, ended_at,
+    total_duration, answered_duration, buyer_converted, traffic_source_converted, buyer_revenue, revenue, payout,
     recording_url, hangup_cause, sub_id, caller_state)
   SELECT $1, uuidv7(), t.at, t.at, CASE WHEN n % 10 = 0 THEN 'outbound' ELSE 'inbound' END,
     CASE WHEN n > $5 - 200 THEN 'in_progress' WHEN r < 0.85 THEN 'completed' ELSE 'no_answer' END,
@@ -29,7 +29,7 @@ const INSERT_CALLS = `
     12120000000 + n % 9999999, 12120000000 + n % 9999999, 13105550000 + n % 100,
     CASE WHEN r < 0.9 THEN '+1415' || lpad((n % 1000)::text, 7, '0') END,
     o.id + n % 40, s.id + n % 50, CASE WHEN r < 0.9 THEN $2::bigint + n % 1000 END,
-    CASE WHEN r < 0.9 THEN g.id + ($2::bigint + n % 1000) % g.n END,
+    CASE WHEN r < 0.9 THEN g.id + ($2::bigint + n % 1000) % g.count END,
     jsonb_build_object('state', 'S' || n % 50, 'zip', lpad((n % 30000)::text, 5, '0')),
     t.at, CASE WHEN r < 0.85 THEN t.at END,
     CASE WHEN n > $5 - 200 THEN NULL ELSE t.at + interval '3 minutes' END, 180, 120,
