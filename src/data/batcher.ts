@@ -1,3 +1,5 @@
+import { HttpProblem } from '../platform/errors';
+
 export interface BatchWork<Item, Result> {
   /**
    * Does the work for all items, no two of which have the same key; returns results in their order.
@@ -5,6 +7,8 @@ export interface BatchWork<Item, Result> {
   run(items: readonly Item[]): Promise<Result[]>;
   toKey(item: Item): unknown;
   at_once?: number | undefined;
+  /** Items that have waited longer for their batch are refused with 503. Without it, all wait. */
+  max_wait_ms?: number | undefined;
   /** Handles the items of a batch that failed. Without it, all of them fail. */
   fallback?: {
     /** Does the work for one item alone, with the result that it would have had without a batch. */
@@ -19,6 +23,8 @@ export interface BatchWork<Item, Result> {
 
 interface Waiting<Item, Result> {
   item: Item;
+  /** By `performance.now()`. */
+  since: number;
   done(result: Result): void;
   fail(error: unknown): void;
 }
@@ -35,6 +41,7 @@ class Batcher<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
   private running = 0;
   private is_next_due = false;
+  private is_watched = false;
 
   constructor(
     private readonly work: BatchWork<Item, Result>,
@@ -43,8 +50,9 @@ class Batcher<Item, Result> {
 
   add(item: Item): Promise<Result> {
     return new Promise((done, fail) => {
-      this.waiting.push({ item, done, fail });
+      this.waiting.push({ item, since: performance.now(), done, fail });
       this.scheduleNext();
+      this.refuseLate();
     });
   }
 
@@ -72,6 +80,24 @@ class Batcher<Item, Result> {
     });
   }
 
+  /** Now, and as long as items wait: a batch may hang. */
+  private refuseLate(): void {
+    const { max_wait_ms } = this.work;
+    if (max_wait_ms === undefined || this.is_watched) return;
+    const oldest = performance.now() - max_wait_ms;
+    const late = this.waiting.filter(({ since }) => since < oldest);
+    this.waiting = this.waiting.slice(late.length);
+    for (const { fail } of late) fail(buildLateError());
+    const [first] = this.waiting;
+    if (!first) return;
+    this.is_watched = true;
+    const check = () => {
+      this.is_watched = false;
+      this.refuseLate();
+    };
+    setTimeout(check, first.since - oldest + 1).unref();
+  }
+
   /** The first waiting item of each key. */
   private takeBatch(): Waiting<Item, Result>[] {
     const keys = new Set<unknown>();
@@ -96,6 +122,14 @@ class Batcher<Item, Result> {
     }
   }
 }
+
+const buildLateError = (): HttpProblem =>
+  new HttpProblem(
+    'contended',
+    'More requests come in than this installation can serve at present, and this one has waited ' +
+      'too long. Nothing was changed. Try again.',
+    { headers: { 'Retry-After': '1' } },
+  );
 
 /**
  * Returns a function that finds or creates the batcher for an owner and a kind of work. A batcher

@@ -66,6 +66,8 @@ export interface Database {
    */
   batched: Pool;
   prisma: PrismaClient;
+  /** How long requests that route calls wait for others in all; a switch does not wait longer. */
+  max_call_wait_ms: number;
   /** Runs a statement of `<room>/queries/` outside of transactions, for any companies. */
   sql: Sql;
   close(): Promise<void>;
@@ -118,6 +120,7 @@ export function openDatabase(
     session_url: direct_url ?? url,
     ...pools,
     prisma,
+    max_call_wait_ms: timeoutMs / 5,
     sql: sqlOn((bound) => pools[choosePool(bound)]),
     close: async () => {
       closing.abort();

@@ -35,6 +35,11 @@ export interface RequestContext {
   readonly accessScope?: AccessScope | undefined;
 }
 
+interface BatchedStatements extends Pick<Db, 'sql' | 'query'> {
+  /** A call waits for two batches: it is read, and it is written. */
+  readonly max_call_wait_ms: number;
+}
+
 /**
  * Database access of a handler: one company's part of the database, in a transaction or outside of
  * one. Inside a transaction everything runs on its connection.
@@ -53,7 +58,7 @@ export interface Db extends RequestContext {
    * For statements that do the work of several requests (src/data/batcher.ts). Undefined inside a
    * transaction, which belongs to one request.
    */
-  readonly batched?: Pick<Db, 'sql' | 'query'> | undefined;
+  readonly batched?: BatchedStatements | undefined;
   /** Runs the work in the open transaction, or in a new one, which is retried after a deadlock. */
   transaction<T>(work: (db: Db) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**

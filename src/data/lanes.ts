@@ -36,12 +36,13 @@ export const UNLIMITED: PoolAccess = {
 const inTransaction = new Context<true>();
 
 export function openRequestAccess(
-  database: Pick<Database, Lane>,
+  database: Pick<Database, Lane | 'max_call_wait_ms'>,
 ): (companyId: bigint, purpose: Purpose) => PoolAccess {
   const pools = Object.fromEntries(
     LANES.map((lane) => {
       const { max, connectionTimeoutMillis } = database[lane].options;
-      return [lane, fairPool(max, connectionTimeoutMillis!)];
+      const maxWaitMs = lane === 'routing' ? database.max_call_wait_ms : connectionTimeoutMillis!;
+      return [lane, fairPool(max, maxWaitMs)];
     }),
   ) as Record<Lane, FairPool>;
   return (companyId, purpose) => {

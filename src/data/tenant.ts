@@ -82,7 +82,10 @@ function tenantDb({ database, directory }: TenantSource, companyId: bigint, lane
     prisma: recordWrites(prisma, { beforeCommit: refuse }),
     sql: tenantSql(sqlOn(regular), companyId),
     query: queryOn(() => regular),
-    batched: buildStatements(batched, companyId),
+    batched: {
+      ...buildStatements(batched, companyId),
+      max_call_wait_ms: database.max_call_wait_ms / 2,
+    },
     afterCommit: (work) => work(),
     beforeCommit: refuse,
     transaction: async (work, options) => {

@@ -1,7 +1,7 @@
 import { createBatchers, type BatchWork } from '../../src/data/batcher';
 
 /** Work whose batches end on request. */
-function buildHeldWork(options: Pick<BatchWork<string, string>, 'at_once'> = {}) {
+function buildHeldWork(options: Pick<BatchWork<string, string>, 'at_once' | 'max_wait_ms'> = {}) {
   const batches: { items: readonly string[]; end: () => void }[] = [];
   const work: BatchWork<string, string> = {
     run: (items) =>
@@ -58,4 +58,30 @@ test('of one key, one is in a batch, and what came after it does not wait for th
   void add('b');
   await turn();
   expect(items()).toEqual([['a1'], ['a2', 'b']]);
+});
+
+test('what waits too long is refused with 503, even while a batch hangs, and nothing else is', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+  try {
+    const { add, batches, items } = buildHeldWork({ at_once: 1, max_wait_ms: 1_000 });
+    const first = add('a');
+    await turn();
+    const late = expect(add('b')).rejects.toMatchObject({
+      code: 'contended',
+      status: 503,
+      headers: { 'Retry-After': '1' },
+    });
+    jest.advanceTimersByTime(600);
+    const next = add('c');
+    jest.advanceTimersByTime(500);
+    await late;
+    batches[0]!.end();
+    expect(await first).toBe('A');
+    await turn();
+    expect(items()).toEqual([['a'], ['c']]);
+    batches[1]!.end();
+    expect(await next).toBe('C');
+  } finally {
+    jest.useRealTimers();
+  }
 });

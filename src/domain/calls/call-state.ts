@@ -66,10 +66,13 @@ export async function readCallState(
   if (!identifier) return undefined;
   const request = { value: identifier.value, may_connect };
   const read = (all: readonly StateRequest[]) => readCallStates(db, identifier.key, all);
-  if (!db.batched) return (await read([request]))[0];
-  return batched(db.batched, identifier.key, () => ({ run: read, toKey: ({ value }) => value }))(
-    request,
-  );
+  const { batched: statements } = db;
+  if (!statements) return (await read([request]))[0];
+  return batched(statements, identifier.key, () => ({
+    run: read,
+    toKey: ({ value }) => value,
+    max_wait_ms: statements.max_call_wait_ms,
+  }))(request);
 }
 
 async function readCallStates(

@@ -190,6 +190,7 @@ function startInBatch(db: Db, start: StartCall): Promise<StartResult> {
       carrier_call_id === null ? Symbol() : `${carrier}/${carrier_call_id}`,
     // Two would split calls into smaller batches that want the same rows.
     at_once: 1,
+    max_wait_ms: statements.max_call_wait_ms,
     fallback: {
       runSingle: startSingle,
       isItemError: (error) => SINGLE_CALL_ERRORS.test(String((error as { code?: string }).code)),

@@ -97,9 +97,12 @@ export async function loadRouting(
   const minute = Math.floor(caller.now.getTime() / 60_000);
   const run = (callers: readonly Caller[]) =>
     loadContexts(connection, callers, callers.at(-1)!.now);
-  return batched(db.batched, String(minute), () => ({ run, toKey: (item) => item, at_once: 1 }))(
-    caller,
-  );
+  return batched(db.batched, String(minute), () => ({
+    run,
+    toKey: (item) => item,
+    at_once: 1,
+    max_wait_ms: connection.max_call_wait_ms,
+  }))(caller);
 }
 
 /** Loads the contexts of several calls at once; undefined for one whose offer does not exist. */
