@@ -23,7 +23,6 @@ export interface BatchWork<Item, Result> {
 
 interface Waiting<Item, Result> {
   item: Item;
-  /** By `performance.now()`. */
   since: number;
   done(result: Result): void;
   fail(error: unknown): void;
@@ -48,9 +47,9 @@ class Batcher<Item, Result> {
     private readonly onIdle: () => void,
   ) {}
 
-  add(item: Item): Promise<Result> {
+  add(item: Item, since = performance.now()): Promise<Result> {
     return new Promise((done, fail) => {
-      this.waiting.push({ item, since: performance.now(), done, fail });
+      this.waiting.push({ item, since, done, fail });
       this.scheduleNext();
       this.refuseLate();
     });
@@ -86,16 +85,16 @@ class Batcher<Item, Result> {
     if (max_wait_ms === undefined || this.is_watched) return;
     const oldest = performance.now() - max_wait_ms;
     const late = this.waiting.filter(({ since }) => since < oldest);
-    this.waiting = this.waiting.slice(late.length);
     for (const { fail } of late) fail(buildLateError());
-    const [first] = this.waiting;
-    if (!first) return;
+    this.waiting = this.waiting.filter(({ since }) => since >= oldest);
+    if (this.waiting.length === 0) return;
+    const first = Math.min(...this.waiting.map(({ since }) => since));
     this.is_watched = true;
     const check = () => {
       this.is_watched = false;
       this.refuseLate();
     };
-    setTimeout(check, first.since - oldest + 1).unref();
+    setTimeout(check, first - oldest + 1).unref();
   }
 
   /** The first waiting item of each key. */
@@ -133,19 +132,20 @@ const buildLateError = (): HttpProblem =>
 
 /**
  * Returns a function that finds or creates the batcher for an owner and a kind of work. A batcher
- * lives as long as it has work.
+ * lives as long as it has work. `since`: when the item began to wait, by `performance.now()`, if it
+ * has waited for another batch before.
  */
 export function createBatchers<Item, Result>(): (
   owner: object,
   kind: string,
   work: () => BatchWork<Item, Result>,
-) => (item: Item) => Promise<Result> {
+) => (item: Item, since?: number) => Promise<Result> {
   const byOwner = new WeakMap<object, Map<string, Batcher<Item, Result>>>();
   return (owner, kind, work) => {
     const ownBatchers = byOwner.get(owner) ?? new Map<string, Batcher<Item, Result>>();
     byOwner.set(owner, ownBatchers);
     const batcher = ownBatchers.get(kind) ?? new Batcher(work(), () => ownBatchers.delete(kind));
     ownBatchers.set(kind, batcher);
-    return (item) => batcher.add(item);
+    return (item, since) => batcher.add(item, since);
   };
 }

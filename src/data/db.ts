@@ -36,7 +36,6 @@ export interface RequestContext {
 }
 
 interface BatchedStatements extends Pick<Db, 'sql' | 'query'> {
-  /** A call waits for two batches: it is read, and it is written. */
   readonly max_call_wait_ms: number;
 }
 

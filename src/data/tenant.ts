@@ -84,7 +84,7 @@ function tenantDb({ database, directory }: TenantSource, companyId: bigint, lane
     query: queryOn(() => regular),
     batched: {
       ...buildStatements(batched, companyId),
-      max_call_wait_ms: database.max_call_wait_ms / 2,
+      max_call_wait_ms: database.max_call_wait_ms,
     },
     afterCommit: (work) => work(),
     beforeCommit: refuse,

@@ -65,6 +65,7 @@ async function start(
   incoming: IncomingCall,
   now: Date,
 ): Promise<StartedCall | PreDialCheckRequired> {
+  const waitsSince = performance.now();
   const read = await loadRouting(db, { ...toRoutingRequest(incoming), now });
   if (!read) return startForOfferReference(db, incoming, now);
   const knownCall = read.is_known && (await findCall(db, incoming.carrier, incoming.call_sid!));
@@ -73,7 +74,8 @@ async function start(
   const call = buildNewCall(incoming, context, now);
   const routingFacts = await loadFactsForNewCall(db, { incoming, call, context }, now);
   const { preDial } = incoming;
-  const routing = { ...context, routingFacts, preDial, events: buildStartEvents(call) };
+  const events = buildStartEvents(call);
+  const routing = { ...context, routingFacts, preDial, events, waits_since: waitsSince };
   const routed =
     (await takeOverReservation(db, call, routing)) ??
     (await chooseBuyers(
@@ -109,7 +111,10 @@ const loadKnownCall = async (db: Db, call: CallRow): Promise<StartedCall> => ({
   created: false,
 });
 
-interface RoutingOfNewCall extends Routing, Pick<RoutingContext, 'reservation'> {}
+interface RoutingOfNewCall extends Routing, Pick<RoutingContext, 'reservation'> {
+  /** When the call was received, by `performance.now()`. */
+  waits_since: number;
+}
 
 /**
  * Starts a call with a reservation, caps included, instead of choosing buyers. Undefined when no
@@ -137,7 +142,7 @@ async function takeOverReservation(
 type RoutedCall = { id: number; round: Round } | { known_id: number };
 
 interface ChosenCall extends Pick<StartCall, 'call' | 'usages' | 'hold_id'> {
-  routing: Routing;
+  routing: Routing & Pick<RoutingOfNewCall, 'waits_since'>;
   chosen: ChosenBuyers;
 }
 
@@ -149,7 +154,7 @@ async function startRouted(
   const round = buildRound({ ...call, round: 0 }, routing, chosen);
   const result = await startWithPayments(db, chosen.members, {
     loadCall: () => ({ call, money: buildMoney(call, routing), now: round.now }),
-    start: (payments) => startInBatch(db, { call, round, payments, ...start }),
+    start: (payments) => startInBatch(db, { call, round, payments, ...start }, routing.waits_since),
   });
   if (result.kind === 'known') return { kind: 'done', result: { known_id: result.id } };
   if (result.kind === 'hold_gone') return { kind: 'full', full: [] };
@@ -178,7 +183,7 @@ const buildMoney = (
 const batched = createBatchers<StartCall, StartResult>();
 
 /** Outside transactions, calls that start at the same time share one exchange. */
-function startInBatch(db: Db, start: StartCall): Promise<StartResult> {
+function startInBatch(db: Db, start: StartCall, waitsSince: number): Promise<StartResult> {
   const { batched: statements } = db;
   const startSingle = (item: StartCall) => db.statements((tx) => startSingleCall(tx, item));
   if (!statements) return startSingle(start);
@@ -195,7 +200,7 @@ function startInBatch(db: Db, start: StartCall): Promise<StartResult> {
       runSingle: startSingle,
       isItemError: (error) => SINGLE_CALL_ERRORS.test(String((error as { code?: string }).code)),
     },
-  }))(start);
+  }))(start, waitsSince);
 }
 
 /**
