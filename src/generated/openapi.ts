@@ -555,7 +555,7 @@ export interface paths {
         put?: never;
         /**
          * Create a suppression list
-         * @description `name` is required. With `multipart/form-data` a CSV file of numbers can be sent along in `import_file`. It is imported in the background; `status` and `import_percent` of the list show the progress. A list blocks nothing until it is attached to a buyer, an offer or a schedule.
+         * @description `name` is required. With `multipart/form-data` a CSV file of numbers can be uploaded in `import_file`. It is imported in the background; `status` and `import_percent` of the list show the progress. A list blocks nothing until it is attached to a buyer, an offer or a schedule.
          */
         post: operations["createBuyerSuppression"];
         delete?: never;
@@ -699,7 +699,7 @@ export interface paths {
         put?: never;
         /**
          * Create a suppression file
-         * @description Send `multipart/form-data` with the CSV file in `import_file`. The import begins as soon as the record has a file and a list; until then it waits as `pending`. The files of one list are imported in the order they arrived. Columns are separated by comma, semicolon, tab or bar; UTF-8 or UTF-16; plain or gzip.
+         * @description Upload the CSV file as `import_file` of `multipart/form-data`. The import begins as soon as the record has a file and a list; until then it waits as `pending`. The files of one list are imported in the order they arrived. Columns are separated by comma, semicolon, tab or bar; UTF-8 or UTF-16; plain or gzip.
          */
         post: operations["createBuyerSuppressionFile"];
         delete?: never;

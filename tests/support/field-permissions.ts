@@ -30,7 +30,7 @@ function listMarked(schema: Schema, scope: string | undefined, above: string[]):
       const {
         'x-field-permission': permission,
         'x-lowerable': lowerable = false,
-        'x-power': power,
+        'x-lead-token-permission': power,
       } = contract.resolve(property);
       // Without a scope, a power of the lead token opens the field, for its offer alone.
       const needed = !scope && power ? [] : [permission ?? []].flat();

@@ -126,7 +126,7 @@ function listProtectedFields(
     const {
       'x-field-permission': permission,
       'x-lowerable': lowerable,
-      'x-power': power,
+      'x-lead-token-permission': power,
     } = contract.resolve(property);
     // The handler checks how far a value may be lowered.
     if (permission && !lowerable)

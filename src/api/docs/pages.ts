@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { GROUPS, pageDocument, type ListedOperation, type Tag } from './tags';
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
@@ -11,12 +13,24 @@ const inline = (text: string): string =>
     .replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>')
     .replace(/\[([^[\]]+)\]\((https?:[^)\s]+)\)/g, '<a href="$2">$1</a>');
 
-/** Paragraphs of a description as HTML: the Markdown that the contract's introduction uses. */
+const block = (text: string): string =>
+  text.startsWith('- ')
+    ? `<ul>${text
+        .split(/^- /m)
+        .slice(1)
+        .map((item) => `<li>${inline(item.trim())}</li>`)
+        .join('')}</ul>`
+    : `<p>${inline(text)}</p>`;
+
+/** Paragraphs and lists as HTML: the Markdown that the contract and assets/docs/ use. */
 const paragraphs = (markdown: string): string[] =>
   markdown
     .split(/\n\s*\n/)
-    .filter((text) => text.trim())
-    .map((text) => `<p>${inline(text.trim())}</p>`);
+    .map((text) => text.trim())
+    .filter(Boolean)
+    .map(block);
+
+const EXTENSIONS = readFileSync(join(__dirname, '../../../assets/docs/extensions.md'), 'utf8');
 
 // The pages are complete HTML with the navigation and the first text; scripts add the rest.
 
@@ -129,7 +143,9 @@ ${[first, ...furtherParagraphs].join('\n')}
 ${GROUPS.map(
   ({ name, tags }) => `<h2>${escaped(name)}</h2>
 ${tags.map(tagSummary).join('\n')}`,
-).join('\n')}`,
+).join('\n')}
+<h2 id="extensions">Appendix: extensions of the contract</h2>
+${paragraphs(EXTENSIONS).join('\n')}`,
   );
 
 function tagSummary(tag: Tag): string {

@@ -57,7 +57,7 @@ function isPlainSubmission({ operation, body }: Write): boolean {
   if (operation.power !== 'submit' || !operation.body) return false;
   const { properties } = facets(operation.body);
   return Object.entries((body ?? {}) as Fields).every(
-    ([name, value]) => !value || !properties[name]?.['x-power'],
+    ([name, value]) => !value || !properties[name]?.['x-lead-token-permission'],
   );
 }
 

@@ -62,9 +62,9 @@ function readMarks(type: string): Marks {
     ({ properties }) => properties?.type?.['x-const'] === type,
   );
   const columns = Object.entries(schema?.properties ?? {});
-  const having = (mark: 'x-moving' | 'x-secret') =>
+  const having = (mark: 'x-volatile' | 'x-secret') =>
     new Set(columns.flatMap(([name, column]) => (column[mark] ? name : [])));
-  return { volatile: having('x-moving'), secret: having('x-secret') };
+  return { volatile: having('x-volatile'), secret: having('x-secret') };
 }
 
 /** The columns that the database compares for the change log (src/data/projection/write.ts). */

@@ -6,7 +6,7 @@ import {
 import { type AccessScope } from '../../data/db';
 import { type Projection } from '../../data/projection/projection';
 import { identify } from '../../data/records';
-import { sidesOfFilters } from '../access/sides';
+import { listMoneyOfFilters } from '../access/money-visibility';
 import { cachedCount } from '../../data/projection/list-statements';
 import type { Reference } from '../../data/records';
 
@@ -95,7 +95,7 @@ export function buildConditions(
     if (!scope) return;
     const condition = buildFilterCondition(filter, plural);
     if (condition) conditions.push(condition);
-    const side = sidesOfFilters(projection.schema).get(filter);
+    const side = listMoneyOfFilters(projection.schema).get(filter);
     if (side) conditions.push(buildMoneyCondition(side));
   };
   if (query.fulltext) addScopeConditions('fulltext');

@@ -69,7 +69,7 @@ export function listWrittenVolatileColumns(root: string): string[] {
 
 const listVolatileColumns = ({ columns, writable }: StoredRecord): string[] =>
   Object.entries(columns).flatMap(([name, column]) =>
-    column['x-moving'] && writable.has(name) ? name : [],
+    column['x-volatile'] && writable.has(name) ? name : [],
   );
 
 function widest({ parameters }: Operation): string | undefined {
@@ -99,7 +99,7 @@ export function removeStored(
       (Object.hasOwn(storedFields, name) && isSame(sentValue, storedFields[name], column))
     )
       return !column;
-    if (!writable.has(name) && !column['x-moving'])
+    if (!writable.has(name) && !column['x-volatile'])
       faults.add(
         name,
         'cannot be written, and is not what is stored: leave it out, or read the record again',

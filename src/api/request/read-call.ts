@@ -8,7 +8,11 @@ import {
 import { withContext, type TenantDatabases } from '../../data/tenant';
 import { type Db } from '../../data/db';
 import { requireVisibleReferences, resolveFilters } from '../access/access-scope';
-import { requireVisibleSides, requireWritableSides, withoutHidden } from '../access/sides';
+import {
+  requireVisibleMoney,
+  requireWritableMoney,
+  withoutHidden,
+} from '../access/money-visibility';
 import { buildAccessScope, type Caller } from '../auth/caller';
 import type { Authenticated, LeadOwner } from '../auth/scheme';
 import { problemFor } from '../reply/error-handler';
@@ -166,8 +170,8 @@ async function requireRights(
   if (db.accessScope) await requireVisible(db, caller, { target, ignored });
   await requireFieldPermissions(db, caller, target);
   if (!db.accessScope) return;
-  await requireVisibleSides(db, target.operation, query);
-  await requireWritableSides(db, target.operation, target);
+  await requireVisibleMoney(db, target.operation, query);
+  await requireWritableMoney(db, target.operation, target);
   const destinationCheck = { body: target.body, loadTest: destinations };
   await requireOwnDestinations(db, target.operation, destinationCheck);
 }

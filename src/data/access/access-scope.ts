@@ -11,7 +11,7 @@ import {
   TEAMS,
   WHOLE_CONDITIONS,
 } from './access-conditions';
-import { MONEY_CONDITIONS, VISIBLE_MONEY } from './access-sides';
+import { MONEY_CONDITIONS, VISIBLE_MONEY } from './money-conditions';
 import { identify, type Reference, type Table } from '../references';
 import { template } from '../statement';
 import type { Db } from '../db';

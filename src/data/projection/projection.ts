@@ -83,7 +83,7 @@ export function listFields(projection: Projection): Field[] {
     grid: schema['x-grid'] === true,
     external: schema['x-external'] === true,
     sensitive: schema['x-sensitive'] !== undefined,
-    moneyVisibility: schema['x-side'],
+    moneyVisibility: schema['x-money'],
   }));
   fieldsBySchema.set(projection.schema, fields);
   return fields;
@@ -99,7 +99,7 @@ export function auditedColumns(projection: Projection): string[] {
   let still = stillBySchema.get(projection.schema);
   if (!still) {
     still = listFields(projection).flatMap(({ name, schema, grid }) =>
-      grid || schema['x-moving'] ? [] : name,
+      grid || schema['x-volatile'] ? [] : name,
     );
     stillBySchema.set(projection.schema, still);
   }

@@ -6,11 +6,11 @@ import { requirePower } from '../../api/auth/lead-tokens';
 import { type LeadOwner } from '../../api/auth/scheme';
 
 // Lead tokens are in landing pages and therefore public. A token alone permits little; the contract
-// marks fields and operations with x-power, and columns with x-sensitive.
+// marks fields and operations with x-lead-token-permission, and columns with x-sensitive.
 
 const PROTECTED_FIELDS = Object.entries(
   facets(contract.document.components.schemas.LeadFields!).properties,
-).flatMap(([name, { 'x-power': power }]) => (power ? [{ name, power }] : []));
+).flatMap(([name, { 'x-lead-token-permission': power }]) => (power ? [{ name, power }] : []));
 
 /** Throws 403 for a field that neither the token nor the accompanying credentials permit. */
 export function requireTokenFieldPermissions(

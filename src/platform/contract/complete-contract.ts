@@ -3,6 +3,7 @@ import {
   readRefName,
   type Content,
   type ContractDocument,
+  type Parameter,
   type RawOperation,
   type Schema,
 } from './contract-document';
@@ -31,7 +32,10 @@ class ExampleWriter {
   }
 
   addToOperation(operation: RawOperation, isChange: boolean): void {
-    this.addToBody(operation.requestBody?.content ?? {}, isChange);
+    const { requestBody, parameters = [] } = operation;
+    this.addToBody(requestBody?.content ?? {}, isChange);
+    for (const parameter of parameters)
+      if (parameter.explode) this.addToFields(parameter, { isChange, inBody: !!requestBody });
     for (const [status, { content }] of Object.entries(operation.responses))
       if (status.startsWith('2')) this.addToAnswer((content ?? {}) as Content, Number(status));
     for (const [event, urls] of Object.entries(operation.callbacks ?? {}))
@@ -46,6 +50,16 @@ class ExampleWriter {
       media.examples = { usual: this.write(name, usual) };
       if (second !== undefined) media.examples.other = this.write(`${name}Other`, second);
     }
+  }
+
+  /** Where there is a body too, the query string has no fields unless a reader wants them. */
+  private addToFields(
+    parameter: Parameter,
+    { isChange, inBody }: { isChange: boolean; inBody: boolean },
+  ): void {
+    const name = readRefName(parameter.schema.$ref!);
+    const usual = this.write(name, this.composeBody(name, isChange));
+    parameter.examples = inBody ? { none: this.write('NoFields', {}), usual } : { usual };
   }
 
   /** A change sends another text than the record has. */

@@ -1,6 +1,7 @@
 import type { components, operations } from '../../generated/openapi';
 
-// openapi.yaml as far as this project reads it.
+// openapi.yaml as far as this project reads it. Its extensions (x-…) are explained in
+// assets/docs/extensions.md.
 
 export type OperationId = keyof operations;
 export type Schemas = components['schemas'];
@@ -36,54 +37,30 @@ export interface Schema {
   maxItems?: number;
   maxProperties?: number;
   unevaluatedProperties?: boolean;
-  /**
-   * A format that JSON Schema does not know, checked by the server (src/api/request/validate.ts).
-   */
   'x-format'?: string;
-  /** Set by a create that omits the field. Not `default`: SDKs would send that. */
   'x-default'?: unknown;
-  /** Further JSON types that requests may use; they are turned into the declared one. */
   'x-accepts'?: string[];
   'x-other-names'?: string[];
-  /** Fields that are accepted too, though an SDK has another way to send them. */
   'x-also-fields'?: Record<string, Schema>;
-  /** The list that a text holds, its entries separated by commas; an array is accepted too. */
   'x-list'?: Schema;
-  /** Schema of the values of an object with arbitrary keys, stricter than SDKs can express. */
   'x-values'?: Schema;
-  /** Accepted and stored without effect so far; the description says why. */
   'x-without-effect'?: boolean;
-  /** Merged into what refers to it; in a part, the property `x-own` is the place of all others. */
   'x-part'?: boolean;
-  /** The only value it can have. Not `const`: many SDKs cannot read that. */
   'x-const'?: unknown;
-  /** Its content stays in it, even under names of fields of the request. */
   'x-opaque'?: boolean;
   'x-collection'?: string;
   'x-grid'?: boolean;
   'x-external'?: boolean;
-  /** The column changes without a write to the record. */
-  'x-moving'?: boolean;
+  'x-volatile'?: boolean;
   'x-secret'?: boolean;
-  /** A lead token alone reads such a column only where its own request has sent it. */
   'x-sensitive'?: 'personal' | 'money';
-  /** Limited callers read and use such a column only where they see that part of the margin. */
-  'x-side'?: MoneyVisibility;
-  /** A lead token needs this permission to send the field, unless credentials are sent too. */
-  'x-power'?: LeadTokenPower;
+  'x-money'?: MoneyVisibility;
+  'x-lead-token-permission'?: LeadTokenPower;
   'x-reference'?: string;
-  /** For a reference whose table another field of the request decides: the table by its value. */
   'x-reference-by'?: { field: string; tables: Record<string, string> };
-  /**
-   * A caller who sends the field needs this permission too: `money` and `routing` of the resource
-   * of the operation; `company` is `company_wide:update`, and only limited callers need it.
-   */
   'x-field-permission'?: FieldPermission | FieldPermission[];
-  /** Only superusers may send the field. */
   'x-superuser'?: boolean;
-  /** Callers without the field permission may only lower the value that others have set. */
   'x-lowerable'?: boolean;
-  /** On the schema of error codes: their status, cause and cure. */
   'x-codes'?: Record<string, { status: number; cause: string; cure: string }>;
 }
 
@@ -92,17 +69,17 @@ export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   schema: Schema;
-  /** Used by the server when the parameter is omitted. */
+  description?: string;
+  style?: 'form';
+  /** An object whose properties are parameters of their own. */
+  explode?: boolean;
+  examples?: Content[string]['examples'];
   'x-default'?: unknown;
-  /** The names of the parameters that it stands for. */
   'x-set'?: string[];
   'x-other-names'?: string[];
-  /** The success answer by parameter value, for the values that change it. */
   'x-answers'?: Record<string, OtherAnswer>;
-  /** Equals `x-side` of the column that the parameter filters by. */
-  'x-side'?: MoneyVisibility;
-  /** `x-side` by parameter value. */
-  'x-side-by'?: Record<string, MoneyVisibility>;
+  'x-money'?: MoneyVisibility;
+  'x-money-by'?: Record<string, MoneyVisibility>;
 }
 
 /** A success answer that SDKs are not shown: they can only read one. */
@@ -133,30 +110,19 @@ export interface RawOperation {
   security?: Record<string, unknown>[];
   callbacks?: Record<string, Record<string, { post: { requestBody: { content: Content } } }>>;
   'x-scope'?: string;
-  'x-power'?: LeadTokenPower;
+  'x-lead-token-permission'?: LeadTokenPower;
   'x-effect'?: boolean;
   'x-unlogged'?: boolean;
   'x-unlimited'?: boolean;
-  /** Changes data of the whole company, for which limited callers need a permission. */
   'x-company-wide'?: boolean;
-  /**
-   * Names of the parameter and fields with records that others may use too. A limited caller needs
-   * `company_wide:update` where the record is not the caller's alone.
-   */
   'x-shared'?: string[];
-  /** The record it writes acts later, within the access scope of the user who wrote it. */
   'x-acts-later'?: boolean;
   'x-own-transactions'?: boolean;
-  /** Decides where a call goes: database connections are reserved for it. */
   'x-routes'?: boolean;
-  /** Only these fields can refuse a request: other wrong fields become warnings. */
   'x-lenient'?: string[];
   'x-own-number'?: string;
-  /** The record that its path names need not exist: it is never answered by 404. */
   'x-always-found'?: boolean;
-  /** How it is authenticated, where no security scheme can express it. */
   'x-credentials'?: CredentialKind;
-  /** The fields that the query string may have, instead of the body or along with it. */
   'x-fields'?: Schema;
 }
 
@@ -180,7 +146,6 @@ type Examples = Record<string, { value: unknown }>;
 
 export type PathItem = Partial<Record<Method, RawOperation>> & {
   parameters?: Parameter[];
-  /** Further names of the path, which stand for it in all paths below it too. */
   'x-other-paths'?: string[];
 };
 

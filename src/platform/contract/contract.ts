@@ -132,7 +132,7 @@ function describe({ method, path, operation, shared, resolve }: OperationSource)
       SCHEMES[Object.keys(operation.security?.[0] ?? {})[0] ?? ''] ??
       'account',
     scope: operation['x-scope'],
-    power: operation['x-power'],
+    power: operation['x-lead-token-permission'],
     effect: operation['x-effect'] === true,
     unlimited: operation['x-unlimited'] === true,
     company_wide: operation['x-company-wide'] === true,

@@ -61,7 +61,7 @@ describe('powers', () => {
   test('all there are open some operation or field', () => {
     const opened = [
       ...operations.map(({ power }) => power),
-      ...Object.values(properties).map((field) => field['x-power']),
+      ...Object.values(properties).map((field) => field['x-lead-token-permission']),
     ];
     expect(new Set(opened.filter(Boolean))).toEqual(new Set(POWERS));
   });
@@ -86,9 +86,11 @@ describe('powers', () => {
   });
 
   test('so is a field of a submission, which then does nothing', async () => {
-    const fields = Object.entries(properties).filter(([, field]) => field['x-power']);
+    const fields = Object.entries(properties).filter(
+      ([, field]) => field['x-lead-token-permission'],
+    );
     expect(fields.length).toBeGreaterThan(10);
-    for (const [name, { 'x-power': power }] of fields) {
+    for (const [name, { 'x-lead-token-permission': power }] of fields) {
       await narrow('company', without(power!));
       const value = VALUES[name] ?? true;
       const res = await submit(world, shop.schedule.lead_token, { [name]: value });

@@ -18,7 +18,7 @@ const columns = Object.entries(schemas).flatMap(([schema, { properties = {} }]) 
   Object.entries(properties).map(([name, property]) => ({
     schema,
     name,
-    side: property['x-side'],
+    side: property['x-money'],
   })),
 );
 const listHidden = (side: MoneyVisibility) =>
@@ -206,8 +206,8 @@ const uses = lists.flatMap((operation) =>
   operation.parameters.flatMap((parameter) => {
     const { schema, name } = parameter;
     const plain = contract.resolve(schema);
-    const sides: [string, MoneyVisibility][] = Object.entries(parameter['x-side-by'] ?? {});
-    if (parameter['x-side']) sides.push([VALUES[String(plain.type)] ?? '1', parameter['x-side']]);
+    const sides: [string, MoneyVisibility][] = Object.entries(parameter['x-money-by'] ?? {});
+    if (parameter['x-money']) sides.push([VALUES[String(plain.type)] ?? '1', parameter['x-money']]);
     if (name === 'order')
       for (const value of (plain.enum ?? []) as string[]) {
         const column = value.replace(/^call_limits\./, '');
@@ -215,7 +215,7 @@ const uses = lists.flatMap((operation) =>
           (schemaName) => !/Page|Metadata/.test(schemaName),
         );
         const side = rows
-          .map((schemaName) => schemas[schemaName]?.properties?.[column]?.['x-side'])
+          .map((schemaName) => schemas[schemaName]?.properties?.[column]?.['x-money'])
           .find((candidate) => candidate !== undefined);
         if (side) sides.push([value, side]);
       }

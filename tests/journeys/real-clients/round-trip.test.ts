@@ -197,7 +197,7 @@ describe.each(records)('%s', (_, operation, record) => {
   test('refuses each column that cannot be written when it is not what is stored', async () => {
     const shown = await get(operation, record);
     const fixed = Object.entries(record.columns).filter(
-      ([name, column]) => name in shown && !record.writable.has(name) && !column['x-moving'],
+      ([name, column]) => name in shown && !record.writable.has(name) && !column['x-volatile'],
     );
     expect(fixed.length).toBeGreaterThan(3);
     const before = [shown, await countTraces()];
@@ -211,7 +211,7 @@ describe.each(records)('%s', (_, operation, record) => {
   test('ignores columns that move by themselves', async () => {
     const shown = await get(operation, record);
     const moving = Object.entries(record.columns).filter(
-      ([name, column]) => name in shown && !record.writable.has(name) && column['x-moving'],
+      ([name, column]) => name in shown && !record.writable.has(name) && column['x-volatile'],
     );
     for (const [name, column] of moving) {
       const res = await put(operation, { [name]: buildOtherValue(shown[name], column) });

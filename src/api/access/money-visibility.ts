@@ -10,38 +10,40 @@ import { type Db, type VisibleMoney } from '../../data/db';
 import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';
 import { recordsInPath, tableOfPath } from './access-scope';
 
-// Columns with x-side are hidden from limited callers who do not see that side of the record: the
+// Columns with x-money are hidden from limited callers who do not see that visibility of the record: the
 // payments of buyers, or those to traffic sources. Costs of the company itself are hidden from all
 // of them. Such callers cannot filter or sort records by them either: that would reveal the values.
 
 type Values = Record<string, unknown>;
 
-/** Throws 422 with every parameter by which a limited caller would learn of a hidden side. */
-export async function requireVisibleSides(
+/** Throws 422 with every parameter by which a limited caller would learn of a hidden visibility. */
+export async function requireVisibleMoney(
   db: Db,
   operation: Operation,
   query: Values,
 ): Promise<void> {
   if (!db.accessScope || operation.method !== 'get') return;
   const used = operation.parameters.flatMap((parameter) => {
-    const sides = listSides(parameter, operation, query[parameter.name]);
-    return sides.map((side) => ({ name: parameter.name, side }));
+    const visibilities = listVisibilities(parameter, operation, query[parameter.name]);
+    return visibilities.map((visibility) => ({ name: parameter.name, visibility }));
   });
   if (used.length === 0) return;
   const visible = await loadVisibleMoney(db);
   const faults: FieldFaults = {};
-  for (const { name, side } of used)
-    if (!canSeeColumn(visible, side))
-      faults[name] = [fault('beyond_your_rights', `is about ${describeHidden(visible, side)}`)];
+  for (const { name, visibility } of used)
+    if (!canSeeColumn(visible, visibility))
+      faults[name] = [
+        fault('beyond_your_rights', `is about ${describeHidden(visible, visibility)}`),
+      ];
   const problem = HttpProblem.fields(faults);
   if (problem) throw problem;
 }
 
 /**
- * Throws 422 for fields of a body about a side of the record of the path that a limited caller does
+ * Throws 422 for fields of a body about a visibility of the record of the path that a limited caller does
  * not see: the difference between refused and accepted values would reveal the stored ones.
  */
-export async function requireWritableSides(
+export async function requireWritableMoney(
   db: Db,
   { path, body: schema }: Operation,
   { params, body }: { params: Values; body: unknown },
@@ -49,14 +51,16 @@ export async function requireWritableSides(
   const [record] = db.accessScope && schema ? recordsInPath(path, params) : [];
   if (!record || typeof body !== 'object' || body === null) return;
   const { properties } = facets(schema!);
-  const visibleBySide = new Map<MoneyVisibility, boolean>();
+  const isVisibleBy = new Map<MoneyVisibility, boolean>();
   const faults: FieldFaults = {};
   for (const [name, value] of Object.entries(body)) {
-    const side = properties[name]?.['x-side'];
-    if (!side || side === 'both' || side === 'company' || value === null) continue;
-    if (!visibleBySide.has(side)) visibleBySide.set(side, await canSeeMoney(db, record, side));
-    if (!visibleBySide.get(side))
-      faults[name] = [fault('beyond_your_rights', `is about ${WORDS[side]}`)];
+    const visibility = properties[name]?.['x-money'];
+    if (!visibility || visibility === 'both' || visibility === 'company' || value === null)
+      continue;
+    if (!isVisibleBy.has(visibility))
+      isVisibleBy.set(visibility, await canSeeMoney(db, record, visibility));
+    if (!isVisibleBy.get(visibility))
+      faults[name] = [fault('beyond_your_rights', `is about ${WORDS[visibility]}`)];
   }
   const problem = HttpProblem.fields(faults);
   if (problem) throw problem;
@@ -68,17 +72,21 @@ const WORDS = {
   purchase: `what traffic sources are paid${HIDDEN}`,
 };
 
-const describeHidden = (visible: VisibleMoney, side: MoneyVisibility): string =>
-  WORDS[side === 'sale' || !visible.sale ? 'sale' : 'purchase'];
+const describeHidden = (visible: VisibleMoney, visibility: MoneyVisibility): string =>
+  WORDS[visibility === 'sale' || !visible.sale ? 'sale' : 'purchase'];
 
-/** The sides that a parameter is about; for a list, those of each of its values. */
-function listSides(parameter: Parameter, operation: Operation, value: unknown): MoneyVisibility[] {
+/** The visibilities that a parameter is about; for a list, those of each of its values. */
+function listVisibilities(
+  parameter: Parameter,
+  operation: Operation,
+  value: unknown,
+): MoneyVisibility[] {
   if (value === undefined) return [];
-  const sides = [value].flat().map((item) => {
-    if (parameter.name === 'order') return sideOfColumn(operation, String(item));
-    return parameter['x-side'] ?? parameter['x-side-by']?.[String(item)];
+  const visibilities = [value].flat().map((item) => {
+    if (parameter.name === 'order') return findColumnVisibility(operation, String(item));
+    return parameter['x-money'] ?? parameter['x-money-by']?.[String(item)];
   });
-  return [...new Set(sides.filter((side) => side !== undefined))];
+  return [...new Set(visibilities.filter((visibility) => visibility !== undefined))];
 }
 
 /**
@@ -93,15 +101,15 @@ export async function withoutHidden<Body>(
   if (!db.accessScope || typeof body !== 'object' || body === null) return body;
   const columns = findRecordSchema(responses[String(status)])?.properties ?? {};
   const blank = Object.entries(body).flatMap(([name, value]) => {
-    const side = columns[name]?.['x-side'];
-    return value === null && side ? [{ name, side }] : [];
+    const visibility = columns[name]?.['x-money'];
+    return value === null && visibility ? [{ name, visibility }] : [];
   });
   if (blank.length === 0) return body;
   const visible = await loadVisibleMoney(db);
   const table = tableOfPath(path);
   const hidden = new Set(
-    blank.flatMap(({ name, side }) =>
-      isAlwaysHidden(table, side) || !canSeeColumn(visible, side) ? name : [],
+    blank.flatMap(({ name, visibility }) =>
+      isAlwaysHidden(table, visibility) || !canSeeColumn(visible, visibility) ? name : [],
     ),
   );
   return Object.fromEntries(Object.entries(body).filter(([name]) => !hidden.has(name))) as Body;
@@ -117,15 +125,15 @@ function findRecordSchema(
   return parts
     .map((part) => contract.resolve(part))
     .find(({ properties = {} }) =>
-      Object.values(properties).some((property) => property['x-side']),
+      Object.values(properties).some((property) => property['x-money']),
     );
 }
 
 /** The order by a counter of caps is named after their table. */
 const toColumn = (order: string) => order.replace(/^call_limits\./, '');
 
-const sideOfColumn = (operation: Operation, order: string): MoneyVisibility | undefined =>
-  findRowSchema(operation)?.schema.properties?.[toColumn(order)]?.['x-side'];
+const findColumnVisibility = (operation: Operation, order: string): MoneyVisibility | undefined =>
+  findRowSchema(operation)?.schema.properties?.[toColumn(order)]?.['x-money'];
 
 function findRowSchema({ responses }: Operation): { name: string; schema: Schema } | undefined {
   const content = responses['200']?.content as Record<string, { schema?: Schema }> | undefined;
@@ -137,19 +145,19 @@ function findRowSchema({ responses }: Operation): { name: string; schema: Schema
   return name === undefined ? undefined : { name, schema: contract.resolve(rows!.items!) };
 }
 
-let sidesOfLists: Map<string, Map<string, MoneyVisibility>> | undefined;
+let visibilityByList: Map<string, Map<string, MoneyVisibility>> | undefined;
 
-export function sidesOfFilters(schema: string): ReadonlyMap<string, MoneyVisibility> {
-  sidesOfLists ??= new Map(
+export function listMoneyOfFilters(schema: string): ReadonlyMap<string, MoneyVisibility> {
+  visibilityByList ??= new Map(
     contract.operations.flatMap((operation) => {
       const name = findRowSchema(operation)?.name;
-      const sides = operation.parameters.flatMap((parameter): [string, MoneyVisibility][] =>
-        parameter['x-side'] ? [[parameter.name, parameter['x-side']]] : [],
+      const visibilities = operation.parameters.flatMap((parameter): [string, MoneyVisibility][] =>
+        parameter['x-money'] ? [[parameter.name, parameter['x-money']]] : [],
       );
-      return name && sides.length > 0 ? [[name, new Map(sides)] as const] : [];
+      return name && visibilities.length > 0 ? [[name, new Map(visibilities)] as const] : [];
     }),
   );
-  return sidesOfLists.get(schema) ?? NO_SIDES;
+  return visibilityByList.get(schema) ?? NOTHING;
 }
 
-const NO_SIDES: ReadonlyMap<string, MoneyVisibility> = new Map();
+const NOTHING: ReadonlyMap<string, MoneyVisibility> = new Map();

@@ -10,7 +10,7 @@ import {
 import type { Table } from '../references';
 
 // The money that limited callers see of a visible record: the revenue that buyers pay, the payout
-// that traffic sources receive, or both. The contract marks each column that shows money (x-side).
+// that traffic sources receive, or both. The contract marks each column that shows money (x-money).
 
 interface MoneyConditions {
   /** Revenue, which buyers pay. */
