@@ -13,16 +13,36 @@ const plain = (text) =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 
-/** "caps" finds cap and capped, "opt out" finds opted_out; the last word may be incomplete. */
-function buildPattern(query) {
-  const words = plain(query).split(' ').filter(Boolean);
+const IGNORED = new Set([
+  'a',
+  'an',
+  'and',
+  'by',
+  'for',
+  'in',
+  'my',
+  'of',
+  'on',
+  'the',
+  'to',
+  'with',
+]);
+
+/**
+ * A pattern for each word: "caps" finds cap and capped, "opt out" finds opted_out; the last word
+ * may be incomplete.
+ */
+function buildPatterns(query) {
+  const words = plain(query)
+    .split(' ')
+    .filter((word, at, all) => word && !(all.length > 1 && IGNORED.has(word)));
   const last = words.length - 1;
-  const parts = words.map((word, at) => {
+  return words.map((word, at) => {
     const stem = word.length > 3 ? word.replace(/s$/, '') : word;
     const forms = `${stem}(?:s|es|p?ed|p?ing)?(?![\\p{L}\\p{N}])`;
-    return at === last ? `(?:${forms}|${word})` : `(?:${forms})`;
+    const parts = at === last ? `(?:${forms}|${word})` : `(?:${forms})`;
+    return new RegExp(`(?<![\\p{L}\\p{N}])${parts}`, 'u');
   });
-  return parts.length > 0 ? new RegExp(`(?<![\\p{L}\\p{N}])${parts.join(' ')}`, 'u') : undefined;
 }
 
 const texts = new WeakMap();
@@ -35,7 +55,7 @@ function listTexts(index) {
     names: index.fields.map(([name]) => plain(name)),
     descriptions: index.fields.map(([, description]) => plain(description)),
     operations: index.operations.map(({ id, path, summary, title, description }) => ({
-      title: plain([summary, path, title, id.replace(/([A-Z])/g, ' $1')].join(' . ')),
+      title: plain([summary, path, title, id, id.replace(/([A-Z])/g, ' $1')].join(' . ')),
       description: plain(description),
     })),
   };
@@ -44,22 +64,40 @@ function listTexts(index) {
 }
 
 /**
- * The operations in which a query is found, the best first: in the title, in the name of a field,
- * in the description, in the description of a field. `field` is the position of that field.
+ * The operations in which all words of a query are found, the best first: in the title, in the name
+ * of a field, in the description, in the description of a field, anywhere. `field` is the position
+ * of the field with the words.
  */
 export function search(index, query) {
-  const pattern = buildPattern(query);
-  if (!pattern) return [];
+  const patterns = buildPatterns(query);
+  if (patterns.length === 0) return [];
   const { names, descriptions, operations } = listTexts(index);
-  const named = new Set(names.flatMap((text, at) => (pattern.test(text) ? [at] : [])));
-  const described = new Set(descriptions.flatMap((text, at) => (pattern.test(text) ? [at] : [])));
-  const matches = index.operations.flatMap((operation, at) => {
+  const matches = (text) => patterns.every((pattern) => pattern.test(text));
+  const findAll = (all) => new Set(all.flatMap((text, at) => (matches(text) ? [at] : [])));
+  const [named, described] = [findAll(names), findAll(descriptions)];
+  // For each word, the fields that have it.
+  const fieldsByWord = patterns.map(
+    (pattern) =>
+      new Set(
+        names.flatMap((name, at) => (pattern.test(`${name} ${descriptions[at]}`) ? [at] : [])),
+      ),
+  );
+  const isAnywhere = ({ fields }, { title, description }) =>
+    patterns.every(
+      (pattern, word) =>
+        pattern.test(title) ||
+        pattern.test(description) ||
+        fields.some((field) => fieldsByWord[word].has(field)),
+    );
+  const results = index.operations.flatMap((operation, at) => {
+    const { title, description } = operations[at];
     const name = operation.fields.find((field) => named.has(field));
-    const description = operation.fields.find((field) => described.has(field));
-    if (pattern.test(operations[at].title)) return [{ operation, rank: 0, field: name }];
+    const text = operation.fields.find((field) => described.has(field));
+    if (matches(title)) return [{ operation, rank: 0, field: name }];
     if (name !== undefined) return [{ operation, rank: 1, field: name }];
-    if (pattern.test(operations[at].description)) return [{ operation, rank: 2 }];
-    return description === undefined ? [] : [{ operation, rank: 3, field: description }];
+    if (matches(description)) return [{ operation, rank: 2 }];
+    if (text !== undefined) return [{ operation, rank: 3, field: text }];
+    return isAnywhere(operation, operations[at]) ? [{ operation, rank: 4 }] : [];
   });
-  return matches.sort((a, b) => a.rank - b.rank);
+  return results.sort((a, b) => a.rank - b.rank);
 }

@@ -131,7 +131,29 @@ const usualFirst = (Original, system) => (props) => {
   return createElement(Original, { ...props, authSelectors });
 };
 
+/**
+ * The fields of a form are empty, and lists in them: Swagger UI would send "string" for each. For
+ * fields of a form it names no media type.
+ */
+function emptyForms(system) {
+  const { getSampleSchema } = system.fn;
+  this.fn.getSampleSchema = (schema, mediaType, ...more) => {
+    if (mediaType !== false) return getSampleSchema(schema, mediaType, ...more);
+    const { type } = schema?.toJS?.() ?? schema ?? {};
+    return [type].flat().includes('array') ? [] : '';
+  };
+}
+
+/** Another media type begins with its own example: the fields of a form are no JSON. */
+const newBody = (setType, system) => (change) => {
+  setType(change);
+  const { pathMethod } = change;
+  system.oas3Actions.setRequestBodyValue({ value: undefined, pathMethod });
+};
+
 const plugin = () => ({
+  afterLoad: emptyForms,
+  statePlugins: { oas3: { wrapActions: { setRequestContentType: newBody } } },
   fn: { opsFilter: filtered },
   wrapComponents: {
     InfoContainer: () => () => null,

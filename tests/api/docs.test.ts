@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import request from 'supertest';
 import { completeDocument, contract } from '../../src/platform/contract/contract';
 import { readPublished } from '../../src/platform/contract/published-contract';
@@ -34,6 +36,25 @@ test('the complete contract is served; only code samples are added to the JSON',
   for (const item of Object.values(served.paths))
     for (const operation of Object.values(item as object)) delete operation['x-codeSamples'];
   expect(served).toEqual(JSON.parse(JSON.stringify(completeDocument())));
+});
+
+test('with full=1 the contract declares all that is accepted, for tools that check requests', async () => {
+  const { paths } = (await get('/api/openapi.json?full=1')).body;
+  for (const { path, method, media_types, merged, body } of contract.operations) {
+    const { parameters = [], requestBody } = paths[path.slice('/api/v1'.length)][method];
+    const declared = Object.keys(requestBody?.content ?? {});
+    expect([path, declared.sort()]).toEqual([path, [...media_types].sort()]);
+    const fields = parameters.find(({ explode }: { explode?: boolean }) => explode);
+    expect([path, fields !== undefined]).toEqual([path, merged || (method === 'put' && !!body)]);
+  }
+});
+
+test('every extension of the contract is explained once', () => {
+  const text = readFileSync(join(__dirname, '../../assets/docs/extensions.md'), 'utf8');
+  const explained = [...text.matchAll(/^- `(x-[\w-]+)`/gm)].map(([, name]) => name);
+  const used = contract.text.matchAll(/^[ -]*['"{ ]*(x-[a-zA-Z-]+):|[{,] (x-[a-zA-Z-]+):/gm);
+  const names = new Set([...used].map(([, first, second]) => first ?? second));
+  expect(explained.toSorted()).toEqual([...names].toSorted());
 });
 
 test.each([

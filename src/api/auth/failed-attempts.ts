@@ -5,11 +5,18 @@ import { toNetwork } from './address';
 
 /** Attempts with bad credentials that one address has in `duration` seconds. */
 const LIMIT = { points: 10, duration: 60 };
-const CHALLENGE = {
+const BASIC = 'Basic realm="Trunkline", charset="UTF-8"';
+const TOKEN = 'Token realm="Trunkline"';
+
+/**
+ * To a script's request for `Basic`, a browser would show its own dialog, and the script would wait:
+ * Swagger UI could not show the answer.
+ */
+const buildChallenge = (req: Request) => ({
   headers: {
-    'WWW-Authenticate': 'Basic realm="Trunkline", charset="UTF-8", Token realm="Trunkline"',
+    'WWW-Authenticate': req.get('Sec-Fetch-Dest') === 'empty' ? TOKEN : `${BASIC}, ${TOKEN}`,
   },
-};
+});
 
 export interface FailedAttempts {
   /**
@@ -28,12 +35,12 @@ export function failedAttempts(): FailedAttempts {
   const limiter = new RateLimiterMemory(LIMIT);
   return {
     problemFor: async (req, attempted) => {
-      if (!attempted) return missing();
+      if (!attempted) return missing(req);
       const rejection = await limiter.consume(toNetwork(req.ip ?? '')).then(
         () => undefined,
         (reason: { msBeforeNext: number }) => reason,
       );
-      return rejection ? tooMany(rejection.msBeforeNext) : invalid();
+      return rejection ? tooMany(rejection.msBeforeNext) : invalid(req);
     },
     findRefusal: async (req) => {
       const spent = await limiter.get(toNetwork(req.ip ?? ''));
@@ -42,15 +49,15 @@ export function failedAttempts(): FailedAttempts {
   };
 }
 
-const missing = (): HttpProblem =>
+const missing = (req: Request): HttpProblem =>
   new HttpProblem(
     'missing_credentials',
     'Credentials are required: Authorization: Basic, Authorization: Token, or auth_token.',
-    CHALLENGE,
+    buildChallenge(req),
   );
 
-const invalid = (): HttpProblem =>
-  new HttpProblem('wrong_credentials', 'These credentials are not valid.', CHALLENGE);
+const invalid = (req: Request): HttpProblem =>
+  new HttpProblem('wrong_credentials', 'These credentials are not valid.', buildChallenge(req));
 
 const tooMany = (waitMs: number): HttpProblem =>
   new HttpProblem(

@@ -1,10 +1,15 @@
-import { BASE_PATH, completeDocument } from '../../platform/contract/contract';
+import { acceptedDocument } from '../../platform/contract/accepted-contract';
+import {
+  BASE_PATH,
+  completeDocument,
+  type ContractDocument,
+} from '../../platform/contract/contract';
 import { SAMPLES } from '../../generated/samples';
 import { componentsUsedBy } from '../request/excerpt';
 import { GROUPS, listEvents, ORDERED_TAGS, type PageOperation, type Paths } from './tags';
 
-// The contract as documents: as it is, with code samples; for Swagger UI; and one tag of it for the
-// reference. In the documents for people, needed permissions and credentials are described as text.
+// The contract as documents: complete, with code samples; with all that is accepted; for Swagger
+// UI; and one tag of it for the reference. In the documents for people, needed permissions and credentials are described as text.
 
 type Json = Record<string, unknown>;
 
@@ -52,23 +57,30 @@ const forPeople = (operation: PageOperation): Json => ({
   description: [operation.description, needs(operation).join(' ')].filter(Boolean).join('\n\n'),
 });
 
-const completePaths = () => completeDocument().paths as unknown as Paths;
+const readPaths = ({ paths }: ContractDocument) => paths as unknown as Paths;
+const acceptedPaths = () => readPaths(acceptedDocument());
 
-export const publishedDocument = (): Json => ({
-  ...completeDocument(),
-  paths: mapOperations(completePaths(), withSamples),
+const addSamples = (document: ContractDocument): Json => ({
+  ...document,
+  paths: mapOperations(readPaths(document), withSamples),
 });
+
+/** For SDK generators: one way to send each request. */
+export const publishedDocument = (): Json => addSamples(completeDocument());
+
+/** For tools that check requests: all that the server accepts. */
+export const fullDocument = (): Json => addSamples(acceptedDocument());
 
 // This server, whatever the contract's example server is.
 const SERVERS = [{ url: BASE_PATH, description: 'This server' }];
 
 /** The contract for Swagger UI, its tags in the order of a newcomer. */
 export const swaggerDocument = (): Json => ({
-  ...completeDocument(),
+  ...acceptedDocument(),
   servers: SERVERS,
   tags: ORDERED_TAGS.map(({ name, description }) => ({ name, description })),
   'x-tagGroups': GROUPS.map(({ name, tags }) => ({ name, tags: tags.map((tag) => tag.name) })),
-  paths: mapOperations(completePaths(), forPeople),
+  paths: mapOperations(acceptedPaths(), forPeople),
 });
 
 function selectPaths(paths: Paths, tag: string): Paths {
@@ -91,19 +103,19 @@ const forReaders = (operation: PageOperation): Json => ({
 });
 
 export function tagDocument(tag: string): Json {
-  const paths = selectPaths(completePaths(), tag);
-  const webhooks = selectPaths(listEvents(completePaths()), tag);
+  const paths = selectPaths(acceptedPaths(), tag);
+  const webhooks = selectPaths(listEvents(acceptedPaths()), tag);
   const shown = {
     paths: mapOperations(paths, forReaders),
     ...(Object.keys(webhooks).length > 0 && { webhooks }),
   };
-  const { openapi, info } = completeDocument();
+  const { openapi, info } = acceptedDocument();
   return {
     openapi,
     info: { title: info.title, version: info.version },
     servers: SERVERS,
     tags: [{ name: tag }],
     ...shown,
-    components: componentsUsedBy(completeDocument(), shown),
+    components: componentsUsedBy(acceptedDocument(), shown),
   };
 }

@@ -6,7 +6,7 @@ import { contract } from '../../platform/contract/contract';
 import { readPublished } from '../../platform/contract/published-contract';
 import { ERRORS_PATH } from '../../platform/problem-body';
 import { errorPage } from '../reply/error-page';
-import { publishedDocument, swaggerDocument, tagDocument } from './document';
+import { fullDocument, publishedDocument, swaggerDocument, tagDocument } from './document';
 import { introductionPage, swaggerPage, tagPage } from './pages';
 import { prepare, send } from './prepared';
 import { searchIndex } from './search-index';
@@ -45,9 +45,10 @@ export function docs(): Router {
     '/api/openapi.yaml',
     send(() => prepare('application/yaml', readPublished(contract.document))),
   );
-  router.get(
-    '/api/openapi.json',
-    send(() => json(publishedDocument())),
+  const sendPublished = send(() => json(publishedDocument()));
+  const sendFull = send(() => json(fullDocument()));
+  router.get('/api/openapi.json', (req, res, next) =>
+    (req.query.full === '1' ? sendFull : sendPublished)(req, res, next),
   );
   for (const path of FILES) {
     router.get(

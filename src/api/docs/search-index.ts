@@ -1,3 +1,4 @@
+import { acceptedDocument } from '../../platform/contract/accepted-contract';
 import { contract, type Parameter, type Schema } from '../../platform/contract/contract';
 import { OPERATIONS, ORDERED_TAGS, type ListedOperation, type PageOperation } from './tags';
 
@@ -53,8 +54,9 @@ type DescribedOperation = PageOperation & {
   responses: Record<string, Body>;
 };
 
-function listFields({ operation }: ListedOperation): FieldDescriptions {
-  const { parameters = [], requestBody, responses } = operation as DescribedOperation;
+function listFields({ path, method, is_event, operation }: ListedOperation): FieldDescriptions {
+  const accepted = is_event ? operation : acceptedDocument().paths[path]![method];
+  const { parameters = [], requestBody, responses } = accepted as DescribedOperation;
   const descriptions: FieldDescriptions = new Map();
   const seenReferences = new Set<string>();
   for (const parameter of parameters) {

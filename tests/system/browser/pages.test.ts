@@ -70,6 +70,12 @@ inBrowser('in Swagger UI an operation names its permission, and an error is one 
 const searched: [query: string, operation: string, url: string][] = [
   ['caps', 'createBuyer', '/api/reference/buyers#post-/buyers'],
   ['opt out', 'optOutLead', '/api/reference/leads#put-/leads/-caller_id-/caller_opt_out'],
+  ['updateBuyer', 'updateBuyer', '/api/reference/buyers#put-/buyers/-id-'],
+  [
+    'upload a CSV',
+    'createBuyerSuppressionFile',
+    '/api/reference/buyer_suppression_files#post-/buyer_suppression_files',
+  ],
 ];
 
 inBrowser.each(searched)('a search for "%s" finds the operation in Swagger UI', (query, id) =>
