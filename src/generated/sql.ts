@@ -1909,12 +1909,6 @@ export interface SqlTypes {
       has_jobs: boolean;
     };
   };
-  'cells.has_queue': {
-    params: object;
-    row: {
-      has_queue: boolean;
-    };
-  };
   'cells.is_distributed': {
     params: object;
     row: {
@@ -3331,6 +3325,16 @@ export interface SqlTypes {
       key: string | null;
     };
   };
+  'jobs.add_jobs': {
+    params: {
+      name: string | null;
+      payloads: string | object | null;
+      channel: string | null;
+    };
+    row: {
+      notified: string;
+    };
+  };
   'jobs.claim_jobs': {
     params: {
       after: string | null;
@@ -3340,13 +3344,15 @@ export interface SqlTypes {
       busy_counts: readonly (number | string | bigint)[] | string | null;
       max: number | string | bigint | null;
       company_max: number | string | bigint | null;
+      expire_seconds: number | string | bigint | null;
     };
     row: {
       chosen: number;
       last_company: string;
       id: string | null;
+      company_id: string | null;
       data: unknown;
-      retry_count: number | null;
+      runs: number | null;
     };
   };
   'jobs.delete_ended_faults': {
@@ -3359,6 +3365,13 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'jobs.end_job': {
+    params: {
+      id: string | null;
+      runs: number | string | bigint | null;
+    };
+    row: object;
+  };
   'jobs.end_loop_fault': {
     params: {
       name: string | null;
@@ -3368,9 +3381,8 @@ export interface SqlTypes {
   'jobs.extend_job': {
     params: {
       expire_seconds: number | string | bigint | null;
-      name: string | null;
       id: string | null;
-      retry_count: number | string | bigint | null;
+      runs: number | string | bigint | null;
     };
     row: {
       id: string;
@@ -3392,19 +3404,18 @@ export interface SqlTypes {
       running: number;
     };
   };
-  'jobs.notify': {
-    params: {
-      channel: string | null;
-      name: string | null;
-    };
-    row: {
-      notified: string;
-    };
-  };
   'jobs.record_loop_fault': {
     params: {
       name: string | null;
       seconds: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'jobs.retry_job': {
+    params: {
+      retry_seconds: number | string | bigint | null;
+      id: string | null;
+      runs: number | string | bigint | null;
     };
     row: object;
   };

@@ -14,7 +14,7 @@ const { createRunners } = load('./main/background/runners') as typeof Runners;
 
 const config = loadConfig();
 const deps = createDeps({ config, database_url: config.database_url! });
-const timing = { expire_seconds: 1, heartbeat_ms: 250, maintenance_seconds: 1, poll_ms: 200 };
+const timing = { expire_seconds: 1, heartbeat_ms: 250, retry_seconds: 0, poll_ms: 200 };
 void startWorkers({
   database: deps.database,
   log: deps.log,

@@ -34,9 +34,7 @@ export function outboundCalls() {
   /** Runs the jobs that play calls, each `times` times, and then writes calls to their leads. */
   const play = async (times = 1): Promise<number> => {
     const jobs = await world.sql<{ id: string; data: { company_id: string; uuid: string } }>(
-      `UPDATE jobs.job SET state = 'completed'
-      WHERE name = 'play_sandbox_call' AND state = 'created'
-      RETURNING id, data`,
+      `DELETE FROM jobs.job WHERE name = 'play_sandbox_call' RETURNING id, data`,
     );
     for (const { data } of jobs)
       for (let n = 0; n < times; n++) await playSandboxCall(data, world.deps);

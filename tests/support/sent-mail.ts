@@ -1,5 +1,6 @@
 import { createRunners } from '../../src/main/background/runners';
 import { startWorkers } from '../../src/data/jobs/workers';
+import type { TaskName } from '../../src/data/jobs/tasks';
 import type { Mail } from '../../src/platform/mail/mailer';
 import { eventually } from './engine-process';
 import { openWorld, useWorld, type UsedWorld, type WorldSetup } from './use-world';
@@ -19,6 +20,12 @@ function recordMails(world: UsedWorld) {
         send: async (mail: Mail) => (mails.push(mail), { ok: true, message_id: mail.key }),
       };
     },
+    /** Waits until no job of a kind is left. */
+    ended: (name: TaskName): Promise<void> =>
+      eventually(async () => {
+        const left = await world.sql('SELECT FROM jobs.job WHERE name = $1 LIMIT 1', [name]);
+        return left.length === 0;
+      }),
     /** Waits for the mails to an address. */
     mailTo: async (address: string, count = 1): Promise<Mail[]> => {
       await eventually(() => listTo(address).length >= count);

@@ -1,11 +1,10 @@
-import type PgBoss from 'pg-boss';
 import type { Logger } from 'pino';
 import type { Database } from '../client';
 import { createWakeSignal, listen, type WakeSignal } from '../notifications';
 import { jobRuns } from '../../platform/telemetry/metrics';
 import { inSpan } from '../../platform/telemetry/tracing';
-import { EXTEND_JOB, CLAIM_JOBS } from './queries/job';
-import { CHANNEL, library, TIMING, type JobContext, type Runners, type Timing } from './queue';
+import { CLAIM_JOBS, END_JOB, EXTEND_JOB, RETRY_JOB } from './queries/job';
+import { CHANNEL, TIMING, type JobContext, type Runners, type Timing } from './queue';
 import { TASK_NAMES, TASKS, type TaskName } from './tasks';
 import type { Sql } from '../sql';
 
@@ -27,12 +26,6 @@ export async function startWorkers({
   runners,
   timing = TIMING,
 }: WorkersOptions): Promise<Workers> {
-  const boss = library((text, values) => database.pool.query(text, values), {
-    supervise: true,
-    maintenance_seconds: timing.maintenance_seconds,
-  });
-  boss.on('error', (error) => log.warn({ err: error }, 'the job queue'));
-  await boss.start();
   const stopping = new AbortController();
   const bells = new Map(TASK_NAMES.map((name) => [name, createWakeSignal()]));
   const listener = listen({
@@ -44,7 +37,6 @@ export async function startWorkers({
   const loops = TASK_NAMES.map((name) => {
     const runner = runners[name] as (payload: unknown, context: JobContext) => Promise<void>;
     return loop({
-      boss,
       database,
       log,
       name,
@@ -60,13 +52,11 @@ export async function startWorkers({
       bells.forEach(({ notify }) => notify());
       await Promise.all(loops);
       await listener;
-      await boss.stop({ graceful: false });
     },
   };
 }
 
 interface Loop {
-  boss: PgBoss;
   database: Database;
   log: Logger;
   name: TaskName;
@@ -80,7 +70,7 @@ async function loop(context: Loop): Promise<void> {
   const { database, log, name, bell, stopping, timing } = context;
   const { concurrency } = TASKS[name];
   const companyMax = Math.ceil(concurrency / 2);
-  const claim = claimer(database.sql, name);
+  const claim = claimer(database.sql, { name, timing });
   const running = new Map<Promise<void>, Job>();
   const claimFree = async (free: number): Promise<ClaimResult> => {
     if (free === 0) return NOTHING;
@@ -110,8 +100,9 @@ const NOTHING: ClaimResult = { jobs: [], is_contended: false };
 
 /** Runs one job with a heartbeat. Its error is logged, and the job runs again. */
 async function run(context: Loop, job: Job): Promise<void> {
-  const { id, data } = job;
-  const { boss, log, name, runner, stopping, timing } = context;
+  const { id, data, runs } = job;
+  const { log, name, runner, stopping, timing } = context;
+  const { sql } = context.database;
   const takenOver = new AbortController();
   // While the database is down, no other process can take over the job.
   const beat = () =>
@@ -128,33 +119,25 @@ async function run(context: Loop, job: Job): Promise<void> {
     await inSpan(`job ${name}`, { kind: 'CONSUMER', attributes, begins: true }, () =>
       runner(data, { job_id: id, signal }),
     );
-    // A run that was suspended until another process took over the job must not complete it.
-    if (await extendOwnJob(context, job)) await boss.complete(name, id);
+    // A run that was suspended until another process took over the job does not end it.
+    await sql(END_JOB, { id, runs });
     measure({ result: 'done' });
   } catch (error) {
     measure({ result: stopping.aborted || takenOver.signal.aborted ? 'interrupted' : 'failed' });
     if (!stopping.aborted && !takenOver.signal.aborted)
       log.warn({ err: error, job: name, job_id: id }, 'a job failed and will run again');
-    // While the database is down the job cannot be failed: it expires and runs again then.
-    const mine = !takenOver.signal.aborted && (await extendOwnJob(context, job).catch(() => false));
-    if (mine) await boss.fail(name, id).catch(() => undefined);
+    // While the database is down this fails: then the job expires, and runs again.
+    const { retry_seconds } = timing;
+    await sql(RETRY_JOB, { id, runs, retry_seconds }).catch(() => undefined);
   } finally {
     clearInterval(heartbeat);
   }
 }
 
 /** Postpones the expiry of a job. False when the job is over or another run of it has begun. */
-async function extendOwnJob(
-  { database, name, timing }: Loop,
-  { id, retry_count }: Job,
-): Promise<boolean> {
+async function extendOwnJob({ database, timing }: Loop, { id, runs }: Job): Promise<boolean> {
   const { expire_seconds } = timing;
-  const extended = await database.sql(EXTEND_JOB, {
-    name,
-    id,
-    expire_seconds,
-    retry_count,
-  });
+  const extended = await database.sql(EXTEND_JOB, { id, runs, expire_seconds });
   return extended.length === 1;
 }
 
@@ -163,7 +146,7 @@ interface Job {
   company_id: string;
   data: unknown;
   /** The number of this run: a process that takes over the job has a higher one. */
-  retry_count: number;
+  runs: number;
 }
 
 /** Companies that one claim looks at; the next claim goes on with those that follow. */
@@ -187,13 +170,17 @@ interface ClaimResult {
  * Returns a function that claims jobs of a kind by turns of the companies whose jobs wait. A
  * company has a part of the slots of each process, and so of all: others find free ones.
  */
-export function claimer(sql: Sql, name: TaskName): (claim: Claim) => Promise<ClaimResult> {
+export function claimer(
+  sql: Sql,
+  { name, timing: { expire_seconds } = TIMING }: { name: TaskName; timing?: Timing },
+): (claim: Claim) => Promise<ClaimResult> {
   let after = '';
   return async ({ free, company_max, running }) => {
     const busy = new Map<string, number>();
     for (const { company_id } of running) busy.set(company_id, (busy.get(company_id) ?? 0) + 1);
     const rows = await sql(CLAIM_JOBS, {
       name,
+      expire_seconds,
       after,
       busy: [...busy.keys()],
       busy_counts: [...busy.values()],
@@ -201,11 +188,9 @@ export function claimer(sql: Sql, name: TaskName): (claim: Claim) => Promise<Cla
       max: free,
       max_companies: MAX_COMPANIES,
     });
-    const jobs = rows.flatMap(({ id, data, retry_count }) => {
-      if (id === null) return [];
-      const { company_id } = data as { company_id: string };
-      return [{ id, data, company_id, retry_count: retry_count! }];
-    });
+    const jobs = rows.flatMap(({ id, company_id, data, runs }) =>
+      id === null ? [] : [{ id, company_id: company_id!, data, runs: runs! }],
+    );
     const { chosen, last_company } = rows[0]!;
     after = jobs.at(-1)?.company_id ?? last_company;
     return { jobs, is_contended: jobs.length < chosen };

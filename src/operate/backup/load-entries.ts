@@ -14,6 +14,7 @@ import { isFileKey } from '../../platform/storage/keys';
 import { createNewFile } from '../../platform/storage/new-file';
 import type { Storage } from '../../platform/storage/storage';
 import { refuseEntry, type Entry } from './archive';
+import { TASK_NAMES } from '../../data/jobs/tasks';
 import { JOBS, PEPPER, readFileName, readPieceName, TOTALS, type Totals } from './manifest';
 import type { MatchedSchema, MatchedTable } from './match-schema';
 import { addJobs, copyIn, FORGET_SETTINGS, FORGET_STORAGE, MAKE_JOBS } from './queries/load';
@@ -62,7 +63,7 @@ export async function loadAll(load: Load, entries: AsyncGenerator<Entry>): Promi
   for await (const entry of entries) await loadEntry(load, progress, entry);
   const { totals, pepper } = requireAll(file, progress);
   const jobs = schema.tables.get(JOBS);
-  if (jobs) await client.query(addJobs(jobs.columns));
+  if (jobs) await client.query(addJobs(jobs.columns), [TASK_NAMES]);
   await construct();
   for (const { name, value } of schema.sequences) await continueSequence(sql, name, value);
   // Last, so that another backup can be restored after a failure: no pepper has been kept then.

@@ -19,7 +19,7 @@ export interface MatchedSchema {
   sequences: { name: string; value: string }[];
 }
 
-/** Holds the rows of jobs until it is known which of them have a queue here. */
+/** Holds the rows of jobs until it is known which of them this version has. */
 export const LOADED_JOBS = 'backup_jobs';
 
 /**

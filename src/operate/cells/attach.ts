@@ -5,7 +5,7 @@ import { sqlOn } from '../../data/sql';
 import { prepareQueue } from '../../data/jobs/queue';
 import { withSettings, type Node } from './address';
 import { idsSchema, localSchema, ON_NODE, runOnNode } from './on-node';
-import { HAS_QUEUE, LIST_VIEWS } from './queries/attach';
+import { LIST_VIEWS } from './queries/attach';
 import { makeSequences, type UsedSequences } from './sequences';
 
 // The tables of a cell are distributed tables of Citus, which live on one node. If Citus plans a
@@ -42,14 +42,7 @@ export async function attachCell(
 }
 
 /** Makes the job queue of a node. All of its cells share it, and it stays there. */
-export async function prepareNode(url: string, schema: string): Promise<void> {
-  await runOnNode(url, schema, async (client) => {
-    const [queue] = await sqlOn(client)(HAS_QUEUE, {});
-    // Citus copies types of the coordinator's queue to its nodes, and nothing else of it.
-    if (!queue!.has_queue) await client.query('DROP SCHEMA IF EXISTS jobs CASCADE');
-  });
-  await prepareQueue(withSettings(url, ON_NODE));
-}
+export const prepareNode = (url: string): Promise<void> => prepareQueue(withSettings(url, ON_NODE));
 
 /** Makes the views of a cell, without the rows of a company that leaves. */
 async function makeViews(client: Client, schema: string, leaving = 0n): Promise<void> {

@@ -54,7 +54,7 @@ export async function createCell(
     await fill(cell);
     await construct();
     const onNode = buildNodeUrl(coordinator, on);
-    await prepareNode(onNode, schema);
+    await prepareNode(onNode);
     await attachCell(onNode, cell, new Map());
     return cell;
   });

@@ -147,7 +147,7 @@ async function moveCell(changing: CellSession, cell: Cell, target: Node): Promis
   await mover.connect();
   try {
     await saveState(sql, cell, CELL_STATES.moving);
-    await prepareNode(buildNodeUrl(coordinator, target), schema);
+    await prepareNode(buildNodeUrl(coordinator, target));
     await closeGate(client, schema);
     const { host, port } = target;
     const move = sqlOn(mover)(MOVE_SCHEMA, { schema, host, port });

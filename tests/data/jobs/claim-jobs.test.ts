@@ -15,8 +15,8 @@ const add = (companyId: string, count: number) =>
     [NAME, companyId, count],
   );
 const finish = (ids: string[]) =>
-  world.sql("UPDATE jobs.job SET state = 'completed' WHERE id = ANY($1::uuid[])", [ids]);
-const openProcess = () => claimer(world.deps.database.sql, NAME);
+  world.sql('DELETE FROM jobs.job WHERE id = ANY($1::uuid[])', [ids]);
+const openProcess = () => claimer(world.deps.database.sql, { name: NAME });
 const listCompanies = (jobs: readonly { company_id: string }[]) =>
   jobs.map(({ company_id }) => company_id);
 
@@ -77,7 +77,7 @@ test('a job is claimed once, however many processes claim', async () => {
 
 test('a job that waits for its time holds up no company, nor its own', async () => {
   await add('1', 5);
-  await world.sql(`UPDATE jobs.job SET start_after = now() + interval '1 hour'`);
+  await world.sql(`UPDATE jobs.job SET due_at = now() + interval '1 hour'`);
   await add('1', 1);
   await add('2', 1);
   const { jobs } = await openProcess()({ free: 4, company_max: 2, running: [] });

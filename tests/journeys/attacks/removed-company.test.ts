@@ -36,10 +36,9 @@ async function listTables(companyId: bigint): Promise<string[]> {
     const rows = await world.sql(`SELECT FROM ${name} WHERE company_id = $1 LIMIT 1`, [companyId]);
     if (rows.length > 0) names.push(name);
   }
-  const jobs = await world.sql(
-    `SELECT FROM jobs.job WHERE data ->> 'company_id' = $1 AND state < 'completed' LIMIT 1`,
-    [String(companyId)],
-  );
+  const jobs = await world.sql(`SELECT FROM jobs.job WHERE company_id = $1 LIMIT 1`, [
+    String(companyId),
+  ]);
   return jobs.length > 0 ? [...names, 'jobs'] : names;
 }
 

@@ -172,7 +172,7 @@ test('jobs and webhooks that wait are counted, and how long they wait', async ()
     .transaction((tx) =>
       world.deps.queue.add(tx, 'forget_number', { company_id: String(world.company.id), id: '1' }),
     );
-  await world.sql(`UPDATE jobs.job SET start_after = now() - interval '90 s'
+  await world.sql(`UPDATE jobs.job SET due_at = now() - interval '90 s'
     WHERE name = 'forget_number'`);
   const text = await freshPage();
   expect(text).toContain('trunkline_jobs_waiting{kind="forget_number"} 1');

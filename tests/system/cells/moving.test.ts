@@ -124,7 +124,7 @@ onCluster(() => {
   test('jobs that wait go with their cell', async () => {
     const cell = await findCell(world.company);
     const waiting = `SELECT count(*)::int AS n FROM jobs.job
-      WHERE state < 'active' AND data ->> 'company_id' = '${world.company.id}'`;
+      WHERE expires_at IS NULL AND company_id = '${world.company.id}'`;
     const list = await world.company.api('post', 'buyer_suppressions', { body: { name: 'L' } });
     await world.company.api('delete', `buyer_suppressions/${list.body.buyer_suppression.id}`);
     const [before] = await world.sql<{ n: number }>(waiting);

@@ -46,9 +46,6 @@ beforeAll(async () => {
     createWorld({ environment: s3.environment }),
     startOnOwnPostgres(),
   ]);
-  // A failed job runs again at once; where servers run, it waits for two seconds as always.
-  for (const { sql } of [folder, bucket, ownPostgres])
-    await sql('UPDATE jobs.queue SET retry_delay = 0');
 });
 beforeEach(() => {
   s3.hook = () => false;

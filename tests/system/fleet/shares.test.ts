@@ -26,8 +26,8 @@ const countRunning = async () =>
   Object.fromEntries(
     (
       await world.sql<{ company: string; n: number }>(
-        `SELECT data ->> 'company_id' AS company, count(*)::int AS n FROM jobs.job
-        WHERE name = 'import_suppression_file' AND state = 'active' GROUP BY 1`,
+        `SELECT company_id AS company, count(*)::int AS n FROM jobs.job
+        WHERE name = 'import_suppression_file' AND expires_at > now() GROUP BY 1`,
       )
     ).map(({ company, n }) => [company, n]),
   );

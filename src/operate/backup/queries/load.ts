@@ -47,12 +47,12 @@ export const FORGET_STORAGE = statement(
 export const copyIn = (table: string, columns: string): string =>
   `COPY ${table} (${columns}) FROM STDIN`;
 
-/** A temporary table for jobs, until it is known which of them have a queue here. */
+/** A temporary table for jobs, until it is known which of them this version has. */
 export const MAKE_JOBS =
   'CREATE TEMPORARY TABLE backup_jobs ON COMMIT DROP AS TABLE jobs.job WITH NO DATA';
 
-/** Adds the jobs that have a queue in this version. The columns are those of the database. */
+/** Adds the jobs of kinds that this version has ($1). The columns are those of the database. */
 export const addJobs = (columns: string): string =>
   `INSERT INTO jobs.job (${columns})
-  SELECT ${columns} FROM backup_jobs b WHERE b.name IN (SELECT q.name FROM jobs.queue q)
+  SELECT ${columns} FROM backup_jobs b WHERE b.name = ANY ($1::text[])
   ON CONFLICT DO NOTHING`;

@@ -35,6 +35,7 @@ export const JOB_COLUMNS = statement(
     SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS columns
     FROM pg_attribute a
     WHERE a.attrelid = to_regclass('jobs.job') AND a.attnum > 0 AND NOT a.attisdropped
+      AND a.attgenerated = ''
   `,
   { prepared: false },
 );
@@ -48,4 +49,4 @@ export const copyOut = (table: string, columns: string): string =>
   `COPY (SELECT ${columns} FROM ${table}) TO STDOUT`;
 
 export const copyJobsOut = (columns: string): string =>
-  `COPY (SELECT ${columns} FROM jobs.job WHERE state <= 'active') TO STDOUT`;
+  `COPY (SELECT ${columns} FROM jobs.job) TO STDOUT`;

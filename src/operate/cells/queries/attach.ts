@@ -22,12 +22,6 @@ const SHARDS = sql`
   JOIN pg_dist_shard d ON d.logicalrelid = c.oid
   WHERE s.nspname = {schema} AND NOT c.relispartition`;
 
-export const HAS_QUEUE = statement(
-  'cells.has_queue',
-  sql`SELECT to_regclass('jobs.version') IS NOT NULL AS has_queue`,
-  { prepared: false },
-);
-
 /** The shard of each table of a schema, with its stored columns. */
 export const LIST_SHARDS = statement(
   'cells.list_shards',

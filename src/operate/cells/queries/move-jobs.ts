@@ -1,6 +1,6 @@
 import { sql, statement } from '../../../data/sql';
 
-// The queue of a node; `jobs.job` belongs to pg-boss.
+// The queue of a node.
 
 export const HAS_JOBS = statement(
   'cells.has_jobs',
@@ -14,7 +14,7 @@ export const LIST_JOBS = statement(
   sql`
     SELECT j.id, to_jsonb(j) AS job
     FROM jobs.job j
-    WHERE j.state <= 'active' AND j.data ->> 'company_id' = ANY ({companies}::text[])
+    WHERE j.company_id = ANY ({companies}::text[])
   `,
   { prepared: false },
 );
@@ -26,19 +26,14 @@ export const LIST_JOBS = statement(
 export const ADD_JOBS = statement(
   'cells.add_jobs',
   sql`
-    INSERT INTO jobs.job (
-      id, name, priority, data, state, retry_limit, retry_count, retry_delay, retry_backoff,
-      start_after, singleton_key, singleton_on, expire_in, created_on, keep_until, policy
-    )
+    INSERT INTO jobs.job (id, name, data, created_at, due_at, runs)
     SELECT
-      j.id, j.name, j.priority, j.data,
-      CASE j.state WHEN 'active' THEN 'retry' ELSE j.state END,
-      j.retry_limit, j.retry_count + 1, j.retry_delay, j.retry_backoff,
-      CASE j.state
-        WHEN 'active' THEN now() + {seconds}::int * interval '1 second'
-        ELSE j.start_after
+      j.id, j.name, j.data, j.created_at,
+      CASE
+        WHEN j.expires_at IS NULL THEN j.due_at
+        ELSE now() + {seconds}::int * interval '1 second'
       END,
-      j.singleton_key, j.singleton_on, j.expire_in, j.created_on, j.keep_until, j.policy
+      j.runs + 1
     FROM jsonb_populate_recordset(NULL::jobs.job, {jobs}::jsonb) j
     ON CONFLICT DO NOTHING
   `,
@@ -56,9 +51,9 @@ export const RESTART_JOBS = statement(
   'cells.restart_jobs',
   sql`
     UPDATE jobs.job
-    SET state = 'retry', retry_count = retry_count + 1,
-      start_after = now() + {seconds}::int * interval '1 second'
-    WHERE state = 'active' AND data ->> 'company_id' = {company_id}::text
+    SET expires_at = NULL, runs = runs + 1,
+      due_at = now() + {seconds}::int * interval '1 second'
+    WHERE expires_at IS NOT NULL AND company_id = {company_id}::text
   `,
   { prepared: false },
 );
@@ -67,8 +62,7 @@ export const RESTART_JOBS = statement(
 export const DELETE_JOBS_OF = statement(
   'cells.delete_jobs_of',
   sql`
-    DELETE FROM jobs.job
-    WHERE state <= 'active' AND data ->> 'company_id' = ANY ({companies}::text[])
+    DELETE FROM jobs.job WHERE company_id = ANY ({companies}::text[])
   `,
   { prepared: false },
 );
