@@ -32,12 +32,11 @@ export interface Bucket {
   settings: S3Settings;
   timeouts: S3Timeouts;
   at(name: string): { Bucket: string; Key: string };
+  client(): Promise<S3>;
   /** Calls the service, for a limited time; throws its error, or StorageUnavailable. */
   request<T>(work: (s3: S3, options: Options) => Promise<T>, limitMs?: number): Promise<T>;
   /** Like `request`, but throws every error as StorageUnavailable. */
   requestOrFail<T>(work: (s3: S3, options: Options) => Promise<T>, limitMs?: number): Promise<T>;
-  /** Sends the digest of the bytes with them, instead of computing it from all bytes at once. */
-  withDigest(bytes: Uint8Array, sha256: string): Uint8Array;
 }
 
 interface Options {
@@ -49,20 +48,10 @@ let loaded: Promise<typeof Sdk> | undefined;
 const load = () => (loaded ??= import('@aws-sdk/client-s3'));
 
 export function openBucket(settings: S3Settings, timeouts: S3Timeouts): Bucket {
-  const digests = new WeakMap<object, string>();
-  let client: Promise<S3> | undefined;
+  let opened: Promise<S3> | undefined;
   const connect = async () => {
     const { S3 } = await load();
     const s3 = new S3(clientConfig(settings, timeouts));
-    s3.middlewareStack.add(
-      (next) => (args) => {
-        const { body, headers } = args.request as SentRequest;
-        const digest = typeof body === 'object' && body ? digests.get(body) : undefined;
-        if (digest !== undefined) headers['x-amz-content-sha256'] = digest;
-        return next(args);
-      },
-      { step: 'build', name: 'digestOfParts' },
-    );
     s3.middlewareStack.add(
       (next, { commandName }) =>
         async (args) => {
@@ -75,8 +64,9 @@ export function openBucket(settings: S3Settings, timeouts: S3Timeouts): Bucket {
     );
     return s3;
   };
+  const client = () => (opened ??= connect());
   const request: Bucket['request'] = async (work, limitMs = timeouts.request) => {
-    const s3 = await (client ??= connect());
+    const s3 = await client();
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(), limitMs);
     // Not AbortSignal.timeout: the body of an answer is read for longer.
@@ -86,12 +76,9 @@ export function openBucket(settings: S3Settings, timeouts: S3Timeouts): Bucket {
     settings,
     timeouts,
     at: (name) => ({ Bucket: settings.bucket, Key: `${settings.prefix}${name}` }),
+    client,
     request,
     requestOrFail: (work, limitMs) => request(work, limitMs).catch(throwUnavailable),
-    withDigest: (bytes, sha256) => {
-      digests.set(bytes, sha256);
-      return bytes;
-    },
   };
 }
 
@@ -108,11 +95,6 @@ function limitAnswer(answer: ReceivedAnswer, command: string): void {
   const isObject = command === 'GetObjectCommand' && answer.statusCode < 300;
   if (isObject || !(answer.body instanceof Readable)) return;
   answer.body = Readable.from(limitBytes(answer.body, MAX_ANSWER_BYTES), { objectMode: false });
-}
-
-interface SentRequest {
-  body?: unknown;
-  headers: Record<string, string>;
 }
 
 const clientConfig = (

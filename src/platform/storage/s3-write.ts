@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
-import { open, type FileHandle } from 'node:fs/promises';
-import type { CompletedPart } from '@aws-sdk/client-s3';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { toS3Fault, throwUnavailable, type Bucket } from './s3-bucket';
 import { StorageUnavailable } from './storage';
 
@@ -56,122 +55,53 @@ export class PartMemory {
   }
 }
 
-/** A larger file is sent in parts of this size: one part at a time is in memory. */
+/** A larger file is sent in parts of this size, one after the other. */
 const PART_BYTES = 8_388_608;
 const MAX_PARTS = 10_000;
-/** Over all uploads of the process: eight parts, or one of a file of more than 80 GB. */
+/** The part of a file that is sent, and the next one, which is read meanwhile. */
+const PARTS_IN_MEMORY = 2;
+/** Over all uploads of the process: four files, or one of more than 40 GB. */
 const MEMORY_BYTES = 67_108_864;
 const memory = new PartMemory(MEMORY_BYTES);
-/** Bytes that are read and digested at a time, so that requests are answered in between. */
-const PIECE_BYTES = 262_144;
 
 /** Stores a file as an object: whole, or not at all. Throws StorageUnavailable. */
 export async function writeObject(bucket: Bucket, file: string, name: string): Promise<void> {
-  const handle = await open(file);
-  try {
-    const { size } = await handle.stat();
-    const partBytes = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS));
-    const used = Math.min(size, partBytes, MEMORY_BYTES);
-    const source = { handle, size, part_bytes: partBytes };
-    const write = size <= PART_BYTES ? writeAtOnce : writeInParts;
-    await memory.with(used, bucket.timeouts.transfer, () => write(bucket, source, name));
-  } finally {
-    await handle.close();
-  }
+  const { size } = await stat(file);
+  const partSize = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS));
+  const used = Math.min(size, PARTS_IN_MEMORY * partSize, MEMORY_BYTES);
+  await memory.with(used, bucket.timeouts.transfer, () =>
+    upload(bucket, { file, size, part_size: partSize, name }),
+  );
 }
 
 interface Source {
-  handle: FileHandle;
+  file: string;
   size: number;
-  part_bytes: number;
+  part_size: number;
+  name: string;
 }
 
-async function writeAtOnce(bucket: Bucket, { handle, size }: Source, name: string): Promise<void> {
-  const Body = await readPart(bucket, handle, { into: Buffer.allocUnsafe(size), at: 0 });
-  await bucket.requestOrFail(
-    (s3, options) => s3.putObject({ ...bucket.at(name), Body, ContentLength: size }, options),
-    bucket.timeouts.transfer,
-  );
-}
-
-async function writeInParts(bucket: Bucket, source: Source, name: string): Promise<void> {
+/** Parts that the library cannot take back, a rule of the bucket deletes (docs/configure.md). */
+async function upload(bucket: Bucket, { file, size, part_size, name }: Source): Promise<void> {
   const object = bucket.at(name);
-  const { UploadId } = await bucket.requestOrFail((s3, options) =>
-    s3.createMultipartUpload(object, options),
-  );
-  const upload = { ...object, UploadId };
+  // Loaded when the first file is stored in a bucket.
+  const { Upload } = await import('@aws-sdk/lib-storage');
+  const multipart = new Upload({
+    client: await bucket.client(),
+    params: { ...object, Body: createReadStream(file) },
+    partSize: part_size,
+    queueSize: 1,
+  });
+  const limit = setTimeout(() => void multipart.abort(), bucket.timeouts.transfer);
+  multipart.on('httpUploadProgress', () => void limit.refresh());
   try {
-    const Parts = await writeParts(bucket, source, upload);
-    await complete(bucket, { upload, Parts, size: source.size });
+    await multipart.done();
   } catch (error) {
-    // A rule of the bucket deletes parts that stay nevertheless (docs/configure.md).
-    await bucket.request((s3, options) => s3.abortMultipartUpload(upload, options)).catch(() => {});
-    throw error;
+    // The answer that the parts were joined was lost, and the upload no longer exists.
+    const isJoined = toS3Fault(error).name === 'NoSuchUpload';
+    const stored = isJoined && (await bucket.requestOrFail((s3, o) => s3.headObject(object, o)));
+    if (!stored || stored.ContentLength !== size) throwUnavailable(error);
+  } finally {
+    clearTimeout(limit);
   }
-}
-
-interface Upload {
-  Bucket: string;
-  Key: string;
-  UploadId: string | undefined;
-}
-
-async function writeParts(
-  bucket: Bucket,
-  { handle, size, part_bytes }: Source,
-  upload: Upload,
-): Promise<CompletedPart[]> {
-  const buffer = Buffer.allocUnsafe(part_bytes);
-  const parts: CompletedPart[] = [];
-  for (let at = 0; at < size; at += part_bytes) {
-    const into = buffer.subarray(0, Math.min(part_bytes, size - at));
-    const Body = await readPart(bucket, handle, { into, at });
-    const part = { PartNumber: parts.length + 1, ContentLength: Body.length };
-    const { ETag } = await bucket.requestOrFail(
-      (s3, options) => s3.uploadPart({ ...upload, ...part, Body }, options),
-      bucket.timeouts.transfer,
-    );
-    parts.push({ PartNumber: part.PartNumber, ETag });
-  }
-  return parts;
-}
-
-/**
- * Joins the parts. When an answer was lost, the next try fails because the upload no longer exists.
- */
-async function complete(
-  bucket: Bucket,
-  { upload, Parts, size }: { upload: Upload; Parts: CompletedPart[]; size: number },
-): Promise<void> {
-  const { Bucket, Key } = upload;
-  try {
-    await bucket.request(
-      (s3, options) =>
-        s3.completeMultipartUpload({ ...upload, MultipartUpload: { Parts } }, options),
-      bucket.timeouts.transfer,
-    );
-  } catch (error) {
-    if (toS3Fault(error).name !== 'NoSuchUpload') throwUnavailable(error);
-    const storedObject = await bucket.requestOrFail((s3, options) =>
-      s3.headObject({ Bucket, Key }, options),
-    );
-    if (storedObject.ContentLength !== size) throwUnavailable(error);
-  }
-}
-
-/** Reads a part of a file, with its digest, which the service compares with the received bytes. */
-async function readPart(
-  bucket: Bucket,
-  handle: FileHandle,
-  { into, at }: { into: Buffer; at: number },
-): Promise<Uint8Array> {
-  const hash = createHash('sha256');
-  for (let done = 0; done < into.length;) {
-    const length = Math.min(PIECE_BYTES, into.length - done);
-    const { bytesRead } = await handle.read(into, done, length, at + done);
-    if (bytesRead === 0) throw new Error('the file became shorter while it was stored');
-    hash.update(into.subarray(done, done + bytesRead));
-    done += bytesRead;
-  }
-  return bucket.withDigest(into, hash.digest('hex'));
 }
