@@ -6,7 +6,7 @@ import type { Db } from './db';
 // Finds records that requests name, or refuses the field that names them. The table is a parameter
 // of every function, so these statements are composed.
 
-export { identify, type Reference, type Table } from './references';
+export { identify, toWhere, type Reference, type Table } from './references';
 
 /**
  * Conditions, by parameter, of the list filters in a query that name records. Their values are ids:

@@ -22,6 +22,10 @@ export function identify(reference: Reference): RecordKey | undefined {
   return { key: 'uuid', value: text.toLowerCase(), sql: 'company_id = $1 AND uuid = $2::uuid' };
 }
 
+/** The condition of Prisma for the record with a key. */
+export const toWhere = ({ key, value }: RecordKey): { id: bigint } | { uuid: string } =>
+  key === 'id' ? { id: BigInt(value) } : { uuid: value };
+
 export type Table =
   | 'access_control_lists'
   | 'access_tokens'

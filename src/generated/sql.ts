@@ -11,17 +11,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'accounts.find_statement': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-      uuid: string | null;
-    };
-    row: {
-      id: string;
-      time_zone: string;
-    };
-  };
   'accounts.insert_entry': {
     params: {
       company_id: number | string | bigint | null;
@@ -92,24 +81,6 @@ export interface SqlTypes {
       recorded: string;
     };
   };
-  'agents.delete_recipients': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-      agent_ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: object;
-  };
-  'agents.find_agent_of_user': {
-    params: {
-      company_id: number | string | bigint | null;
-      user_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-      last_event_id: string;
-    };
-  };
   'agents.find_streams_to_wake': {
     params: {
       company_ids: readonly (number | string | bigint)[] | string | null;
@@ -139,15 +110,6 @@ export interface SqlTypes {
       agent_ids: readonly (number | string | bigint)[] | string | null;
     };
     row: object;
-  };
-  'agents.list_recipients': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
   };
   'agents.list_targets': {
     params: {
@@ -257,14 +219,6 @@ export interface SqlTypes {
   };
   'alerts.count_failing_rules': {
     params: object;
-    row: {
-      rules: number;
-    };
-  };
-  'alerts.count_rules': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
     row: {
       rules: number;
     };
@@ -4581,32 +4535,12 @@ export interface SqlTypes {
       companies: number;
     };
   };
-  'people.delete_generated_team_of_group': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
   'people.delete_old_mail_counts': {
     params: {
       max: number | string | bigint | null;
     };
     row: {
       deleted: number;
-    };
-  };
-  'people.delete_team_of_buyer': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
     };
   };
   'people.expire_credentials': {
@@ -4645,25 +4579,6 @@ export interface SqlTypes {
       email: string;
     };
   };
-  'people.find_emails': {
-    params: {
-      company_id: number | string | bigint | null;
-      ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: string;
-      email: string;
-    };
-  };
-  'people.find_invited_at': {
-    params: {
-      company_id: number | string | bigint | null;
-      email: string | null;
-    };
-    row: {
-      invited_at: Date | null;
-    };
-  };
   'people.find_open_invitation': {
     params: {
       company_id: number | string | bigint | null;
@@ -4673,17 +4588,6 @@ export interface SqlTypes {
     row: {
       email: string;
       company: string;
-    };
-  };
-  'people.find_team_rights': {
-    params: {
-      company_id: number | string | bigint | null;
-      ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: string;
-      permissions: string[] | null;
-      superuser: boolean;
     };
   };
   'people.find_team_rights_by_email': {
@@ -4708,45 +4612,6 @@ export interface SqlTypes {
       superuser: boolean;
     };
   };
-  'people.find_teams_of_group': {
-    params: {
-      company_id: number | string | bigint | null;
-      buyer_group_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'people.find_teams_of_source': {
-    params: {
-      company_id: number | string | bigint | null;
-      traffic_source_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'people.find_token_rights': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: {
-      kind: string;
-      superuser: boolean;
-      permissions: string[] | null;
-      user_id: string;
-    };
-  };
-  'people.find_token_rights_of_user': {
-    params: {
-      company_id: number | string | bigint | null;
-      user_id: number | string | bigint | null;
-    };
-    row: {
-      superuser: boolean;
-    };
-  };
   'people.find_users_to_invite': {
     params: {
       company_id: number | string | bigint | null;
@@ -4758,14 +4623,6 @@ export interface SqlTypes {
     row: {
       id: string;
     };
-  };
-  'people.grant_offer': {
-    params: {
-      company_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      team_ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: object;
   };
   'people.insert_missing_users': {
     params: {
@@ -4822,17 +4679,6 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'people.open_invitations': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: string;
-      number: number;
-    };
-  };
   'people.read_company': {
     params: {
       company_id: number | string | bigint | null;
@@ -4851,14 +4697,6 @@ export interface SqlTypes {
       contact_prefixes: string[];
       sip_hosts: string[];
     };
-  };
-  'people.revoke_offer': {
-    params: {
-      company_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      team_ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: object;
   };
   'people.set_all_offers': {
     params: {
@@ -5872,22 +5710,6 @@ export interface SqlTypes {
       user_traffic_source_id: string | null;
     };
   };
-  'value_lists.is_zip_list': {
-    params: {
-      company_id: number | string | bigint | null;
-      list: number | string | bigint | null;
-    };
-    row: {
-      is_zip_list: boolean;
-    };
-  };
-  'value_lists.remove_all_values': {
-    params: {
-      company_id: number | string | bigint | null;
-      list: number | string | bigint | null;
-    };
-    row: object;
-  };
   'value_lists.remove_values': {
     params: {
       company_id: number | string | bigint | null;
@@ -5987,16 +5809,6 @@ export interface SqlTypes {
       ids: readonly (number | string | bigint)[] | string | null;
     };
     row: object;
-  };
-  'webhooks.find_conversion': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-      uuid: string | null;
-    };
-    row: {
-      id: string;
-    };
   };
   'webhooks.find_due_deliveries': {
     params: {

@@ -3,7 +3,7 @@ import { template, type Template } from '../../data/statement';
 import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import type { Caller } from '../../api/auth/caller';
-import { EVENT_ROWS, FIND_AGENT_OF_USER, MAX_EVENTS } from './queries/events';
+import { EVENT_ROWS, MAX_EVENTS } from './queries/events';
 import { selectRecords } from '../../data/projection/record-statements';
 
 // Events tell an agent that a message is new, changed or withdrawn. They are numbered for each
@@ -22,9 +22,12 @@ export async function requireOwnAgent(
   { user_id }: Pick<Caller, 'user_id'>,
   { field, message }: { field: string; message: string },
 ): Promise<OwnAgent> {
-  const [row] = user_id === null ? [] : await db.sql(FIND_AGENT_OF_USER, { user_id });
-  if (!row) throw HttpProblem.field(field, 'not_applicable', message);
-  return { ...row, id: BigInt(row.id) };
+  const agent =
+    user_id === null
+      ? null
+      : await db.prisma.agent.findFirst({ where: { user_id: BigInt(user_id), deleted_at: null } });
+  if (!agent) throw HttpProblem.field(field, 'not_applicable', message);
+  return { id: agent.id, last_event_id: String(agent.last_event_id) };
 }
 
 /** An event, with its message as the agent may see it now. */

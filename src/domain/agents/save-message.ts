@@ -5,10 +5,8 @@ import { HttpProblem } from '../../platform/errors';
 import { resolveTargets, writeTargets, type Targets } from './message-targets';
 import {
   ADD_EVENTS,
-  DELETE_RECIPIENTS,
   FIND_TARGETED_AGENTS,
   INSERT_RECIPIENTS,
-  LIST_RECIPIENTS,
   LOCK_AGENTS,
   LOCK_AGENTS_OF_MESSAGE,
   NOTIFY_AGENTS,
@@ -100,7 +98,9 @@ async function updateRecipients(
   const [had, has] = [new Set(former), new Set(current)];
   const lost = former.filter((agent) => !has.has(agent));
   const gained = current.filter((agent) => !had.has(agent));
-  await db.sql(DELETE_RECIPIENTS, { id, agent_ids: lost });
+  await db.prisma.agentMessageRecipient.deleteMany({
+    where: { agent_message_id: id, agent_id: { in: lost.map(BigInt) } },
+  });
   await db.sql(INSERT_RECIPIENTS, { id, agent_ids: gained });
   await db.prisma.agentMessage.updateMany({
     where: { id },
@@ -115,8 +115,13 @@ async function notifyRecipients(db: Db, id: bigint): Promise<void> {
   await notify(db, id, agentIds);
 }
 
-const listRecipients = async (db: Db, id: bigint): Promise<string[]> =>
-  (await db.sql(LIST_RECIPIENTS, { id })).map((row) => row.id);
+async function listRecipients(db: Db, id: bigint): Promise<string[]> {
+  const recipients = await db.prisma.agentMessageRecipient.findMany({
+    where: { agent_message_id: id },
+    orderBy: { agent_id: 'asc' },
+  });
+  return recipients.map(({ agent_id }) => String(agent_id));
+}
 
 /** The rows of the agents must be locked. */
 async function notify(db: Db, id: bigint, agentIds: readonly string[]): Promise<void> {

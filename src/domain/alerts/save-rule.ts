@@ -8,7 +8,7 @@ import type { Queue } from '../../data/jobs/queue';
 import { requestConfirmations } from '../people/confirm-addresses';
 import type { MailContext } from '../people/take-mails';
 import { openMinutes } from '../../platform/time/opening-hours';
-import { COUNT_RULES, LOCK_RULE_COUNT } from './queries/alerts';
+import { LOCK_RULE_COUNT } from './queries/alerts';
 
 type Fields = Schemas['AlertRuleFields'];
 type Kind = Schemas['AlertKind'];
@@ -115,8 +115,8 @@ const buildRowKey = ({ company_id }: Db, id: bigint) => ({ company_id_id: { comp
  */
 async function requireRuleQuota(tx: Db): Promise<void> {
   await tx.sql(LOCK_RULE_COUNT, { name: `alert rules/${tx.company_id}` });
-  const [count] = await tx.sql(COUNT_RULES, {});
-  if (count!.rules < MAX_RULES) return;
+  const count = await tx.prisma.alertRule.count({ where: { deleted_at: null } });
+  if (count < MAX_RULES) return;
   throw HttpProblem.field(
     'alert_rules',
     'limit_exceeded',

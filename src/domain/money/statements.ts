@@ -2,7 +2,7 @@ import type { Schemas } from '../../platform/contract/contract';
 import { CHRONOLOGICAL } from '../../data/projection/list-statements';
 import type { Projection } from '../../data/projection/projection';
 import { safeCell } from '../../data/projection/projection-sql';
-import { buildReferenceConditions, identify } from '../../data/records';
+import { buildReferenceConditions, identify, toWhere } from '../../data/records';
 import type { Deps } from '../deps';
 import { notFound, HttpProblem } from '../../platform/errors';
 import type { Call, Handlers } from '../../api/handlers';
@@ -10,7 +10,7 @@ import { keyedList } from '../../api/records/keyed-list';
 import { list } from '../../api/records/list';
 import { show, loadWriteReply } from '../../api/records/record';
 import { ianaName } from '../../platform/time/zone';
-import { FIND_STATEMENT, INSERT_STATEMENT } from './queries/statements';
+import { INSERT_STATEMENT } from './queries/statements';
 import type { Db } from '../../data/db';
 import { findAccount } from './find-account';
 
@@ -106,10 +106,8 @@ const CELLS = { ...LINE, offer: safeCell(OFFER), note: safeCell('t.note') };
 
 async function listStatementLines({ params, query, db }: Call<'listStatementLines'>) {
   const identifier = identify(params.id);
-  const keys = { id: null, uuid: null };
-  const [statement] = identifier
-    ? await db.sql(FIND_STATEMENT, { ...keys, [identifier.key]: identifier.value })
-    : [];
+  const statement =
+    identifier && (await db.prisma.statement.findFirst({ where: toWhere(identifier) }));
   if (!statement) throw notFound();
   return keyedList<Schemas['StatementLinePage']>(query, {
     db,
@@ -117,7 +115,7 @@ async function listStatementLines({ params, query, db }: Call<'listStatementLine
     table: LINES,
     key: 'n',
     conditions: [],
-    values: { statement: statement.id, zone: ianaName(statement.time_zone) },
+    values: { statement: String(statement.id), zone: ianaName(statement.time_zone) },
     total: COUNT,
     item: ITEM,
     cells: CELLS,

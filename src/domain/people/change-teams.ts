@@ -15,7 +15,6 @@ import {
   type TeamRecord,
 } from './edit-team';
 import { requireTeamsHeld, requireTeamsWithin } from './grantable-teams';
-import { FIND_TEAMS_OF_GROUP } from './queries/access-tokens';
 import { requireWithin } from '../../api/auth/caller';
 
 export interface TeamFields {
@@ -109,8 +108,12 @@ export async function changeTeams(
       lock: 'UPDATE',
     });
     await requireTeamsWithin(db, context.caller, teams);
-    const before = await db.sql(FIND_TEAMS_OF_GROUP, { buyer_group_id: record.id });
-    const lost = before.map(({ id }) => BigInt(id)).filter((id) => !teams.includes(id));
+    const before = await db.prisma.accessControlListBuyerGroup.findMany({
+      where: { buyer_group_id: record.id },
+    });
+    const lost = before
+      .map(({ access_control_list_id: id }) => id)
+      .filter((id) => !teams.includes(id));
     await requireTeamsHeld(db, context.caller, lost);
     await replaceAttached(
       db,

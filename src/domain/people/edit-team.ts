@@ -6,11 +6,9 @@ import { findOrCreateUsers } from './find-or-create-users';
 import { REINVITE_MINUTES, inviteUsers, type InviteContext } from './invite-users';
 import {
   FIND_USERS_TO_INVITE,
-  GRANT_OFFER,
   LOCK_GENERATED_TEAM_OF_GROUP,
   LOCK_TEAM_OF_BUYER,
   LOCK_TEAMS_OF_GROUP,
-  REVOKE_OFFER,
   SET_ALL_OFFERS,
 } from './queries/teams';
 
@@ -67,14 +65,23 @@ export async function replaceOffers(
 /** Grants the teams of a locked buyer group an offer. */
 export async function grantOffer(db: Db, buyerGroupId: bigint, offerId: bigint): Promise<void> {
   const teamIds = await lockTeamsOfGroup(db, buyerGroupId);
-  await db.sql(GRANT_OFFER, { offer_id: offerId, team_ids: teamIds });
+  await db.prisma.accessControlListOffer.createMany({
+    data: teamIds.map((id) => ({
+      company_id: db.company_id,
+      access_control_list_id: BigInt(id),
+      offer_id: offerId,
+    })),
+    skipDuplicates: true,
+  });
   await db.sql(SET_ALL_OFFERS, { team_ids: teamIds, all_offers: false });
 }
 
 /** Revokes an offer from the teams of a locked buyer group. */
 export async function revokeOffer(db: Db, buyerGroupId: bigint, offerId: bigint): Promise<void> {
   const teamIds = await lockTeamsOfGroup(db, buyerGroupId);
-  await db.sql(REVOKE_OFFER, { offer_id: offerId, team_ids: teamIds });
+  await db.prisma.accessControlListOffer.deleteMany({
+    where: { offer_id: offerId, access_control_list_id: { in: teamIds.map(BigInt) } },
+  });
 }
 
 async function lockTeamsOfGroup(db: Db, buyerGroupId: bigint): Promise<string[]> {

@@ -5,7 +5,6 @@ import { HttpProblem } from '../../platform/errors';
 import type { Authenticator } from '../../api/auth/authenticator';
 import type { Caller } from '../../api/auth/caller';
 import { requireTeamsHeld, requireTeamsWithin } from './grantable-teams';
-import { FIND_TEAMS_OF_SOURCE } from './queries/teams';
 
 interface Context {
   caller: Caller;
@@ -31,8 +30,12 @@ export async function grantTrafficSource(
     lock: 'UPDATE',
   });
   await requireTeamsWithin(db, caller, teams);
-  const before = await db.sql(FIND_TEAMS_OF_SOURCE, { traffic_source_id: trafficSourceId });
-  const lost = before.map(({ id }) => BigInt(id)).filter((id) => !teams.includes(id));
+  const before = await db.prisma.accessControlListTrafficSource.findMany({
+    where: { traffic_source_id: trafficSourceId },
+  });
+  const lost = before
+    .map(({ access_control_list_id: id }) => id)
+    .filter((id) => !teams.includes(id));
   await requireTeamsHeld(db, caller, lost);
   await replaceAttached(
     db,

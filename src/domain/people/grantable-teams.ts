@@ -1,11 +1,6 @@
 import type { Db } from '../../data/db';
 import type { Caller } from '../../api/auth/caller';
-import {
-  FIND_TEAM_RIGHTS,
-  FIND_TEAM_RIGHTS_BY_EMAIL,
-  FIND_TEAM_RIGHTS_OF_USER,
-} from './queries/teams';
-import { FIND_TOKEN_RIGHTS, FIND_TOKEN_RIGHTS_OF_USER } from './queries/access-tokens';
+import { FIND_TEAM_RIGHTS_BY_EMAIL, FIND_TEAM_RIGHTS_OF_USER } from './queries/teams';
 import { requireHolding, requireWithin, buildRights } from '../../api/auth/caller';
 
 // Callers cannot grant more rights than they have, whether they change the permissions of a team or
@@ -24,13 +19,19 @@ function requireRightsWithin(caller: Caller, teams: readonly TeamRights[]): void
   });
 }
 
+const loadTeamRights = (db: Db, ids: readonly bigint[]): Promise<TeamRights[]> =>
+  db.prisma.accessControlList.findMany({
+    where: { id: { in: [...ids] }, deleted_at: null },
+    select: { permissions: true, superuser: true },
+  });
+
 export async function requireTeamsWithin(
   db: Db,
   caller: Caller,
   ids: readonly bigint[],
 ): Promise<void> {
   if (caller.superuser || ids.length === 0) return;
-  requireRightsWithin(caller, await db.sql(FIND_TEAM_RIGHTS, { ids }));
+  requireRightsWithin(caller, await loadTeamRights(db, ids));
 }
 
 export async function requireUserWithin(db: Db, caller: Caller, userId: bigint): Promise<void> {
@@ -65,14 +66,17 @@ export async function requireTeamsHeld(
   ids: readonly bigint[],
 ): Promise<void> {
   if (caller.superuser || ids.length === 0) return;
-  requireHolding(caller, mergeRights(await db.sql(FIND_TEAM_RIGHTS, { ids })));
+  requireHolding(caller, mergeRights(await loadTeamRights(db, ids)));
 }
 
 /** Requires that the caller, who deletes a user, has all rights of the user's teams and tokens. */
 export async function requireUserHeld(db: Db, caller: Caller, userId: bigint): Promise<void> {
   if (caller.superuser) return;
   const teams = await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id: userId });
-  const tokens = await db.sql(FIND_TOKEN_RIGHTS_OF_USER, { user_id: userId });
+  const tokens = await db.prisma.accessToken.findMany({
+    where: { user_id: userId, deleted_at: null },
+    select: { superuser: true },
+  });
   const onlySuperuser = tokens.map(({ superuser }) => ({ superuser, permissions: [] }));
   requireHolding(caller, mergeRights([...teams, ...onlySuperuser]));
 }
@@ -80,11 +84,11 @@ export async function requireUserHeld(db: Db, caller: Caller, userId: bigint): P
 /** Requires that the caller, who revokes a token, has all rights of it. Users revoke their own. */
 export async function requireTokenHeld(db: Db, caller: Caller, id: bigint): Promise<void> {
   if (caller.superuser) return;
-  const [token] = await db.sql(FIND_TOKEN_RIGHTS, { id });
-  const { kind, superuser, permissions, user_id } = token!;
-  if (user_id !== null && caller.user_id === BigInt(user_id)) return;
-  const teams =
-    user_id === null ? null : await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id: BigInt(user_id) });
-  const rights = buildRights({ kind, superuser, permissions, teams });
+  const { kind, superuser, permissions, user_id } = await db.prisma.accessToken.findFirstOrThrow({
+    where: { id, deleted_at: null },
+  });
+  if (user_id !== null && caller.user_id === user_id) return;
+  const teams = user_id === null ? null : await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id });
+  const rights = buildRights({ kind: kind as Caller['kind'], superuser, permissions, teams });
   requireHolding(caller, { superuser: rights.superuser, permissions: [...rights.permissions] });
 }

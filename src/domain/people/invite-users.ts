@@ -1,7 +1,6 @@
 import type { Db } from '../../data/db';
 import type { Queue } from '../../data/jobs/queue';
-import { BEGIN_INVITATIONS, FIND_INVITED_AT } from './queries/mail-addresses';
-import { FIND_EMAILS, OPEN_INVITATIONS } from './queries/users';
+import { BEGIN_INVITATIONS } from './queries/mail-addresses';
 import { buildWaitProblem, requireMailQuota, type MailContext } from './take-mails';
 
 /** An address is not invited again within this time: the invitation is still open. */
@@ -23,7 +22,8 @@ export async function inviteUsers(
 ): Promise<void> {
   if (ids.length === 0) return;
   const { now } = context;
-  const users = await db.sql(FIND_EMAILS, { ids });
+  const where = { id: { in: [...ids] }, deleted_at: null };
+  const users = await db.prisma.user.findMany({ where, select: { email: true } });
   const emails = users.map(({ email }) => email).toSorted();
   const retryWindow = { now, again_minutes: REINVITE_MINUTES };
   const invitations = await db.sql(BEGIN_INVITATIONS, { ...retryWindow, emails });
@@ -31,9 +31,21 @@ export async function inviteUsers(
   const early = emails.find((email) => !mayBeInvited.has(email));
   if (early !== undefined) throw await buildReinviteProblem(db, early, { field, now });
   await requireMailQuota(db, emails, { ...context, field });
-  const invited = await db.sql(OPEN_INVITATIONS, { ids, now: now.toISOString() });
+  const invited = await db.prisma.user.updateManyAndReturn({
+    where,
+    data: {
+      invitation_number: { increment: 1 },
+      invitation_open: true,
+      invited_at: now,
+      updated_at: now,
+    },
+  });
   const companyId = String(db.company_id);
-  const jobs = invited.map(({ id, number }) => ({ company_id: companyId, user_id: id, number }));
+  const jobs = invited.map(({ id, invitation_number }) => ({
+    company_id: companyId,
+    user_id: String(id),
+    number: invitation_number,
+  }));
   await queue.addAll(db, 'send_invitation', jobs);
 }
 
@@ -42,8 +54,8 @@ async function buildReinviteProblem(
   email: string,
   { field, now }: { field: string; now: Date },
 ): Promise<Error> {
-  const [address] = await db.sql(FIND_INVITED_AT, { email });
-  const invitedAt = address!.invited_at!;
+  const address = await db.prisma.mailAddress.findFirstOrThrow({ where: { email } });
+  const invitedAt = address.invited_at!;
   const nextAt = new Date(invitedAt.getTime() + REINVITE_MINUTES * 60_000);
   const reason = `${email} was invited at ${invitedAt.toISOString()}`;
   return buildWaitProblem(field, reason, { next_at: nextAt, now });

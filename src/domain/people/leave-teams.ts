@@ -1,6 +1,5 @@
 import { moveCount } from '../../data/counts/counters';
 import type { Db } from '../../data/db';
-import { DELETE_GENERATED_TEAM_OF_GROUP, DELETE_TEAM_OF_BUYER } from './queries/teams';
 
 export async function leaveTeams(
   db: Db,
@@ -15,15 +14,16 @@ export async function leaveTeams(
     await db.prisma.accessControlListTrafficSource.deleteMany({ where: { traffic_source_id: id } });
     return;
   }
-  const params = { id, now: now.toISOString() };
-  const deleted =
-    kind === 'buyer'
-      ? await db.sql(DELETE_TEAM_OF_BUYER, params)
-      : await db.sql(DELETE_GENERATED_TEAM_OF_GROUP, params);
+  const generated =
+    kind === 'buyer' ? { generated_for_buyer_id: id } : { generated_for_buyer_group_id: id };
+  const deleted = await db.prisma.accessControlList.updateManyAndReturn({
+    where: { ...generated, deleted_at: null },
+    data: { deleted_at: now, updated_at: now },
+  });
   if (kind === 'buyer')
     await db.prisma.accessControlListBuyer.deleteMany({ where: { buyer_id: id } });
   else await db.prisma.accessControlListBuyerGroup.deleteMany({ where: { buyer_group_id: id } });
-  for (const team of deleted) await emptyTeam(db, BigInt(team.id));
+  for (const team of deleted) await emptyTeam(db, team.id);
   if (deleted.length > 0) await moveCount(db, 'access_control_lists', -deleted.length);
 }
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
-import { ADD_VALUES, REMOVE_ALL_VALUES, REMOVE_VALUES } from './queries/value-lists';
+import { ADD_VALUES, REMOVE_VALUES } from './queries/value-lists';
 
 export const MAX_VALUES = 1_000_000;
 
@@ -32,7 +32,7 @@ export async function replaceValues(
   values: readonly string[],
   field: string,
 ): Promise<void> {
-  await tx.sql(REMOVE_ALL_VALUES, { list });
+  await tx.prisma.listValue.deleteMany({ where: { value_list_id: list } });
   await tx.prisma.valueList.update({ where: toKey(tx, list), data: { values_count: 0 } });
   await addValues(tx, list, values, field);
 }

@@ -3,7 +3,7 @@ import type { Db } from '../../data/db';
 import { HttpProblem, notFound } from '../../platform/errors';
 import { combineNeeds } from '../../platform/tokens/filter-needs';
 import { foldCase } from '../../platform/tokens/filter-values';
-import { IS_ZIP_LIST, SHARE_LISTS } from './queries/value-lists';
+import { SHARE_LISTS } from './queries/value-lists';
 
 /**
  * Requires that the value lists in filters exist, and keeps them from being renamed or deleted
@@ -43,7 +43,5 @@ export async function requireZipList(db: Db, id: bigint, field: string): Promise
   );
 }
 
-async function isZipList(db: Db, id: bigint): Promise<boolean> {
-  const [row] = await db.sql(IS_ZIP_LIST, { list: id });
-  return row?.is_zip_list === true;
-}
+const isZipList = async (db: Db, id: bigint): Promise<boolean> =>
+  (await db.prisma.valueList.findFirst({ where: { id } }))?.kind === 'zip_codes';

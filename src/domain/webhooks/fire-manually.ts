@@ -1,6 +1,7 @@
 import type { Schemas } from '../../platform/contract/contract';
 import {
   identify,
+  toWhere,
   resolveReferences,
   buildReferenceProblem,
   type Reference,
@@ -13,7 +14,7 @@ import { insertDeliveries } from './insert-deliveries';
 import { buildDelivery, openEvent, type ActiveWebhook, type OpenEvent } from './make-delivery';
 import { maskEvents } from './mask-events';
 import { DELETE_EVENTS, INSERT_MANUAL_EVENT } from './queries/events';
-import { FIND_CONVERSION, LOCK_WEBHOOK } from './queries/webhooks';
+import { LOCK_WEBHOOK } from './queries/webhooks';
 import { readEvents } from './read-events';
 
 type Fields = Omit<Schemas['WebhookManualFireCreate'], 'time_zone'>;
@@ -115,9 +116,8 @@ async function resolveSubject(
 
 async function resolveConversion(tx: Db, reference: Reference): Promise<bigint> {
   const identifier = identify(reference);
-  const [conversion] = identifier
-    ? await tx.sql(FIND_CONVERSION, { id: null, uuid: null, [identifier.key]: identifier.value })
-    : [];
+  const conversion =
+    identifier && (await tx.prisma.conversion.findFirst({ where: toWhere(identifier) }));
   if (!conversion) throw buildReferenceProblem('buyer_conversion_id', [String(reference)]);
-  return BigInt(conversion.id);
+  return conversion.id;
 }

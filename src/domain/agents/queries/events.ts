@@ -1,17 +1,7 @@
-import { sql, statement } from '../../../data/sql';
+import { sql } from '../../../data/sql';
 
 /** Must equal the LIMIT of EVENT_ROWS. */
 export const MAX_EVENTS = 100;
-
-export const FIND_AGENT_OF_USER = statement(
-  'agents.find_agent_of_user',
-  sql`
-    SELECT id::text, last_event_id::text
-    FROM agents
-    WHERE company_id = {company_id} AND user_id = {user_id}::bigint AND deleted_at IS NULL
-  `,
-  { prepared: false },
-);
 
 /**
  * Rows for selectRecords: the messages of an agent's next events, with whether the agent still has

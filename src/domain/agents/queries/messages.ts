@@ -96,27 +96,6 @@ export const LOCK_AGENTS_OF_MESSAGE = statement(
   { prepared: false },
 );
 
-export const LIST_RECIPIENTS = statement(
-  'agents.list_recipients',
-  sql`
-    SELECT r.agent_id::text AS id
-    FROM agent_message_recipients r
-    WHERE r.company_id = {company_id} AND r.agent_message_id = {id}::bigint
-    ORDER BY r.agent_id
-  `,
-  { prepared: false },
-);
-
-export const DELETE_RECIPIENTS = statement(
-  'agents.delete_recipients',
-  sql`
-    DELETE FROM agent_message_recipients
-    WHERE company_id = {company_id} AND agent_message_id = {id}::bigint
-      AND agent_id = ANY({agent_ids}::bigint[])
-  `,
-  { prepared: false },
-);
-
 export const INSERT_RECIPIENTS = statement(
   'agents.insert_recipients',
   sql`

@@ -200,15 +200,6 @@ export const LOCK_RULE_COUNT = statement(
   { prepared: false },
 );
 
-export const COUNT_RULES = statement(
-  'alerts.count_rules',
-  sql`
-    SELECT count(*)::int AS rules
-    FROM alert_rules
-    WHERE company_id = {company_id} AND deleted_at IS NULL`,
-  { prepared: false },
-);
-
 /**
  * Claims the news of an alert; no row where this news, or a later one, was claimed before. An end
  * that is claimed first replaces the start. The rule is locked first, as by a request that changes

@@ -67,13 +67,3 @@ export const INSERT_STATEMENT = statement(
     FROM stored x`,
   { prepared: false },
 );
-
-export const FIND_STATEMENT = statement(
-  'accounts.find_statement',
-  sql`
-    SELECT id::text, time_zone
-    FROM statements
-    WHERE company_id = {company_id}
-      AND (id = {id}::bigint OR uuid = {uuid}::uuid)`,
-  { prepared: false },
-);

@@ -99,15 +99,6 @@ export const BEGIN_INVITATIONS = statement(
   { prepared: false },
 );
 
-export const FIND_INVITED_AT = statement(
-  'people.find_invited_at',
-  sql`
-    SELECT invited_at
-    FROM mail_addresses
-    WHERE company_id = {company_id} AND email = {email}`,
-  { prepared: false },
-);
-
 /** A portion of the counts of past days, of all companies. */
 export const DELETE_OLD_MAIL_COUNTS = statement(
   'people.delete_old_mail_counts',

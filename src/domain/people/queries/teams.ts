@@ -26,16 +26,6 @@ export const FIND_USERS_TO_INVITE = statement(
   { prepared: false },
 );
 
-export const FIND_TEAMS_OF_SOURCE = statement(
-  'people.find_teams_of_source',
-  sql`
-    SELECT g.access_control_list_id::text AS id
-    FROM access_control_list_traffic_sources g
-    WHERE g.company_id = {company_id} AND g.traffic_source_id = {traffic_source_id}
-  `,
-  { prepared: false },
-);
-
 export const LOCK_TEAMS_OF_GROUP = statement(
   'people.lock_teams_of_group',
   sql`
@@ -49,27 +39,6 @@ export const LOCK_TEAMS_OF_GROUP = statement(
       )
     ORDER BY id
     FOR UPDATE
-  `,
-  { prepared: false },
-);
-
-export const GRANT_OFFER = statement(
-  'people.grant_offer',
-  sql`
-    INSERT INTO access_control_list_offers (company_id, access_control_list_id, offer_id)
-    SELECT {company_id}, team_id, {offer_id}
-    FROM unnest({team_ids}::bigint[]) AS team_id
-    ON CONFLICT DO NOTHING
-  `,
-  { prepared: false },
-);
-
-export const REVOKE_OFFER = statement(
-  'people.revoke_offer',
-  sql`
-    DELETE FROM access_control_list_offers
-    WHERE company_id = {company_id} AND offer_id = {offer_id}
-      AND access_control_list_id = ANY({team_ids}::bigint[])
   `,
   { prepared: false },
 );
@@ -106,28 +75,6 @@ export const LOCK_GENERATED_TEAM_OF_GROUP = statement(
   { prepared: false },
 );
 
-export const DELETE_TEAM_OF_BUYER = statement(
-  'people.delete_team_of_buyer',
-  sql`
-    UPDATE access_control_lists
-    SET deleted_at = {now}, updated_at = {now}
-    WHERE company_id = {company_id} AND generated_for_buyer_id = {id} AND deleted_at IS NULL
-    RETURNING id::text
-  `,
-  { prepared: false },
-);
-
-export const DELETE_GENERATED_TEAM_OF_GROUP = statement(
-  'people.delete_generated_team_of_group',
-  sql`
-    UPDATE access_control_lists
-    SET deleted_at = {now}, updated_at = {now}
-    WHERE company_id = {company_id} AND generated_for_buyer_group_id = {id} AND deleted_at IS NULL
-    RETURNING id::text
-  `,
-  { prepared: false },
-);
-
 export const FIND_TEAM_RIGHTS_BY_EMAIL = statement(
   'people.find_team_rights_by_email',
   sql`
@@ -155,16 +102,6 @@ export const FIND_TEAM_RIGHTS_OF_USER = statement(
         FROM access_control_list_users m
         WHERE m.company_id = {company_id} AND m.user_id = {user_id}
       )
-  `,
-  { prepared: false },
-).returning<{ permissions: string[] }>();
-
-export const FIND_TEAM_RIGHTS = statement(
-  'people.find_team_rights',
-  sql`
-    SELECT t.id::text, t.permissions, t.superuser
-    FROM access_control_lists t
-    WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND t.id = ANY({ids}::bigint[])
   `,
   { prepared: false },
 ).returning<{ permissions: string[] }>();

@@ -25,29 +25,6 @@ export const LOCK_USERS_BY_EMAIL = statement(
   { prepared: false },
 );
 
-export const FIND_EMAILS = statement(
-  'people.find_emails',
-  sql`
-    SELECT id::text, email
-    FROM users
-    WHERE company_id = {company_id} AND id = ANY({ids}::bigint[]) AND deleted_at IS NULL
-  `,
-  { prepared: false },
-);
-
-/** The new number invalidates the links of earlier mails. */
-export const OPEN_INVITATIONS = statement(
-  'people.open_invitations',
-  sql`
-    UPDATE users
-    SET invitation_number = invitation_number + 1, invitation_open = true,
-      invited_at = {now}, updated_at = {now}
-    WHERE company_id = {company_id} AND id = ANY({ids}::bigint[]) AND deleted_at IS NULL
-    RETURNING id::text, invitation_number AS number
-  `,
-  { prepared: false },
-);
-
 /** Returns no row where the invitation was accepted or replaced in the meantime. */
 export const ACCEPT_INVITATION = statement(
   'people.accept_invitation',

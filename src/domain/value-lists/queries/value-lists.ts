@@ -45,16 +45,6 @@ export const SHARE_LISTS = statement(
   { prepared: false },
 );
 
-export const IS_ZIP_LIST = statement(
-  'value_lists.is_zip_list',
-  sql`
-    SELECT l.kind = 'zip_codes' AS is_zip_list
-    FROM value_lists l
-    WHERE l.company_id = {company_id} AND l.id = {list}
-  `,
-  { prepared: false },
-);
-
 /** The records that refer to a list: by its id, or by its name in a filter. */
 export const USERS_OF_LIST = statement(
   'value_lists.users_of_list',
@@ -132,15 +122,6 @@ export const REMOVE_VALUES = statement(
       RETURNING 1
     )
     SELECT count(*)::int AS changed FROM removed
-  `,
-  { prepared: false },
-);
-
-export const REMOVE_ALL_VALUES = statement(
-  'value_lists.remove_all_values',
-  sql`
-    DELETE FROM list_values
-    WHERE company_id = {company_id} AND value_list_id = {list}
   `,
   { prepared: false },
 );

@@ -86,14 +86,3 @@ export const COUNT_WEBHOOKS_OF_BUYERS = statement(
   `,
   { prepared: false },
 );
-
-/** A call that a buyer pays for, by its id or its uuid; the other one is null. */
-export const FIND_CONVERSION = statement(
-  'webhooks.find_conversion',
-  sql`
-    SELECT id::text
-    FROM conversions
-    WHERE company_id = {company_id} AND (id = {id}::bigint OR uuid = {uuid}::uuid)
-  `,
-  { prepared: false },
-);
