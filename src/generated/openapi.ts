@@ -6488,6 +6488,10 @@ export interface components {
             sub_id?: string | null;
             /** @description The number called, for filters that name it. */
             number_called?: string | null;
+            /** @description Page of the candidates. */
+            page?: number;
+            /** @description Candidates per page. By default all are on one page. */
+            per_page?: number;
         };
         /**
          * @description By what a call comes in: a softswitch and the sandbox ring any number of buyers at once, twilio rings 10.
@@ -6502,7 +6506,26 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description What would be decided about the call. */
             decision: components["schemas"]["RoutingDecision"];
+            /** @description How many candidates are passed over, by reason; the most frequent first. */
+            passed_over: components["schemas"]["PassedOverCount"][];
+            /**
+             * @description Candidates on all pages.
+             * @example 1
+             */
+            total_count: number;
             metadata: components["schemas"]["RecordMetadata"];
+        };
+        PassedOverCount: {
+            /**
+             * @description As in `candidates`.
+             * @example paused
+             */
+            reason: string;
+            /**
+             * @description How many buyers.
+             * @example 3
+             */
+            count: number;
         };
         /** @description What differs for one buyer or one group of the offer. The fields have the same names and meaning as in the update of the record; omitted fields stay as they are. */
         SimulatedChange: {

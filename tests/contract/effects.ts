@@ -154,6 +154,7 @@ const CALLS: Record<string, Effects> = {
       'carrier traffic_source_id sub_id number_called',
       at('src/domain/calls/explain-routing.ts'),
     ),
+    ...all('page per_page', at('src/domain/calls/call-sessions.ts')),
     seed: at('src/domain/routing/engine/draw.ts'),
     ...all('time_zone', at('src/api/request/normalize.ts')),
     ...all('from to', at('src/domain/simulation/queries/replayed-calls.ts')),

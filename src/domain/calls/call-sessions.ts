@@ -1,3 +1,4 @@
+import type { Schemas } from '../../platform/contract/contract';
 import { selectVisibleBuyers } from '../../data/access/access-scope';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
@@ -62,12 +63,29 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
         status: 200,
         success: true,
         errors: {},
-        decision: decision!,
+        ...pageCandidates(decision!, body),
         metadata: { root: 'decision' },
       };
     },
   } satisfies Partial<Handlers>;
 };
+
+/** A page of the candidates, with the totals of all. */
+function pageCandidates(
+  { candidates, ...decision }: Decision,
+  { page = 1, per_page = candidates.length }: Schemas['RoutingQuestion'],
+) {
+  const counts = new Map<string, number>();
+  for (const { reason } of candidates)
+    if (reason !== null) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const passedOver = [...counts].map(([reason, count]) => ({ reason, count }));
+  const begin = (page - 1) * per_page;
+  return {
+    decision: { ...decision, candidates: candidates.slice(begin, begin + per_page) },
+    passed_over: passedOver.sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1)),
+    total_count: candidates.length,
+  };
+}
 
 async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Decision[]> {
   if (!db.accessScope) return [...decisions];

@@ -10,6 +10,35 @@ describe('an explanation', () => {
     (await ok('post', 'routing/explain', { offer_id: offerId, caller_number: CALLER, ...more }))
       .decision;
 
+  test('has its candidates in pages, and how many are passed over for each reason', async () => {
+    const paused = [await buyer({ paused: true }), await buyer({ paused: true })];
+    const open = await buyer({});
+    const filtered = await buyer({ record_token_filter_list: ['state:CA'] });
+    const offerId = await offer({ buyer_ids: [...paused, open, filtered] });
+    const page = async (more: Fields) => {
+      const { decision, passed_over, total_count } = await ok('post', 'routing/explain', {
+        offer_id: offerId,
+        caller_number: CALLER,
+        ...more,
+      });
+      const ids = decision.candidates.map(({ buyer_id }: { buyer_id: number }) => buyer_id);
+      return { ids, passed_over, total_count, dialed: decision.buyer_ids };
+    };
+    const totals = {
+      passed_over: [
+        { reason: 'paused', count: 2 },
+        { reason: 'filter_unmet', count: 1 },
+      ],
+      total_count: 4,
+      dialed: [open],
+    };
+    const all = [open, ...paused, filtered];
+    expect(await page({})).toEqual({ ids: all, ...totals });
+    expect(await page({ per_page: 3 })).toEqual({ ids: all.slice(0, 3), ...totals });
+    expect(await page({ per_page: 3, page: 2 })).toEqual({ ids: all.slice(3), ...totals });
+    expect(await page({ per_page: 3, page: 3 })).toEqual({ ids: [], ...totals });
+  });
+
   test('names buyers and reasons for any time, tokens and caller; reserves nothing', async () => {
     const open = { business_hours_schedule: [{ schedule: [{ day: 1, times: ['09:00..16:59'] }] }] };
     const [firstBuyer, secondBuyer] = [
