@@ -10,13 +10,13 @@ import { type Db, type VisibleMoney } from '../../data/db';
 import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';
 import { recordsInPath, tableOfPath } from './access-scope';
 
-// Columns with x-money are hidden from limited callers who do not see that visibility of the record: the
+// Columns with x-money are hidden from limited callers who do not see that part of the margin: the
 // payments of buyers, or those to traffic sources. Costs of the company itself are hidden from all
 // of them. Such callers cannot filter or sort records by them either: that would reveal the values.
 
 type Values = Record<string, unknown>;
 
-/** Throws 422 with every parameter by which a limited caller would learn of a hidden visibility. */
+/** Throws 422 with every parameter by which a limited caller would learn of hidden money. */
 export async function requireVisibleMoney(
   db: Db,
   operation: Operation,
@@ -40,7 +40,7 @@ export async function requireVisibleMoney(
 }
 
 /**
- * Throws 422 for fields of a body about a visibility of the record of the path that a limited caller does
+ * Throws 422 for fields of a body about money of the record of the path that a limited caller does
  * not see: the difference between refused and accepted values would reveal the stored ones.
  */
 export async function requireWritableMoney(
@@ -75,7 +75,7 @@ const WORDS = {
 const describeHidden = (visible: VisibleMoney, visibility: MoneyVisibility): string =>
   WORDS[visibility === 'sale' || !visible.sale ? 'sale' : 'purchase'];
 
-/** The visibilities that a parameter is about; for a list, those of each of its values. */
+/** The money that a parameter is about; for a list, that of each of its values. */
 function listVisibilities(
   parameter: Parameter,
   operation: Operation,

@@ -9,8 +9,8 @@ const BASIC = 'Basic realm="Trunkline", charset="UTF-8"';
 const TOKEN = 'Token realm="Trunkline"';
 
 /**
- * To a script's request for `Basic`, a browser would show its own dialog, and the script would wait:
- * Swagger UI could not show the answer.
+ * Asked for `Basic`, a browser would show its own dialog, and the script that has sent the request
+ * would wait: Swagger UI could not show the answer.
  */
 const buildChallenge = (req: Request) => ({
   headers: {

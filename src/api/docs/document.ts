@@ -9,7 +9,8 @@ import { componentsUsedBy } from '../request/excerpt';
 import { GROUPS, listEvents, ORDERED_TAGS, type PageOperation, type Paths } from './tags';
 
 // The contract as documents: complete, with code samples; with all that is accepted; for Swagger
-// UI; and one tag of it for the reference. In the documents for people, needed permissions and credentials are described as text.
+// UI; and one tag of it for the reference. In the documents for people, needed permissions and
+// credentials are described as text.
 
 type Json = Record<string, unknown>;
 
