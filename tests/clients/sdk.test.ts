@@ -36,7 +36,7 @@ afterAll(async () => {
 test('the SDK that @hey-api/openapi-ts makes of the contract compiles and works', async () => {
   execFileSync(
     clientsBin('openapi-ts'),
-    ['-i', 'dist/openapi.yaml', '-o', folder, '-c', '@hey-api/client-fetch', '--no-log-file'],
+    ['-i', './dist/openapi.yaml', '-o', folder, '-c', '@hey-api/client-fetch', '--no-log-file'],
     { cwd: ROOT, stdio: 'pipe' },
   );
   copyFileSync(join(__dirname, 'sdk-driver.ts.txt'), join(folder, 'driver.ts'));
