@@ -3,12 +3,15 @@ import { BENCHES, selectBenches } from './benches';
 import { option } from './tools';
 import { startDatabase } from './world';
 
-// npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only BENCH]
-//               [--compare REV] [--node MAJOR]
-//
-// BENCH is one or several of scripts/bench/benches.ts, table, or part of the name of a request.
 // docs/performance.md describes the measurements. All contenders take turns in one run because
 // machines are noisy: medians and ratios count, not single figures.
+
+const USAGE = `npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only BENCH]
+              [--compare REV] [--node MAJOR]
+
+BENCH is one or several of these, table, or part of the name of a request:
+${Object.keys(BENCHES).join(', ')}
+`;
 
 async function measure(only: string): Promise<void> {
   // The benches run the build, which must not be older than the source.
@@ -27,6 +30,10 @@ async function measure(only: string): Promise<void> {
 
 /** Returns the exit code: 1 when a comparison finds something slower. */
 async function main(): Promise<number> {
+  if (process.argv.includes('--help')) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
   const [only, rev, node] = [option('only', ''), option('compare', ''), option('node', '')];
   if (rev !== '') return (await import('./compare.js')).compareCommits(rev);
   if (node !== '') return (await import('./compare.js')).compareNodes(node);
