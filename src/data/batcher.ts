@@ -23,7 +23,8 @@ export interface BatchWork<Item, Result> {
 
 interface Waiting<Item, Result> {
   item: Item;
-  since: number;
+  /** Ends its wait, where that is limited. */
+  limit?: NodeJS.Timeout;
   done(result: Result): void;
   fail(error: unknown): void;
 }
@@ -40,7 +41,6 @@ class Batcher<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
   private running = 0;
   private is_next_due = false;
-  private is_watched = false;
 
   constructor(
     private readonly work: BatchWork<Item, Result>,
@@ -49,9 +49,10 @@ class Batcher<Item, Result> {
 
   add(item: Item, since = performance.now()): Promise<Result> {
     return new Promise((done, fail) => {
-      this.waiting.push({ item, since, done, fail });
+      const waitingItem: Waiting<Item, Result> = { item, done, fail };
+      this.limitWait(waitingItem, since);
+      this.waiting.push(waitingItem);
       this.scheduleNext();
-      this.refuseLate();
     });
   }
 
@@ -79,22 +80,15 @@ class Batcher<Item, Result> {
     });
   }
 
-  /** Now, and as long as items wait: a batch may hang. */
-  private refuseLate(): void {
+  /** Refuses the item when its time is over: a batch may hang. */
+  private limitWait(item: Waiting<Item, Result>, since: number): void {
     const { max_wait_ms } = this.work;
-    if (max_wait_ms === undefined || this.is_watched) return;
-    const oldest = performance.now() - max_wait_ms;
-    const late = this.waiting.filter(({ since }) => since < oldest);
-    for (const { fail } of late) fail(buildLateError());
-    this.waiting = this.waiting.filter(({ since }) => since >= oldest);
-    if (this.waiting.length === 0) return;
-    const first = Math.min(...this.waiting.map(({ since }) => since));
-    this.is_watched = true;
-    const check = () => {
-      this.is_watched = false;
-      this.refuseLate();
+    if (max_wait_ms === undefined) return;
+    const refuse = () => {
+      this.waiting = this.waiting.filter((waitingItem) => waitingItem !== item);
+      item.fail(buildLateError());
     };
-    setTimeout(check, first - oldest + 1).unref();
+    item.limit = setTimeout(refuse, since + max_wait_ms - performance.now());
   }
 
   /** The first waiting item of each key. */
@@ -104,6 +98,7 @@ class Batcher<Item, Result> {
       const key = this.work.toKey(item);
       return keys.size < MAX_BATCH && !keys.has(key) && keys.add(key);
     });
+    for (const { limit } of batch) clearTimeout(limit);
     const batchedItems = new Set(batch);
     this.waiting = this.waiting.filter((waitingItem) => !batchedItems.has(waitingItem));
     return batch;

@@ -85,3 +85,21 @@ test('what waits too long is refused with 503, even while a batch hangs, and not
     jest.useRealTimers();
   }
 });
+
+test('what has waited for another batch before is refused when its own time is over', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+  try {
+    const { add } = buildHeldWork({ at_once: 1, max_wait_ms: 1_000 });
+    void add('a');
+    await turn();
+    const before = performance.now() - 700;
+    const refused: string[] = [];
+    void add('b').catch(() => refused.push('b'));
+    void add('c', before).catch(() => refused.push('c'));
+    jest.advanceTimersByTime(400);
+    await turn();
+    expect(refused).toEqual(['c']);
+  } finally {
+    jest.useRealTimers();
+  }
+});
