@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+import { FAR_MS } from './patience';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
@@ -77,3 +78,14 @@ export async function withPage(
 /** How much wider than the screen a page is. */
 export const measureOverflow = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+
+export const LOADED = { timeout: FAR_MS };
+
+/** Opens an operation of Swagger UI. */
+export async function openOperation(page: Page, tag: string, id: string): Promise<Locator> {
+  await page.locator(`#operations-tag-${tag}`).click(LOADED);
+  const operation = page.locator(`#operations-${tag}-${id}`);
+  await operation.getByRole('button').first().click(LOADED);
+  await operation.getByRole('button', { name: 'Execute' }).waitFor(LOADED);
+  return operation;
+}

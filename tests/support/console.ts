@@ -3,13 +3,11 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { createDemo } from '../../src/main/demo/demo';
-import { withPage, DESKTOP } from './browser';
+import { DESKTOP, LOADED, withPage } from './browser';
 import { eventually } from './engine-process';
-import { FAR_MS } from './patience';
 import { buildApp, caller, createWorld, type Api, type World } from './world';
 
 const ROOT = join(__dirname, '../..');
-const LOADED = { timeout: FAR_MS };
 
 /** The demo company with a few calls, a lead and an import, and the console on it. */
 export interface ConsoleWorld {

@@ -1,7 +1,13 @@
 import type { Server } from 'node:http';
-import type { Page } from 'playwright-core';
-import { DESKTOP, inBrowser, measureOverflow, PHONE, withPage } from '../../support/browser';
-import { FAR_MS } from '../../support/patience';
+import {
+  DESKTOP,
+  inBrowser,
+  LOADED,
+  measureOverflow,
+  openOperation,
+  PHONE,
+  withPage,
+} from '../../support/browser';
 import { buildApp, createWorld, type World } from '../../support/world';
 
 // Swagger UI and the reference as people read them. `withPage` counts requests to other servers and
@@ -21,14 +27,6 @@ afterAll(async () => {
 });
 
 const SIZES = [DESKTOP, PHONE];
-const LOADED = { timeout: FAR_MS };
-
-async function openOperation(page: Page, tag: string, id: string) {
-  await page.locator(`#operations-tag-${tag}`).click(LOADED);
-  const operation = page.locator(`#operations-${tag}-${id}`);
-  await operation.getByRole('button').first().click(LOADED);
-  return operation;
-}
 
 inBrowser('Swagger UI shows the usual credentials first, and folds the others', () =>
   withPage(server, '/api/docs/', PHONE, async (page) => {

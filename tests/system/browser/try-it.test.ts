@@ -1,8 +1,7 @@
 import type { Server } from 'node:http';
 import type { Locator, Page } from 'playwright-core';
-import { DESKTOP, inBrowser, withPage } from '../../support/browser';
+import { DESKTOP, inBrowser, LOADED, openOperation, withPage } from '../../support/browser';
 import { eventually } from '../../support/engine-process';
-import { FAR_MS } from '../../support/patience';
 import { buildApp, createWorld, type World } from '../../support/world';
 
 // Swagger UI sends what the API accepts: files, forms, and fields in the query string.
@@ -20,8 +19,6 @@ afterAll(async () => {
   await world.close();
 });
 
-const LOADED = { timeout: FAR_MS };
-
 async function authorize(page: Page): Promise<void> {
   const [username = '', password = ''] = world.company.auth.split(':');
   await page.getByRole('button', { name: 'Authorize' }).first().click(LOADED);
@@ -30,14 +27,6 @@ async function authorize(page: Page): Promise<void> {
   await dialog.locator('input[name="password"]').first().fill(password);
   await dialog.getByRole('button', { name: 'Apply credentials' }).first().click();
   await dialog.getByRole('button', { name: 'Close' }).first().click();
-}
-
-async function openOperation(page: Page, tag: string, id: string): Promise<Locator> {
-  await page.locator(`#operations-tag-${tag}`).click(LOADED);
-  const operation = page.locator(`#operations-${tag}-${id}`);
-  await operation.getByRole('button').first().click(LOADED);
-  await operation.getByRole('button', { name: 'Execute' }).waitFor(LOADED);
-  return operation;
 }
 
 const pickMediaType = (operation: Locator, type: string) =>
