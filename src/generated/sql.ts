@@ -3095,16 +3095,6 @@ export interface SqlTypes {
       number: string;
     };
   };
-  'installation.busy_ids': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      kind: string;
-      name: string | null;
-      id: string;
-    };
-  };
   'installation.claim_pepper': {
     params: {
       pepper_check: Buffer | null;
@@ -3137,23 +3127,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'installation.demo_fleets': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-      user_fleet_id: string;
-    };
-  };
-  'installation.demo_list': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
   'installation.find_demos': {
     params: {
       id: number | string | bigint | null;
@@ -3167,31 +3140,6 @@ export interface SqlTypes {
     params: object;
     row: {
       any: boolean;
-    };
-  };
-  'installation.last_offer': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'installation.last_schedule': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'installation.lead_of_number': {
-    params: {
-      company_id: number | string | bigint | null;
-      number: number | string | bigint | null;
-    };
-    row: {
-      id: string;
     };
   };
   'installation.lock_demo': {

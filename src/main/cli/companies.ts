@@ -10,9 +10,6 @@ const toKeyPair = ({ company_id, credentials: { public_key, private_key } }: New
   private_key,
 });
 
-/** Size of the day that `demo --busy` makes, in a minute or two. */
-const BUSY_DAY = { calls: 1_500, leads: 240 };
-
 export function addCompanyCommands(program: Command): void {
   addDemoCommands(program);
   addCompanyCreate(program);
@@ -32,9 +29,7 @@ function addDemoCommands(program: Command): void {
         asJson,
         async ({ deps }) =>
           toKeyPair(
-            busy
-              ? await createBusyDemo(deps, name, { seed, ...BUSY_DAY })
-              : await createDemo(deps, name),
+            busy ? await createBusyDemo(deps, name, { seed }) : await createDemo(deps, name),
           ),
         { makes_database: true },
       ),

@@ -1,18 +1,14 @@
 import { HostsClient } from '../../data/postgres/hosts-client';
-import type { Schemas } from '../../platform/contract/contract';
 import { sqlOn } from '../../data/sql';
 import type { Deps } from '../../domain/deps';
-import type { Db } from '../../data/db';
-import { buildDemoBuyers } from './demo-buyers';
-import { populateLeads } from './demo-leads';
-import { createHandlers } from '../handlers';
-import type { Caller } from '../../api/auth/caller';
-import { DEMO_FLEETS, DEMO_LIST, HAS_COMPANIES, LOCK_DEMO } from './queries/demo';
-import { StartError } from '../../platform/start-error';
-import { deliverOnce, importNumbers, playDay } from './busy-day';
-import { DAY_MS, planBusyDay, type BusyOptions } from './busy-plan';
-import { prepareBusyDay } from './busy-setup';
 import { createCompany, type NewCompany } from '../../operate/installation/create-company';
+import { HttpProblem } from '../../platform/errors';
+import { StartError } from '../../platform/start-error';
+import { loadDemoData } from './data';
+import { DAY_MS, planBusyDay, type BusyOptions } from './plan';
+import { deliverOnce, playDay } from './play';
+import { HAS_COMPANIES, LOCK_DEMO } from './queries/demo';
+import { createSender, type Ids, type Sender } from './requests';
 
 const LOCK = 7_481_203;
 
@@ -40,14 +36,21 @@ export async function prepareCompanies(deps: Deps): Promise<FirstStart> {
   }
 }
 
-/**
- * Makes a company with sample data: buyers of insurance calls, their groups and fleets, an offer
- * and a schedule. All or nothing.
- */
-export const createDemo = (deps: Deps, name: string): Promise<NewCompany> =>
+/** Makes a company with the sample data of assets/demo.yaml. All or nothing. */
+export const createDemo = (deps: Deps, name: string, ids: Ids = new Map()): Promise<NewCompany> =>
   createCompany(name, deps, {
     demo: true,
-    more: (db, company) => populate(db, company, deps),
+    more: async (db, company) => {
+      const sender = createSender(deps, db, { company, ids });
+      await sender.play(loadDemoData().company);
+      if (deps.carrier.name === 'sandbox') await buyNumber(sender);
+    },
+  });
+
+/** The demo also works without a number: it may be sold out. */
+const buyNumber = (sender: Sender) =>
+  sender.play(loadDemoData().sandbox).catch((error: unknown) => {
+    if (!(error instanceof HttpProblem)) throw error;
   });
 
 /** A busy day contacts leads, and none of them may be a real person. */
@@ -69,94 +72,11 @@ export async function createBusyDemo(
   // The company is as old as its day: the windows of caps begin with it.
   let time = new Date(now.getTime() - DAY_MS);
   const then = { ...deps, clock: () => time };
-  const company = await createDemo(then, name);
-  const db = deps.tenants.of(company.company_id);
-  const handlers = createHandlers(then);
-  const call = buildCall(db, company);
-  const ids = await prepareBusyDay(db, call, handlers);
-  const day = { db, call, handlers, ids, plan, deps: then, at: (at: Date) => void (time = at) };
-  await playDay(day, now);
-  await importNumbers(day);
-  await deliverOnce(db, deps);
+  const ids: Ids = new Map();
+  const company = await createDemo(then, name, ids);
+  const sender = createSender(then, deps.tenants.of(company.company_id), { company, ids });
+  await sender.play(loadDemoData().busy);
+  await playDay(plan, sender, { deps: then, until: now, setTime: (at) => void (time = at) });
+  await deliverOnce(sender.db, deps);
   return company;
 }
-
-async function populate(db: Db, company: NewCompany, deps: Deps): Promise<void> {
-  const handlers = createHandlers(deps);
-  const call = buildCall(db, company);
-  for (const body of FLEETS) await handlers.createBuyerFleet({ ...call, body });
-  const fleets = await db.sql(DEMO_FLEETS, {});
-  const fleet = Object.fromEntries(fleets.map(({ id, user_fleet_id }) => [user_fleet_id, id]));
-  for (const body of buildDemoBuyers(fleet)) await handlers.createBuyer({ ...call, body });
-  for (const body of GROUPS) await handlers.createBuyerGroup({ ...call, body });
-  await handlers.createBuyerSuppression({
-    ...call,
-    body: { name: 'Do not call', add_user_buyer_ids: ['acme_la', 'bayline'] },
-  });
-  const [list] = await db.sql(DEMO_LIST, {});
-  await handlers.blockBuyerSuppressionCallers({
-    ...call,
-    params: { id: list!.id },
-    body: { caller_ids: ['(310) 555-0190', '+1 212 555 0191', '6175550192'] },
-  });
-  await populateLeads(db, call, { handlers, deps });
-}
-
-/** Arguments of the handlers, with the company's first key pair as caller. */
-function buildCall(db: Db, { company_id, credentials }: NewCompany) {
-  const caller: Caller = {
-    company_id,
-    company_name: '',
-    access_token_id: credentials.id,
-    kind: 'key_pair',
-    name: 'seed',
-    public_key: credentials.public_key,
-    credentials: credentials.public_key,
-    user_id: null,
-    user_email: null,
-    superuser: true,
-    permissions: new Set(),
-  };
-  return {
-    db,
-    caller,
-    params: {},
-    query: {},
-    upload: undefined,
-    if_match: undefined,
-    if_none_match: undefined,
-    owner: undefined,
-    ip: '',
-  };
-}
-
-const FLEETS = [
-  {
-    name: 'Auto insurance',
-    user_fleet_id: 'auto',
-    description: 'Buyers of auto insurance calls',
-  },
-  {
-    name: 'Home insurance',
-    user_fleet_id: 'home',
-    description: 'Buyers of home insurance calls',
-  },
-];
-
-const GROUPS: Schemas['BuyerGroupCreate'][] = [
-  {
-    name: 'West coast',
-    tier: 1,
-    weight: 60,
-    time_zone: 'Pacific Time (US & Canada)',
-    connection_hourly_limit: 40,
-    add_user_buyer_ids: ['acme_la', 'bayline'],
-  },
-  {
-    name: 'Night desk',
-    dial_buyers_type: 'simultaneously',
-    tier: 2,
-    concurrency_cap: 8,
-    add_user_buyer_ids: ['harbor_night', 'hillside_voip'],
-  },
-];

@@ -1,5 +1,5 @@
 import { createBusyDemo } from '../../../src/main/demo/demo';
-import { planBusyDay } from '../../../src/main/demo/busy-plan';
+import { planBusyDay } from '../../../src/main/demo/plan';
 import { removeDemo } from '../../../src/operate/installation/remove-demo';
 import { patient } from '../../support/patience';
 import { caller, type Api } from '../../support/world';
