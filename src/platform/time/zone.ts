@@ -101,8 +101,8 @@ export function toInstant(wall: Date, zone: string): Date {
   return offsetAt(zone, late) === after ? late : new Date(wall.getTime() - before);
 }
 
-const DATE = String.raw`(\d{4})-(\d{2})-(\d{2})`;
-const TIME = String.raw`(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?`;
+const DATE = String.raw`(\d{4}-\d{2}-\d{2})`;
+const TIME = String.raw`(\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?`;
 const OFFSET = String.raw`(Z|UTC|[+-]\d{2}:?\d{2})`;
 const FORM = new RegExp(String.raw`^${DATE}(?:[T ]${TIME})?\s*${OFFSET}?$`, 'i');
 
@@ -124,8 +124,8 @@ export function parseInstant(text: string, zone = 'UTC'): Date | undefined {
     );
   const match = FORM.exec(restored);
   if (!match) return undefined;
-  const wall = wallClock(match.slice(1, 8));
-  const offset = match[8];
+  const wall = parseWallClock(match.slice(1, 5));
+  const offset = match[5];
   if (!wall) return undefined;
   if (!offset) return toInstant(wall, zone);
   if (/^(Z|UTC)$/i.test(offset)) return wall;
@@ -135,15 +135,12 @@ export function parseInstant(text: string, zone = 'UTC'): Date | undefined {
 }
 
 /** The wall-clock time of the parts of FORM, as if it were UTC; undefined when there is none. */
-function wallClock(parts: readonly (string | undefined)[]): Date | undefined {
-  const [year, month, day, hour, minute, second] = Array.from({ length: 6 }, (_, n) =>
-    Number(parts[n] ?? 0),
-  ) as [number, number, number, number, number, number];
-  const ms = Math.floor(Number(`0.${parts[6] ?? 0}`) * 1000);
-  const wall = new Date(Date.UTC(year, month - 1, day, hour, minute, second, ms));
-  const isDate =
-    wall.getUTCFullYear() === year && wall.getUTCMonth() === month - 1 && wall.getUTCDate() === day;
+function parseWallClock(parts: readonly (string | undefined)[]): Date | undefined {
+  const [date = '', minute = '00:00', second = '00', fraction = ''] = parts;
+  const text = `${date}T${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+  const wall = new Date(text);
+  // Date takes February 30 for March 2.
+  const isDate = !Number.isNaN(wall.getTime()) && wall.toISOString() === text;
   // Years of four digits, with room for every offset.
-  const isYear = year >= 1000 && year <= 9998;
-  return isDate && isYear && hour < 24 && minute < 60 && second < 60 ? wall : undefined;
+  return isDate && date >= '1000' && date < '9999' ? wall : undefined;
 }
