@@ -1,7 +1,7 @@
 const { default: regexp } = require('eslint-plugin-regexp');
 const tseslint = require('typescript-eslint');
 const { TypeFlags } = require('typescript');
-// Also counted by scripts/house.ts.
+// Also counted by scripts/house/names.ts.
 const { nameless, openers } = require('./scripts/plain-words.json');
 
 const CUTS = new Set(['slice', 'substring', 'substr']);
