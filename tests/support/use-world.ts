@@ -1,5 +1,5 @@
 import type { Deps } from '../../src/domain/deps';
-import { startWebhooks } from '../../src/main/background/webhook-loops';
+import { startWebhooks } from '../../src/main/background/start';
 import { createDeps } from '../../src/operate/installation/deps';
 import { standingClock, type StandingClock } from './clock';
 import { eventually } from './engine-process';

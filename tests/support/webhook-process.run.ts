@@ -1,6 +1,6 @@
 import { loadConfig } from '../../src/main/config';
 import { createDeps } from '../../src/operate/installation/deps';
-import { startWebhooks } from '../../src/main/background/webhook-loops';
+import { startWebhooks } from '../../src/main/background/start';
 
 const config = loadConfig();
 const delays = process.env.DELAYS_MS!.split(',').map(Number);

@@ -2,10 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Deps } from '../../domain/deps';
 import { type Running, repeat } from '../../data/jobs/loop';
 import { startWorkers } from '../../data/jobs/workers';
-import { startHousekeeping } from './housekeeping-loop';
-import { ANALYZE_GROWN_TABLES } from './queries/grown-tables';
+import { ANALYZE_GROWN_TABLES } from './queries/background';
 import { createRunners } from './runners';
-import { startWebhooks } from './webhook-loops';
 import {
   processDueLeads,
   type OutreachDeps,
@@ -13,6 +11,13 @@ import {
 } from '../../domain/outreach/due-leads';
 import { createRuleWatcher } from '../../domain/alerts/watch';
 import { lookUpCosts } from '../../domain/calls/look-up-costs';
+import { endStaleCalls } from '../../domain/calls/end-stale-calls';
+import { forEach } from '../../data/jobs/each';
+import { applyCalls } from '../../domain/leads/apply-calls';
+import { expireReservations } from '../../domain/routing/expire-reservations';
+import { createDeliverer, type DeliveryOptions } from '../../domain/webhooks/deliver';
+import { type DeliveryDeps } from '../../domain/webhooks/serve-queue';
+import { fanOutWebhookEvents } from '../../domain/webhooks/fan-out-events';
 import { stopLegs } from '../../domain/calls/stop-legs';
 import { startTriggered } from '../../domain/leads/start-triggered';
 
@@ -146,3 +151,61 @@ const startCallCosts = (deps: Deps): Running =>
     pause_ms: 30_000,
     failure: 'looking up the costs of calls failed and will be tried again',
   });
+
+/**
+ * Ends calls that are no longer reported, releases reservations that have expired, and applies
+ * calls to their leads, until it is stopped. Any number of processes may do so.
+ */
+export function startHousekeeping(deps: Deps): Running {
+  const work = async () => {
+    const { pool } = deps.database;
+    const works = [
+      () => endStaleCalls(deps),
+      () => expireReservations(pool, deps.clock()),
+      () => applyCalls(pool, deps.clock()),
+    ];
+    await forEach(works, (task) => task());
+    return false;
+  };
+  return repeat(deps.log, {
+    sql: deps.database.sql,
+    work,
+    every_ms: 1_000,
+    pause_ms: 5_000,
+    failure: 'housekeeping failed and will be tried again',
+  });
+}
+
+const RENEW_MS = 3_000;
+
+/** Delivers webhook events, until it is stopped. Any number of processes may do so. */
+export function startWebhooks(deps: DeliveryDeps, options: DeliveryOptions = {}): Running {
+  const { log, database } = deps;
+  const { sql } = database;
+  const deliveries = createDeliverer(deps, options);
+  const delivering = repeat(log, {
+    sql,
+    every_ms: 250,
+    pause_ms: PAUSE_MS,
+    work: async () => {
+      const events = await fanOutWebhookEvents(deps);
+      await deliveries.begin();
+      return events > 0;
+    },
+    failure: 'webhook events could not be delivered; this will be tried again',
+  });
+  const renewing = repeat(log, {
+    sql,
+    every_ms: Math.min(RENEW_MS, (options.lease_ms ?? Infinity) / 4),
+    pause_ms: PAUSE_MS,
+    work: () => deliveries.renew().then(() => false),
+    failure: 'leases of webhook queues could not be renewed; this will be tried again',
+  });
+  return {
+    stop: async () => {
+      await delivering.stop();
+      await deliveries.stop();
+      await renewing.stop();
+    },
+  };
+}

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Row } from '../../data/sql';
 import { collectFromParts } from '../../operate/installation/all-parts';
 import { parseCompanyId, json, run } from './command';
-import { LIST_JOBS } from './queries/jobs';
+import { LIST_JOBS } from './queries/operator';
 
 export function addJobCommands(program: Command): void {
   program

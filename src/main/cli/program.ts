@@ -9,7 +9,6 @@ import { addCompletionCommand } from './completion';
 import { addDatabaseCommands } from './database';
 import { examine, type Finding } from './doctor';
 import { addEraseCommands } from './erase';
-import { EXAMPLES } from './examples';
 import { addImportCommand } from './imports';
 import { addJobCommands } from './jobs';
 import { addNumberCommands } from './numbers';
@@ -73,3 +72,37 @@ function formatFinding({ check, ok, finding, remedy }: Finding): string {
   const line = `${ok ? 'ok   ' : 'WRONG'} ${check.padEnd(14)} ${finding}\n`;
   return remedy ? `${line}      ${remedy}\n` : line;
 }
+
+/** An example of each command, shown below its help. */
+export const EXAMPLES: Record<string, string> = {
+  migrate: 'migrate',
+  'pepper replace': 'pepper replace',
+  'settings accept': 'settings accept',
+  backup: 'backup /var/backups/trunkline-2027-01-31.tar.gz',
+  restore: 'restore /var/backups/trunkline-2027-01-31.tar.gz',
+  'export-company': 'export-company 1 acme.tar.gz',
+  demo: "demo --name 'Demo Company'",
+  'demo remove': 'demo remove --company 2',
+  'company create': "company create --name 'Acme Insurance' --country US",
+  'key create': "key create --name 'Landing pages' --permission leads:create",
+  'key list': 'key list --company 1',
+  'key rotate': 'key rotate pk_live_example --keep-hours 24',
+  'key revoke': 'key revoke pk_live_example',
+  'user invite': 'user invite ann@example.com --team 1',
+  'number add': 'number add +12135550123',
+  'erase-person': 'erase-person +13105550188 --company 1',
+  import: 'import 1 do-not-call.csv',
+  explain: 'explain 1 --caller +13105550188 --token state=CA',
+  caps: 'caps --full',
+  jobs: 'jobs',
+  pgbouncer: 'pgbouncer',
+  'storage copy': 'storage copy --from /var/lib/trunkline/storage',
+  distribute: 'distribute --cells 4 --apply',
+  'cells list': 'cells list',
+  'cells add': 'cells add',
+  'cells move': 'cells move 3 db2.internal:5432',
+  'cells rebalance': 'cells rebalance --apply',
+  'cells isolate': 'cells isolate 7',
+  doctor: 'doctor',
+  completion: 'completion bash',
+};

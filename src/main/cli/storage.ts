@@ -5,9 +5,9 @@ import { loadConfig } from '../config';
 import { type Config } from '../../platform/config';
 import { openConfiguredStorage, storageSettings } from '../../operate/installation/deps';
 import { StartError } from '../../platform/start-error';
-import { copyFiles } from '../../platform/storage/copy';
-import { openDirectory } from '../../platform/storage/directory';
+import { openDirectory, type Directory } from '../../platform/storage/directory';
 import { describeStorage } from '../../platform/storage/open';
+import type { Storage } from '../../platform/storage/storage';
 import { json, print } from './command';
 
 export function addStorageCommands(program: Command): void {
@@ -46,4 +46,48 @@ export async function copyToBucket(config: Config, from?: string): Promise<objec
     copied_bytes,
     present,
   };
+}
+
+const MAX_CONCURRENT = 4;
+
+interface CopyCounts {
+  /** Files copied by this call, and their bytes. */
+  copied: number;
+  copied_bytes: number;
+  present: number;
+}
+
+/**
+ * Copies the files of a folder that another storage does not have, or has with another size, and
+ * compares the sizes afterwards. Deletes nothing. Throws when a size differs.
+ */
+async function copyFiles(from: Directory, to: Storage): Promise<CopyCounts> {
+  const done: CopyCounts = { copied: 0, copied_bytes: 0, present: 0 };
+  // Negative, to include a file that is being stored now.
+  for await (const keys of from.keysOlderThan(-60_000))
+    for (let at = 0; at < keys.length; at += MAX_CONCURRENT)
+      await Promise.all(
+        keys.slice(at, at + MAX_CONCURRENT).map((key) => copyFile(from, to, key, done)),
+      );
+  return done;
+}
+
+async function copyFile(
+  from: Directory,
+  to: Storage,
+  key: string,
+  done: CopyCounts,
+): Promise<void> {
+  const bytes = await from.readSize(key);
+  // The file was removed in the meantime.
+  if (bytes === undefined) return;
+  if ((await to.readSize(key)) === bytes) return void done.present++;
+  await to.keep(from.path(key), key);
+  const storedBytes = await to.readSize(key);
+  if (storedBytes !== bytes)
+    throw new Error(
+      `${key} has ${storedBytes ?? 'no'} bytes after it was copied, instead of ${bytes}.`,
+    );
+  done.copied++;
+  done.copied_bytes += bytes;
 }

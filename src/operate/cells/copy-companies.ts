@@ -6,8 +6,7 @@ import { listTables, type Table } from '../../data/postgres/whole-tables';
 import { StartError } from '../../platform/start-error';
 import { buildNodeUrl, withSettings, type Node } from './address';
 import { ON_NODE } from './on-node';
-import { LIST_SHARDS } from './queries/attach';
-import { deleteRows } from './queries/copy';
+import { deleteRows, LIST_SHARDS } from './queries/attach';
 
 /** Tables with rows of companies, in the schema `public` of the coordinator or in a cell. */
 interface Tables {

@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import { sqlOn } from '../../data/sql';
 import { continueSequence, listUsedSequences } from '../../data/postgres/whole-tables';
 import { idsSchema, runOnNode } from './on-node';
-import { LIST_SEQUENCES } from './queries/sequences';
+import { LIST_SEQUENCES } from './queries/create';
 
 // Every cell has its own sequences on its node, because Citus gives the sequences of a table
 // another range on every node. They move with the cell.

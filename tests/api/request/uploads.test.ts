@@ -5,7 +5,7 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { contract, facets } from '../../../src/platform/contract/contract';
 import { openDirectory } from '../../../src/platform/storage/directory';
-import { deleteOrphanedUploads } from '../../../src/main/background/delete-orphaned-uploads';
+import { deleteOrphanedUploads } from '../../../src/main/background/delete-expired';
 import { useWorld } from '../../support/use-world';
 import { buildApp, basic, caller } from '../../support/world';
 import { toStorageKey } from '../../support/storage-keys';

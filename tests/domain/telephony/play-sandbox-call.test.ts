@@ -1,4 +1,4 @@
-import { startHousekeeping } from '../../../src/main/background/housekeeping-loop';
+import { startHousekeeping } from '../../../src/main/background/start';
 import { startOutreach } from '../../../src/main/background/start';
 import { eventually } from '../../support/engine-process';
 import { loadLeadRow, openShop, submit, wait } from '../../support/leads';

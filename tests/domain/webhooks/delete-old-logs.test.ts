@@ -1,4 +1,4 @@
-import { startWebhooks } from '../../../src/main/background/webhook-loops';
+import { startWebhooks } from '../../../src/main/background/start';
 import { deleteOldWebhookLogs } from '../../../src/domain/webhooks/delete-old-logs';
 import { eventually } from '../../support/engine-process';
 import { startReceiver } from '../../support/receiver';

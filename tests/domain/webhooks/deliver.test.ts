@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { type Deps } from '../../../src/domain/deps';
 import type { Running } from '../../../src/data/jobs/loop';
-import { startWebhooks } from '../../../src/main/background/webhook-loops';
+import { startWebhooks } from '../../../src/main/background/start';
 import { fanOutWebhookEvents } from '../../../src/domain/webhooks/fan-out-events';
 import { confirmAddress } from '../../support/confirmed-addresses';
 import { eventually, createGate } from '../../support/engine-process';

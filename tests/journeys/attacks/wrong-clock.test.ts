@@ -6,7 +6,7 @@ import {
 } from '../../../src/data/postgres/clock-skew';
 import type { Sql } from '../../../src/data/sql';
 import { deleteExpired } from '../../../src/main/background/delete-expired';
-import { startHousekeeping } from '../../../src/main/background/housekeeping-loop';
+import { startHousekeeping } from '../../../src/main/background/start';
 import { eventually } from '../../support/engine-process';
 import { useWorld } from '../../support/use-world';
 

@@ -2,8 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { EXAMPLES } from '../../../src/main/cli/examples';
-import { findCommand, createProgram } from '../../../src/main/cli/program';
+import { EXAMPLES, findCommand, createProgram } from '../../../src/main/cli/program';
 import { completionFor } from '../../../src/main/cli/completion';
 import { runCommand } from '../../support/cli';
 

@@ -5,11 +5,14 @@ import { Client } from 'pg';
 import pino from 'pino';
 import { sqlOn } from '../../../src/data/sql';
 import { withClient } from '../../../src/data/postgres/with-client';
-import { deleteOrphanedUploads } from '../../../src/main/background/delete-orphaned-uploads';
+import { deleteOrphanedUploads } from '../../../src/main/background/delete-expired';
 import { loadConfig } from '../../../src/main/config';
 import { runWorker } from '../../../src/main/worker';
-import { claimSettings } from '../../../src/operate/installation/claim-settings';
-import { openInstallation, type Installation } from '../../../src/operate/installation/open';
+import {
+  claimSettings,
+  openInstallation,
+  type Installation,
+} from '../../../src/operate/installation/open';
 import { sharedSettings } from '../../../src/operate/installation/shared-settings';
 import { runCommand, runRefused } from '../../support/cli';
 import { freshDatabase, PEPPER_OF_TESTS } from '../../support/world';

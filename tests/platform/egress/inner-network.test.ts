@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { startWebhooks } from '../../../src/main/background/webhook-loops';
+import { startWebhooks } from '../../../src/main/background/start';
 import { createGuardedRequest } from '../../../src/platform/egress/guarded-request';
 import type { Lookup } from '../../../src/platform/egress/resolve-names';
 import { eventually } from '../../support/engine-process';

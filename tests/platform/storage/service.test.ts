@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { deleteOrphanedUploads } from '../../../src/main/background/delete-orphaned-uploads';
+import { deleteOrphanedUploads } from '../../../src/main/background/delete-expired';
 import { eventually } from '../../support/engine-process';
 import { finished, loadNumbers, buildSuppressionRequests } from '../../support/imports';
 import { startS3, type S3Server } from '../../support/s3-server';

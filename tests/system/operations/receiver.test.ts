@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startWebhooks } from '../../../src/main/background/webhook-loops';
+import { startWebhooks } from '../../../src/main/background/start';
 import { eventually } from '../../support/engine-process';
 import { freePort } from '../../support/process';
 import { buildWebhookHelpers } from '../../support/webhooks';
