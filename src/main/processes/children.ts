@@ -1,5 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
 import { extname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { sumCounters, renderMetrics, type MetricSnapshot } from '../../api/metrics';
 import { StartError } from '../../platform/start-error';
@@ -167,34 +169,28 @@ function send(child: Worker, message: ToChild): void {
   if (child.isConnected()) child.send(message, () => undefined);
 }
 
-/**
- * Resolves when the process has ended, or after a time limit: a process with a long request ends
- * while the next are replaced.
- */
-function retireChild(child: Worker): Promise<void> {
-  return new Promise((done) => {
-    if (child.isDead()) return done();
-    const timeout = setTimeout(done, RETIRE_TIMEOUT_MS);
-    child.once('exit', () => {
-      clearTimeout(timeout);
-      done();
-    });
-    send(child, { kind: 'retire' });
-  });
+/** Resolves at the first of these events of a process, or after a time limit. */
+async function waitFor(child: Worker, events: string[], limitMs: number): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  // Not race: where the process cannot be reached, `once` fails, and the limit counts.
+  await Promise.any([
+    pause(limitMs, undefined, { signal }),
+    ...events.map((event) => once(child, event, { signal })),
+  ]);
+  over.abort();
+}
+
+/** A process with a long request ends while the next are replaced. */
+async function retireChild(child: Worker): Promise<void> {
+  if (child.isDead()) return;
+  send(child, { kind: 'retire' });
+  await waitFor(child, ['exit'], RETIRE_TIMEOUT_MS);
 }
 
 /** Requests the metrics of a process, and waits for its answer or its end. */
-function measure(child: Worker, id: number): Promise<void> {
-  return new Promise((done) => {
-    const event = `measured ${id}`;
-    const end = () => {
-      clearTimeout(timeout);
-      child.off(event, end).off('exit', end);
-      done();
-    };
-    const timeout = setTimeout(end, MEASURE_TIMEOUT_MS);
-    child.once(event, end).once('exit', end);
-    if (child.isConnected()) send(child, { kind: 'measure', id });
-    else end();
-  });
+async function measure(child: Worker, id: number): Promise<void> {
+  if (!child.isConnected()) return;
+  send(child, { kind: 'measure', id });
+  await waitFor(child, [`measured ${id}`, 'exit'], MEASURE_TIMEOUT_MS);
 }
