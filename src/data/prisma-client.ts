@@ -128,7 +128,11 @@ export function prismaTransaction<T>(
 }
 
 /** Models of the whole installation; all others belong to one company. */
-const SHARED_MODELS = new Set<string>(['Company', 'CredentialLookup'] satisfies Prisma.ModelName[]);
+const SHARED_MODELS = new Set<string>([
+  'Company',
+  'CredentialLookup',
+  'NumberLookup',
+] satisfies Prisma.ModelName[]);
 
 export type BoundPrisma = ReturnType<typeof bindToCompany>;
 

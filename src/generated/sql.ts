@@ -103,25 +103,6 @@ export interface SqlTypes {
       agent_ids: string[] | null;
     };
   };
-  'agents.insert_recipients': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-      agent_ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: object;
-  };
-  'agents.list_targets': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: {
-      call_center_ids: string[];
-      buyer_group_ids: string[];
-      buyer_ids: string[];
-    };
-  };
   'agents.lock_agents': {
     params: {
       company_id: number | string | bigint | null;
@@ -209,13 +190,6 @@ export interface SqlTypes {
       rule_id: string;
       emails: string[];
     };
-  };
-  'alerts.clear_rule_error': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: object;
   };
   'alerts.count_failing_rules': {
     params: object;
@@ -333,20 +307,6 @@ export interface SqlTypes {
       paused_reason: string | null;
     };
   };
-  'alerts.read_alert': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: {
-      rule: string;
-      subject: string;
-      message: string;
-      created_at: Date;
-      ended_at: Date | null;
-      time_zone: string;
-    };
-  };
   'alerts.read_rules': {
     params: {
       now: Date | string | null;
@@ -369,15 +329,6 @@ export interface SqlTypes {
       has_error: boolean;
       is_open_since: boolean;
     };
-  };
-  'alerts.record_rule_error': {
-    params: {
-      error: string | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: object;
   };
   'alerts.record_unsent': {
     params: {
@@ -2136,47 +2087,6 @@ export interface SqlTypes {
       taken: string;
     };
   };
-  'cli.company_of_list': {
-    params: {
-      list: string | null;
-    };
-    row: {
-      company_id: string;
-    };
-  };
-  'cli.find_companies': {
-    params: {
-      id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'cli.find_credentials': {
-    params: {
-      public_key: string | null;
-    };
-    row: {
-      company_id: string;
-      access_token_id: string;
-    };
-  };
-  'cli.list_credentials': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      company_id: number;
-      id: number;
-      kind: string | null;
-      name: string | null;
-      public_key: string | null;
-      superuser: boolean | null;
-      permissions: string[] | null;
-      expires_at: Date | null;
-      user_email: string | null;
-    };
-  };
   'cli.list_jobs': {
     params: {
       company_id: string | null;
@@ -3127,21 +3037,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'installation.find_demos': {
-    params: {
-      id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-      name: string;
-    };
-  };
-  'installation.has_companies': {
-    params: object;
-    row: {
-      any: boolean;
-    };
-  };
   'installation.lock_demo': {
     params: {
       lock: number | string | bigint | null;
@@ -3651,61 +3546,6 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'migration.delete_positions': {
-    params: {
-      company_id: number | string | bigint | null;
-      source: string | null;
-    };
-    row: object;
-  };
-  'migration.find_calls_here': {
-    params: {
-      company_id: number | string | bigint | null;
-      ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: string;
-      uuid: string;
-    };
-  };
-  'migration.find_contacts_here': {
-    params: {
-      company_id: number | string | bigint | null;
-      ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: string;
-      uuid: string;
-    };
-  };
-  'migration.find_leads': {
-    params: {
-      company_id: number | string | bigint | null;
-      ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'migration.find_leads_here': {
-    params: {
-      company_id: number | string | bigint | null;
-      ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: string;
-      uuid: string;
-    };
-  };
-  'migration.has_position': {
-    params: {
-      company_id: number | string | bigint | null;
-      source: string | null;
-    };
-    row: {
-      has_position: boolean;
-    };
-  };
   'migration.move_calls': {
     params: {
       company_id: number | string | bigint | null;
@@ -3756,16 +3596,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'migration.read_position': {
-    params: {
-      company_id: number | string | bigint | null;
-      source: string | null;
-      resource: string | null;
-    };
-    row: {
-      cursor: string;
-    };
-  };
   'migration.restrict_numbers': {
     params: {
       company_id: number | string | bigint | null;
@@ -3775,15 +3605,6 @@ export interface SqlTypes {
     row: {
       made: number;
     };
-  };
-  'migration.save_position': {
-    params: {
-      company_id: number | string | bigint | null;
-      source: string | null;
-      resource: string | null;
-      cursor: string | null;
-    };
-    row: object;
   };
   'money.open_conversions': {
     params: {
@@ -3837,28 +3658,12 @@ export interface SqlTypes {
       is_claimed: boolean;
     };
   };
-  'numbers.delete_owner': {
-    params: {
-      phone_number: number | string | bigint | null;
-      company_id: number | string | bigint | null;
-    };
-    row: object;
-  };
   'numbers.delete_reservation': {
     params: {
       phone_number: number | string | bigint | null;
       key: string | null;
     };
     row: object;
-  };
-  'numbers.find_number': {
-    params: {
-      company_id: number | string | bigint | null;
-      phone_number: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
   };
   'numbers.held_numbers': {
     params: {
@@ -3902,17 +3707,6 @@ export interface SqlTypes {
       last_assigned_at: Date | null;
     };
   };
-  'numbers.read_holder': {
-    params: {
-      phone_number: number | string | bigint | null;
-    };
-    row: {
-      company_id: string;
-      number_id: string | null;
-      purchase_key: string | null;
-      purchase_tried_at: Date | null;
-    };
-  };
   'numbers.remove_number_from_leads': {
     params: {
       company_id: number | string | bigint | null;
@@ -3921,14 +3715,6 @@ export interface SqlTypes {
     };
     row: {
       last: string | null;
-    };
-  };
-  'numbers.unfinished_purchases': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      phone_number: string;
     };
   };
   'numbers.upsert_owner': {
@@ -4453,19 +4239,6 @@ export interface SqlTypes {
       email: string;
     };
   };
-  'people.confirm_address': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-      number: number | string | bigint | null;
-    };
-    row: {
-      email: string;
-      confirmed_at: Date | null;
-      company: string;
-    };
-  };
   'people.confirm_invited_address': {
     params: {
       company_id: number | string | bigint | null;
@@ -4507,17 +4280,6 @@ export interface SqlTypes {
       user_email: string | null;
     };
   };
-  'people.find_confirmation': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-      number: number | string | bigint | null;
-    };
-    row: {
-      email: string;
-      company: string;
-    };
-  };
   'people.find_confirmed': {
     params: {
       company_id: number | string | bigint | null;
@@ -4525,51 +4287,6 @@ export interface SqlTypes {
     };
     row: {
       email: string;
-    };
-  };
-  'people.find_open_invitation': {
-    params: {
-      company_id: number | string | bigint | null;
-      user_id: number | string | bigint | null;
-      number: number | string | bigint | null;
-    };
-    row: {
-      email: string;
-      company: string;
-    };
-  };
-  'people.find_team_rights_by_email': {
-    params: {
-      company_id: number | string | bigint | null;
-      email: string | null;
-    };
-    row: {
-      id: string;
-      permissions: string[] | null;
-      superuser: boolean;
-    };
-  };
-  'people.find_team_rights_of_user': {
-    params: {
-      company_id: number | string | bigint | null;
-      user_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-      permissions: string[] | null;
-      superuser: boolean;
-    };
-  };
-  'people.find_users_to_invite': {
-    params: {
-      company_id: number | string | bigint | null;
-      user_ids: readonly (number | string | bigint)[] | string | null;
-      now: Date | string | null;
-      again_minutes: number | string | bigint | null;
-      team_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
     };
   };
   'people.insert_missing_users': {
@@ -4718,16 +4435,6 @@ export interface SqlTypes {
     };
     row: {
       number: string | null;
-    };
-  };
-  'ping_post.insert_lookup': {
-    params: {
-      vanity_uri: string | null;
-      company_id: number | string | bigint | null;
-      inbound_webhook_id: number | string | bigint | null;
-    };
-    row: {
-      vanity_uri: string;
     };
   };
   'ping_post.insert_ping': {
@@ -5408,13 +5115,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'suppression.delete_rejected_rows': {
-    params: {
-      company_id: number | string | bigint | null;
-      file: number | string | bigint | null;
-    };
-    row: object;
-  };
   'suppression.erase_numbers': {
     params: {
       company_id: number | string | bigint | null;
@@ -5453,16 +5153,6 @@ export interface SqlTypes {
     row: {
       buyer_id: number;
       buyer_suppression_id: number;
-    };
-  };
-  'suppression.first_file_of_list': {
-    params: {
-      company_id: number | string | bigint | null;
-      list: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-      status: string;
     };
   };
   'suppression.forgive_run': {
@@ -5951,13 +5641,6 @@ export interface SqlTypes {
       oldest: Date | null;
     };
   };
-  'webhooks.open_queue': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: object;
-  };
   'webhooks.pause_webhook': {
     params: {
       reason: string | null;
@@ -6013,14 +5696,6 @@ export interface SqlTypes {
       company_id: string;
       outgoing_webhook_id: string;
     };
-  };
-  'webhooks.restart_delivery': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: object;
   };
   'webhooks.wake_queue': {
     params: {

@@ -21,8 +21,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'the operator asks about the installation as a whole',
     rules: ['company'],
     statements: [
-      'cli.list_credentials',
-      'cli.company_of_list',
       'installation.count_credentials',
       'alerts.count_failing_rules',
       'people.count_refused_mails',

@@ -1,7 +1,6 @@
 import { replaceAttached } from '../../data/attachments';
 import { resolveReferences, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
-import { LIST_TARGETS } from './queries/messages';
 
 export interface TargetFields {
   agent_status_id?: string | null;
@@ -11,8 +10,11 @@ export interface TargetFields {
 }
 
 /** `TargetFields` as ids; undefined where the request does not change them. */
-export interface Targets {
+export interface Targets extends TargetLists {
   agent_status_id?: bigint | null;
+}
+
+interface TargetLists {
   buyer_ids?: bigint[];
   buyer_group_ids?: bigint[];
   call_center_ids?: bigint[];
@@ -57,6 +59,26 @@ async function resolveStatus(db: Db, reference: Reference): Promise<bigint> {
   return (await resolveReferences(db, 'agent_statuses', [reference], { field }))[0]!;
 }
 
+/** The targets of a message, each list in the order of ids. */
+async function loadTargets({ prisma }: Db, id: bigint): Promise<Required<TargetLists>> {
+  const where = { agent_message_id: id };
+  // One after the other: as relations, Prisma would read them at the same time on one connection.
+  const centers = await prisma.agentMessageCallCenter.findMany({
+    where,
+    orderBy: { call_center_id: 'asc' },
+  });
+  const groups = await prisma.agentMessageBuyerGroup.findMany({
+    where,
+    orderBy: { buyer_group_id: 'asc' },
+  });
+  const buyers = await prisma.agentMessageBuyer.findMany({ where, orderBy: { buyer_id: 'asc' } });
+  return {
+    call_center_ids: centers.map(({ call_center_id }) => call_center_id),
+    buyer_group_ids: groups.map(({ buyer_group_id }) => buyer_group_id),
+    buyer_ids: buyers.map(({ buyer_id }) => buyer_id),
+  };
+}
+
 /** Writes the targets of a locked message, and returns whether they have changed. */
 export async function writeTargets(db: Db, id: bigint, targets: Targets): Promise<boolean> {
   const { agent_status_id } = targets;
@@ -67,10 +89,10 @@ export async function writeTargets(db: Db, id: bigint, targets: Targets): Promis
     if (changed)
       await db.prisma.agentMessage.updateMany({ where: { id }, data: { agent_status_id } });
   }
-  const [before] = await db.sql(LIST_TARGETS, { id });
+  const before = await loadTargets(db, id);
   for (const name of LIST_NAMES) {
     const ids = targets[name];
-    if (!ids || before![name]?.join() === ids.join()) continue;
+    if (!ids || before[name].join() === ids.join()) continue;
     const { pairs, column } = LISTS[name];
     await replaceAttached(db, pairs, { agent_message_id: id }, { [column]: ids });
     changed = true;

@@ -6,7 +6,6 @@ import { resolveTargets, writeTargets, type Targets } from './message-targets';
 import {
   ADD_EVENTS,
   FIND_TARGETED_AGENTS,
-  INSERT_RECIPIENTS,
   LOCK_AGENTS,
   LOCK_AGENTS_OF_MESSAGE,
   NOTIFY_AGENTS,
@@ -101,7 +100,13 @@ async function updateRecipients(
   await db.prisma.agentMessageRecipient.deleteMany({
     where: { agent_message_id: id, agent_id: { in: lost.map(BigInt) } },
   });
-  await db.sql(INSERT_RECIPIENTS, { id, agent_ids: gained });
+  await db.prisma.agentMessageRecipient.createMany({
+    data: gained.map((agent) => ({
+      company_id: db.company_id,
+      agent_message_id: id,
+      agent_id: BigInt(agent),
+    })),
+  });
   await db.prisma.agentMessage.updateMany({
     where: { id },
     data: { agent_widget_count: current.length },

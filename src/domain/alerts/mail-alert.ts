@@ -3,7 +3,6 @@ import type { Deps } from '../deps';
 import type { JobContext } from '../../data/jobs/queue';
 import type { Tasks } from '../../data/jobs/tasks';
 import { ianaName } from '../../platform/time/zone';
-import { READ_ALERT } from './queries/alerts';
 import { formatDuration } from './words';
 
 type Context = Pick<Deps, 'tenants' | 'mailer' | 'config'>;
@@ -17,11 +16,14 @@ export async function mailAlert(
   { job_id }: JobContext,
   { tenants, mailer, config }: Context,
 ): Promise<void> {
-  const [alert] = await tenants.of(BigInt(company_id)).sql(READ_ALERT, { id: alert_id });
+  const alert = await tenants.of(BigInt(company_id)).prisma.alert.findFirst({
+    where: { id: BigInt(alert_id) },
+    include: { alert_rule: { select: { name: true, time_zone: true } } },
+  });
   if (!alert) return;
-  const { message, subject, created_at, ended_at } = alert;
-  const rule = alert.rule.replace(/[\r\n\0]+/g, ' ');
-  const zone = ianaName(alert.time_zone) ?? 'UTC';
+  const { message, subject, created_at, ended_at, alert_rule } = alert;
+  const rule = alert_rule.name.replace(/[\r\n\0]+/g, ' ');
+  const zone = ianaName(alert_rule.time_zone) ?? 'UTC';
   const at = (time: Date) => `${formatInTimeZone(time, zone, 'yyyy-MM-dd HH:mm')} ${zone}`;
   const path = subject === 'company' ? '' : `\n\nAbout: /api/v1/${subject}`;
   const since = `It began at ${at(created_at)}.`;

@@ -4,14 +4,12 @@ import type { Deps } from '../deps';
 import { measureRule, type Finding, type Rule } from './measure';
 import {
   BEGIN_ALERTS,
-  CLEAR_RULE_ERROR,
   END_ALERTS,
   END_UNWATCHED,
   LIST_OPEN_SUBJECTS,
   LIST_WATCHED_COMPANIES,
   LOCK_RULE,
   READ_RULES,
-  RECORD_RULE_ERROR,
 } from './queries/alerts';
 import { describeFault } from './words';
 
@@ -102,13 +100,21 @@ async function watchRule(db: Db, rule: Rule, pass: Pass): Promise<boolean> {
     let hasMore;
     do hasMore = await db.statements((tx) => updateAlerts(tx, rule, pass));
     while (hasMore && !is_over());
-    if (rule.has_error) await db.sql(CLEAR_RULE_ERROR, { id });
+    if (rule.has_error) await saveError(db, id, { last_error: null, last_error_at: null });
     return hasMore;
   } catch (error) {
     log.error({ err: error, company_id: db.company_id, rule: id }, 'an alert rule has failed');
-    await db.sql(RECORD_RULE_ERROR, { id, error: describeFault(error), now: clock() });
+    await saveError(db, id, { last_error: describeFault(error), last_error_at: clock() });
     return false;
   }
+}
+
+async function saveError(
+  db: Db,
+  id: string,
+  data: { last_error: string | null; last_error_at: Date | null },
+): Promise<void> {
+  await db.prisma.alertRule.updateMany({ where: { id: BigInt(id) }, data });
 }
 
 /**

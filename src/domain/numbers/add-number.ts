@@ -4,7 +4,7 @@ import type { Db } from '../../data/db';
 import { createdAt } from '../../data/timestamps';
 import { HttpProblem } from '../../platform/errors';
 import { claimNumber } from './claim-number';
-import { READ_HOLDER, UPSERT_OWNER } from './queries/number-lookups';
+import { UPSERT_OWNER } from './queries/number-lookups';
 
 export interface NumberFields {
   name?: string | null;
@@ -30,7 +30,7 @@ export async function addNumber(db: Db, number: NewNumber, now: Date): Promise<b
   if (!(await claimNumber(db, phoneNumber)))
     throw HttpProblem.field('phone_number', 'number_unavailable', 'is being bought at this moment');
   const isOurs = await db.keys.claim('number', String(phoneNumber));
-  const [holder] = await db.sql(READ_HOLDER, { phone_number: phoneNumber });
+  const holder = await db.prisma.numberLookup.findUnique({ where: { phone_number: phoneNumber } });
   if (!isOurs || holder?.number_id)
     throw HttpProblem.field('phone_number', 'taken', 'already belongs to a company');
   const id = await recordNumber(db, number, now);

@@ -8,12 +8,7 @@ import { HttpProblem } from '../../platform/errors';
 import { recordNumber, type NumberFields } from './add-number';
 import { claimNumber } from './claim-number';
 import { carrierUnavailable, findNumbers } from './find-numbers';
-import {
-  DELETE_RESERVATION,
-  INSERT_RESERVATION,
-  READ_HOLDER,
-  UNFINISHED_PURCHASES,
-} from './queries/number-lookups';
+import { DELETE_RESERVATION, INSERT_RESERVATION } from './queries/number-lookups';
 
 export type NumberCriteria = Pick<NumberSearch, 'country' | 'toll_free' | 'prefix'>;
 
@@ -61,8 +56,13 @@ export async function buyAny(
   fields: NumberFields,
   buying: PurchaseContext,
 ): Promise<bigint> {
-  const interrupted = (await db.sql(UNFINISHED_PURCHASES, {})).flatMap(
-    ({ phone_number }) => numberFacts(phone_number, criteria.country) ?? [],
+  const unfinished = await db.prisma.numberLookup.findMany({
+    where: { company_id: db.company_id, number_id: null },
+    orderBy: [{ purchase_tried_at: 'asc' }, { phone_number: 'asc' }],
+    take: MAX_FOUND,
+  });
+  const interrupted = unfinished.flatMap(
+    ({ phone_number }) => numberFacts(`+${phone_number}`, criteria.country) ?? [],
   );
   for (const number of pick(interrupted, criteria)) {
     const { id } = await tryToBuy(db, number, fields, buying);
@@ -107,9 +107,9 @@ async function tryToBuy(
     return toFailedPurchase('is being bought at this moment');
   if (!(await db.keys.claim('number', String(phoneNumber))))
     return toFailedPurchase('is not for sale');
-  const [holder] = await db.sql(READ_HOLDER, { phone_number: phoneNumber });
+  const holder = await db.prisma.numberLookup.findUnique({ where: { phone_number: phoneNumber } });
   if (holder?.number_id) {
-    const isOwn = holder.company_id === String(db.company_id);
+    const isOwn = holder.company_id === db.company_id;
     return toFailedPurchase(isOwn ? 'is already a number of yours' : 'is not for sale');
   }
   const key = holder?.purchase_key ?? uuidv7(now.getTime());

@@ -1,10 +1,10 @@
 import type { Db } from '../../data/db';
-import { FIND_NUMBER } from './queries/numbers';
 
 /** The id of the company's number with these E.164 digits; undefined when it owns none. */
 export async function findNumber(
-  db: Pick<Db, 'sql'>,
+  { prisma }: Pick<Db, 'prisma'>,
   phoneNumber: number | string,
-): Promise<string | undefined> {
-  return (await db.sql(FIND_NUMBER, { phone_number: phoneNumber }))[0]?.id;
+): Promise<bigint | undefined> {
+  const where = { phone_number: BigInt(phoneNumber), deleted_at: null };
+  return (await prisma.number.findFirst({ where, select: { id: true } }))?.id;
 }

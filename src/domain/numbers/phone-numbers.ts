@@ -162,5 +162,5 @@ async function resolveNumberId<C extends { params: { id: Reference }; db: Db }>(
   if (phoneNumber === undefined) return call;
   const id = await findNumber(call.db, phoneNumber);
   if (id === undefined) throw notFound();
-  return { ...call, params: { ...call.params, id } };
+  return { ...call, params: { ...call.params, id: String(id) } };
 }

@@ -7,7 +7,6 @@ import type { JobContext, Queue } from '../../data/jobs/queue';
 import type { Tasks } from '../../data/jobs/tasks';
 import { carrierUnavailable } from './find-numbers';
 import { REMOVE_NUMBER_FROM_LEADS } from './queries/leads';
-import { DELETE_OWNER } from './queries/number-lookups';
 
 interface ReleaseContext {
   carrier: Carrier;
@@ -29,8 +28,9 @@ export async function releaseNumber(
     where,
     data: deletedAt(now),
   });
-  await db.sql(DELETE_OWNER, { phone_number: number.phone_number });
-  db.afterCommit(() => void db.keys.release('number', String(number.phone_number)));
+  const { phone_number } = number;
+  await db.prisma.numberLookup.deleteMany({ where: { phone_number, company_id: db.company_id } });
+  db.afterCommit(() => void db.keys.release('number', String(phone_number)));
   await queue.add(db, 'forget_number', { company_id: String(db.company_id), id: String(id) });
   if (number.carrier_number_id === null) return;
   if (number.carrier !== carrier.name) {

@@ -2,7 +2,7 @@ import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import type { Confirmation } from '../../api/auth/scheme';
 import type { Queue } from '../../data/jobs/queue';
-import { BEGIN_CONFIRMATIONS, CONFIRM_ADDRESS, FIND_CONFIRMED } from './queries/mail-addresses';
+import { BEGIN_CONFIRMATIONS, FIND_CONFIRMED } from './queries/mail-addresses';
 import { requireMailQuota, type MailContext } from './take-mails';
 
 // An address that a rule or a webhook names gets only one mail with a link, until its owner has
@@ -53,15 +53,19 @@ export async function findConfirmed(
 
 /** Confirms an address once. Throws 401 when it was confirmed, or asked again, in the meantime. */
 export async function confirmAddress(
-  { sql }: Pick<Db, 'sql'>,
+  { prisma }: Pick<Db, 'prisma'>,
   { id, number }: Confirmation,
   now: Date,
 ): Promise<{ email: string; company: string; confirmed_at: Date }> {
-  const [address] = await sql(CONFIRM_ADDRESS, { id, number, now });
+  const [address] = await prisma.mailAddress.updateManyAndReturn({
+    where: { id, confirmation_number: number, confirmed_at: null },
+    data: { confirmed_at: now },
+    select: { email: true, company: { select: { name: true } } },
+  });
   if (!address)
     throw new HttpProblem(
       'wrong_credentials',
       'This address has been confirmed, or asked again, in the meantime.',
     );
-  return { ...address, confirmed_at: address.confirmed_at! };
+  return { email: address.email, company: address.company.name, confirmed_at: now };
 }

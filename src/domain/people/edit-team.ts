@@ -5,7 +5,6 @@ import { createdAt } from '../../data/timestamps';
 import { findOrCreateUsers } from './find-or-create-users';
 import { REINVITE_MINUTES, inviteUsers, type InviteContext } from './invite-users';
 import {
-  FIND_USERS_TO_INVITE,
   LOCK_GENERATED_TEAM_OF_GROUP,
   LOCK_TEAM_OF_BUYER,
   LOCK_TEAMS_OF_GROUP,
@@ -13,6 +12,8 @@ import {
 } from './queries/teams';
 
 export type TeamContext = InviteContext;
+
+const MINUTE_MS = 60_000;
 
 /**
  * Replaces the users of a locked team by those with these e-mail addresses. Users who are new to
@@ -27,11 +28,15 @@ export async function replaceUsers(
 ): Promise<void> {
   const { now } = context;
   const userIds = await findOrCreateUsers(db, addresses, now);
-  const retryWindow = { now, again_minutes: REINVITE_MINUTES };
-  const uninvited = await db.sql(FIND_USERS_TO_INVITE, {
-    ...retryWindow,
-    user_ids: userIds,
-    team_id: teamId,
+  const justBefore = new Date(now.getTime() - REINVITE_MINUTES * MINUTE_MS);
+  const uninvited = await db.prisma.user.findMany({
+    where: {
+      id: { in: userIds },
+      NOT: { invitation_open: true, invited_at: { gt: justBefore } },
+      access_tokens: { none: { deleted_at: null } },
+      teams: { none: { access_control_list_id: teamId } },
+    },
+    select: { id: true },
   });
   await replaceAttached(
     db,
@@ -39,7 +44,7 @@ export async function replaceUsers(
     { access_control_list_id: teamId },
     { user_id: userIds },
   );
-  const ids = uninvited.map(({ id }) => BigInt(id));
+  const ids = uninvited.map(({ id }) => id);
   await inviteUsers(db, ids, context);
 }
 

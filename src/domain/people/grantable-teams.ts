@@ -1,6 +1,6 @@
 import type { Db } from '../../data/db';
 import type { Caller } from '../../api/auth/caller';
-import { FIND_TEAM_RIGHTS_BY_EMAIL, FIND_TEAM_RIGHTS_OF_USER } from './queries/teams';
+import type { Prisma } from '../../generated/prisma/client';
 import { requireHolding, requireWithin, buildRights } from '../../api/auth/caller';
 
 // Callers cannot grant more rights than they have, whether they change the permissions of a team or
@@ -19,11 +19,19 @@ function requireRightsWithin(caller: Caller, teams: readonly TeamRights[]): void
   });
 }
 
-const loadTeamRights = (db: Db, ids: readonly bigint[]): Promise<TeamRights[]> =>
-  db.prisma.accessControlList.findMany({
-    where: { id: { in: [...ids] }, deleted_at: null },
-    select: { permissions: true, superuser: true },
+async function loadTeamRights(
+  db: Db,
+  where: Prisma.AccessControlListWhereInput,
+): Promise<(TeamRights & { id: string })[]> {
+  const teams = await db.prisma.accessControlList.findMany({
+    where: { ...where, deleted_at: null },
+    select: { id: true, permissions: true, superuser: true },
   });
+  return teams.map((team) => ({ ...team, id: String(team.id) }));
+}
+
+const loadRightsOfUser = (db: Db, userId: bigint) =>
+  loadTeamRights(db, { users: { some: { user_id: userId } } });
 
 export async function requireTeamsWithin(
   db: Db,
@@ -31,12 +39,12 @@ export async function requireTeamsWithin(
   ids: readonly bigint[],
 ): Promise<void> {
   if (caller.superuser || ids.length === 0) return;
-  requireRightsWithin(caller, await loadTeamRights(db, ids));
+  requireRightsWithin(caller, await loadTeamRights(db, { id: { in: [...ids] } }));
 }
 
 export async function requireUserWithin(db: Db, caller: Caller, userId: bigint): Promise<void> {
   if (caller.superuser) return;
-  requireRightsWithin(caller, await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id: userId }));
+  requireRightsWithin(caller, await loadRightsOfUser(db, userId));
 }
 
 /** Requires that the caller has all rights of a user's token with these permissions. */
@@ -46,7 +54,8 @@ export async function requireTokenWithin(
   { email, permissions }: { email: string; permissions: string[] },
 ): Promise<void> {
   if (caller.superuser) return;
-  const teams = await db.sql(FIND_TEAM_RIGHTS_BY_EMAIL, { email: email.toLowerCase() });
+  const user = { email: email.toLowerCase(), deleted_at: null };
+  const teams = await loadTeamRights(db, { users: { some: { user } } });
   const rights = buildRights({ kind: 'user_token', superuser: false, permissions, teams });
   requireWithin(caller, {
     superuser: rights.superuser,
@@ -66,13 +75,13 @@ export async function requireTeamsHeld(
   ids: readonly bigint[],
 ): Promise<void> {
   if (caller.superuser || ids.length === 0) return;
-  requireHolding(caller, mergeRights(await loadTeamRights(db, ids)));
+  requireHolding(caller, mergeRights(await loadTeamRights(db, { id: { in: [...ids] } })));
 }
 
 /** Requires that the caller, who deletes a user, has all rights of the user's teams and tokens. */
 export async function requireUserHeld(db: Db, caller: Caller, userId: bigint): Promise<void> {
   if (caller.superuser) return;
-  const teams = await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id: userId });
+  const teams = await loadRightsOfUser(db, userId);
   const tokens = await db.prisma.accessToken.findMany({
     where: { user_id: userId, deleted_at: null },
     select: { superuser: true },
@@ -88,7 +97,7 @@ export async function requireTokenHeld(db: Db, caller: Caller, id: bigint): Prom
     where: { id, deleted_at: null },
   });
   if (user_id !== null && caller.user_id === user_id) return;
-  const teams = user_id === null ? null : await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id });
+  const teams = user_id === null ? null : await loadRightsOfUser(db, user_id);
   const rights = buildRights({ kind: kind as Caller['kind'], superuser, permissions, teams });
   requireHolding(caller, { superuser: rights.superuser, permissions: [...rights.permissions] });
 }

@@ -1,7 +1,6 @@
 import type { Deps } from '../deps';
 import { CONFIRMATION_DAYS, confirmationToken } from '../../api/auth/confirmations';
 import type { Tasks } from '../../data/jobs/tasks';
-import { FIND_CONFIRMATION } from './queries/mail-addresses';
 
 type Context = Pick<Deps, 'tenants' | 'mailer' | 'config' | 'pepper' | 'log'>;
 
@@ -13,15 +12,18 @@ export async function sendConfirmation(
   { company_id, id, number }: Tasks['send_confirmation'],
   { tenants, mailer, config, pepper, log }: Context,
 ): Promise<void> {
-  const { sql } = tenants.of(BigInt(company_id));
-  const [address] = await sql(FIND_CONFIRMATION, { id, number });
+  const address = await tenants.of(BigInt(company_id)).prisma.mailAddress.findFirst({
+    where: { id: BigInt(id), confirmation_number: number, confirmed_at: null },
+    select: { email: true, company: { select: { name: true } } },
+  });
   if (!address) return;
+  const companyName = address.company.name;
   const token = confirmationToken(
     { company_id: BigInt(company_id), id: BigInt(id), number },
     pepper,
   );
   const lines = [
-    `${address.company} wants to mail alerts to this address.`,
+    `${companyName} wants to mail alerts to this address.`,
     '',
     'To get them, open this page and confirm the address: ' +
       `${config.public_url}/confirmations?confirmation_token=${token}`,
@@ -32,7 +34,7 @@ export async function sendConfirmation(
     key: `confirmation-${company_id}-${id}-${number}`,
     from: config.mail_from,
     to: address.email,
-    subject: `Alerts of ${address.company.replace(/[\r\n\0]+/g, ' ')}: confirm your address`,
+    subject: `Alerts of ${companyName.replace(/[\r\n\0]+/g, ' ')}: confirm your address`,
     text: lines.join('\n'),
   });
   if (delivery.ok) return;

@@ -1,7 +1,6 @@
 import type { Deps } from '../deps';
 import { invitationToken, INVITED_DAYS } from '../../api/auth/invitations';
 import type { Tasks } from '../../data/jobs/tasks';
-import { FIND_OPEN_INVITATION } from './queries/users';
 
 type Context = Pick<Deps, 'tenants' | 'mailer' | 'config' | 'pepper' | 'log'>;
 
@@ -13,8 +12,15 @@ export async function sendInvitation(
   { company_id, user_id, number }: Tasks['send_invitation'],
   { tenants, mailer, config, pepper, log }: Context,
 ): Promise<void> {
-  const { sql } = tenants.of(BigInt(company_id));
-  const [user] = await sql(FIND_OPEN_INVITATION, { user_id, number });
+  const user = await tenants.of(BigInt(company_id)).prisma.user.findFirst({
+    where: {
+      id: BigInt(user_id),
+      invitation_number: number,
+      invitation_open: true,
+      deleted_at: null,
+    },
+    select: { email: true, company: { select: { name: true } } },
+  });
   if (!user) return;
   const { email, company } = user;
   const token = invitationToken(
@@ -23,13 +29,13 @@ export async function sendInvitation(
   );
   const page = `${config.public_url}/invitations?invitation_token=${token}`;
   const lines = [
-    `You are invited to work with ${company}.`,
+    `You are invited to work with ${company.name}.`,
     '',
     `Open this page to set up your access token: ${page}`,
     '',
     `It works once, within ${INVITED_DAYS} days.`,
   ];
-  const subject = `Invitation to ${company.replace(/[\r\n]+/g, ' ')}`;
+  const subject = `Invitation to ${company.name.replace(/[\r\n]+/g, ' ')}`;
   const delivery = await mailer.send({
     key: `invitation-${company_id}-${user_id}-${number}`,
     from: config.mail_from,

@@ -6,7 +6,6 @@ import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import { newWebhookToken, type WebhookToken } from '../../api/auth/webhook-tokens';
 import { HttpProblem } from '../../platform/errors';
 import { revokeSourceTokens } from '../offers/source-tokens';
-import { INSERT_LOOKUP } from './queries/inbound-webhooks';
 
 type Fields = Schemas['InboundWebhookFields'];
 
@@ -16,10 +15,15 @@ async function takeVanityUri(db: Db, inboundWebhookId: bigint, vanityUri: string
     where: { inbound_webhook_id: inboundWebhookId },
   });
   const isOurs = await db.keys.claim('inbound_webhook', vanityUri);
-  const insertedRows = isOurs
-    ? await db.sql(INSERT_LOOKUP, { vanity_uri: vanityUri, inbound_webhook_id: inboundWebhookId })
-    : [];
-  if (insertedRows.length === 0)
+  const lookup = {
+    company_id: db.company_id,
+    vanity_uri: vanityUri,
+    inbound_webhook_id: inboundWebhookId,
+  };
+  const { count } = isOurs
+    ? await db.prisma.inboundWebhookLookup.createMany({ data: lookup, skipDuplicates: true })
+    : { count: 0 };
+  if (count === 0)
     throw HttpProblem.field(
       'vanity_uri',
       'taken',

@@ -1,7 +1,6 @@
 import type { Deps } from '../deps';
 import type { JobContext } from '../../data/jobs/queue';
 import type { Tasks } from '../../data/jobs/tasks';
-import { DELETE_REJECTED_ROWS } from './queries/files';
 import { ERASE_NUMBERS } from './queries/numbers';
 
 export async function eraseSuppressionList(
@@ -21,7 +20,7 @@ export async function eraseSuppressionList(
     select: { id: true, import_file_key: true },
   });
   for (const { id, import_file_key } of files) {
-    await db.sql(DELETE_REJECTED_ROWS, { file: id });
+    await db.prisma.rejectedRow.deleteMany({ where: { buyer_suppression_file_id: id } });
     await storage.remove(import_file_key!);
     await db.prisma.buyerSuppressionFile.update({
       where: { company_id_id: { company_id: db.company_id, id } },

@@ -1,6 +1,6 @@
 import type { Db } from '../../data/db';
 import type { Queue } from '../../data/jobs/queue';
-import { DELETE_REJECTED_ROWS, FIRST_FILE_OF_LIST, LOCK_LIST, QUEUE_FILE } from './queries/files';
+import { LOCK_LIST, QUEUE_FILE } from './queries/files';
 
 // The files of a list are imported one after another, in the order of their positions. A file is
 // always locked before its list.
@@ -10,7 +10,7 @@ import { DELETE_REJECTED_ROWS, FIRST_FILE_OF_LIST, LOCK_LIST, QUEUE_FILE } from 
  * if it has been imported before. A file without content or list is not queued.
  */
 export async function queueFile(db: Db, queue: Queue, id: bigint, now: Date): Promise<void> {
-  await db.sql(DELETE_REJECTED_ROWS, { file: id });
+  await db.prisma.rejectedRow.deleteMany({ where: { buyer_suppression_file_id: id } });
   const [file] = await db.sql(QUEUE_FILE, { id, now });
   if (file!.is_queued) await enqueueNextFile(db, queue, BigInt(file!.list!));
 }
@@ -34,8 +34,16 @@ export async function enqueueNextFile(db: Db, queue: Queue, list: bigint): Promi
 export async function findFirstFile(
   db: Db,
   list: bigint,
-): Promise<{ id: bigint; status: string } | undefined> {
+): Promise<{ id: bigint; status: string } | null> {
   await db.sql(LOCK_LIST, { id: list });
-  const [first] = await db.sql(FIRST_FILE_OF_LIST, { list });
-  return first && { id: BigInt(first.id), status: first.status };
+  return db.prisma.buyerSuppressionFile.findFirst({
+    where: {
+      buyer_suppression_id: list,
+      status: { in: ['pending', 'running'] },
+      queue_position: { not: null },
+      deleted_at: null,
+    },
+    orderBy: { queue_position: 'asc' },
+    select: { id: true, status: true },
+  });
 }

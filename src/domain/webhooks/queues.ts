@@ -1,13 +1,13 @@
-import type { Statements } from '../../data/db';
-import { CLOSE_QUEUE, OPEN_QUEUE, WAKE_QUEUE } from './queries/queues';
+import type { Db, Statements } from '../../data/db';
+import { CLOSE_QUEUE, WAKE_QUEUE } from './queries/queues';
 
 // A queue stores when its webhook has something to send. Code that adds a delivery wakes the queue
 // in the same transaction. The webhook is locked before its queue.
 
 type Queue = Pick<Statements, 'sql'>;
 
-export async function openQueue(db: Queue, id: bigint): Promise<void> {
-  await db.sql(OPEN_QUEUE, { id });
+export async function openQueue({ prisma, company_id }: Db, id: bigint): Promise<void> {
+  await prisma.webhookQueue.create({ data: { company_id, outgoing_webhook_id: id } });
 }
 
 /** Makes the queue due at a time, unless it is due earlier. */

@@ -8,7 +8,7 @@ import { recordHandlers } from '../../api/records/record-handlers';
 import { loadWriteReply } from '../../api/records/record';
 import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
-import { FIND_LOGGED_DELIVERY, RESTART_DELIVERY } from './queries/deliveries';
+import { FIND_LOGGED_DELIVERY } from './queries/deliveries';
 import { wakeQueue } from './queues';
 
 export const projection = {
@@ -103,7 +103,10 @@ async function redeliver(db: Db, reference: Reference, now: Date): Promise<bigin
   if (delivery_id === null) throw problem('is of a pre-dial request, which is sent only once');
   if (!is_sendable)
     throw problem('is of an event whose body was larger than 20 kB: it was not stored');
-  await db.sql(RESTART_DELIVERY, { id: delivery_id, now: now.toISOString() });
+  await db.prisma.webhookDelivery.updateMany({
+    where: { id: BigInt(delivery_id) },
+    data: { status: 'waiting', attempts: 0, due_at: now },
+  });
   await wakeQueue(db, webhook_id!, now);
   return id;
 }

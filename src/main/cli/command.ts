@@ -10,7 +10,6 @@ import {
   type DatabaseServer,
   type Installation,
 } from '../../operate/installation/open';
-import { FIND_COMPANIES } from './queries/operator';
 
 export const json = () => new Option('--json', 'print JSON').default(false);
 
@@ -110,10 +109,16 @@ export async function requireCompany(
   { deps }: Installation,
   id: number | undefined,
 ): Promise<bigint> {
-  const companies = await collectFromParts(deps, ({ sql }) =>
-    sql(FIND_COMPANIES, { id: id ?? null }),
+  // Two: enough to see whether there is exactly one.
+  const companies = await collectFromParts(deps, ({ prisma }) =>
+    prisma.company.findMany({
+      where: id === undefined ? {} : { id },
+      orderBy: { id: 'asc' },
+      take: 2,
+      select: { id: true },
+    }),
   );
-  if (companies.length === 1) return BigInt(companies[0]!.id);
+  if (companies.length === 1) return companies[0]!.id;
   if (companies.length > 1)
     throw new Error('There are several companies: name one with --company ID.');
   throw new Error(

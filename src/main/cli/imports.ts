@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { identify, toWhere } from '../../data/references';
 import { collectFromParts } from '../../operate/installation/all-parts';
 import type { Installation } from '../../operate/installation/open';
 import { json, print } from './command';
 import { importFile, type ImportCommand } from './import-file';
-import { COMPANY_OF_LIST } from './queries/operator';
 import { withService, withServiceOptions, type ServiceOptions } from './service';
 import type { Schemas } from '../../platform/contract/contract';
 
@@ -59,9 +59,13 @@ async function runImport(list: string, file: string, options: ImportOptions): Pr
 }
 
 async function companyOfList({ deps }: Installation, list: string): Promise<bigint> {
-  const [owner] = await collectFromParts(deps, ({ sql }) => sql(COMPANY_OF_LIST, { list }));
+  const key = identify(list);
+  const where = key && { ...toWhere(key), deleted_at: null };
+  const [owner] = await collectFromParts(deps, async ({ prisma }) =>
+    where ? prisma.buyerSuppression.findMany({ where }) : [],
+  );
   if (!owner) throw new Error(`There is no suppression list ${list}.`);
-  return BigInt(owner.company_id);
+  return owner.company_id;
 }
 
 const WIDTH = 30;

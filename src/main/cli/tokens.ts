@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Database } from '../../data/client';
 import { contract } from '../../platform/contract/contract';
 import { collectFromParts } from '../../operate/installation/all-parts';
 import type { Installation } from '../../operate/installation/open';
@@ -8,7 +9,6 @@ import {
   rotateCredentials,
 } from '../../domain/people/issue-credentials';
 import { parseCompanyId, requireCompany, json, run } from './command';
-import { FIND_CREDENTIALS, LIST_CREDENTIALS } from './queries/operator';
 
 const SCOPES = contract.document.components.schemas.Scope!.enum as string[];
 
@@ -35,9 +35,7 @@ export function addTokenCommands(program: Command): void {
     .addOption(json())
     .action((options) =>
       run(options.json, ({ deps }) =>
-        collectFromParts(deps, ({ sql }) =>
-          sql(LIST_CREDENTIALS, { company_id: options.company ?? null }),
-        ),
+        collectFromParts(deps, (database) => listCredentials(database, options.company)),
       ),
     );
   key
@@ -87,6 +85,30 @@ async function create(installation: Installation, options: CreateOptions): Promi
   return { company_id: Number(companyId), id: Number(id), ...issued };
 }
 
+async function listCredentials({ prisma }: Database, companyId?: number): Promise<object[]> {
+  const credentials = await prisma.accessToken.findMany({
+    where: { deleted_at: null, ...(companyId !== undefined && { company_id: companyId }) },
+    orderBy: [{ company_id: 'asc' }, { id: 'asc' }],
+    select: {
+      company_id: true,
+      id: true,
+      kind: true,
+      name: true,
+      public_key: true,
+      superuser: true,
+      permissions: true,
+      expires_at: true,
+      user: { select: { email: true } },
+    },
+  });
+  return credentials.map(({ user, ...columns }) => ({
+    ...columns,
+    company_id: Number(columns.company_id),
+    id: Number(columns.id),
+    user_email: user?.email ?? null,
+  }));
+}
+
 async function rotate(
   { deps }: Installation,
   publicKey: string,
@@ -126,11 +148,11 @@ async function find(
   deps: Installation['deps'],
   publicKey: string,
 ): Promise<{ company_id: bigint; id: bigint }> {
-  const [lookup] = await collectFromParts(deps, ({ sql }) =>
-    sql(FIND_CREDENTIALS, { public_key: publicKey }),
+  const [lookup] = await collectFromParts(deps, ({ prisma }) =>
+    prisma.credentialLookup.findMany({ where: { public_key: publicKey } }),
   );
   if (!lookup) throw new Error(`There are no credentials ${publicKey}.`);
-  return { company_id: BigInt(lookup.company_id), id: BigInt(lookup.access_token_id) };
+  return { company_id: lookup.company_id, id: lookup.access_token_id };
 }
 
 const HOUR_MS = 3_600_000;

@@ -7,7 +7,7 @@ import { StartError } from '../../platform/start-error';
 import { loadDemoData } from './data';
 import { DAY_MS, planBusyDay, type BusyOptions } from './plan';
 import { deliverOnce, playDay } from './play';
-import { HAS_COMPANIES, LOCK_DEMO } from './queries/demo';
+import { LOCK_DEMO } from './queries/demo';
 import { createSender, type Ids, type Sender } from './requests';
 
 const LOCK = 7_481_203;
@@ -25,11 +25,10 @@ export async function prepareCompanies(deps: Deps): Promise<FirstStart> {
   const client = new HostsClient({ connectionString: deps.database.session_url });
   await client.connect();
   try {
-    const sql = sqlOn(client);
     // Two servers may start on the same empty database.
-    await sql(LOCK_DEMO, { lock: LOCK });
-    const [companies] = await sql(HAS_COMPANIES, {});
-    if (companies!.any || !deps.config.demo) return { is_empty: !companies!.any };
+    await sqlOn(client)(LOCK_DEMO, { lock: LOCK });
+    const company = await deps.database.prisma.company.findFirst({ select: { id: true } });
+    if (company || !deps.config.demo) return { is_empty: !company };
     return { demo: await createDemo(deps, 'Demo Company'), is_empty: false };
   } finally {
     await client.end();

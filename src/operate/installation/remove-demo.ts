@@ -11,7 +11,6 @@ import {
   BILLED_NUMBERS,
   CLOSE_COMPANY,
   DELETE_COMPANY,
-  FIND_DEMOS,
   REOPEN_COMPANY,
   UPLOADED_FILES,
 } from './queries/companies';
@@ -25,7 +24,12 @@ export async function removeDemo(
   id: number | undefined,
 ): Promise<{ id: number; name: string }> {
   const demos = await collectFromParts({ parts }, async (database) => {
-    const rows = await database.sql(FIND_DEMOS, { id: id ?? null });
+    // Two: enough to see whether there is exactly one.
+    const rows = await database.prisma.company.findMany({
+      where: { demo: true, ...(id !== undefined && { id }) },
+      orderBy: { id: 'asc' },
+      take: 2,
+    });
     return rows.map((demo) => ({ ...demo, database }));
   });
   if (demos.length > 1)
@@ -37,7 +41,7 @@ export async function removeDemo(
         ? 'There is no demo company.'
         : `Company ${id} is not a demo company: only those can be removed.`,
     );
-  const companyId = BigInt(demo.id);
+  const companyId = demo.id;
   await demo.database.sql(CLOSE_COMPANY, { company_id: companyId });
   const keys = await retryWhileDisturbed(() => deleteAll(demo.database, companyId)).catch(
     async (error: unknown) => {

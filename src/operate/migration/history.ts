@@ -2,16 +2,14 @@ import { raiseSequence } from '../../data/kept-identity';
 import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { loadNumberReader } from '../../data/phone/caller-number';
-import { MOVE_CALLS, MOVE_CONVERSIONS, FIND_LEADS } from './queries/calls';
+import { MOVE_CALLS, MOVE_CONVERSIONS } from './queries/calls';
 import {
   MOVE_CONTACTS,
   RESTRICT_NUMBERS,
   MOVE_RESTRICTIONS_OF_OFFERS,
   MOVE_RESTRICTIONS_OF_SCHEDULES,
 } from './queries/contacts';
-import { FIND_CALLS_HERE, FIND_CONTACTS_HERE, FIND_LEADS_HERE } from './queries/here';
 import { MOVE_LEADS } from './queries/leads';
-import { HAS_POSITION, READ_POSITION, SAVE_POSITION } from './queries/positions';
 import { createNote, sourceKey, type Context, type Count } from './context';
 import { callRow, contactRow, leadRow, readRestrictions, type Row } from './history-rows';
 import { readUuid, type RowContext } from './fields';
@@ -44,31 +42,36 @@ interface Kind {
   write: (tx: Db, recordRows: readonly RecordRow[], context: Context) => Promise<string[]>;
   /** Stores the part of a record that must not be lost even if the record cannot be written. */
   rescue?: (tx: Db, recordRow: RecordRow, now: Date) => Promise<unknown>;
-  find: typeof FIND_LEADS_HERE | typeof FIND_CALLS_HERE | typeof FIND_CONTACTS_HERE;
+  find: (db: Db, ids: bigint[]) => Promise<{ id: bigint; uuid: string }[]>;
   /** Why a record was not inserted although its id is free. */
   obstacle: string;
 }
+
+const toIdentities = (ids: bigint[]) => ({
+  where: { id: { in: ids } },
+  select: { id: true, uuid: true },
+});
 
 const KINDS: Record<HistoryResource, Kind> = {
   contacts: {
     toRow: contactRow,
     write: writeContacts,
     rescue: (tx, recordRow, now) => restrict(tx, [recordRow], now),
-    find: FIND_CONTACTS_HERE,
+    find: ({ prisma }, ids) => prisma.contact.findMany(toIdentities(ids)),
     obstacle: '',
   },
   leads: {
     serializer: 'lead_grid',
     toRow: leadRow,
     write: writeLeads,
-    find: FIND_LEADS_HERE,
+    find: ({ prisma }, ids) => prisma.lead.findMany(toIdentities(ids)),
     obstacle: 'a live lead of its number, or another record with its uuid, is here',
   },
   calls: {
     toRow: callRow,
     prepare: findLeads,
     write: writeCalls,
-    find: FIND_CALLS_HERE,
+    find: ({ prisma }, ids) => prisma.call.findMany(toIdentities(ids)),
     obstacle: 'another call has its uuid or its id at the carrier',
   },
 };
@@ -78,15 +81,14 @@ export async function isInterrupted(
   db: Db,
   origin: Pick<Context, 'source' | 'since'>,
 ): Promise<boolean> {
-  const [row] = await db.sql(HAS_POSITION, { source: sourceKey(origin) });
-  return row!.has_position;
+  return (await db.prisma.migrationPosition.count({ where: { source: sourceKey(origin) } })) > 0;
 }
 
 /** Moves the records of a resource. Throws NotOffered if the other service has no such list. */
 export async function moveHistory(resource: HistoryResource, context: Context): Promise<Count> {
   const { db, deps, dry_run, since } = context;
   const key = { source: sourceKey(context), resource };
-  const [saved] = dry_run ? [] : await db.sql(READ_POSITION, key);
+  const saved = dry_run ? null : await db.prisma.migrationPosition.findFirst({ where: key });
   const rows: RowContext = {
     read: await loadNumberReader(db),
     existingIds: context.existingIds,
@@ -137,8 +139,14 @@ async function movePage(
     count.moved += recordRows.length;
     return;
   }
-  const position = { source: sourceKey(context), resource, cursor: next ?? LAST_PAGE };
-  const save = (tx: Pick<Db, 'sql'>) => tx.sql(SAVE_POSITION, position);
+  const position = { company_id: context.db.company_id, source: sourceKey(context), resource };
+  const cursor = next ?? LAST_PAGE;
+  const save = ({ prisma }: Db) =>
+    prisma.migrationPosition.upsert({
+      where: { company_id_source_resource: position },
+      create: { ...position, cursor },
+      update: { cursor },
+    });
   const writtenIds = await writePage(resource, recordRows, context, save);
   const unwrittenRows = recordRows.filter(({ row }) => !writtenIds.has(row.id));
   count.moved += writtenIds.size;
@@ -217,9 +225,10 @@ async function noteUnwritten(
   const candidates = unwrittenRows.filter(({ row }) => !Number.isNaN(row.id));
   if (candidates.length === 0) return;
   const kind = KINDS[resource];
-  const existingRecords = await db.sql(kind.find, {
-    ids: candidates.map(({ row }) => String(row.id)),
-  });
+  const existingRecords = await kind.find(
+    db,
+    candidates.map(({ row }) => BigInt(row.id)),
+  );
   const uuids = new Map(existingRecords.map(({ id, uuid }) => [Number(id), uuid]));
   for (const { record, row } of candidates) {
     const uuid = uuids.get(row.id);
@@ -296,8 +305,10 @@ async function findLeads(
   records: readonly MovableRecord[],
   { db, existingIds, dry_run }: Context,
 ): Promise<void> {
-  const ids = records.flatMap(({ lead_id }) => readId(lead_id) ?? []).map(String);
-  const existingLeads = dry_run ? ids.map((id) => ({ id })) : await db.sql(FIND_LEADS, { ids });
+  const ids = records.flatMap(({ lead_id }) => readId(lead_id) ?? []).map(BigInt);
+  const existingLeads = dry_run
+    ? ids.map((id) => ({ id }))
+    : await db.prisma.lead.findMany(toIdentities(ids));
   existingIds.set('leads', new Set(existingLeads.map(({ id }) => Number(id))));
 }
 

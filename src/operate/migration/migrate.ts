@@ -1,7 +1,6 @@
 import { sourceKey, type Context, type Count } from './context';
 import { HISTORY, moveHistory } from './history';
 import { moveDestinations, moveNumbers } from './numbers';
-import { DELETE_POSITIONS } from './queries/positions';
 import { NotOffered } from './answer';
 import { REMARKS, RESOURCES } from './resources';
 import { moveSetup } from './setup';
@@ -48,6 +47,8 @@ export async function migrate(context: Context): Promise<Counts> {
   for (const [resource, done] of Object.entries(REMARKS))
     if (!counts[resource] || counts[resource].read > 0)
       context.report({ resource, old_id: '', field: '', done });
-  if (!context.dry_run) await context.db.sql(DELETE_POSITIONS, { source: sourceKey(context) });
+  const source = sourceKey(context);
+  // The next run reads everything again, and thus finds new records.
+  if (!context.dry_run) await context.db.prisma.migrationPosition.deleteMany({ where: { source } });
   return counts;
 }

@@ -1,31 +1,5 @@
 import { sql, statement } from '../../../data/sql';
 
-export const LIST_TARGETS = statement(
-  'agents.list_targets',
-  sql`
-    SELECT
-      ARRAY(
-        SELECT c.call_center_id::text
-        FROM agent_message_call_centers c
-        WHERE c.company_id = {company_id} AND c.agent_message_id = {id}::bigint
-        ORDER BY c.call_center_id
-      ) AS call_center_ids,
-      ARRAY(
-        SELECT g.buyer_group_id::text
-        FROM agent_message_buyer_groups g
-        WHERE g.company_id = {company_id} AND g.agent_message_id = {id}::bigint
-        ORDER BY g.buyer_group_id
-      ) AS buyer_group_ids,
-      ARRAY(
-        SELECT b.buyer_id::text
-        FROM agent_message_buyers b
-        WHERE b.company_id = {company_id} AND b.agent_message_id = {id}::bigint
-        ORDER BY b.buyer_id
-      ) AS buyer_ids
-  `,
-  { prepared: false },
-);
-
 /** The agents of the targets of a message; null when it has none and is for all agents. */
 export const FIND_TARGETED_AGENTS = statement(
   'agents.find_targeted_agents',
@@ -92,15 +66,6 @@ export const LOCK_AGENTS_OF_MESSAGE = statement(
       )
     ORDER BY a.id
     FOR NO KEY UPDATE OF a
-  `,
-  { prepared: false },
-);
-
-export const INSERT_RECIPIENTS = statement(
-  'agents.insert_recipients',
-  sql`
-    INSERT INTO agent_message_recipients (company_id, agent_message_id, agent_id)
-    SELECT {company_id}, {id}::bigint, unnest({agent_ids}::bigint[])
   `,
   { prepared: false },
 );

@@ -165,24 +165,6 @@ export const END_UNWATCHED = statement(
   { prepared: false },
 );
 
-export const RECORD_RULE_ERROR = statement(
-  'alerts.record_rule_error',
-  sql`
-    UPDATE alert_rules
-    SET last_error = {error}, last_error_at = {now}::timestamptz
-    WHERE company_id = {company_id} AND id = {id}`,
-  { prepared: false },
-);
-
-export const CLEAR_RULE_ERROR = statement(
-  'alerts.clear_rule_error',
-  sql`
-    UPDATE alert_rules
-    SET last_error = NULL, last_error_at = NULL
-    WHERE company_id = {company_id} AND id = {id}`,
-  { prepared: false },
-);
-
 /** Rules of all companies whose last check failed. */
 export const COUNT_FAILING_RULES = statement(
   'alerts.count_failing_rules',
@@ -234,16 +216,5 @@ export const RECORD_UNSENT = statement(
       last_unsent_at = {now}::timestamptz,
       last_unsent_reason = {reason}
     WHERE company_id = {company_id} AND id = {rule_id}`,
-  { prepared: false },
-);
-
-export const READ_ALERT = statement(
-  'alerts.read_alert',
-  sql`
-    SELECT
-      r.name AS rule, a.subject, a.message, a.created_at, a.ended_at, r.time_zone
-    FROM alerts a
-    JOIN alert_rules r ON r.company_id = a.company_id AND r.id = a.alert_rule_id
-    WHERE a.company_id = {company_id} AND a.id = {id}`,
   { prepared: false },
 );

@@ -10,16 +10,6 @@ export const CLAIM_NUMBER = statement(
   { prepared: false },
 );
 
-export const READ_HOLDER = statement(
-  'numbers.read_holder',
-  sql`
-    SELECT company_id, number_id, purchase_key, purchase_tried_at
-    FROM number_lookups
-    WHERE phone_number = {phone_number}::bigint
-  `,
-  { prepared: false },
-);
-
 export const INSERT_RESERVATION = statement(
   'numbers.insert_reservation',
   sql`
@@ -50,27 +40,6 @@ export const UPSERT_OWNER = statement(
       purchase_key = NULL, purchase_tried_at = NULL
     WHERE l.number_id IS NULL
     RETURNING phone_number
-  `,
-  { prepared: false },
-);
-
-export const DELETE_OWNER = statement(
-  'numbers.delete_owner',
-  sql`
-    DELETE FROM number_lookups
-    WHERE phone_number = {phone_number}::bigint AND company_id = {company_id}
-  `,
-  { prepared: false },
-);
-
-export const UNFINISHED_PURCHASES = statement(
-  'numbers.unfinished_purchases',
-  sql`
-    SELECT '+' || phone_number AS phone_number
-    FROM number_lookups
-    WHERE company_id = {company_id} AND number_id IS NULL
-    ORDER BY purchase_tried_at, phone_number
-    LIMIT 100
   `,
   { prepared: false },
 );

@@ -24,14 +24,3 @@ export const CALLED_NUMBER = statement(
   `,
   { prepared: true, nullable: ['offer_id', 'buyer_id'] },
 );
-
-export const FIND_NUMBER = statement(
-  'numbers.find_number',
-  sql`
-    SELECT id
-    FROM numbers
-    WHERE company_id = {company_id} AND phone_number = {phone_number}::bigint
-      AND deleted_at IS NULL
-  `,
-  { prepared: false },
-);

@@ -47,32 +47,6 @@ export const BEGIN_CONFIRMATIONS = statement(
   { prepared: false },
 );
 
-export const FIND_CONFIRMATION = statement(
-  'people.find_confirmation',
-  sql`
-    SELECT a.email, c.name AS company
-    FROM mail_addresses a
-    JOIN companies c ON c.id = a.company_id
-    WHERE a.company_id = {company_id} AND a.id = {id} AND a.confirmation_number = {number}
-      AND a.confirmed_at IS NULL`,
-  { prepared: false },
-);
-
-/**
- * Returns no row where the address was confirmed, or another confirmation started, in the meantime.
- */
-export const CONFIRM_ADDRESS = statement(
-  'people.confirm_address',
-  sql`
-    UPDATE mail_addresses a
-    SET confirmed_at = {now}::timestamptz
-    FROM companies c
-    WHERE a.company_id = {company_id} AND a.id = {id} AND a.confirmation_number = {number}
-      AND a.confirmed_at IS NULL AND c.id = a.company_id
-    RETURNING a.email, a.confirmed_at, c.name AS company`,
-  { prepared: false },
-);
-
 /** An accepted invitation proves that its address was read. */
 export const CONFIRM_INVITED_ADDRESS = statement(
   'people.confirm_invited_address',

@@ -37,15 +37,3 @@ export const ACCEPT_INVITATION = statement(
   `,
   { prepared: false },
 );
-
-export const FIND_OPEN_INVITATION = statement(
-  'people.find_open_invitation',
-  sql`
-    SELECT u.email, c.name AS company
-    FROM users u
-    JOIN companies c ON c.id = u.company_id
-    WHERE u.company_id = {company_id} AND u.id = {user_id} AND u.invitation_number = {number}
-      AND u.invitation_open AND u.deleted_at IS NULL
-  `,
-  { prepared: false },
-);

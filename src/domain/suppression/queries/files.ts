@@ -50,21 +50,6 @@ export const LOCK_LIST = statement(
   { prepared: false },
 );
 
-export const FIRST_FILE_OF_LIST = statement(
-  'suppression.first_file_of_list',
-  sql`
-    SELECT id, status
-    FROM buyer_suppression_files
-    WHERE company_id = {company_id}
-      AND buyer_suppression_id = {list}
-      AND status IN ('pending', 'running')
-      AND queue_position IS NOT NULL
-      AND deleted_at IS NULL
-    ORDER BY queue_position
-    LIMIT 1`,
-  { prepared: false },
-);
-
 export const LOCK_FILES_OF_LIST = statement(
   'suppression.lock_files_of_list',
   sql`
@@ -105,13 +90,5 @@ export const QUEUE_FILE = statement(
       END
     WHERE company_id = {company_id} AND id = {id}
     RETURNING buyer_suppression_id AS list, queue_position IS NOT NULL AS is_queued`,
-  { prepared: false },
-);
-
-export const DELETE_REJECTED_ROWS = statement(
-  'suppression.delete_rejected_rows',
-  sql`
-    DELETE FROM rejected_rows
-    WHERE company_id = {company_id} AND buyer_suppression_file_id = {file}`,
   { prepared: false },
 );

@@ -127,13 +127,3 @@ export const FIND_LOGGED_DELIVERY = statement(
   `,
   { prepared: false, nullable: ['delivery_id'] },
 );
-
-export const RESTART_DELIVERY = statement(
-  'webhooks.restart_delivery',
-  sql`
-    UPDATE webhook_deliveries
-    SET status = 'waiting', attempts = 0, due_at = {now}::timestamptz
-    WHERE company_id = {company_id} AND id = {id}::bigint
-  `,
-  { prepared: false },
-);

@@ -1,14 +1,5 @@
 import { sql, statement } from '../../../data/sql';
 
-export const OPEN_QUEUE = statement(
-  'webhooks.open_queue',
-  sql`
-    INSERT INTO webhook_queues (company_id, outgoing_webhook_id)
-    VALUES ({company_id}, {id}::bigint)
-  `,
-  { prepared: false },
-);
-
 /** A paused webhook is not woken: that is done when it is unpaused. */
 export const WAKE_QUEUE = statement(
   'webhooks.wake_queue',

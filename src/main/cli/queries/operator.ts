@@ -1,49 +1,5 @@
 import { sql, statement } from '../../../data/sql';
 
-/** At most two companies: enough to see whether there is exactly one. */
-export const FIND_COMPANIES = statement(
-  'cli.find_companies',
-  sql`
-    SELECT id FROM companies
-    WHERE {id}::bigint IS NULL OR id = {id}
-    ORDER BY id
-    LIMIT 2
-  `,
-  { prepared: false },
-);
-
-export const LIST_CREDENTIALS = statement(
-  'cli.list_credentials',
-  sql`
-    SELECT
-      a.company_id::int, a.id::int, a.kind, a.name, a.public_key, a.superuser, a.permissions,
-      a.expires_at, u.email AS user_email
-    FROM access_tokens a
-    LEFT JOIN users u ON u.company_id = a.company_id AND u.id = a.user_id
-    WHERE a.deleted_at IS NULL AND ({company_id}::bigint IS NULL OR a.company_id = {company_id})
-    ORDER BY a.company_id, a.id
-  `,
-  { prepared: false },
-);
-
-export const FIND_CREDENTIALS = statement(
-  'cli.find_credentials',
-  sql`
-    SELECT company_id, access_token_id FROM credential_lookups WHERE public_key = {public_key}
-  `,
-  { prepared: false },
-);
-
-/** The company of a suppression list, by the list's id or uuid. */
-export const COMPANY_OF_LIST = statement(
-  'cli.company_of_list',
-  sql`
-    SELECT company_id FROM buyer_suppressions
-    WHERE {list} IN (id::text, uuid::text) AND deleted_at IS NULL
-  `,
-  { prepared: false },
-);
-
 /** The server's version, and how many of the required extensions it has. */
 export const SERVER_VERSION = statement(
   'cli.server_version',

@@ -6,9 +6,3 @@ export const LOCK_DEMO = statement(
   sql`SELECT pg_advisory_lock({lock}::bigint)`,
   { prepared: false },
 );
-
-export const HAS_COMPANIES = statement(
-  'installation.has_companies',
-  sql`SELECT EXISTS (SELECT FROM companies) AS any`,
-  { prepared: false },
-);

@@ -6,18 +6,6 @@ export const NEXT_COMPANY_ID = statement(
   { prepared: false },
 );
 
-/** At most two: enough to see whether there is exactly one. */
-export const FIND_DEMOS = statement(
-  'installation.find_demos',
-  sql`
-    SELECT id, name FROM companies
-    WHERE demo AND ({id}::bigint IS NULL OR id = {id})
-    ORDER BY id
-    LIMIT 2
-  `,
-  { prepared: false },
-);
-
 /** Numbers of a company that a carrier bills, as E.164. */
 export const BILLED_NUMBERS = statement(
   'installation.billed_numbers',

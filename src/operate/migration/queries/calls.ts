@@ -65,10 +65,3 @@ export const MOVE_CONVERSIONS = statement(
   `,
   { prepared: false },
 );
-
-/** The leads named by calls that exist here. */
-export const FIND_LEADS = statement(
-  'migration.find_leads',
-  sql`SELECT id FROM leads WHERE company_id = {company_id} AND id = ANY ({ids}::bigint[])`,
-  { prepared: false },
-);
