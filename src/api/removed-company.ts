@@ -2,7 +2,6 @@ import type { Operation } from '../platform/contract/contract';
 import type { Db } from '../data/db';
 import { HttpProblem, type ErrorCode } from '../platform/errors';
 import { problemFor } from './reply/error-handler';
-import { HAS_COMPANY } from './queries/companies';
 
 /** Problems of a request that runs while its company is removed, in addition to internal errors. */
 const REMOVAL_CODES = new Set<ErrorCode>(['unknown_reference', 'wrong_state']);
@@ -14,11 +13,12 @@ const REMOVAL_CODES = new Set<ErrorCode>(['unknown_reference', 'wrong_state']);
 export async function errorUnlessRemoved(
   error: unknown,
   operation: Operation,
-  db: Pick<Db, 'sql'>,
+  { prisma, company_id }: Pick<Db, 'prisma' | 'company_id'>,
 ): Promise<unknown> {
   const problem = problemFor(error, { operation });
   if (problem && !REMOVAL_CODES.has(problem.code)) return error;
-  const rows = await db.sql(HAS_COMPANY, {}).catch(() => undefined);
-  if (rows === undefined || rows.length > 0) return error;
+  const where = { id: company_id, removed_at: null };
+  const count = await prisma.company.count({ where }).catch(() => undefined);
+  if (count !== 0) return error;
   return new HttpProblem('wrong_credentials', 'The company of these credentials was removed.');
 }

@@ -1255,16 +1255,6 @@ export interface SqlTypes {
       dial: unknown;
     };
   };
-  'calls.read_buyer_names': {
-    params: {
-      company_id: number | string | bigint | null;
-      ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: number;
-      name: string | null;
-    };
-  };
   'calls.read_by_id': {
     params: {
       company_id: number | string | bigint | null;
@@ -2952,14 +2942,6 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'http.has_company': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      is_there: number;
-    };
-  };
   'http.insert_change': {
     params: {
       company_id: number | string | bigint | null;
@@ -2997,23 +2979,9 @@ export interface SqlTypes {
       free: boolean;
     };
   };
-  'installation.billed_numbers': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      number: string;
-    };
-  };
   'installation.claim_pepper': {
     params: {
       pepper_check: Buffer | null;
-    };
-    row: object;
-  };
-  'installation.close_company': {
-    params: {
-      company_id: number | string | bigint | null;
     };
     row: object;
   };
@@ -3071,12 +3039,6 @@ export interface SqlTypes {
       settings: unknown;
     };
   };
-  'installation.reopen_company': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: object;
-  };
   'installation.replace_pepper': {
     params: {
       pepper_check: Buffer | null;
@@ -3113,14 +3075,6 @@ export interface SqlTypes {
       pid: number | string | bigint | null;
     };
     row: object;
-  };
-  'installation.uploaded_files': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      key: string | null;
-    };
   };
   'jobs.add_jobs': {
     params: {
@@ -4204,17 +4158,6 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'people.accept_invitation': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      user_id: number | string | bigint | null;
-      number: number | string | bigint | null;
-    };
-    row: {
-      email: string;
-    };
-  };
   'people.begin_confirmations': {
     params: {
       company_id: number | string | bigint | null;
@@ -4238,14 +4181,6 @@ export interface SqlTypes {
     row: {
       email: string;
     };
-  };
-  'people.confirm_invited_address': {
-    params: {
-      company_id: number | string | bigint | null;
-      email: string | null;
-      now: Date | string | null;
-    };
-    row: object;
   };
   'people.count_refused_mails': {
     params: {
@@ -4699,16 +4634,6 @@ export interface SqlTypes {
       limits: unknown;
     };
   };
-  'routing.buyer_names': {
-    params: {
-      company_id: number | string | bigint | null;
-      ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: number;
-      name: string | null;
-    };
-  };
   'routing.buyer_snapshot': {
     params: {
       id: number | string | bigint | null;
@@ -5004,6 +4929,16 @@ export interface SqlTypes {
       secret_rotated_at: string | null;
       maker_user_id: string | null;
       maker_team_ids: string[];
+    };
+  };
+  'routing.read_buyer_names': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: number;
+      name: string | null;
     };
   };
   'routing.record_bids': {

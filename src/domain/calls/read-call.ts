@@ -8,13 +8,13 @@ import {
   type StoredBasis,
   type StoredDecision,
 } from '../routing/engine/explain';
+import { loadBuyerNames } from '../routing/buyer-names';
 import type { AttemptState, DialBuyer } from '../routing/engine/progress';
 import {
   FIND_ATTEMPT_OF_LEG,
   FIND_CALL_BY_SID,
   LOCK_CALL,
   READ_ATTEMPTS,
-  READ_BUYER_NAMES,
   READ_CALL,
   READ_DECISIONS,
   READ_KEY_PRESSES,
@@ -118,8 +118,7 @@ export const readKeyPresses = (
 export async function readDecisions(db: Sql, callId: number): Promise<Decision[]> {
   const rows = await db.sql(READ_DECISIONS, { call_id: callId });
   const ids = new Set(rows.flatMap(({ basis }) => listCandidateIds(basis as StoredBasis)));
-  const buyers = await db.sql(READ_BUYER_NAMES, { ids: [...ids] });
-  const names = new Map(buyers.map(({ id, name }) => [id, name]));
+  const names = await loadBuyerNames(db, [...ids]);
   return rows.map(({ decision, basis }) =>
     unpackDecision(decision as StoredDecision, basis as StoredBasis, names),
   );

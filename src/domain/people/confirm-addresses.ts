@@ -69,3 +69,17 @@ export async function confirmAddress(
     );
   return { email: address.email, company: address.company.name, confirmed_at: now };
 }
+
+/** An accepted invitation proves that its address was read. */
+export async function confirmInvitedAddress(
+  { prisma, company_id }: Db,
+  email: string,
+  now: Date,
+): Promise<void> {
+  const data = { company_id, email, created_at: now };
+  await prisma.mailAddress.createMany({ data, skipDuplicates: true });
+  await prisma.mailAddress.updateMany({
+    where: { email, confirmed_at: null },
+    data: { confirmed_at: now },
+  });
+}

@@ -15,12 +15,10 @@ import type { SortKey } from '../../data/projection/list-statements';
 import { HttpProblem } from '../../platform/errors';
 import type { Invitation } from '../../api/auth/scheme';
 import { issueCredentials, type IssuedCredentials, revokeCredentials } from './issue-credentials';
-import { CONFIRM_INVITED_ADDRESS } from './queries/mail-addresses';
-import { ACCEPT_INVITATION } from './queries/users';
 import { replaceAttached } from '../../data/attachments';
 import { moveCount } from '../../data/counts/counters';
 import { deletedAt } from '../../data/timestamps';
-import { confirmAddress } from './confirm-addresses';
+import { confirmAddress, confirmInvitedAddress } from './confirm-addresses';
 
 // Users, their teams, credentials and invitations. Locks are taken in this order: offer, buyer
 // group, buyer, team, user, agent.
@@ -116,13 +114,22 @@ async function acceptInvitation(
   { user_id, number }: Invitation,
   { name, pepper, now }: { name: string; pepper: string; now: Date },
 ): Promise<IssuedCredentials> {
-  const [user] = await db.sql(ACCEPT_INVITATION, { user_id, number, now: now.toISOString() });
+  const open = { invitation_number: number, invitation_open: true, deleted_at: null };
+  const [user] = await db.prisma.user.updateManyAndReturn({
+    where: { id: user_id, ...open },
+    data: { invitation_open: false, updated_at: now },
+    select: { email: true },
+  });
   if (!user)
     throw new HttpProblem(
       'invitation_used',
       'This invitation has been accepted or replaced by a newer one.',
     );
-  await db.sql(CONFIRM_INVITED_ADDRESS, { email: user.email, now });
+  await db.prisma.user.updateMany({
+    where: { id: user_id, joined_at: null },
+    data: { joined_at: now, updated_at: now },
+  });
+  await confirmInvitedAddress(db, user.email, now);
   return issueCredentials(
     db,
     { name, kind: 'user_token', permissions: [], superuser: false, user_email: user.email },

@@ -1,7 +1,6 @@
 import type { Row, Statement, StatementName } from '../../data/sql';
 import type { Db } from '../../data/db';
 import {
-  BUYER_NAMES,
   CALLERS,
   COUNT_CALLS,
   OBSERVED_ATTEMPTS,
@@ -120,13 +119,4 @@ export async function loadSetup(
     hours: await db.sql(BUSINESS_HOURS, { buyer_ids }),
     conversions: await db.sql(CONVERSIONS, { buyer_ids }),
   };
-}
-
-/** By id; includes deleted buyers. */
-export async function loadBuyerNames(
-  db: Connection,
-  ids: readonly number[],
-): Promise<Map<number, string | null>> {
-  const rows = await db.sql(BUYER_NAMES, { ids });
-  return new Map(rows.map(({ id, name }) => [id, name]));
 }

@@ -4,6 +4,7 @@ import { readLookups } from '../../platform/tokens/filter-lookups';
 import { combineNeeds, type FilterNeeds } from '../../platform/tokens/filter-needs';
 import { parsePair } from '../../platform/tokens/filters';
 import { lookUpForFilters } from '../value-lists/look-up';
+import { loadBuyerNames } from '../routing/buyer-names';
 import type { Candidate } from '../routing/engine/candidate';
 import { loadRouting, newSeed, type CallFacts } from '../routing/context';
 import {
@@ -37,7 +38,6 @@ import {
 } from './outcome';
 import {
   countCalls,
-  loadBuyerNames,
   loadCallers,
   loadObservedAttempts,
   loadPastCalls,

@@ -7,13 +7,7 @@ import { readSqlState } from '../../api/reply/database-errors';
 import { deleteJobs } from '../../data/jobs/delete-jobs';
 import { StartError } from '../../platform/start-error';
 import { collectFromParts } from './all-parts';
-import {
-  BILLED_NUMBERS,
-  CLOSE_COMPANY,
-  DELETE_COMPANY,
-  REOPEN_COMPANY,
-  UPLOADED_FILES,
-} from './queries/companies';
+import { DELETE_COMPANY } from './queries/companies';
 
 /**
  * Removes a demo company with everything that belongs to it: the given one, or the only one.
@@ -42,10 +36,10 @@ export async function removeDemo(
         : `Company ${id} is not a demo company: only those can be removed.`,
     );
   const companyId = demo.id;
-  await demo.database.sql(CLOSE_COMPANY, { company_id: companyId });
+  await markRemoved(demo.database, companyId, new Date());
   const keys = await retryWhileDisturbed(() => deleteAll(demo.database, companyId)).catch(
     async (error: unknown) => {
-      await demo.database.sql(REOPEN_COMPANY, { company_id: companyId }).catch(() => undefined);
+      await markRemoved(demo.database, companyId, null).catch(() => undefined);
       throw error;
     },
   );
@@ -54,18 +48,36 @@ export async function removeDemo(
   return { id: Number(demo.id), name: demo.name };
 }
 
+/** A removed company gets no further requests: credentials are looked up again within seconds. */
+async function markRemoved({ prisma }: Database, id: bigint, at: Date | null): Promise<void> {
+  await prisma.company.updateMany({ where: { id }, data: { removed_at: at } });
+}
+
 /** Deletes the company with all its records; returns the keys of its uploaded files. */
-const deleteAll = ({ bulk }: Database, companyId: bigint): Promise<string[]> =>
-  runInTransaction(bulk, async (client) => {
+async function deleteAll({ prisma, bulk }: Database, companyId: bigint): Promise<string[]> {
+  const billed = await prisma.number.findMany({
+    where: {
+      company_id: companyId,
+      deleted_at: null,
+      carrier: { not: 'sandbox' },
+      carrier_number_id: { not: null },
+    },
+    orderBy: { id: 'asc' },
+  });
+  if (billed.length > 0)
+    throw buildBilledError(billed.map(({ phone_number }) => `+${phone_number}`));
+  const files = await prisma.buyerSuppressionFile.findMany({
+    where: { company_id: companyId, import_file_key: { not: null } },
+    select: { import_file_key: true },
+  });
+  await runInTransaction(bulk, async (client) => {
     const sql = sqlOn(client);
-    const billed = await sql(BILLED_NUMBERS, { company_id: companyId });
-    if (billed.length > 0) throw buildBilledError(billed.map(({ number }) => number));
-    const files = await sql(UPLOADED_FILES, { company_id: companyId });
     await sql(DELETE_COMPANY, { company_id: companyId });
     // Last: until the company was locked, requests could add jobs.
     await deleteJobs(sql, companyId);
-    return files.flatMap(({ key }) => key ?? []);
   });
+  return files.map(({ import_file_key }) => import_file_key!);
+}
 
 const PAUSE_MS = 250;
 /** By then, requests that began before the company was closed have ended. */

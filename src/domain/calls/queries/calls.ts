@@ -138,15 +138,6 @@ export const READ_DECISIONS = statement(
   { prepared: true },
 );
 
-export const READ_BUYER_NAMES = statement(
-  'calls.read_buyer_names',
-  sql`
-    SELECT b.id::float8 AS id, b.name
-    FROM buyers b
-    WHERE b.company_id = {company_id} AND b.id = ANY({ids}::bigint[])`,
-  { prepared: true },
-);
-
 export const READ_KEY_PRESSES = statement(
   'calls.read_key_presses',
   sql`

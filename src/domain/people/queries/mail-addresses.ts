@@ -47,17 +47,6 @@ export const BEGIN_CONFIRMATIONS = statement(
   { prepared: false },
 );
 
-/** An accepted invitation proves that its address was read. */
-export const CONFIRM_INVITED_ADDRESS = statement(
-  'people.confirm_invited_address',
-  sql`
-    INSERT INTO mail_addresses AS a (company_id, email, created_at, confirmed_at)
-    VALUES ({company_id}, {email}, {now}::timestamptz, {now}::timestamptz)
-    ON CONFLICT (company_id, email) DO UPDATE
-    SET confirmed_at = coalesce(a.confirmed_at, excluded.confirmed_at)`,
-  { prepared: false },
-);
-
 /** The addresses that may be invited: no invitation was mailed to them within `again_minutes`. */
 export const BEGIN_INVITATIONS = statement(
   'people.begin_invitations',

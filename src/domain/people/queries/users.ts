@@ -24,16 +24,3 @@ export const LOCK_USERS_BY_EMAIL = statement(
   `,
   { prepared: false },
 );
-
-/** Returns no row where the invitation was accepted or replaced in the meantime. */
-export const ACCEPT_INVITATION = statement(
-  'people.accept_invitation',
-  sql`
-    UPDATE users
-    SET invitation_open = false, joined_at = coalesce(joined_at, {now}), updated_at = {now}
-    WHERE company_id = {company_id} AND id = {user_id} AND invitation_number = {number}
-      AND invitation_open AND deleted_at IS NULL
-    RETURNING email
-  `,
-  { prepared: false },
-);

@@ -285,14 +285,3 @@ export const CALLERS = statement(
   previous: { number: number; buyer_id: number }[];
   paid: { number: number; buyer_id: number; at: string }[];
 }>();
-
-/** Includes deleted buyers. */
-export const BUYER_NAMES = statement(
-  'routing.buyer_names',
-  sql`
-    SELECT b.id::float8 AS id, b.name
-    FROM buyers b
-    WHERE b.company_id = {company_id} AND b.id = ANY({ids}::bigint[])
-  `,
-  { prepared: true },
-);
