@@ -371,15 +371,6 @@ export interface SqlTypes {
       key: string | null;
     };
   };
-  'backup.find_company': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-      name: string;
-    };
-  };
   'backup.forget_settings': {
     params: object;
     row: {

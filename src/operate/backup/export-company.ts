@@ -13,12 +13,7 @@ import { StartError } from '../../platform/start-error';
 import { createNewFile } from '../../platform/storage/new-file';
 import { requireNewFile, writeArchive, type Archive } from './archive';
 import { addFiles } from './back-up';
-import {
-  copyCompanyOut,
-  FIND_COMPANY,
-  LIST_COMPANY_FILES,
-  LIST_COMPANY_TABLES,
-} from './queries/company';
+import { copyCompanyOut, LIST_COMPANY_FILES, LIST_COMPANY_TABLES } from './queries/company';
 import { READ_MOMENT } from './queries/snapshot';
 
 /** Tables that are useful to this installation only. */
@@ -96,7 +91,7 @@ export async function exportCompany(
 /** Throws StartError if no database has the company. */
 async function findDatabase(databases: readonly Database[], companyId: bigint): Promise<Database> {
   for (const database of databases)
-    if ((await database.sql(FIND_COMPANY, { company_id: companyId })).length > 0) return database;
+    if (await database.prisma.company.findUnique({ where: { id: companyId } })) return database;
   throw new StartError(`There is no company ${companyId}.`);
 }
 

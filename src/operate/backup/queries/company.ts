@@ -25,12 +25,6 @@ export const LIST_COMPANY_TABLES = statement(
   { prepared: false },
 ).returning<{ name: string; columns: string }>();
 
-export const FIND_COMPANY = statement(
-  'backup.find_company',
-  sql`SELECT id::text, name FROM companies WHERE id = {company_id}`,
-  { prepared: false },
-).returning<{ id: string }>();
-
 export const LIST_COMPANY_FILES = statement(
   'backup.list_company_files',
   sql`
