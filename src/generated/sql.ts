@@ -2365,54 +2365,48 @@ export interface SqlTypes {
     };
     row: {
       buyer_suppression_numbers: number;
-      contact_restrictions: number;
       contacts: number;
+      contact_restrictions: number;
     };
   };
   'erasure.delete_bids': {
     params: {
       company_id: number | string | bigint | null;
       number: number | string | bigint | null;
-    };
-    row: {
-      buyer_id: string;
-    };
-  };
-  'erasure.delete_contact': {
-    params: {
-      company_id: number | string | bigint | null;
-      number: number | string | bigint | null;
+      limit: number | string | bigint | null;
     };
     row: {
       was_counted: boolean;
     };
   };
-  'erasure.delete_decisions': {
+  'erasure.delete_call_decisions': {
     params: {
       company_id: number | string | bigint | null;
       call_ids: readonly (number | string | bigint)[] | string | null;
+      limit: number | string | bigint | null;
     };
     row: {
-      id: string;
+      was_counted: boolean;
     };
   };
-  'erasure.delete_events': {
+  'erasure.delete_contact_restrictions': {
     params: {
       company_id: number | string | bigint | null;
-      lead_ids: readonly (number | string | bigint)[] | string | null;
-      call_ids: readonly (number | string | bigint)[] | string | null;
+      number: number | string | bigint | null;
+      limit: number | string | bigint | null;
     };
     row: {
-      id: string;
+      was_counted: boolean;
     };
   };
-  'erasure.delete_mentioning_events': {
+  'erasure.delete_contacts': {
     params: {
       company_id: number | string | bigint | null;
-      pattern: string | null;
+      number: number | string | bigint | null;
+      limit: number | string | bigint | null;
     };
     row: {
-      id: string;
+      was_counted: boolean;
     };
   };
   'erasure.delete_pings': {
@@ -2422,104 +2416,102 @@ export interface SqlTypes {
       limit: number | string | bigint | null;
     };
     row: {
-      id: string;
+      was_counted: boolean;
     };
   };
-  'erasure.delete_restrictions': {
-    params: {
-      company_id: number | string | bigint | null;
-      number: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'erasure.erase_attempts': {
+  'erasure.delete_webhook_events': {
     params: {
       company_id: number | string | bigint | null;
       call_ids: readonly (number | string | bigint)[] | string | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+      limit: number | string | bigint | null;
     };
     row: {
-      id: string;
+      was_counted: boolean;
+    };
+  };
+  'erasure.erase_account_entries': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'erasure.erase_call_attempts': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      was_counted: boolean;
     };
   };
   'erasure.erase_call_events': {
     params: {
       company_id: number | string | bigint | null;
       call_ids: readonly (number | string | bigint)[] | string | null;
+      limit: number | string | bigint | null;
     };
     row: {
-      id: string;
+      was_counted: boolean;
     };
   };
   'erasure.erase_calls': {
     params: {
       company_id: number | string | bigint | null;
       call_ids: readonly (number | string | bigint)[] | string | null;
+      limit: number | string | bigint | null;
     };
     row: {
+      was_counted: boolean;
       is_recorded: boolean;
     };
   };
   'erasure.erase_change_logs': {
     params: {
       company_id: number | string | bigint | null;
-      lead_ids: readonly (number | string | bigint)[] | string | null;
       call_ids: readonly (number | string | bigint)[] | string | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+      limit: number | string | bigint | null;
     };
     row: {
-      id: string;
+      was_counted: boolean;
     };
   };
-  'erasure.erase_contact': {
+  'erasure.erase_contacts': {
     params: {
       company_id: number | string | bigint | null;
       number: number | string | bigint | null;
+      limit: number | string | bigint | null;
     };
     row: {
-      id: string;
+      was_counted: boolean;
     };
   };
   'erasure.erase_conversions': {
     params: {
       company_id: number | string | bigint | null;
       call_ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'erasure.erase_conversions_of_number': {
-    params: {
-      company_id: number | string | bigint | null;
       number: number | string | bigint | null;
       limit: number | string | bigint | null;
     };
     row: {
-      id: string;
-    };
-  };
-  'erasure.erase_deliveries': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_ids: readonly (number | string | bigint)[] | string | null;
-      lead_ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: string;
+      was_counted: boolean;
     };
   };
   'erasure.erase_emails': {
     params: {
       company_id: number | string | bigint | null;
-      after: number | string | bigint | null;
       lead_ids: readonly (number | string | bigint)[] | string | null;
       emails: readonly (string)[] | string | null;
       limit: number | string | bigint | null;
       now: Date | string | null;
     };
     row: {
-      id: string;
       was_counted: boolean;
     };
   };
@@ -2527,27 +2519,20 @@ export interface SqlTypes {
     params: {
       company_id: number | string | bigint | null;
       lead_ids: readonly (number | string | bigint)[] | string | null;
+      limit: number | string | bigint | null;
     };
     row: {
-      id: string;
+      was_counted: boolean;
     };
   };
   'erasure.erase_leads': {
     params: {
       company_id: number | string | bigint | null;
       lead_ids: readonly (number | string | bigint)[] | string | null;
+      limit: number | string | bigint | null;
     };
     row: {
-      id: string;
-    };
-  };
-  'erasure.erase_notes': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: string;
+      was_counted: boolean;
     };
   };
   'erasure.erase_rejected_rows': {
@@ -2565,17 +2550,26 @@ export interface SqlTypes {
       erased: number;
     };
   };
-  'erasure.erase_texts': {
+  'erasure.erase_text_messages': {
     params: {
       company_id: number | string | bigint | null;
-      after: number | string | bigint | null;
       lead_ids: readonly (number | string | bigint)[] | string | null;
       number: number | string | bigint | null;
       limit: number | string | bigint | null;
       now: Date | string | null;
     };
     row: {
-      id: string;
+      was_counted: boolean;
+    };
+  };
+  'erasure.erase_webhook_deliveries': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
       was_counted: boolean;
     };
   };
@@ -2584,9 +2578,10 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       call_ids: readonly (number | string | bigint)[] | string | null;
       lead_ids: readonly (number | string | bigint)[] | string | null;
+      limit: number | string | bigint | null;
     };
     row: {
-      id: string;
+      was_counted: boolean;
     };
   };
   'erasure.find_activity': {
@@ -2980,14 +2975,6 @@ export interface SqlTypes {
     params: object;
     row: {
       credentials: number;
-    };
-  };
-  'installation.delete_company': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      deleted: string;
     };
   };
   'installation.delete_process': {
@@ -4460,42 +4447,131 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'privacy.delete_company': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'privacy.delete_company_rows': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'privacy.lock_company': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'retention.delete_call_attempts_of_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.delete_call_cost_looks_of_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.delete_call_decisions_of_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.delete_call_events_of_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.delete_call_leg_prices_of_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.delete_call_slots_of_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
   'retention.delete_calls': {
     params: {
       company_id: number | string | bigint | null;
       ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
+      was_counted: boolean;
       is_recorded: boolean;
     };
   };
   'retention.delete_change_logs': {
     params: {
       company_id: number | string | bigint | null;
-      before: Date | string | null;
-      limit: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      deleted: number;
+      was_counted: boolean;
     };
   };
-  'retention.delete_conversions': {
+  'retention.delete_conversions_of_calls': {
     params: {
       company_id: number | string | bigint | null;
       ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      deleted: number;
+      was_counted: boolean;
     };
   };
   'retention.delete_emails': {
     params: {
       company_id: number | string | bigint | null;
-      before: Date | string | null;
-      limit: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      deleted: number;
+      was_counted: boolean;
+    };
+  };
+  'retention.delete_lead_calls_of_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.delete_lead_logs_of_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
     };
   };
   'retention.delete_leads': {
@@ -4504,44 +4580,107 @@ export interface SqlTypes {
       ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      deleted: number;
+      was_counted: boolean;
     };
   };
-  'retention.delete_parts_of_calls': {
+  'retention.delete_schedule_events_of_calls': {
     params: {
       company_id: number | string | bigint | null;
       ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      conversions: number;
+      was_counted: boolean;
     };
   };
-  'retention.delete_parts_of_leads': {
+  'retention.delete_schedule_events_of_leads': {
     params: {
       company_id: number | string | bigint | null;
       ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      logs: number;
+      was_counted: boolean;
     };
   };
-  'retention.delete_texts': {
-    params: {
-      company_id: number | string | bigint | null;
-      before: Date | string | null;
-      limit: number | string | bigint | null;
-    };
-    row: {
-      deleted: number;
-    };
-  };
-  'retention.detach_calls': {
+  'retention.delete_scheduled_callbacks_of_leads': {
     params: {
       company_id: number | string | bigint | null;
       ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.delete_text_messages': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.detach_calls_of_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
       is_recorded: boolean;
+    };
+  };
+  'retention.detach_emails_of_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.detach_pings_of_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.detach_text_messages_of_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.detach_webhook_manual_fires_of_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.detach_webhook_manual_fires_of_calls_by_conversions': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.detach_webhook_manual_fires_of_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
     };
   };
   'retention.list_companies': {
@@ -4550,53 +4689,70 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'retention.list_deleted_leads': {
-    params: {
-      company_id: number | string | bigint | null;
-      before: Date | string | null;
-      limit: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'retention.list_old_calls': {
-    params: {
-      company_id: number | string | bigint | null;
-      before: Date | string | null;
-      limit: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'retention.list_old_leads': {
-    params: {
-      company_id: number | string | bigint | null;
-      before: Date | string | null;
-      limit: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
   'retention.lock_calls': {
     params: {
       company_id: number | string | bigint | null;
-      ids: readonly (number | string | bigint)[] | string | null;
+      before: Date | string | null;
+      limit: number | string | bigint | null;
     };
     row: {
       id: string;
+      was_counted: boolean;
+    };
+  };
+  'retention.lock_change_logs': {
+    params: {
+      company_id: number | string | bigint | null;
+      before: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      was_counted: boolean;
+    };
+  };
+  'retention.lock_emails': {
+    params: {
+      company_id: number | string | bigint | null;
+      before: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      was_counted: boolean;
     };
   };
   'retention.lock_leads': {
     params: {
       company_id: number | string | bigint | null;
-      ids: readonly (number | string | bigint)[] | string | null;
+      before: Date | string | null;
+      limit: number | string | bigint | null;
     };
     row: {
       id: string;
-      is_counted: boolean;
+      was_counted: boolean;
+    };
+  };
+  'retention.lock_leads_by_deleted_at': {
+    params: {
+      company_id: number | string | bigint | null;
+      before: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      was_counted: boolean;
+    };
+  };
+  'retention.lock_text_messages': {
+    params: {
+      company_id: number | string | bigint | null;
+      before: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      was_counted: boolean;
     };
   };
   'routing.bidders': {

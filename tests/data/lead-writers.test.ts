@@ -17,6 +17,7 @@ const RECORDS_NOTHING: Record<string, string> = {
   'erasure.erase_leads': 'its leads are deleted: nothing is planned, and no event may have them',
   'outreach.claim_by_priority': 'moves due_at of leads that have one: the hour stays',
   'outreach.claim_by_time': 'moves due_at of leads that have one: the hour stays',
+  'privacy.delete_company_rows': 'removes a company: nothing is left to plan',
   'retention.delete_leads': 'deletes leads that have ended: nothing is planned',
   'outreach.release_leads': 'moves due_at of leads that have one: the hour stays',
   'numbers.remove_number_from_leads': 'takes a number away, and its transaction writes no more',

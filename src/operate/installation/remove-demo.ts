@@ -6,8 +6,8 @@ import type { Deps } from '../../domain/deps';
 import { readSqlState } from '../../api/reply/database-errors';
 import { deleteJobs } from '../../data/jobs/delete-jobs';
 import { StartError } from '../../platform/start-error';
+import { deleteCompany } from '../privacy/delete-company';
 import { collectFromParts } from './all-parts';
-import { DELETE_COMPANY } from './queries/companies';
 
 /**
  * Removes a demo company with everything that belongs to it: the given one, or the only one.
@@ -72,7 +72,7 @@ async function deleteAll({ prisma, bulk }: Database, companyId: bigint): Promise
   });
   await runInTransaction(bulk, async (client) => {
     const sql = sqlOn(client);
-    await sql(DELETE_COMPANY, { company_id: companyId });
+    await deleteCompany(sql, companyId);
     // Last: until the company was locked, requests could add jobs.
     await deleteJobs(sql, companyId);
   });

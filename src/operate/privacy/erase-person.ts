@@ -2,12 +2,20 @@ import type { TenantDatabases } from '../../data/tenant';
 import type { Db } from '../../data/db';
 import { expireReservations } from '../../domain/routing/expire-reservations';
 import { StartError } from '../../platform/start-error';
-import { KEPT_TABLE_COLUMNS, type KeptTableColumns } from './personal-data';
-import { deleteLeads, eraseCalls, eraseLeads, eraseNumber, listDeletedLeads } from './portions';
-import { COUNT_KEPT, FIND_ACTIVITY, READ_COUNTRY } from './queries/find-person';
+import { KEPT_TABLE_COLUMNS, type KeptTableColumns } from './ownership';
+import {
+  addCount,
+  deleteLeads,
+  eraseCalls,
+  eraseLeads,
+  eraseNumber,
+  listDeletedLeads,
+  type Counts,
+} from './erase-rows';
+import { COUNT_KEPT } from './queries/erase';
+import { FIND_ACTIVITY, READ_COUNTRY } from './queries/find-person';
 import { searchEverywhere } from './search';
 import { spellEmails, spellPerson } from './spellings';
-import { Tally } from './tally';
 
 // Order of an erasure: the leads are deleted first, as requests would delete them, so that nothing
 // more is sent to them. Then calls and everything with the number; last the leads, which have the
@@ -18,12 +26,12 @@ export interface Receipt {
   number: string;
   erased_at: string;
   /** By table, rows that were deleted or emptied of personal data. */
-  erased: Record<string, number>;
+  erased: Counts;
   /**
    * By table, rows that name the person and stay: they keep the person from being contacted, or are
    * settings in use.
    */
-  kept: Record<string, number>;
+  kept: Counts;
   /** All columns that stay and are or may be about a person, and why. */
   kept_columns: readonly KeptTableColumns[];
   /** Recordings at the carrier, which must be deleted there. */
@@ -64,7 +72,7 @@ export async function erasePerson(
   { number, now, onRecordings = () => undefined, portion = PORTION }: EraseOptions,
 ): Promise<Receipt> {
   const db = tenants.of(companyId);
-  const [erased, keptCounts] = [new Tally(), new Tally()];
+  const [erased, keptCounts]: [Counts, Counts] = [{}, {}];
   const person = { db, number, now, portion, erased };
   const recordingUrls = new Set<string>();
   const [company] = await db.sql(READ_COUNTRY, {});
@@ -88,14 +96,14 @@ export async function erasePerson(
     await eraseLeads(person, leads, emails);
   }
   await requireInactive(db, number, now);
-  const [contact] = await db.sql(COUNT_KEPT, { number });
-  for (const [table, rows] of Object.entries(contact!)) keptCounts.add(table, Number(rows));
+  const [keptRows] = await db.sql(COUNT_KEPT, { number });
+  for (const [table, rows] of Object.entries(keptRows!)) addCount(keptCounts, table, Number(rows));
   return {
     company_id: Number(companyId),
     number: `+${number}`,
     erased_at: now.toISOString(),
-    erased: erased.list(),
-    kept: keptCounts.list(),
+    erased,
+    kept: keptCounts,
     kept_columns: KEPT_TABLE_COLUMNS,
     recording_urls: [...recordingUrls],
     not_searched: NOT_SEARCHED,

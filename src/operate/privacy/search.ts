@@ -1,14 +1,11 @@
 import type { Db } from '../../data/db';
-import type { Template } from '../../data/statement';
 import { recordTableWrite } from '../../data/routing-changes';
 import { removeValues } from '../../domain/value-lists/change-values';
-import { COUNTED_TABLES, REDACTED_TABLES } from './personal-data';
-import type { Tally } from './tally';
-import { DELETE_MENTIONING_EVENTS } from './queries/erase';
+import { addCount, type Counts } from './erase-rows';
 import {
-  countMentions,
-  EMPTYING_TEMPLATES,
-  redactMentions,
+  COUNTING_SEARCHES,
+  ERASING_SEARCHES,
+  type Search,
   type SearchedWindow,
 } from './queries/mentions';
 import { ERASE_REJECTED_ROWS, FIND_LIST_VALUES, LOCK_LIST } from './queries/windows';
@@ -20,53 +17,37 @@ import type { Spellings } from './spellings';
 
 const LIMIT = 1_000;
 
-const redactions = REDACTED_TABLES.map(({ table, columns }) => ({
-  table,
-  search: redactMentions(table, columns),
-}));
-const counts = COUNTED_TABLES.map(({ table, columns }) => ({
-  table,
-  search: countMentions(table, columns),
-}));
-
 /** Removes the person from texts, lists and rows, and counts the settings that name the person. */
 export async function searchEverywhere(
   db: Db,
   spellings: Spellings,
-  { erased, keptCounts }: { erased: Tally; keptCounts: Tally },
+  { erased, keptCounts }: { erased: Counts; keptCounts: Counts },
 ): Promise<void> {
-  for (const { table, search } of redactions)
-    erased.add(table, await searchTable(db, table, search, spellings));
-  for (const [table, search] of Object.entries(EMPTYING_TEMPLATES))
-    erased.add(table, await searchTable(db, table, search, spellings));
-  const { pattern } = spellings;
-  erased.add('webhook_events', (await db.sql(DELETE_MENTIONING_EVENTS, { pattern })).length);
-  erased.add('rejected_rows', await eraseRejectedRows(db, spellings));
-  erased.add('list_values', await removeListValues(db, spellings));
-  for (const { table, search } of counts)
-    keptCounts.add(table, await searchTable(db, table, search, spellings));
+  for (const search of ERASING_SEARCHES)
+    addCount(erased, search.table, await searchTable(db, search, spellings));
+  addCount(erased, 'rejected_rows', await eraseRejectedRows(db, spellings));
+  addCount(erased, 'list_values', await removeListValues(db, spellings));
+  for (const search of COUNTING_SEARCHES)
+    addCount(keptCounts, search.table, await searchTable(db, search, spellings));
 }
 
 /** Searches all windows of a table; returns how many rows mention the person. */
 async function searchTable(
   db: Db,
-  table: string,
-  search: Template,
+  { table, search }: Search,
   { pattern }: Spellings,
 ): Promise<number> {
-  const searchWindow = (after: string): Promise<SearchedWindow> =>
-    db.transaction(async (tx) => {
-      const params = { company_id: db.company_id, after, limit: LIMIT, pattern };
-      const [searched] = await tx.query<SearchedWindow>(search(params));
-      // Processes that route calls cache names of buyers.
-      if (searched!.mentioned > 0) recordTableWrite(tx, table);
-      return searched!;
-    });
   let total = 0;
   for (let after: string | null = '0'; after !== null;) {
-    const { last, mentioned } = await searchWindow(after);
-    total += mentioned;
-    after = last;
+    const params = { company_id: db.company_id, after, limit: LIMIT, pattern };
+    const searched: SearchedWindow = await db.transaction(async (tx) => {
+      const [part] = await tx.query<SearchedWindow>(search(params));
+      // Processes that route calls cache names of buyers.
+      if (part!.mentioned > 0) recordTableWrite(tx, table);
+      return part!;
+    });
+    total += searched.mentioned;
+    after = searched.last;
   }
   return total;
 }

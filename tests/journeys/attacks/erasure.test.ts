@@ -1,9 +1,10 @@
 import { erasePerson } from '../../../src/operate/privacy/erase-person';
 import {
+  KEPT_REASONS,
   KEPT_TABLE_COLUMNS,
-  PERSONAL_DATA,
+  OWNERSHIP,
   REDACTED_TABLES,
-} from '../../../src/operate/privacy/personal-data';
+} from '../../../src/operate/privacy/ownership';
 import { standingClock } from '../../support/clock';
 import { createFixture } from '../../support/example';
 import { NOON } from '../../support/leads';
@@ -112,7 +113,6 @@ test('numbers of other countries: as at home, as from abroad, with (0)', async (
   expect(values.map(({ value }) => value).toSorted()).toEqual(otherNumbers.toSorted());
 });
 
-const splitColumns = (columns: string | undefined) => columns?.split(' ') ?? [];
 const MENTION = `Frieda, (310) 555-0188 or ${EMAIL}, asked`;
 
 /** Writes a mention of the person into a column that holds text. */
@@ -147,12 +147,16 @@ const mentions = async (table: string, column: string) => {
 };
 
 /** Columns that are emptied with rows of the person, once all rows of their tables are. */
-const ERASED = Object.entries(PERSONAL_DATA)
+const ERASED = OWNERSHIP
   // Reservations expire, and bids have only numbers: see the tests of both.
-  .filter(([table]) => !['call_holds', 'bids', 'list_values', 'rejected_rows'].includes(table))
-  .flatMap(([table, { erased }]) => splitColumns(erased).map((column) => ({ table, column })));
+  .filter(({ name }) => !['call_holds', 'bids', 'list_values', 'rejected_rows'].includes(name))
+  .flatMap(({ name: table, rules }) =>
+    rules
+      .filter(({ words }) => words.includes('erased') || words.includes('deleted'))
+      .map(({ name: column }) => ({ table, column })),
+  );
 const TEXTS = REDACTED_TABLES.flatMap(({ table, columns }) =>
-  columns.map((column) => ({ table, column: column.replace('[]', '') })),
+  columns.map(({ name: column }) => ({ table, column })),
 );
 
 /** Rows of tables that the fixture leaves empty, of the company $1 and the call $2. */
@@ -235,14 +239,15 @@ describe('every column of the declaration', () => {
         'alert_rules',
       ]),
     );
-    const keptColumns = Object.entries(PERSONAL_DATA).flatMap(([table, data]) =>
-      (data.keptColumns ?? []).map(({ columns, why }) => ({
-        table,
-        columns: columns.split(' '),
-        why,
-      })),
+    const shown = receipt.kept_columns.flatMap(({ table, columns, why }) =>
+      columns.map((column) => [`${table}.${column}`, why]),
     );
-    expect(receipt.kept_columns).toEqual(keptColumns);
+    const staying = OWNERSHIP.flatMap(({ name: table, rules }) =>
+      rules
+        .filter(({ words }) => words[0] === 'stays')
+        .map(({ name: column, words }) => [`${table}.${column}`, KEPT_REASONS[words[1]!]]),
+    );
+    expect(shown.toSorted()).toEqual(staying.toSorted());
     expect(KEPT_TABLE_COLUMNS.length).toBeGreaterThan(30);
   });
 

@@ -79,26 +79,3 @@ export const LIST_CALLS = statement(
   `,
   { prepared: false },
 ).returning<{ id: string }>();
-
-/** Rows that name the person and stay, because they keep the person from being contacted. */
-export const COUNT_KEPT = statement(
-  'erasure.count_kept',
-  sql`
-    SELECT
-      (
-        SELECT count(*)::int FROM buyer_suppression_numbers s
-        WHERE s.company_id = {company_id} AND s.number = {number}::bigint
-      ) AS buyer_suppression_numbers,
-      (
-        SELECT count(*)::int FROM contact_restrictions r
-        WHERE r.company_id = {company_id} AND r.caller_number = {number}::bigint
-          AND (r.blocked OR r.opt_out)
-      ) AS contact_restrictions,
-      (
-        SELECT count(*)::int FROM contacts c
-        WHERE c.company_id = {company_id} AND c.caller_number = {number}::bigint
-          AND (c.blocked OR c.opt_out)
-      ) AS contacts
-  `,
-  { prepared: false },
-);
