@@ -17,12 +17,13 @@ import {
   readCatalog,
   selectSchemaItems,
 } from './catalog';
+import { schemaSource } from './schema-tables';
 import { describeStatements } from './sql-types';
 import { buildSchemaScript } from './schema-script';
 import { runSql, withConnection, withScratchServer } from './scratch-database';
 
 // Fails when something generated or migrated does not match its source: the types and code samples
-// of openapi.yaml; the types of the SQL statements; a migrated database and the declarations of
+// of openapi.yaml; the tables of schema.prisma; the types of the SQL statements; a migrated database and the declarations of
 // schema.prisma, prisma/sql/ and the CHECKs of the migrations. A migration must not be dated in the
 // future: one that is made today would be applied before it.
 
@@ -42,6 +43,12 @@ async function checkCodeSamples(): Promise<string[]> {
   const file = 'src/generated/samples.ts';
   if ((await samplesSource()) === readFileSync(file, 'utf8')) return [];
   return [`${file} is not what openapi.yaml makes: run npm run generate:samples`];
+}
+
+function checkSchema(): string[] {
+  const file = 'src/generated/schema.ts';
+  if (schemaSource() === readFileSync(file, 'utf8')) return [];
+  return [`${file} is not what schema.prisma makes: run npm run generate:schema`];
 }
 
 async function checkStatementTypes(): Promise<string[]> {
@@ -83,6 +90,7 @@ async function main(): Promise<void> {
   const differences = [
     ...checkGeneratedTypes(),
     ...(await checkCodeSamples()),
+    ...checkSchema(),
     ...(await checkStatementTypes()),
     ...futureMigrations(migrationNames(), new Date()),
     ...(await checkMigrations()),

@@ -1,5 +1,6 @@
 import type { Config } from '../../platform/config';
-import { SCHEMA, type Column, type ForeignKey, type Table } from './schema';
+import { SCHEMA } from '../../generated/schema';
+import type { Column, ForeignKey, Table } from './schema';
 
 // The one table of what belongs to whom, which erasure, retention and the removal of a company read.
 // It follows from the foreign keys and the marks of prisma/schema.prisma, which explains them.
@@ -66,8 +67,6 @@ export interface OwnedTable extends Table {
   emptied: readonly Assignment[];
   changed: readonly Assignment[];
   retention: readonly RetentionRule[];
-  /** Foreign keys of other tables that name its rows. */
-  references: readonly Reference[];
 }
 
 export interface Reference {
@@ -83,7 +82,7 @@ const listMarks = ({ marks }: Pick<Table, 'marks'>, word: string): string[] =>
   marks.flatMap((mark) => (mark.word === word ? mark.text : []));
 
 function readRule(column: Column): ColumnRule | undefined {
-  const mark = column.marks.find(({ word }) => /^(im)?personal$/.test(word));
+  const { mark } = column;
   if (!mark) return undefined;
   const [text, where] = mark.text.split(' where ');
   const [words, to] = text!.split(' to ');
@@ -138,7 +137,7 @@ function listOwners(table: Table, rules: readonly ColumnRule[]): Owner[] {
   const root = ROOTS[table.name];
   if (root) return [readOwner(`${root} t.id`)];
   return [
-    ...listParts(table).map(({ column, target }) => readOwner(`${ROOTS[target]} t.${column.name}`)),
+    ...listParts(table).map(({ column, target }) => readOwner(`${ROOTS[target]} t.${column}`)),
     ...listMarks(table, 'about').map(readOwner),
     ...rules.filter(isNumber).map(({ name }) => readOwner(`number t.${name}`)),
   ];
@@ -146,7 +145,7 @@ function listOwners(table: Table, rules: readonly ColumnRule[]): Owner[] {
 
 /** Foreign keys of a table whose rows are parts of calls or leads. */
 const listParts = ({ foreignKeys }: Table): ForeignKey[] =>
-  foreignKeys.filter(({ column, target }) => !column.is_optional && target in ROOTS);
+  foreignKeys.filter(({ is_optional, target }) => !is_optional && target in ROOTS);
 
 function readRetention(text: string): RetentionRule {
   const [, setting, since, where = 'true'] = /^(\w+) since (\w+)(?:, where (.*))?$/.exec(text)!;
@@ -169,30 +168,22 @@ function readOwned(table: Table): OwnedTable {
     emptied: isErasedElsewhere ? [] : listAssignments(rules, 'erased'),
     changed: listAssignments(rules, 'set'),
     retention: listMarks(table, 'retention').map(readRetention),
-    references: [],
   };
 }
 
-function listReferences(name: string, tables: readonly OwnedTable[]): Reference[] {
-  return tables.flatMap((table) => [
+export const OWNERSHIP: readonly OwnedTable[] = SCHEMA.map(readOwned);
+
+/** Foreign keys of other tables, and columns that stand for some, that name rows of a table. */
+export const listReferences = (name: string): Reference[] =>
+  OWNERSHIP.flatMap((table) => [
     ...listMarks(table, 'part of')
       .map((text) => text.split(' '))
       .filter(([root]) => root === ROOTS[name])
       .map(([, column]) => ({ table, column: column!, is_part: true })),
     ...table.foreignKeys
       .filter(({ target }) => target === name)
-      .map(({ column }) => ({ table, column: column.name, is_part: !column.is_optional })),
+      .map(({ column, is_optional }) => ({ table, column, is_part: !is_optional })),
   ]);
-}
-
-function readOwnership(): OwnedTable[] {
-  const tables = SCHEMA.map(readOwned);
-  for (const table of tables)
-    Object.assign(table, { references: listReferences(table.name, tables) });
-  return tables;
-}
-
-export const OWNERSHIP: readonly OwnedTable[] = readOwnership();
 
 /** Tables whose rows are of one company. */
 export const COMPANY_TABLES: readonly OwnedTable[] = OWNERSHIP.filter(({ columns }) =>

@@ -1,5 +1,5 @@
 import { sql, SqlText, statement, type Statement } from '../../../data/sql';
-import { OWNERSHIP, type OwnedTable, type Retention } from '../ownership';
+import { listReferences, OWNERSHIP, type OwnedTable, type Retention } from '../ownership';
 import { isRecorded, writeRows } from './rows';
 
 // Deletes records of a company that are older than `before`, some at a time. The statements that
@@ -31,12 +31,8 @@ const register = (name: string, table: OwnedTable, text: SqlText): DeletionState
   });
 
 /** Statements for the rows that name rows of a table whose ids match. */
-const buildPartDeletions = (
-  { name, references }: OwnedTable,
-  root: string,
-  match: SqlText,
-): DeletionStatement[] =>
-  references.flatMap(({ table, column, is_part }) => {
+const buildPartDeletions = (name: string, root: string, match: SqlText): DeletionStatement[] =>
+  listReferences(name).flatMap(({ table, column, is_part }) => {
     const where = sql`${new SqlText(`t.${column}`)} ${match}`;
     const suffix = `${table.name}_of_${root}${root === name ? '' : `_by_${name}`}`;
     if (!is_part)
@@ -50,12 +46,15 @@ const buildPartDeletions = (
       WHERE p.company_id = {company_id} AND ${new SqlText(`p.${column}`)} ${match}
     )`;
     return [
-      ...buildPartDeletions(table, root, parts),
+      ...buildPartDeletions(table.name, root, parts),
       register(`delete_${suffix}`, table, writeRows({ table, where })),
     ];
   });
 
-/** The list of ids uses the index of the table by company and time. */
+/**
+ * Locks the oldest rows that are still to be deleted. The inner list uses the index of the table by
+ * company and time; it is read once, whatever its size is believed to be.
+ */
 function buildLock(
   { name, columns }: OwnedTable,
   { since, where }: { since: string; where: string },
@@ -65,15 +64,18 @@ function buildLock(
   const counted = columns.some((column) => column.name === 'deleted_at')
     ? sql`t.deleted_at IS NULL`
     : sql`true`;
-  const isOld = sql`company_id = {company_id} AND ${time} < {before}::timestamptz AND ${condition}`;
   return statement(
     `retention.lock_${name}${suffix}` as 'retention.lock_calls',
     sql`
       SELECT t.id::text, ${counted} AS was_counted
       FROM ${table} t
-      WHERE ${isOld} AND t.id IN (
-        SELECT o.id FROM ${table} o WHERE ${isOld} ORDER BY ${time}, o.id LIMIT {limit}::int
-      )
+      WHERE t.company_id = {company_id} AND ${condition} AND t.id = ANY (ARRAY(
+        SELECT o.id
+        FROM ${table} o
+        WHERE o.company_id = {company_id} AND o.${time} < {before}::timestamptz AND ${condition}
+        ORDER BY o.${time}, o.id
+        LIMIT {limit}::int
+      ))
       ORDER BY t.id
       FOR UPDATE
     `,
@@ -85,7 +87,7 @@ function buildDeletions(table: OwnedTable): Deletion[] {
   if (table.retention.length === 0) return [];
   const { name } = table;
   const statements = [
-    ...buildPartDeletions(table, name, IDS),
+    ...buildPartDeletions(name, name, IDS),
     register(`delete_${name}`, table, writeRows({ table, where: sql`t.id ${IDS}` })),
   ];
   return table.retention.map((rule, n) => ({
