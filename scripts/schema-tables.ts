@@ -53,6 +53,7 @@ function readTable({ table, body, marks }: Model, tableNames: ReadonlyMap<string
       ...key,
       ...(columns.get(key.column)!.is_optional && { is_optional: true }),
     })),
+    indexed: [...body.matchAll(/^ {2}@@index\(\[(\w+)/gm)].map(([, column]) => column!),
     marks,
   };
 }

@@ -2110,14 +2110,6 @@ export interface SqlTypes {
       at: Date;
     };
   };
-  'db.delete_expired_rate_limits': {
-    params: {
-      max: number | string | bigint | null;
-    };
-    row: {
-      deleted: number;
-    };
-  };
   'db.delete_unused_counts': {
     params: {
       max: number | string | bigint | null;
@@ -2821,15 +2813,6 @@ export interface SqlTypes {
     params: object;
     row: {
       ok: boolean;
-    };
-  };
-  'http.delete_expired_answers': {
-    params: {
-      max_age_hours: number | string | bigint | null;
-      max: number | string | bigint | null;
-    };
-    row: {
-      deleted: number;
     };
   };
   'http.find_credentials': {
@@ -4169,14 +4152,6 @@ export interface SqlTypes {
       companies: number;
     };
   };
-  'people.delete_old_mail_counts': {
-    params: {
-      max: number | string | bigint | null;
-    };
-    row: {
-      deleted: number;
-    };
-  };
   'people.expire_credentials': {
     params: {
       company_id: number | string | bigint | null;
@@ -4330,14 +4305,6 @@ export interface SqlTypes {
       of_caller: number;
       next_end: Date | null;
       under_way: number;
-    };
-  };
-  'ping_post.delete_expired_pings': {
-    params: {
-      max: number | string | bigint | null;
-    };
-    row: {
-      deleted: number;
     };
   };
   'ping_post.find_forwarding_number': {
@@ -4554,6 +4521,54 @@ export interface SqlTypes {
     };
     row: {
       was_counted: boolean;
+    };
+  };
+  'retention.delete_expired_bid_failures': {
+    params: {
+      limit: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
+  };
+  'retention.delete_expired_bids': {
+    params: {
+      limit: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
+  };
+  'retention.delete_expired_idempotency_keys': {
+    params: {
+      limit: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
+  };
+  'retention.delete_expired_mail_counts': {
+    params: {
+      limit: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
+  };
+  'retention.delete_expired_pings': {
+    params: {
+      limit: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
+  };
+  'retention.delete_expired_rate_limits': {
+    params: {
+      limit: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
     };
   };
   'retention.delete_lead_calls_of_calls': {
@@ -4901,22 +4916,6 @@ export interface SqlTypes {
     };
     row: {
       n: number;
-    };
-  };
-  'routing.delete_expired_bids': {
-    params: {
-      max: number | string | bigint | null;
-    };
-    row: {
-      deleted: number;
-    };
-  };
-  'routing.delete_old_bid_failures': {
-    params: {
-      max: number | string | bigint | null;
-    };
-    row: {
-      deleted: number;
     };
   };
   'routing.find_reservation': {

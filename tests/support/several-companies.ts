@@ -34,12 +34,12 @@ export const EXCEPTIONS: readonly Exception[] = [
     rules: ['company', 'locks'],
     statements: [
       'db.delete_unused_counts',
-      'db.delete_expired_rate_limits',
-      'http.delete_expired_answers',
-      'ping_post.delete_expired_pings',
-      'routing.delete_expired_bids',
-      'routing.delete_old_bid_failures',
-      'people.delete_old_mail_counts',
+      'retention.delete_expired_bid_failures',
+      'retention.delete_expired_bids',
+      'retention.delete_expired_idempotency_keys',
+      'retention.delete_expired_mail_counts',
+      'retention.delete_expired_pings',
+      'retention.delete_expired_rate_limits',
     ],
   },
   {

@@ -1,11 +1,9 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Operation } from '../../platform/contract/contract';
-import { deleteInPortions, PORTION } from '../../data/portions';
-import type { Sql } from '../../data/sql';
 import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import type { KeyOwner } from './key-owner';
-import { DELETE_EXPIRED_ANSWERS, LOCK_KEY } from './queries/idempotency';
+import { LOCK_KEY } from './queries/idempotency';
 import { Json } from '../reply/reply';
 
 const MAX_AGE_HOURS = 24;
@@ -179,12 +177,4 @@ function open(secret: Buffer, sealed: Uint8Array): string {
     bytes.subarray(12, 28),
   );
   return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8');
-}
-
-/** Deletes answers older than 24 hours, of all companies. */
-export async function deleteExpiredAnswers(sql: Sql): Promise<void> {
-  await deleteInPortions(async () => {
-    const [row] = await sql(DELETE_EXPIRED_ANSWERS, { max_age_hours: MAX_AGE_HOURS, max: PORTION });
-    return row!.deleted!;
-  });
 }

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { deleteInPortions, PORTION } from '../portions';
-import { DELETE_EXPIRED_WINDOWS, RETURN_UNUSED, TAKE_BLOCK } from './queries/rate-limits';
+import { RETURN_UNUSED, TAKE_BLOCK } from './queries/rate-limits';
 import { Bucket, type Decision, type Subject } from './rate-limit-bucket';
 import type { Sql } from '../sql';
 
@@ -117,12 +116,4 @@ class Buckets implements RateLimitCounter {
       log.debug({ err: error }, 'unused requests of rate limits could not be returned');
     });
   }
-}
-
-/** Deletes the counts of windows that ended long ago, of all companies. */
-export async function deleteExpiredRateLimits(sql: Sql): Promise<void> {
-  await deleteInPortions(async () => {
-    const [row] = await sql(DELETE_EXPIRED_WINDOWS, { max: PORTION });
-    return row!.deleted!;
-  });
 }

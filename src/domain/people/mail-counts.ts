@@ -1,13 +1,5 @@
-import { deleteInPortions, PORTION } from '../../data/portions';
 import type { Sql } from '../../data/sql';
-import { COUNT_REFUSED_MAILS, DELETE_OLD_MAIL_COUNTS } from './queries/mail-addresses';
-
-export async function deleteOldMailCounts(sql: Sql): Promise<void> {
-  await deleteInPortions(async () => {
-    const [row] = await sql(DELETE_OLD_MAIL_COUNTS, { max: PORTION });
-    return row!.deleted!;
-  });
-}
+import { COUNT_REFUSED_MAILS } from './queries/mail-addresses';
 
 /** Mails of this day that the quotas refused, and of how many companies of a database. */
 export async function countRefusedMails(

@@ -1,14 +1,9 @@
-import { deleteExpiredRateLimits } from '../../data/rate-limits/rate-limit-counter';
 import { deleteUnusedCounts } from '../../data/counts/saved-counts';
 import { requireRightClock } from '../../data/postgres/clock-skew';
 import type { Deps } from '../../domain/deps';
-import { deleteExpiredAnswers } from '../../api/records/idempotency';
 import { endLoopFault, recordLoopFault } from '../../data/jobs/loop-faults';
 import { foldNextActions } from '../../domain/leads/fold-next-actions';
-import { deleteOldMailCounts } from '../../domain/people/mail-counts';
-import { deleteExpiredPings } from '../../domain/ping-post/delete-expired-pings';
-import { deleteOldRecords } from '../../operate/privacy/delete-old';
-import { deleteExpiredBids } from '../../domain/routing/delete-expired-bids';
+import { deleteExpiredRows, deleteOldRecords } from '../../operate/privacy/delete-old';
 import { deleteOldWebhookLogs } from '../../domain/webhooks/delete-old-logs';
 import { collectFromParts } from '../../operate/installation/all-parts';
 import { STORAGE_MARK } from '../../platform/storage/storage';
@@ -42,12 +37,8 @@ function deletionsIn(part: Deps): Promise<void>[] {
   const { sql } = database;
   const clockIsRight = requireRightClock(sql);
   return [
-    deleteExpiredAnswers(sql),
-    deleteExpiredPings(sql),
-    deleteExpiredBids(sql),
-    deleteExpiredRateLimits(sql),
+    ...deleteExpiredRows(sql),
     deleteUnusedCounts(sql),
-    deleteOldMailCounts(sql),
     foldNextActions(sql),
     clockIsRight.then(() => deleteOldWebhookLogs(part, config.webhook_log_days)),
     clockIsRight.then(() => deleteOldRecords(part, config)),

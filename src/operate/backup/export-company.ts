@@ -10,25 +10,12 @@ import { sqlOn } from '../../data/sql';
 import { runInTransaction } from '../../data/transaction';
 import type { Deps } from '../../domain/deps';
 import { StartError } from '../../platform/start-error';
+import { UNEXPORTED_TABLES } from '../privacy/ownership';
 import { createNewFile } from '../../platform/storage/new-file';
 import { requireNewFile, writeArchive, type Archive } from './archive';
 import { addFiles } from './back-up';
 import { copyCompanyOut, LIST_COMPANY_FILES, LIST_COMPANY_TABLES } from './queries/company';
 import { READ_MOMENT } from './queries/snapshot';
-
-/** Tables that are useful to this installation only. */
-const LEFT_OUT = [
-  'call_changes',
-  'credential_lookups',
-  'decision_bases',
-  'idempotency_keys',
-  'next_action_counts',
-  'rate_limits',
-  'record_counts',
-  'migration_positions',
-  'routing_changes',
-  'saved_counts',
-];
 
 export interface ExportedCompany {
   file: string;
@@ -104,7 +91,7 @@ async function addTables(
   { company_id, folder }: { company_id: bigint; folder: string },
 ): Promise<Record<string, number>> {
   const rows: Record<string, number> = {};
-  const tables = await sqlOn(client)(LIST_COMPANY_TABLES, { left_out: LEFT_OUT });
+  const tables = await sqlOn(client)(LIST_COMPANY_TABLES, { left_out: UNEXPORTED_TABLES });
   for (const { name, columns } of tables) {
     const draft = join(folder, `${name}.csv`);
     const stream = client.query(to(copyCompanyOut(name, columns, String(company_id))));

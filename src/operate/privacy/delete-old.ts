@@ -1,11 +1,12 @@
 import { moveCount } from '../../data/counts/counters';
 import { deleteInPortions, PORTION } from '../../data/portions';
 import type { Table } from '../../data/references';
+import type { Sql } from '../../data/sql';
 import type { Db } from '../../data/db';
 import type { Deps } from '../../domain/deps';
 import { forEach } from '../../data/jobs/each';
 import type { Retention } from './ownership';
-import { DELETIONS, LIST_COMPANIES, type Deletion } from './queries/delete-old';
+import { DELETIONS, EXPIRIES, LIST_COMPANIES, type Deletion } from './queries/delete-old';
 
 // Deletes records after a limited time, if the operator has set one. Several processes may do this
 // at once. Locks: leads in the order of ids, then calls in the order of ids.
@@ -44,3 +45,12 @@ async function deletePortion(
   if (counted > 0) await moveCount(tx, table as Table, -counted);
   return ids.length;
 }
+
+/** Deletes rows of all companies that have expired, table by table. */
+export const deleteExpiredRows = (sql: Sql): Promise<void>[] =>
+  EXPIRIES.map((statement) =>
+    deleteInPortions(async () => {
+      const [row] = await sql(statement, { limit: PORTION });
+      return row!.deleted!;
+    }),
+  );

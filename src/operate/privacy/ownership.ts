@@ -20,8 +20,9 @@ interface Owner extends Condition {
   kind: 'call' | 'lead' | 'address' | 'number';
 }
 
-interface RetentionRule extends Condition {
-  setting: keyof Retention;
+export interface RetentionRule extends Condition {
+  /** A setting, or an interval of PostgreSQL. */
+  period: string;
   since: string;
 }
 
@@ -148,9 +149,12 @@ const listParts = ({ foreignKeys }: Table): ForeignKey[] =>
   foreignKeys.filter(({ is_optional, target }) => !is_optional && target in ROOTS);
 
 function readRetention(text: string): RetentionRule {
-  const [, setting, since, where = 'true'] = /^(\w+) since (\w+)(?:, where (.*))?$/.exec(text)!;
-  return { setting: setting as keyof Retention, since: since!, where };
+  const [, period, since, where = 'true'] = /^(.*?) since (\w+)(?:, where (.*))?$/.exec(text)!;
+  return { period: period!, since: since!, where };
 }
+
+/** True for rows that are kept for the same time in every installation. */
+export const isInterval = ({ period }: RetentionRule): boolean => /^\d/.test(period);
 
 function readDeletion(table: Table): Condition | undefined {
   const [deletion] = listMarks(table, 'erasure').filter((text) => text.startsWith('deleted'));
@@ -189,6 +193,11 @@ export const listReferences = (name: string): Reference[] =>
 export const COMPANY_TABLES: readonly OwnedTable[] = OWNERSHIP.filter(({ columns }) =>
   columns.some(({ name }) => name === 'company_id'),
 );
+
+/** Tables with rows of companies that are useful to this installation only. */
+export const UNEXPORTED_TABLES: readonly string[] = OWNERSHIP.filter(
+  (table) => listMarks(table, 'export').length > 0,
+).map(({ name }) => name);
 
 export interface SearchedTable {
   table: string;

@@ -28,5 +28,7 @@ export interface Table {
   /** The primary key, without company_id. */
   key: readonly string[];
   foreignKeys: readonly ForeignKey[];
+  /** The first columns of its indexes. */
+  indexed: readonly string[];
   marks: readonly Mark[];
 }

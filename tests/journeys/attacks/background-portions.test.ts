@@ -48,10 +48,21 @@ const OLD: Record<string, string> = {
   bids: `(company_id, caller_number, offer_id, buyer_id, created_at, amount, duration, expires_at)
     SELECT $1, n, (SELECT max(id) FROM offers), (SELECT max(id) FROM buyers), now(), 1, 1,
       now() - interval '2 days'`,
+  mail_counts: `(company_id, day, mailbox, used)
+    SELECT $1, current_date - 9, 'm' || n, 1`,
+  pings: `(company_id, uuid, created_at, inbound_webhook_id, offer_id, caller_number, token_values,
+      buyer_ids, expires_at)
+    SELECT $1, gen_random_uuid(), now() - interval '2 days', (SELECT max(id) FROM inbound_webhooks),
+      (SELECT max(id) FROM offers), n, '{}', '{}', now()`,
 };
 
 test.each(Object.entries(OLD))('old rows of %s are deleted in portions', async (table, rows) => {
   await createRecords({ buyers: { Bayline: {} }, offers: { Auto: { buyer_ids: ['Bayline'] } } });
+  await world.sql(
+    `INSERT INTO inbound_webhooks (company_id, uuid, name, vanity_uri, offer_id)
+    SELECT $1, gen_random_uuid(), $2, $2, max(id) FROM offers WHERE company_id = $1`,
+    [world.company.id, table],
+  );
   await world.sql(`INSERT INTO ${table} ${rows} FROM generate_series(1, 1200) n`, [
     world.company.id,
   ]);

@@ -1,5 +1,6 @@
 import {
   COMPANY_TABLES,
+  isInterval,
   KEPT_REASONS,
   OWNERSHIP,
   REDACTED_TABLES,
@@ -75,6 +76,7 @@ test('a table has marks of known words', () => {
   expect([...new Set(words)].toSorted()).toEqual([
     'about',
     'erasure',
+    'export',
     'part of',
     'retention',
     'search',
@@ -126,17 +128,19 @@ test('a column that names a call or a lead says whether its row belongs to it', 
   expect(unclear).toEqual([]);
 });
 
-test('retention names settings and columns', () => {
-  const settings = world.deps.config;
-  const retained = OWNERSHIP.flatMap(({ name, columns, retention }) =>
-    retention.map(({ setting, since }) => [
-      name,
-      typeof settings[setting],
-      columns.find((column) => column.name === since)?.type,
-    ]),
+test('retention names settings or intervals, and columns', async () => {
+  const settings = world.deps.config as unknown as Record<string, unknown>;
+  const rulesOfTables = OWNERSHIP.flatMap(({ name, columns, retention }) =>
+    retention.map((rule) => ({ name, columns, rule })),
   );
-  expect(retained.length).toBeGreaterThan(4);
-  expect(retained).toEqual(retained.map(([table]) => [table, 'number', 'DateTime']));
+  expect(rulesOfTables.length).toBeGreaterThan(9);
+  for (const { name, columns, rule } of rulesOfTables) {
+    const { period, since } = rule;
+    if (isInterval(rule)) await world.sql('SELECT $1::interval', [period]);
+    else expect([name, typeof settings[period]]).toEqual([name, 'number']);
+    const type = columns.find((column) => column.name === since)?.type;
+    expect([name, type]).toEqual([name, 'DateTime']);
+  }
 });
 
 test('every table with rows of companies is deleted with a company', async () => {

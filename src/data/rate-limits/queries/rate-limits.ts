@@ -71,24 +71,3 @@ export const RETURN_UNUSED = statement(
   `,
   { prepared: false },
 );
-
-/** A portion, for all companies. */
-export const DELETE_EXPIRED_WINDOWS = statement(
-  'db.delete_expired_rate_limits',
-  sql`
-    WITH expired AS (
-      SELECT company_id, subject
-      FROM rate_limits
-      WHERE window_starts_at < now() - interval '1 day'
-      LIMIT {max}::int
-      FOR UPDATE SKIP LOCKED
-    ),
-    deleted AS (
-      DELETE FROM rate_limits r
-      USING expired e
-      WHERE r.company_id = e.company_id AND r.subject = e.subject
-      RETURNING r.company_id
-    )
-    SELECT count(*)::int AS deleted FROM deleted`,
-  { prepared: false },
-);

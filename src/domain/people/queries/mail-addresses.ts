@@ -62,28 +62,6 @@ export const BEGIN_INVITATIONS = statement(
   { prepared: false },
 );
 
-/** A portion of the counts of past days, of all companies. */
-export const DELETE_OLD_MAIL_COUNTS = statement(
-  'people.delete_old_mail_counts',
-  sql`
-    WITH old AS (
-      SELECT company_id, day, mailbox
-      FROM mail_counts
-      WHERE day < CURRENT_DATE - 7
-      ORDER BY day
-      LIMIT {max}::int
-      FOR UPDATE SKIP LOCKED
-    ),
-    deleted AS (
-      DELETE FROM mail_counts c
-      USING old o
-      WHERE c.company_id = o.company_id AND c.day = o.day AND c.mailbox = o.mailbox
-      RETURNING c.company_id
-    )
-    SELECT count(*)::int AS deleted FROM deleted`,
-  { prepared: false },
-);
-
 export const COUNT_REFUSED_MAILS = statement(
   'people.count_refused_mails',
   sql`

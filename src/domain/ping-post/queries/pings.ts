@@ -152,27 +152,3 @@ export const FIND_FORWARDING_NUMBER = statement(
       ) AS number`,
   { prepared: true, nullable: ['number'] },
 );
-
-export const DELETE_EXPIRED_PINGS = statement(
-  'ping_post.delete_expired_pings',
-  sql`
-    WITH expired AS (
-      SELECT p.company_id, p.id
-      FROM pings p
-      WHERE p.created_at < now() - interval '24 hours'
-        AND NOT EXISTS (
-          SELECT FROM call_holds h WHERE h.company_id = p.company_id AND h.ping_id = p.id
-        )
-      ORDER BY p.created_at
-      LIMIT {max}::int
-      FOR UPDATE OF p SKIP LOCKED
-    ),
-    deleted AS (
-      DELETE FROM pings p
-      USING expired e
-      WHERE p.company_id = e.company_id AND p.id = e.id
-      RETURNING p.company_id
-    )
-    SELECT count(*)::int AS deleted FROM deleted`,
-  { prepared: false },
-);

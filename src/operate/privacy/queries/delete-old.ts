@@ -1,6 +1,13 @@
 import { sql, SqlText, statement, type Statement } from '../../../data/sql';
-import { listReferences, OWNERSHIP, type OwnedTable, type Retention } from '../ownership';
-import { isRecorded, writeRows } from './rows';
+import {
+  isInterval,
+  listReferences,
+  OWNERSHIP,
+  type OwnedTable,
+  type Retention,
+  type RetentionRule,
+} from '../ownership';
+import { isRecorded, joinSql, writeRows } from './rows';
 
 // Deletes records of a company that are older than `before`, some at a time. The statements that
 // delete their parts follow from the foreign keys.
@@ -57,7 +64,7 @@ const buildPartDeletions = (name: string, root: string, match: SqlText): Deletio
  */
 function buildLock(
   { name, columns }: OwnedTable,
-  { since, where }: { since: string; where: string },
+  { since, where }: RetentionRule,
   suffix: string,
 ): Deletion['lock'] {
   const [table, time, condition] = [new SqlText(name), new SqlText(since), new SqlText(where)];
@@ -84,18 +91,56 @@ function buildLock(
 }
 
 function buildDeletions(table: OwnedTable): Deletion[] {
-  if (table.retention.length === 0) return [];
   const { name } = table;
+  const rules = table.retention.filter((rule) => !isInterval(rule));
+  if (rules.length === 0) return [];
   const statements = [
     ...buildPartDeletions(name, name, IDS),
     register(`delete_${name}`, table, writeRows({ table, where: sql`t.id ${IDS}` })),
   ];
-  return table.retention.map((rule, n) => ({
+  return rules.map((rule, n) => ({
     table: name,
-    setting: rule.setting,
+    setting: rule.period as keyof Retention,
     lock: buildLock(table, rule, n === 0 ? '' : `_by_${rule.since}`),
     statements,
   }));
 }
 
 export const DELETIONS: readonly Deletion[] = OWNERSHIP.flatMap(buildDeletions);
+
+/** Rows that other transactions have locked are deleted another time. */
+function buildExpiry({ name, key, indexed }: OwnedTable, rule: RetentionRule): Expiry {
+  const [table, time, condition] = [name, rule.since, rule.where].map((text) => new SqlText(text));
+  const columns = ['company_id', ...key];
+  // The index leads to the oldest rows; without one, sorting them would cost more than it saves.
+  const order = indexed.includes(rule.since) ? sql`ORDER BY t.${time!}` : sql``;
+  const isExpired = columns.map((column) => `t.${column} = e.${column}`);
+  return statement(
+    `retention.delete_expired_${name}` as 'retention.delete_expired_bids',
+    sql`
+      WITH expired AS (
+        SELECT ${joinSql(columns, ', ')}
+        FROM ${table!} t
+        WHERE t.${time!} < now() - interval '${new SqlText(rule.period)}' AND ${condition!}
+        ${order}
+        LIMIT {limit}::int
+        FOR UPDATE OF t SKIP LOCKED
+      ),
+      deleted AS (
+        DELETE FROM ${table!} t
+        USING expired e
+        WHERE ${joinSql(isExpired, ' AND ')}
+        RETURNING t.company_id
+      )
+      SELECT count(*)::int AS deleted FROM deleted
+    `,
+    { prepared: false },
+  );
+}
+
+type Expiry = Statement<'retention.delete_expired_bids'>;
+
+/** Delete rows of all companies that are kept for a fixed time. */
+export const EXPIRIES: readonly Expiry[] = OWNERSHIP.flatMap((table) =>
+  table.retention.filter(isInterval).map((rule) => buildExpiry(table, rule)),
+);
