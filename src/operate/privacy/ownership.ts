@@ -131,7 +131,7 @@ const PARAMETERS: Readonly<Record<Owner['kind'], string>> = {
 function readOwner(text: string): Owner {
   const [, kind, expression, where] = /^(\w+) (.*?)(?: where (.*))?$/.exec(text)!;
   const match = `${expression!} ${PARAMETERS[kind as Owner['kind']]}`;
-  return { kind: kind as Owner['kind'], where: where ? `${where} AND ${match}` : match };
+  return { kind: kind as Owner['kind'], where: where ? `(${where}) AND ${match}` : match };
 }
 
 function listOwners(table: Table, rules: readonly ColumnRule[]): Owner[] {
@@ -150,7 +150,7 @@ const listParts = ({ foreignKeys }: Table): ForeignKey[] =>
 
 function readRetention(text: string): RetentionRule {
   const [, period, since, where = 'true'] = /^(.*?) since (\w+)(?:, where (.*))?$/.exec(text)!;
-  return { period: period!, since: since!, where };
+  return { period: period!, since: since!, where: `(${where})` };
 }
 
 /** True for rows that are kept for the same time in every installation. */
@@ -158,7 +158,8 @@ export const isInterval = ({ period }: RetentionRule): boolean => /^\d/.test(per
 
 function readDeletion(table: Table): Condition | undefined {
   const [deletion] = listMarks(table, 'erasure').filter((text) => text.startsWith('deleted'));
-  return deletion === undefined ? undefined : { where: deletion.split(' where ')[1] ?? 'true' };
+  if (deletion === undefined) return undefined;
+  return { where: `(${deletion.split(/ where (.*)/)[1] ?? 'true'})` };
 }
 
 function readOwned(table: Table): OwnedTable {

@@ -10,13 +10,9 @@ export interface Erasure {
   statement: Statement<'erasure.erase_text_messages', { was_counted: boolean }>;
 }
 
-const hasDeletedAt = ({ columns }: OwnedTable): boolean =>
-  columns.some(({ name }) => name === 'deleted_at');
-
-const listSet = ({ emptied, changed }: OwnedTable): string =>
+/** The SET of a row about a person. */
+export const emptyRow = ({ emptied, changed }: OwnedTable): string =>
   [...emptied, ...changed].map(({ column, value }) => `${column} = ${value}`).join(', ');
-
-export const emptyRow = listSet;
 
 /** Rows that have something to erase: another run finds nothing, and counts nothing. */
 function isFull({ emptied }: OwnedTable): SqlText {
@@ -26,60 +22,56 @@ function isFull({ emptied }: OwnedTable): SqlText {
 }
 
 const LIMIT = sql`LIMIT {limit}::int`;
+const IS_COUNTED = 't.deleted_at IS NULL';
 
-function register(verb: string, table: OwnedTable, text: SqlText): Erasure {
-  const name = `erasure.${verb}_${table.name}`;
-  return {
+function buildErasure(
+  verb: 'delete' | 'erase',
+  table: OwnedTable,
+  { where, columns, set }: { where: SqlText; columns: readonly string[]; set?: string },
+): Erasure {
+  const { name, owners } = table;
+  const isOwned = joinSql(
+    owners.map((owner) => `(${owner.where})`),
+    ' OR ',
+  );
+  const text = writeRows({
     table,
-    statement: statement(name as 'erasure.erase_text_messages', text, {
-      prepared: false,
-      ...(isRecorded(table.name) && { records: true }),
-    }).returning<{ was_counted: boolean }>(),
-  };
+    where: sql`(${isOwned}) AND ${where}`,
+    counted: columns.includes('deleted_at') ? IS_COUNTED : 'false',
+    limit: LIMIT,
+    ...(set && { set }),
+  });
+  const registered = statement(`erasure.${verb}_${name}` as 'erasure.erase_text_messages', text, {
+    prepared: false,
+    ...(isRecorded(name) && { records: true }),
+  });
+  return { table, statement: registered.returning<{ was_counted: boolean }>() };
 }
+
+const listNames = (columns: readonly { name: string }[]) => columns.map(({ name }) => name);
 
 function buildErasures(table: OwnedTable): Erasure[] {
   const { owners, deletedRows, emptied, changed } = table;
   if (owners.length === 0) return [];
-  const isOwned = joinSql(
-    owners.map(({ where }) => `(${where})`),
-    ' OR ',
-  );
-  const counted = 't.deleted_at IS NULL';
   const erasures: Erasure[] = [];
-  if (deletedRows)
-    erasures.push(
-      register(
-        'delete',
-        table,
-        writeRows({
-          table,
-          where: sql`(${isOwned}) AND ${new SqlText(deletedRows.where)}`,
-          ...(hasDeletedAt(table) && { counted }),
-          limit: LIMIT,
-        }),
-      ),
-    );
-  if (emptied.length > 0)
-    erasures.push(
-      register(
-        'erase',
-        table,
-        writeRows({
-          table,
-          where: sql`(${isOwned}) AND ${isFull(table)}`,
-          set: listSet(table),
-          ...(changed.some(({ column }) => column === 'deleted_at') && { counted }),
-          limit: LIMIT,
-        }),
-      ),
-    );
+  if (deletedRows) {
+    const where = new SqlText(deletedRows.where);
+    erasures.push(buildErasure('delete', table, { where, columns: listNames(table.columns) }));
+  }
+  if (emptied.length > 0) {
+    const columns = changed.map(({ column }) => column);
+    const set = emptyRow(table);
+    erasures.push(buildErasure('erase', table, { where: isFull(table), columns, set }));
+  }
   return erasures;
 }
 
-/** In the order in which their rows are locked: leads are last, as the next portion finds them. */
+/** Calls are locked before their parts; leads are last, as another run finds the rest by them. */
+const LOCK_RANKS: Readonly<Record<string, number>> = { calls: -1, leads: 1 };
+const rank = ({ table }: Erasure): number => LOCK_RANKS[table.name] ?? 0;
+
 export const ERASURES: readonly Erasure[] = OWNERSHIP.flatMap(buildErasures).toSorted(
-  (a, b) => Number(a.table.name === 'leads') - Number(b.table.name === 'leads'),
+  (a, b) => rank(a) - rank(b),
 );
 
 const NUMBER_TABLES = OWNERSHIP.flatMap(({ name, owners, rules }) => {
