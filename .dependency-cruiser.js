@@ -92,6 +92,13 @@ module.exports = {
       to: { path: '^src/domain/deps\\.ts', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'one-access-module',
+      comment: 'What a caller may see is asked of src/data/access/, whose conditions are its own.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/data/access/' },
+      to: { path: '^src/data/access/conditions' },
+    },
+    {
       name: 'queries-of-a-room',
       comment:
         'SQL of another room is reached through a verb of that room. Those that write calls and leads ' +

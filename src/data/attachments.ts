@@ -1,4 +1,4 @@
-import { findHidden } from './access/access-scope';
+import { findHidden } from './access/scope';
 import { LOCK_BUYERS_BY_USER_ID } from './queries/attachments';
 import { resolveReferences, buildReferenceProblem } from './records';
 import { isRemoval, type Reference, type Table } from './references';

@@ -1,5 +1,5 @@
 import { HttpProblem, notFound } from '../platform/errors';
-import { findHidden } from './access/access-scope';
+import { findHidden } from './access/scope';
 import { identify, OWN_KEYS, type Reference, type Table } from './references';
 import type { Db } from './db';
 

@@ -1,6 +1,6 @@
 import { contract, type Operation } from '../../src/platform/contract/contract';
 import { isRemoval } from '../../src/data/references';
-import { buildVisibleCondition } from '../../src/data/access/access-scope';
+import { buildVisibleCondition } from '../../src/data/access/scope';
 import type { Table } from '../../src/data/records';
 import { createFixture, type Fixture } from '../support/example';
 import { findTable } from '../support/example-bodies';

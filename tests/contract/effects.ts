@@ -237,14 +237,11 @@ const PEOPLE: Record<string, Effects> = {
     users_emails: at('src/domain/people/save-team.ts'),
     permissions: at('src/api/auth/caller.ts'),
     superuser: at('src/api/auth/caller.ts'),
-    buyer_ids: at('src/data/access/access-conditions.ts', 'access_control_list_buyers'),
+    buyer_ids: at('src/data/access/conditions.ts', 'access_control_list_buyers'),
     buyer_group_ids: at('src/domain/people/save-team.ts'),
-    traffic_source_ids: at(
-      'src/data/access/access-conditions.ts',
-      'access_control_list_traffic_sources',
-    ),
-    offer_ids: at('src/data/access/access-conditions.ts', 'access_control_list_offers'),
-    all_offers: at('src/data/access/access-conditions.ts'),
+    traffic_source_ids: at('src/data/access/conditions.ts', 'access_control_list_traffic_sources'),
+    offer_ids: at('src/data/access/conditions.ts', 'access_control_list_offers'),
+    all_offers: at('src/data/access/conditions.ts'),
   },
   access_tokens: {
     name: at('src/domain/people/access-token-columns.ts'),

@@ -5,21 +5,19 @@ import {
   type Operation,
   type Schema,
 } from '../../platform/contract/contract';
-import { findHidden } from '../../data/access/access-scope';
+import { buildAccessScope, findHidden } from '../../data/access/scope';
 import type { Reference, Table } from '../../data/references';
 import { withContext } from '../../data/tenant';
 import { type Db } from '../../data/db';
 import { fault, HttpProblem, type FieldFault } from '../../platform/errors';
-import { recordsInPath } from './access-scope';
-import { buildAccessScope, COMPANY_WIDE, type Caller } from '../auth/caller';
+import { readBodyFields } from './body-fields';
+import { recordsInPath } from './visible-references';
+import { COMPANY_WIDE, type Caller } from '../auth/caller';
 
 // Fields with x-field-permission are written only by callers who have that permission, and a
 // limited caller only on records of the teams that give it. An operation without a scope, such as
 // a submission by lead token, only has fields of the whole company: limited callers cannot write
 // them.
-
-/** Enough for every body of the contract. */
-const MAX_DEPTH = 3;
 
 interface Request {
   operation: Pick<Operation, 'path' | 'scope' | 'body' | 'multipart'>;
@@ -104,35 +102,17 @@ interface ProtectedField {
 const isFlagNotSet = ({ 'x-accepts': accepts = [] }: Schema, value: unknown): boolean =>
   accepts.includes('boolean') && /^(|0|false|no|off)$/i.test(String(value ?? '').trim());
 
-/** The fields with x-field-permission that a value has, at any depth, also where they are blank. */
-function listProtectedFields(
-  schema: Schema,
-  value: unknown,
-  prefix = '',
-  depth = 0,
-): ProtectedField[] {
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
-  if (Array.isArray(value)) {
-    const { items } = facets(schema);
-    return items
-      ? value.flatMap((item, n) => listProtectedFields(items, item, `${prefix}${n}.`, depth + 1))
-      : [];
-  }
-  const { properties } = facets(schema);
-  return Object.entries(value).flatMap(([name, inner]) => {
-    const property = properties[name];
-    if (!property || isFlagNotSet(property, inner)) return [];
-    const field = prefix + name;
+/** The fields with x-field-permission that a body has, also where they are blank. */
+const listProtectedFields = (schema: Schema, body: unknown): ProtectedField[] =>
+  readBodyFields(schema, body, ({ field, property, value }) => {
+    if (isFlagNotSet(property, value)) return [];
     const {
       'x-field-permission': permission,
       'x-lowerable': lowerable,
       'x-lead-token-permission': power,
     } = contract.resolve(property);
     // The handler checks how far a value may be lowered.
-    if (permission && !lowerable)
-      return [permission]
-        .flat()
-        .map((item) => ({ field, permission: item, is_power: power !== undefined }));
-    return listProtectedFields(property, inner, `${field}.`, depth + 1);
+    if (!permission || lowerable) return undefined;
+    const isPower = power !== undefined;
+    return [permission].flat().map((item) => ({ field, permission: item, is_power: isPower }));
   });
-}

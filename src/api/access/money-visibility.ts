@@ -5,10 +5,10 @@ import {
   canSeeColumn,
   canSeeMoney,
   loadVisibleMoney,
-} from '../../data/access/access-scope';
+} from '../../data/access/money';
 import { type Db, type VisibleMoney } from '../../data/db';
 import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';
-import { recordsInPath, tableOfPath } from './access-scope';
+import { recordsInPath, tableOfPath } from './visible-references';
 
 // Columns with x-money are hidden from limited callers who do not see that part of the margin: the
 // payments of buyers, or those to traffic sources. Costs of the company itself are hidden from all

@@ -1,5 +1,5 @@
 import type { Operation } from '../../platform/contract/contract';
-import type { AccessScope } from '../../data/db';
+import type { Team } from '../../data/access/scope';
 import { HttpProblem } from '../../platform/errors';
 import type { TeamRow } from './queries/credentials';
 
@@ -25,11 +25,6 @@ export interface Caller {
   is_narrowed?: boolean;
   /** The teams that limit the records of a user; absent for a caller who sees all records. */
   teams?: readonly Team[] | undefined;
-}
-
-export interface Team {
-  id: string;
-  permissions: ReadonlySet<string>;
 }
 
 /** A caller without credentials of the company: allowed only what needs no permission. */
@@ -95,25 +90,6 @@ export const isPermitted = (
   { superuser, permissions }: Pick<Caller, 'superuser' | 'permissions'>,
   permission: string,
 ): boolean => superuser || permissions.has(permission);
-
-/**
- * The records that a caller may use a permission on: those of the teams that give the permission.
- * Undefined for a caller who sees all records of the company.
- */
-export function buildAccessScope(
-  { teams, user_id }: Caller,
-  permission: string | undefined,
-): AccessScope | undefined {
-  if (!teams) return undefined;
-  const allowing = teams.filter(
-    ({ permissions }) => permission === undefined || permissions.has(permission),
-  );
-  return {
-    scope_user: String(user_id),
-    scope_teams: `{${allowing.map(({ id }) => id).join(',')}}`,
-    all_teams: teams.map(({ id }) => id),
-  };
-}
 
 /** Permission that limited callers need to change data of the whole company, or shared records. */
 export const COMPANY_WIDE = 'company_wide:update';

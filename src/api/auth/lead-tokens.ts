@@ -6,7 +6,8 @@ import { ianaName } from '../../platform/time/zone';
 import { FIND_LEAD_TOKEN } from './queries/lead-tokens';
 import { headerCredentials, type CredentialVerifier } from './account';
 import { cachedLookup } from './cache';
-import { anonymousCaller, isPermitted, type Caller } from './caller';
+import { requirePower } from '../access/lead-token-permissions';
+import { anonymousCaller, type Caller } from './caller';
 import type { Credentials } from './credentials';
 import type { FailedAttempts } from './failed-attempts';
 import { readField, takeField } from './fields';
@@ -179,36 +180,3 @@ async function findLeadToken(directory: Directory, token: string): Promise<LeadO
     ),
   };
 }
-
-/** The permission with which credentials of the company need no power of the token. */
-const permissionFor = (power: LeadTokenPower): string => {
-  if (power === 'read') return 'leads:read';
-  return power === 'submit' ? 'leads:create' : 'leads:update';
-};
-
-/**
- * Throws 403 if neither the token nor the credentials sent with it permit the action. Credentials
- * of a user who is limited to some records do not: the token may be that of any offer.
- */
-export function requirePower(
-  power: LeadTokenPower,
-  { powers }: Pick<LeadOwner, 'powers'>,
-  caller: Caller,
-  field = 'lead_token',
-): void {
-  const permission = permissionFor(power);
-  if (powers.has(power) || (!caller.teams && isPermitted(caller, permission))) return;
-  throw HttpProblem.field(
-    field,
-    'not_permitted',
-    `needs the power ${power}, which the company or the offer does not give lead tokens, ` +
-      `or credentials with the permission ${permission} for the whole company`,
-  );
-}
-
-/**
- * Credentials sent with the token let the sender act for the whole company, unless their user is
- * limited to some records.
- */
-export const actsForCompany = (caller: Caller): boolean =>
-  !caller.teams && isPermitted(caller, 'leads:update');

@@ -1,5 +1,5 @@
 import { HttpProblem } from '../../platform/errors';
-import { buildVisibleCondition } from '../../data/access/access-scope';
+import { buildVisibleCondition } from '../../data/access/scope';
 import { positionTemplate, type SortKey } from '../../data/projection/list-statements';
 import type { Projection } from '../../data/projection/projection';
 import type { Db } from '../../data/db';

@@ -1,8 +1,5 @@
-import {
-  buildFilterCondition,
-  buildMoneyCondition,
-  buildVisibleCondition,
-} from '../../data/access/access-scope';
+import { buildFilterCondition, buildVisibleCondition } from '../../data/access/scope';
+import { buildMoneyCondition } from '../../data/access/money';
 import { type AccessScope } from '../../data/db';
 import { type Projection } from '../../data/projection/projection';
 import { identify } from '../../data/records';

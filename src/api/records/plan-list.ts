@@ -3,7 +3,8 @@ import { ianaName } from '../../platform/time/zone';
 import { END, findPosition } from './cursor';
 import { buildConditions, type ListQuery } from './filters';
 import { isExternal, isGrid } from './record';
-import { buildMoneyCondition, buildVisibleCondition } from '../../data/access/access-scope';
+import { buildVisibleCondition } from '../../data/access/scope';
+import { buildMoneyCondition } from '../../data/access/money';
 import {
   findsRowsFirst,
   listTemplate,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { listFields, auditedColumns, type Projection } from '../../data/projection/projection';
 import { identify, type Reference } from '../../data/records';
-import { findHidden } from '../../data/access/access-scope';
+import { findHidden } from '../../data/access/scope';
 import { withContext } from '../../data/tenant';
 import { type Db, type LoggedRecord } from '../../data/db';
 import { notFound, HttpProblem, staleChecksum } from '../../platform/errors';

@@ -5,15 +5,16 @@ import {
   type OperationId,
   type Schema,
 } from '../../platform/contract/contract';
+import { buildAccessScope } from '../../data/access/scope';
 import { withContext, type TenantDatabases } from '../../data/tenant';
 import { type Db } from '../../data/db';
-import { requireVisibleReferences, resolveFilters } from '../access/access-scope';
+import { requireVisibleReferences, resolveFilters } from '../access/visible-references';
 import {
   requireVisibleMoney,
   requireWritableMoney,
   withoutHidden,
 } from '../access/money-visibility';
-import { buildAccessScope, type Caller } from '../auth/caller';
+import type { Caller } from '../auth/caller';
 import type { Authenticated, LeadOwner } from '../auth/scheme';
 import { problemFor } from '../reply/error-handler';
 import { Faults } from './faults';

@@ -1,4 +1,4 @@
-import type { Viewer } from './access-scope';
+import type { Viewer } from './scope';
 import { FIND_MAKER_TEAMS } from './queries/makers';
 import type { Db, Statements, AccessScope } from '../db';
 

@@ -1,4 +1,4 @@
-import { isRare } from '../access/access-scope';
+import { isRare } from '../access/scope';
 import type { Projection, Selection } from './projection';
 import {
   cacheTemplate,

@@ -1,10 +1,6 @@
 import { facets } from '../../platform/contract/contract';
-import {
-  maskColumn,
-  buildMoneyCondition,
-  buildMoneyJoin,
-  MONEY_ALIAS,
-} from '../access/access-scope';
+import { maskColumn } from '../access/scope';
+import { buildMoneyCondition, buildMoneyJoin, MONEY_ALIAS } from '../access/money';
 import { listFields, type Column, type Field, type Projection, type Selection } from './projection';
 import type { Template } from '../statement';
 

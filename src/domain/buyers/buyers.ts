@@ -1,6 +1,6 @@
 import { setTerms } from '../money/set-terms';
 import { readDefaults, type Schemas } from '../../platform/contract/contract';
-import { grantToTeams } from '../../data/access/access-scope';
+import { grantToTeams } from '../../data/access/scope';
 import { detachBuyer, resolveSuppressions } from '../../data/attachments';
 import type { Db } from '../../data/db';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';

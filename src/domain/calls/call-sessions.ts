@@ -1,5 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
-import { selectVisibleBuyers } from '../../data/access/access-scope';
+import { selectVisibleBuyers } from '../../data/access/scope';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';

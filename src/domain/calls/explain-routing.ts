@@ -1,5 +1,5 @@
 import { canWhisper, findMaxLegs, type Carrier } from '../../platform/carriers/carrier';
-import { canSeeMoney } from '../../data/access/access-scope';
+import { canSeeMoney } from '../../data/access/money';
 import { identify, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import type { Caller as Asker } from '../../api/auth/caller';

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
-import { loadVisibleMoney } from '../../data/access/access-scope';
+import { loadVisibleMoney } from '../../data/access/money';
 import type { Params } from '../../data/sql';
 import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
-import { loadVisibleMoney } from '../../data/access/access-scope';
+import { loadVisibleMoney } from '../../data/access/money';
 import type { BoundStatement } from '../../data/statement';
 import type { Db } from '../../data/db';
 import { findRecord } from '../../data/records';

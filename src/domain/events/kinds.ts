@@ -1,7 +1,8 @@
 import type { Schemas } from '../../platform/contract/contract';
+import { buildAccessScope } from '../../data/access/scope';
 import type { Db, AccessScope } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
-import { buildAccessScope, isPermitted, type Caller } from '../../api/auth/caller';
+import { isPermitted, type Caller } from '../../api/auth/caller';
 import type { WindowProgress, Position } from './position';
 import { FIND_EVENTS, FIND_VISIBLE_EVENTS, MAX_EVENTS } from './queries/events';
 

@@ -4,7 +4,6 @@ import { requirePossible } from '../../data/phone/caller-number';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Caller } from '../../api/auth/caller';
-import { actsForCompany } from '../../api/auth/lead-tokens';
 import { type LeadOwner } from '../../api/auth/scheme';
 import type { Handlers } from '../../api/handlers';
 import { requireUnchanged, show, loadUnsavedReply, loadWriteReply } from '../../api/records/record';
@@ -12,7 +11,7 @@ import { numberReader } from '../../data/phone/parse-number';
 import { notFound } from '../../platform/errors';
 import { moveToEnd, removeLead } from './end-lead';
 import { findLead } from './lead-owner';
-import { readsByToken } from './token-powers';
+import { actsForCompany, readsByToken } from '../../api/access/lead-token-permissions';
 
 interface Request {
   params: { caller_id: string };

@@ -2,7 +2,7 @@ import { callerNumber } from '../../data/phone/caller-number';
 import { leadProjection as projection, NEXT_ACTION_AT } from './columns';
 import { buildReferenceConditions } from '../../data/records';
 import type { Deps } from '../deps';
-import { actsForCompany } from '../../api/auth/lead-tokens';
+import { actsForCompany } from '../../api/access/lead-token-permissions';
 import type { Call, Handlers } from '../../api/handlers';
 import type { Filters } from '../../api/records/filters';
 import { list } from '../../api/records/list';

@@ -3,7 +3,6 @@ import type { Deps } from '../deps';
 import { HttpProblem } from '../../platform/errors';
 import type { Call } from '../../api/handlers';
 import type { Caller } from '../../api/auth/caller';
-import { actsForCompany } from '../../api/auth/lead-tokens';
 import { type LeadOwner } from '../../api/auth/scheme';
 import {
   isExternal,
@@ -17,7 +16,11 @@ import { leadProjection as projection } from './columns';
 import { findLead, type Owner } from './lead-owner';
 import type { SentLead } from './read-submission';
 import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
-import { readsByToken, requireTokenFieldPermissions } from './token-powers';
+import {
+  actsForCompany,
+  readsByToken,
+  requireTokenFieldPermissions,
+} from '../../api/access/lead-token-permissions';
 
 /**
  * Submits a lead by lead token. Without other credentials the sender is shown only what the request

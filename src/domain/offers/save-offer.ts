@@ -1,5 +1,5 @@
 import { readDefaults, type Schemas } from '../../platform/contract/contract';
-import { grantToTeams } from '../../data/access/access-scope';
+import { grantToTeams } from '../../data/access/scope';
 import { changeBuyers, replaceAttached } from '../../data/attachments';
 import { resolveReferences } from '../../data/records';
 import type { Db } from '../../data/db';

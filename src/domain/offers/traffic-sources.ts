@@ -1,5 +1,5 @@
 import { readDefaults, type Schemas } from '../../platform/contract/contract';
-import { grantToTeams } from '../../data/access/access-scope';
+import { grantToTeams } from '../../data/access/scope';
 import type { Db } from '../../data/db';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';

@@ -1,4 +1,4 @@
-import { findHidden } from '../../data/access/access-scope';
+import { findHidden } from '../../data/access/scope';
 import { listMakerPermissions, loadMakerViewer, type Maker } from '../../data/access/makers';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';

@@ -1,4 +1,4 @@
-import { selectVisibleBuyers } from '../../data/access/access-scope';
+import { selectVisibleBuyers } from '../../data/access/scope';
 import { findRecord, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';

@@ -1,5 +1,5 @@
 import { contract, facets, type Schemas } from '../../platform/contract/contract';
-import { listVisibleBuyers, findNotWhole } from '../../data/access/access-scope';
+import { listVisibleBuyers, findNotWhole } from '../../data/access/scope';
 import { listMakerPermissions, loadMakerViewer } from '../../data/access/makers';
 import type { Db } from '../../data/db';
 import { notFound, HttpProblem, rejectInvalidData } from '../../platform/errors';

@@ -1,4 +1,4 @@
-import { findHidden, findNotWhole, selectVisibleBuyers } from '../../data/access/access-scope';
+import { findHidden, findNotWhole, selectVisibleBuyers } from '../../data/access/scope';
 import { listMakerPermissions, loadMakerViewer, type Maker } from '../../data/access/makers';
 import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';

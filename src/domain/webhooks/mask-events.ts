@@ -1,4 +1,4 @@
-import { findHidden, selectVisibleBuyers } from '../../data/access/access-scope';
+import { findHidden, selectVisibleBuyers } from '../../data/access/scope';
 import {
   listMakerPermissions,
   loadMakerScope,

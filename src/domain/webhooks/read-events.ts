@@ -1,6 +1,6 @@
 import { callAttemptProjection, callProjection } from '../calls/columns';
-import { SALE } from '../../data/access/access-conditions';
-import { buildVisibleCondition } from '../../data/access/access-scope';
+import { MONEY_CONDITIONS } from '../../data/access/money';
+import { buildVisibleCondition } from '../../data/access/scope';
 import { type Projection } from '../../data/projection/projection';
 import type { SqlText } from '../../data/sql';
 import { template, type Template } from '../../data/statement';
@@ -64,7 +64,8 @@ function buildRecordTemplates(limited: boolean) {
  * buyer get these columns. The person who called belongs to the buyers who pay.
  */
 const UNPAID_CALLS = buildRecordTemplate(callProjection, CALL_ROWS, {
-  condition: `t.event_kind IN ('buyer_did_not_convert', 'conversion_returned') AND ${SALE}`,
+  condition: `t.event_kind IN ('buyer_did_not_convert', 'conversion_returned')
+    AND ${MONEY_CONDITIONS.calls!.sale}`,
   columns: [
     'id',
     'uuid',

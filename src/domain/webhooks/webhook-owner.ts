@@ -1,5 +1,5 @@
 import { contract, facets, type Schemas } from '../../platform/contract/contract';
-import { findNotWhole } from '../../data/access/access-scope';
+import { findNotWhole } from '../../data/access/scope';
 import { resolveReferences, type Table } from '../../data/records';
 import { recordRoutingChange } from '../../data/routing-changes';
 import type { Db } from '../../data/db';

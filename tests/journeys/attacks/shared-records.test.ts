@@ -1,6 +1,6 @@
 import { contract } from '../../../src/platform/contract/contract';
-import { WHOLE_CONDITIONS } from '../../../src/data/access/access-conditions';
-import { recordsInPath } from '../../../src/api/access/access-scope';
+import { WHOLE_CONDITIONS } from '../../../src/data/access/conditions';
+import { recordsInPath } from '../../../src/api/access/visible-references';
 import { createFixture, type Fixture } from '../../support/example';
 import { SCOPES } from '../../support/partner';
 import { createMember, type Member } from '../../support/teams';

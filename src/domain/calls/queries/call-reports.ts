@@ -1,8 +1,5 @@
-import {
-  buildMoneyJoin,
-  buildVisibleCondition,
-  buildBuyerCondition,
-} from '../../../data/access/access-scope';
+import { buildVisibleCondition, buildBuyerCondition } from '../../../data/access/scope';
+import { buildMoneyJoin } from '../../../data/access/money';
 import { sql, SqlText, statement } from '../../../data/sql';
 import { TOTAL_DURATION } from '../columns';
 import { safeCell } from '../../../data/projection/projection-sql';

@@ -1,9 +1,9 @@
 import {
-  buildMoneyJoin,
   buildVisibleCondition,
   buildBuyerCondition,
   buildGroupCondition,
-} from '../../../data/access/access-scope';
+} from '../../../data/access/scope';
+import { buildMoneyJoin } from '../../../data/access/money';
 import { sql, SqlText } from '../../../data/sql';
 import { TOTAL_DURATION } from '../columns';
 

@@ -1,4 +1,4 @@
-import { CONDITIONS, PAID_FOR } from '../../../data/access/access-conditions';
+import { buildVisibleCondition } from '../../../data/access/scope';
 import { sql, SqlText, statement } from '../../../data/sql';
 
 // Events of a company, read from the rows in which they are recorded. Nothing is written for them.
@@ -194,27 +194,27 @@ export const FIND_EVENTS = {
 export const FIND_VISIBLE_EVENTS = {
   calls: statement(
     'events.find_visible_call_events',
-    sql`${CALL_EVENTS(where(PAID_FOR))} ${and(CONDITIONS.call_events!)} ${LAST}`,
+    sql`${CALL_EVENTS(where(buildVisibleCondition('calls')!))} ${and(buildVisibleCondition('call_events')!)} ${LAST}`,
     prepared,
   ),
   buyers: statement(
     'events.find_caps_of_visible_buyers',
-    buildBuyerCaps(where(CONDITIONS.buyers!)),
+    buildBuyerCaps(where(buildVisibleCondition('buyers')!)),
     prepared,
   ),
   buyer_groups: statement(
     'events.find_caps_of_visible_groups',
-    buildGroupCaps(where(CONDITIONS.buyer_groups!)),
+    buildGroupCaps(where(buildVisibleCondition('buyer_groups')!)),
     prepared,
   ),
   lead_logs: statement(
     'events.find_visible_lead_logs',
-    sql`${LEAD_LOGS} ${and(CONDITIONS.lead_logs!)} ${LAST}`,
+    sql`${LEAD_LOGS} ${and(buildVisibleCondition('lead_logs')!)} ${LAST}`,
     prepared,
   ),
   buyer_suppression_files: statement(
     'events.find_visible_imports',
-    sql`${IMPORTS} ${and(CONDITIONS.buyer_suppression_files!)} ${LAST}`,
+    sql`${IMPORTS} ${and(buildVisibleCondition('buyer_suppression_files')!)} ${LAST}`,
     prepared,
   ),
 };

@@ -1,4 +1,3 @@
-import type { MoneyVisibility } from '../../platform/contract/contract-document';
 import { GRANT } from './queries/grants';
 import {
   BUYERS,
@@ -10,14 +9,36 @@ import {
   SOURCES,
   TEAMS,
   WHOLE_CONDITIONS,
-} from './access-conditions';
-import { MONEY_CONDITIONS, VISIBLE_MONEY } from './money-conditions';
+} from './conditions';
 import { identify, type Reference, type Table } from '../references';
 import { template } from '../statement';
-import type { Db } from '../db';
-import type { VisibleMoney } from '../db';
+import type { AccessScope, Db } from '../db';
 
 export type Viewer = Pick<Db, 'company_id' | 'query' | 'accessScope'>;
+
+export interface Team {
+  id: string;
+  permissions: ReadonlySet<string>;
+}
+
+/**
+ * The records that a caller may use a permission on: those of the teams that give the permission.
+ * Undefined for a caller who sees all records of the company.
+ */
+export function buildAccessScope(
+  { teams, user_id }: { teams?: readonly Team[] | undefined; user_id: bigint | null },
+  permission: string | undefined,
+): AccessScope | undefined {
+  if (!teams) return undefined;
+  const allowing = teams.filter(
+    ({ permissions }) => permission === undefined || permissions.has(permission),
+  );
+  return {
+    scope_user: String(user_id),
+    scope_teams: `{${allowing.map(({ id }) => id).join(',')}}`,
+    all_teams: teams.map(({ id }) => id),
+  };
+}
 
 /** The condition for a row t of a table to be visible; undefined where all rows are. */
 export const buildVisibleCondition = (table: Table): string | undefined => CONDITIONS[table];
@@ -97,52 +118,6 @@ export function maskColumn(
   return OF_BUYER.has(name) && buyer ? `CASE WHEN ${buyer} = ${BUYERS} THEN ${sql} END` : sql;
 }
 
-/** Alias of the join with the money that a limited caller sees of the row t. */
-export const MONEY_ALIAS = 'sides';
-
-export function buildMoneyCondition(side: MoneyVisibility): string {
-  if (side === 'company') return 'false';
-  return side === 'both'
-    ? `(${MONEY_ALIAS}.sale AND ${MONEY_ALIAS}.purchase)`
-    : `${MONEY_ALIAS}.${side}`;
-}
-
-export function buildMoneyJoin(table: Table): string {
-  const { sale, purchase } = MONEY_CONDITIONS[table] ?? { sale: 'false', purchase: 'false' };
-  return `CROSS JOIN LATERAL (
-    SELECT coalesce(${sale}, false) AS sale, coalesce(${purchase}, false) AS purchase
-  ) ${MONEY_ALIAS}`;
-}
-
-export async function canSeeMoney(
-  db: Viewer,
-  { table, key, references }: { table: Table; key: string; references: readonly Reference[] },
-  side: 'sale' | 'purchase',
-): Promise<boolean> {
-  const condition = MONEY_CONDITIONS[table]?.[side];
-  return (await findUnmatched(db, { table, key, condition }, references)).length === 0;
-}
-
-/** True if no limited caller sees this money of any record of the table. */
-export const isAlwaysHidden = (table: Table, side: MoneyVisibility): boolean =>
-  side === 'company' ||
-  (side !== 'purchase' && MONEY_CONDITIONS[table]?.sale === 'false') ||
-  (side !== 'sale' && MONEY_CONDITIONS[table]?.purchase === 'false');
-
-export async function loadVisibleMoney(db: Viewer): Promise<VisibleMoney> {
-  if (!db.accessScope) return { sale: true, purchase: true };
-  const [visibleMoney] = await db.query<VisibleMoney>(
-    findSides({ ...db.accessScope, company_id: db.company_id }),
-  );
-  return visibleMoney!;
-}
-
-const findSides = template(VISIBLE_MONEY, { prepared: true });
-
-/** True if a caller who sees this money of some records may see a column of this visibility. */
-export const canSeeColumn = ({ sale, purchase }: VisibleMoney, side: MoneyVisibility): boolean =>
-  side !== 'company' && (side === 'purchase' || sale) && (side === 'sale' || purchase);
-
 export async function selectVisibleBuyers(
   db: Viewer,
   ids: readonly number[],
@@ -194,7 +169,8 @@ export async function findNotWhole(
   return findUnmatched(db, { table, key, condition: WHOLE_CONDITIONS[table] }, references);
 }
 
-async function findUnmatched(
+/** Returns the references that match no living record which meets the condition. */
+export async function findUnmatched(
   db: Viewer,
   { table, key, condition }: { table: Table; key: string; condition: string | undefined },
   references: readonly Reference[],

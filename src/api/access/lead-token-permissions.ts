@@ -1,9 +1,9 @@
-import { contract, facets } from '../../platform/contract/contract';
-import { findHidden } from '../../data/access/access-scope';
+import { contract, facets, type LeadTokenPower } from '../../platform/contract/contract';
+import { HttpProblem } from '../../platform/errors';
+import { findHidden } from '../../data/access/scope';
 import type { Db } from '../../data/db';
-import type { Caller } from '../../api/auth/caller';
-import { requirePower } from '../../api/auth/lead-tokens';
-import { type LeadOwner } from '../../api/auth/scheme';
+import { isPermitted, type Caller } from '../auth/caller';
+import type { LeadOwner } from '../auth/scheme';
 
 // Lead tokens are in landing pages and therefore public. A token alone permits little; the contract
 // marks fields and operations with x-lead-token-permission, and columns with x-sensitive.
@@ -24,6 +24,39 @@ export function requireTokenFieldPermissions(
       requirePower(power, owner, caller, name);
   }
 }
+
+/** The permission with which credentials of the company need no power of the token. */
+const permissionFor = (power: LeadTokenPower): string => {
+  if (power === 'read') return 'leads:read';
+  return power === 'submit' ? 'leads:create' : 'leads:update';
+};
+
+/**
+ * Throws 403 if neither the token nor the credentials sent with it permit the action. Credentials
+ * of a user who is limited to some records do not: the token may be that of any offer.
+ */
+export function requirePower(
+  power: LeadTokenPower,
+  { powers }: Pick<LeadOwner, 'powers'>,
+  caller: Caller,
+  field = 'lead_token',
+): void {
+  const permission = permissionFor(power);
+  if (powers.has(power) || (!caller.teams && isPermitted(caller, permission))) return;
+  throw HttpProblem.field(
+    field,
+    'not_permitted',
+    `needs the power ${power}, which the company or the offer does not give lead tokens, ` +
+      `or credentials with the permission ${permission} for the whole company`,
+  );
+}
+
+/**
+ * Credentials sent with the token let the sender act for the whole company, unless their user is
+ * limited to some records.
+ */
+export const actsForCompany = (caller: Caller): boolean =>
+  !caller.teams && isPermitted(caller, 'leads:update');
 
 /** The sender may read only the columns of leads that its own request contains. */
 const mustBeMasked = ({ superuser, permissions }: Caller): boolean =>

@@ -1,4 +1,4 @@
-import { contract, facets, type Operation, type Schema } from '../../platform/contract/contract';
+import { contract, type Operation, type Schema } from '../../platform/contract/contract';
 import {
   findFilterRecord,
   buildReferenceProblem,
@@ -6,12 +6,13 @@ import {
   type Reference,
   type Table,
 } from '../../data/records';
-import { findHidden, findNotWhole } from '../../data/access/access-scope';
+import { buildAccessScope, findHidden, findNotWhole } from '../../data/access/scope';
 import { isRemoval, parseTelephone } from '../../data/references';
 import { withContext } from '../../data/tenant';
 import { type Db } from '../../data/db';
 import { HttpProblem, notFound } from '../../platform/errors';
-import { buildAccessScope, COMPANY_WIDE, type Caller } from '../auth/caller';
+import { COMPANY_WIDE, type Caller } from '../auth/caller';
+import { readBodyFields } from './body-fields';
 
 // A limited caller sees only the records of the caller's teams. The records that a request names
 // are checked here, by the contract, before a handler runs: one that is not visible looks exactly
@@ -24,9 +25,6 @@ const TABLES: Record<string, Table> = {
   zip_lists: 'value_lists',
 };
 const IN_PATH: Record<string, string> = { id: 'id', uuid: 'id', user_buyer_id: 'user_buyer_id' };
-
-/** Enough for every body of the contract that names records. */
-const MAX_DEPTH = 3;
 
 interface NamedReference {
   field: string;
@@ -147,29 +145,13 @@ async function requireWhole(
   );
 }
 
-/** The records that a value names in fields with x-reference, at any depth. */
-function listReferencesIn(
-  schema: Schema,
-  value: unknown,
-  prefix = '',
-  depth = 0,
-): NamedReference[] {
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
-  const { properties } = facets(schema);
-  return Object.entries(value).flatMap(([name, inner]) => {
-    const property = properties[name];
-    if (!property || inner === null || inner === '') return [];
-    const field = prefix + name;
-    const target = findTarget(property, value);
-    if (target) return [toNamedReference(field, target, [inner].flat() as Reference[])];
-    const { items } = facets(property);
-    if (Array.isArray(inner))
-      return items
-        ? inner.flatMap((item, n) => listReferencesIn(items, item, `${field}.${n}.`, depth + 1))
-        : [];
-    return listReferencesIn(contract.resolve(property), inner, `${field}.`, depth + 1);
+/** The records that a body names in fields with x-reference. */
+const listReferencesIn = (schema: Schema, body: unknown): NamedReference[] =>
+  readBodyFields(schema, body, ({ field, property, value, siblings }) => {
+    if (value === null || value === '') return [];
+    const target = findTarget(property, siblings);
+    return target ? [toNamedReference(field, target, [value].flat() as Reference[])] : undefined;
   });
-}
 
 /** Undefined where the type is not sent: then only the handler knows the target, and checks it. */
 function findTarget(property: Schema, fields: object): string | undefined {
