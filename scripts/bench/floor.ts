@@ -5,10 +5,12 @@ import { projection } from '../../src/domain/buyers/buyers-columns';
 import {
   cachedCount,
   keysTemplate,
-  listTemplate,
+  pageTemplate,
+  recordsTemplate,
+  toListRows,
   type ListShape,
 } from '../../src/data/projection/list-statements';
-import { recordsTemplate, recordTemplate } from '../../src/data/projection/record-statements';
+import { recordTemplate } from '../../src/data/projection/record-statements';
 
 // The floor: node:http and prepared statements with the SQL of the service, without authentication,
 // validation or log.
@@ -19,20 +21,22 @@ const companyId = BENCH_COMPANY;
 
 const shape = (more: Partial<ListShape> = {}): ListShape => ({
   conditions: [],
-  sort: 'id',
+  sort: 'key',
   descending: false,
   limit: 26,
   offset: 0,
   total: { sql: cachedCount('buyers') },
   ...more,
 });
-const all = listTemplate(projection, shape());
-const four = listTemplate(projection, shape({ columns: ['id', 'name', 'number', 'paused'] }));
+const rows = toListRows(projection, {});
+const fourColumns = toListRows(projection, { columns: ['id', 'name', 'number', 'paused'] });
+const all = pageTemplate(rows, shape());
+const four = pageTemplate(fourColumns, shape());
 const keysQuery = keysTemplate(
-  projection,
+  rows,
   shape({ conditions: [`${projection.fulltext} LIKE {fulltext}`], total: 'counted' }),
 );
-const records = recordsTemplate(projection, {});
+const records = recordsTemplate(rows);
 const recordQuery = recordTemplate(projection, 'id', {});
 const now = () => new Date().toISOString();
 

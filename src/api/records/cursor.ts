@@ -12,6 +12,10 @@ export const START = -1;
 /** The cursor of a last page: nothing follows it. */
 export const END = 0;
 
+/** False for the first page, and after the last. */
+export const beginsPage = (cursor: number | undefined): cursor is number =>
+  cursor !== undefined && cursor !== START && cursor !== END;
+
 /** The sort key and the id of the record before a page. */
 export interface Position {
   key: string | null;
@@ -22,7 +26,7 @@ interface ListOrder {
   db: Db;
   now: Date;
   projection: Projection;
-  sort: SortKey | 'id';
+  sort: SortKey | 'key';
 }
 
 /**
@@ -33,8 +37,8 @@ export async function findPosition(
   cursor: number | undefined,
   { db, now, projection, sort }: ListOrder,
 ): Promise<Position | undefined> {
-  if (cursor === undefined || cursor === START || cursor === END) return undefined;
-  if (sort === 'id') return { key: '', id: cursor };
+  if (!beginsPage(cursor)) return undefined;
+  if (sort === 'key') return { key: '', id: cursor };
   const scope = db.accessScope;
   const find = positionTemplate(
     projection,

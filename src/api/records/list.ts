@@ -2,25 +2,22 @@ import type { Projection } from '../../data/projection/projection';
 import { buildReferenceProblem } from '../../data/records';
 import { OutdatedCount } from '../../data/counts/settled-counts';
 import { copyOut } from './copy-out';
-import { END } from './cursor';
-import { planList, type Plan } from './plan-list';
+import { beginsPage, END } from './cursor';
+import { buildLimits, planList, type Plan } from './plan-list';
 import { Json, type Csv } from '../reply/reply';
-import { csvTemplate, keysTemplate } from '../../data/projection/list-statements';
-import { recordsTemplate } from '../../data/projection/record-statements';
+import {
+  readPage,
+  streamTemplate,
+  type List,
+  type ListRow,
+} from '../../data/projection/list-statements';
+import type { Db } from '../../data/db';
 import type { ListQuery } from './filters';
 import type { ListOptions } from './plan-list';
 
 // Every rule of lists is here, and in the files that it uses: src/api/records/filters.ts
 // (selection), src/api/records/plan-list.ts (the statement), src/api/records/cursor.ts (where a
 // page begins), src/api/records/copy-out.ts (CSV).
-
-/** A row of a page; one row of nulls, with the total, for an empty page. */
-interface Row {
-  total: string | null;
-  record: string | null;
-  key: string | null;
-  id: string | null;
-}
 
 interface Envelope {
   status: number;
@@ -50,9 +47,11 @@ export async function list<P extends Projection>(
   if (query.format !== 'csv') return page(query, options);
   const { db, projection } = options;
   await requireKnownIds(query, options);
-  const { shape, values } = await planList(query, options);
-  return copyOut(db, csvTemplate(projection, shape)(values), toRootName(projection));
+  return streamList(db, await planList(query, options), toRootName(projection));
 }
+
+const streamList = (db: Db, { rows, shape, values }: List, root: string): Promise<Csv> =>
+  copyOut(db, streamTemplate(rows, shape)(values), root);
 
 /** A page of a resource that has no CSV format. */
 export const page = <P extends Projection>(
@@ -69,21 +68,26 @@ async function pageOnce<P extends Projection>(
   options: ListOptions & { projection: P },
 ): Promise<ListReply<P>> {
   const plan = await planList(query, options);
-  const { per_page = 25 } = query;
-  const rows = await readPage(plan, options);
-  const shown = rows.filter((row) => row.record !== null).slice(0, per_page);
-  if (shown.length === 0) await requireKnownIds(query, options);
-  const hasNext = rows.length > per_page;
+  const rows = await readPage(options.db.query, plan);
+  if (rows.every(({ record }) => record === null)) await requireKnownIds(query, options);
   const { unknown_columns } = plan;
   return pageReply(toRootName(options.projection), query, {
-    records: shown.map(({ record }) => record!),
+    ...cutPage(rows, query),
     total_count: readTotal(plan, rows),
-    next_cursor: hasNext ? Number(shown.at(-1)!.id) : END,
     ...(unknown_columns.length > 0 && { unknown_columns }),
   });
 }
 
-const readTotal = ({ settled }: Plan, [row]: Row[]): number =>
+/** One row more than a page shows whether another page follows. */
+function cutPage(rows: ListRow[], { per_page = 25 }: Pick<ListQuery, 'per_page'>) {
+  const shown = rows.filter(({ record }) => record !== null).slice(0, per_page);
+  return {
+    records: shown.map(({ record }) => record!),
+    next_cursor: rows.length > per_page ? Number(shown.at(-1)!.id) : END,
+  };
+}
+
+const readTotal = ({ settled }: Plan, [row]: ListRow[]): number =>
   settled ? settled.read(row!.total!) : Number(row?.total);
 
 /** Throws 422 for ids of which none names a record: an empty list would not say so. */
@@ -93,7 +97,7 @@ async function requireKnownIds(
 ): Promise<void> {
   if (!ids || ids.length === 0) return;
   const plan = await planList({ ids, per_page: 1, root: false }, { ...options, filters: {} });
-  const rows = await readPage(plan, options);
+  const rows = await readPage(options.db.query, plan);
   if (rows.every(({ record }) => record === null))
     throw buildReferenceProblem('ids', ids.map(String));
 }
@@ -129,21 +133,54 @@ export function pageReply<T>(
   );
 }
 
-/**
- * In one prepared statement if its best plan does not depend on the values; otherwise the ids
- * first, planned for the values, and then their records.
- */
-async function readPage(
-  { shape, template, values }: Plan,
-  { db, projection }: ListOptions,
-): Promise<Row[]> {
-  if (template) return db.query<Row>(template(values));
-  const keys = await db.query<Omit<Row, 'record'>>(keysTemplate(projection, shape)(values));
-  const ids = keys.flatMap(({ id }) => id ?? []);
-  if (ids.length === 0) return keys.map((key) => ({ ...key, record: null }));
-  const rows = await db.query<{ record: string; id: string }>(
-    recordsTemplate(projection, shape)({ ...values, ids }),
-  );
-  const records = new Map(rows.map(({ id, record }) => [id, record]));
-  return keys.map((key) => ({ ...key, record: records.get(key.id!) ?? null }));
+/** Rows with a key of their own instead of an id, and the values of their conditions. */
+interface KeyedRows {
+  db: Db;
+  root: string;
+  table: string;
+  key: string;
+  /** Conditions over t, with `{parameter}` for values. */
+  conditions: string[];
+  values: Record<string, unknown>;
+  /** SQL of the stored number of rows that meet the conditions, if there is one. */
+  total?: string;
+  /** SQL of a row as JSON, and of its cells as CSV. */
+  item: string;
+  cells: Record<string, string>;
+}
+
+type KeyedQuery = Pick<ListQuery, 'page' | 'per_page' | 'cursor' | 'root' | 'format'>;
+
+/** A page of rows in the order of their keys, or all rows as CSV. */
+export async function keyedList<T>(query: KeyedQuery, keyed: KeyedRows): Promise<Json<T> | Csv> {
+  const { db, root, table, key, conditions, total, item, cells } = keyed;
+  const { cursor, format } = query;
+  const rows = {
+    name: table,
+    table,
+    key,
+    conditions: ['t.company_id = {company_id}'],
+    joins: () => '',
+    record: () => `(${item})::text`,
+    cells: () => cells,
+    is_quickly_planned: true,
+  };
+  const shape = { conditions, sort: 'key', descending: false } as const;
+  const values = { company_id: db.company_id, after_id: cursor, ...keyed.values };
+  if (format === 'csv')
+    return streamList(db, { rows, values, shape: { ...shape, total: 'none' } }, root);
+  const pageRows = await readPage(db.query, {
+    rows,
+    values,
+    shape: {
+      ...shape,
+      ...buildLimits(query),
+      after: beginsPage(cursor) ? 'value' : undefined,
+      total: total === undefined ? 'counted' : { sql: total },
+    },
+  });
+  return pageReply<T>(root, query, {
+    ...cutPage(pageRows, query),
+    total_count: Number(pageRows[0]!.total),
+  });
 }

@@ -3,17 +3,15 @@ import { ianaName } from '../../platform/time/zone';
 import { END, findPosition } from './cursor';
 import { buildConditions, type ListQuery } from './filters';
 import { isExternal, isGrid } from './record';
-import { buildVisibleCondition } from '../../data/access/scope';
 import { buildMoneyCondition } from '../../data/access/money';
 import {
-  findsRowsFirst,
-  listTemplate,
+  toListRows,
+  type List,
   type ListShape,
   type SortKey,
 } from '../../data/projection/list-statements';
 import { prepareSavedCount } from '../../data/counts/saved-counts';
 import type { CachedCount } from '../../data/counts/settled-counts';
-import type { Template } from '../../data/statement';
 import type { Db } from '../../data/db';
 import type { Filters } from './filters';
 
@@ -26,12 +24,8 @@ export interface ListOptions {
   filters?: Filters;
 }
 
-/** The statement of a list: its shape, which is cached, and its parameters. */
-export interface Plan {
-  shape: ListShape;
-  /** The whole page in one statement, if its best plan does not depend on the values. */
-  template: Template | undefined;
-  values: Record<string, unknown>;
+/** The statement of a list, and its parameters. */
+export interface Plan extends List {
   /** Reads the total, where the statement answers more than the number. */
   settled?: CachedCount | undefined;
   /** Requested columns that do not exist. */
@@ -79,12 +73,14 @@ async function buildPlan(
   const hasTotal = query.root !== false && !isCsv;
   const settled =
     hasTotal && !total ? await loadCachedCount(db, projection, { conditions, values }) : undefined;
-  const shape: ListShape = {
+  const rows = toListRows(projection, {
     columns: pickColumns(query, projection),
     grid: isGrid(query.serializer),
     external: isExternal(query.serializer),
     limited: scope !== undefined,
     zone: zone === 'UTC' ? undefined : zone,
+  });
+  const shape: ListShape = {
     conditions,
     sort,
     descending: query.order_dir === 'desc',
@@ -93,19 +89,13 @@ async function buildPlan(
     total: hasTotal ? (total ?? settled ?? 'counted') : 'none',
   };
   return {
+    rows,
     shape,
-    template: isPlain(shape, projection) ? listTemplate(projection, shape) : undefined,
     values: { zone, ...settled?.values, after_key: after?.key, after_id: after?.id, ...values },
     settled,
     unknown_columns: unknownColumns(projection, query.columns),
   };
 }
-
-const isPlain = (shape: ListShape, { plural }: Projection): boolean =>
-  shape.limit !== undefined &&
-  !shape.offset &&
-  shape.conditions.every((condition) => condition === buildVisibleCondition(plural)) &&
-  !findsRowsFirst(shape);
 
 /**
  * The partly cached count of a filtered list. Not for a text, which is seldom searched twice, nor
@@ -129,9 +119,9 @@ function pickSort(
     orders,
     limited,
   }: Pick<ListOptions, 'projection' | 'orders'> & { limited: boolean },
-): SortKey | 'id' {
+): SortKey | 'key' {
   const key = order && orders[order];
-  if (!key) return 'id';
+  if (!key) return 'key';
   const side =
     limited && listFields(projection).find(({ name }) => name === order)?.moneyVisibility;
   if (!side) return key;
@@ -143,7 +133,11 @@ function pickSort(
 }
 
 /** One record more than a page shows whether another page follows. */
-function buildLimits({ per_page = 25, page = 1, cursor }: ListQuery) {
+export function buildLimits({
+  per_page = 25,
+  page = 1,
+  cursor,
+}: Pick<ListQuery, 'per_page' | 'page' | 'cursor'>) {
   return {
     limit: cursor === END ? 0 : per_page + 1,
     offset: cursor === undefined ? (page - 1) * per_page : 0,

@@ -1,4 +1,4 @@
-import { isRare } from '../access/scope';
+import { buildVisibleCondition, isRare } from '../access/scope';
 import type { Projection, Selection } from './projection';
 import {
   cacheTemplate,
@@ -9,7 +9,15 @@ import {
   selectedFields,
   selectionKey,
 } from './projection-sql';
-import { template, type Template } from '../statement';
+import type { Table } from '../references';
+import { template, type Query, type Template } from '../statement';
+
+// The statement of every list, in two shapes: a page, with the number of all rows, and a stream of
+// all rows. Both select from the same ordered rows (`findRows`, `findInOrder`).
+//
+// A page is prepared if its best plan depends on no value, and planned for its values if planning
+// the SQL of its records takes less than an exchange. Otherwise its keys are read first, and its
+// records by them, with a prepared plan: decision 17.
 
 /** The order of a list: SQL of the sort key, its type for cursors, and if it can be null. */
 export interface SortKey {
@@ -28,10 +36,27 @@ export const BY_TIMES: Record<string, SortKey> = {
   updated_at: { sql: 't.updated_at', type: 'timestamptz' },
 };
 
-export interface ListShape extends Selection {
-  /** Conditions over t, in addition to the company and to not being deleted. */
+/** The rows of which lists are made, over the alias t. */
+export interface ListRows {
+  /** Distinguishes what is selected, for the cache of statements. */
+  name: string;
+  table: string;
+  /** The column with a whole number that names a row: cursors are its values. */
+  key: string;
+  /** Conditions of every list of these rows. */
   conditions: readonly string[];
-  sort: SortKey | 'id';
+  joins: (sql: string) => string;
+  /** SQL of a row as JSON text, and of its cells by name. */
+  record: () => string;
+  cells: () => Record<string, string>;
+  /** True if the SQL of a record is planned in less time than an exchange takes. */
+  is_quickly_planned?: boolean;
+}
+
+export interface ListShape {
+  /** Conditions in addition to those of the rows. */
+  conditions: readonly string[];
+  sort: SortKey | 'key';
   descending: boolean;
   /** Rows to read; one more than a page shows whether another page follows. */
   limit?: number;
@@ -45,59 +70,91 @@ export interface ListShape extends Selection {
   total: 'none' | 'counted' | { sql: string; is_number?: true };
 }
 
-/**
- * A statement that returns a page in one exchange: rows of total, record (JSON text), key and id;
- * one row of nulls for an empty page. Planned once, so only for pages whose best plan depends on no
- * value.
- */
-export function listTemplate(projection: Projection, shape: ListShape): Template {
-  return cacheTemplate(`list|${shapeKey(projection, shape)}`, () => {
-    const { select } = recordSql(projection, shape);
-    const { rows, order } = pageSql(projection, shape);
-    return template(
-      `SELECT c.total, p.record, p.key, p.id
-FROM (SELECT (${totalSql(projection, shape)})::text AS total) c
-LEFT JOIN LATERAL (
-  SELECT ${select} AS record, ${sortKeySql(shape)} AS key, t.id::text AS id
-  FROM ${rows}
-  ${selectJoins(projection, select)}
-  ORDER BY ${order}
-) p ON true`,
-      { prepared: true },
-    );
+/** A row of a page; one row of nulls, with the total, for an empty page. */
+export interface ListRow {
+  total: string | null;
+  record: string | null;
+  key: string | null;
+  id: string | null;
+}
+
+/** The records of a resource, as lists show them. */
+export const toListRows = (projection: Projection, selection: Selection): ListRows => ({
+  name: selectionKey(projection, selection),
+  table: projection.plural,
+  key: 'id',
+  conditions: [
+    't.company_id = {company_id}',
+    ...(projection.appendOnly ? [] : ['t.deleted_at IS NULL']),
+  ],
+  joins: (sql) => selectJoins(projection, sql),
+  record: () => recordSql(projection, selection).select,
+  cells: () =>
+    Object.fromEntries(
+      selectedFields(projection, selection).map((field) => [
+        field.name,
+        csvCell(field, fieldSql(projection, field, selection)),
+      ]),
+    ),
+});
+
+/** A list, and the values of the parameters in its conditions. */
+export interface List {
+  rows: ListRows;
+  shape: ListShape;
+  values: Record<string, unknown>;
+}
+
+export async function readPage(query: Query, { rows, shape, values }: List): Promise<ListRow[]> {
+  if (rows.is_quickly_planned || isPlain(rows, shape))
+    return query<ListRow>(pageTemplate(rows, shape)(values));
+  const page = await query<ListRow>(keysTemplate(rows, shape)(values));
+  const ids = page.flatMap(({ id }) => id ?? []);
+  if (ids.length === 0) return page;
+  const records = await query<ListRow>(recordsTemplate(rows)({ ...values, ids }));
+  const recordById = new Map(records.map(({ id, record }) => [id, record]));
+  return page.map((row) => ({ ...row, record: recordById.get(row.id) ?? null }));
+}
+
+/** True if the best plan of a page depends on no value. */
+const isPlain = ({ table }: ListRows, shape: ListShape): boolean =>
+  shape.limit !== undefined &&
+  !shape.offset &&
+  shape.conditions.every((condition) => condition === buildVisibleCondition(table as Table)) &&
+  !findsRowsFirst(shape);
+
+/** A whole page in one exchange. */
+export const pageTemplate = (rows: ListRows, shape: ListShape): Template =>
+  cacheTemplate(`page|${shapeKey(rows, shape)}`, () => {
+    const prepared = !rows.is_quickly_planned;
+    return template(pageSql(findRows(rows, shape), rows, rows.record()), {
+      prepared,
+      search: !prepared,
+    });
   });
-}
 
-/**
- * Returns the keys of a page without its records. Planned for its values each time, which is quick
- * because the statement is small.
- */
-export function keysTemplate(projection: Projection, shape: ListShape): Template {
-  return cacheTemplate(`keys|${shapeKey(projection, shape)}`, () => {
-    return template(buildKeysText(projection, shape), { prepared: false, search: true });
-  });
-}
-
-function buildKeysText(projection: Projection, shape: ListShape): string {
-  if (findsRowsFirst(shape)) {
-    if (shape.total === 'counted') return sharedRowsSql(projection, shape);
-    if (shape.sort === 'id')
-      return hasNumber(shape) ? adaptiveIdsSql(projection, shape) : sortedSql(projection, shape);
-  }
-  return keysSql(projection, shape, totalSql(projection, shape));
-}
-
-/** A statement that returns the whole list, one SQL column for each column, for COPY. */
-export function csvTemplate(projection: Projection, shape: ListShape): Template {
-  const { rows, order } = pageSql(projection, shape);
-  const cells = selectedFields(projection, shape).map(
-    (field) => `${csvCell(field, fieldSql(projection, field, shape))} AS "${field.name}"`,
+/** A page without its records: the statement is small, and quickly planned for its values. */
+export const keysTemplate = (rows: ListRows, shape: ListShape): Template =>
+  cacheTemplate(`keys|${shapeKey(rows, shape)}`, () =>
+    template(pageSql(findRows(rows, shape), rows, 'NULL'), { prepared: false, search: true }),
   );
+
+/** The page whose keys are `ids`. */
+export const recordsTemplate = (rows: ListRows): Template =>
+  cacheTemplate(`records|${rows.name}`, () =>
+    template(selectSql(findByKeys(rows), rows, recordSelect(rows)), { prepared: true }),
+  );
+
+/** All rows, one SQL column for each cell, for COPY. */
+export function streamTemplate(rows: ListRows, shape: ListShape): Template {
+  const cells = Object.entries(rows.cells()).map(([name, sql]) => `${sql} AS "${name}"`);
   const select = cells.join(',\n');
-  const joins = selectJoins(projection, select);
-  return template(`SELECT ${select} FROM ${rows}\n${joins}\nORDER BY ${order}`, {
-    prepared: false,
-  });
+  // A subquery delays the joins; where there are none, it costs a tenth more.
+  const isOneTable = shape.sort === 'key' && !shape.after && rows.joins(select) === '';
+  const sql = isOneTable
+    ? `SELECT ${select} FROM ${matchingSql(rows, shape.conditions)} ORDER BY ${orderSql(rows, shape)}`
+    : selectSql(findInOrder(rows, shape), rows, select);
+  return template(sql, { prepared: false });
 }
 
 /**
@@ -143,40 +200,126 @@ const isOfPeriod = (condition: string, conditions: readonly string[]): boolean =
   (condition.includes('_at_from}') &&
     conditions.some((otherCondition) => otherCondition.includes('_at_to}')));
 
-const isBySort = (condition: string, sort: SortKey | 'id'): boolean =>
-  sort !== 'id' && condition.startsWith(sort.sql);
+const isBySort = (condition: string, sort: SortKey | 'key'): boolean =>
+  sort !== 'key' && condition.startsWith(sort.sql);
 
-const buildLivingConditions = ({ appendOnly }: Projection) => [
-  't.company_id = {company_id}',
-  ...(appendOnly ? [] : ['t.deleted_at IS NULL']),
-];
-
-/** The rows of a page as a FROM item with the alias t, and their order outside of it. */
-function pageSql(projection: Projection, shape: ListShape): { rows: string; order: string } {
-  const { sort, conditions, after } = shape;
-  const cursor = after ? keysetParts(shape) : [];
-  const before = [...buildLivingConditions(projection), ...conditions];
-  const where = [...before, ...cursor].join(' AND ');
-  const direction = toDirection(shape);
-  const order = (key?: string) =>
-    key ? `${key} ${direction}, t.id ${direction}` : `t.id ${direction}`;
-  const key = sort === 'id' ? undefined : sort.sql;
-  const select = key ? `t.*, ${key} AS sort_key` : 't.*';
-  const joins = selectJoins(projection, `${key ?? ''} ${where}`);
-  const rowsWhere = (which: string) => `(
-  SELECT ${select} FROM ${projection.plural} t ${joins}
-  WHERE ${which} ORDER BY ${order(key)} ${limitSql(shape)}
-)`;
-  const outer = order(key && 't.sort_key');
-  const parts = cursor.map((further) => rowsWhere([...before, further].join(' AND ')));
-  const rows =
-    parts.length < 2
-      ? `${parts[0] ?? rowsWhere(before.join(' AND '))} t`
-      : `(SELECT * FROM (${parts.join(' UNION ALL ')}) t ORDER BY ${outer} ${limitSql(shape)}) t`;
-  return { rows, order: outer };
+/** The rows of a list as a FROM item with the alias t, in their order. */
+interface OrderedRows {
+  /** CTEs that the rest reads: WITH and a line break, or nothing. */
+  ctes: string;
+  from: string;
+  order: string;
+  /** SQL of the sort key as text, for cursors. */
+  sort_key: string;
+  /**
+   * SQL after SELECT for the column `total`. A count of a CTE has it in its FROM: as a subselect,
+   * the page takes a tenth longer, because PostgreSQL frees and requests its memory each time.
+   */
+  total: string;
 }
 
-const toDirection = ({ descending }: ListShape) => (descending ? 'DESC' : 'ASC');
+const recordSelect = ({ record, key }: ListRows): string =>
+  `${record()} AS record, t.${key}::text AS id`;
+
+const pageSql = (ordered: OrderedRows, rows: ListRows, record: string): string => {
+  const select = `${record} AS record, ${ordered.sort_key} AS key, t.${rows.key}::text AS id`;
+  return `${ordered.ctes}SELECT c.total, p.record, p.key, p.id
+FROM (SELECT ${ordered.total}) c
+LEFT JOIN LATERAL (
+${selectSql(ordered, rows, select)}
+) p ON true`;
+};
+
+const selectSql = ({ from, order }: OrderedRows, rows: ListRows, select: string): string =>
+  `SELECT ${select} FROM ${from}\n${rows.joins(select)}\nORDER BY ${order}`;
+
+function findByKeys({ table, key }: ListRows): OrderedRows {
+  const from = `(
+  SELECT t.*, k.n AS sort_key
+  FROM unnest({ids}::bigint[]) WITH ORDINALITY AS k(id, n)
+  JOIN ${table} t ON t.company_id = {company_id} AND t.${key} = k.id
+) t`;
+  return { ctes: '', from, order: 't.sort_key', sort_key: 'NULL', total: 'NULL AS total' };
+}
+
+function findRows(rows: ListRows, shape: ListShape): OrderedRows {
+  if (!findsRowsFirst(shape)) return findInOrder(rows, shape);
+  const { total, sort, conditions } = shape;
+  const matching = `SELECT t.${rows.key} FROM ${matchingSql(rows, conditions)}`;
+  if (total === 'counted') {
+    const among = [`t.${rows.key} IN (SELECT ${rows.key} FROM matching)`];
+    const ordered =
+      sort === 'key'
+        ? sortKeys(rows, shape, 'matching')
+        : findInOrder(rows, { ...shape, conditions: among });
+    const ctes = `WITH matching AS MATERIALIZED (${matching})\n`;
+    return { ...ordered, ctes, total: 'count(*)::text AS total FROM matching' };
+  }
+  if (sort !== 'key') return findInOrder(rows, shape);
+  // OFFSET 0 makes PostgreSQL find the rows first.
+  const keys = `(${matching} OFFSET 0)`;
+  if (total === 'none' || !total.is_number) return sortKeys(rows, shape, keys);
+  // The number of rows decides between finding all of them and walking along the keys.
+  const ordered = sortKeys(rows, shape, keys, `c.n <= ${MAX_SORTED_ROWS}`);
+  const walk = { ...shape, conditions: [...conditions, `c.n > ${MAX_SORTED_ROWS}`] };
+  return {
+    ...ordered,
+    from: `(
+  SELECT * FROM ${ordered.from}
+  UNION ALL
+  SELECT t.${rows.key} FROM ${findInOrder(rows, walk).from}
+) t`,
+    total: `n::text AS total, n FROM (SELECT ${total.sql} AS n OFFSET 0) counted`,
+  };
+}
+
+/** Finding and sorting more rows takes longer than walking along the keys to a page of them. */
+const MAX_SORTED_ROWS = 50_000;
+
+/** A page of keys that are found first. */
+function sortKeys(rows: ListRows, shape: ListShape, keys: string, condition = 'true'): OrderedRows {
+  const order = orderSql(rows, shape);
+  const cursor = shape.after ? `AND ${keysetParts(rows, shape)[0]}` : '';
+  return {
+    ctes: '',
+    from: `(
+  SELECT t.${rows.key} FROM ${keys} t
+  WHERE ${condition} ${cursor} ORDER BY ${order} ${limitSql(shape)}
+) t`,
+    order,
+    sort_key: 'NULL',
+    total: totalSql(rows, shape),
+  };
+}
+
+/** The rows of a page as PostgreSQL finds them in their order. */
+function findInOrder(rows: ListRows, shape: ListShape): OrderedRows {
+  const { sort, conditions, after } = shape;
+  const cursor = after ? keysetParts(rows, shape) : [];
+  const before = [...rows.conditions, ...conditions];
+  const key = sort === 'key' ? undefined : sort.sql;
+  const select = key ? `t.*, ${key} AS sort_key` : 't.*';
+  const joins = rows.joins([key ?? '', ...before, ...cursor].join(' '));
+  const buildPart = (where: string[]) => `(
+  SELECT ${select} FROM ${rows.table} t ${joins}
+  WHERE ${where.join(' AND ')} ORDER BY ${orderSql(rows, shape, key)} ${limitSql(shape)}
+)`;
+  const order = orderSql(rows, shape, key && 't.sort_key');
+  const parts = cursor.map((further) => buildPart([...before, further]));
+  const union = `(SELECT * FROM (${parts.join(' UNION ALL ')}) t ORDER BY ${order} ${limitSql(shape)})`;
+  return {
+    ctes: '',
+    from: `${parts.length > 1 ? union : (parts[0] ?? buildPart(before))} t`,
+    order,
+    sort_key: key ? 't.sort_key::text' : 'NULL',
+    total: totalSql(rows, shape),
+  };
+}
+
+function orderSql({ key }: ListRows, { descending }: ListShape, sortKey?: string): string {
+  const direction = descending ? 'DESC' : 'ASC';
+  return `${sortKey ? `${sortKey} ${direction}, ` : ''}t.${key} ${direction}`;
+}
 
 /** LIMIT and OFFSET as literals: as parameters they can get a plan that reads the whole table. */
 function limitSql({ limit, offset }: ListShape): string {
@@ -188,106 +331,37 @@ function limitSql({ limit, offset }: ListShape): string {
  * The rows after the cursor, in up to two parts, each in the order of an index. PostgreSQL sorts
  * nulls last ascending and first descending.
  */
-function keysetParts({ sort, descending, after }: ListShape): string[] {
+function keysetParts({ key }: ListRows, { sort, descending, after }: ListShape): string[] {
   const beyond = descending ? '<' : '>';
-  const next = `t.id ${beyond} {after_id}::bigint`;
-  if (sort === 'id') return [next];
+  const next = `t.${key} ${beyond} {after_id}::bigint`;
+  if (sort === 'key') return [next];
   if (after === 'null') {
     const nulls = `${sort.sql} IS NULL AND ${next}`;
     return descending ? [nulls, `${sort.sql} IS NOT NULL`] : [nulls];
   }
   const cursor = `({after_key}::${sort.type}, {after_id}::bigint)`;
-  const further = `(${sort.sql}, t.id) ${beyond} ${cursor}`;
+  const further = `(${sort.sql}, t.${key}) ${beyond} ${cursor}`;
   return sort.nullable && !descending ? [further, `${sort.sql} IS NULL`] : [further];
 }
 
-const sortKeySql = ({ sort }: ListShape): string => (sort === 'id' ? 'NULL' : 't.sort_key::text');
-
-/** The keys of a page, with the total that the given SQL returns. */
-function keysSql(projection: Projection, shape: ListShape, total: string): string {
-  const { rows, order } = pageSql(projection, shape);
-  return `SELECT c.total, p.key, p.id
-FROM (SELECT (${total})::text AS total) c
-LEFT JOIN LATERAL (
-  SELECT ${sortKeySql(shape)} AS key, t.id::text AS id FROM ${rows} ORDER BY ${order}
-) p ON true`;
+function totalSql(rows: ListRows, { total, conditions }: ListShape): string {
+  if (total === 'none') return 'NULL AS total';
+  const counted = () => `SELECT count(*) FROM ${matchingSql(rows, conditions)}`;
+  return `(${total === 'counted' ? counted() : total.sql})::text AS total`;
 }
 
-/** The keys of a page, where one CTE finds the rows for the total and for the page. */
-function sharedRowsSql(projection: Projection, shape: ListShape): string {
-  const matchingCte = `WITH found AS MATERIALIZED (
-  SELECT t.id FROM ${matchingSql(projection, shape.conditions)}
-)`;
-  if (shape.sort !== 'id') {
-    const among = { ...shape, conditions: ['t.id IN (SELECT id FROM found)'] };
-    return `${matchingCte}\n${keysSql(projection, among, 'SELECT count(*) FROM found')}`;
-  }
-  const cursor = shape.after ? `WHERE ${keysetParts(shape)[0]}` : '';
-  return `${matchingCte}
-SELECT c.total, NULL AS key, p.id::text AS id
-FROM (SELECT count(*)::text AS total FROM found) c
-LEFT JOIN LATERAL (
-  SELECT t.id FROM found t ${cursor} ORDER BY t.id ${toDirection(shape)} ${limitSql(shape)}
-) p ON true`;
+/** The rows that meet the conditions, as a FROM item with its WHERE. */
+function matchingSql(rows: ListRows, conditions: readonly string[]): string {
+  const where = [...rows.conditions, ...conditions].join(' AND ');
+  return `${rows.table} t ${rows.joins(where)} WHERE ${where}`;
 }
 
-/** Ids in their order, where other SQL returns the total. */
-function sortedSql(projection: Projection, shape: ListShape): string {
-  return `SELECT c.total, NULL AS key, p.id::text AS id
-FROM (SELECT (${totalSql(projection, shape)})::text AS total) c
-LEFT JOIN LATERAL (
-  ${matchingIdsSql(projection, shape)}
-) p ON true`;
-}
-
-const hasNumber = ({ total }: ListShape): boolean => typeof total === 'object' && !!total.is_number;
-
-/** Finding and sorting more rows takes longer than walking along the ids to a page of them. */
-const MAX_SORTED_ROWS = 50_000;
-
-/** Ids in their order; the total decides between finding all rows and walking along the ids. */
-function adaptiveIdsSql(projection: Projection, shape: ListShape): string {
-  const { rows } = pageSql(projection, {
-    ...shape,
-    conditions: [...shape.conditions, `c.n > ${MAX_SORTED_ROWS}`],
-  });
-  return `SELECT c.n::text AS total, NULL AS key, p.id::text AS id
-FROM (SELECT ${totalSql(projection, shape)} AS n OFFSET 0) c
-LEFT JOIN LATERAL (
-  SELECT * FROM (
-    (${matchingIdsSql(projection, shape, `WHERE c.n <= ${MAX_SORTED_ROWS}`)})
-    UNION ALL
-    SELECT t.id FROM ${rows}
-  ) t ORDER BY t.id ${toDirection(shape)}
-) p ON true`;
-}
-
-/** The ids of a page. OFFSET 0 makes PostgreSQL find the rows first. */
-function matchingIdsSql(projection: Projection, shape: ListShape, only = 'WHERE true'): string {
-  const cursor = shape.after ? `AND ${keysetParts(shape)[0]}` : '';
-  return `SELECT t.id FROM (
-    SELECT t.id FROM ${matchingSql(projection, shape.conditions)} OFFSET 0
-  ) t ${only} ${cursor} ORDER BY t.id ${toDirection(shape)} ${limitSql(shape)}`;
-}
-
-function totalSql(projection: Projection, { total, conditions }: ListShape): string {
-  if (total === 'none') return 'NULL';
-  if (total === 'counted') return `SELECT count(*) FROM ${matchingSql(projection, conditions)}`;
-  return total.sql;
-}
-
-/** The company's rows that meet the conditions, as a FROM item. */
-function matchingSql(projection: Projection, conditions: readonly string[]): string {
-  const where = [...buildLivingConditions(projection), ...conditions].join(' AND ');
-  return `${projection.plural} t ${selectJoins(projection, where)} WHERE ${where}`;
-}
-
-function shapeKey(projection: Projection, shape: ListShape): string {
+function shapeKey(rows: ListRows, shape: ListShape): string {
   const { conditions, sort, descending, limit, offset, after, total } = shape;
   return [
-    selectionKey(projection, shape),
+    rows.name,
     conditions.join('&'),
-    sort === 'id' ? 'id' : sort.sql,
+    sort === 'key' ? sort : sort.sql,
     descending,
     limit,
     offset,

@@ -43,24 +43,6 @@ export function recordTemplate(
   });
 }
 
-/** A statement that returns the records of `ids`, in that order. */
-export function recordsTemplate(projection: Projection, selection: Selection): Template {
-  return cacheTemplate(`records|${selectionKey(projection, selection)}`, () => {
-    const { select, joins } = recordSql(projection, selection);
-    return template(
-      `SELECT ${select} AS record, t.id::text AS id
-FROM (
-  SELECT t.*, k.n
-  FROM unnest({ids}::bigint[]) WITH ORDINALITY AS k(id, n)
-  JOIN ${projection.plural} t ON t.company_id = {company_id} AND t.id = k.id
-) t
-${joins}
-ORDER BY t.n`,
-      { prepared: true },
-    );
-  });
-}
-
 /**
  * The end of a statement whose CTE `rows` has rows of the resource's table: returns them as JSON
  * text in the column `record`, with `more` columns.

@@ -6,8 +6,7 @@ import { buildReferenceConditions, identify, toWhere } from '../../data/records'
 import type { Deps } from '../deps';
 import { notFound, HttpProblem } from '../../platform/errors';
 import type { Call, Handlers } from '../../api/handlers';
-import { keyedList } from '../../api/records/keyed-list';
-import { list } from '../../api/records/list';
+import { keyedList, list } from '../../api/records/list';
 import { show, loadWriteReply } from '../../api/records/record';
 import { ianaName } from '../../platform/time/zone';
 import { INSERT_STATEMENT } from './queries/statements';

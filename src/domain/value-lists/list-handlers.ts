@@ -1,3 +1,4 @@
+import { keyedList } from '../../api/records/list';
 import type { Schemas } from '../../platform/contract/contract';
 import type { Projection } from '../../data/projection/projection';
 import { safeCell } from '../../data/projection/projection-sql';
@@ -6,7 +7,6 @@ import type { Db } from '../../data/db';
 import { changedAt } from '../../data/timestamps';
 import { HttpProblem } from '../../platform/errors';
 import type { Call } from '../../api/handlers';
-import { keyedList } from '../../api/records/keyed-list';
 import { requireUnchanged, loadWriteReply } from '../../api/records/record';
 import { recordHandlers } from '../../api/records/record-handlers';
 import { foldCase } from '../../platform/tokens/filter-values';

@@ -2,7 +2,7 @@ import { callProjection } from '../../../src/domain/calls/columns';
 import { contract } from '../../../src/platform/contract/contract';
 import { createCallWriter } from '../../support/calls';
 import { companyWithCalls, NOW } from '../../support/company-with-calls';
-import { listTemplate } from '../../../src/data/projection/list-statements';
+import { pageTemplate, toListRows } from '../../../src/data/projection/list-statements';
 
 const here = companyWithCalls();
 const { time, api, ids, createdCalls, call } = here;
@@ -150,14 +150,14 @@ describe('columns', () => {
   test('are read only if requested, and so are the joins that they need', async () => {
     const shape = {
       conditions: [],
-      sort: 'id' as const,
+      sort: 'key' as const,
       descending: false,
       limit: 2,
       offset: 0,
       total: 'none' as const,
     };
     const sql = (columns: string[]) =>
-      listTemplate(callProjection, { ...shape, columns })({ company_id: 1, now: '' }).text;
+      pageTemplate(toListRows(callProjection, { columns }), shape)({ company_id: 1, now: '' }).text;
     expect(sql(['id', 'offer_id', 'status'])).not.toMatch(
       /JOIN (offers|buyers|traffic_sources|schedules)|call_attempts/,
     );

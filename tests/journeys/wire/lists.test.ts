@@ -1,6 +1,6 @@
 import { projection } from '../../../src/domain/buyers/buyers-columns';
 import { useWorld } from '../../support/use-world';
-import { listTemplate } from '../../../src/data/projection/list-statements';
+import { pageTemplate, toListRows } from '../../../src/data/projection/list-statements';
 
 const world = useWorld();
 const { api } = world;
@@ -164,14 +164,14 @@ describe('columns', () => {
   test('those that need another table read it only when asked for', async () => {
     const shape = {
       conditions: [],
-      sort: 'id' as const,
+      sort: 'key' as const,
       descending: false,
       limit: 2,
       offset: 0,
       total: 'none' as const,
     };
     const sql = (columns: string[]) =>
-      listTemplate(projection, { ...shape, columns })({ company_id: 1, now: '' }).text;
+      pageTemplate(toListRows(projection, { columns }), shape)({ company_id: 1, now: '' }).text;
     expect(sql(['id', 'name'])).not.toMatch(
       /call_limits|buyer_conversions|buyer_business_hours|buyer_group_members/,
     );
