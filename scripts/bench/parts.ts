@@ -1,12 +1,10 @@
 import type { Request, Response } from 'express';
-import express from 'express';
 import { contract } from '../../src/platform/contract/contract';
 import { loadConfig } from '../../src/main/config';
 import { createDeps } from '../../src/operate/installation/deps';
 import { list } from '../../src/api/records/list';
 import { readRecord, recordReply, show } from '../../src/api/records/record';
-import { normalize } from '../../src/api/request/normalize';
-import { validate } from '../../src/api/request/validate';
+import { findReader } from '../../src/api/request/reader';
 import { orders, projection } from '../../src/domain/buyers/buyers-columns';
 import { PEPPER, type BenchWorld } from './world';
 
@@ -24,7 +22,6 @@ export async function measureParts(world: BenchWorld): Promise<Part[]> {
     config: loadConfig({ KEY_PEPPER: PEPPER, LOG_LEVEL: 'silent' }),
     database_url: world.url,
   });
-  const app = express();
   const operation = contract.operations.find(({ id }) => id === 'showBuyer')!;
   const authorization = `Basic ${Buffer.from(world.auth).toString('base64')}`;
   const req = () =>
@@ -35,7 +32,6 @@ export async function measureParts(world: BenchWorld): Promise<Part[]> {
       headers: { authorization },
       query: {},
       params: { id: '1' },
-      app,
     }) as unknown as Request;
   const res = { locals: {} } as Response;
   const db = deps.tenants.of(BigInt(world.company_id));
@@ -44,9 +40,8 @@ export async function measureParts(world: BenchWorld): Promise<Part[]> {
   const parts = {
     'authentication (digest, kept credentials)': () =>
       deps.authenticator.callerOutsideBody(req(), operation),
-    'normalize (spellings)': async () =>
-      void normalize(operation, { params: {}, query: {}, body: undefined, body_schema: undefined }),
-    'validation (express-openapi-validate)': () => validate(operation, req(), res),
+    'reading and validation (express-openapi-validator)': () =>
+      findReader(operation)({ req: req(), res, lead_token: undefined, ignored: undefined }),
     'serialising (envelope and checksum, show)': async () => void recordReply(projection, record),
     'data (statement alone, show)': () => readRecord({ db, now, projection }, world.first_id),
     'data and envelope, show': () =>

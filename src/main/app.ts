@@ -29,7 +29,7 @@ import { staleReads } from '../api/records/stale-reads';
 import { requireHost } from '../api/request/unreadable-requests';
 import { uploader } from '../api/request/upload';
 import { ValidQueries } from '../api/request/valid-queries';
-import { validate } from '../api/request/validate';
+import { findReader } from '../api/request/reader';
 import { loadDestinationTest } from '../domain/people/destinations';
 import { collectFromParts } from '../operate/installation/all-parts';
 import { confirmationPage } from '../domain/people/confirmation-page';
@@ -92,7 +92,7 @@ const buildPipeline = (deps: Deps, timeouts: BodyTimeouts): Pipeline => ({
     max_body_bytes: deps.config.max_body_bytes,
     timeouts,
   }),
-  validate,
+  findReader,
   queries: new ValidQueries(),
   tenants: deps.tenants,
   destinations: loadDestinationTest,

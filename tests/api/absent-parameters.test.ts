@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express';
 import { contract, type Operation } from '../../src/platform/contract/contract';
-import { problemFor } from '../../src/api/reply/error-handler';
+import { HttpProblem } from '../../src/platform/errors';
 import { useWorld } from '../support/use-world';
-import { validate } from '../support/worker/validator';
+import { findReader } from '../support/worker/reader';
 
-// After the first request of an operation the validator gets only the parameters that a request
-// has. Its verdict must not depend on whether the request is the first.
+// The reader of an operation, and the schema that its validator checks by, are compiled at the first
+// request. The verdict must not depend on whether a request is the first.
 
 const world = useWorld();
 const { api } = world;
@@ -26,10 +26,11 @@ async function findVerdict(operation: Operation, query: Record<string, unknown>)
     params: Object.fromEntries(names.map((name) => [name, '1'])),
   } as unknown as Request;
   try {
-    await validate(operation, req, {} as Response);
-    return { query: req.query };
+    const received = { req, res: {} as Response, lead_token: undefined, ignored: undefined };
+    return { query: (await findReader(operation)(received)).query };
   } catch (error) {
-    return problemFor(error, { operation })?.faults;
+    if (!(error instanceof HttpProblem)) throw error;
+    return error.faults;
   }
 }
 
@@ -39,10 +40,13 @@ test('each parameter is checked alike by the first request and by later ones', a
       location === 'query' ? name : [],
     );
     const queries = [{}, ...names.flatMap((name) => BAD.map((value) => ({ [name]: value })))];
-    // Another object of the same operation is one that the validator has not seen.
-    const unseen = await Promise.all(queries.map((query) => findVerdict({ ...operation }, query)));
-    await findVerdict(operation, {});
-    const verdicts = await Promise.all(queries.map((query) => findVerdict(operation, query)));
+    const findVerdicts = async (read: Operation, first: Record<string, unknown>) => {
+      await findVerdict(read, first);
+      return Promise.all(queries.map((query) => findVerdict(read, query)));
+    };
+    // Another object of the same operation is one that has no reader yet.
+    const unseen = await findVerdicts({ ...operation }, queries.at(-1)!);
+    const verdicts = await findVerdicts(operation, {});
     expect([operation.id, verdicts]).toEqual([operation.id, unseen]);
   }
 });

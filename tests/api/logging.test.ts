@@ -9,7 +9,7 @@ import { createFixture, type Fixture } from '../support/example';
 import { repetitions } from '../support/repetitions';
 import { useWorld } from '../support/use-world';
 import { buildApp, basic, caller, type Api, type World } from '../support/world';
-import { validate } from '../support/worker/validator';
+import { findReader } from '../support/worker/reader';
 
 // Derived from openapi.yaml: no value of somebody's data reaches the log, wherever it is sent and
 // however the request ends.
@@ -215,7 +215,7 @@ describe('personal data is not in the log when it is sent', () => {
   test('in the middle of an answer that breaks off', async () => {
     const printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const breaking = createApp(world.deps, undefined, {
-      validate,
+      findReader,
       limits: {
         ...world.deps.limits,
         take: async (_, { res }) => {

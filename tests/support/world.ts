@@ -15,7 +15,7 @@ import { createRunners } from '../../src/main/background/runners';
 import { createCompany } from '../../src/operate/installation/create-company';
 import { issueCredentials, type NewCredentials } from '../../src/domain/people/issue-credentials';
 import { checkAnswer } from './worker/contract-check';
-import { validate } from './worker/validator';
+import { findReader } from './worker/reader';
 import { keptConnections, serverFor } from './worker/servers';
 import { openFleet } from './fleet';
 import { secondsForDatabase } from './patience';
@@ -98,9 +98,9 @@ const testEnvironment = (environment: Record<string, string> = {}): Record<strin
 export const testConfig = (environment: Record<string, string> = {}) =>
   loadConfig(testEnvironment(environment));
 
-/** The application on these dependencies, with the validator of this worker. */
+/** The application on these dependencies, with the readers of this worker. */
 export const buildApp = (deps: Deps, handlers?: Handlers) =>
-  createApp(deps, handlers, { validate });
+  createApp(deps, handlers, { findReader });
 
 const startJobs = (deps: Deps): Promise<Workers> =>
   startWorkers({ database: deps.database, log: deps.log, runners: createRunners(deps) });

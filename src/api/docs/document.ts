@@ -1,11 +1,11 @@
 import { acceptedDocument } from '../../platform/contract/accepted-contract';
 import {
   BASE_PATH,
+  collectComponents,
   completeDocument,
   type ContractDocument,
 } from '../../platform/contract/contract';
 import { SAMPLES } from '../../generated/samples';
-import { componentsUsedBy } from '../request/excerpt';
 import { GROUPS, listEvents, ORDERED_TAGS, type PageOperation, type Paths } from './tags';
 
 // The contract as documents: complete, with code samples; with all that is accepted; for Swagger
@@ -117,6 +117,6 @@ export function tagDocument(tag: string): Json {
     servers: SERVERS,
     tags: [{ name: tag }],
     ...shown,
-    components: componentsUsedBy(acceptedDocument(), shown),
+    components: collectComponents(acceptedDocument(), shown),
   };
 }

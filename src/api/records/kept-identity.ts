@@ -1,8 +1,7 @@
-import { BASE_PATH, facets, type Operation, type Schema } from '../../platform/contract/contract';
+import { facets, type Operation, type Schema } from '../../platform/contract/contract';
 import { withImportedIdentity } from '../../data/kept-identity';
 import type { Db } from '../../data/db';
-import { readResourceName } from '../request/excerpt';
-import { isObject } from '../request/normalize-value';
+import { isObject } from '../request/read-value';
 
 // Superusers may set the id, uuid and times of a new record (KeptIdentity in openapi.yaml).
 // Handlers do not know of it.
@@ -38,7 +37,7 @@ export function takeImportedIdentity(
     ...(updated_at !== undefined && { updated_at: new Date(updated_at) }),
   };
   if (Object.keys(identity).length === 0) return undefined;
-  const table = readResourceName(operation.path.slice(BASE_PATH.length));
+  const table = operation.path.split('/')[3]!;
   return { db: withImportedIdentity(db, { table, model, identity, reach }), body: fields };
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { contract, facets, type Operation, type Schema } from '../../platform/contract/contract';
 import { staleChecksum } from '../../platform/errors';
 import { Faults } from '../request/faults';
-import { isObject, readProperties } from '../request/normalize-value';
+import { compileValue, isObject } from '../request/read-value';
 import { Json } from '../reply/reply';
 
 // A PUT may send back what GET shows. Clients read a record, change a field and send all of it,
@@ -122,14 +122,8 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /** A value in the type of its column; undefined for one that is longer than a request may send. */
 function read(value: unknown, schema: Schema): unknown {
-  const context = {
-    faults: new Faults(),
-    zone: 'UTC',
-    unknown_fields: 0,
-    requestPart: 'body',
-  } as const;
-  const allowed = { schemas: { value: schema }, closed: false };
-  return readProperties({ value }, allowed, '', { ...context }).value;
+  const context = { faults: new Faults(), zone: 'UTC', unknown_fields: 0 };
+  return compileValue(schema)(value, 'value', { ...context, requestPart: 'body' });
 }
 
 export function requireReplyRecord(reply: unknown, { root }: StoredRecord): Fields {

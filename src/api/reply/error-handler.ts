@@ -14,7 +14,6 @@ import type { Caller } from '../auth/caller';
 import { diskFull, isBadValue, isDiskFull, isUnavailable, unavailable } from './database-errors';
 import { bodyTooLarge } from '../request/read-body';
 import { violatedColumn } from './violated-key';
-import { validationProblem, type ValidatorError } from '../request/validation-problem';
 import { StorageUnavailable } from '../../platform/storage/storage';
 import { tooManyValues } from '../request/well-formed';
 import { isContractWord } from '../log-url';
@@ -27,7 +26,6 @@ interface LibraryError {
   code?: string;
   type?: string;
   message?: string;
-  errors?: ValidatorError[];
   limit?: number;
 }
 
@@ -47,7 +45,7 @@ export function problemFor(
   const thrown = error as LibraryError;
   return (
     bodyProblem(thrown) ??
-    requestProblem(error, thrown, operation) ??
+    urlProblem(error, thrown) ??
     databaseProblem(error, operation) ??
     constraintProblem(thrown, caller)
   );
@@ -72,23 +70,11 @@ function bodyProblem({ type, limit, message }: LibraryError): HttpProblem | unde
   }
 }
 
-/** Errors of the router and of the validator. */
-function requestProblem(
-  error: unknown,
-  { status, errors }: LibraryError,
-  operation?: Operation,
-): HttpProblem | undefined {
-  if (status === 415) {
-    const types = operation?.media_types.join(' or ') ?? 'JSON';
-    return new HttpProblem(
-      'unsupported_media_type',
-      `The body must be sent as ${types}, with its Content-Type.`,
-    );
-  }
-  if (error instanceof URIError || (status === 400 && !errors))
-    return new HttpProblem('malformed_request', 'The URL or the body cannot be decoded.');
-  return status === 400 ? validationProblem(errors ?? [], operation) : undefined;
-}
+/** Errors of the router. */
+const urlProblem = (error: unknown, { status }: LibraryError): HttpProblem | undefined =>
+  error instanceof URIError || status === 400
+    ? new HttpProblem('malformed_request', 'The URL or the body cannot be decoded.')
+    : undefined;
 
 function databaseProblem(error: unknown, operation?: Operation): HttpProblem | undefined {
   if (isDiskFull(error)) return diskFull();

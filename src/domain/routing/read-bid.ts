@@ -1,6 +1,6 @@
 import type { RequestOutcome } from '../../platform/egress/guarded-request';
 import { isPath, extractValue } from '../../platform/egress/response-values';
-import { isCallDestination } from '../../api/request/validate';
+import { isCallDestination } from '../../api/request/formats';
 import { cutText, parseForeignJson } from '../../platform/storable-text';
 import type { CandidateBid } from './engine/candidate';
 

@@ -172,6 +172,7 @@ export interface ContractDocument {
   openapi: string;
   info: { title: string; version: string };
   servers: { url: string }[];
+  security?: Record<string, unknown>[];
   paths: Record<string, PathItem>;
   components: {
     schemas: Record<string, Schema>;
@@ -180,4 +181,26 @@ export interface ContractDocument {
     examples: Examples;
     securitySchemes: object;
   };
+}
+
+type Components = Record<string, Record<string, unknown>>;
+
+/** The components that a node refers to, directly or through others. */
+export function collectComponents(
+  { components }: Pick<ContractDocument, 'components'>,
+  root: unknown,
+): Components {
+  const all = components as unknown as Components;
+  const usedComponents: Components = {};
+  const follow = (node: unknown): void => {
+    const references = JSON.stringify(node).matchAll(/"#\/components\/(\w+)\/([^"/]+)"/g);
+    for (const [, kind = '', name = ''] of references) {
+      if (usedComponents[kind]?.[name] !== undefined) continue;
+      const target = all[kind]![name];
+      (usedComponents[kind] ??= {})[name] = target;
+      follow(target);
+    }
+  };
+  follow(root);
+  return usedComponents;
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addExamples } from './complete-contract';
 import {
+  collectComponents,
   listPlacedOperations,
   METHODS,
   readRefName,
@@ -19,7 +20,7 @@ import {
 } from './contract-document';
 import { parseContract } from './parse-contract';
 
-export { listPlacedOperations, METHODS, readRefName };
+export { collectComponents, listPlacedOperations, METHODS, readRefName };
 export type {
   ContractDocument,
   CredentialKind,
@@ -161,7 +162,7 @@ function describe({ method, path, operation, shared, resolve }: OperationSource)
  * The bodies that an operation accepts: those declared, those of x-also-accepts, and where JSON and
  * forms are accepted, forms of the other encoding too, without files.
  */
-export function acceptedContent({ requestBody }: RawOperation): Content {
+export function acceptedContent({ requestBody }: Pick<RawOperation, 'requestBody'>): Content {
   const stated: Content = { ...requestBody?.content, ...requestBody?.['x-also-accepts'] };
   const form = stated['application/x-www-form-urlencoded'];
   const both = form && stated['application/json'] && !stated['multipart/form-data'];

@@ -18,7 +18,7 @@ import { openShop } from '../../support/leads';
 import { selectSample } from '../../support/repetitions';
 import { useWorld } from '../../support/use-world';
 import { basic, caller } from '../../support/world';
-import { validate } from '../../support/worker/validator';
+import { findReader } from '../../support/worker/reader';
 
 // The attacks: objects in place of lists in a query string were internal errors, forms that drip
 // held connections for an hour, the key of one visitor was a conflict for another, and a full disk
@@ -90,7 +90,7 @@ describe('a form that drips', () => {
   beforeAll(async () => {
     // A file must bring 200 bytes in 400 ms, any other body be complete in that time.
     const timeouts = { body_ms: 400, file_ms: 400, file_bytes: 200 };
-    server = createServer(createApp(world.deps, undefined, { validate, timeouts })).listen(0);
+    server = createServer(createApp(world.deps, undefined, { findReader, timeouts })).listen(0);
     await once(server, 'listening');
   });
   afterAll(() => {
