@@ -11,7 +11,7 @@ import {
 import type { RawOperation } from '../../src/platform/contract/contract-document';
 
 // The size of a request is bounded: code that reads a text, a list or an object of a request may
-// rely on it (src/api/request/normalize-value.ts checks it first). Answers are exempt: their size
+// rely on it (src/api/request/read-value.ts checks it first). Answers are exempt: their size
 // is that of the stored data, a page at a time.
 
 const load = createRequire(__filename);
