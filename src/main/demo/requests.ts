@@ -4,9 +4,9 @@ import type { Call } from '../../api/handlers';
 import { problemFor } from '../../api/reply/error-handler';
 import { Json } from '../../api/reply/reply';
 import type { AnyHandler } from '../../api/request/read-call';
+import { findReader, type ReadFields } from '../../api/request/reader';
 import { IgnoredFields } from '../../api/request/set-aside';
 import type { Upload } from '../../api/request/upload';
-import { validate } from '../../api/request/validate';
 import type { Db } from '../../data/db';
 import type { Deps } from '../../domain/deps';
 import type { NewCompany } from '../../operate/installation/create-company';
@@ -34,27 +34,26 @@ export function createSender(
 ): Sender {
   const handlers = createHandlers(deps);
   const caller = buildCaller(company);
-  const send: Sender['send'] = async (operationId, fields, upload) => {
+  const send: Sender['send'] = async (operationId, request, upload) => {
     const operation = contract.operations.find(({ id }) => id === operationId)!;
     const isInPath = (name: string) =>
       operation.parameters.some((parameter) => parameter.in === 'path' && parameter.name === name);
-    const entries = Object.entries(fields).map(
+    const entries = Object.entries(request).map(
       ([name, value]) => [name, ids.get(value) ?? value] as const,
     );
     const params = Object.fromEntries(entries.filter(([name]) => isInPath(name)));
-    // The validator may add defaults: those of one company are not another's.
+    // A reader adds defaults: those of one company are not another's.
     const body =
       operation.body &&
       structuredClone(Object.fromEntries(entries.filter(([name]) => !isInPath(name))));
     const headers = body ? { 'content-type': 'application/json' } : {};
-    const { method, path: originalUrl } = operation;
-    const req = { method: method.toUpperCase(), originalUrl, headers, params, query: {}, body };
-    await requireValid(operation, req as unknown as Request);
-    const call = { db, caller, params, query: {}, body, upload, ip: '' };
+    const req = { originalUrl: operation.path, headers, params, query: {}, body };
+    const fields = await readFields(operation, req as unknown as Request);
+    const call = { db, caller, ...fields, upload, ip: '' };
     const handler = handlers[operationId] as unknown as AnyHandler;
     const ignored = IgnoredFields.forOperation(operation);
     const id = readId(await handler({ ...call, ignored } as unknown as Call<OperationId>));
-    if (id !== undefined) ids.set(fields, id);
+    if (id !== undefined) ids.set(request, id);
   };
   const play = async (script: Script) => {
     for (const [operationId, requests] of Object.entries(script))
@@ -64,9 +63,10 @@ export function createSender(
 }
 
 /** An HttpProblem would be taken for one of the handler's. */
-async function requireValid(operation: Operation, req: Request): Promise<void> {
+async function readFields(operation: Operation, req: Request): Promise<ReadFields> {
+  const received = { req, res: {} as Response, lead_token: undefined, ignored: undefined };
   try {
-    await validate(operation, req, {} as Response);
+    return await findReader(operation)(received);
   } catch (cause) {
     const detail = problemFor(cause, { operation })?.detail;
     throw new Error(`assets/demo.yaml: ${operation.id}: ${detail ?? String(cause)}`, { cause });
