@@ -26,7 +26,7 @@ type DeclaredBody<Id extends OperationId> = operations[Id] extends { requestBody
 /** Fields of x-also-fields and x-list, which the generated types lack. */
 interface AlsoFields {
   serializer?: never;
-  csv_headers?: string[];
+  headers?: string[];
 }
 /** A GET that stands for a POST has the fields of its body in the query string (x-fields). */
 type Body<Id extends OperationId> = Id extends `${infer Post extends OperationId}ByGet`

@@ -5655,7 +5655,7 @@ export interface components {
              */
             caller_id_column_name?: string | null;
             /** @description Names of the columns of the file that is sent with the list, or of its failed import, which starts again with these names. */
-            csv_headers?: components["schemas"]["CsvHeaders"];
+            headers?: components["schemas"]["CsvHeaders"];
             /** @description The buyers the list is attached to. Replaces all current ones. */
             buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to attach the list to. Buyers that already have it are left unchanged. */
@@ -5726,9 +5726,8 @@ export interface components {
             /**
              * @description Status of the file being imported, or else of the last one. Null when there was none.
              * @example succeeded
-             * @enum {string|null}
              */
-            status?: "pending" | "running" | "succeeded" | "failed" | "stopped" | null;
+            status?: ("pending" | "running" | "succeeded" | "failed" | "stopped") | null;
             /** @description Column of the CSV file that contains the numbers: as it was set, else as it was found. Null until it is known. */
             caller_id_column_name?: string | null;
             /**
@@ -5872,7 +5871,7 @@ export interface components {
             apply_block_or_unblock?: components["schemas"]["ApplyBlockOrUnblock"];
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. */
             caller_id_column_name?: string | null;
-            csv_headers?: components["schemas"]["CsvHeaders"];
+            headers?: components["schemas"]["CsvHeaders"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionFileSerializer"];
@@ -5897,7 +5896,7 @@ export interface components {
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. */
             caller_id_column_name?: string | null;
             /** @description Names of the columns of the CSV file, separated by commas. By default they are taken from its first row, or are `column_1`, `column_2` and so on if that contains a telephone number. */
-            csv_headers?: string;
+            headers?: string;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             /**
@@ -10955,9 +10954,9 @@ export interface components {
             update_all_matching_leads?: boolean;
             /**
              * @description `calls` applies the data to the calls of the lead too: with a lead token alone, to those of its offer or schedule from the last 30 days.
-             * @enum {string|null}
+             * @enum {string}
              */
-            apply_to?: "calls" | null;
+            apply_to?: "calls";
             /** @description Removes the number from the company's blacklist. Needs an `auth_token` with the permission `leads:update`. */
             unblock_contact?: boolean;
             /** @description `true` adds the number to the company's blacklist: its calls are refused and no outbound action is taken for it. With a lead token alone, this holds for the offer, or for a schedule without one; credentials with `leads:update` block it everywhere. */
@@ -11413,16 +11412,10 @@ export interface components {
              * @example connects to +13105550111
              */
             text: string | null;
-            /**
-             * @description Why it does not happen earlier.
-             * @enum {string|null}
-             */
-            delayed_by: "daylight_hours" | "business_hours" | null;
-            /**
-             * @description Why it is not done.
-             * @enum {string|null}
-             */
-            blocked_by: "opt_out" | "blacklist" | "suppressed" | "paused" | "token_filter" | "no_email" | "no_number" | "number_not_allowed" | "no_open_hours" | null;
+            /** @description Why it does not happen earlier. */
+            delayed_by: ("daylight_hours" | "business_hours") | null;
+            /** @description Why it is not done. */
+            blocked_by: ("opt_out" | "blacklist" | "suppressed" | "paused" | "token_filter" | "no_email" | "no_number" | "number_not_allowed" | "no_open_hours") | null;
             /** @description The reason in words. */
             message: string | null;
             /** @description For a call that is routed to the buyers of the offer: whether any of them would take it now; if not, `message` says why. Null for other steps. */
@@ -12912,11 +12905,8 @@ export interface components {
              * @example Laptop
              */
             name?: string | null;
-            /**
-             * @description `key_pair`: credentials of the company; `user_token`: credentials of one user. Null in a response to `new`.
-             * @enum {string|null}
-             */
-            kind?: "key_pair" | "user_token" | null;
+            /** @description Whose credentials they are. Null in a response to `new`. */
+            kind?: components["schemas"]["AccessTokenKind"] | null;
             /**
              * @description The public key, or the first part of a user token.
              * @example ut_0e83159e37ac1b57560e3866
@@ -15896,7 +15886,7 @@ export interface operations {
                 /** @description Leave blank. A file can only be sent with a POST or PUT. */
                 import_file?: components["parameters"]["NewFileImportFile"];
                 caller_id_column_name?: components["parameters"]["NewFileColumn"];
-                csv_headers?: components["parameters"]["NewFileHeaders"];
+                headers?: components["parameters"]["NewFileHeaders"];
                 /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
             };

@@ -131,7 +131,7 @@ export const SUPPRESSION: Record<string, Effects> = {
   buyer_suppressions: {
     name: 'label',
     caller_id_column_name: at('src/domain/suppression/csv/layout.ts'),
-    csv_headers: at('src/domain/suppression/add-file.ts'),
+    headers: at('src/domain/suppression/add-file.ts'),
     import_file: at('src/domain/suppression/add-file.ts', 'upload'),
     ...BUYER_LISTS,
     offer_ids: at('src/domain/suppression/lists.ts'),
@@ -143,7 +143,7 @@ export const SUPPRESSION: Record<string, Effects> = {
     buyer_suppression_id: at('src/domain/suppression/queries/import-run.ts'),
     apply_block_or_unblock: at('src/domain/suppression/queries/import-run.ts'),
     caller_id_column_name: at('src/domain/suppression/csv/layout.ts'),
-    csv_headers: at('src/domain/suppression/add-file.ts'),
+    headers: at('src/domain/suppression/add-file.ts'),
     import_file: at('src/domain/suppression/add-file.ts', 'upload'),
   },
   contacts: { caller_ids: at('src/domain/leads/contacts.ts') },

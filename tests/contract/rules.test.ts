@@ -68,6 +68,13 @@ describe('schemas', () => {
     expect(listPaths(allSchemas.filter(([, schema]) => 'const' in schema))).toEqual([]);
   });
 
+  // openapi-zod-client and oapi-codegen take it for a text.
+  test('have no null in a list of values; oneOf says that there may be none', () => {
+    expect(listPaths(allSchemas.filter(([, { enum: values }]) => values?.includes(null)))).toEqual(
+      [],
+    );
+  });
+
   test('have a description for every property, of its own or of what it refers to', () => {
     const properties = componentSchemas.flatMap(([path, schema]) =>
       Object.entries(schema.properties ?? {}).map(([name, property]): [string, Schema] => [
@@ -170,6 +177,17 @@ describe('names', () => {
       return new Set(values.map(constant)).size !== values.length;
     });
     expect(listPaths(wrong)).toEqual([]);
+  });
+
+  // Go has one namespace for types and constants. Clients name an enum without a name by its path.
+  test('of constants, schemas and nameless enums are unique', () => {
+    const constants = Object.values(schemas).flatMap((schema) => schema['x-enum-varnames'] ?? []);
+    const nameless = componentSchemas.flatMap(([path, schema]) =>
+      schema.enum && path.includes('.') ? [path.replace(/\W(items|\d+)\b|\W/g, '')] : [],
+    );
+    expect(constants.filter((name) => !/^([A-Z]\w*)$/.test(name))).toEqual([]);
+    expect(listRepeated([...models, ...constants])).toEqual([]);
+    expect(listRepeated([...models, ...new Set(nameless)])).toEqual([]);
   });
 });
 

@@ -74,12 +74,12 @@ export async function resolveList(
 }
 
 export function toFileColumns(fields: FileFields) {
-  const { name, caller_id_column_name, csv_headers, apply_block_or_unblock, external_record_id } =
+  const { name, caller_id_column_name, headers, apply_block_or_unblock, external_record_id } =
     fields;
   return {
     ...(name !== undefined && { name }),
     ...(caller_id_column_name !== undefined && { caller_id_column_name }),
-    ...(csv_headers !== undefined && { headers: csv_headers ?? [] }),
+    ...(headers !== undefined && { headers: headers ?? [] }),
     ...(apply_block_or_unblock !== undefined && {
       apply_block_or_unblock: apply_block_or_unblock ?? 'block',
     }),

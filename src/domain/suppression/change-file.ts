@@ -11,13 +11,12 @@ interface Changes {
   upload: Upload | undefined;
 }
 
-const IMPORT_FIELDS = {
-  caller_id_column_name: 'caller_id_column_name',
-  csv_headers: 'headers',
-  apply_block_or_unblock: 'apply_block_or_unblock',
-  buyer_suppression_id: 'buyer_suppression_id',
-} as const;
-const IMPORT_FIELD_NAMES = Object.keys(IMPORT_FIELDS) as (keyof typeof IMPORT_FIELDS)[];
+const IMPORT_FIELDS = [
+  'caller_id_column_name',
+  'headers',
+  'apply_block_or_unblock',
+  'buyer_suppression_id',
+] as const;
 
 const isSame = (a: unknown, b: unknown): boolean =>
   JSON.stringify(a, bigintAsText) === JSON.stringify(b, bigintAsText);
@@ -39,7 +38,7 @@ export async function changeSuppressionFile(
   const where = { company_id_id: { company_id: tx.company_id, id } };
   const before = await tx.prisma.buyerSuppressionFile.findUniqueOrThrow({ where });
   const { status, buyer_suppression_id: listBefore } = before;
-  const sentNames = IMPORT_FIELD_NAMES.filter((name) => fields[name] !== undefined);
+  const sentNames = IMPORT_FIELDS.filter((name) => fields[name] !== undefined);
   if (status === 'running' && (upload || sentNames.length > 0))
     throw HttpProblem.field(
       sentNames[0] ?? 'import_file',
@@ -65,11 +64,9 @@ export async function changeSuppressionFile(
   const hasChanged =
     upload !== undefined ||
     isMoved ||
-    sentNames
-      .map((name) => IMPORT_FIELDS[name])
-      .some(
-        (column) => !isSame(after[column], before[column]) && !isSame(after[column], shown[column]),
-      );
+    sentNames.some(
+      (column) => !isSame(after[column], before[column]) && !isSame(after[column], shown[column]),
+    );
   const hasBeenSent = upload !== undefined || sentNames.length > 0;
   const startsAgain = status === 'succeeded' ? hasChanged : hasBeenSent;
   const keepsPosition = status === 'pending' && before.queue_position !== null && !isMoved;

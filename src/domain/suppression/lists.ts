@@ -68,11 +68,11 @@ export const projection = {
 
 type Fields = Schemas['BuyerSuppressionFields'];
 
-function toListColumns({ name, caller_id_column_name, csv_headers, external_record_id }: Fields) {
+function toListColumns({ name, caller_id_column_name, headers, external_record_id }: Fields) {
   return {
     ...(name !== undefined && { name }),
     ...(caller_id_column_name !== undefined && { caller_id_column_name }),
-    ...(csv_headers !== undefined && { headers: csv_headers ?? [] }),
+    ...(headers !== undefined && { headers: headers ?? [] }),
     ...(external_record_id !== undefined && { external_record_id }),
   };
 }
@@ -196,9 +196,9 @@ async function listBuyerSuppressionCallerIds({
   });
 }
 
-const pickLayout = ({ caller_id_column_name, csv_headers }: Fields) => ({
+const pickLayout = ({ caller_id_column_name, headers }: Fields) => ({
   caller_id_column_name,
-  csv_headers,
+  headers,
 });
 
 async function attach(db: Db, id: bigint, fields: Fields): Promise<void> {
@@ -248,8 +248,7 @@ async function lockBrokenFile(
   reference: Reference,
   fields: Fields,
 ): Promise<bigint | undefined> {
-  if (fields.caller_id_column_name === undefined && fields.csv_headers === undefined)
-    return undefined;
+  if (fields.caller_id_column_name === undefined && fields.headers === undefined) return undefined;
   const list = await findRecord(tx, 'buyer_suppressions', reference);
   const [file] = await tx.sql(FIND_BROKEN_FILE, { list });
   if (!file) return undefined;

@@ -21,6 +21,7 @@ export interface Schema {
   format?: string;
   pattern?: string;
   enum?: unknown[];
+  'x-enum-varnames'?: string[];
   minimum?: number;
   /** The first is shown. An empty list: the property is rare, and left out of examples. */
   examples?: unknown[];

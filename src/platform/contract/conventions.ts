@@ -18,6 +18,7 @@ export function addConventions(document: ContractDocument): void {
       for (const { post } of Object.values(urls)) Object.assign(post, { ...EVENT, ...post });
   }
   completeProblems(document);
+  nameWords(document);
 }
 
 /** An answer with the checksum of a record has it as ETag too; a list says how old its data are. */
@@ -92,3 +93,15 @@ function completeProblems({ components }: ContractDocument): void {
     ))
       example.value = complete({ ...(example.value as object), code });
 }
+
+/** The constants of a Go package share one namespace: each begins with the name of its list. */
+function nameWords({ components }: ContractDocument): void {
+  for (const [list, schema] of Object.entries(components.schemas))
+    if (schema.enum) schema['x-enum-varnames'] ??= schema.enum.map((word) => list + toPascal(word));
+}
+
+const toPascal = (word: unknown): string =>
+  String(word || 'empty')
+    .split(/[^A-Za-z0-9]+/)
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join('');

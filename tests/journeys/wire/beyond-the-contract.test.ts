@@ -56,10 +56,10 @@ test('a telephone number may be sent as a number', async () => {
   expect([res.status, res.body.accepted, res.body.rejected]).toEqual([200, 2, []]);
 });
 
-test('csv_headers may also be called headers, and be a list or a text', async () => {
+test('headers may also be called csv_headers, and be a list or a text', async () => {
   for (const [name, headers] of [
-    ['csv_headers', ['phone', 'name']],
     ['headers', ['phone', 'name']],
+    ['csv_headers', ['phone', 'name']],
     ['headers', 'phone,name'],
     ['headers[]', ['phone', 'name']],
   ] as const) {
@@ -68,7 +68,7 @@ test('csv_headers may also be called headers, and be a list or a text', async ()
     });
     expect([res.status, res.body.buyer_suppression?.headers]).toEqual([201, ['phone', 'name']]);
   }
-  const form = { csv_headers: 'phone,name', import_file: Buffer.from('3105550123,Ann\n') };
+  const form = { headers: 'phone,name', import_file: Buffer.from('3105550123,Ann\n') };
   const file = await api('post', 'buyer_suppression_files', { form });
   expect([file.status, file.body.buyer_suppression_file.headers]).toEqual([201, ['phone', 'name']]);
 });
