@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { has, Missing, executeOrFail } from './execute';
 import { goModules, javaLibraries, php, python, ruby } from './toolchains';
@@ -56,7 +56,8 @@ async function java(folder: string): Promise<void> {
 /** Builds the client and its program, if any; without optimizing, which takes twice as long. */
 async function go(folder: string): Promise<void> {
   await goModules(folder);
-  const args = ['build', '-gcflags=-N -l', '-o', `${folder}/`, './...'];
+  const programs = existsSync(join(folder, 'cmd')) ? ['-o', `${folder}/`] : [];
+  const args = ['build', '-gcflags=-N -l', ...programs, './...'];
   await executeOrFail('compiling', 'go', args, { cwd: folder });
 }
 
@@ -84,10 +85,15 @@ export const compilers = {
   'openapi-python-client': importWith('trunkline_client'),
   java,
   go,
+  'oapi-codegen': go,
   'typescript-fetch': typescript,
   'openapi-fetch': typescript,
   'hey-api': typescript,
   orval: typescript,
+  'openapi-zod-client': typescript,
+  'swagger-typescript-api': typescript,
+  kubb: typescript,
+  'rtk-query': typescript,
   csharp,
   php: loadPhp,
   ruby: loadRuby,

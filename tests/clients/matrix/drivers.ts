@@ -37,6 +37,12 @@ const pythonScript = (name: string): Driver =>
     ...['-W', 'error', 'driver.py'],
   ]);
 
+const goProgram = (name: string): Driver => ({
+  source: `${name}/main.go`,
+  path: 'cmd/driver/main.go',
+  command: async (folder) => [join(folder, 'driver')],
+});
+
 /** C# has none: there is no way to run it here. */
 export const drivers: Record<string, Driver> = {
   python: pythonScript('python'),
@@ -45,6 +51,10 @@ export const drivers: Record<string, Driver> = {
   'openapi-fetch': typescript('openapi-fetch'),
   'hey-api': typescript('hey-api'),
   orval: typescript('orval'),
+  'openapi-zod-client': typescript('openapi-zod-client'),
+  'swagger-typescript-api': typescript('swagger-typescript-api'),
+  kubb: typescript('kubb'),
+  'rtk-query': typescript('rtk-query'),
   java: {
     source: 'java/Driver.java',
     path: 'src/main/java/Driver.java',
@@ -54,11 +64,8 @@ export const drivers: Record<string, Driver> = {
       'Driver',
     ],
   },
-  go: {
-    source: 'go/main.go',
-    path: 'cmd/driver/main.go',
-    command: async (folder) => [join(folder, 'driver')],
-  },
+  go: goProgram('go'),
+  'oapi-codegen': goProgram('oapi-codegen'),
   php: script('php/driver.php', async () => ['php', 'driver.php', await php()]),
   ruby: script('ruby/driver.rb', async () => [await ruby(), '-I', 'lib', 'driver.rb']),
 };

@@ -1,12 +1,21 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { compilers } from './compilers';
 import { executeOrFail } from './execute';
-import { openapiGenerator, python } from './toolchains';
+import { oapiCodegen, openapiGenerator, python } from './toolchains';
 
 export const ROOT = join(__dirname, '../../..');
 /** Packages of tests/clients/package.json, which `npm run test:clients` installs. */
 const PACKAGES = join(__dirname, '../node_modules');
+const DRIVERS = join(__dirname, '../drivers');
 const bin = (name: string): string => join(ROOT, 'node_modules/.bin', name);
 export const clientsBin = (name: string): string => join(PACKAGES, '.bin', name);
 
@@ -29,7 +38,6 @@ const target = (name: string, folder: string): string =>
 
 /** Options that differ from the generators' defaults; docs/sdk.md says why. */
 const OPTIONS: Record<string, string[]> = {
-  go: ['--additional-properties', 'enumClassPrefix=true'],
   java: ['--additional-properties', 'useSingleRequestParameter=true'],
 };
 
@@ -67,6 +75,29 @@ function openapi(language: keyof typeof compilers, operations: string): Generato
 const warningLines = (output: string): string[] =>
   output.split('\n').filter((line) => /\bwarn(ing)?\b|⚠/i.test(line));
 
+/** A generator of npm. It finds the contract and the files that it is configured by in its folder. */
+function npmPackage(
+  name: keyof typeof compilers,
+  operations: string,
+  command: (file: string) => [program: string, ...args: string[]],
+): Generator {
+  return {
+    name,
+    operations,
+    compile: compilers[name],
+    generate: async (file, folder) => {
+      // The client imports packages.
+      if (name !== 'openapi-fetch') symlinkSync(PACKAGES, join(folder, 'node_modules'));
+      copyFileSync(file, join(folder, 'openapi.yaml'));
+      for (const source of readdirSync(join(DRIVERS, name)))
+        copyFileSync(join(DRIVERS, name, source), join(folder, source));
+      const [program, ...args] = command(file);
+      const { output } = await executeOrFail('generating', program, args, { cwd: folder });
+      return warningLines(output);
+    },
+  };
+}
+
 export const GENERATORS: Generator[] = [
   openapi('python', 'openapi_client/api'),
   openapi('java', 'src/main/java/org/openapitools/client/api'),
@@ -91,41 +122,43 @@ export const GENERATORS: Generator[] = [
     },
   },
   {
-    name: 'openapi-fetch',
-    operations: 'trunkline.d.ts',
-    compile: compilers['openapi-fetch'],
+    name: 'oapi-codegen',
+    operations: 'trunkline.go',
+    compile: compilers['oapi-codegen'],
     generate: async (file, folder) => {
-      const args = [file, '--output', join(folder, 'trunkline.d.ts')];
-      return warningLines(
-        (await executeOrFail('generating', bin('openapi-typescript'), args, { cwd: folder }))
-          .output,
-      );
+      writeFileSync(join(folder, 'go.mod'), 'module example.com/trunkline\n\ngo 1.24\n');
+      const args = ['-o', 'trunkline.go', file];
+      const { output } = await executeOrFail('generating', await oapiCodegen(), args, {
+        cwd: folder,
+      });
+      return warningLines(output);
     },
   },
-  {
-    name: 'hey-api',
-    operations: 'trunkline/sdk.gen.ts',
-    compile: compilers['hey-api'],
-    generate: async (file, folder) => {
-      const args = ['-i', file, '-o', join(folder, 'trunkline'), '--no-log-file'];
-      return warningLines(
-        (await executeOrFail('generating', clientsBin('openapi-ts'), args, { cwd: folder })).output,
-      );
-    },
-  },
-  {
-    name: 'orval',
-    operations: 'trunkline.ts',
-    compile: compilers.orval,
-    generate: async (file, folder) => {
-      // The client imports axios.
-      symlinkSync(PACKAGES, join(folder, 'node_modules'));
-      const args = ['--input', file, '--output', join(folder, 'trunkline.ts')];
-      return warningLines(
-        (await executeOrFail('generating', clientsBin('orval'), args, { cwd: folder })).output,
-      );
-    },
-  },
+  npmPackage('openapi-fetch', 'trunkline.d.ts', (file) => [
+    bin('openapi-typescript'),
+    ...[file, '--output', 'trunkline.d.ts'],
+  ]),
+  npmPackage('hey-api', 'trunkline/sdk.gen.ts', (file) => [
+    clientsBin('openapi-ts'),
+    ...['-i', file, '-o', 'trunkline', '--no-log-file'],
+  ]),
+  npmPackage('orval', 'trunkline.ts', (file) => [
+    clientsBin('orval'),
+    ...['--input', file, '--output', 'trunkline.ts'],
+  ]),
+  npmPackage('openapi-zod-client', 'trunkline.ts', (file) => [
+    clientsBin('openapi-zod-client'),
+    ...[file, '-o', 'trunkline.ts', '--media-type-expr', 'mediaType.endsWith("json")'],
+  ]),
+  npmPackage('swagger-typescript-api', 'trunkline.ts', (file) => [
+    clientsBin('swagger-typescript-api'),
+    ...['generate', '-p', file, '-o', '.', '-n', 'trunkline.ts'],
+  ]),
+  npmPackage('kubb', 'trunkline/clients', () => [clientsBin('kubb'), 'generate']),
+  npmPackage('rtk-query', 'trunkline.ts', () => [
+    clientsBin('rtk-query-codegen-openapi'),
+    'openapi-config.cjs',
+  ]),
 ];
 
 /** The operations of the contract that a client does not have, under a name of any casing. */

@@ -100,6 +100,16 @@ export async function goModules(project: string): Promise<void> {
     throw new Missing(`the Go modules cannot be fetched: ${lastLine(tidied.output)}`);
 }
 
+export const OAPI_CODEGEN_VERSION = '2.8.2';
+
+/** Debian has no package of it. */
+export const oapiCodegen = once(async () => {
+  const module = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen';
+  if (!(await has('oapi-codegen', '--version')))
+    throw new Missing(`there is no oapi-codegen: go install ${module}@v${OAPI_CODEGEN_VERSION}`);
+  return 'oapi-codegen';
+});
+
 /** PHP, with the HTTP library that generated clients use. */
 export const php = once(async () => {
   if (!(await has('php', '--version'))) throw new Missing('there is no php: install php-cli');
