@@ -5639,6 +5639,10 @@ export interface components {
         /**
          * Format: binary
          * @description A CSV file: columns separated by comma, semicolon, tab or bar, UTF-8 or UTF-16, plain or gzip.
+         * @example phone,name
+         *     (310) 555-0123,Ann
+         *     +1 212 555 0145,Bob
+         *     no number,Eve
          */
         ImportFile: string;
         /** @description Names of the columns of the CSV file. If the first row of the file does not consist of these names, it is read as a row of numbers. By default the names are taken from the first row, or are `column_1`, `column_2` and so on if the first row contains a telephone number. */
@@ -5899,12 +5903,6 @@ export interface components {
             headers?: string;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
-            /**
-             * @example phone,name
-             *     (310) 555-0123,Ann
-             *     +1 212 555 0145,Bob
-             *     no number,Eve
-             */
             import_file?: components["schemas"]["ImportFile"];
         };
         BuyerSuppressionFile: {
@@ -13403,12 +13401,19 @@ export interface components {
         StaleOk: boolean;
         /** @description By default `asc`. */
         OrderDir: components["schemas"]["OrderDirection"];
+        /** @description By default `id`. */
         BuyerSuppressionOrder: components["schemas"]["BuyerSuppressionOrder"];
+        /** @description By default `id`. */
         BuyerSuppressionFileOrder: components["schemas"]["BuyerSuppressionFileOrder"];
+        /** @description By default `id`. */
         AgentStatusTimestampOrder: components["schemas"]["AgentStatusTimestampOrder"];
+        /** @description By default `id`. */
         AgentMessageOrder: components["schemas"]["AgentMessageOrder"];
+        /** @description By default `id`. */
         ContactOrder: components["schemas"]["ContactOrder"];
+        /** @description By default `id`. */
         WebhookManualFireOrder: components["schemas"]["WebhookManualFireOrder"];
+        /** @description By default `id`. */
         ChronologicalOrder: components["schemas"]["ChronologicalOrder"];
         /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
         RecordColumns: string[];
@@ -13438,13 +13443,17 @@ export interface components {
         SuppressionFileList: components["schemas"]["RecordId"];
         /** @description Only files with this status. */
         SuppressionFileStatus: components["schemas"]["ImportStatus"];
+        /** @description Copied into the record. */
         NewFileName: string | null;
         /** @description Id or uuid of the list. */
         NewFileList: string | null;
+        /** @description `block` adds the numbers of the file to the list, `unblock` removes them. */
         NewFileApply: components["schemas"]["ApplyBlockOrUnblock"];
         /** @description Leave blank. A file can only be sent with a POST or PUT. */
         NewFileImportFile: string;
+        /** @description Copied into the record. */
         NewFileColumn: string | null;
+        /** @description Names of the columns of the CSV file. If the first row of the file does not consist of these names, it is read as a row of numbers. By default the names are taken from the first row, or are `column_1`, `column_2` and so on if the first row contains a telephone number. */
         NewFileHeaders: components["schemas"]["CsvHeaders"];
         /** @description `offer_grid` adds foreign keys to the record. */
         OfferSerializer: components["schemas"]["OfferSerializer"];
@@ -13476,6 +13485,7 @@ export interface components {
         NumberRequested: string;
         /** @description The offer that receives its calls. */
         NumberWantedOffer: string | null;
+        /** @description The country in which to search for numbers, by default US. */
         NumberWantedCountry: components["schemas"]["PhoneNumberCountry"];
         /** @description Whether to buy a toll-free number. */
         NumberWantedTollFree: boolean;
@@ -13483,10 +13493,13 @@ export interface components {
         NumberWantedPrefix: string | null;
         /** @description The traffic source that its calls come from. */
         NumberWantedTrafficSource: string | null;
+        /** @description Where calls to the number go: to the buyers of its offer, which is the default, or always to its buyer. */
         NumberWantedForwardType: components["schemas"]["PhoneNumberForwardType"];
         /** @description The buyer that receives its calls with `forward_type` `buyer_id`. */
         NumberWantedBuyer: string | null;
+        /** @description Your own name for the number. */
         NumberWantedName: string | null;
+        /** @description Your own identifier of the number. */
         NumberWantedExternalRecordId: string | null;
         /** @description By default `US`. */
         NumberSearchCountry: components["schemas"]["PhoneNumberCountry"];
@@ -13572,11 +13585,15 @@ export interface components {
         OfAlertRule: components["schemas"]["RecordId"];
         /** @description True for alerts that have not ended, false for those that have. */
         OpenAlerts: boolean;
+        /** @description What an entry of the ledger is. `deposit`: a buyer has paid in. `conversion`: a call costs a buyer. `payout`: a call has earned a traffic source. `return`: what a call cost or earned is taken back. `adjustment`: a correction, of a call or by hand. `payment`: a traffic source was paid. */
         AccountEntryKind: components["schemas"]["AccountEntryKind"];
+        /** @description `outbound`: sent by the company; `inbound`: sent to one of its numbers. */
         MessageDirection: components["schemas"]["MessageDirection"];
+        /** @description `sending`: being handed to the carrier; `queued`: accepted by the carrier; `sent`: passed on; `delivered`: confirmed. `undelivered` and `failed` give the reason in `error_message`. `received`: an incoming message. */
         MessageStatus: components["schemas"]["MessageStatus"];
         /** @description Only messages from or to this number, in any format. */
         MessageNumber: string;
+        /** @description What happened to a lead. */
         LeadLogEvent: components["schemas"]["LeadEvent"];
         /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
         LeadSerializer: components["schemas"]["LeadSerializer"];
@@ -13640,6 +13657,7 @@ export interface components {
         OutgoingWebhookSerializer: components["schemas"]["OutgoingWebhookSerializer"];
         /** @description By default `id`. */
         OutgoingWebhookOrder: components["schemas"]["OutgoingWebhookOrder"];
+        /** @description The events that are sent. `lead_changed`: a change to a lead that matters to people. `contact_fields_changed`: its data or e-mail address has changed. `buyer_answered`: also while a key press is still pending. `buyer_did_not_convert`: a call that a buyer took has ended without being paid for. `conversion_returned`: a buyer no longer pays for a call, or its traffic source is no longer paid. `every_call`: a call has ended. `call_changed`: facts about an ended call have changed. `balance_low`: the balance of a prepaid buyer has fallen below its `balance_low_limit`. `statement_ready`: a statement has been drawn up. `alert_started`, `alert_ended`: an alert rule begins to hold, or no longer holds. `manual`: only what is fired by hand. `before_buyer_dialled`: a question asked each time before a buyer is dialed, which the receiver can answer with no. */
         WebhookOfTrigger: components["schemas"]["WebhookTriggerType"];
         /** @description `true`: only paused records; `false`: only records that are not paused. */
         WebhookPaused: boolean;
@@ -13661,7 +13679,9 @@ export interface components {
         FireOfLead: string | null;
         /** @description The call the event would be about, by id or uuid. */
         FireOfCall: string | null;
+        /** @description Copied into the record. */
         FireCreatedAt: string | null;
+        /** @description Copied into the record. */
         FireUpdatedAt: string | null;
         /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
         InboundWebhookSerializer: components["schemas"]["InboundWebhookSerializer"];
@@ -13749,6 +13769,7 @@ export interface components {
         CarriedNumber: string;
         /** @description By default `id`. */
         BuyerOrder: components["schemas"]["BuyerOrder"];
+        /** @description By default, groups are in the order of their ids. */
         BuyerGroupOrder: components["schemas"]["BuyerGroupOrder"];
         /** @description By default `id`. */
         BuyerFleetOrder: components["schemas"]["BuyerFleetOrder"];
@@ -13765,6 +13786,7 @@ export interface components {
         ChangedRecordType: string;
         /** @description Id of a record; send `record_type` with it. */
         ChangedRecordId: number;
+        /** @description Only changes of this kind. */
         ChangeAction: components["schemas"]["ChangeAction"];
         /** @description Id or uuid of the user whose token made the change. */
         ChangedByUserId: components["schemas"]["RecordId"];
@@ -14119,6 +14141,7 @@ export interface operations {
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                /** @description By default, groups are in the order of their ids. */
                 order?: components["parameters"]["BuyerGroupOrder"];
                 /** @description `buyer_group_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerGroupSerializer"];
@@ -15416,6 +15439,7 @@ export interface operations {
                 stale_ok?: components["parameters"]["StaleOk"];
                 /** @description `buyer_suppression_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["BuyerSuppressionOrder"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
@@ -15806,6 +15830,7 @@ export interface operations {
                 status?: components["parameters"]["SuppressionFileStatus"];
                 /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["BuyerSuppressionFileOrder"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
@@ -15879,13 +15904,17 @@ export interface operations {
     newBuyerSuppressionFile: {
         parameters: {
             query?: {
+                /** @description Copied into the record. */
                 name?: components["parameters"]["NewFileName"];
                 /** @description Id or uuid of the list. */
                 buyer_suppression_id?: components["parameters"]["NewFileList"];
+                /** @description `block` adds the numbers of the file to the list, `unblock` removes them. */
                 apply_block_or_unblock?: components["parameters"]["NewFileApply"];
                 /** @description Leave blank. A file can only be sent with a POST or PUT. */
                 import_file?: components["parameters"]["NewFileImportFile"];
+                /** @description Copied into the record. */
                 caller_id_column_name?: components["parameters"]["NewFileColumn"];
+                /** @description Names of the columns of the CSV file. If the first row of the file does not consist of these names, it is read as a row of numbers. By default the names are taken from the first row, or are `column_1`, `column_2` and so on if the first row contains a telephone number. */
                 headers?: components["parameters"]["NewFileHeaders"];
                 /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
@@ -16701,6 +16730,7 @@ export interface operations {
                 stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ChronologicalOrder"];
                 /** @description Only the account of this traffic source, by id or uuid. */
                 traffic_source_id?: components["parameters"]["OfTrafficSourceAccount"];
@@ -16917,6 +16947,7 @@ export interface operations {
                 requested_number?: components["parameters"]["NumberRequested"];
                 /** @description The offer that receives its calls. */
                 offer_id?: components["parameters"]["NumberWantedOffer"];
+                /** @description The country in which to search for numbers, by default US. */
                 country?: components["parameters"]["NumberWantedCountry"];
                 /** @description Whether to buy a toll-free number. */
                 toll_free?: components["parameters"]["NumberWantedTollFree"];
@@ -16924,10 +16955,13 @@ export interface operations {
                 prefix?: components["parameters"]["NumberWantedPrefix"];
                 /** @description The traffic source that its calls come from. */
                 traffic_source_id?: components["parameters"]["NumberWantedTrafficSource"];
+                /** @description Where calls to the number go: to the buyers of its offer, which is the default, or always to its buyer. */
                 forward_type?: components["parameters"]["NumberWantedForwardType"];
                 /** @description The buyer that receives its calls with `forward_type` `buyer_id`. */
                 buyer_id?: components["parameters"]["NumberWantedBuyer"];
+                /** @description Your own name for the number. */
                 name?: components["parameters"]["NumberWantedName"];
+                /** @description Your own identifier of the number. */
                 external_record_id?: components["parameters"]["NumberWantedExternalRecordId"];
                 /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
                 serializer?: components["parameters"]["NumberSerializer"];
@@ -18501,6 +18535,7 @@ export interface operations {
                 agent_id?: components["parameters"]["OfAgent"];
                 /** @description Only records of this user, by id or uuid. */
                 user_id?: components["parameters"]["OfUser"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["AgentStatusTimestampOrder"];
             };
             header?: never;
@@ -18585,6 +18620,7 @@ export interface operations {
                 mine?: components["parameters"]["MineMessages"];
                 /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
                 serializer?: components["parameters"]["AgentMessageSerializer"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["AgentMessageOrder"];
             };
             header?: never;
@@ -18874,6 +18910,7 @@ export interface operations {
                 opt_out?: components["parameters"]["ContactOptOut"];
                 /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
                 serializer?: components["parameters"]["ContactSerializer"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ContactOrder"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
@@ -19043,12 +19080,15 @@ export interface operations {
                 stale_ok?: components["parameters"]["StaleOk"];
                 /** @description Only records of this lead, by id or uuid. */
                 lead_id?: components["parameters"]["OfLead"];
+                /** @description `outbound`: sent by the company; `inbound`: sent to one of its numbers. */
                 direction?: components["parameters"]["MessageDirection"];
+                /** @description `sending`: being handed to the carrier; `queued`: accepted by the carrier; `sent`: passed on; `delivered`: confirmed. `undelivered` and `failed` give the reason in `error_message`. `received`: an incoming message. */
                 status?: components["parameters"]["MessageStatus"];
                 /** @description Only messages from or to this number, in any format. */
                 number?: components["parameters"]["MessageNumber"];
                 /** @description `text_message_grid` adds foreign keys to the record; a text message has none beyond its columns. */
                 serializer?: components["parameters"]["TextMessageSerializer"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ChronologicalOrder"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
@@ -19187,6 +19227,7 @@ export interface operations {
                 lead_id?: components["parameters"]["OfLead"];
                 /** @description `email_grid` adds foreign keys to the record; an e-mail has none beyond its columns. */
                 serializer?: components["parameters"]["EmailSerializer"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ChronologicalOrder"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
@@ -19282,7 +19323,9 @@ export interface operations {
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Only records of this lead, by id or uuid. */
                 lead_id?: components["parameters"]["OfLead"];
+                /** @description What happened to a lead. */
                 event?: components["parameters"]["LeadLogEvent"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ChronologicalOrder"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -20359,11 +20402,13 @@ export interface operations {
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ChronologicalOrder"];
                 /** @description Only the account of this buyer, by id or uuid. */
                 buyer_id?: components["parameters"]["OfBuyerAccount"];
                 /** @description Only the account of this traffic source, by id or uuid. */
                 traffic_source_id?: components["parameters"]["OfTrafficSourceAccount"];
+                /** @description What an entry of the ledger is. `deposit`: a buyer has paid in. `conversion`: a call costs a buyer. `payout`: a call has earned a traffic source. `return`: what a call cost or earned is taken back. `adjustment`: a correction, of a call or by hand. `payment`: a traffic source was paid. */
                 kind?: components["parameters"]["AccountEntryKind"];
             };
             header?: never;
@@ -20495,6 +20540,7 @@ export interface operations {
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ChronologicalOrder"];
                 /** @description Only the account of this buyer, by id or uuid. */
                 buyer_id?: components["parameters"]["OfBuyerAccount"];
@@ -21278,6 +21324,7 @@ export interface operations {
                 root?: components["parameters"]["Root"];
                 /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
                 stale_ok?: components["parameters"]["StaleOk"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ChronologicalOrder"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
@@ -21329,6 +21376,7 @@ export interface operations {
                 root?: components["parameters"]["Root"];
                 /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
                 stale_ok?: components["parameters"]["StaleOk"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ChronologicalOrder"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
@@ -21390,6 +21438,7 @@ export interface operations {
                 stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ChronologicalOrder"];
             };
             header?: never;
@@ -21596,6 +21645,7 @@ export interface operations {
                 stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ChronologicalOrder"];
                 /** @description Only alerts of this rule, by id or uuid. */
                 alert_rule_id?: components["parameters"]["OfAlertRule"];
@@ -21655,6 +21705,7 @@ export interface operations {
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
                 order?: components["parameters"]["OutgoingWebhookOrder"];
+                /** @description The events that are sent. `lead_changed`: a change to a lead that matters to people. `contact_fields_changed`: its data or e-mail address has changed. `buyer_answered`: also while a key press is still pending. `buyer_did_not_convert`: a call that a buyer took has ended without being paid for. `conversion_returned`: a buyer no longer pays for a call, or its traffic source is no longer paid. `every_call`: a call has ended. `call_changed`: facts about an ended call have changed. `balance_low`: the balance of a prepaid buyer has fallen below its `balance_low_limit`. `statement_ready`: a statement has been drawn up. `alert_started`, `alert_ended`: an alert rule begins to hold, or no longer holds. `manual`: only what is fired by hand. `before_buyer_dialled`: a question asked each time before a buyer is dialed, which the receiver can answer with no. */
                 trigger_type?: components["parameters"]["WebhookOfTrigger"];
                 /** @description `true`: only paused records; `false`: only records that are not paused. */
                 paused?: components["parameters"]["WebhookPaused"];
@@ -21959,6 +22010,7 @@ export interface operations {
                 code?: components["parameters"]["WebhookLogCode"];
                 /** @description `true`: only attempts that succeeded; `false`: only attempts that failed. */
                 success?: components["parameters"]["WebhookLogSuccess"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ChronologicalOrder"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -22087,6 +22139,7 @@ export interface operations {
                 stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["WebhookManualFireOrder"];
             };
             header?: never;
@@ -22158,7 +22211,9 @@ export interface operations {
                 lead_id?: components["parameters"]["FireOfLead"];
                 /** @description The call the event would be about, by id or uuid. */
                 call_id?: components["parameters"]["FireOfCall"];
+                /** @description Copied into the record. */
                 created_at?: components["parameters"]["FireCreatedAt"];
+                /** @description Copied into the record. */
                 updated_at?: components["parameters"]["FireUpdatedAt"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -23698,6 +23753,7 @@ export interface operations {
                 record_type?: components["parameters"]["ChangedRecordType"];
                 /** @description Id of a record; send `record_type` with it. */
                 record_id?: components["parameters"]["ChangedRecordId"];
+                /** @description Only changes of this kind. */
                 action?: components["parameters"]["ChangeAction"];
                 /** @description Id or uuid of the user whose token made the change. */
                 user_id?: components["parameters"]["ChangedByUserId"];
@@ -23731,6 +23787,7 @@ export interface operations {
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ChronologicalOrder"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];

@@ -75,8 +75,8 @@ describe('schemas', () => {
     );
   });
 
-  // Generators make an object of a reference that has something beside it.
-  test('refer to a file with nothing beside', () => {
+  // Generators make an object of a reference with siblings.
+  test('refer to a file without siblings', () => {
     const files = componentSchemas.filter(
       ([, schema]) => schema.$ref && contract.resolve(schema).format === 'binary',
     );
@@ -201,8 +201,12 @@ describe('names', () => {
 });
 
 test('a client finds whom to ask, and an absolute address to put its own in place of', () => {
-  const { contact } = document.info as { contact?: { name?: string; url?: string } };
-  expect(contact).toEqual({ name: expect.any(String), url: expect.stringMatching(/^https:/) });
+  const { contact } = document.info as { contact?: object };
+  expect(contact).toEqual({
+    name: expect.any(String),
+    url: expect.stringMatching(/^https:/),
+    email: expect.stringContaining('@'),
+  });
   expect(document.servers[0]!.url).toMatch(/^https:\/\/[^/]+\/api\/v1$/);
 });
 

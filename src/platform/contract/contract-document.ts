@@ -174,6 +174,7 @@ export interface ContractDocument {
   info: { title: string; version: string };
   servers: { url: string }[];
   security?: Record<string, unknown>[];
+  tags: { name: string; description?: string }[];
   paths: Record<string, PathItem>;
   components: {
     schemas: Record<string, Schema>;

@@ -19,6 +19,9 @@ export function addConventions(document: ContractDocument): void {
   }
   completeProblems(document);
   nameWords(document);
+  describeParameters(document);
+  // Spectral wants them so; the order of the sections is that of x-tagGroups.
+  document.tags.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** An answer with the checksum of a record has it as ETag too; a list says how old its data are. */
@@ -98,6 +101,16 @@ function completeProblems({ components }: ContractDocument): void {
 function nameWords({ components }: ContractDocument): void {
   for (const [list, schema] of Object.entries(components.schemas))
     if (schema.enum) schema['x-enum-varnames'] ??= schema.enum.map((word) => list + toPascal(word));
+}
+
+/** A parameter is described as its values are; every list has the same order by default. */
+function describeParameters({ components: { parameters, schemas } }: ContractDocument): void {
+  for (const parameter of Object.values(parameters)) {
+    const { $ref } = parameter.schema;
+    const values = $ref && schemas[readRefName($ref)]!.description;
+    const text = values ?? (parameter.name === 'order' ? 'By default `id`.' : undefined);
+    if (text) parameter.description ??= text;
+  }
 }
 
 const toPascal = (word: unknown): string =>
