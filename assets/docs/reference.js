@@ -15,9 +15,6 @@ function element(tag, attributes, ...children) {
   return created;
 }
 
-let index;
-const loaded = () => (index ??= loadIndex());
-
 function item({ operation, field }, fields) {
   const { method, path, summary, title, tag, anchor } = operation;
   const [name, description] = field === undefined ? [] : fields[field];
@@ -35,7 +32,7 @@ async function show() {
   const query = input.value.trim();
   results.hidden = query === '';
   if (!query) return results.replaceChildren();
-  const all = await loaded();
+  const all = await loadIndex();
   if (query !== input.value.trim()) return;
   const matches = search(all, query);
   const count = `${matches.length} ${matches.length === 1 ? 'operation' : 'operations'}`;
@@ -45,7 +42,7 @@ async function show() {
   );
 }
 
-input.addEventListener('focus', () => void loaded());
+input.addEventListener('focus', () => void loadIndex());
 input.addEventListener('input', () => void show());
 input.addEventListener('keydown', ({ key }) => {
   if (key === 'Enter') results.querySelector('a')?.click();

@@ -1,10 +1,11 @@
 // Search in the operations of the contract: paths, summaries, descriptions, and the names and
 // descriptions of parameters and fields. Swagger UI and the reference find the same.
 
-/** Loads what is searched (src/api/docs/search-index.ts). */
-export async function loadIndex() {
-  const response = await fetch('/api/docs/search.json');
-  return response.json();
+let index;
+/** Loads what is searched (src/api/docs/search-index.ts), once. */
+export function loadIndex() {
+  index ??= fetch('/api/docs/search.json').then((response) => response.json());
+  return index;
 }
 
 const plain = (text) =>

@@ -1,11 +1,16 @@
-// Swagger UI for this contract: groups of tags, a search in everything, short lists of answers.
+// Swagger UI for this contract: groups of tags, a search in everything, short lists of answers. It
+// comes in the place of the list that the server has sent (list.js).
 /* global SwaggerUIBundle */
 import { loadIndex, search } from './search.js';
 
 const USUAL_SCHEMES = ['companyKey', 'userToken', 'authToken'];
 
+/** Loaded before there is a phrase. */
 let index;
-/** The ids of the operations that a filter leaves; all until the index is there. */
+/** The tags that are open, or not, before Swagger UI changes them. */
+let initialTags;
+
+/** The ids of the operations that a filter leaves. */
 function findIds(phrase) {
   return index && new Set(search(index, phrase).map(({ operation }) => operation.id));
 }
@@ -49,7 +54,10 @@ const groups = (Original, system) => (props) => {
   const group = groupAt(system, props.tag);
   const { layoutSelectors } = props;
   const isShown = (thing, initially) =>
-    layoutSelectors.isShown(thing, initially || readPhrase(system) !== '');
+    layoutSelectors.isShown(
+      thing,
+      initialTags.get(props.tag) ?? (initially || readPhrase(system) !== ''),
+    );
   return createElement(
     Fragment,
     null,
@@ -81,11 +89,13 @@ const shortErrors = (Original, system) => (props) => {
 };
 
 const filterBox = (_Original, system) => () => {
-  const { createElement, useEffect, useState } = system.React;
-  const [, setLoaded] = useState(Boolean(index));
-  useEffect(() => void loading.then(() => setLoaded(true)), []);
+  const { createElement } = system.React;
   const phrase = readPhrase(system);
-  const count = phrase && index ? findIds(phrase).size : undefined;
+  const count = phrase && findIds(phrase).size;
+  const find = async (value) => {
+    index = await loadIndex();
+    system.layoutActions.updateFilter(value || true);
+  };
   return createElement(
     'div',
     { className: 'filter-box' },
@@ -95,12 +105,13 @@ const filterBox = (_Original, system) => () => {
       placeholder: 'Search operations, parameters and fields: caps, opt out, …',
       'aria-label': 'Search operations, parameters and fields',
       defaultValue: phrase,
-      onChange: ({ target }) => system.layoutActions.updateFilter(target.value || true),
+      onFocus: () => void loadIndex(),
+      onChange: ({ target }) => void find(target.value),
     }),
     createElement(
       'p',
       { role: 'status' },
-      count === undefined ? '' : `${count} ${count === 1 ? 'operation' : 'operations'}`,
+      phrase && `${count} ${count === 1 ? 'operation' : 'operations'}`,
     ),
   );
 };
@@ -135,13 +146,31 @@ const usualFirst = (Original, system) => (props) => {
  * The fields of a form are empty, and lists in them: Swagger UI would send "string" for each. For
  * fields of a form it names no media type.
  */
-function emptyForms(system) {
-  const { getSampleSchema } = system.fn;
-  this.fn.getSampleSchema = (schema, mediaType, ...more) => {
+const sampleForm =
+  (getSampleSchema) =>
+  (schema, mediaType, ...more) => {
     if (mediaType !== false) return getSampleSchema(schema, mediaType, ...more);
     const { type } = schema?.toJS?.() ?? schema ?? {};
     return [type].flat().includes('array') ? [] : '';
   };
+
+async function loadDocument(path) {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return response.json();
+}
+
+/** An operation is resolved in its own document: in the whole contract it takes seconds. */
+const resolveOperation = (resolveSubtree) => async (list, keys, options) => {
+  const [, path, method] = keys;
+  const id = list.paths[path]?.[method]?.operationId;
+  const document = id ? await loadDocument(`/api/docs/operations/${id}.json`) : list;
+  return resolveSubtree(document, keys, options);
+};
+
+function replaceFunctions({ fn: { getSampleSchema, resolveSubtree } }) {
+  this.fn.getSampleSchema = sampleForm(getSampleSchema);
+  this.fn.resolveSubtree = resolveOperation(resolveSubtree);
 }
 
 /** Another media type begins with its own example: the fields of a form are no JSON. */
@@ -152,8 +181,12 @@ const newBody = (setType, system) => (change) => {
 };
 
 const plugin = () => ({
-  afterLoad: emptyForms,
-  statePlugins: { oas3: { wrapActions: { setRequestContentType: newBody } } },
+  afterLoad: replaceFunctions,
+  statePlugins: {
+    oas3: { wrapActions: { setRequestContentType: newBody } },
+    // Links are followed by list.js.
+    layout: { wrapActions: { scrollToElement: () => () => undefined } },
+  },
   fn: { opsFilter: filtered },
   wrapComponents: {
     InfoContainer: () => () => null,
@@ -165,21 +198,63 @@ const plugin = () => ({
   },
 });
 
-if (matchMedia('(prefers-color-scheme: dark)').matches)
-  document.documentElement.classList.add('dark-mode');
+function loadBundle() {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    script.src = new URL('swagger-ui-bundle.js', import.meta.url).href;
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`${script.src} could not be loaded`));
+    document.head.append(script);
+  });
+}
 
-const loading = loadIndex().then((loaded) => (index = loaded));
+/** Resolves when a node has an element. */
+const waitFor = (node, selector) =>
+  new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      if (!node.querySelector(selector)) return;
+      observer.disconnect();
+      resolve();
+    });
+    observer.observe(node, { subtree: true, childList: true });
+  });
 
-SwaggerUIBundle({
-  url: '/api/docs/openapi.json',
-  dom_id: '#swagger-ui',
-  deepLinking: true,
-  persistAuthorization: true,
-  displayRequestDuration: true,
-  docExpansion: 'none',
-  defaultModelsExpandDepth: -1,
-  filter: true,
-  tryItOutEnabled: true,
-  validatorUrl: null,
-  plugins: [plugin],
-});
+const CONTROLS = [
+  ...['operation-filter-input', 'authorize', 'expand-operation'],
+  ...['opblock-summary-control', 'authorization__btn'],
+];
+
+/** Starts with the tags, the search and the focus of the list, and replaces it. */
+export async function startSwagger({ list, input, openTags }) {
+  const [spec] = await Promise.all([loadDocument('/api/docs/openapi.json'), loadBundle()]);
+  if (input.value.trim()) index = await loadIndex();
+  initialTags = openTags;
+  const focusedControl = document.activeElement;
+  // While Swagger UI draws: a change would be lost.
+  list.inert = true;
+  const node = document.createElement('div');
+  const { layoutActions } = SwaggerUIBundle({
+    spec,
+    domNode: node,
+    filter: (index && input.value.trim()) || true,
+    deepLinking: true,
+    persistAuthorization: true,
+    displayRequestDuration: true,
+    docExpansion: 'none',
+    defaultModelsExpandDepth: -1,
+    tryItOutEnabled: true,
+    validatorUrl: null,
+    plugins: [plugin],
+  });
+  await waitFor(node, '#operations');
+  /** Swagger UI's element for a control of the list. */
+  const find = (control) => {
+    const owner = control.closest('.opblock, .opblock-tag');
+    const name = CONTROLS.find((className) => control.classList.contains(className));
+    return name && node.querySelector(`${owner ? `#${owner.id} ` : ''}.${name}`);
+  };
+  const isFocused = list.contains(focusedControl);
+  list.replaceWith(node);
+  if (isFocused) find(focusedControl)?.focus({ preventScroll: true });
+  return { find, show: (tag, id) => layoutActions.show(['operations', tag, id], true) };
+}

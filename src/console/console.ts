@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
-import { Router, type Response } from 'express';
+import { Router } from 'express';
 import { HttpProblem } from '../platform/errors';
-import { prepare, send, type PreparedAnswer } from '../api/docs/prepared';
+import { PreparedAnswer, send, sendPrepared } from '../api/docs/prepared';
 
 // The console: a page that is a client of the public API and nothing more. This serves its files;
 // src/console/client/ has their sources, which the build bundles.
@@ -40,12 +38,12 @@ export function consolePages(folder = BUILD_FOLDER): Router {
   const built = () => (files ??= readFiles(folder));
   router.get(
     '/console/',
-    send(() => prepare('text/html', page([...built().keys()]))),
+    send(() => new PreparedAnswer('text/html', page([...built().keys()]))),
   );
   router.get('/console/:name', (req, res) => {
     const file = built().get(req.params.name);
     if (!file) throw new HttpProblem('unknown_path', 'There is no such path.');
-    sendForever(res, file, req.acceptsEncodings('gzip') === 'gzip');
+    return sendPrepared(req, res, file, 'forever');
   });
   return router;
 }
@@ -61,26 +59,10 @@ function readFiles(folder: string): Map<string, PreparedAnswer> {
           'unknown_path',
           'The console is not built: start the server by `npm start`.',
         );
-      const body = readFileSync(path);
-      const tag = createHash('sha256').update(body).digest('hex').slice(0, 16);
-      return [`main-${tag}.${extension}`, { type, body, gzip: gzipSync(body), tag }];
+      const file = new PreparedAnswer(type, readFileSync(path));
+      return [`main-${file.tag}.${extension}`, file];
     }),
   );
-}
-
-function sendForever(
-  res: Response,
-  { type, body, gzip, tag }: PreparedAnswer,
-  isGzip: boolean,
-): void {
-  res.set({
-    'Cache-Control': 'public, max-age=31536000, immutable, no-transform',
-    ETag: `W/"${tag}"`,
-    Vary: 'Accept-Encoding',
-  });
-  res.type(type);
-  if (isGzip) res.set('Content-Encoding', 'gzip');
-  res.send(isGzip ? gzip : body);
 }
 
 const ICON =

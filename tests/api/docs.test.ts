@@ -63,6 +63,29 @@ test.each([
   const plain = await get(path).set('Accept-Encoding', 'identity');
   expect([plain.headers['content-encoding'], plain.text]).toEqual([undefined, first.text]);
   expect((await get(path).set('If-None-Match', '"another"')).status).toBe(200);
+  const brotli = await get(path).set('Accept-Encoding', 'gzip, br');
+  expect(brotli.headers['content-encoding']).toBe('br');
+  expect(brotli.text).toBe(first.text);
+});
+
+test('browsers keep scripts and styles, which have the address of their version', async () => {
+  const { text } = await get('/api/docs/');
+  const [, address = '', version = ''] = /src="(\/api\/assets\/([\w-]+)\/list\.js)"/.exec(text)!;
+  expect((await get(address)).headers['cache-control']).toContain('immutable');
+  const older = await get(address.replace(version, 'older'));
+  expect([older.status, older.headers['cache-control']]).toEqual([200, 'no-cache, no-transform']);
+  expect((await get(address.replace('list.js', 'other.js'))).status).toBe(404);
+});
+
+test('the page of Swagger UI lists every operation and tag', async () => {
+  const { text } = await get('/api/docs/');
+  for (const { id, method, path } of contract.operations) {
+    const [, item = ''] = text.split(`-${id}">`);
+    expect([id, item.includes(method.toUpperCase())]).toEqual([id, true]);
+    const shownPath = item.replaceAll('<wbr>', '').slice(0, 600);
+    expect(shownPath).toContain(`<span>${path.slice('/api/v1'.length)}</span>`);
+  }
+  for (const { name } of tags) expect(text).toContain(`id="operations-tag-${name}"`);
 });
 
 test.each([
@@ -99,16 +122,23 @@ test('each tag has a document of its own that has all that it refers to', async 
   expect([...shown].sort()).toEqual(contract.operations.map(({ id }) => id).sort());
 });
 
-test('what an operation needs stands in its description', async () => {
-  const { paths } = (await get('/api/docs/openapi.json')).body;
-  expect(paths['/buyers'].get.description).toContain('Needs permission `buyers:read`.');
-  expect(paths['/me'].get.description).toContain('Any valid credentials will do.');
-  expect(paths['/leads'].post.description).toContain('Needs a lead token, and nothing else.');
-  for (const { path, method, scope, unlimited } of contract.operations) {
-    const { description } = paths[path.slice('/api/v1'.length)][method];
+test('each operation has a document, with what it needs and all that it refers to', async () => {
+  const { paths: list } = (await get('/api/docs/openapi.json')).body;
+  for (const { id, path, method, scope, unlimited } of contract.operations) {
+    const shortPath = path.slice('/api/v1'.length);
+    expect(list[shortPath][method].operationId).toBe(id);
+    const { text } = await get(`/api/docs/operations/${id}.json`);
+    const { paths, components } = JSON.parse(text);
+    expect(Object.keys(paths)).toEqual([shortPath]);
+    for (const [, kind, key] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g))
+      expect([id, key, components[kind!]?.[key!]]).not.toContain(undefined);
+    const { description } = paths[shortPath][method];
     expect(description.includes(`Needs permission \`${scope}\``)).toBe(scope !== undefined);
     expect(description.includes('superuser team.')).toBe(unlimited);
+    if (id === 'showMe') expect(description).toContain('Any valid credentials will do.');
+    if (id === 'submitLead') expect(description).toContain('Needs a lead token, and nothing else.');
   }
+  expect((await get('/api/docs/operations/nothing.json')).status).toBe(404);
 });
 
 test('the search index has every operation and its fields', async () => {

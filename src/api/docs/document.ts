@@ -6,7 +6,14 @@ import {
   type ContractDocument,
 } from '../../platform/contract/contract';
 import { SAMPLES } from '../../generated/samples';
-import { GROUPS, listEvents, ORDERED_TAGS, type PageOperation, type Paths } from './tags';
+import {
+  GROUPS,
+  listEvents,
+  ORDERED_TAGS,
+  pageDocument,
+  type PageOperation,
+  type Paths,
+} from './tags';
 
 // The contract as documents: complete, with code samples; with all that is accepted; for Swagger
 // UI; and one tag of it for the reference. In the documents for people, needed permissions and
@@ -75,19 +82,31 @@ export const fullDocument = (): Json => addSamples(acceptedDocument());
 // This server, whatever the contract's example server is.
 const SERVERS = [{ url: BASE_PATH, description: 'This server' }];
 
-/** The contract for Swagger UI, its tags in the order of a newcomer. */
-export const swaggerDocument = (): Json => ({
-  ...acceptedDocument(),
-  servers: SERVERS,
-  tags: ORDERED_TAGS.map(({ name, description }) => ({ name, description })),
-  'x-tagGroups': GROUPS.map(({ name, tags }) => ({ name, tags: tags.map((tag) => tag.name) })),
-  paths: mapOperations(acceptedPaths(), forPeople),
+const toListEntry = ({ tags, operationId, summary, security }: PageOperation): Json => ({
+  ...{ tags, operationId, summary, security },
+  responses: {},
 });
 
-function selectPaths(paths: Paths, tag: string): Paths {
+/**
+ * The list of operations for Swagger UI, its tags in the order of a newcomer. What an operation
+ * has is in a document of its own: Swagger UI needs seconds to resolve the whole contract.
+ */
+export function swaggerDocument(): Json {
+  return {
+    ...buildPart({ paths: mapOperations(acceptedPaths(), toListEntry) }),
+    tags: ORDERED_TAGS.map(({ name, description }) => ({ name, description })),
+    'x-tagGroups': GROUPS.map(({ name, tags }) => ({ name, tags: tags.map((tag) => tag.name) })),
+    security: pageDocument.security,
+    components: { securitySchemes: pageDocument.components.securitySchemes },
+  };
+}
+
+type Choose = (operation: PageOperation) => boolean;
+
+function selectPaths(paths: Paths, choose: Choose): Paths {
   const items = Object.entries(paths).map(([path, item]) => {
     const keptEntries = Object.entries(item).filter(
-      ([, value]) => !('responses' in value) || value.tags[0] === tag,
+      ([, value]) => !('responses' in value) || choose(value),
     );
     return [path, Object.fromEntries(keptEntries)] as const;
   });
@@ -95,6 +114,27 @@ function selectPaths(paths: Paths, tag: string): Paths {
     items.filter(([, item]) => Object.values(item).some((value) => 'responses' in value)),
   );
 }
+
+/** A document of its own for a part of the contract, with all that it refers to. */
+function buildPart(part: { paths: Json; webhooks?: Json; tags?: Json[] }): Json {
+  const { openapi, info } = acceptedDocument();
+  return {
+    openapi,
+    info: { title: info.title, version: info.version },
+    servers: SERVERS,
+    ...part,
+    components: collectComponents(acceptedDocument(), part),
+  };
+}
+
+/** Swagger UI loads it when the operation is opened. */
+export const operationDocument = (id: string): Json =>
+  buildPart({
+    paths: mapOperations(
+      selectPaths(acceptedPaths(), ({ operationId }) => operationId === id),
+      forPeople,
+    ),
+  });
 
 /** Without security schemes: the description says what a reader needs to know of them. */
 const forReaders = (operation: PageOperation): Json => ({
@@ -104,19 +144,12 @@ const forReaders = (operation: PageOperation): Json => ({
 });
 
 export function tagDocument(tag: string): Json {
-  const paths = selectPaths(acceptedPaths(), tag);
-  const webhooks = selectPaths(listEvents(acceptedPaths()), tag);
-  const shown = {
+  const isTagged: Choose = ({ tags }) => tags[0] === tag;
+  const paths = selectPaths(acceptedPaths(), isTagged);
+  const webhooks = selectPaths(listEvents(acceptedPaths()), isTagged);
+  return buildPart({
+    tags: [{ name: tag }],
     paths: mapOperations(paths, forReaders),
     ...(Object.keys(webhooks).length > 0 && { webhooks }),
-  };
-  const { openapi, info } = acceptedDocument();
-  return {
-    openapi,
-    info: { title: info.title, version: info.version },
-    servers: SERVERS,
-    tags: [{ name: tag }],
-    ...shown,
-    components: collectComponents(acceptedDocument(), shown),
-  };
+  });
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ASSETS, assetUrl } from './assets';
 import { GROUPS, pageDocument, type ListedOperation, type Tag } from './tags';
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-const escaped = (text: string): string =>
+export const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => ENTITIES[character]!);
 
 const inline = (text: string): string =>
@@ -23,14 +24,14 @@ const block = (text: string): string =>
     : `<p>${inline(text)}</p>`;
 
 /** Paragraphs and lists as HTML: the Markdown that the contract and assets/docs/ use. */
-const paragraphs = (markdown: string): string[] =>
+export const paragraphs = (markdown: string): string[] =>
   markdown
     .split(/\n\s*\n/)
     .map((text) => text.trim())
     .filter(Boolean)
     .map(block);
 
-const EXTENSIONS = readFileSync(join(__dirname, '../../../assets/docs/extensions.md'), 'utf8');
+const EXTENSIONS = readFileSync(join(ASSETS, 'extensions.md'), 'utf8');
 
 // The pages are complete HTML with the navigation and the first text; scripts add the rest.
 
@@ -42,7 +43,7 @@ interface Page {
   body: string;
 }
 
-const page = ({ title, head, header, body }: Page): string => `<!doctype html>
+export const page = ({ title, head, header, body }: Page): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -50,7 +51,7 @@ const page = ({ title, head, header, body }: Page): string => `<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>${escaped(title)}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/api/assets/pages.css">
+<link rel="stylesheet" href="${assetUrl('pages.css')}">
 ${head}
 </head>
 <body>
@@ -61,34 +62,14 @@ ${body}
 `;
 
 const { info } = pageDocument;
-const [first = '', ...furtherParagraphs] = paragraphs(info.description ?? '');
+export const SUMMARY = escaped(info.summary ?? info.title);
+export const INTRODUCTION = paragraphs(info.description ?? '');
 
-const brand = (href: string) =>
+export const brand = (href: string) =>
   `<a class="brand" href="${href}">${escaped(info.title)} <small>${info.version}</small></a>`;
 
-const CONTRACT_LINKS = '<a href="/api/openapi.yaml">YAML</a><a href="/api/openapi.json">JSON</a>';
-
-export const swaggerPage = (): string =>
-  page({
-    title: `${info.title} API`,
-    head: `<link rel="stylesheet" href="/api/assets/swagger-ui.css">
-<link rel="stylesheet" href="/api/assets/swagger.css">
-<link rel="preload" href="/api/docs/openapi.json" as="fetch" crossorigin>
-<script src="/api/assets/swagger-ui-bundle.js" defer></script>
-<script src="/api/assets/swagger.js" type="module"></script>`,
-    header:
-      brand('/api/docs/') + `<nav><a href="/api/reference/">Reference</a>${CONTRACT_LINKS}</nav>`,
-    body: `<main class="introduction">
-<h1>${escaped(info.summary ?? info.title)}</h1>
-${first}
-<details><summary>What holds for every operation</summary>
-${furtherParagraphs.join('\n')}
-</details>
-</main>
-<div id="swagger-ui"><p class="loading">The operations are loading …</p></div>
-<noscript><p class="introduction">Without JavaScript, read
-<a href="/api/openapi.yaml">the contract</a>.</p></noscript>`,
-  });
+export const CONTRACT_LINKS =
+  '<a href="/api/openapi.yaml">YAML</a><a href="/api/openapi.json">JSON</a>';
 
 const toDisplayMethod = ({ method, is_event }: ListedOperation) => (is_event ? 'event' : method);
 
@@ -125,9 +106,9 @@ const SEARCH = `<search><input id="search" type="search" autocomplete="off" spel
 const referencePage = (title: string, main: string, current?: Tag): string =>
   page({
     title: `${title} · ${info.title} API`,
-    head: `<link rel="stylesheet" href="/api/assets/reference.css">
-<script src="/api/assets/reference.js" type="module"></script>
-${current ? '<script src="/api/assets/rapidoc-min.js" defer></script>' : ''}`,
+    head: `<link rel="stylesheet" href="${assetUrl('reference.css')}">
+<script src="${assetUrl('reference.js')}" type="module"></script>
+${current ? `<script src="${assetUrl('rapidoc-min.js')}" defer></script>` : ''}`,
     header: `${brand('/api/reference/')}${SEARCH}
 <nav><a href="/api/docs/">Try it</a>${CONTRACT_LINKS}</nav>
 <button id="menu" type="button" aria-expanded="false" aria-controls="sections">Menu</button>`,
@@ -138,8 +119,8 @@ ${current ? '<script src="/api/assets/rapidoc-min.js" defer></script>' : ''}`,
 export const introductionPage = (): string =>
   referencePage(
     'Reference',
-    `<h1>${escaped(info.summary ?? info.title)}</h1>
-${[first, ...furtherParagraphs].join('\n')}
+    `<h1>${SUMMARY}</h1>
+${INTRODUCTION.join('\n')}
 ${GROUPS.map(
   ({ name, tags }) => `<h2>${escaped(name)}</h2>
 ${tags.map(tagSummary).join('\n')}`,

@@ -1,39 +1,25 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { Router } from 'express';
+import { Router, type RequestHandler } from 'express';
 import { contract } from '../../platform/contract/contract';
 import { readPublished } from '../../platform/contract/published-contract';
 import { ERRORS_PATH } from '../../platform/problem-body';
 import { errorPage } from '../reply/error-page';
-import { fullDocument, publishedDocument, swaggerDocument, tagDocument } from './document';
-import { introductionPage, swaggerPage, tagPage } from './pages';
-import { prepare, send } from './prepared';
+import { sendAsset } from './assets';
+import {
+  fullDocument,
+  operationDocument,
+  publishedDocument,
+  swaggerDocument,
+  tagDocument,
+} from './document';
+import { introductionPage, tagPage } from './pages';
+import { PreparedAnswer, send, sendPrepared } from './prepared';
 import { searchIndex } from './search-index';
-import { ORDERED_TAGS } from './tags';
+import { swaggerPage } from './swagger-page';
+import { OPERATIONS, ORDERED_TAGS } from './tags';
 
-const ASSETS = join(__dirname, '../../../assets');
-// Resolved, but not loaded: these files are for browsers. Those of Swagger UI come with
-// swagger-ui-express.
-const SWAGGER_UI = dirname(
-  createRequire(require.resolve('swagger-ui-express')).resolve('swagger-ui-dist/package.json'),
-);
-/** The build copies it, because RapiDoc itself is needed for development alone. */
-const BUILT_RAPIDOC = join(__dirname, '../../rapidoc-min.js');
-const rapidoc = () =>
-  existsSync(BUILT_RAPIDOC) ? BUILT_RAPIDOC : require.resolve('rapidoc/dist/rapidoc-min.js');
-const FILES = [
-  ...['pages.css', 'swagger.css', 'reference.css'].map((name) => join(ASSETS, 'docs', name)),
-  ...['search.js', 'swagger.js', 'reference.js'].map((name) => join(ASSETS, 'docs', name)),
-  rapidoc(),
-  ...['swagger-ui.css', 'swagger-ui-bundle.js'].map((name) => join(SWAGGER_UI, name)),
-];
-
-const json = (document: unknown) => prepare('application/json', JSON.stringify(document));
-const html = (text: string) => prepare('text/html', text);
-
-const file = (path: string) =>
-  prepare(path.endsWith('.css') ? 'text/css' : 'text/javascript', readFileSync(path));
+const json = (document: unknown) =>
+  new PreparedAnswer('application/json', JSON.stringify(document));
+const html = (text: string) => new PreparedAnswer('text/html', text);
 
 /**
  * The contract as files, Swagger UI to try it and the reference to read it. All of it comes from
@@ -43,19 +29,14 @@ export function docs(): Router {
   const router = Router({ strict: true });
   router.get(
     '/api/openapi.yaml',
-    send(() => prepare('application/yaml', readPublished(contract.document))),
+    send(() => new PreparedAnswer('application/yaml', readPublished(contract.document))),
   );
   const sendPublished = send(() => json(publishedDocument()));
   const sendFull = send(() => json(fullDocument()));
   router.get('/api/openapi.json', (req, res, next) =>
     (req.query.full === '1' ? sendFull : sendPublished)(req, res, next),
   );
-  for (const path of FILES) {
-    router.get(
-      `/api/assets/${path.split('/').at(-1)}`,
-      send(() => file(path)),
-    );
-  }
+  router.get('/api/assets/:version/:name', sendAsset);
   router.get(ERRORS_PATH, errorPage());
   router.get('/api/docs', (_req, res) => res.redirect(301, '/api/docs/'));
   router.get(
@@ -66,6 +47,7 @@ export function docs(): Router {
     '/api/docs/openapi.json',
     send(() => json(swaggerDocument())),
   );
+  router.get('/api/docs/operations/:id.json', sendOperation);
   router.get(
     '/api/docs/search.json',
     send(() => json(searchIndex())),
@@ -73,6 +55,15 @@ export function docs(): Router {
   reference(router);
   return router;
 }
+
+const OPERATION_IDS = new Set(OPERATIONS.filter(({ is_event }) => !is_event).map(({ id }) => id));
+
+/** Not kept: those of all operations are ten times the contract. */
+const sendOperation: RequestHandler<{ id: string }> = (req, res, next) => {
+  const { id } = req.params;
+  if (!OPERATION_IDS.has(id)) return next();
+  return sendPrepared(req, res, json(operationDocument(id)));
+};
 
 function reference(router: Router): void {
   router.get('/api/reference', (_req, res) => res.redirect(301, '/api/reference/'));

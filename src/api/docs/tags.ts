@@ -18,7 +18,9 @@ interface PageDocument {
   info: { title: string; version: string; summary?: string; description?: string };
   tags: { name: string; description?: string }[];
   'x-tagGroups'?: { name: string; tags: string[] }[];
+  security: Record<string, unknown>[];
   paths: Paths;
+  components: { securitySchemes: object };
 }
 
 export const pageDocument = contract.document as unknown as PageDocument;
