@@ -95,7 +95,7 @@ async function useSwagger(control, act) {
     list.inert = false;
     control.ariaBusy = 'false';
     status.textContent = 'Swagger UI could not be loaded. Please try again.';
-    throw error;
+    console.error(error);
   }
 }
 
@@ -133,7 +133,7 @@ input.addEventListener('input', () => void filter());
 /** Follows a link to a tag or an operation: #/buyers/createBuyer */
 function followLink() {
   const [, tag, id] = decodeURIComponent(location.hash).split('/');
-  if (!tags.has(tag)) return;
+  if (!tags.has(tag) || !list.isConnected) return;
   const find = () =>
     document.getElementById(id ? `operations-${tag}-${id}` : `operations-tag-${tag}`);
   setOpen(tag, true);

@@ -233,7 +233,7 @@ export async function startSwagger({ list, input, openTags }) {
   // While Swagger UI draws: a change would be lost.
   list.inert = true;
   const node = document.createElement('div');
-  const { layoutActions } = SwaggerUIBundle({
+  const { layoutActions, layoutSelectors } = SwaggerUIBundle({
     spec,
     domNode: node,
     filter: (index && input.value.trim()) || true,
@@ -256,5 +256,10 @@ export async function startSwagger({ list, input, openTags }) {
   const isFocused = list.contains(focusedControl);
   list.replaceWith(node);
   if (isFocused) find(focusedControl)?.focus({ preventScroll: true });
-  return { find, show: (tag, id) => layoutActions.show(['operations', tag, id], true) };
+  const show = (...operation) => {
+    const shownKey = ['operations', ...operation];
+    // Swagger UI has opened it if the address names it.
+    if (!layoutSelectors.isShown(shownKey)) layoutActions.show(shownKey, true);
+  };
+  return { find, show };
 }

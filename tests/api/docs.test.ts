@@ -40,6 +40,19 @@ test('with full=1 the contract declares all that is accepted, for tools that che
   }
 });
 
+test('with full=1 fields of the query string make a body optional, and all JSON types are declared', async () => {
+  const { paths, components } = (await get('/api/openapi.json?full=1')).body;
+  expect(paths['/buyers/{id}'].put.requestBody.required).toBe(false);
+  expect(paths['/buyers'].post.requestBody.required).toBe(true);
+  const { api } = world.company;
+  const { body } = await api('post', 'offers', { body: { name: 'Solar' } });
+  const changed = await api('put', `offers/${body.offer.id}?name=Roofing`);
+  expect([changed.status, changed.body.offer.name]).toEqual([200, 'Roofing']);
+  expect(components.schemas.RecordId.type).toEqual(['string', 'integer']);
+  const { paths: shown } = (await get('/api/docs/operations/updateOffer.json')).body;
+  expect(JSON.stringify(shown)).not.toContain('"string","integer"');
+});
+
 test('every extension of the contract is explained once', () => {
   const text = readFileSync(join(__dirname, '../../assets/docs/extensions.md'), 'utf8');
   const explained = [...text.matchAll(/^- `(x-[\w-]+)`/gm)].map(([, name]) => name);
@@ -129,7 +142,17 @@ test('each operation has a document, with what it needs and all that it refers t
     expect(list[shortPath][method].operationId).toBe(id);
     const { text } = await get(`/api/docs/operations/${id}.json`);
     const { paths, components } = JSON.parse(text);
-    expect(Object.keys(paths)).toEqual([shortPath]);
+    // Swagger UI resolves the operation alone: parameters of the path are with it.
+    expect([id, Object.keys(paths), Object.keys(paths[shortPath])]).toEqual([
+      ...[id, [shortPath], [method]],
+    ]);
+    const { parameters = [] } = paths[shortPath][method];
+    const names = parameters.map(
+      ({ $ref, name }: { $ref?: string; name?: string }) =>
+        name ?? components.parameters[$ref!.split('/').at(-1)!].name,
+    );
+    const inPath = [...shortPath.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    expect(names).toEqual(expect.arrayContaining(inPath));
     for (const [, kind, key] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g))
       expect([id, key, components[kind!]?.[key!]]).not.toContain(undefined);
     const { description } = paths[shortPath][method];

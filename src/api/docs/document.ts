@@ -1,4 +1,4 @@
-import { acceptedDocument } from '../../platform/contract/accepted-contract';
+import { acceptedDocument, checkedDocument } from '../../platform/contract/accepted-contract';
 import {
   BASE_PATH,
   collectComponents,
@@ -11,6 +11,7 @@ import {
   listEvents,
   ORDERED_TAGS,
   pageDocument,
+  type ListedOperation,
   type PageOperation,
   type Paths,
 } from './tags';
@@ -77,7 +78,7 @@ const addSamples = (document: ContractDocument): Json => ({
 export const publishedDocument = (): Json => addSamples(completeDocument());
 
 /** For tools that check requests: all that the server accepts. */
-export const fullDocument = (): Json => addSamples(acceptedDocument());
+export const fullDocument = (): Json => addSamples(checkedDocument());
 
 // This server, whatever the contract's example server is.
 const SERVERS = [{ url: BASE_PATH, description: 'This server' }];
@@ -92,8 +93,12 @@ const toListEntry = ({ tags, operationId, summary, security }: PageOperation): J
  * has is in a document of its own: Swagger UI needs seconds to resolve the whole contract.
  */
 export function swaggerDocument(): Json {
+  const paths = Object.entries(acceptedPaths()).map(([path, item]) => {
+    const operations = Object.entries(item).filter(([, value]) => 'responses' in value);
+    return [path, Object.fromEntries(operations)] as const;
+  });
   return {
-    ...buildPart({ paths: mapOperations(acceptedPaths(), toListEntry) }),
+    ...buildPart({ paths: mapOperations(Object.fromEntries(paths), toListEntry) }),
     tags: ORDERED_TAGS.map(({ name, description }) => ({ name, description })),
     'x-tagGroups': GROUPS.map(({ name, tags }) => ({ name, tags: tags.map((tag) => tag.name) })),
     security: pageDocument.security,
@@ -101,12 +106,10 @@ export function swaggerDocument(): Json {
   };
 }
 
-type Choose = (operation: PageOperation) => boolean;
-
-function selectPaths(paths: Paths, choose: Choose): Paths {
+function selectPaths(paths: Paths, tag: string): Paths {
   const items = Object.entries(paths).map(([path, item]) => {
     const keptEntries = Object.entries(item).filter(
-      ([, value]) => !('responses' in value) || choose(value),
+      ([, value]) => !('responses' in value) || value.tags[0] === tag,
     );
     return [path, Object.fromEntries(keptEntries)] as const;
   });
@@ -127,14 +130,16 @@ function buildPart(part: { paths: Json; webhooks?: Json; tags?: Json[] }): Json 
   };
 }
 
-/** Swagger UI loads it when the operation is opened. */
-export const operationDocument = (id: string): Json =>
-  buildPart({
-    paths: mapOperations(
-      selectPaths(acceptedPaths(), ({ operationId }) => operationId === id),
-      forPeople,
-    ),
-  });
+/**
+ * Swagger UI loads it when the operation is opened. It resolves no more than the operation, which
+ * therefore has the parameters of its path too.
+ */
+export function operationDocument({ path, method }: ListedOperation): Json {
+  const { parameters: shared = [], [method]: operation } = acceptedDocument().paths[path]!;
+  const parameters = [...(operation!.parameters ?? []), ...shared];
+  const shown = { ...forPeople(operation as unknown as PageOperation), parameters };
+  return buildPart({ paths: { [path]: { [method]: shown } } });
+}
 
 /** Without security schemes: the description says what a reader needs to know of them. */
 const forReaders = (operation: PageOperation): Json => ({
@@ -144,9 +149,8 @@ const forReaders = (operation: PageOperation): Json => ({
 });
 
 export function tagDocument(tag: string): Json {
-  const isTagged: Choose = ({ tags }) => tags[0] === tag;
-  const paths = selectPaths(acceptedPaths(), isTagged);
-  const webhooks = selectPaths(listEvents(acceptedPaths()), isTagged);
+  const paths = selectPaths(acceptedPaths(), tag);
+  const webhooks = selectPaths(listEvents(acceptedPaths()), tag);
   return buildPart({
     tags: [{ name: tag }],
     paths: mapOperations(paths, forReaders),

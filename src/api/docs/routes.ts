@@ -56,13 +56,14 @@ export function docs(): Router {
   return router;
 }
 
-const OPERATION_IDS = new Set(OPERATIONS.filter(({ is_event }) => !is_event).map(({ id }) => id));
+const OPERATIONS_BY_ID = new Map(
+  OPERATIONS.flatMap((listed) => (listed.is_event ? [] : [[listed.id, listed] as const])),
+);
 
 /** Not kept: those of all operations are ten times the contract. */
 const sendOperation: RequestHandler<{ id: string }> = (req, res, next) => {
-  const { id } = req.params;
-  if (!OPERATION_IDS.has(id)) return next();
-  return sendPrepared(req, res, json(operationDocument(id)));
+  const operation = OPERATIONS_BY_ID.get(req.params.id);
+  return operation ? sendPrepared(req, res, json(operationDocument(operation))) : next();
 };
 
 function reference(router: Router): void {

@@ -52,7 +52,7 @@ const groupSection = ({ name, tags }: Group): string =>
 ${tags.map(tagSection).join('\n')}</div>`;
 
 const SERVER = `<div class="schemes-server-container"><div><span class="servers-title">Servers</span>
-<div class="servers"><label for="servers"><select id="servers">
+<div class="servers"><label for="servers"><select id="servers" aria-label="Server">
 <option>${BASE_PATH} - This server</option></select></label></div></div></div>`;
 
 const SEARCH = `<div class="filter-box"><input type="search" class="operation-filter-input"

@@ -4,6 +4,7 @@ import {
   type ContractDocument,
   type Parameter,
   type PlacedOperation,
+  type Schema,
 } from './contract-document';
 import { acceptedContent, contract } from './contract';
 
@@ -14,6 +15,25 @@ let accepted: ContractDocument | undefined;
 export const acceptedDocument = (): ContractDocument =>
   (accepted ??= addAccepted(contract.document));
 
+/** With the JSON types that are accepted too: pages leave them out, tools check by them. */
+export const checkedDocument = (): ContractDocument =>
+  acceptTypes(structuredClone(acceptedDocument()));
+
+function acceptTypes<Node>(node: Node): Node {
+  if (typeof node !== 'object' || node === null) return node;
+  Object.values(node).forEach(acceptTypes);
+  const schema = node as Schema;
+  const { $ref, type, enum: values, 'x-accepts': accepts } = schema;
+  if (!accepts) return node;
+  if (type) schema.type = [type, accepts].flat();
+  if (values && accepts.includes('null')) schema.enum = [...values, null];
+  if ($ref) {
+    delete schema.$ref;
+    schema.anyOf = [{ $ref }, { type: accepts }];
+  }
+  return node;
+}
+
 function addAccepted(document: ContractDocument): ContractDocument {
   const copy = structuredClone(document);
   for (const placed of listPlacedOperations(copy.paths)) {
@@ -23,6 +43,7 @@ function addAccepted(document: ContractDocument): ContractDocument {
     if (fields) operation.parameters = [...(operation.parameters ?? []), fields];
     delete operation['x-fields'];
     if (!requestBody) continue;
+    if (fields) requestBody.required = false;
     requestBody.content = acceptedContent(operation);
     delete requestBody['x-also-accepts'];
   }

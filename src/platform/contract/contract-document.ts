@@ -100,6 +100,7 @@ export interface RawOperation {
   tags: string[];
   parameters?: Parameter[];
   requestBody?: {
+    required?: boolean;
     content: Content;
     /** Media types that are accepted too. They are not declared: SDKs can only send one. */
     'x-also-accepts'?: Content;
