@@ -148,12 +148,34 @@ const forReaders = (operation: PageOperation): Json => ({
   callbacks: undefined,
 });
 
+/**
+ * RapiDoc resolves OpenAPI 3.0 in a third of the time. A reference has no siblings there: they are
+ * merged with what it refers to, as 3.1 does it.
+ */
+function toVersion30(document: Json): Json {
+  const components = document.components as Record<string, Record<string, object>>;
+  const merge = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(merge);
+    if (typeof node !== 'object' || node === null) return node;
+    const { $ref, ...siblings } = node as { $ref?: string };
+    if ($ref !== undefined && Object.keys(siblings).length > 0) {
+      const [, , kind, name] = $ref.split('/');
+      return merge({ ...components[kind!]![name!], ...siblings });
+    }
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, merge(value)]));
+  };
+  return { ...(merge(document) as Json), openapi: '3.0.3' };
+}
+
+/** For RapiDoc. */
 export function tagDocument(tag: string): Json {
   const paths = selectPaths(acceptedPaths(), tag);
   const webhooks = selectPaths(listEvents(acceptedPaths()), tag);
-  return buildPart({
-    tags: [{ name: tag }],
-    paths: mapOperations(paths, forReaders),
-    ...(Object.keys(webhooks).length > 0 && { webhooks }),
-  });
+  return toVersion30(
+    buildPart({
+      tags: [{ name: tag }],
+      paths: mapOperations(paths, forReaders),
+      ...(Object.keys(webhooks).length > 0 && { webhooks }),
+    }),
+  );
 }

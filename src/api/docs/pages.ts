@@ -103,12 +103,16 @@ const SEARCH = `<search><input id="search" type="search" autocomplete="off" spel
  placeholder="Search: caps, opt out, …" aria-label="Search operations and fields"
  aria-controls="found"><div id="found" hidden></div></search>`;
 
+const viewerLinks = (tag: Tag): string =>
+  `<link rel="preload" href="${toUrl(tag)}.json" as="fetch" crossorigin>
+<script src="${assetUrl('rapidoc-min.js')}" defer></script>`;
+
 const referencePage = (title: string, main: string, current?: Tag): string =>
   page({
     title: `${title} · ${info.title} API`,
     head: `<link rel="stylesheet" href="${assetUrl('reference.css')}">
 <script src="${assetUrl('reference.js')}" type="module"></script>
-${current ? `<script src="${assetUrl('rapidoc-min.js')}" defer></script>` : ''}`,
+${current ? viewerLinks(current) : ''}`,
     header: `${brand('/api/reference/')}${SEARCH}
 <nav><a href="/api/docs/">Try it</a>${CONTRACT_LINKS}</nav>
 <button id="menu" type="button" aria-expanded="false" aria-controls="sections">Menu</button>`,
