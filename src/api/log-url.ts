@@ -120,7 +120,7 @@ const WORDS = new Set([
   'console',
   'invitations',
   'confirmations',
-  ...[...OTHER_PATHS.keys()].map((path) => path.slice(1)),
+  ...OTHER_PATHS.flatMap(({ alias }) => alias.split('/')),
 ]);
 
 const PARAMETERS = new Set(

@@ -2628,7 +2628,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/calls/update_call/{uuid}": {
+    "/calls/{uuid}/update_call": {
         parameters: {
             query?: never;
             header?: never;
@@ -2642,7 +2642,7 @@ export interface paths {
         put?: never;
         /**
          * Record the outcome of a call (for postbacks)
-         * @description The same as a POST to the call itself, under the path that is usually given to buyers for their postbacks. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Keys that are no fields become tokens of the call.
+         * @description The same as a POST to the call itself, under a path for the postbacks of buyers; also as `/calls/update_call/{uuid}`. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Keys that are no fields become tokens of the call.
          */
         post: operations["updateCallByUuid"];
         delete?: never;

@@ -98,7 +98,8 @@ test('the page of Swagger UI lists every operation and tag', async () => {
     const shownPath = item.replaceAll('<wbr>', '').slice(0, 600);
     expect(shownPath).toContain(`<span>${path.slice('/api/v1'.length)}</span>`);
   }
-  for (const { name } of contract.document.tags) expect(text).toContain(`id="operations-tag-${name}"`);
+  for (const { name } of contract.document.tags)
+    expect(text).toContain(`id="operations-tag-${name}"`);
 });
 
 test.each([

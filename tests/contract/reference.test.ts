@@ -6,6 +6,7 @@ import {
   type Operation,
   type Schema,
 } from '../../src/platform/contract/contract';
+import { resolveOtherPath } from '../../src/api/reply/other-paths';
 import { OPERATIONS, type ReferenceOperation } from './reference';
 import { RESOURCES } from './reference-columns';
 import { VALUES } from './reference-values';
@@ -31,7 +32,8 @@ const toShape = (path: string) => path.replace(/:\w+|\{\w+\}/g, '{}');
 const find = (method: string, path: string): Operation | undefined =>
   contract.operations.find(
     (operation) =>
-      operation.method === method && toShape(operation.path) === toShape(BASE_PATH + path),
+      operation.method === method &&
+      toShape(operation.path) === toShape(BASE_PATH + resolveOtherPath(path)),
   );
 const findRaw = ({ method, path }: Operation): Raw =>
   contract.document.paths[path.slice(BASE_PATH.length)]![method as Method] as Raw;

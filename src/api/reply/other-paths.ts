@@ -3,11 +3,18 @@ import { BASE_PATH, contract, type Operation } from '../../platform/contract/con
 import { isList } from '../records/list-formats';
 
 /** Paths that clients may use instead of those of the contract. */
-export const OTHER_PATHS = new Map(
-  Object.entries(contract.document.paths).flatMap(([path, { 'x-other-paths': aliases = [] }]) =>
-    aliases.map((alias) => [alias, path] as const),
-  ),
+export const OTHER_PATHS = Object.entries(contract.document.paths).flatMap(
+  ([path, { 'x-other-paths': aliases = [] }]) => aliases.map((alias) => ({ alias, path })),
 );
+
+const rules = OTHER_PATHS.map(({ alias, path }) => ({
+  pattern: new RegExp(`^${alias.replace(/\{(\w+)\}/g, '(?<$1>[^/.]+)')}(?=[/.]|$)`),
+  path: path.replace(/\{(\w+)\}/g, '$<$1>'),
+}));
+
+/** The contract's path for one below BASE_PATH that may have another name. */
+export const resolveOtherPath = (path: string): string =>
+  rules.reduce((result, rule) => result.replace(rule.pattern, rule.path), path);
 
 /**
  * Rewrites the other spellings of a path to that of the contract: a name of `x-other-paths`, and
@@ -19,7 +26,7 @@ export function otherPaths(operations = contract.operations): (req: Request) => 
   return (req) => {
     const at = req.url.indexOf('?');
     const [path, query] = at < 0 ? [req.url, ''] : [req.url.slice(0, at), req.url.slice(at)];
-    const renamed = resolveAlias(path);
+    const renamed = resolveOtherPath(path);
     const bare = renamed.endsWith('.json') && hasJson(req.method, renamed.slice(0, -5));
     const finalPath = bare ? renamed.slice(0, -5) : renamed;
     if (finalPath !== path) {
@@ -27,12 +34,6 @@ export function otherPaths(operations = contract.operations): (req: Request) => 
       req.originalUrl = BASE_PATH + req.url;
     }
   };
-}
-
-function resolveAlias(path: string): string {
-  const first = /^\/[^/.]*/.exec(path)?.[0] ?? '';
-  const stated = OTHER_PATHS.get(first);
-  return stated === undefined ? path : stated + path.slice(first.length);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Response } from 'supertest';
 import { toExactContract, findListReference } from '../../../scripts/exact-contract';
 import { BASE_PATH, contract, type Operation } from '../../../src/platform/contract/contract';
 import type { OtherAnswer } from '../../../src/platform/contract/contract-document';
-import { OTHER_PATHS } from '../../../src/api/reply/other-paths';
+import { resolveOtherPath } from '../../../src/api/reply/other-paths';
 
 export const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
 ajv.addSchema({ ...toExactContract(contract.document), $id: 'contract' });
@@ -22,16 +22,8 @@ const routes = contract.operations
     pattern: buildPattern(operation),
   }));
 
-/** The path of the contract for one of its other names. */
-const toCanonicalPath = (path: string): string =>
-  [...OTHER_PATHS].reduce(
-    (result, [alias, canonical]) =>
-      result.replace(new RegExp(`^${BASE_PATH}${alias}(?=[/.]|$)`), BASE_PATH + canonical),
-    path,
-  );
-
 export function findOperation(method: string, url: string): Operation | undefined {
-  const path = toCanonicalPath(url.split('?')[0] ?? '');
+  const path = BASE_PATH + resolveOtherPath((url.split('?')[0] ?? '').slice(BASE_PATH.length));
   return routes.find(
     ({ operation, pattern }) => operation.method === method.toLowerCase() && pattern.test(path),
   )?.operation;
