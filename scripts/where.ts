@@ -95,16 +95,45 @@ export function findOperations(words: readonly string[]): Operation[] {
   );
 }
 
+const VERBS = ['new', 'show', 'create', 'update', 'delete'];
 const HANDLING_FILES = ['src/api/*.ts', 'src/domain/*.ts'];
 
-/** Where operations are handled: properties of what `src/main/handlers.ts` mounts. */
+const NOUN = /schema: '(\w+)',\s+(?:\w+: '\w+',\s+)*?plural: '(\w+)'/g;
+
+/** The operations that follow from the declarations of nouns in a file (src/api/records/noun.ts). */
+function findDeclared(text: string): { id: string; line: number }[] {
+  const countLines = (end: number) => text.slice(0, end).split('\n').length;
+  const toPascal = (words: string) =>
+    words.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const derived = [...text.matchAll(NOUN)].flatMap(({ 1: schema, 2: plural, index }) =>
+    [`list${toPascal(plural!)}`, ...VERBS.map((verb) => verb + schema)].map((id) => ({
+      id,
+      line: countLines(index),
+    })),
+  );
+  const named = [...text.matchAll(/names: \{([^}]*)\}/g)].flatMap(({ 1: names, index }) =>
+    [...names!.matchAll(/'(\w+)'/g)].map(([, id]) => ({ id: id!, line: countLines(index) })),
+  );
+  return [...derived, ...named];
+}
+
+/**
+ * Where operations are handled: properties of what `src/main/handlers.ts` mounts, else the
+ * declaration of their noun.
+ */
 export function findHandlers(ids: readonly string[]): Map<string, SourceLine[]> {
   const handlers = new Map(ids.map((id) => [id, [] as SourceLine[]]));
-  for (const file of listFiles(...HANDLING_FILES))
-    for (const [index, text] of readText(file).split('\n').entries()) {
-      const id = /^ {4,}(\w+)(?::|,$)/.exec(text)?.[1] ?? '';
+  const declared: { id: string; source: SourceLine }[] = [];
+  for (const file of listFiles(...HANDLING_FILES)) {
+    const text = readText(file);
+    for (const [index, line] of text.split('\n').entries()) {
+      const id = /^ {4,}(\w+)(?::|,$)/.exec(line)?.[1] ?? '';
       handlers.get(id)?.push({ file, line: index + 1 });
     }
+    for (const { id, line } of findDeclared(text)) declared.push({ id, source: { file, line } });
+  }
+  for (const { id, source } of declared)
+    if (handlers.get(id)?.length === 0) handlers.get(id)!.push(source);
   return handlers;
 }
 

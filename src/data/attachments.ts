@@ -17,7 +17,7 @@ const OWNERS = {
 } as const;
 type BuyerTable = keyof typeof OWNERS;
 
-type PairTable =
+export type PairTable =
   | BuyerTable
   | 'offer_buyer_groups'
   | 'buyer_suppression_offers'

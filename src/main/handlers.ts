@@ -10,12 +10,12 @@ import { agentStatuses } from '../domain/agents/agent-statuses';
 import { agentStatusTimestamps } from '../domain/agents/agent-status-timestamps';
 import { deleteAgent } from '../domain/agents/delete-agent';
 import { agents } from '../domain/agents/agents';
-import { buyerFleets } from '../domain/buyers/buyer-fleets';
+import { buyerFleet } from '../domain/buyers/buyer-fleets';
 import { buyerGroups } from '../domain/buyers/buyer-groups';
 import { buyerSuppressionFiles } from '../domain/suppression/files';
 import { buyerSuppressions } from '../domain/suppression/lists';
 import { buyers } from '../domain/buyers/buyers';
-import { callCenters } from '../domain/agents/call-centers';
+import { callCenter } from '../domain/agents/call-centers';
 import { callSessions } from '../domain/calls/call-sessions';
 import { callReports } from '../domain/calls/reports';
 import { calls } from '../domain/calls/calls';
@@ -23,7 +23,7 @@ import { changeLogs } from '../domain/people/change-logs';
 import { collections } from '../api/records/collections';
 import { company } from '../domain/people/company';
 import { contacts } from '../domain/leads/contacts';
-import { dispositions } from '../domain/calls/dispositions';
+import { disposition } from '../domain/calls/dispositions';
 import { emails } from '../domain/outreach/emails';
 import { eventStream } from '../domain/events/event-stream';
 import { inboundWebhooks } from '../domain/ping-post/inbound-webhooks';
@@ -52,7 +52,7 @@ export const createHandlers = (deps: Deps): Handlers =>
   combineHandlers([
     buyers(deps),
     buyerGroups(deps),
-    buyerFleets(deps),
+    buyerFleet.handlers(deps),
     buyerSuppressions(deps),
     buyerSuppressionFiles(deps),
     leads(deps),
@@ -62,7 +62,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     simulations(deps),
     calls(deps),
     callReports(deps),
-    dispositions(deps),
+    disposition.handlers(deps),
     inboundWebhooks(deps),
     alertRules(deps),
     outgoingWebhooks(deps),
@@ -79,7 +79,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     valueLists(deps),
     zipLists(deps),
     phoneNumbers(deps),
-    callCenters(deps),
+    callCenter.handlers(deps),
     agentStatuses(deps),
     agents(deps),
     agentStatusTimestamps(deps),

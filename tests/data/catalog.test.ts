@@ -1,12 +1,12 @@
 import { callProjection } from '../../src/domain/calls/columns';
 import { projection as agentMessages } from '../../src/domain/agents/agent-messages';
 import { projection as agentStatuses } from '../../src/domain/agents/agent-statuses';
-import { projection as dispositions } from '../../src/domain/calls/dispositions';
-import { projection as buyerFleets } from '../../src/domain/buyers/buyer-fleets';
+import { disposition } from '../../src/domain/calls/dispositions';
+import { buyerFleet } from '../../src/domain/buyers/buyer-fleets';
 import { projection as buyerGroups } from '../../src/domain/buyers/buyer-groups-columns';
 import { projection as buyerSuppressionFiles } from '../../src/domain/suppression/files';
 import { projection as buyerSuppressions } from '../../src/domain/suppression/lists';
-import { projection as callCenters } from '../../src/domain/agents/call-centers';
+import { callCenter } from '../../src/domain/agents/call-centers';
 import { callFilters } from '../../src/domain/calls/calls';
 import { projection as inboundWebhooks } from '../../src/domain/ping-post/inbound-webhooks';
 import { projection as offers } from '../../src/domain/offers/offers';
@@ -159,10 +159,10 @@ test.each([
     "'inbound', 'completed', 'sandbox', md5(i::text)",
   ],
   ['value_lists', valueLists.fulltext, 'name, key', 'md5(i::text), i::text'],
-  ['buyer_fleets', buyerFleets.fulltext, 'name, user_fleet_id', 'md5(i::text), i::text'],
-  ['call_centers', callCenters.fulltext, 'name', 'md5(i::text)'],
+  ['buyer_fleets', buyerFleet.projection.fulltext, 'name, user_fleet_id', 'md5(i::text), i::text'],
+  ['call_centers', callCenter.projection.fulltext, 'name', 'md5(i::text)'],
   ['agent_statuses', agentStatuses.fulltext, 'key, name, is_online', 'i::text, md5(i::text), true'],
-  ['dispositions', dispositions.fulltext, 'key, name', 'i::text, md5(i::text)'],
+  ['dispositions', disposition.projection.fulltext, 'key, name', 'i::text, md5(i::text)'],
   ['agent_messages', agentMessages.fulltext, 'content', 'md5(i::text)'],
   [
     'outgoing_webhooks',

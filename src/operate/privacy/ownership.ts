@@ -1,6 +1,6 @@
 import type { Config } from '../../platform/config';
 import { SCHEMA } from '../../generated/schema';
-import type { Column, ForeignKey, Table } from './schema';
+import type { Column, ForeignKey, Table } from '../../data/schema';
 
 // The one table of what belongs to whom, which erasure, retention and the removal of a company read.
 // It follows from the foreign keys and the marks of prisma/schema.prisma, which explains them.

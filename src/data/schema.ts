@@ -1,3 +1,5 @@
+import { SCHEMA } from '../generated/schema';
+
 /** `/// word: text` of prisma/schema.prisma. */
 export interface Mark {
   word: string;
@@ -31,4 +33,13 @@ export interface Table {
   /** The first columns of its indexes. */
   indexed: readonly string[];
   marks: readonly Mark[];
+}
+
+const tables = new Map(SCHEMA.map((table) => [table.name, table]));
+
+/** Throws for a table that prisma/schema.prisma does not have. */
+export function readTable(name: string): Table {
+  const table = tables.get(name);
+  if (!table) throw new Error(`there is no table ${name} in prisma/schema.prisma`);
+  return table;
 }

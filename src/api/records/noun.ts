@@ -1,0 +1,264 @@
+import type { Prisma } from '../../generated/prisma/client';
+import type { SortKey } from '../../data/projection/list-statements';
+import { commonColumns, type Column, type Projection } from '../../data/projection/projection';
+import type { Table } from '../../data/references';
+import { readTable, type Column as StoredColumn } from '../../data/schema';
+import type { Db } from '../../data/db';
+import {
+  contract,
+  facets,
+  readDefaults,
+  type OperationId,
+  type Schema,
+  type Schemas,
+} from '../../platform/contract/contract';
+import type { Handler } from '../handlers';
+import type { Filters, ListQuery } from './filters';
+import { list } from './list';
+import { createWriter, type Fields, type Part, type Steps, type Stored } from './writer';
+
+// A noun of the API, declared once: its table, the columns that are not stored under their name,
+// the rows of other tables that belong to it. Everything else about it is in the contract and in
+// prisma/schema.prisma, and derived: columns, orders, filters by reference, defaults, handlers.
+
+type SchemaName = keyof Schemas & string;
+export type Model = Prisma.ModelName;
+
+/** Columns that every noun has, or whose SQL is the same for all. */
+type Common = 'type' | 'legacy_id' | 'routes_show_path' | 'routes_edit_path';
+
+export interface Declaration<
+  Name extends SchemaName,
+  M extends Model,
+  Singular extends string,
+  Plural extends Table,
+  Names extends Partial<Record<Verb, OperationId>>,
+  Pairs extends string,
+> extends Omit<Projection<Name, Singular, Plural>, 'columns' | 'fulltext'> {
+  /** The model of Prisma, where it has another name than the schema of the contract. */
+  model?: M;
+  /** The noun in URLs, where it is not that of the table. */
+  path?: string;
+  /** Names of operations that are not built of verb and noun. */
+  names?: Names;
+  /** SQL over t of the columns that are not stored under their name. */
+  computed?: Partial<Record<keyof Schemas[Name], string>> &
+    Record<Exclude<keyof Schemas[Name], keyof Stored<M> | Common | Pairs>, string>;
+  /** The columns that `fulltext` searches, in the order of their index; or its SQL. */
+  search?: readonly (keyof Stored<M> & string)[] | string;
+  /** Sort keys that are no column, or differ from it. */
+  orders?: Record<string, SortKey>;
+  /** Filters other than those that name a record in a column of their own name. */
+  filters?: Filters;
+  /** Fields that name a record in a column of their own name, in the order of locks. */
+  references?: readonly (keyof Fields<Name> & keyof Stored<M> & string)[];
+  /** Lists of ids that are pairs in another table. */
+  parts?: Record<Pairs & keyof Schemas[Name], Part>;
+  /** Models whose rows a deletion deletes (pairs), or whose reference to the record it clears. */
+  detach?: { deleted?: readonly Uncapitalize<Model>[]; cleared?: readonly Uncapitalize<Model>[] };
+}
+
+type AnyDeclaration = Omit<
+  Declaration<'Buyer', 'Buyer', string, Table, Record<never, never>, string>,
+  'schema' | 'computed' | 'search'
+> & { schema: string; computed?: Record<string, string>; search?: readonly string[] | string };
+
+const VERBS = ['list', 'new', 'show', 'create', 'update', 'delete'] as const;
+type Verb = (typeof VERBS)[number];
+
+type Pascal<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Capitalize<Head>}${Pascal<Tail>}`
+  : Capitalize<S>;
+type OperationName<
+  V extends Verb,
+  Name extends string,
+  Plural extends string,
+  Names,
+> = V extends keyof Names
+  ? Names[V] & string
+  : V extends 'list'
+    ? `list${Pascal<Plural>}`
+    : `${V}${Name}`;
+type NounHandlers<Name extends string, Plural extends string, Names> = {
+  [V in Verb as OperationName<V, Name, Plural, Names> & OperationId]: Handler<
+    OperationName<V, Name, Plural, Names> & OperationId
+  >;
+};
+
+const toPascal = (text: string): string =>
+  text.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** Declares a noun. Throws at start where the contract has an order that nothing gives. */
+export function noun<
+  const Name extends SchemaName,
+  const Singular extends string,
+  const Plural extends Table,
+  const M extends Model = Name & Model,
+  const Names extends Partial<Record<Verb, OperationId>> = Record<never, never>,
+  const Pairs extends string = never,
+>(declaration: Declaration<Name, M, Singular, Plural, Names, Pairs>) {
+  const { schema, plural, names = {}, model = schema as unknown as M } = declaration;
+  const projection = buildProjection(declaration as never as AnyDeclaration) as Projection<
+    Name,
+    Singular,
+    Plural
+  >;
+  const verbs = Object.fromEntries(
+    VERBS.map((verb) => [
+      verb,
+      (names as Partial<Record<Verb, string>>)[verb] ??
+        (verb === 'list' ? `list${toPascal(plural)}` : `${verb}${schema}`),
+    ]),
+  ) as Record<Verb, string>;
+  const orders = buildOrders(verbs.list, projection, declaration.orders);
+  const filters = { ...buildFilters(verbs.list, projection), ...declaration.filters };
+  const defaults = loadDefaults(schema) as Partial<Fields<Name>>;
+  const { references = [], parts = {}, detach = {} } = declaration;
+  const target = { projection, model, defaults, references, parts, detach };
+  const read = <Query extends ListQuery>(query: Query, { db, now }: { db: Db; now: Date }) =>
+    list(query, { db, now, projection, orders, filters });
+  return {
+    projection,
+    orders,
+    defaults,
+    /** A page of the noun, or all of it as CSV. */
+    list: read,
+    /** Writes by the steps that are peculiar to the noun. */
+    writer: <Locked = undefined, Reads extends keyof Stored<M> & string = never>(
+      { clock }: { clock: () => Date },
+      steps: Steps<Name, M, Locked, Reads> = {},
+    ) => createWriter(target, clock, steps),
+    /** The handlers of the noun's operations in the contract. */
+    handlers<Locked = undefined, Reads extends keyof Stored<M> & string = never>(
+      { clock }: { clock: () => Date },
+      steps: Steps<Name, M, Locked, Reads> = {},
+    ): NounHandlers<Name, Plural, Names> {
+      const { writeAtOnce, create, ...records } = createWriter(target, clock, steps);
+      const byVerb: Record<Verb, unknown> = {
+        ...records,
+        create: Object.assign(create, {
+          singleStatement: writeAtOnce,
+          keeps_upload: steps.keepsUpload,
+        }),
+        update: Object.assign(records.update, { singleStatement: writeAtOnce }),
+        list: ({ query, db }: { query: ListQuery; db: Db }) => read(query, { db, now: clock() }),
+      };
+      const declared = new Set<string>(contract.operations.map(({ id }) => id));
+      return Object.fromEntries(
+        VERBS.flatMap((verb) => (declared.has(verbs[verb]) ? [[verbs[verb], byVerb[verb]]] : [])),
+      ) as NounHandlers<Name, Plural, Names>;
+    },
+  };
+}
+
+/** The values that a create sets for fields that the request leaves out. */
+const loadDefaults = (schema: string): object =>
+  `${schema}Fields` in contract.document.components.schemas
+    ? readDefaults(`${schema}Fields` as SchemaName)
+    : {};
+
+const listProperties = (schema: string): Record<string, Schema> =>
+  contract.document.components.schemas[schema]!.properties!;
+
+function buildProjection(declaration: AnyDeclaration): Projection {
+  const { schema, singular, plural, path = plural, parts = {}, computed, search } = declaration;
+  const { root, joins, sentColumns, limited, appendOnly, hasCachedCounts } = declaration;
+  const properties = listProperties(schema);
+  const columnSql: Record<string, Column> = {
+    ...commonColumns(path),
+    type: `'${String(properties.type?.['x-const'])}'`,
+    ...Object.fromEntries(
+      Object.entries<Part>(parts).map(([name, { pairs, column }]) => [
+        name,
+        selectIds(pairs, `${singular}_id`, column),
+      ]),
+    ),
+    ...computed,
+  };
+  const projection = {
+    ...{ schema, singular, plural, root, joins, sentColumns, limited, appendOnly, hasCachedCounts },
+    fulltext: typeof search === 'object' ? buildFulltext(search) : search,
+    columns: Object.fromEntries(
+      Object.keys(properties).map((name) => [name, columnSql[name] ?? true]),
+    ),
+  };
+  return Object.fromEntries(
+    Object.entries(projection).filter(([, value]) => value !== undefined),
+  ) as unknown as Projection;
+}
+
+/** SQL of the ids that a table of pairs attaches to the record. */
+export const selectIds = (pairs: string, owner: string, column: string): string => `ARRAY(
+  SELECT m.${column} FROM ${pairs} m
+  WHERE m.company_id = t.company_id AND m.${owner} = t.id
+  ORDER BY 1
+)`;
+
+const buildFulltext = (columns: readonly string[]): string =>
+  `lower(${columns.map((name) => `coalesce(t.${name}, '')`).join(` || E'\\n' || `)})`;
+
+const readListParameters = (operationId: string) =>
+  contract.operations.find(({ id }) => id === operationId)?.parameters ?? [];
+
+/** The sort keys of the contract's `order`. */
+function buildOrders(
+  operationId: string,
+  { schema, plural, columns }: Projection,
+  declared: Record<string, SortKey> = {},
+): Record<string, SortKey> {
+  const parameter = readListParameters(operationId).find(({ name }) => name === 'order');
+  const names = parameter ? (contract.resolve(parameter.schema).enum ?? []).map(String) : [];
+  const properties = listProperties(schema);
+  const stored = new Map(readTable(plural).columns.map((column) => [column.name, column]));
+  const findKey = (name: string): SortKey => {
+    const column = (columns as Record<string, Column>)[name];
+    const storedColumn = stored.get(name);
+    if (declared[name]) return declared[name];
+    if (column === true && storedColumn) return storedKey(storedColumn);
+    if (typeof column === 'string') return computedKey(column, properties[name]!);
+    throw new Error(`${operationId} is ordered by ${name}, which has no sort key`);
+  };
+  return Object.fromEntries(
+    names.filter((name) => name !== 'id').map((name) => [name, findKey(name)]),
+  );
+}
+
+const TYPES: Record<string, SortKey['type']> = {
+  String: 'text',
+  Int: 'bigint',
+  BigInt: 'bigint',
+  Float: 'double precision',
+  Decimal: 'numeric',
+  Boolean: 'boolean',
+  DateTime: 'timestamptz',
+};
+
+/** The sort key of a column, with the type that the database has. */
+const storedKey = ({ name, type, is_optional }: StoredColumn): SortKey => ({
+  sql: `t.${name}`,
+  type: TYPES[type]!,
+  ...(is_optional && { nullable: true }),
+});
+
+/** The sort key of a computed column, with the type that the contract has. */
+function computedKey(sql: string, property: Schema): SortKey {
+  const { types, formats } = facets(property);
+  const nullable = types.has('null') && { nullable: true };
+  const type = (): SortKey['type'] => {
+    if (formats.has('date-time')) return 'timestamptz';
+    if (types.has('boolean')) return 'boolean';
+    return types.has('integer') ? 'bigint' : 'text';
+  };
+  return { sql: `(${sql})`, type: type(), ...nullable };
+}
+
+/** Conditions of the filters that name a record: the request pipeline has resolved their values. */
+function buildFilters(operationId: string, { columns }: Projection): Filters {
+  return Object.fromEntries(
+    readListParameters(operationId).flatMap(({ name, schema }) =>
+      contract.resolve(schema)['x-reference'] !== undefined && Object.hasOwn(columns, name)
+        ? [[name, `t.${name} = {${name}}::bigint`]]
+        : [],
+    ),
+  );
+}

@@ -1,0 +1,487 @@
+import type { Prisma } from '../../generated/prisma/client';
+import { replaceAttached, type PairTable } from '../../data/attachments';
+import { moveCount } from '../../data/counts/counters';
+import type { Db } from '../../data/db';
+import type { Projection } from '../../data/projection/projection';
+import { lockRecord, resolveReferences, type Reference, type Table } from '../../data/records';
+import { readTable } from '../../data/schema';
+import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
+import { contract, facets, type Schema, type Schemas } from '../../platform/contract/contract';
+import type { Caller } from '../auth/caller';
+import { withDefaults } from '../request/defaults';
+import type { Upload } from '../request/upload';
+import type { AuditEntry } from './change-log';
+import {
+  loadUnsavedReply,
+  loadWriteReply,
+  requireUnchanged,
+  requireVisible,
+  show,
+  type RecordReply,
+} from './record';
+import { writeInOneStatement, type SingleWrite } from './write-directly';
+
+// Writes of the records of a noun: create, change and delete, each in one transaction, with
+// checksums (If-Match, ETag), counts and the change log; in one statement where that is the whole
+// work. What is peculiar to a noun is passed as steps.
+
+type Model = Prisma.ModelName;
+/** The columns of a model. */
+export type Stored<M extends Model> = Prisma.TypeMap['model'][M]['payload']['scalars'];
+
+type Body<Name extends string> = Name extends keyof Schemas ? Schemas[Name] : Record<never, never>;
+/** All fields that a create or an update of the noun may have. */
+export type Fields<Name extends string> = Omit<
+  Partial<Body<`${Name}Create`>> & Partial<Body<`${Name}Update`>> & Partial<Body<`${Name}Fields`>>,
+  'serializer'
+>;
+
+/** Pairs of the noun and other records, of which the contract has a list of ids. */
+export interface Part {
+  pairs: PairTable;
+  /** The column of the other record. */
+  column: string;
+  /** The others are locked before the record, or after it: see lock order in the architecture. */
+  locked: 'before' | 'after';
+}
+
+interface Request {
+  tx: Db;
+  caller: Caller;
+  now: Date;
+  upload: Upload | undefined;
+}
+interface Locking<Name extends string> extends Request {
+  fields: Fields<Name>;
+  isNew: boolean;
+  /** The record in the path; undefined for a new one. */
+  reference: Reference | undefined;
+  /** Fields that the steps add to the reply, such as a secret that is shown once. */
+  extra: Record<string, unknown>;
+}
+export interface Work<
+  Name extends string,
+  M extends Model,
+  Locked,
+  Reads extends keyof Stored<M>,
+> extends Locking<Name> {
+  locked: Locked;
+  /** The ids of the records that the fields name, by field. */
+  references: Readonly<Record<string, bigint | null>>;
+  /** The ids of the records of parts, as far as they are locked before the record. */
+  parts: ReadonlyMap<string, readonly bigint[]>;
+  /** The columns of `reads` before the change; undefined for a new record. */
+  before: Pick<Stored<M>, Reads> | undefined;
+  /** Undefined for a record that is not inserted yet. */
+  id: bigint | undefined;
+}
+/** The work after the row is written; `row` has the columns that were. */
+type Saved<W> = Omit<W, 'id'> & { id: bigint; row: Readonly<Record<string, unknown>> };
+
+/** A write that may be one statement. */
+export interface StatementRequest {
+  db: Db;
+  caller: Caller;
+  now: Date;
+  isNew: boolean;
+  /** The fields as they were sent, and with defaults. */
+  requested: object;
+  fields: object;
+  /** Those of the fields that are columns of their name. */
+  columns: Record<string, unknown>;
+}
+
+/** The work of a noun beyond its columns, in the order in which it is done. */
+export interface Steps<
+  Name extends string,
+  M extends Model,
+  Locked,
+  Reads extends keyof Stored<M> & string,
+> {
+  /** Columns of the locked record that the later steps need. */
+  reads?: readonly Reads[];
+  /** Fields of a new record that the request leaves out, beyond the defaults of the contract. */
+  fill?: (request: Locking<Name>) => Promise<Fields<Name>>;
+  /** Locks records that are locked before the record. */
+  lock?: (request: Locking<Name>) => Promise<Locked>;
+  /** Columns other than fields of the same name. Throws 422 for what is refused. */
+  columns?: (work: Work<Name, M, Locked, Reads>) => object | Promise<object>;
+  /** Inserts the record in place of a plain insert. */
+  insert?: (work: Work<Name, M, Locked, Reads>) => Promise<bigint>;
+  /** Rows of other tables. */
+  save?: (work: Saved<Work<Name, M, Locked, Reads>>) => Promise<void>;
+  /** The whole write as one statement; undefined where it needs more. Plain nouns need none. */
+  statement?: (request: StatementRequest) => Promise<SingleWrite | undefined>;
+  /** The row that `new` shows; the defaults when absent. */
+  unsaved?: object | ((call: { db: Db; query: never }) => Promise<object>);
+  /** Locks records that are locked before one that is deleted. */
+  lockDeletion?: (request: Request & { reference: Reference }) => Promise<void>;
+  /** Detaches what belongs to a record that is deleted. */
+  detach?: (work: Deletion<M, Reads>) => Promise<void>;
+  /** Deletes the record in place of marking its row. */
+  remove?: (work: Deletion<M, Reads>) => Promise<void>;
+  /** The consequences of a deletion. */
+  afterRemoval?: (work: Deletion<M, Reads>) => Promise<void>;
+  /** The record keeps the file of a create. */
+  keepsUpload?: true;
+}
+
+interface Deletion<M extends Model, Reads extends keyof Stored<M>> extends Request {
+  id: bigint;
+  before: Pick<Stored<M>, Reads>;
+}
+
+/** A noun, as its writer knows it. */
+export interface Target<P extends Projection = Projection> {
+  projection: P;
+  model: Model;
+  /** Set for fields that a create leaves out, and restored by a null. */
+  defaults: object;
+  /** Fields that name a record in a column of their own name, in the order of locks. */
+  references: readonly string[];
+  parts: Readonly<Record<string, Part>>;
+  /** Models whose rows a deletion deletes, or whose reference to the record it clears. */
+  detach: { deleted?: readonly string[]; cleared?: readonly string[] };
+}
+
+/** How a request is answered; `db` is its transaction while it is written. */
+interface Reply<P extends Projection = Projection> {
+  db: Db;
+  now: Date;
+  projection: P;
+  serializer: string | undefined;
+}
+
+interface ReadCall {
+  db: Db;
+  query: { serializer?: string; columns?: string[] } | Record<never, never>;
+  body?: { serializer?: string } | undefined;
+}
+interface RecordCall extends ReadCall {
+  params: { id: Reference };
+  if_match: string | undefined;
+}
+interface WriteCall extends ReadCall {
+  caller: Caller;
+  body: object;
+  upload?: Upload | undefined;
+}
+
+/** The steps of any noun, whose types its declaration has checked. */
+type AnySteps = Steps<string, Model, unknown, never>;
+type AnyWork = Work<string, Model, unknown, never>;
+
+interface Writer {
+  target: Target;
+  steps: AnySteps;
+  clock: () => Date;
+  /** Fields that are stored as they are, in columns of their name. */
+  columns: ReadonlySet<string>;
+}
+
+export function createWriter<
+  Name extends string,
+  M extends Model,
+  Locked,
+  Reads extends keyof Stored<M> & string,
+  P extends Projection,
+>(target: Target<P>, clock: () => Date, nounSteps: Steps<Name, M, Locked, Reads>) {
+  const steps = nounSteps as unknown as AnySteps;
+  const writer = { target, steps, clock, columns: listColumns(target) };
+  const options = (call: ReadCall): Reply<P> => ({
+    db: call.db,
+    now: clock(),
+    projection: target.projection,
+    serializer: readSerializer(call),
+  });
+  return {
+    show: (call: ReadCall & { params: { id: Reference }; if_none_match: string | undefined }) => {
+      const columns = 'columns' in call.query ? call.query.columns : undefined;
+      const { if_none_match } = call;
+      return show({ ...options(call), columns, if_none_match }, call.params.id);
+    },
+
+    /** The record that a create would make, not stored. */
+    new: async (call: ReadCall) => {
+      const { unsaved = target.defaults } = steps;
+      const row = typeof unsaved === 'function' ? await unsaved(call as never) : unsaved;
+      return loadUnsavedReply(options(call), row as Record<string, unknown>);
+    },
+
+    create: async (call: WriteCall) => {
+      const reply = options(call);
+      const written = await call.db.transaction((tx) => insert(writer, { ...reply, db: tx }, call));
+      return loadWriteReply(reply, written.id, { status: 201, extra: written.extra });
+    },
+
+    update: async (call: WriteCall & RecordCall) => {
+      const reply = options(call);
+      const written = await call.db.transaction((tx) => update(writer, { ...reply, db: tx }, call));
+      return loadWriteReply(reply, written.id, { extra: written.extra });
+    },
+
+    /** Like `create` or `update`, in one statement; undefined where the write needs more. */
+    writeAtOnce: (call: WriteCall & Partial<RecordCall>, entry: AuditEntry | undefined) =>
+      writeAtOnce(writer, options(call), { call, entry }),
+
+    /** A change by `work` alone, such as that of an operation without fields. */
+    change: async <Extra>(
+      call: RecordCall,
+      work: (tx: Db, id: bigint, now: Date) => Promise<Extra>,
+      { lock, status }: { lock?: (tx: Db) => Promise<void>; status?: number } = {},
+    ): Promise<RecordReply<P, Extra extends object ? Extra : unknown>> => {
+      const reply = options(call);
+      const written = await call.db.transaction(async (tx) => {
+        await lock?.(tx);
+        const id = await lockUnchanged({ ...reply, db: tx }, call);
+        const extra = await work(tx, id, reply.now);
+        await requireVisible(tx, target.projection, id);
+        return { id, extra };
+      });
+      const extra = (written.extra ?? {}) as Extra extends object ? Extra : object;
+      return loadWriteReply(reply, written.id, { extra, ...(status && { status }) });
+    },
+
+    delete: async (call: RecordCall & { caller: Caller }) => {
+      const reply = options(call);
+      const id = await call.db.transaction((tx) => remove(writer, { ...reply, db: tx }, call));
+      return loadWriteReply(reply, id);
+    },
+  };
+}
+
+/** That of the body comes before that of the query. */
+const readSerializer = ({ body, query }: ReadCall): string | undefined =>
+  body?.serializer ?? ('serializer' in query ? query.serializer : undefined);
+
+function omitSerializer(body: object): object {
+  const { serializer, ...fields } = body as { serializer?: string };
+  void serializer;
+  return fields;
+}
+
+const toDelegateName = (model: string): string => model[0]!.toLowerCase() + model.slice(1);
+
+interface Delegate {
+  create(args: object): Promise<{ id: bigint }>;
+  update(args: object): Promise<object>;
+  updateMany(args: object): Promise<object>;
+  deleteMany(args: object): Promise<object>;
+  findUniqueOrThrow(args: object): Promise<object>;
+}
+const pickDelegate = ({ prisma }: Db, model: string): Delegate =>
+  (prisma as unknown as Record<string, Delegate>)[toDelegateName(model)]!;
+
+const toKey = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
+
+function listColumns({ projection, references }: Target): ReadonlySet<string> {
+  const { schemas } = contract.document.components;
+  const declared = ['Create', 'Update', 'Fields'].flatMap((kind) => {
+    const fields = schemas[`${projection.schema}${kind}`];
+    return fields ? Object.keys(facets(fields).properties) : [];
+  });
+  const modelColumns = new Set(readTable(projection.plural).columns.map(({ name }) => name));
+  return new Set(declared.filter((name) => modelColumns.has(name) && !references.includes(name)));
+}
+
+const pickColumns = ({ columns }: Writer, fields: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => columns.has(name)));
+
+/** Locks the records that are locked before the record: those of the noun's steps come first. */
+async function lockNamed(writer: Writer, request: Locking<string>) {
+  const locked = await writer.steps.lock?.(request);
+  const parts = await resolveParts(writer, request, 'before');
+  const references: Record<string, bigint | null> = {};
+  for (const field of writer.target.references) {
+    const reference = (request.fields as Record<string, Reference | null | undefined>)[field];
+    if (reference === null) references[field] = null;
+    else if (reference !== undefined)
+      [references[field]] = (await resolveReferences(
+        request.tx,
+        findNamedTable(writer.target, field),
+        [reference],
+        { field },
+      )) as [bigint];
+  }
+  return { locked, parts, references };
+}
+
+/** The table of the records that a field names, from the contract. */
+function findNamedTable({ projection: { schema } }: Target, field: string): Table {
+  const { schemas } = contract.document.components;
+  const property = facets(schemas[`${schema}Fields`]!).properties[field] as Schema;
+  return contract.resolve(property)['x-reference'] as Table;
+}
+
+/** The ids of the records of parts that the fields replace, by field. */
+async function resolveParts(
+  { target }: Writer,
+  { tx, fields }: Locking<string>,
+  time: Part['locked'],
+): Promise<Map<string, bigint[]>> {
+  const ids = new Map<string, bigint[]>();
+  for (const [field, { locked }] of Object.entries(target.parts)) {
+    const references = (fields as Record<string, Reference[] | null | undefined>)[field];
+    if (locked === time && references !== undefined)
+      ids.set(
+        field,
+        await resolveReferences(tx, findNamedTable(target, field), references ?? [], { field }),
+      );
+  }
+  return ids;
+}
+
+/** Replaces the parts that the fields name, and does the noun's own work on other tables. */
+async function saveParts(writer: Writer, work: Saved<AnyWork>): Promise<void> {
+  const { parts, projection } = writer.target;
+  const owner = { [`${projection.singular}_id`]: work.id };
+  const ids = new Map([...work.parts, ...(await resolveParts(writer, work, 'after'))]);
+  for (const [field, { pairs, column }] of Object.entries(parts)) {
+    const others = ids.get(field);
+    if (others) await replaceAttached(work.tx, pairs, owner, { [column]: others });
+  }
+  await writer.steps.save?.(work);
+}
+
+interface Written {
+  id: bigint;
+  extra: object;
+}
+
+async function insert(
+  writer: Writer,
+  { db: tx, now }: Reply,
+  { caller, upload, body }: WriteCall,
+): Promise<Written> {
+  const { target, steps } = writer;
+  const request = { tx, caller, upload, now, isNew: true, reference: undefined, extra: {} };
+  const requested = omitSerializer(body);
+  const filled = await steps.fill?.({ ...request, fields: requested });
+  const fields = withDefaults({ ...target.defaults, ...filled, ...requested }, target.defaults);
+  const locks = await lockNamed(writer, { ...request, fields });
+  const work: AnyWork = { ...request, fields, ...locks, before: undefined, id: undefined };
+  const row = steps.insert ? {} : await buildRow(writer, work);
+  const id = steps.insert ? await steps.insert(work) : await insertRow(target, work, row);
+  await saveParts(writer, { ...work, id, row });
+  await moveCount(tx, target.projection.plural, 1);
+  return { id, extra: work.extra };
+}
+
+async function buildRow(writer: Writer, work: AnyWork): Promise<Record<string, unknown>> {
+  const row = {
+    ...pickColumns(writer, work.fields),
+    ...work.references,
+    ...(await writer.steps.columns?.(work)),
+  };
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
+}
+
+async function insertRow({ model }: Target, { tx, now }: AnyWork, row: object): Promise<bigint> {
+  const data = { ...row, company_id: tx.company_id, ...createdAt(now) };
+  return (await pickDelegate(tx, model).create({ data, select: { id: true } })).id;
+}
+
+async function update(
+  writer: Writer,
+  reply: Reply,
+  call: WriteCall & RecordCall,
+): Promise<Written> {
+  const { target } = writer;
+  const { db: tx, now } = reply;
+  const { caller, upload, body, params } = call;
+  const fields = withDefaults(omitSerializer(body), target.defaults);
+  const { id: reference } = params;
+  const request = { tx, caller, upload, now, fields, isNew: false, reference, extra: {} };
+  const locks = await lockNamed(writer, request);
+  const id = await lockUnchanged(reply, call);
+  const work: AnyWork = { ...request, ...locks, id, before: await loadBefore(writer, tx, id) };
+  const row = await buildRow(writer, work);
+  await updateRow(writer, tx, id, { ...row, ...changedAt(now) });
+  await saveParts(writer, { ...work, id, row });
+  await requireVisible(tx, target.projection, id);
+  return { id, extra: work.extra };
+}
+
+const updateRow = ({ target }: Writer, tx: Db, id: bigint, data: object): Promise<unknown> =>
+  pickDelegate(tx, target.model).update({ where: toKey(tx, id), data, select: { id: true } });
+
+/** Locks the record of a request. Throws 412 if the caller knew another state of it. */
+async function lockUnchanged(reply: Reply, { params, if_match }: RecordCall): Promise<bigint> {
+  const { id } = await lockRecord(reply.db, reply.projection.plural, params.id);
+  await requireUnchanged({ ...reply, if_match }, params.id);
+  return id;
+}
+
+function loadBefore({ target, steps }: Writer, tx: Db, id: bigint): Promise<object> | object {
+  const { reads = [] } = steps;
+  if (reads.length === 0) return {};
+  const select = Object.fromEntries(reads.map((name) => [name, true]));
+  return pickDelegate(tx, target.model).findUniqueOrThrow({ where: toKey(tx, id), select });
+}
+
+async function remove(
+  writer: Writer,
+  reply: Reply,
+  call: RecordCall & { caller: Caller },
+): Promise<bigint> {
+  const { target, steps } = writer;
+  const { db: tx, now } = reply;
+  const request = { tx, caller: call.caller, now, upload: undefined };
+  await steps.lockDeletion?.({ ...request, reference: call.params.id });
+  const id = await lockUnchanged(reply, call);
+  const work = { ...request, id, before: await loadBefore(writer, tx, id) };
+  await detach(target, work);
+  await steps.detach?.(work);
+  await (steps.remove ? steps.remove(work) : updateRow(writer, tx, id, deletedAt(now)));
+  await steps.afterRemoval?.(work);
+  await moveCount(tx, target.projection.plural, -1);
+  return id;
+}
+
+async function detach(
+  { projection, detach: { deleted = [], cleared = [] } }: Target,
+  { tx, id, now }: { tx: Db; id: bigint; now: Date },
+): Promise<void> {
+  const column = `${projection.singular}_id`;
+  for (const model of deleted)
+    await pickDelegate(tx, model).deleteMany({ where: { [column]: id } });
+  for (const model of cleared)
+    await pickDelegate(tx, model).updateMany({
+      where: { [column]: id },
+      data: { [column]: null, updated_at: now },
+    });
+}
+
+/** Undefined where the noun, or what the request sends, needs more than one statement. */
+async function writeAtOnce(
+  writer: Writer,
+  reply: Reply,
+  { call, entry }: { call: WriteCall & Partial<RecordCall>; entry: AuditEntry | undefined },
+) {
+  const { steps, target } = writer;
+  const { caller, body, params, if_match } = call;
+  const { db, now } = reply;
+  const reference = params?.id;
+  const isNew = reference === undefined;
+  const requested = omitSerializer(body);
+  const defaults = isNew ? target.defaults : {};
+  const fields = withDefaults<object>({ ...defaults, ...requested }, target.defaults);
+  const columns = pickColumns(writer, fields);
+  const request = { db, caller, now, isNew, requested, fields, columns };
+  const write = await (steps.statement
+    ? steps.statement(request)
+    : buildPlainWrite(steps, request));
+  if (!write) return undefined;
+  const row = { ...write.row, ...(isNew ? createdAt : changedAt)(now) };
+  return writeInOneStatement(reply, { ...write, row }, { reference, if_match, entry });
+}
+
+/** The row of a noun that has no steps, if all fields are columns. */
+function buildPlainWrite(
+  { lock, columns: buildColumns, insert: insertRecord, save, fill }: AnySteps,
+  { requested, columns }: StatementRequest,
+): SingleWrite | undefined {
+  const isPlain = !(lock ?? buildColumns ?? insertRecord ?? save ?? fill);
+  const areColumns = Object.keys(requested).every((name) => name in columns);
+  return isPlain && areColumns ? { row: columns } : undefined;
+}
