@@ -1,98 +1,86 @@
-import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
-import { commonColumns, type Projection } from '../../data/projection/projection';
 import { findNamed } from '../../data/records';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../../platform/errors';
 import type { Call, Handlers } from '../../api/handlers';
-import { page } from '../../api/records/list';
-import { recordHandlers } from '../../api/records/record-handlers';
+import { noun, selectIds } from '../../api/records/noun';
 import { EventStream } from '../../api/reply/reply';
 import { buildEventStatement, requireOwnAgent, type OwnAgent } from './events';
 import { resolveTargets } from './message-targets';
-import { createMessage, deleteMessage, updateMessage } from './save-message';
+import { notifyRecipients, requireTarget, saveTargets } from './save-message';
 import { streamAgent } from './stream-agent';
 import type { AgentStreams } from './streams';
 import type { TakeStreamSlot } from '../../api/reply/stream-places';
 
-const targets = (table: string, column: string) => `ARRAY(
-  SELECT m.${column}
-  FROM ${table} m
-  WHERE m.company_id = t.company_id AND m.agent_message_id = t.id
-  ORDER BY m.${column}
-)`;
+const selectTargets = (target: string) =>
+  selectIds(`agent_message_${target}s`, 'agent_message_id', `${target}_id`);
 
-export const projection = {
+const agentMessage = noun({
   schema: 'AgentMessage',
   singular: 'agent_message',
   plural: 'agent_messages',
-  fulltext: `lower(coalesce(t.content, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
-  columns: {
-    ...commonColumns('agent_messages'),
-    type: `'AgentMessage'`,
-    content: true,
-    agent_status_id: true,
-    user_id: true,
+  search: ['content', 'external_record_id'],
+  computed: {
     agent_widget_count: 'coalesce(t.agent_widget_count, 0)',
-    buyer_ids: targets('agent_message_buyers', 'buyer_id'),
-    buyer_group_ids: targets('agent_message_buyer_groups', 'buyer_group_id'),
-    call_center_ids: targets('agent_message_call_centers', 'call_center_id'),
+    buyer_ids: selectTargets('buyer'),
+    buyer_group_ids: selectTargets('buyer_group'),
+    call_center_ids: selectTargets('call_center'),
   },
-} as const satisfies Projection<'AgentMessage', 'agent_message', 'agent_messages'>;
+  filters: {
+    recipient: `EXISTS (
+      SELECT FROM agent_message_recipients r
+      WHERE r.company_id = t.company_id AND r.agent_message_id = t.id
+        AND r.agent_id = {recipient}::bigint
+    )`,
+  },
+});
+export const { projection } = agentMessage;
 
-const orders: Record<string, SortKey> = {
-  ...BY_TIMES,
-};
-
-const IS_RECIPIENT = `EXISTS (
-  SELECT FROM agent_message_recipients r
-  WHERE r.company_id = t.company_id AND r.agent_message_id = t.id
-    AND r.agent_id = {recipient}::bigint
-)`;
 const EVENTS = {
   all: buildEventStatement(projection, false),
   limited: buildEventStatement(projection, true),
 };
 
-export const agentMessages = ({ clock, live }: Deps) => {
-  const records = recordHandlers(projection, clock);
-  return {
+export const agentMessages = (deps: Deps) =>
+  ({
+    ...agentMessage.handlers(deps, {
+      reads: ['content'],
+      lock: async ({ tx, fields, isNew }) => {
+        const targets = await resolveTargets(tx, fields);
+        if (isNew) requireTarget(tx, targets);
+        return targets;
+      },
+      // A change of the status is one of the targets.
+      columns: ({ before, locked: { agent_status_id }, caller: { user_id } }) =>
+        before ? { agent_status_id: undefined } : { agent_status_id, user_id },
+      save: ({ tx, id, fields, before, locked }) =>
+        saveTargets(tx, id, {
+          targets: locked,
+          isNew: !before,
+          contentChanged: fields.content !== undefined && fields.content !== before?.content,
+        }),
+      unsaved: async ({ db, query }) => {
+        const { content = null, agent_status_id: reference } =
+          query as Call<'newAgentMessage'>['query'];
+        const field = 'agent_status_id';
+        const agentStatusId =
+          reference === undefined
+            ? null
+            : Number(await findNamed(db, 'agent_statuses', { reference, field }));
+        return { content, agent_status_id: agentStatusId };
+      },
+      afterRemoval: ({ tx, id }) => notifyRecipients(tx, id),
+    }),
+
     listAgentMessages: async ({ query: { mine, ...query }, db, caller }) => {
       const message = 'must be left out: these credentials belong to no agent';
       const agent = mine
         ? await requireOwnAgent(db, caller, { field: 'mine', message })
         : undefined;
-      return page(
-        { ...query, ...(agent && { recipient: agent.id }) },
-        { db, now: clock(), projection, orders, filters: { recipient: IS_RECIPIENT } },
-      );
+      const narrowed = { ...query, ...(agent && { recipient: agent.id }) };
+      return agentMessage.list(narrowed, { db, now: deps.clock() });
     },
-
-    newAgentMessage: async (call) => {
-      const { content = null, agent_status_id: reference } = call.query;
-      const field = 'agent_status_id';
-      const agentStatusId =
-        reference === undefined
-          ? null
-          : Number(await findNamed(call.db, 'agent_statuses', { reference, field }));
-      return records.showUnsaved(call, { content, agent_status_id: agentStatusId });
-    },
-
-    showAgentMessage: records.show,
-
-    createAgentMessage: (call) =>
-      records.create(call, (tx, fields, now) =>
-        createMessage(tx, fields, { user_id: call.caller.user_id, now }),
-      ),
-
-    updateAgentMessage: (call) =>
-      records.updateLockingFirst(call, resolveTargets, (tx, id, { fields, now, ahead }) =>
-        updateMessage(tx, id, { fields, targets: ahead, now }),
-      ),
-
-    deleteAgentMessage: (call) => records.delete(call, deleteMessage),
-    streamAgentMessages: (call) => openStream(call, live),
-  } satisfies Partial<Handlers>;
-};
+    streamAgentMessages: (call) => openStream(call, deps.live),
+  }) satisfies Partial<Handlers>;
 
 async function openStream(
   { query, db, caller, last_event_id }: Call<'streamAgentMessages'>,

@@ -1,29 +1,20 @@
-import type { Schemas } from '../../platform/contract/contract';
-import { commonColumns, type Projection } from '../../data/projection/projection';
-import { buildReferenceConditions } from '../../data/records';
+import { resolveReferences } from '../../data/records';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
-import type { Handlers } from '../../api/handlers';
-import { page } from '../../api/records/list';
-import { recordHandlers } from '../../api/records/record-handlers';
+import { HttpProblem } from '../../platform/errors';
+import type { Call, Handlers } from '../../api/handlers';
+import { noun } from '../../api/records/noun';
+import { findOrCreateUsers } from '../people/find-or-create-users';
 import { findOfflineStatus } from './built-in-statuses';
-import { changeStatus, resolveStatus } from './change-status';
+import { changeStatus, recordFirstStatus, resolveStatus } from './change-status';
 import { deleteAgent } from './delete-agent';
 import { requireOwnAgent } from './events';
-import { createAgent, resolveAgentReferences, updateAgent } from './save-agent';
-import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
 
 // Agents: the users who take calls, their statuses and call centers, and messages to them. Locks
 // are taken in this order: status, call center, buyer group, buyer, user, message, agent; several
 // agents in the order of their ids.
 
-const attached = (table: string, column: string) => `ARRAY(
-  SELECT m.${column}
-  FROM ${table} m
-  WHERE m.company_id = t.company_id AND m.agent_id = t.id
-  ORDER BY m.${column}
-)`;
-
-export const projection = {
+const agent = noun({
   schema: 'Agent',
   singular: 'agent',
   plural: 'agents',
@@ -32,74 +23,105 @@ export const projection = {
     s: 'LEFT JOIN agent_statuses s ON s.company_id = t.company_id AND s.id = t.agent_status_id',
   },
   // No index: companies have few agents.
-  fulltext: `lower(coalesce(t.name, u.name, '') || E'\\n' || coalesce(u.email, '')
+  search: `lower(coalesce(t.name, u.name, '') || E'\\n' || coalesce(u.email, '')
     || E'\\n' || coalesce(t.external_record_id, ''))`,
-  columns: {
-    ...commonColumns('agents'),
-    type: `'Agent'`,
+  computed: {
     name: 'coalesce(t.name, u.name)',
-    user_id: true,
     user_email: 'u.email',
-    agent_status_id: true,
     status_key: 's.key',
-    status_changed_at: true,
     online: 'coalesce(s.is_online, false)',
-    call_center_ids: attached('agent_call_centers', 'call_center_id'),
-    buyer_ids: attached('agent_buyers', 'buyer_id'),
   },
-} as const satisfies Projection<'Agent', 'agent', 'agents'>;
+  parts: {
+    call_center_ids: { pairs: 'agent_call_centers', column: 'call_center_id', locked: 'before' },
+    buyer_ids: { pairs: 'agent_buyers', column: 'buyer_id', locked: 'before' },
+  },
+  filters: {
+    call_center_id: `EXISTS (
+      SELECT FROM agent_call_centers m
+      JOIN call_centers c ON c.company_id = m.company_id AND c.id = m.call_center_id
+      WHERE m.company_id = t.company_id AND m.agent_id = t.id
+        AND lower({call_center_id}::text) IN (c.id::text, c.uuid::text)
+    )`,
+    own: 't.id = {own}::bigint',
+  },
+});
+export const { projection } = agent;
 
-const orders: Record<string, SortKey> = {
-  status_changed_at: { sql: 't.status_changed_at', type: 'timestamptz' },
-  ...BY_TIMES,
-};
-
-const IN_CALL_CENTER = `EXISTS (
-  SELECT FROM agent_call_centers m
-  JOIN call_centers c ON c.company_id = m.company_id AND c.id = m.call_center_id
-  WHERE m.company_id = t.company_id AND m.agent_id = t.id
-    AND lower({call_center_id}::text) IN (c.id::text, c.uuid::text)
-)`;
-
-export const agents = ({ clock }: Deps) => {
-  const records = recordHandlers(projection, clock);
+export const agents = (deps: Deps) => {
+  const handlers = agent.handlers(deps, {
+    unsaved: async ({ db }) => ({ agent_status_id: Number(await findOfflineStatus(db)) }),
+    lock: async ({ tx, isNew, now, fields }) => {
+      const { agent_status_id } = fields;
+      // The user of an agent never changes.
+      const userId = isNew ? await resolveUser(tx, fields, now) : undefined;
+      if (agent_status_id !== undefined)
+        return { userId, statusId: await resolveStatus(tx, { agent_status_id }) };
+      return { userId, statusId: isNew ? await findOfflineStatus(tx) : undefined };
+    },
+    columns: ({ locked: { userId, statusId }, before, now }) =>
+      before
+        ? { agent_status_id: undefined }
+        : { user_id: userId, agent_status_id: statusId, status_changed_at: now },
+    save: async ({ tx, id, locked: { statusId }, before, now }) => {
+      if (!before) await recordFirstStatus(tx, id, now);
+      else if (statusId !== undefined)
+        await changeStatus(tx, id, { agent_status_id: statusId, now });
+    },
+    remove: ({ tx, id, now }) => deleteAgent(tx, id, now),
+  });
+  const { change } = agent.writer(deps);
   return {
+    ...handlers,
     listAgents: async ({ query: { mine, ...query }, db, caller }) => {
       const message = 'must be left out: these credentials belong to no agent';
-      const agent = mine
-        ? await requireOwnAgent(db, caller, { field: 'mine', message })
-        : undefined;
-      const filters = {
-        ...buildReferenceConditions(query, { agent_status_id: 'agent_statuses', user_id: 'users' }),
-        call_center_id: IN_CALL_CENTER,
-        own: 't.id = {own}::bigint',
-      };
-      return page(
-        { ...query, ...(agent && { own: agent.id }) },
-        { db, now: clock(), projection, orders, filters },
+      const own = mine ? await requireOwnAgent(db, caller, { field: 'mine', message }) : undefined;
+      return agent.list({ ...query, ...(own && { own: own.id }) }, { db, now: deps.clock() });
+    },
+
+    updateAgentStatus: (call: Call<'updateAgentStatus'>) => {
+      let statusId: bigint;
+      return change(
+        call,
+        (tx, id, now) => changeStatus(tx, id, { agent_status_id: statusId, now }),
+        {
+          lock: async (tx) => {
+            statusId = await resolveStatus(tx, call.body);
+          },
+        },
       );
     },
-    newAgent: async (call) =>
-      records.showUnsaved(call, { agent_status_id: Number(await findOfflineStatus(call.db)) }),
-    showAgent: records.show,
-    createAgent: (call) => records.create(call, createAgent),
-
-    updateAgent: (call) =>
-      records.updateLockingFirst(
-        call,
-        resolveAgentReferences,
-        (tx, id, { fields, now, ahead: references }) =>
-          updateAgent(tx, id, { fields, references, now }),
-      ),
-
-    updateAgentStatus: (call) =>
-      records.updateLockingFirst(
-        call,
-        (tx, fields: Schemas['AgentStatusChange']) => resolveStatus(tx, fields),
-        (tx, id, { now, ahead: agentStatusId }) =>
-          changeStatus(tx, id, { agent_status_id: agentStatusId, now }),
-      ),
-
-    deleteAgent: (call) => records.delete(call, deleteAgent),
   } satisfies Partial<Handlers>;
 };
+
+interface UserFields {
+  user_id?: string | undefined;
+  user_email?: string | undefined;
+}
+
+async function resolveUser(
+  db: Db,
+  { user_id, user_email }: UserFields,
+  now: Date,
+): Promise<bigint> {
+  if (user_id !== undefined && user_email !== undefined)
+    throw HttpProblem.field(
+      'user_email',
+      'conflicting_fields',
+      'must be left out where user_id is given',
+    );
+  if (user_id !== undefined)
+    return (await resolveReferences(db, 'users', [user_id], { field: 'user_id' }))[0]!;
+  if (user_email === undefined)
+    throw HttpProblem.field(
+      'user_id',
+      'missing_field',
+      'must be given, or user_email instead of it',
+    );
+  if (db.accessScope)
+    throw HttpProblem.field(
+      'user_email',
+      'beyond_your_rights',
+      'is for superusers and key pairs of the company: give user_id, of a user of your teams',
+    );
+  return (await findOrCreateUsers(db, [user_email], now))[0]!;
+}

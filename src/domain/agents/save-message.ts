@@ -1,8 +1,6 @@
-import type { Schemas } from '../../platform/contract/contract';
 import type { Db } from '../../data/db';
-import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import { HttpProblem } from '../../platform/errors';
-import { resolveTargets, writeTargets, type Targets } from './message-targets';
+import { writeTargets, type Targets } from './message-targets';
 import {
   ADD_EVENTS,
   FIND_TARGETED_AGENTS,
@@ -12,65 +10,28 @@ import {
 } from './queries/messages';
 import { AGENT_CHANNEL } from './streams';
 
-type NewFields = Omit<Schemas['AgentMessageCreate'], 'serializer'>;
-type Fields = Omit<Schemas['AgentMessageUpdate'], 'serializer'>;
-
-export async function createMessage(
-  tx: Db,
-  { content, external_record_id, ...fields }: NewFields,
-  { user_id, now }: { user_id: bigint | null; now: Date },
-): Promise<bigint> {
-  const { agent_status_id, ...lists } = await resolveTargets(tx, fields);
-  requireTarget(tx, lists);
-  const { id } = await tx.prisma.agentMessage.create({
-    data: {
-      content,
-      external_record_id,
-      agent_status_id,
-      user_id,
-      company_id: tx.company_id,
-      ...createdAt(now),
-    },
-    select: { id: true },
-  });
-  await writeTargets(tx, id, lists);
-  await updateRecipients(tx, id, { notify_all: true });
-  return id;
+interface SavedTargets {
+  targets: Targets;
+  isNew: boolean;
+  contentChanged: boolean;
 }
 
-/** Changes a locked message. Its recipients are determined again if its targets change. */
-export async function updateMessage(
+/**
+ * Writes the targets of a locked message, determines its recipients again if these change, and
+ * notifies those who are concerned.
+ */
+export async function saveTargets(
   tx: Db,
   id: bigint,
-  { fields, targets, now }: { fields: Fields; targets: Targets; now: Date },
+  { targets, isNew, contentChanged }: SavedTargets,
 ): Promise<void> {
-  const { content, external_record_id } = fields;
-  const where = { company_id_id: { company_id: tx.company_id, id } };
-  const before = await tx.prisma.agentMessage.findUniqueOrThrow({
-    where,
-    select: { content: true },
-  });
-  await tx.prisma.agentMessage.update({
-    where,
-    data: { content, external_record_id, ...changedAt(now) },
-  });
-  const contentChanged = content !== undefined && content !== before.content;
-  if (await writeTargets(tx, id, targets))
-    await updateRecipients(tx, id, { notify_all: contentChanged });
+  const targetsChanged = await writeTargets(tx, id, targets);
+  if (isNew || targetsChanged) await updateRecipients(tx, id, { notify_all: contentChanged });
   else if (contentChanged) await notifyRecipients(tx, id);
 }
 
-/** Deletes a locked message and notifies its recipients that it is withdrawn. */
-export async function deleteMessage(tx: Db, id: bigint, now: Date): Promise<void> {
-  await tx.prisma.agentMessage.update({
-    where: { company_id_id: { company_id: tx.company_id, id } },
-    data: deletedAt(now),
-  });
-  await notifyRecipients(tx, id);
-}
-
 /** Callers with a limited access scope must not send messages to all agents of the company. */
-function requireTarget({ accessScope }: Db, lists: Targets): void {
+export function requireTarget({ accessScope }: Db, lists: Targets): void {
   const { buyer_ids = [], buyer_group_ids = [], call_center_ids = [] } = lists;
   if (!accessScope || [...buyer_ids, ...buyer_group_ids, ...call_center_ids].length > 0) return;
   throw HttpProblem.field(
@@ -114,7 +75,8 @@ async function updateRecipients(
   await notify(db, id, [...lost, ...(notify_all ? current : gained)]);
 }
 
-async function notifyRecipients(db: Db, id: bigint): Promise<void> {
+/** The row of the message must be locked. */
+export async function notifyRecipients(db: Db, id: bigint): Promise<void> {
   const agentIds = await listRecipients(db, id);
   await db.sql(LOCK_AGENTS, { agent_ids: agentIds });
   await notify(db, id, agentIds);

@@ -1,144 +1,113 @@
 import type { Schemas } from '../../platform/contract/contract';
-import { resolveSuppressions } from '../../data/attachments';
-import { commonColumns, type Projection } from '../../data/projection/projection';
-import type { Deps } from '../deps';
-import { withDefaults } from '../../api/request/defaults';
-import type { Handlers } from '../../api/handlers';
-import { list } from '../../api/records/list';
-import { recordHandlers } from '../../api/records/record-handlers';
-import { buildTokenRevoker, revokeLeadToken } from './lead-token';
-import { createOffer, OFFER_DEFAULTS, updateOffer } from './save-offer';
-import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
+import { grantToTeams } from '../../data/access/scope';
+import { changeBuyers } from '../../data/attachments';
+import { resolveReferences } from '../../data/records';
 import type { Db } from '../../data/db';
-import { deletedAt } from '../../data/timestamps';
-import type { Queue } from '../../data/jobs/queue';
+import type { Deps } from '../deps';
+import { noun, selectIds } from '../../api/records/noun';
 import { leaveTeams } from '../people/leave-teams';
+import { buildPauseColumns } from '../people/paused-by';
+import { chooseLeadToken, revokeLeadToken, saveLeadToken } from './lead-token';
+import { SET_LEAD_TOKEN_POWERS } from './queries/lead-token-powers';
 import { revokeSourceTokens } from './source-tokens';
 
 // Offers: campaigns that receive calls and leads. An offer has the buyers and groups that may get
 // its calls, and a lead token for submitting leads. Locks: suppression lists, the offer, buyer
 // groups, buyers.
 
-const attached = (table: string, column: string) => `ARRAY(
-  SELECT a.${column} FROM ${table} a
-  WHERE a.company_id = t.company_id AND a.offer_id = t.id
-  ORDER BY 1
-)`;
-
-export const projection = {
+const offer = noun({
   schema: 'Offer',
   singular: 'offer',
   plural: 'offers',
-  fulltext: `lower(
-    coalesce(t.name, '') || E'\\n' || coalesce(t.user_offer_id, '')
-    || E'\\n' || coalesce(t.description, '') || E'\\n' || coalesce(t.external_record_id, '')
-  )`,
-  columns: {
-    ...commonColumns('offers'),
-    type: `'Offer'`,
-    name: true,
-    user_offer_id: true,
-    description: true,
-    time_zone: true,
-    paused: true,
-    paused_at: true,
-    unpaused_at: true,
-    lead_token: true,
-    lead_token_powers: true,
-    greeting_message: true,
-    fallback_type: true,
-    fallback_message: true,
-    fallback_number: true,
-    callback_behavior: true,
-    skip_duplicates: true,
-    spacing_seconds: true,
-    payouts: true,
-    buyer_ids: attached('offer_buyers', 'buyer_id'),
-    buyer_group_ids: attached('offer_buyer_groups', 'buyer_group_id'),
-    buyer_suppression_ids: attached('buyer_suppression_offers', 'buyer_suppression_id'),
+  search: ['name', 'user_offer_id', 'description', 'external_record_id'],
+  computed: {
+    buyer_ids: selectIds('offer_buyers', 'offer_id', 'buyer_id'),
     schedule_ids: `ARRAY(
       SELECT s.id FROM schedules s
       WHERE s.company_id = t.company_id AND s.offer_id = t.id AND s.deleted_at IS NULL
       ORDER BY 1
     )`,
-    abandoned_message: true,
-    paused_by_user_id: true,
   },
-} as const satisfies Projection<'Offer', 'offer', 'offers'>;
+  parts: {
+    buyer_suppression_ids: {
+      pairs: 'buyer_suppression_offers',
+      column: 'buyer_suppression_id',
+      locked: 'before',
+    },
+    buyer_group_ids: { pairs: 'offer_buyer_groups', column: 'buyer_group_id', locked: 'after' },
+  },
+  detach: { deleted: ['offerBuyer', 'offerBuyerGroup', 'buyerSuppressionOffer'] },
+});
+export const { projection } = offer;
 
-const orders: Record<string, SortKey> = {
-  name: { sql: 't.name', type: 'text' },
-  user_offer_id: { sql: 't.user_offer_id', type: 'text', nullable: true },
-  ...BY_TIMES,
-  paused: { sql: 't.paused', type: 'boolean' },
-};
+export const offers = (deps: Deps) => {
+  const { queue, authenticator } = deps;
+  return offer.handlers(deps, {
+    reads: ['paused', 'lead_token'],
 
-export const offers = ({ clock, queue, authenticator }: Deps) => {
-  const records = recordHandlers(projection, clock);
-  const revokingTokens = buildTokenRevoker(authenticator);
-  return {
-    listOffers: ({ query, db }) => list(query, { db, now: clock(), projection, orders }),
-    newOffer: (call) => records.showUnsaved(call, OFFER_DEFAULTS),
-    showOffer: records.show,
+    columns: async ({ tx, fields, before, caller, now }) => ({
+      ...(await resolvePayouts(tx, fields)),
+      ...buildPauseColumns(before ?? { paused: false }, fields.paused, { caller, now }),
+      lead_token: chooseLeadToken(fields, before),
+      lead_token_powers: undefined,
+    }),
 
-    createOffer: (call) =>
-      records.create(call, async (tx, body, now) => {
-        const input = withDefaults<Schemas['OfferCreate']>(body, OFFER_DEFAULTS);
-        const fields = { ...OFFER_DEFAULTS, ...input };
-        const lists = await resolveSuppressions(tx, fields);
-        return createOffer(tx, fields, { caller: call.caller, now, lists });
-      }),
-
-    updateOffer: (call) => {
-      const body = withDefaults<Schemas['OfferUpdate']>(call.body, OFFER_DEFAULTS);
-      if (body.lead_token_powers !== undefined) call.db.afterCommit(authenticator.forgetPowers);
-      return revokingTokens(call.db, (revoked) =>
-        records.updateLockingFirst(
-          { ...call, body },
-          (tx, fields: Schemas['OfferUpdate']) => resolveSuppressions(tx, fields),
-          async (tx, id, { fields, now, ahead: lists }) => {
-            const saving = { caller: call.caller, now, lists, queue };
-            const token = await updateOffer(tx, id, fields, saving);
-            if (token !== undefined) revoked.push(token);
-          },
-        ),
-      );
+    save: async ({ tx, id, fields, before, row }) => {
+      const token = row.lead_token as string;
+      await saveLeadToken(tx, { offer_id: id }, { token, before }, authenticator);
+      await savePowers(tx, id, fields);
+      if (fields.lead_token_powers !== undefined) tx.afterCommit(authenticator.forgetPowers);
+      await changeBuyers(tx, 'offer_buyers', id, fields);
+      if (!before) await grantToTeams(tx, 'offer', id);
+      if (before?.paused && fields.paused === false)
+        await queue.add(tx, 'resume_leads', toJob(tx, id));
     },
 
-    deleteOffer: (call) =>
-      revokingTokens(call.db, (revoked) =>
-        records.delete(call, async (tx, id, now) => {
-          revoked.push(await deleteOffer(tx, id, { queue, now }));
-        }),
-      ),
-  } satisfies Partial<Handlers>;
+    detach: async ({ tx, id, now, before: { lead_token } }) => {
+      const ofOffer = { offer_id: id };
+      await revokeLeadToken(tx, ofOffer);
+      await revokeSourceTokens(tx, ofOffer, now);
+      await tx.prisma.schedule.updateMany({ where: ofOffer, data: { offer_id: null } });
+      await tx.prisma.number.updateMany({
+        where: { ...ofOffer, deleted_at: null },
+        data: { offer_id: null, updated_at: now },
+      });
+      await leaveTeams(tx, { kind: 'offer', id }, now);
+      await queue.add(tx, 'remove_leads', toJob(tx, id));
+      tx.afterCommit(() => authenticator.forget(lead_token));
+    },
+  });
 };
 
-/**
- * Deletes a locked offer, detaches the records that refer to it, and queues the removal of its
- * leads. Returns its lead token, which is invalid from now on.
- */
-async function deleteOffer(
-  tx: Db,
+const toJob = ({ company_id }: Db, id: bigint) => ({
+  company_id: String(company_id),
+  offer_id: String(id),
+});
+
+type Fields = Schemas['OfferFields'];
+
+/** Replaces references to traffic sources by their ids. */
+async function resolvePayouts(db: Db, { payouts }: Fields): Promise<Pick<Fields, 'payouts'>> {
+  if (!payouts) return {};
+  const resolvedPayouts = [];
+  for (const [n, payout] of payouts.entries()) {
+    const { traffic_source_id: source } = payout;
+    const field = `payouts.${n}.traffic_source_id`;
+    const [id] =
+      source === null || source === undefined
+        ? []
+        : await resolveReferences(db, 'traffic_sources', [source], { field });
+    resolvedPayouts.push(id === undefined ? payout : { ...payout, traffic_source_id: Number(id) });
+  }
+  return { payouts: resolvedPayouts };
+}
+
+/** In SQL: Prisma cannot set a list to null. */
+async function savePowers(
+  { sql }: Db,
   id: bigint,
-  { queue, now }: { queue: Queue; now: Date },
-): Promise<string> {
-  const offer = { offer_id: id };
-  const { lead_token } = await tx.prisma.offer.update({
-    where: { company_id_id: { company_id: tx.company_id, id } },
-    data: deletedAt(now),
-  });
-  await revokeLeadToken(tx, offer);
-  await revokeSourceTokens(tx, offer, now);
-  await tx.prisma.schedule.updateMany({ where: offer, data: { offer_id: null } });
-  await tx.prisma.number.updateMany({
-    where: { ...offer, deleted_at: null },
-    data: { offer_id: null, updated_at: now },
-  });
-  await leaveTeams(tx, { kind: 'offer', id }, now);
-  await tx.prisma.offerBuyer.deleteMany({ where: offer });
-  await tx.prisma.offerBuyerGroup.deleteMany({ where: offer });
-  await tx.prisma.buyerSuppressionOffer.deleteMany({ where: offer });
-  await queue.add(tx, 'remove_leads', { company_id: String(tx.company_id), offer_id: String(id) });
-  return lead_token;
+  { lead_token_powers: powers }: Fields,
+): Promise<void> {
+  if (powers === undefined) return;
+  await sql(SET_LEAD_TOKEN_POWERS, { id, powers: powers && [...new Set(powers)] });
 }

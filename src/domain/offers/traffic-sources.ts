@@ -1,138 +1,117 @@
-import { readDefaults, type Schemas } from '../../platform/contract/contract';
+import type { Schemas } from '../../platform/contract/contract';
 import { grantToTeams } from '../../data/access/scope';
+import { resolveReferences, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
-import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../../platform/errors';
-import type { Handlers } from '../../api/handlers';
-import { withDefaults } from '../../api/request/defaults';
-import { page } from '../../api/records/list';
-import { recordHandlers } from '../../api/records/record-handlers';
+import { ianaName } from '../../platform/time/zone';
+import { noun, selectIds } from '../../api/records/noun';
+import { capColumns, limitsJoin } from '../caps/cap-columns';
+import { pickLimits, setSourceLimits } from '../caps/cap-limits';
 import { grantTrafficSource } from '../people/grant-traffic-source';
 import { leaveTeams } from '../people/leave-teams';
 import { cutText } from '../../platform/storable-text';
-import { resolveColumns, saveCaps } from './save-traffic-source';
 import { revokeSourceTokens } from './source-tokens';
-import { capColumns, limitsJoin } from '../caps/cap-columns';
-import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
-import { commonColumns, type Projection } from '../../data/projection/projection';
+
+// Traffic sources: the origins of leads and calls, which are paid for them.
 
 const CALL_COUNTS = `traffic_source_call_counts k
   WHERE k.company_id = t.company_id AND k.traffic_source_id = t.id`;
 const COUNTED_CALLS = `(SELECT coalesce(sum(k.n), 0)::bigint FROM ${CALL_COUNTS})`;
 const caps = capColumns('l');
-const maxedOut = `(${caps.maxed_out_by}) IS NOT NULL`;
 
-export const projection = {
+const trafficSource = noun({
   schema: 'TrafficSource',
   singular: 'traffic_source',
   plural: 'traffic_sources',
   joins: { l: limitsJoin('traffic_source_id') },
-  fulltext: `lower(
-    coalesce(t.name, '') || E'\\n' || coalesce(t.user_traffic_source_id, '')
-    || E'\\n' || coalesce(t.email, '') || E'\\n' || coalesce(t.external_record_id, '')
-    || E'\\n' || coalesce(t.first_name, '') || E'\\n' || coalesce(t.last_name, '')
-    || E'\\n' || coalesce(t.company_name, '')
-  )`,
-  columns: {
-    ...commonColumns('traffic_sources'),
-    type: `'TrafficSource'`,
-    name: true,
-    user_traffic_source_id: true,
-    email: true,
-    description: true,
-    first_name: true,
-    last_name: true,
-    company_name: true,
-    paused: true,
-    time_zone: true,
+  search: [
+    'name',
+    'user_traffic_source_id',
+    'email',
+    'external_record_id',
+    'first_name',
+    'last_name',
+    'company_name',
+  ],
+  computed: {
     ...caps,
-    maxed_out: maxedOut,
-    blocked_buyer_ids: true,
-    allowed_buyer_ids: true,
-    payouts: true,
+    maxed_out: `(${caps.maxed_out_by}) IS NOT NULL`,
     last_call_at: `(SELECT max(k.last_call_at) FROM ${CALL_COUNTS})`,
     calls_count: COUNTED_CALLS,
-    team_ids: `ARRAY(
-      SELECT a.access_control_list_id
-      FROM access_control_list_traffic_sources a
-      WHERE a.company_id = t.company_id AND a.traffic_source_id = t.id
-      ORDER BY 1
-    )`,
+    team_ids: selectIds(
+      'access_control_list_traffic_sources',
+      'traffic_source_id',
+      'access_control_list_id',
+    ),
   },
-} as const satisfies Projection<'TrafficSource', 'traffic_source', 'traffic_sources'>;
-
-const orders: Record<string, SortKey> = {
-  name: { sql: 't.name', type: 'text' },
-  user_traffic_source_id: { sql: 't.user_traffic_source_id', type: 'text', nullable: true },
-  ...BY_TIMES,
-  paused: { sql: 't.paused', type: 'boolean' },
-  calls_count: { sql: COUNTED_CALLS, type: 'bigint' },
-  last_call_at: { sql: projection.columns.last_call_at, type: 'timestamptz', nullable: true },
-};
-
-// Traffic sources: the origins of leads and calls, which are paid for them.
-
-const key = (companyId: bigint, id: bigint) => ({ company_id_id: { company_id: companyId, id } });
-
-async function deleteSource(tx: Db, id: bigint, now: Date): Promise<void> {
-  await leaveTeams(tx, { kind: 'traffic_source', id }, now);
-  await revokeSourceTokens(tx, { traffic_source_id: id }, now);
-  await tx.prisma.trafficSource.update({
-    where: key(tx.company_id, id),
-    data: deletedAt(now),
-  });
-  await tx.prisma.number.updateMany({
-    where: { traffic_source_id: id, deleted_at: null },
-    data: { traffic_source_id: null, updated_at: now },
-  });
-}
-
-export const trafficSources = ({ clock, authenticator }: Deps) => {
-  const records = recordHandlers(projection, clock);
-  return {
-    listTrafficSources: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newTrafficSource: (call) => records.showUnsaved(call, DEFAULTS),
-    showTrafficSource: records.show,
-
-    createTrafficSource: (call) =>
-      records.create(call, async (tx, body: Fields, now) => {
-        const { team_ids, ...fields } = withDefaults<Fields>(body, DEFAULTS);
-        const data = {
-          ...(await resolveColumns(tx, fields)),
-          name: requireName(fields),
-          company_id: tx.company_id,
-          ...createdAt(now),
-        };
-        const { id } = await tx.prisma.trafficSource.create({ data, select: { id: true } });
-        await saveCaps(tx, { id, fields, time_zone: DEFAULTS.time_zone, now });
-        await grantToTeams(tx, 'traffic_source', id);
-        if (team_ids !== undefined)
-          await grantTrafficSource(tx, id, team_ids ?? [], { caller: call.caller, authenticator });
-        return id;
-      }),
-
-    updateTrafficSource: (call) =>
-      records.update(call, async (tx, id, { fields: body, now }) => {
-        const { team_ids, ...fields } = withDefaults<Fields>(body, DEFAULTS);
-        const where = key(tx.company_id, id);
-        const before = await tx.prisma.trafficSource.findUniqueOrThrow({ where });
-        const name = deriveName(before, fields);
-        await tx.prisma.trafficSource.update({
-          where,
-          data: { ...(await resolveColumns(tx, fields)), name, ...changedAt(now) },
-        });
-        await saveCaps(tx, { id, fields, time_zone: before.time_zone, now });
-        if (team_ids !== undefined)
-          await grantTrafficSource(tx, id, team_ids ?? [], { caller: call.caller, authenticator });
-      }),
-
-    deleteTrafficSource: (call) => records.delete(call, deleteSource),
-  } satisfies Partial<Handlers>;
-};
+});
+export const { projection } = trafficSource;
 
 type Fields = Schemas['TrafficSourceFields'];
-const DEFAULTS = readDefaults('TrafficSourceFields') as Fields & { time_zone: string };
+
+export const trafficSources = (deps: Deps) => {
+  const { authenticator } = deps;
+  return trafficSource.handlers(deps, {
+    reads: ['name', 'first_name', 'last_name', 'company_name', 'email', 'time_zone'],
+
+    columns: async ({ tx, fields, before }) => ({
+      name: before ? deriveName(before, fields) : requireName(fields),
+      ...(await resolveBuyers(tx, 'blocked_buyer_ids', fields)),
+      ...(await resolveBuyers(tx, 'allowed_buyer_ids', fields)),
+    }),
+
+    save: async ({ tx, id, fields, before, caller, now }) => {
+      await saveCaps(tx, { id, fields, before: before?.time_zone, now });
+      if (!before) await grantToTeams(tx, 'traffic_source', id);
+      const { team_ids } = fields;
+      if (team_ids !== undefined)
+        await grantTrafficSource(tx, id, team_ids ?? [], { caller, authenticator });
+    },
+
+    detach: async ({ tx, id, now }) => {
+      const ofSource = { traffic_source_id: id };
+      await leaveTeams(tx, { kind: 'traffic_source', id }, now);
+      await revokeSourceTokens(tx, ofSource, now);
+      await tx.prisma.number.updateMany({
+        where: { ...ofSource, deleted_at: null },
+        data: { traffic_source_id: null, updated_at: now },
+      });
+    },
+  });
+};
+
+async function resolveBuyers(
+  db: Db,
+  field: 'blocked_buyer_ids' | 'allowed_buyer_ids',
+  { [field]: buyers }: { [Field in typeof field]?: Reference[] | null },
+): Promise<Record<string, bigint[]>> {
+  if (buyers === undefined) return {};
+  const ids = await resolveReferences(db, 'buyers', buyers ?? [], { field });
+  return { [field]: [...new Set(ids)].sort((a, b) => Number(a - b)) };
+}
+
+interface Caps {
+  id: bigint;
+  fields: Fields;
+  /** The time zone before the write; undefined for a new source. */
+  before: string | undefined;
+  now: Date;
+}
+
+async function saveCaps(db: Db, { id, fields, before, now }: Caps): Promise<void> {
+  const limits = pickLimits(fields);
+  const { time_zone, reset_total_caps } = fields;
+  const isMoved = before !== undefined && Boolean(time_zone) && time_zone !== before;
+  if (Object.keys(limits).length === 0 && !isMoved && !reset_total_caps) return;
+  await setSourceLimits(db, id, {
+    limits,
+    zone: ianaName((time_zone ?? before)!)!,
+    is_moved: isMoved,
+    reset_totals: reset_total_caps,
+    now,
+  });
+}
 
 type Names = Pick<
   Schemas['TrafficSourceFields'],

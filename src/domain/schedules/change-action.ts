@@ -58,9 +58,8 @@ export async function buildActionRow(
   before: Row | undefined,
   fields: Fields,
   allowNetworks: readonly string[],
-): Promise<Prisma.ScheduleActionUncheckedCreateInput> {
-  const { serializer, token_filter_list, ...rest } = fields;
-  void serializer;
+) {
+  const { token_filter_list, ...rest } = fields;
   const input: Row = {
     ...rest,
     ...(token_filter_list !== undefined && { token_filters: token_filter_list ?? [] }),
@@ -85,7 +84,6 @@ export async function buildActionRow(
   const ownColumns = Object.fromEntries(KIND_FIELDS.map((name) => [name, row[name] ?? null]));
   return {
     ...ownColumns,
-    company_id: db.company_id,
     schedule_id: scheduleId,
     to_schedule_id: toScheduleId,
     action_type: row.action_type!,

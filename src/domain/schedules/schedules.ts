@@ -1,108 +1,94 @@
-import type { Schemas } from '../../platform/contract/contract';
-import { commonColumns, type Projection } from '../../data/projection/projection';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
-import { withDefaults } from '../../api/request/defaults';
-import type { Handlers } from '../../api/handlers';
-import { page } from '../../api/records/list';
-import { recordHandlers } from '../../api/records/record-handlers';
-import { buildTokenRevoker } from '../offers/lead-token';
-import {
-  createSchedule,
-  deleteSchedule,
-  lockReferences,
-  SCHEDULE_DEFAULTS,
-  updateSchedule,
-} from './save-schedule';
-import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
+import { HttpProblem } from '../../platform/errors';
+import { COMPANY_WIDE, isPermitted, type Caller } from '../../api/auth/caller';
+import { noun } from '../../api/records/noun';
+import { chooseLeadToken, revokeLeadToken, saveLeadToken } from '../offers/lead-token';
+import { revokeSourceTokens } from '../offers/source-tokens';
+import { buildPauseColumns } from '../people/paused-by';
+import { requireValueLists } from '../value-lists/require-lists';
 
 // Schedules: the steps by which leads are contacted, and the hours in which they may be. engine/
 // decides the next step for a lead, and its time; it is pure. Locks: value lists, suppression
 // lists, the offer, the schedule.
 
-export const projection = {
+const schedule = noun({
   schema: 'Schedule',
   singular: 'schedule',
   plural: 'schedules',
-  fulltext: `lower(
-    coalesce(t.name, '') || E'\\n' || coalesce(t.user_schedule_id, '')
-    || E'\\n' || coalesce(t.description, '') || E'\\n' || coalesce(t.external_record_id, '')
-  )`,
-  columns: {
-    ...commonColumns('schedules'),
-    type: `'Schedule'`,
-    name: true,
-    user_schedule_id: true,
-    description: true,
-    offer_id: true,
-    time_zone: true,
-    daylight_hours: true,
+  search: ['name', 'user_schedule_id', 'description', 'external_record_id'],
+  computed: {
     business_hours_schedule: 't.business_hours',
-    hours_to_expire: true,
-    max_contact_attempts: true,
-    from_email: true,
-    exit_on: true,
-    triggers: true,
-    paused: true,
-    paused_at: true,
-    unpaused_at: true,
-    lead_token: true,
-    buyer_suppression_ids: `ARRAY(
-      SELECT a.buyer_suppression_id FROM buyer_suppression_schedules a
-      WHERE a.company_id = t.company_id AND a.schedule_id = t.id
-      ORDER BY 1
-    )`,
     schedule_action_ids: `ARRAY(
       SELECT a.id FROM schedule_actions a
       WHERE a.company_id = t.company_id AND a.schedule_id = t.id AND a.deleted_at IS NULL
       ORDER BY a.end_of_schedule, a.position
     )`,
-    paused_by_user_id: true,
   },
-} as const satisfies Projection<'Schedule', 'schedule', 'schedules'>;
+  references: ['offer_id'],
+  parts: {
+    buyer_suppression_ids: {
+      pairs: 'buyer_suppression_schedules',
+      column: 'buyer_suppression_id',
+      locked: 'before',
+    },
+  },
+  detach: { deleted: ['buyerSuppressionSchedule'] },
+});
+export const { projection } = schedule;
 
-const orders: Record<string, SortKey> = {
-  name: { sql: 't.name', type: 'text' },
-  user_schedule_id: { sql: 't.user_schedule_id', type: 'text', nullable: true },
-  ...BY_TIMES,
-  paused: { sql: 't.paused', type: 'boolean' },
-};
+export const schedules = (deps: Deps) => {
+  const { queue, authenticator } = deps;
+  return schedule.handlers(deps, {
+    reads: ['paused', 'lead_token', 'triggers'],
+    unsaved: { ...schedule.defaults, business_hours: [] },
 
-export const schedules = ({ clock, queue, authenticator }: Deps) => {
-  const records = recordHandlers(projection, clock);
-  const revokingTokens = buildTokenRevoker(authenticator);
-  return {
-    listSchedules: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newSchedule: (call) => records.showUnsaved(call, { ...SCHEDULE_DEFAULTS, business_hours: [] }),
-    showSchedule: records.show,
-
-    createSchedule: (call) =>
-      records.create(call, async (tx, body, now) => {
-        const input = withDefaults<Schemas['ScheduleCreate']>(body, SCHEDULE_DEFAULTS);
-        const fields = { ...SCHEDULE_DEFAULTS, ...input };
-        const references = await lockReferences(tx, fields);
-        return createSchedule(tx, fields, { caller: call.caller, now, references });
-      }),
-
-    updateSchedule: (call) => {
-      const body = withDefaults<Schemas['ScheduleUpdate']>(call.body, SCHEDULE_DEFAULTS);
-      return revokingTokens(call.db, (revoked) =>
-        records.updateLockingFirst(
-          { ...call, body },
-          (tx, fields: Schemas['ScheduleUpdate']) => lockReferences(tx, fields),
-          async (tx, id, { fields, now, ahead: references }) => {
-            const saving = { caller: call.caller, now, references, queue };
-            const token = await updateSchedule(tx, id, fields, saving);
-            if (token !== undefined) revoked.push(token);
-          },
-        ),
-      );
+    lock: async ({ tx, fields: { triggers } }) => {
+      for (const [n, { token_filter_list }] of (triggers ?? []).entries())
+        await requireValueLists(tx, token_filter_list, `triggers.${n}.token_filter_list`);
     },
 
-    deleteSchedule: (call) =>
-      revokingTokens(call.db, (revoked) =>
-        records.delete(call, async (tx, id, now) => {
-          revoked.push(await deleteSchedule(tx, id, { queue, now }));
-        }),
-      ),
-  } satisfies Partial<Handlers>;
+    columns: ({ fields, before, references, caller, now }) => {
+      if (before) requireOffer(fields.triggers ?? before.triggers, references.offer_id, caller);
+      const { business_hours_schedule: hours, exit_on, triggers } = fields;
+      return {
+        business_hours: hours ?? undefined,
+        exit_on: exit_on && [...new Set(exit_on)],
+        triggers: triggers?.map(({ on, token_filter_list = [] }) => ({ on, token_filter_list })),
+        ...buildPauseColumns(before ?? { paused: false }, fields.paused, { caller, now }),
+        lead_token: chooseLeadToken(fields, before),
+      };
+    },
+
+    save: async ({ tx, id, fields, before, row }) => {
+      const token = row.lead_token as string;
+      await saveLeadToken(tx, { schedule_id: id }, { token, before }, authenticator);
+      if (before?.paused && fields.paused === false)
+        await queue.add(tx, 'resume_leads', toJob(tx, id));
+    },
+
+    detach: async ({ tx, id, now, before: { lead_token } }) => {
+      const ofSchedule = { schedule_id: id };
+      await revokeLeadToken(tx, ofSchedule);
+      await revokeSourceTokens(tx, ofSchedule, now);
+      await queue.add(tx, 'remove_leads', toJob(tx, id));
+      tx.afterCommit(() => authenticator.forget(lead_token));
+    },
+  });
 };
+
+const toJob = ({ company_id }: Db, id: bigint) => ({
+  company_id: String(company_id),
+  schedule_id: String(id),
+});
+
+/** Without an offer, the triggers of a schedule apply to all offers of the company. */
+function requireOffer(triggers: unknown, offerId: bigint | null | undefined, caller: Caller): void {
+  const isForAll = offerId === null && (triggers as unknown[]).length > 0;
+  if (isForAll && caller.teams && !isPermitted(caller, COMPANY_WIDE))
+    throw HttpProblem.field(
+      'offer_id',
+      'beyond_your_rights',
+      `must be given, as the schedule has triggers: without an offer it needs ${COMPANY_WIDE}`,
+    );
+}

@@ -1,112 +1,108 @@
-import { commonColumns, type Projection } from '../../data/projection/projection';
+import { Prisma } from '../../generated/prisma/client';
+import type { Schemas } from '../../platform/contract/contract';
+import { formatSecret } from '../../platform/egress/standard-webhooks';
+import { toMakerColumns } from '../../data/access/makers';
+import { changedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
-import type { Handlers } from '../../api/handlers';
-import { page } from '../../api/records/list';
-import { recordHandlers } from '../../api/records/record-handlers';
-import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from './save-webhook';
-import { DEFAULTS } from './webhook-columns';
-import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
+import type { Call, Handlers } from '../../api/handlers';
+import { noun } from '../../api/records/noun';
+import { requestConfirmations } from '../people/confirm-addresses';
+import { requireValueLists } from '../value-lists/require-lists';
+import { closeQueue, openQueue, wakeQueue } from './queues';
+import { requireReadable } from './readable-events';
+import { DEFAULTS, webhookColumns, type WebhookColumns } from './webhook-columns';
+import { countWebhooks, resolveOwner, type WebhookOwner } from './webhook-owner';
 
 // Outgoing webhooks. Writers of records also record their events (prisma/sql/webhooks). Events are
 // fanned out to deliveries, which are sent with retries; each attempt is logged. Lock order: owner,
 // webhook, buyer that counts its webhooks, queue, delivery.
 
-export const projection = {
+const outgoingWebhook = noun({
   schema: 'OutgoingWebhook',
   singular: 'outgoing_webhook',
   plural: 'outgoing_webhooks',
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.url, '')
-    || E'\\n' || coalesce(t.external_record_id, ''))`,
-  columns: {
-    ...commonColumns('outgoing_webhooks'),
-    type: `'OutgoingWebhook'`,
-    name: true,
-    owner_type: true,
-    owner_id: true,
-    trigger_type: true,
-    url: true,
-    method: true,
-    headers: true,
-    body: true,
-    timeout_seconds: true,
-    success_codes: true,
-    retries: true,
-    paused: true,
-    paused_reason: true,
+  search: ['name', 'url', 'external_record_id'],
+  computed: {
     record_token_filter_list: 't.token_filters',
-    alert_email: true,
     alert_email_confirmed: `CASE WHEN t.alert_email IS NOT NULL THEN EXISTS (
       SELECT
       FROM mail_addresses a
       WHERE a.company_id = t.company_id AND a.email = lower(t.alert_email)
         AND a.confirmed_at IS NOT NULL
     ) END`,
-    secret_version: true,
-    secret_rotated_at: true,
-    maker_user_id: true,
   },
-} as const satisfies Projection<'OutgoingWebhook', 'outgoing_webhook', 'outgoing_webhooks'>;
+  filters: { trigger_type: 't.trigger_type = {trigger_type}', paused: 't.paused = {paused}' },
+});
+export const { projection } = outgoingWebhook;
 
-const orders: Record<string, SortKey> = {
-  name: { sql: 't.name', type: 'text' },
-  trigger_type: { sql: 't.trigger_type', type: 'text' },
-  ...BY_TIMES,
-  paused: { sql: 't.paused', type: 'boolean' },
-};
+type Row = WebhookColumns & WebhookOwner;
 
-const filters = { trigger_type: 't.trigger_type = {trigger_type}', paused: 't.paused = {paused}' };
+const SIGNING = { uuid: true, secret_version: true } as const;
 
-const UNSAVED = {
-  ...DEFAULTS,
-  headers: {},
-  success_codes: [],
-  token_filters: [],
-  secret_version: 1,
-};
+export const outgoingWebhooks = (deps: Deps) => {
+  const { pepper, config, queue, clock } = deps;
+  const handlers = outgoingWebhook.handlers(deps, {
+    reads: Object.values(Prisma.OutgoingWebhookScalarFieldEnum),
+    unsaved: {
+      ...DEFAULTS,
+      headers: {},
+      success_codes: [],
+      token_filters: [],
+      secret_version: 1,
+    },
 
-export const outgoingWebhooks = ({ clock, config, pepper, queue }: Deps) => {
-  const records = recordHandlers(projection, clock);
-  const saving = { allow_networks: config.webhook_allow_networks, queue, config };
+    columns: async ({ tx, fields: { owner_id, owner_type, ...fields }, caller, ...work }) => {
+      const before = work.before as Row | undefined;
+      const columns = webhookColumns(before, fields, config.webhook_allow_networks);
+      await requireValueLists(tx, fields.record_token_filter_list, 'record_token_filter_list');
+      requireReadable(caller, columns.trigger_type as Schemas['WebhookTriggerType']);
+      return {
+        ...columns,
+        ...(await resolveOwner(tx, before, { owner_id, owner_type })),
+        ...toMakerColumns(tx),
+        // The stored reason is of a pause by the service; now the customer has decided.
+        ...(before && fields.paused !== undefined && { paused_reason: null }),
+      };
+    },
+
+    save: async ({ tx, id, fields, before, now, extra, ...work }) => {
+      const row = work.row as unknown as Row;
+      const { owner_type, owner_id, paused, alert_email } = row;
+      if (!before) {
+        await openQueue(tx, id);
+        await countWebhooks(tx, [row]);
+      } else {
+        if (paused !== before.paused) await (paused ? closeQueue(tx, id) : wakeQueue(tx, id, now));
+        if (owner_type !== before.owner_type || owner_id !== before.owner_id)
+          await countWebhooks(tx, [before as Row, row]);
+      }
+      if (alert_email !== null && (!before || fields.alert_email !== undefined))
+        await requestConfirmations(tx, [alert_email], { queue, config, now, field: 'alert_email' });
+      if (before) return;
+      const signing = await tx.prisma.outgoingWebhook.findUniqueOrThrow({
+        where: { company_id_id: { company_id: tx.company_id, id } },
+        select: SIGNING,
+      });
+      extra.secret = formatSecret(pepper, signing);
+    },
+
+    afterRemoval: async ({ tx, id, before }) => {
+      await closeQueue(tx, id);
+      await countWebhooks(tx, [before as Row]);
+    },
+  });
+  const { change } = outgoingWebhook.writer({ clock });
   return {
-    listOutgoingWebhooks: ({ query, db }) =>
-      page(query, { db, now: clock(), projection, orders, filters }),
-    newOutgoingWebhook: (call) => records.showUnsaved(call, UNSAVED),
-    showOutgoingWebhook: records.show,
-
-    createOutgoingWebhook: (call) => {
-      let secret = '';
-      return records.create(
-        call,
-        async (tx, fields, now) => {
-          const created = await createWebhook(tx, fields, {
-            ...saving,
-            caller: call.caller,
-            pepper,
-            now,
-          });
-          ({ secret } = created);
-          return created.id;
-        },
-        () => ({ secret }),
-      );
-    },
-
-    updateOutgoingWebhook: (call) =>
-      records.update(call, (tx, id, { fields, now }) =>
-        updateWebhook(tx, id, { fields, ...saving, caller: call.caller, now }),
-      ),
-
-    rotateOutgoingWebhookSecret: (call) => {
-      let secret = '';
-      return records.update(
-        { ...call, body: {} },
-        async (tx, id, { now }) => {
-          secret = await rotateSecret(tx, id, { pepper, now });
-        },
-        () => ({ secret }),
-      );
-    },
-
-    deleteOutgoingWebhook: (call) => records.delete(call, deleteWebhook),
+    ...handlers,
+    // The previous secret stays valid for a day.
+    rotateOutgoingWebhookSecret: (call: Call<'rotateOutgoingWebhookSecret'>) =>
+      change(call, async (tx, id, now) => {
+        const signing = await tx.prisma.outgoingWebhook.update({
+          where: { company_id_id: { company_id: tx.company_id, id } },
+          data: { secret_version: { increment: 1 }, secret_rotated_at: now, ...changedAt(now) },
+          select: SIGNING,
+        });
+        return { secret: formatSecret(pepper, signing) };
+      }),
   } satisfies Partial<Handlers>;
 };
