@@ -19,7 +19,7 @@ export const NETWORK_EFFECTS: Record<string, Effects> = {
     emails: at('src/domain/alerts/watch.ts'),
     ...all(
       'schedule schedule.day schedule.times',
-      at('src/domain/alerts/save-rule.ts', 'schedule'),
+      at('src/domain/alerts/alert-rules.ts', 'schedule'),
     ),
   },
   traffic_source_tokens: {

@@ -3,7 +3,7 @@ import { projection as agentMessages } from '../../src/domain/agents/agent-messa
 import { projection as agentStatuses } from '../../src/domain/agents/agent-statuses';
 import { disposition } from '../../src/domain/calls/dispositions';
 import { buyerFleet } from '../../src/domain/buyers/buyer-fleets';
-import { projection as buyerGroups } from '../../src/domain/buyers/buyer-groups-columns';
+import { projection as buyerGroups } from '../../src/domain/buyers/buyer-groups';
 import { projection as buyerSuppressionFiles } from '../../src/domain/suppression/files';
 import { projection as buyerSuppressions } from '../../src/domain/suppression/lists';
 import { callCenter } from '../../src/domain/agents/call-centers';

@@ -1,35 +1,79 @@
-import { CHRONOLOGICAL } from '../../data/projection/list-statements';
-import { commonColumns, type Projection } from '../../data/projection/projection';
-import { buildReferenceConditions } from '../../data/records';
+import type { Schemas } from '../../platform/contract/contract';
+import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
-import type { Handlers } from '../../api/handlers';
-import { page } from '../../api/records/list';
-import { recordHandlers } from '../../api/records/record-handlers';
-import { createRule, deleteRule, updateRule } from './save-rule';
+import { HttpProblem } from '../../platform/errors';
+import { noun } from '../../api/records/noun';
+import { openMinutes } from '../../platform/time/opening-hours';
+import { requestConfirmations } from '../people/confirm-addresses';
+import { LOCK_RULE_COUNT } from './queries/alerts';
 
-export const projection = {
+type Kind = Schemas['AlertKind'];
+
+const DEFAULT_MIN_CALLS = 10;
+/** Rules of a company at most: each is checked every few seconds. */
+export const MAX_RULES = 100;
+
+const OWNERS = ['buyer_id', 'buyer_group_id', 'traffic_source_id', 'offer_id'] as const;
+type Owner = (typeof OWNERS)[number];
+type Limit = 'percent' | 'minutes' | 'count' | 'min_calls' | 'amount';
+
+interface KindFields {
+  needed: readonly Limit[];
+  optional?: readonly Limit[];
+  owners: readonly Owner[];
+}
+
+const KINDS: Record<Kind, KindFields> = {
+  cap_used: { needed: ['percent'], owners: ['buyer_id', 'buyer_group_id', 'traffic_source_id'] },
+  connect_rate_low: {
+    needed: ['percent', 'minutes'],
+    optional: ['min_calls'],
+    owners: ['buyer_id', 'traffic_source_id', 'offer_id'],
+  },
+  no_calls: { needed: ['minutes'], owners: ['buyer_id', 'traffic_source_id', 'offer_id'] },
+  balance_low: { needed: [], optional: ['amount'], owners: ['buyer_id'] },
+  carrier_errors: { needed: ['count', 'minutes'], owners: [] },
+  webhook_paused: { needed: [], owners: [] },
+};
+
+const LIMITS: readonly Limit[] = ['percent', 'minutes', 'count', 'min_calls', 'amount'];
+
+type RuleInput = Partial<Record<Limit | Owner, unknown>> & { kind?: string | undefined };
+const isSet = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** Throws 422 for a field that a kind of rule lacks or does not have. */
+function requireKindFields(rule: RuleInput): void {
+  const kind = rule.kind as Kind;
+  const { needed, optional = [], owners } = KINDS[kind];
+  const missing = needed.find((name) => !isSet(rule[name]));
+  if (missing)
+    throw HttpProblem.field(missing, 'missing_field', `must be given for a rule of kind ${kind}`);
+  const allowed = new Set<string>([...needed, ...optional, ...owners]);
+  const surplus = [...LIMITS, ...OWNERS].find((name) => isSet(rule[name]) && !allowed.has(name));
+  if (surplus)
+    throw HttpProblem.field(surplus, 'invalid_value', `is not for a rule of kind ${kind}`);
+  const [, second] = owners.filter((name) => isSet(rule[name]));
+  if (second)
+    throw HttpProblem.field(
+      second,
+      'conflicting_fields',
+      `must be left out: a rule watches one of ${owners.join(', ')}`,
+    );
+}
+
+/** Each address once, in its first spelling. */
+const distinctAddresses = (emails: readonly string[]): string[] => {
+  const lowered = emails.map((email) => email.toLowerCase());
+  return emails.filter((_, n) => lowered.indexOf(lowered[n]!) === n);
+};
+
+const alertRule = noun({
   schema: 'AlertRule',
   singular: 'alert_rule',
   plural: 'alert_rules',
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
-  columns: {
-    ...commonColumns('alert_rules'),
-    type: `'AlertRule'`,
-    name: true,
-    kind: true,
-    paused: true,
-    buyer_id: true,
-    buyer_group_id: true,
-    traffic_source_id: true,
-    offer_id: true,
-    percent: true,
-    minutes: true,
-    count: true,
-    min_calls: true,
-    amount: true,
+  search: ['name', 'external_record_id'],
+  computed: {
     emails: `coalesce(t.emails, '{}')`,
-    time_zone: true,
-    schedule: true,
     open_alerts_count: `(
       SELECT count(*)
       FROM alerts a
@@ -46,59 +90,60 @@ export const projection = {
       )
       ORDER BY e.n
     )`,
-    last_error: true,
-    last_error_at: true,
-    unsent_mails_count: true,
-    last_unsent_at: true,
-    last_unsent_reason: true,
   },
-} as const satisfies Projection<'AlertRule', 'alert_rule', 'alert_rules'>;
+  references: OWNERS,
+});
+export const { projection } = alertRule;
 
-const ALERTS = {
+const alert = noun({
   schema: 'Alert',
   singular: 'alert',
   plural: 'alerts',
   appendOnly: true,
-  fulltext: `lower(coalesce(t.message, ''))`,
-  columns: {
-    id: true,
-    legacy_id: 't.id',
-    type: `'Alert'`,
-    uuid: true,
-    created_at: true,
-    ended_at: true,
-    company_id: true,
-    alert_rule_id: true,
-    kind: true,
-    subject: true,
-    message: true,
-    value: true,
-    threshold: true,
-  },
-} as const satisfies Projection<'Alert', 'alert', 'alerts'>;
+  search: ['message'],
+  filters: { open: '(t.ended_at IS NULL) = {open}::boolean' },
+});
 
-export const alertRules = ({ clock, queue, config }: Deps) => {
-  const records = recordHandlers(projection, clock);
+/** Rules are watched by a job; the alerts of one that is deleted end at the next check. */
+export const alertRules = (deps: Deps) => {
+  const { queue, config } = deps;
   return {
-    listAlertRules: ({ query, db }) =>
-      page(query, { db, now: clock(), projection, orders: CHRONOLOGICAL }),
-    showAlertRule: (call) => records.show(call),
-    createAlertRule: (call) =>
-      records.create({ ...call, query: {} }, (tx, fields, now) =>
-        createRule(tx, fields, { queue, config, now }),
-      ),
-    updateAlertRule: (call) =>
-      records.update({ ...call, query: {} }, (tx, id, { fields, now }) =>
-        updateRule(tx, id, { fields, queue, config, now }),
-      ),
-    deleteAlertRule: (call) => records.delete({ ...call, query: {} }, deleteRule),
+    ...alert.handlers(deps),
+    ...alertRule.handlers(deps, {
+      reads: ['kind', 'min_calls', ...OWNERS, 'percent', 'minutes', 'count', 'amount'],
 
-    listAlerts: ({ query, db }) => {
-      const filters = {
-        open: '(t.ended_at IS NULL) = {open}::boolean',
-        ...buildReferenceConditions(query, { alert_rule_id: 'alert_rules' }),
-      };
-      return page(query, { db, now: clock(), projection: ALERTS, orders: CHRONOLOGICAL, filters });
-    },
-  } satisfies Partial<Handlers>;
+      columns: async ({ tx, fields, before }) => {
+        requireKindFields({ ...before, ...fields });
+        if (!before) await requireRuleQuota(tx);
+        const { emails, schedule, min_calls = before?.min_calls } = fields;
+        const kind = (fields.kind ?? before?.kind)!;
+        return {
+          min_calls: min_calls ?? (kind === 'connect_rate_low' ? DEFAULT_MIN_CALLS : null),
+          ...(emails !== undefined && { emails: distinctAddresses(emails ?? []) }),
+          ...(schedule !== undefined && {
+            schedule: schedule ?? [],
+            open_minutes: openMinutes(schedule ?? []),
+          }),
+        };
+      },
+
+      save: ({ tx, fields: { emails }, now }) =>
+        requestConfirmations(tx, emails ?? [], { queue, config, now, field: 'emails' }),
+    }),
+  };
 };
+
+/**
+ * Throws 422 where the company has the maximum of rules; locks their count until the transaction
+ * ends.
+ */
+async function requireRuleQuota(tx: Db): Promise<void> {
+  await tx.sql(LOCK_RULE_COUNT, { name: `alert rules/${tx.company_id}` });
+  const count = await tx.prisma.alertRule.count({ where: { deleted_at: null } });
+  if (count < MAX_RULES) return;
+  throw HttpProblem.field(
+    'alert_rules',
+    'limit_exceeded',
+    `must be at most ${MAX_RULES} in a company: delete one, or let one rule watch more`,
+  );
+}

@@ -42,13 +42,13 @@ export const areBidSettings = (fields: BuyerFields): boolean =>
  */
 export function requireBidSettings(
   fields: BuyerFields,
-  before: { buyer_type: string; has_request: boolean } | undefined,
+  before: { buyer_type: string; bid_request: unknown } | undefined,
   allowNetworks: readonly string[],
 ): void {
   const { bid_request: request, bid_response: paths } = fields;
   const faults: FieldFaults = {};
   const isBidder = (fields.buyer_type ?? before?.buyer_type) === 'rtb';
-  const hasRequest = request === undefined ? before?.has_request : request !== null;
+  const hasRequest = request === undefined ? Boolean(before?.bid_request) : request !== null;
   if (isBidder && !hasRequest)
     faults.bid_request = [
       {

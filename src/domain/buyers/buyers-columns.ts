@@ -1,4 +1,4 @@
-import { commonColumns, type Projection } from '../../data/projection/projection';
+import { noun, selectIds } from '../../api/records/noun';
 import { capColumns, limitsJoin, NOW, openHoursJoin, usedSql } from '../caps/cap-columns';
 import { CAPS, METRICS, type Metric } from '../caps/caps';
 import { type SortKey } from '../../data/projection/list-statements';
@@ -90,21 +90,13 @@ const groups = (column: string) => `ARRAY(
   ORDER BY g.id
 )`;
 
-const attached = (table: string, column: string) =>
-  `ARRAY(SELECT x.${column} FROM ${table} x WHERE ${OF_BUYER} ORDER BY 1)`;
-
 const CONVERSION_IDS = `ARRAY(
   SELECT x.id FROM buyer_conversions x WHERE ${OF_BUYER} ORDER BY x.time_frame, x.position
 )`;
 
 const listId = (list: string) => `CASE WHEN cardinality(t.${list}) > 0 THEN t.id END`;
 
-/** One text a line, in lower case. */
-const fulltext = ['name', 'number', 'user_buyer_id', 'email', 'external_record_id']
-  .map((column) => `coalesce(t.${column}, '')`)
-  .join(` || E'\\n' || `);
-
-export const projection = {
+export const buyer = noun({
   schema: 'Buyer',
   singular: 'buyer',
   plural: 'buyers',
@@ -113,24 +105,14 @@ export const projection = {
     h: openHoursJoin('h'),
     c: CURRENT_CONVERSION_JOIN,
   },
-  fulltext: `lower(${fulltext})`,
+  search: ['name', 'number', 'user_buyer_id', 'email', 'external_record_id'],
   // The revenue that a buyer earns reveals the payouts of traffic sources.
   limited: {
     business_hours_schedule: hoursWith(METRICS.filter((metric) => metric !== 'earned_revenue')),
   },
-  columns: {
-    ...commonColumns('buyers'),
-    type: `'Buyer'`,
-    name: true,
+  computed: {
     context_menu_name: `nullif(concat_ws(' ', t.name, '(' || t.number || ')'), '')`,
-    email: true,
-    number: true,
-    paused: true,
-    time_zone: true,
-    user_buyer_id: true,
     bid_price: 'c.revenue',
-    route_by_type: true,
-    buyer_type: true,
     buyer_group_ids: groups('id'),
     buyer_group_names: groups('name'),
     token_values: `coalesce(c.token_values, '{}')`,
@@ -138,10 +120,6 @@ export const projection = {
     attribution_token_values: `coalesce(c.attribution_token_values, '{}')`,
     attribution_token_values_hash: hash('c.attribution_token_values'),
     last_call_at: 'l.last_call_at',
-    weight: true,
-    tier: true,
-    timeout_seconds: true,
-    dtmf_tones: true,
     ...capColumns('h'),
     prepaid: 'l.balance IS NOT NULL',
     balance: 'l.balance',
@@ -158,58 +136,32 @@ export const projection = {
     current_conversion_token_value_ids: `coalesce(c.token_value_ids, '{}')`,
     current_conversion_attribution_token_value_ids: `coalesce(c.attribution_token_value_ids, '{}')`,
     ping_timeout_seconds: 'coalesce(t.ping_timeout_ms / 1000.0, t.ping_timeout_seconds)::float8',
-    bid_request: true,
-    bid_response: true,
-    buyer_suppression_ids: attached('buyer_suppression_buyers', 'buyer_suppression_id'),
     record_token_filter_id: listId('record_token_filter_data'),
     record_token_filter_data_count: `cardinality(t.record_token_filter_data)`,
-    record_token_filter_data: true,
-    states: true,
-    area_codes: true,
-    zip_list_id: true,
     record_token_additional_id: listId('record_token_additional_data'),
     record_token_additional_data_count: `cardinality(t.record_token_additional_data)`,
-    record_token_additional_data: true,
     business_hours_schedule: hoursWith(METRICS),
     buyer_conversions_schedule: CONVERSIONS,
-    record_calls: true,
-    press_one_to_accept: true,
-    display_caller_id_type: true,
-    display_service_number_id: true,
-    epc_timeframe: true,
-    epc_assumed_amount: true,
-    epc_assumed_calls_count: true,
-    buyer_fleet_id: true,
     call_limit_id: 'l.id',
     current_conversion_id: 'c.id',
     buyer_conversion_ids: CONVERSION_IDS,
-    paused_by_user_id: true,
-    team_ids: attached('access_control_list_buyers', 'access_control_list_id'),
+    buyer_suppression_ids: selectIds(
+      'buyer_suppression_buyers',
+      'buyer_id',
+      'buyer_suppression_id',
+    ),
+    team_ids: selectIds('access_control_list_buyers', 'buyer_id', 'access_control_list_id'),
   },
-} as const satisfies Projection<'Buyer', 'buyer', 'buyers'>;
-
-const sortBy = (column: string, type: SortKey['type'], nullable = false): SortKey => ({
-  sql: `t.${column}`,
-  type,
-  nullable,
+  orders: {
+    calls_count: { sql: 'coalesce(l.calls_count, 0)', type: 'bigint' },
+    recent_calls_count: { sql: usedSql('attempt_daily_used'), type: 'bigint' },
+    outgoing_webhooks_count: { sql: 't.outgoing_webhooks_count', type: 'bigint' },
+    ...Object.fromEntries(
+      CAPS.map(({ used }) => [used, { sql: usedSql(used), type: 'numeric' } satisfies SortKey]),
+    ),
+  },
+  filters: { number: 't.number = {number}', paused: 't.paused = {paused}' },
+  // Locked after the suppression lists and the offers of its teams.
+  references: ['buyer_fleet_id', 'display_service_number_id', 'zip_list_id'],
 });
-
-export const orders: Record<string, SortKey> = {
-  name: sortBy('name', 'text', true),
-  calls_count: { sql: 'coalesce(l.calls_count, 0)', type: 'bigint' },
-  recent_calls_count: { sql: usedSql('attempt_daily_used'), type: 'bigint' },
-  outgoing_webhooks_count: sortBy('outgoing_webhooks_count', 'bigint'),
-  paused: sortBy('paused', 'boolean'),
-  number: sortBy('number', 'text', true),
-  created_at: sortBy('created_at', 'timestamptz'),
-  last_call_at: { sql: 'l.last_call_at', type: 'timestamptz', nullable: true },
-  tier: sortBy('tier', 'double precision'),
-  weight: sortBy('weight', 'double precision'),
-  time_zone: sortBy('time_zone', 'text'),
-  user_buyer_id: sortBy('user_buyer_id', 'text', true),
-  ...Object.fromEntries(
-    CAPS.map(({ used }) => [used, { sql: usedSql(used), type: 'numeric' } satisfies SortKey]),
-  ),
-};
-
-export const filters = { number: 't.number = {number}', paused: 't.paused = {paused}' };
+export const { projection, orders } = buyer;

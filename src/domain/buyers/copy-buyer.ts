@@ -3,7 +3,7 @@ import { findNamed } from '../../data/records';
 import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { readRecord } from '../../api/records/record';
-import { projection } from './buyers-columns';
+import { buyer } from './buyers-columns';
 
 type Fields = Schemas['BuyerFields'];
 
@@ -65,7 +65,7 @@ export async function loadCopiedFields(db: Db, request: CopyRequest, now: Date):
   const sourceBuyer = parseCopySource(request);
   if (!sourceBuyer) return {};
   const id = await findNamed(db, 'buyers', sourceBuyer);
-  const text = await readRecord({ db, now, projection }, String(id));
+  const text = await readRecord({ db, now, projection: buyer.projection }, String(id));
   const source = JSON.parse(text) as Schemas['Buyer'] & Record<string, unknown>;
   const copied = Object.fromEntries(
     COPIED.map((name) => [name, source[name]]).filter(([, value]) => value !== null),

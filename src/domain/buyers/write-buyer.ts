@@ -1,12 +1,10 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { replaceAttached } from '../../data/attachments';
-import { resolveReferences } from '../../data/records';
 import type { Db } from '../../data/db';
 import { openMinutes } from '../../platform/time/opening-hours';
 import { splitPairs } from '../../platform/tokens/filters';
-import { requireValueLists, requireZipList } from '../value-lists/require-lists';
-import { areBidSettings, bidColumns } from './bid-settings';
-import { isLimit } from '../caps/cap-limits';
+import { requireValueLists } from '../value-lists/require-lists';
+import { bidColumns } from './bid-settings';
 import { METRICS } from '../caps/caps';
 import {
   updateCurrentConversion,
@@ -17,29 +15,6 @@ import {
 
 export type BuyerFields = Schemas['BuyerFields'];
 
-/** Fields of the contract that are columns of the same name. */
-const OWN_COLUMNS = [
-  'name',
-  'number',
-  'user_buyer_id',
-  'email',
-  'external_record_id',
-  'buyer_type',
-  'timeout_seconds',
-  'dtmf_tones',
-  'time_zone',
-  'paused',
-  'record_calls',
-  'press_one_to_accept',
-  'route_by_type',
-  'tier',
-  'weight',
-  'epc_timeframe',
-  'epc_assumed_amount',
-  'epc_assumed_calls_count',
-  'display_caller_id_type',
-] as const satisfies readonly (keyof BuyerFields)[];
-
 export const EMPTY_LISTS = {
   record_token_filter_data: [],
   record_token_additional_data: [],
@@ -47,13 +22,10 @@ export const EMPTY_LISTS = {
   area_codes: [],
 };
 
+/** Columns other than fields of the same name. */
 export function toColumns(fields: BuyerFields) {
-  const ownColumns = Object.fromEntries(
-    OWN_COLUMNS.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]),
-  );
   const { record_token_filter_list: filters, record_token_additional_list: additional } = fields;
   return {
-    ...ownColumns,
     ...bidColumns(fields),
     ...toUniqueColumn('states', fields.states),
     ...toUniqueColumn('area_codes', fields.area_codes),
@@ -66,41 +38,6 @@ export function toColumns(fields: BuyerFields) {
 
 const toUniqueColumn = (column: string, values: readonly string[] | null | undefined) =>
   values === undefined ? {} : { [column]: [...new Set(values)] };
-
-const OWN_FIELDS = new Set<string>([
-  ...OWN_COLUMNS,
-  'states',
-  'area_codes',
-  'ping_timeout_seconds',
-  'record_token_additional_list',
-]);
-
-/** True when each field is a column of the buyer's row or a limit of its caps. */
-export const areOwnFields = (fields: object): boolean =>
-  !areBidSettings(fields) &&
-  Object.keys(fields).every((name) => OWN_FIELDS.has(name) || isLimit(name));
-
-const REFERENCES = {
-  buyer_fleet_id: 'buyer_fleets',
-  display_service_number_id: 'numbers',
-  zip_list_id: 'value_lists',
-} as const;
-
-/** Locks the fleet, the number and the ZIP list that a buyer refers to, and returns their ids. */
-export async function lockReferences(
-  db: Db,
-  fields: BuyerFields,
-): Promise<{ [Field in keyof typeof REFERENCES]?: bigint | null }> {
-  const ids: Record<string, bigint | null> = {};
-  for (const [field, table] of Object.entries(REFERENCES)) {
-    const reference = fields[field as keyof typeof REFERENCES];
-    if (reference === null) ids[field] = null;
-    else if (reference !== undefined)
-      ids[field] = (await resolveReferences(db, table, [reference], { field }))[0]!;
-  }
-  if (ids.zip_list_id) await requireZipList(db, ids.zip_list_id, 'zip_list_id');
-  return ids;
-}
 
 interface Parts {
   fields: BuyerFields;

@@ -1,8 +1,8 @@
 import type { Db } from '../../data/db';
 import type { Caller } from '../../api/auth/caller';
-import { withDefaults } from '../../api/request/defaults';
 import { mayUse } from '../../api/access/field-permissions';
-import { omitSerializer, type SingleWrite } from '../../api/records/write-directly';
+import type { SingleWrite } from '../../api/records/write-directly';
+import type { StatementRequest } from '../../api/records/writer';
 import { buildPauseColumns, buildPauseWrite } from '../people/paused-by';
 import { ianaName } from '../../platform/time/zone';
 import { updateCaps, changeLimits, insertCaps, openLimits, type Limits } from './cap-limits';
@@ -16,81 +16,69 @@ interface OwnerFields {
   reset_total_caps?: boolean;
 }
 
-export interface OwnerKind<Fields extends OwnerFields> {
+export interface OwnerKind {
   table: 'buyers' | 'buyer_groups';
   key: 'buyer_id' | 'buyer_group_id';
-  defaults: Fields;
-  /** True when each field is a column of the owner's row or a limit of its caps. */
-  areOwnFields(fields: object): boolean;
-  toColumns(fields: Fields): Record<string, unknown>;
-  toLimits(fields: Fields): Limits;
-}
-
-interface Request<Fields> {
-  db: Db;
-  caller: Caller;
-  body: Fields & { serializer?: unknown };
+  defaultZone: string;
+  /** True for a field that is a limit, or a column of another name. */
+  isLimitOrColumn(name: string): boolean;
+  /** True for fields whose write takes more than columns. */
+  needsTransaction?(fields: object): boolean;
+  /** Columns other than fields of the same name. */
+  toColumns?(fields: object): object;
+  toLimits(fields: object): Limits;
 }
 
 /** Raising a cap needs this permission: see x-lowerable in the contract. */
 const toRoutingPermission = ({ table }: { table: string }) => `${table}:routing`;
 
 /**
- * Builds the single-statement insert of an owner. Undefined when a field needs more than the
- * owner's columns and caps, or the caller must not raise limits.
+ * The write of an owner as one statement. Undefined where a field needs more than the owner's
+ * columns and caps, or the caller must not raise limits.
  */
-export async function buildOwnerInsert<Fields extends OwnerFields>(
-  kind: OwnerKind<Fields>,
-  { db, caller, body }: Request<Fields>,
-  now: Date,
+export async function buildOwnerWrite(
+  kind: OwnerKind,
+  { db, caller, requested, isNew, now, ...write }: StatementRequest,
 ): Promise<SingleWrite | undefined> {
-  const { key, defaults } = kind;
-  const input = omitSerializer(body);
-  if (!kind.areOwnFields(input) || !(await mayUse(db, caller, toRoutingPermission(kind))))
-    return undefined;
-  const fields = withDefaults<Fields>({ ...defaults, ...input }, defaults);
-  return {
-    row: {
-      ...kind.toColumns(fields),
-      ...buildPauseColumns({ paused: false }, fields.paused, { caller, now }),
-    },
-    parts: [insertCaps(key, ianaName(fields.time_zone!)!, kind.toLimits(fields))],
-  };
-}
-
-/** Builds the single-statement update of an owner. Undefined as for `buildOwnerInsert`. */
-export async function buildOwnerUpdate<Fields extends OwnerFields>(
-  kind: OwnerKind<Fields>,
-  { db, caller, body }: Request<Fields>,
-): Promise<SingleWrite | undefined> {
-  const input = omitSerializer(body);
+  const fields: OwnerFields = write.fields;
+  const isOwn = (name: string) => name in write.columns || kind.isLimitOrColumn(name);
+  if (!Object.keys(requested).every(isOwn) || kind.needsTransaction?.(requested)) return undefined;
   // In another time zone the current windows of caps end at other times.
-  if (!kind.areOwnFields(input) || 'time_zone' in input) return undefined;
-  const fields = withDefaults<Fields>(input as Fields, kind.defaults);
+  if (!isNew && 'time_zone' in requested) return undefined;
   const limits = kind.toLimits(fields);
   const hasLimits = Object.keys(limits).length > 0;
-  if (hasLimits && !(await mayUse(db, caller, toRoutingPermission(kind)))) return undefined;
+  if ((isNew || hasLimits) && !(await mayUse(db, caller, toRoutingPermission(kind))))
+    return undefined;
+  const row = { ...write.columns, ...kind.toColumns?.(fields) };
+  if (!isNew)
+    return {
+      ...buildPauseWrite(fields, caller, row),
+      parts: hasLimits ? [updateCaps(kind.key, limits)] : [],
+    };
   return {
-    ...buildPauseWrite(fields, caller, kind.toColumns(fields)),
-    parts: hasLimits ? [updateCaps(kind.key, limits)] : [],
+    row: { ...row, ...buildPauseColumns({ paused: false }, fields.paused, { caller, now }) },
+    parts: [insertCaps(kind.key, ianaName(fields.time_zone!)!, limits)],
   };
 }
 
-export async function openCaps<Fields extends OwnerFields>(
+/** Opens the caps of a new owner. Returns true when the caller may raise them. */
+export async function openCaps(
   tx: Db,
-  kind: OwnerKind<Fields>,
-  { id, fields, caller }: { id: bigint; fields: Fields; caller: Caller },
-): Promise<void> {
+  kind: OwnerKind,
+  { id, fields, caller }: { id: bigint; fields: OwnerFields; caller: Caller },
+): Promise<boolean> {
+  const mayRaise = await mayUse(tx, caller, toRoutingPermission(kind));
   await openLimits(tx, toCapOwner(kind, id), {
-    zone: ianaName(fields.time_zone ?? kind.defaults.time_zone!)!,
+    zone: ianaName(fields.time_zone ?? kind.defaultZone)!,
     limits: kind.toLimits(fields),
-    may_raise: await mayUse(tx, caller, toRoutingPermission(kind)),
+    may_raise: mayRaise,
   });
+  return mayRaise;
 }
 
-interface CapChange<Fields> {
+interface CapChange {
   id: bigint;
-  fields: Fields;
+  fields: OwnerFields;
   /** The owner's time zone before the change; only needed when `fields` has one. */
   time_zone: string | undefined;
   caller: Caller;
@@ -101,10 +89,10 @@ interface CapChange<Fields> {
  * Changes the caps of a locked owner, in the transaction that changes the owner. Returns true when
  * the caller may raise them.
  */
-export async function changeCaps<Fields extends OwnerFields>(
+export async function changeCaps(
   tx: Db,
-  kind: OwnerKind<Fields>,
-  { id, fields, time_zone: before, caller, now }: CapChange<Fields>,
+  kind: OwnerKind,
+  { id, fields, time_zone: before, caller, now }: CapChange,
 ): Promise<boolean> {
   const { time_zone } = fields;
   const record = { table: kind.table, references: [String(id)] };

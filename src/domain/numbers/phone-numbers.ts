@@ -1,40 +1,32 @@
 import { numberFacts } from '../../platform/carriers/number-facts';
 import type { Schemas } from '../../platform/contract/contract';
-import { commonColumns, type Projection } from '../../data/projection/projection';
-import { buildReferenceConditions, type Reference } from '../../data/records';
+import type { Reference } from '../../data/records';
 import { parseTelephone } from '../../data/references';
 import type { Db } from '../../data/db';
-import { changedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
 import { notFound, HttpProblem } from '../../platform/errors';
 import type { Handlers } from '../../api/handlers';
-import { list } from '../../api/records/list';
-import { recordHandlers } from '../../api/records/record-handlers';
+import { noun } from '../../api/records/noun';
 import { callerNumber } from '../../data/phone/caller-number';
 import type { NumberFields } from './add-number';
 import { buyAny, buyRequested, type PurchaseContext } from './buy-number';
 import { findNumber } from './find-number';
-import {
-  toColumns,
-  DEFAULTS,
-  lockReferences,
-  requireBuyer,
-  type SentFields,
-} from './number-fields';
 import { releaseNumber } from './release-number';
-import { searchNumbers, parseSearch } from './search-numbers';
-import { type SortKey } from '../../data/projection/list-statements';
+import { DEFAULTS, searchNumbers, parseSearch } from './search-numbers';
 
 // Telephone numbers that companies buy from a carrier, and the offer or buyer that gets their
 // calls. Table `numbers` has the numbers of a company; `number_lookups` has the owner of each
 // number of the installation. Locks: offer, buyer, traffic source, number; a purchase first takes
 // the advisory lock of its number.
 
-export const projection = {
+const phoneNumber = noun({
   schema: 'PhoneNumber',
+  model: 'Number',
   singular: 'number',
   plural: 'numbers',
-  fulltext:
+  path: 'phone_numbers',
+  names: { list: 'listPhoneNumbers' },
+  search:
     `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.phone_number::text, '') || E'\\n' || ` +
     `coalesce(t.external_record_id, ''))`,
   joins: {
@@ -42,91 +34,69 @@ export const projection = {
     b: 'LEFT JOIN buyers b ON b.company_id = t.company_id AND b.id = t.buyer_id',
     s: 'LEFT JOIN traffic_sources s ON s.company_id = t.company_id AND s.id = t.traffic_source_id',
   },
-  columns: {
-    ...commonColumns('phone_numbers'),
-    type: `'Number'`,
-    name: true,
+  computed: {
     phone_number: `'+' || t.phone_number`,
     number: `'+' || t.phone_number`,
-    country: true,
-    toll_free: true,
-    carrier: true,
     sandbox: `t.carrier = 'sandbox'`,
-    forward_type: true,
-    offer_id: true,
     offer: 'o.name',
-    buyer_id: true,
     buyer: 'coalesce(b.name, b.number)',
-    traffic_source_id: true,
     traffic_source: 's.name',
-    last_assigned_at: true,
-    carrier_number_id: true,
   },
-} as const satisfies Projection<'PhoneNumber', 'number', 'numbers'>;
+  orders: { phone_number: { sql: 't.phone_number', type: 'bigint' } },
+  filters: {
+    country: 't.country = upper({country})',
+    toll_free: { cases: { true: 't.toll_free', false: 'NOT t.toll_free' } },
+    number: 't.phone_number = {number}::bigint',
+  },
+  references: ['offer_id', 'buyer_id', 'traffic_source_id'],
+});
+export const { projection } = phoneNumber;
 
-const orders: Record<string, SortKey> = {
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  phone_number: { sql: 't.phone_number', type: 'bigint' },
-  country: { sql: 't.country', type: 'text' },
-  name: { sql: 't.name', type: 'text', nullable: true },
-};
-
-export const phoneNumbers = ({ clock, carrier, queue }: Deps) => {
-  const records = recordHandlers(projection, clock);
+export const phoneNumbers = (deps: Deps) => {
+  const { clock, carrier, queue } = deps;
+  const { createPhoneNumber, ...handlers } = phoneNumber.handlers(deps, {
+    reads: ['forward_type', 'buyer_id'],
+    unsaved: { ...DEFAULTS, carrier: carrier.name },
+    columns: ({ before, fields, references }) => {
+      if (before) requireBuyer({ ...before, ...fields, ...references });
+      return {};
+    },
+    insert: ({ tx, fields, references, now }) =>
+      buyNumber(tx, fields, references, { carrier, outside: tx.outside, now }),
+    remove: ({ tx, id, now }) => releaseNumber(tx, id, { carrier, queue, now }),
+  });
   return {
+    ...handlers,
     listPhoneNumbers: async ({ query, db }) => {
       const number = await callerNumber(db, query.number, 'number');
-      const filters = { ...buildReferenceConditions(query, REFERENCES), ...FILTERS };
-      const narrowed = { ...query, number };
-      return list(narrowed, { db, now: clock(), projection, orders, filters });
+      return phoneNumber.list({ ...query, number }, { db, now: clock() });
     },
-
     searchPhoneNumbers: ({ query, db }) => searchNumbers(db, query, { carrier, now: clock() }),
-
-    newPhoneNumber: (call) => records.showUnsaved(call, { ...DEFAULTS, carrier: carrier.name }),
-
-    showPhoneNumber: async (call) => records.show(await resolveNumberId(call)),
-
     createPhoneNumber: (call) =>
-      records.create({ ...call, body: { ...call.query, ...call.body } }, (tx, body, now) =>
-        buyNumber(tx, body, { carrier, outside: tx.outside, now }),
-      ),
-
-    updatePhoneNumber: async (call) =>
-      records.updateLockingFirst(
-        await resolveNumberId(call),
-        // Offers and buyers are locked before their numbers.
-        (tx, fields: SentFields) => lockReferences(tx, fields),
-        async (tx, id, { fields, now, ahead: references }) =>
-          updateNumber(tx, id, { columns: toColumns(fields, references), now }),
-      ),
-
-    deletePhoneNumber: async (call) =>
-      records.delete(await resolveNumberId(call), (tx, id, now) =>
-        releaseNumber(tx, id, { carrier, queue, now }),
-      ),
+      createPhoneNumber({ ...call, body: { ...call.query, ...call.body } }),
+    showPhoneNumber: async (call) => handlers.showPhoneNumber(await resolveNumberId(call)),
+    updatePhoneNumber: async (call) => handlers.updatePhoneNumber(await resolveNumberId(call)),
+    deletePhoneNumber: async (call) => handlers.deletePhoneNumber(await resolveNumberId(call)),
   } satisfies Partial<Handlers>;
 };
 
-const REFERENCES = {
-  offer_id: 'offers',
-  traffic_source_id: 'traffic_sources',
-  buyer_id: 'buyers',
-} as const;
-
-const FILTERS = {
-  country: 't.country = upper({country})',
-  toll_free: { cases: { true: 't.toll_free', false: 'NOT t.toll_free' } },
-  number: 't.phone_number = {number}::bigint',
-};
+type CreateFields = Partial<Omit<Schemas['PhoneNumberCreate'], 'serializer'>>;
+type References = Pick<NumberFields, 'offer_id' | 'buyer_id' | 'traffic_source_id'>;
 
 async function buyNumber(
   db: Db,
-  body: Omit<Schemas['PhoneNumberCreate'], 'serializer'>,
+  body: CreateFields,
+  references: References,
   buying: PurchaseContext,
 ): Promise<bigint> {
   const { requested_number, country, toll_free, prefix, ...fields } = body;
-  const columns = toColumns(fields, await lockReferences(db, fields));
+  const { name, forward_type, external_record_id } = fields;
+  const columns = {
+    name,
+    external_record_id,
+    ...(forward_type && { forward_type }),
+    ...references,
+  };
   requireBuyer({ ...DEFAULTS, buyer_id: null, ...columns });
   if (requested_number === undefined)
     return buyAny(db, parseSearch({ country, toll_free, prefix }), columns, buying);
@@ -141,17 +111,20 @@ async function buyNumber(
   return buyRequested(db, number, columns, buying);
 }
 
-async function updateNumber(
-  db: Db,
-  id: bigint,
-  { columns, now }: { columns: NumberFields; now: Date },
-): Promise<void> {
-  const where = { company_id_id: { company_id: db.company_id, id } };
-  const select = { forward_type: true, buyer_id: true };
-  const before = await db.prisma.number.findUniqueOrThrow({ where, select });
-  requireBuyer({ ...before, ...columns });
-  const data = { ...columns, ...changedAt(now) };
-  await db.prisma.number.update({ where, data });
+/** Throws 422 when a number forwards to a buyer and names none. */
+function requireBuyer({
+  forward_type,
+  buyer_id,
+}: {
+  forward_type?: string;
+  buyer_id?: unknown;
+}): void {
+  if (forward_type === 'buyer_id' && !buyer_id)
+    throw HttpProblem.field(
+      'buyer_id',
+      'missing_field',
+      'must name a buyer while forward_type is buyer_id',
+    );
 }
 
 /** Sets the id of the number where the URL has the telephone number instead. */

@@ -7,8 +7,10 @@ import type { Handlers } from '../../api/handlers';
 import { pageReply } from '../../api/records/list';
 import { type ListQuery } from '../../api/records/filters';
 import { carrierUnavailable, findNumbers } from './find-numbers';
-import { DEFAULTS } from './number-fields';
 import { END, START } from '../../api/records/cursor';
+
+/** Values of a new number that the request leaves out. */
+export const DEFAULTS = { country: 'US', toll_free: false, forward_type: 'offer_id' } as const;
 
 const PREFIX = /^[ +]?[ ().-]*\d[\d ().-]*$/;
 const QUERY = /^[ +]?[ ().-]*[\da-z*][\da-z* ().-]*$/i;

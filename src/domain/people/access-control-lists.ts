@@ -1,33 +1,17 @@
-import { commonColumns, type Projection } from '../../data/projection/projection';
-import { deletedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
+import { resolveReferences } from '../../data/records';
 import { requireWithin } from '../../api/auth/caller';
-import type { Handlers } from '../../api/handlers';
-import { page } from '../../api/records/list';
-import { recordHandlers } from '../../api/records/record-handlers';
+import { noun, selectIds } from '../../api/records/noun';
+import { replaceOffers, replaceUsers } from './edit-team';
+import { requireTeamsHeld, requireTeamsWithin } from './grantable-teams';
 import { emptyTeam } from './leave-teams';
-import { requireTeamsHeld } from './grantable-teams';
-import { createTeam, resolveGrants, updateTeam } from './save-team';
-import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
 
-const selectAttachedIds = (
-  kind: 'user' | 'buyer' | 'buyer_group' | 'offer' | 'traffic_source',
-) => `ARRAY(
-  SELECT a.${kind}_id
-  FROM access_control_list_${kind}s a
-  WHERE a.company_id = t.company_id AND a.access_control_list_id = t.id
-  ORDER BY 1
-)`;
-
-export const projection = {
+const team = noun({
   schema: 'AccessControlList',
   singular: 'access_control_list',
   plural: 'access_control_lists',
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
-  columns: {
-    ...commonColumns('access_control_lists'),
-    type: `'AccessControlList'`,
-    name: true,
+  search: ['name', 'external_record_id'],
+  computed: {
     users_emails: `ARRAY(
       SELECT u.email
       FROM access_control_list_users a
@@ -35,60 +19,60 @@ export const projection = {
       WHERE a.company_id = t.company_id AND a.access_control_list_id = t.id
       ORDER BY 1
     )`,
-    user_ids: selectAttachedIds('user'),
+    user_ids: selectIds('access_control_list_users', 'access_control_list_id', 'user_id'),
+    offer_ids: selectIds('access_control_list_offers', 'access_control_list_id', 'offer_id'),
     permissions: `coalesce(t.permissions, '{}')`,
     superuser: `coalesce(t.superuser, false)`,
-    buyer_ids: selectAttachedIds('buyer'),
-    buyer_group_ids: selectAttachedIds('buyer_group'),
-    offer_ids: selectAttachedIds('offer'),
-    traffic_source_ids: selectAttachedIds('traffic_source'),
     all_offers: `coalesce(t.all_offers, true)`,
-    generated_for_buyer_id: true,
-    generated_for_buyer_group_id: true,
   },
-} as const satisfies Projection<'AccessControlList', 'access_control_list', 'access_control_lists'>;
+  parts: {
+    buyer_group_ids: {
+      pairs: 'access_control_list_buyer_groups',
+      column: 'buyer_group_id',
+      locked: 'before',
+    },
+    buyer_ids: { pairs: 'access_control_list_buyers', column: 'buyer_id', locked: 'before' },
+    traffic_source_ids: {
+      pairs: 'access_control_list_traffic_sources',
+      column: 'traffic_source_id',
+      locked: 'before',
+    },
+  },
+});
+export const { projection } = team;
 
-const orders: Record<string, SortKey> = {
-  name: { sql: 't.name', type: 'text' },
-  ...BY_TIMES,
-};
+export const accessControlLists = (deps: Deps) => {
+  const { queue, authenticator, config } = deps;
+  const forgetRights = () => authenticator.forgetRights();
+  return team.handlers(deps, {
+    unsaved: {},
 
-export const accessControlLists = ({ clock, queue, authenticator, config }: Deps) => {
-  const records = recordHandlers(projection, clock);
-  return {
-    listAccessControlLists: ({ query, db }) =>
-      page(query, { db, now: clock(), projection, orders }),
-    newAccessControlList: (call) => records.showUnsaved({ ...call, query: {} }, {}),
-    showAccessControlList: records.show,
-
-    createAccessControlList: async (call) => {
-      requireWithin(call.caller, call.body);
-      return records.create({ ...call, query: {} }, (tx, fields, now) =>
-        createTeam(tx, fields, { queue, config, authenticator, now }),
-      );
+    lock: async ({ tx, fields, caller }) => {
+      requireWithin(caller, fields);
+      const { offer_ids: offers } = fields;
+      return offers === undefined
+        ? undefined
+        : resolveReferences(tx, 'offers', offers ?? [], { field: 'offer_ids' });
     },
 
-    updateAccessControlList: async (call) => {
-      const { caller } = call;
-      requireWithin(caller, call.body);
-      return records.updateLockingFirst(
-        { ...call, query: {} },
-        resolveGrants,
-        (tx, id, { fields, now, ahead: grants }) =>
-          updateTeam(tx, { id, fields, grants }, { caller, queue, config, authenticator, now }),
-      );
+    columns: async ({ tx, id, fields: { permissions }, caller }) => {
+      if (id !== undefined) await requireTeamsWithin(tx, caller, [id]);
+      const unique = [...new Set(permissions ?? [])].toSorted();
+      return permissions === undefined ? {} : { permissions: unique };
     },
 
-    deleteAccessControlList: (call) =>
-      records.delete({ ...call, query: {} }, async (tx, id, now) => {
-        await requireTeamsHeld(tx, call.caller, [id]);
-        await emptyTeam(tx, id);
-        await tx.prisma.accessControlList.update({
-          where: { company_id_id: { company_id: tx.company_id, id } },
-          data: deletedAt(now),
-          select: { id: true },
-        });
-        tx.afterCommit(() => authenticator.forgetRights());
-      }),
-  } satisfies Partial<Handlers>;
+    save: async ({ tx, id, fields, locked: offers, now }) => {
+      if (offers) await replaceOffers(tx, id, offers, fields.all_offers);
+      const { users_emails: emails } = fields;
+      if (emails !== undefined)
+        await replaceUsers(tx, id, emails ?? [], { queue, config, now, field: 'users_emails' });
+      tx.afterCommit(forgetRights);
+    },
+
+    detach: async ({ tx, id, caller }) => {
+      await requireTeamsHeld(tx, caller, [id]);
+      await emptyTeam(tx, id);
+      tx.afterCommit(forgetRights);
+    },
+  });
 };

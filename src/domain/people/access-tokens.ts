@@ -1,69 +1,45 @@
-import { deletedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
+import type { Schemas } from '../../platform/contract/contract';
 import { HttpProblem } from '../../platform/errors';
-import type { Caller } from '../../api/auth/caller';
-import type { Handlers } from '../../api/handlers';
-import { page } from '../../api/records/list';
-import { recordHandlers } from '../../api/records/record-handlers';
-import { projection } from './access-token-columns';
+import { requireWithin, type Caller } from '../../api/auth/caller';
+import { accessToken } from './access-token';
 import { requireTokenHeld, requireTokenWithin } from './grantable-teams';
 import { createCredentials } from './issue-credentials';
-import { requireWithin } from '../../api/auth/caller';
-import { type SortKey } from '../../data/projection/list-statements';
-
-const orders: Record<string, SortKey> = {
-  name: { sql: 't.name', type: 'text' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-};
 
 /**
  * The company's credentials: key pairs of the company and tokens of its users. The secret is shown
  * once, in the response that creates them.
  */
-export const accessTokens = ({ clock, pepper, authenticator }: Deps) => {
-  const records = recordHandlers(projection, clock);
-  return {
-    listAccessTokens: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newAccessToken: (call) =>
-      records.showUnsaved({ ...call, query: {} }, { permissions: [], superuser: false }),
-    showAccessToken: records.show,
+export const accessTokens = (deps: Deps) => {
+  const { pepper, authenticator } = deps;
+  return accessToken.handlers(deps, {
+    reads: ['public_key'],
+    unsaved: { permissions: [], superuser: false },
 
-    createAccessToken: async (call) => {
-      const { kind, permissions = [], superuser = false, user_email } = call.body;
-      requireWithin(call.caller, { permissions, superuser });
+    insert: async ({ tx, fields, caller, now, extra }) => {
+      const body = fields as Schemas['AccessTokenCreate'];
+      const { name, kind, permissions = [], superuser = false, user_email, expires_at } = body;
+      requireWithin(caller, { permissions, superuser });
       requireUser(kind, user_email);
-      requireOwnToken(call.caller, { kind, user_email });
-      requireLimitedPermissions(call.caller, { kind, permissions });
+      requireOwnToken(caller, { kind, user_email });
+      requireLimitedPermissions(caller, { kind, permissions });
       if (user_email !== undefined)
-        await requireTokenWithin(call.db, call.caller, { email: user_email, permissions });
-      let secret: { private_key?: string; token?: string } = {};
-      return records.create(
-        { ...call, query: {} },
-        async (tx, { name, expires_at }, now) => {
-          const expires = expires_at ? new Date(expires_at) : null;
-          const { id, private_key, token } = await createCredentials(
-            tx,
-            { name, kind, permissions, superuser, user_email, expires_at: expires },
-            { pepper, now },
-          );
-          secret = private_key ? { private_key } : { token };
-          return id;
-        },
-        () => secret,
+        await requireTokenWithin(tx, caller, { email: user_email, permissions });
+      const expires = expires_at ? new Date(expires_at) : null;
+      const { id, private_key, token } = await createCredentials(
+        tx,
+        { name, kind, permissions, superuser, user_email, expires_at: expires },
+        { pepper, now },
       );
+      Object.assign(extra, private_key ? { private_key } : { token });
+      return id;
     },
 
-    revokeAccessToken: (call) =>
-      records.delete({ ...call, query: {} }, async (tx, id, now) => {
-        await requireTokenHeld(tx, call.caller, id);
-        const { public_key } = await tx.prisma.accessToken.update({
-          where: { company_id_id: { company_id: tx.company_id, id } },
-          data: deletedAt(now),
-          select: { public_key: true },
-        });
-        tx.afterCommit(() => authenticator.forget(public_key));
-      }),
-  } satisfies Partial<Handlers>;
+    detach: async ({ tx, id, caller, before: { public_key } }) => {
+      await requireTokenHeld(tx, caller, id);
+      tx.afterCommit(() => authenticator.forget(public_key));
+    },
+  });
 };
 
 function requireUser(kind: string, userEmail: string | undefined): void {

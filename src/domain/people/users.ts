@@ -1,103 +1,86 @@
-import type { Schemas } from '../../platform/contract/contract';
-import { commonColumns, type Projection } from '../../data/projection/projection';
-import { lockRecord } from '../../data/records';
-import type { Db } from '../../data/db';
-import type { Deps } from '../deps';
-import type { Handlers } from '../../api/handlers';
-import { page } from '../../api/records/list';
-import { requireUnchanged, loadWriteReply } from '../../api/records/record';
-import { recordHandlers } from '../../api/records/record-handlers';
-import { projection as accessTokens } from './access-token-columns';
-import { requireUserHeld, requireUserWithin } from './grantable-teams';
-import { inviteUsers } from './invite-users';
-import { createUser, resolveTeams, updateUser } from './save-user';
-import type { SortKey } from '../../data/projection/list-statements';
-import { HttpProblem } from '../../platform/errors';
+import type { Call, Handlers } from '../../api/handlers';
 import type { Invitation } from '../../api/auth/scheme';
-import { issueCredentials, type IssuedCredentials, revokeCredentials } from './issue-credentials';
+import { loadWriteReply } from '../../api/records/record';
+import { noun } from '../../api/records/noun';
 import { replaceAttached } from '../../data/attachments';
 import { moveCount } from '../../data/counts/counters';
+import { lockRecord } from '../../data/records';
+import type { Db } from '../../data/db';
 import { deletedAt } from '../../data/timestamps';
+import { HttpProblem } from '../../platform/errors';
+import type { Deps } from '../deps';
+import { accessToken } from './access-token';
 import { confirmAddress, confirmInvitedAddress } from './confirm-addresses';
+import { requireTeamsWithin, requireUserHeld, requireUserWithin } from './grantable-teams';
+import { inviteUsers } from './invite-users';
+import { issueCredentials, type IssuedCredentials, revokeCredentials } from './issue-credentials';
 
 // Users, their teams, credentials and invitations. Locks are taken in this order: offer, buyer
 // group, buyer, team, user, agent.
 
-export const projection = {
+const user = noun({
   schema: 'User',
   singular: 'user',
   plural: 'users',
-  fulltext: `lower(coalesce(t.email, '') || E'\\n' || coalesce(t.name, '')
-    || E'\\n' || coalesce(t.external_record_id, ''))`,
-  columns: {
-    ...commonColumns('users'),
-    type: `'User'`,
-    email: true,
-    name: true,
-    team_ids: `ARRAY(
-      SELECT m.access_control_list_id
-      FROM access_control_list_users m
-      WHERE m.company_id = t.company_id AND m.user_id = t.id
-      ORDER BY 1
-    )`,
-    invited_at: true,
-    joined_at: true,
+  search: ['email', 'name', 'external_record_id'],
+  parts: {
+    team_ids: {
+      pairs: 'access_control_list_users',
+      column: 'access_control_list_id',
+      locked: 'before',
+    },
   },
-} as const satisfies Projection<'User', 'user', 'users'>;
-
-const orders: Record<string, SortKey> = {
-  email: { sql: 't.email', type: 'text' },
-  name: { sql: 't.name', type: 'text', nullable: true },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-};
+});
+export const { projection } = user;
 
 export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
   const { clock, queue, config, pepper, authenticator } = deps;
-  const records = recordHandlers(projection, clock);
-  const inviting = { queue, config, authenticator };
+  const forgetRights = () => authenticator.forgetRights();
+  const handlers = user.handlers(deps, {
+    reads: ['email', 'invitation_open'],
+    unsaved: {},
+
+    columns: async ({ tx, id, fields: { email }, parts, caller }) => {
+      if (id !== undefined) await requireUserWithin(tx, caller, id);
+      await requireTeamsWithin(tx, caller, parts.get('team_ids') ?? []);
+      return email === undefined ? {} : { email: email.toLowerCase() };
+    },
+
+    save: async ({ tx, id, fields: { invite = true }, row, before, now }) => {
+      tx.afterCommit(forgetRights);
+      // The link that was mailed to the former address must not work any longer.
+      const isMoved = row.email !== undefined && row.email !== before?.email;
+      if (before ? isMoved && before.invitation_open : invite)
+        await inviteUsers(tx, [id], { queue, config, now, field: 'email' });
+    },
+
+    remove: async ({ tx, id, now, caller }) => {
+      await requireUserHeld(tx, caller, id);
+      await deleteUser(tx, id, { now, deleteAgent });
+      tx.afterCommit(forgetRights);
+    },
+  });
+  const { change } = user.writer({ clock });
   return {
     ...emailAddresses(deps),
-    listUsers: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newUser: (call) => records.showUnsaved({ ...call, query: {} }, {}),
-    showUser: records.show,
-    createUser: (call) =>
-      records.create({ ...call, query: {} }, (tx, fields, now) =>
-        createUser(tx, fields, { ...inviting, caller: call.caller, now }),
+    ...handlers,
+
+    inviteUser: (call: Call<'inviteUser'>) =>
+      change(
+        { ...call, query: {}, if_match: undefined },
+        async (tx, id, now) => {
+          await requireUserWithin(tx, call.caller, id);
+          await inviteUsers(tx, [id], { queue, config, field: 'email', now });
+        },
+        { status: 202 },
       ),
-
-    updateUser: (call) =>
-      records.updateLockingFirst(
-        { ...call, query: {} },
-        (tx: Db, { team_ids }: Schemas['UserUpdate']) => resolveTeams(tx, team_ids),
-        (tx, id, { fields, now, ahead: teams }) =>
-          updateUser(tx, { id, fields, teams }, { ...inviting, caller: call.caller, now }),
-      ),
-
-    deleteUser: (call) =>
-      records.delete({ ...call, query: {} }, async (tx, id, now) => {
-        await requireUserHeld(tx, call.caller, id);
-        await deleteUser(tx, id, { now, deleteAgent });
-        tx.afterCommit(() => authenticator.forgetRights());
-      }),
-
-    inviteUser: async ({ params, db, caller }) => {
-      const now = clock();
-      const id = await db.transaction(async (tx) => {
-        const user = await lockRecord(tx, 'users', params.id);
-        await requireUnchanged({ db: tx, now, projection, if_match: undefined }, params.id);
-        await requireUserWithin(tx, caller, user.id);
-        await inviteUsers(tx, [user.id], { queue, config, field: 'email', now });
-        return user.id;
-      });
-      return loadWriteReply({ db, now, projection }, id, { status: 202 });
-    },
 
     acceptInvitation: async ({ body, db, invitation }) => {
       const now = clock();
       const { id, token } = await db.transaction((tx) =>
         acceptInvitation(tx, invitation!, { name: body?.name ?? 'Invitation', pepper, now }),
       );
-      return loadWriteReply({ db, now, projection: accessTokens }, id, {
+      return loadWriteReply({ db, now, projection: accessToken.projection }, id, {
         status: 201,
         extra: { token },
       });

@@ -1,22 +1,14 @@
-import { readDefaults, type Schemas } from '../../platform/contract/contract';
-import { commonColumns, type Projection } from '../../data/projection/projection';
-import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
-import {
-  buildReferenceConditions,
-  findRecord,
-  resolveReferences,
-  lockRecord,
-  type Reference,
-} from '../../data/records';
+import type { Schemas } from '../../platform/contract/contract';
+import { findRecord, resolveReferences, lockRecord, type Reference } from '../../data/records';
 import type { Deps } from '../deps';
 import { notFound, HttpProblem } from '../../platform/errors';
 import { keepingUpload, type Call, type Handlers } from '../../api/handlers';
 import type { Storage } from '../../platform/storage/storage';
-import { keyedList, page } from '../../api/records/list';
+import { keyedList } from '../../api/records/list';
+import { noun } from '../../api/records/noun';
 import { loadWriteReply } from '../../api/records/record';
-import { recordHandlers } from '../../api/records/record-handlers';
 import { Download } from '../../api/reply/reply';
-import { addSuppressionFile, toFileColumns, type FileFields } from './add-file';
+import { addSuppressionFile, toFileColumns } from './add-file';
 import { changeSuppressionFile } from './change-file';
 import { importPercent } from './import-percent';
 import { safeCell } from '../../data/projection/projection-sql';
@@ -28,44 +20,23 @@ import { enqueueNextFile } from './file-queue';
 // imported in the order they came (src/domain/suppression/file-queue.ts). A file is always locked
 // before its list.
 
-const DEFAULTS = readDefaults('BuyerSuppressionFileFields');
-
-export const projection = {
+const suppressionFile = noun({
   schema: 'BuyerSuppressionFile',
   singular: 'buyer_suppression_file',
   plural: 'buyer_suppression_files',
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
-  columns: {
-    ...commonColumns('buyer_suppression_files'),
-    type: `'BuyerSuppressionFile'`,
-    name: true,
-    buyer_suppression_id: true,
-    apply_block_or_unblock: true,
+  search: ['name', 'external_record_id'],
+  computed: {
     import_file_url: `CASE
       WHEN t.import_file_key IS NOT NULL
         THEN '/api/v1/buyer_suppression_files/' || t.id || '/import_file'
     END`,
-    user_id: true,
-    status: true,
     caller_id_column_name: 'coalesce(t.found_column_name, t.caller_id_column_name)',
-    error_message: true,
-    import_count: true,
-    total_count: true,
     import_percent: importPercent('t'),
-    rejected_count: true,
-    added_count: true,
-    removed_count: true,
-    started_at: true,
-    stopped_at: true,
-    failed_at: true,
-    succeeded_at: true,
     headers: `coalesce(nullif(t.found_headers, '{}'), t.headers)`,
   },
-} as const satisfies Projection<
-  'BuyerSuppressionFile',
-  'buyer_suppression_file',
-  'buyer_suppression_files'
->;
+  filters: { status: 't.status = {status}' },
+});
+export const { projection, defaults } = suppressionFile;
 
 const NO_PROGRESS = {
   status: 'pending',
@@ -77,45 +48,25 @@ const NO_PROGRESS = {
   found_headers: [],
 };
 
-const orders: Record<string, SortKey> = {
-  name: { sql: 't.name', type: 'text', nullable: true },
-  status: { sql: 't.status', type: 'text' },
-  ...BY_TIMES,
-};
-
 export const buyerSuppressionFiles = (deps: Deps) => {
   const { clock, storage } = deps;
-  const records = recordHandlers(projection, clock);
+  const handlers = suppressionFile.handlers(deps, {
+    keepsUpload: true,
+    unsaved: ({ db, query }) => buildUnsavedFile({ db, query }),
+    insert: ({ tx, fields, upload, caller }) =>
+      addSuppressionFile(tx, { fields, upload, caller }, deps),
+  });
+  const { change } = suppressionFile.writer(deps);
   return {
-    listBuyerSuppressionFiles: ({ query, db }) => {
-      return page(query, {
-        db,
-        now: clock(),
-        projection,
-        orders,
-        filters: {
-          status: 't.status = {status}',
-          ...buildReferenceConditions(query, { buyer_suppression_id: 'buyer_suppressions' }),
-        },
+    ...handlers,
+
+    updateBuyerSuppressionFile: keepingUpload<'updateBuyerSuppressionFile'>((call) => {
+      const { serializer, ...fields } = call.body;
+      void serializer;
+      return change(call, async (tx, id) => {
+        await changeSuppressionFile(tx, id, { fields, upload: call.upload }, deps);
       });
-    },
-
-    newBuyerSuppressionFile: async (call) =>
-      records.showUnsaved(call, await buildUnsavedFile(call)),
-
-    showBuyerSuppressionFile: records.show,
-
-    createBuyerSuppressionFile: keepingUpload((call) =>
-      records.create(call, (tx, fields: FileFields) =>
-        addSuppressionFile(tx, { fields, upload: call.upload, caller: call.caller }, deps),
-      ),
-    ),
-
-    updateBuyerSuppressionFile: keepingUpload((call) =>
-      records.update(call, (tx, id, { fields }: { fields: FileFields }) =>
-        changeSuppressionFile(tx, id, { fields, upload: call.upload }, deps),
-      ),
-    ),
+    }),
 
     stopBuyerSuppressionFile: async ({ params, query, db }) => {
       const id = await db.transaction((tx) => stopSuppressionFile(tx, params.id, deps));
@@ -128,7 +79,9 @@ export const buyerSuppressionFiles = (deps: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-async function buildUnsavedFile({ query, db }: Call<'newBuyerSuppressionFile'>) {
+type UnsavedCall = Pick<Call<'newBuyerSuppressionFile'>, 'query' | 'db'>;
+
+async function buildUnsavedFile({ query, db }: UnsavedCall) {
   const { serializer, import_file, ...fields } = query;
   void [serializer, import_file];
   const references = fields.buyer_suppression_id ? [fields.buyer_suppression_id] : [];
@@ -136,7 +89,7 @@ async function buildUnsavedFile({ query, db }: Call<'newBuyerSuppressionFile'>) 
   const [list] = await resolveReferences(db, 'buyer_suppressions', references, { field });
   return {
     ...NO_PROGRESS,
-    ...DEFAULTS,
+    ...defaults,
     ...toFileColumns(fields),
     buyer_suppression_id: list ? Number(list) : null,
   };

@@ -1,46 +1,32 @@
 import type { Schemas } from '../../platform/contract/contract';
-import { changeBuyers, replaceAttached } from '../../data/attachments';
+import { changeBuyers } from '../../data/attachments';
 import { moveCount } from '../../data/counts/counters';
-import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
-import { commonColumns, type Projection } from '../../data/projection/projection';
-import { findRecord, lockRecord, resolveReferences, type Reference } from '../../data/records';
+import { findRecord, lockRecord, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
-import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
 import { notFound } from '../../platform/errors';
-import { keepingUpload, type Call, type Handlers } from '../../api/handlers';
-import { keyedList, page } from '../../api/records/list';
+import type { Call, Handlers } from '../../api/handlers';
+import { keyedList } from '../../api/records/list';
+import { noun, selectIds } from '../../api/records/noun';
 import { loadWriteReply } from '../../api/records/record';
-import { recordHandlers } from '../../api/records/record-handlers';
 import { callerNumber, callerNumbers } from '../../data/phone/caller-number';
 import { addSuppressionFile } from './add-file';
 import { changeSuppressionFile } from './change-file';
 import { changeNumbers, type Verb } from './change-numbers';
 import { importPercent } from './import-percent';
 import { CURRENT_FILE, FIND_BROKEN_FILE, LOCK_FILES_OF_LIST } from './queries/files';
-import type { Queue } from '../../data/jobs/queue';
 
 // Suppression lists: numbers whose calls certain buyers, offers or schedules must not get. A file
 // of a list is always locked before the list, and the list before the records it is attached to:
 // offers, then schedules, then buyers.
 
-const selectAttachedIds = (table: string, column: string) => `ARRAY(
-  SELECT a.${column}
-  FROM ${table} a
-  WHERE a.company_id = t.company_id AND a.buyer_suppression_id = t.id
-  ORDER BY 1
-)`;
-
-export const projection = {
+const suppressionList = noun({
   schema: 'BuyerSuppression',
   singular: 'buyer_suppression',
   plural: 'buyer_suppressions',
   joins: { f: `LEFT JOIN LATERAL (${CURRENT_FILE.text}) f ON true` },
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
-  columns: {
-    ...commonColumns('buyer_suppressions'),
-    type: `'BuyerSuppression'`,
-    name: true,
+  search: ['name', 'external_record_id'],
+  computed: {
     import_file_url: `'/api/v1/buyer_suppression_files/' || f.id || '/import_file'`,
     status: 'f.status',
     caller_id_column_name: `coalesce(
@@ -50,7 +36,6 @@ export const projection = {
       WHEN cardinality(t.headers) > 0 THEN t.headers
       ELSE coalesce(nullif(f.found_headers, '{}'), f.headers, '{}')
     END`,
-    blocked: true,
     error_message: 'f.error_message',
     import_count: 'coalesce(f.import_count, 0)',
     total_count: 'f.total_count',
@@ -59,116 +44,69 @@ export const projection = {
     failed_at: 'f.failed_at',
     stopped_at: 'f.stopped_at',
     succeeded_at: 'f.succeeded_at',
-    buyer_ids: selectAttachedIds('buyer_suppression_buyers', 'buyer_id'),
-    offer_ids: selectAttachedIds('buyer_suppression_offers', 'offer_id'),
-    schedule_ids: selectAttachedIds('buyer_suppression_schedules', 'schedule_id'),
+    buyer_ids: selectIds('buyer_suppression_buyers', 'buyer_suppression_id', 'buyer_id'),
     buyer_suppression_file_id: 'f.id',
   },
-} as const satisfies Projection<'BuyerSuppression', 'buyer_suppression', 'buyer_suppressions'>;
+  parts: {
+    offer_ids: { pairs: 'buyer_suppression_offers', column: 'offer_id', locked: 'after' },
+    schedule_ids: { pairs: 'buyer_suppression_schedules', column: 'schedule_id', locked: 'after' },
+  },
+  detach: {
+    deleted: ['buyerSuppressionBuyer', 'buyerSuppressionOffer', 'buyerSuppressionSchedule'],
+  },
+});
+export const { projection } = suppressionList;
 
 type Fields = Schemas['BuyerSuppressionFields'];
 
-function toListColumns({ name, caller_id_column_name, headers, external_record_id }: Fields) {
-  return {
-    ...(name !== undefined && { name }),
-    ...(caller_id_column_name !== undefined && { caller_id_column_name }),
-    ...(headers !== undefined && { headers: headers ?? [] }),
-    ...(external_record_id !== undefined && { external_record_id }),
-  };
-}
-
-const orders: Record<string, SortKey> = {
-  name: { sql: 't.name', type: 'text' },
-  ...BY_TIMES,
-};
-
 export const buyerSuppressions = (deps: Deps) => {
   const { clock, queue } = deps;
-  const records = recordHandlers(projection, clock);
+  const handlers = suppressionList.handlers(deps, {
+    unsaved: { headers: [], blocked: 0 },
+    keepsUpload: true,
+
+    // A file whose import failed or was stopped, and which the fields may correct.
+    lock: ({ tx, fields, reference }) =>
+      reference === undefined ? Promise.resolve(undefined) : lockBrokenFile(tx, reference, fields),
+
+    columns: ({ fields: { headers } }) => (headers === undefined ? {} : { headers: headers ?? [] }),
+
+    save: async ({ tx, id, fields, upload, caller, before, locked: brokenFile }) => {
+      await changeBuyers(tx, 'buyer_suppression_buyers', id, fields);
+      const layout = pickLayout(fields);
+      if (!before && upload) {
+        await addSuppressionFile(tx, { list: id, upload, caller, fields: layout }, deps);
+        await moveCount(tx, 'buyer_suppression_files', 1);
+      }
+      if (brokenFile !== undefined)
+        await changeSuppressionFile(tx, brokenFile, { fields: layout, upload: undefined }, deps);
+    },
+
+    lockDeletion: ({ tx, reference }) => lockFilesOfList(tx, reference),
+
+    // The files no longer suppress calls as soon as the transaction commits; a job erases them.
+    detach: async ({ tx, id, now }) => {
+      const files = { buyer_suppression_id: id, deleted_at: null };
+      await tx.prisma.buyerSuppressionFile.updateMany({
+        where: { ...files, status: { in: ['pending', 'running'] } },
+        data: { status: 'stopped', stopped_at: now },
+      });
+      const { count } = await tx.prisma.buyerSuppressionFile.updateMany({
+        where: files,
+        data: { deleted_at: now, updated_at: now },
+      });
+      if (count > 0) await moveCount(tx, 'buyer_suppression_files', -count);
+      const list = { company_id: String(tx.company_id), id: String(id) };
+      await queue.add(tx, 'erase_suppression_list', list);
+    },
+  });
   return {
-    listBuyerSuppressions: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-
-    newBuyerSuppression: (call) => records.showUnsaved(call, { headers: [], blocked: 0 }),
-
-    showBuyerSuppression: records.show,
-
-    createBuyerSuppression: keepingUpload((call) =>
-      records.create(call, (tx, fields: Fields, now) =>
-        createList(tx, { call, fields, now }, deps),
-      ),
-    ),
-
-    updateBuyerSuppression: (call) =>
-      records.updateLockingFirst(
-        call,
-        (tx, fields: Fields) => lockBrokenFile(tx, call.params.id, fields),
-        (tx, id, update) => updateList(tx, id, update, deps),
-      ),
-
-    deleteBuyerSuppression: (call) =>
-      records.delete(
-        call,
-        (tx, id, now) => deleteSuppressionList(tx, id, { queue, now }),
-        (tx) => lockFilesOfList(tx, call.params.id),
-      ),
-
+    ...handlers,
     blockBuyerSuppressionCallers: (call) => changeCallers(call, 'block', clock()),
     unblockBuyerSuppressionCallers: (call) => changeCallers(call, 'unblock', clock()),
-
     listBuyerSuppressionCallerIds,
   } satisfies Partial<Handlers>;
 };
-
-interface Creation {
-  call: Pick<Call<'createBuyerSuppression'>, 'upload' | 'caller'>;
-  fields: Fields;
-  now: Date;
-}
-
-async function createList(
-  tx: Db,
-  { call: { upload, caller }, fields, now }: Creation,
-  deps: Deps,
-): Promise<bigint> {
-  const { id } = await tx.prisma.buyerSuppression.create({
-    data: {
-      ...toListColumns(fields),
-      name: fields.name!,
-      company_id: tx.company_id,
-      ...createdAt(now),
-    },
-    select: { id: true },
-  });
-  await attach(tx, id, fields);
-  if (upload) {
-    await addSuppressionFile(tx, { list: id, upload, caller, fields: pickLayout(fields) }, deps);
-    await moveCount(tx, 'buyer_suppression_files', 1);
-  }
-  return id;
-}
-
-interface Update {
-  fields: Fields;
-  now: Date;
-  /** A file whose import failed or was stopped, and which these fields may correct. */
-  ahead: bigint | undefined;
-}
-
-async function updateList(
-  tx: Db,
-  id: bigint,
-  { fields, now, ahead: broken }: Update,
-  deps: Deps,
-): Promise<void> {
-  await tx.prisma.buyerSuppression.update({
-    where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { ...toListColumns(fields), ...changedAt(now) },
-    select: { id: true },
-  });
-  await attach(tx, id, fields);
-  const changes = { fields: pickLayout(fields), upload: undefined };
-  if (broken !== undefined) await changeSuppressionFile(tx, broken, changes, deps);
-}
 
 /** SQL of the number of callers on a list, which the list itself counts. */
 const BLOCKED_COUNT = `(
@@ -200,23 +138,6 @@ const pickLayout = ({ caller_id_column_name, headers }: Fields) => ({
   caller_id_column_name,
   headers,
 });
-
-async function attach(db: Db, id: bigint, fields: Fields): Promise<void> {
-  const list = { buyer_suppression_id: id };
-  if (fields.offer_ids !== undefined) {
-    const offerId = await resolveReferences(db, 'offers', fields.offer_ids ?? [], {
-      field: 'offer_ids',
-    });
-    await replaceAttached(db, 'buyer_suppression_offers', list, { offer_id: offerId });
-  }
-  if (fields.schedule_ids !== undefined) {
-    const scheduleId = await resolveReferences(db, 'schedules', fields.schedule_ids ?? [], {
-      field: 'schedule_ids',
-    });
-    await replaceAttached(db, 'buyer_suppression_schedules', list, { schedule_id: scheduleId });
-  }
-  await changeBuyers(db, 'buyer_suppression_buyers', id, fields);
-}
 
 type CallersCall = Pick<Call<'blockBuyerSuppressionCallers'>, 'params' | 'query' | 'body' | 'db'>;
 
@@ -261,35 +182,4 @@ async function lockBrokenFile(
 async function lockFilesOfList(tx: Db, reference: Reference): Promise<void> {
   const list = await findRecord(tx, 'buyer_suppressions', reference);
   await tx.sql(LOCK_FILES_OF_LIST, { list });
-}
-
-/**
- * Deletes a locked list and its locked files. They no longer suppress calls as soon as the
- * transaction commits; a job erases their content.
- */
-async function deleteSuppressionList(
-  tx: Db,
-  id: bigint,
-  { queue, now }: { queue: Queue; now: Date },
-): Promise<void> {
-  const ofList = { buyer_suppression_id: id };
-  const undeleted = { ...ofList, deleted_at: null };
-  await tx.prisma.buyerSuppressionFile.updateMany({
-    where: { ...undeleted, status: { in: ['pending', 'running'] } },
-    data: { status: 'stopped', stopped_at: now },
-  });
-  const files = await tx.prisma.buyerSuppressionFile.updateMany({
-    where: undeleted,
-    data: { deleted_at: now, updated_at: now },
-  });
-  await tx.prisma.buyerSuppressionBuyer.deleteMany({ where: ofList });
-  await tx.prisma.buyerSuppressionOffer.deleteMany({ where: ofList });
-  await tx.prisma.buyerSuppressionSchedule.deleteMany({ where: ofList });
-  await tx.prisma.buyerSuppression.update({
-    where: { company_id_id: { company_id: tx.company_id, id } },
-    data: deletedAt(now),
-  });
-  if (files.count > 0) await moveCount(tx, 'buyer_suppression_files', -files.count);
-  const { company_id } = tx;
-  await queue.add(tx, 'erase_suppression_list', { company_id: String(company_id), id: String(id) });
 }

@@ -1,51 +1,87 @@
-import { keyedList } from '../../api/records/list';
-import type { Schemas } from '../../platform/contract/contract';
-import type { Projection } from '../../data/projection/projection';
+import type { OperationId, Schemas } from '../../platform/contract/contract';
 import { safeCell } from '../../data/projection/projection-sql';
-import { findRecord, lockRecord } from '../../data/records';
+import { findRecord } from '../../data/records';
 import type { Db } from '../../data/db';
 import { changedAt } from '../../data/timestamps';
+import type { Deps } from '../deps';
 import { HttpProblem } from '../../platform/errors';
 import type { Call } from '../../api/handlers';
-import { requireUnchanged, loadWriteReply } from '../../api/records/record';
-import { recordHandlers } from '../../api/records/record-handlers';
+import { keyedList } from '../../api/records/list';
+import type { noun } from '../../api/records/noun';
+import { violatedColumn } from '../../api/reply/violated-key';
 import { foldCase } from '../../platform/tokens/filter-values';
-import { addValues, removeValues } from './change-values';
-import { readListInput, toListValues, type Kind } from './sent-values';
-import { createList, deleteList, toKey, updateList, type Fields } from './write-list';
+import { addValues, removeValues, replaceValues } from './change-values';
+import { USERS_OF_LIST } from './queries/value-lists';
+import { readListInput, toListValues, type Kind, type ListInput } from './sent-values';
 
-// Handlers that value lists and ZIP lists share: the two differ only in the names of a record.
+// Value lists and ZIP lists differ only in the names of a record. Filters refer to a list by its
+// name, and buyers by its id: a list in use is neither renamed nor deleted. Lock order: the list,
+// then its values. A transaction that writes a filter or a buyer locks the list against both.
 
-type CreateCall = Pick<Call<'createValueList'>, 'query' | 'db' | 'upload'> & {
+type ListNoun<Singular extends string, Names extends Record<string, OperationId>> = ReturnType<
+  typeof noun<'ValueList', Singular, 'value_lists', 'ValueList', Names>
+>;
+
+type CreateCall = Pick<Call<'createValueList'>, 'query' | 'db' | 'upload' | 'caller'> & {
   body: Omit<Call<'createValueList'>['body'], 'kind'>;
 };
 
-export function listHandlers<P extends Projection>(projection: P, clock: () => Date) {
-  const records = recordHandlers(projection, clock);
+/** Handlers that write lists. The values of a request are read before its transaction. */
+export function buildListHandlers<
+  Singular extends string,
+  Names extends Record<string, OperationId>,
+>(list: ListNoun<Singular, Names>, deps: Deps) {
+  const write = (input: ListInput | undefined, newKind: Kind = 'values') =>
+    list.writer(deps, {
+      reads: ['key', 'kind'],
+      columns: async ({ tx, id, fields: { name }, before }) => {
+        const key = name === undefined ? undefined : foldCase(name);
+        if (before && key !== undefined && key !== before.key)
+          await requireUnused(tx, id!, 'renamed');
+        return { key, kind: before ? undefined : newKind };
+      },
+      save: async ({ tx, id, before }) => {
+        if (!input) return;
+        const values = toListValues(input, (before?.kind as Kind | undefined) ?? newKind);
+        if (before) await replaceValues(tx, id, values, input.field);
+        else await addValues(tx, id, values, input.field);
+      },
+    });
+  const { change } = write(undefined);
+  const changeValues = async (call: ValuesCall, verb: Verb) => {
+    const input = await readListInput(call.body, call.upload);
+    if (!input)
+      throw HttpProblem.field(
+        'values',
+        'missing_field',
+        'must be given, or a CSV file in import_file',
+      );
+    return change(call, async (tx, id, now) => {
+      const { kind } = await tx.prisma.valueList.update({
+        where: { company_id_id: { company_id: tx.company_id, id } },
+        data: changedAt(now),
+        select: { kind: true },
+      });
+      const values = toListValues(input, kind as Kind);
+      const changed = await verb(tx, id, { values, field: input.field });
+      return { accepted: values.length, ...changed };
+    });
+  };
   return {
-    unsaved: records.showUnsaved,
-    show: records.show,
+    steps: { detach: ({ tx, id }: { tx: Db; id: bigint }) => requireUnused(tx, id, 'deleted') },
 
     create: async (call: CreateCall, kind: Kind) => {
       const input = await readListInput(call.body, call.upload);
-      return records.create(call, (tx, fields: Fields, now) =>
-        createList(tx, kind, { fields, input, now }),
-      );
+      return requireUniqueName(() => write(input, kind).create(call));
     },
 
     update: async (call: Call<'updateValueList'> | Call<'updateZipList'>) => {
       const input = await readListInput(call.body, call.upload);
-      return records.update(call, (tx, id, { fields, now }: { fields: Fields; now: Date }) =>
-        updateList(tx, id, { fields, input, now }),
-      );
+      return requireUniqueName(() => write(input).update(call));
     },
 
-    delete: (call: Call<'deleteValueList'> | Call<'deleteZipList'>) =>
-      records.delete(call, deleteList),
-
-    add: (call: ValuesCall) => changeValues(call, { projection, verb: addTo, now: clock() }),
-    remove: (call: ValuesCall) =>
-      changeValues(call, { projection, verb: removeFrom, now: clock() }),
+    add: (call: ValuesCall) => changeValues(call, addTo),
+    remove: (call: ValuesCall) => changeValues(call, removeFrom),
   };
 }
 
@@ -71,29 +107,28 @@ type ValuesCall = Pick<Call<'addToValueList'>, 'params' | 'query' | 'body' | 'db
   if_match: string | undefined;
 };
 
-async function changeValues<P extends Projection>(
-  call: ValuesCall,
-  { projection, verb, now }: { projection: P; verb: Verb; now: Date },
-) {
-  const { params, query, body, db, upload, if_match } = call;
-  const input = await readListInput(body, upload);
-  if (!input)
-    throw HttpProblem.field(
-      'values',
-      'missing_field',
-      'must be given, or a CSV file in import_file',
-    );
-  const options = { db, now, projection, serializer: body.serializer ?? query.serializer };
-  const { id, counts } = await db.transaction(async (tx) => {
-    const list = await lockRecord(tx, 'value_lists', params.id, ['kind']);
-    await requireUnchanged({ ...options, db: tx, if_match }, params.id);
-    const values = toListValues(input, list.kind as Kind);
-    const changed = await verb(tx, list.id, { values, field: input.field });
-    const data = changedAt(now);
-    await tx.prisma.valueList.update({ where: toKey(tx, list.id), data });
-    return { id: list.id, counts: { accepted: values.length, ...changed } };
-  });
-  return loadWriteReply(options, id, { extra: counts });
+/** Reports a violation of the unique key as a fault of the name. */
+async function requireUniqueName<Result>(write: () => Promise<Result>): Promise<Result> {
+  try {
+    return await write();
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code !== 'P2002' || violatedColumn(error) !== 'key') throw error;
+    throw HttpProblem.field('name', 'taken', 'is taken by another value list; it must be unique');
+  }
+}
+
+/** Throws 422 with the records that use a locked list. */
+async function requireUnused(tx: Db, id: bigint, verb: 'renamed' | 'deleted'): Promise<void> {
+  const users = await tx.sql(USERS_OF_LIST, { list: id });
+  if (users.length === 0) return;
+  // A limited caller learns that there are some, not which.
+  const names = users
+    .slice(0, 20)
+    .map(({ type, id: user, name }) => `${type} ${user}${name ? ` (${name})` : ''}`)
+    .join(', ');
+  const by = tx.accessScope ? 'other records' : names;
+  throw HttpProblem.field('name', 'in_use', `cannot be ${verb}: it is used by ${by}`);
 }
 
 /** SQL of the number of values, which the list itself counts. */

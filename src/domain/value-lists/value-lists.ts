@@ -1,12 +1,10 @@
-import { BY_TIMES, type SortKey } from '../../data/projection/list-statements';
-import { commonColumns, type Projection } from '../../data/projection/projection';
 import type { Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
-import { list } from '../../api/records/list';
+import { noun } from '../../api/records/noun';
 import { foldCase } from '../../platform/tokens/filter-values';
-import { listHandlers, listListValues, type ListedCall } from './list-handlers';
+import { buildListHandlers, listListValues, type ListedCall } from './list-handlers';
 import { findZipList } from './require-lists';
 import { parseZip } from './zips';
 
@@ -23,22 +21,11 @@ const buildUseCondition = (
   WHERE x.company_id = t.company_id AND ${living}
     AND t.key = ANY(SELECT value_list_of(f) FROM unnest(x.${column}) f))`;
 
-export const projection = {
+const LISTS = {
   schema: 'ValueList',
-  singular: 'value_list',
   plural: 'value_lists',
-  fulltext: `lower(
-    coalesce(t.name, '')
-    || E'\\n' || coalesce(t.description, '')
-    || E'\\n' || coalesce(t.external_record_id, '')
-  )`,
-  columns: {
-    ...commonColumns('value_lists'),
-    type: `'ValueList'`,
-    name: true,
-    description: true,
-    kind: true,
-    values_count: true,
+  search: ['name', 'description', 'external_record_id'],
+  computed: {
     in_use: `(
       ${buildUseCondition('buyers', 'record_token_filter_data')}
       OR ${buildUseCondition('buyer_conversions', 'token_values', 'true')}
@@ -56,47 +43,60 @@ export const projection = {
       )
     )`,
   },
-} as const satisfies Projection<'ValueList', 'value_list', 'value_lists'>;
+} as const;
 
-const orders: Record<string, SortKey> = {
-  name: { sql: 't.name', type: 'text' },
-  ...BY_TIMES,
-};
+const valueList = noun({ ...LISTS, singular: 'value_list' });
+export const { projection } = valueList;
 
-export const valueLists = ({ clock }: Deps) => {
-  const { create, ...shared } = listHandlers(projection, clock);
+const zipList = noun({
+  ...LISTS,
+  singular: 'zip_list',
+  root: 'zip_lists',
+  names: {
+    list: 'listZipLists',
+    new: 'newZipList',
+    show: 'showZipList',
+    create: 'createZipList',
+    update: 'updateZipList',
+    delete: 'deleteZipList',
+  },
+  filters: { kind: 't.kind = {kind}' },
+});
+
+export const valueLists = (deps: Deps) => {
+  const lists = buildListHandlers(valueList, deps);
   return {
-    listValueLists: ({ query, db }) => list(query, { db, now: clock(), projection, orders }),
-    newValueList: (call) => shared.unsaved(call, { values_count: 0, kind: 'values' }),
-    showValueList: shared.show,
+    ...valueList.handlers(deps, {
+      ...lists.steps,
+      unsaved: { values_count: 0, kind: 'values' },
+    }),
     createValueList: ({ body: { kind = 'values', ...body }, ...call }) =>
-      create({ ...call, body }, kind),
-    updateValueList: shared.update,
-    deleteValueList: shared.delete,
-    addToValueList: shared.add,
-    removeFromValueList: shared.remove,
+      lists.create({ ...call, body }, kind),
+    updateValueList: lists.update,
+    addToValueList: lists.add,
+    removeFromValueList: lists.remove,
     listListValues: (call) => listListValues(call),
   } satisfies Partial<Handlers>;
 };
 
-const zipProjection = { ...projection, singular: 'zip_list', root: 'zip_lists' } as const;
-const filters = { kind: 't.kind = {kind}' };
-
-export const zipLists = ({ clock }: Deps) => {
-  const ofZips = listHandlers(zipProjection, clock);
+export const zipLists = (deps: Deps) => {
+  const lists = buildListHandlers(zipList, deps);
+  const handlers = zipList.handlers(deps, {
+    ...lists.steps,
+    unsaved: { values_count: 0, kind: 'zip_codes' },
+  });
   return {
-    listZipLists: ({ query, db }) => {
-      const options = { db, now: clock(), projection: zipProjection, orders, filters };
-      const ofKind = { ...query, kind: 'zip_codes' };
-      return list(ofKind, options);
+    listZipLists: (call) => {
+      const query = { ...call.query, kind: 'zip_codes' };
+      return handlers.listZipLists({ ...call, query });
     },
-    newZipList: (call) => ofZips.unsaved(call, { values_count: 0, kind: 'zip_codes' }),
-    showZipList: forZipLists(ofZips.show),
-    createZipList: (call) => ofZips.create(call, 'zip_codes'),
-    updateZipList: forZipLists(ofZips.update),
-    deleteZipList: forZipLists(ofZips.delete),
-    addToZipList: forZipLists(ofZips.add),
-    removeFromZipList: forZipLists(ofZips.remove),
+    newZipList: handlers.newZipList,
+    showZipList: forZipLists(handlers.showZipList),
+    createZipList: (call) => lists.create(call, 'zip_codes'),
+    updateZipList: forZipLists(lists.update),
+    deleteZipList: forZipLists(handlers.deleteZipList),
+    addToZipList: forZipLists(lists.add),
+    removeFromZipList: forZipLists(lists.remove),
     listZipListValues: forZipLists((call: ListedCall) =>
       listListValues(call, (value) => parseZip(value) ?? foldCase(value)),
     ),
