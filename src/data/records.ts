@@ -8,19 +8,6 @@ import type { Db } from './db';
 
 export { identify, toWhere, type Reference, type Table } from './references';
 
-/**
- * Conditions, by parameter, of the list filters in a query that name records. Their values are ids:
- * the request pipeline has resolved the references.
- */
-export function buildReferenceConditions(
-  query: object,
-  tables: Record<string, Table>,
-): Record<string, string> {
-  const references = query as Record<string, Reference | undefined>;
-  const names = Object.keys(tables).filter((name) => references[name] !== undefined);
-  return Object.fromEntries(names.map((name) => [name, `t.${name} = {${name}}::bigint`]));
-}
-
 export interface Lockable {
   id: bigint;
   paused: boolean;

@@ -7,7 +7,7 @@ import { accessTokens } from '../domain/people/access-tokens';
 import { alertRules } from '../domain/alerts/alert-rules';
 import { agentMessages } from '../domain/agents/agent-messages';
 import { agentStatuses } from '../domain/agents/agent-statuses';
-import { agentStatusTimestamps } from '../domain/agents/agent-status-timestamps';
+import { agentStatusTimestamp } from '../domain/agents/agent-status-timestamps';
 import { deleteAgent } from '../domain/agents/delete-agent';
 import { agents } from '../domain/agents/agents';
 import { buyerFleet } from '../domain/buyers/buyer-fleets';
@@ -19,16 +19,16 @@ import { callCenter } from '../domain/agents/call-centers';
 import { callSessions } from '../domain/calls/call-sessions';
 import { callReports } from '../domain/calls/reports';
 import { calls } from '../domain/calls/calls';
-import { changeLogs } from '../domain/people/change-logs';
+import { changeLog } from '../domain/people/change-logs';
 import { collections } from '../api/records/collections';
 import { company } from '../domain/people/company';
 import { contacts } from '../domain/leads/contacts';
 import { disposition } from '../domain/calls/dispositions';
-import { emails } from '../domain/outreach/emails';
+import { email } from '../domain/outreach/emails';
 import { eventStream } from '../domain/events/event-stream';
 import { inboundWebhooks } from '../domain/ping-post/inbound-webhooks';
 import { leadCallers } from '../domain/leads/lead-callers';
-import { leadLogs } from '../domain/leads/lead-logs';
+import { leadLog } from '../domain/leads/lead-logs';
 import { leadTimeline } from '../domain/outreach/timeline';
 import { leads } from '../domain/leads/leads';
 import { me } from '../domain/people/me';
@@ -82,16 +82,16 @@ export const createHandlers = (deps: Deps): Handlers =>
     callCenter.handlers(deps),
     agentStatuses(deps),
     agents(deps),
-    agentStatusTimestamps(deps),
+    agentStatusTimestamp.handlers(deps),
     agentMessages(deps),
     contacts(deps),
     textMessages(deps),
-    emails(deps),
-    leadLogs(deps),
+    email.handlers(deps),
+    leadLog.handlers(deps),
     telephony(deps),
     users(deps, deleteAgent),
     accessControlLists(deps),
-    changeLogs(deps),
+    changeLog.handlers(deps),
     accessTokens(deps),
     me(),
     company(deps),

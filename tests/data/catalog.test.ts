@@ -7,7 +7,7 @@ import { projection as buyerGroups } from '../../src/domain/buyers/buyer-groups'
 import { projection as buyerSuppressionFiles } from '../../src/domain/suppression/files';
 import { projection as buyerSuppressions } from '../../src/domain/suppression/lists';
 import { callCenter } from '../../src/domain/agents/call-centers';
-import { callFilters } from '../../src/domain/calls/calls';
+import { callFilters } from '../../src/domain/calls/columns';
 import { projection as inboundWebhooks } from '../../src/domain/ping-post/inbound-webhooks';
 import { projection as offers } from '../../src/domain/offers/offers';
 import { projection as outgoingWebhooks } from '../../src/domain/webhooks/outgoing-webhooks';

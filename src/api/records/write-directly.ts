@@ -1,4 +1,3 @@
-import type { OperationId } from '../../platform/contract/contract';
 import type { Projection } from '../../data/projection/projection';
 import { selectedFields, selectionKey } from '../../data/projection/projection-sql';
 import { identify, type Reference } from '../../data/references';
@@ -8,7 +7,6 @@ import { touchedFields, UNCHANGED, type RecordWrite } from '../../data/projectio
 import { listComparedColumns } from './changed-columns';
 import type { AuditEntry } from './change-log';
 import { readSqlState } from '../reply/database-errors';
-import type { Call, Handler } from '../handlers';
 import { isExternal, isGrid, recordReply, type RecordOptions, type RecordReply } from './record';
 
 // Writes of one record in one statement (src/data/projection/write.ts). Other requests are left to
@@ -32,23 +30,6 @@ interface WritePart {
   row: Record<string, unknown>;
   computed?: Readonly<Record<string, string>>;
 }
-
-/**
- * Adds a fast path to a handler. It returns undefined, without any change, where the request needs
- * more than one statement.
- */
-export const addSingleStatement = <Id extends OperationId>(
-  handler: (call: Call<Id>) => ReturnType<Handler<Id>>,
-  singleStatement: NonNullable<Handler<Id>['singleStatement']>,
-): Handler<Id> => Object.assign(handler, { singleStatement });
-
-export const omitSerializer = <Body extends { serializer?: unknown }>(
-  body: Body,
-): Omit<Body, 'serializer'> => {
-  const { serializer, ...fields } = body;
-  void serializer;
-  return fields;
-};
 
 interface Request {
   reference?: Reference;

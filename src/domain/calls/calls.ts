@@ -1,96 +1,17 @@
-import {
-  buildReferenceConditions,
-  findRecord,
-  lockRecord,
-  type Reference,
-} from '../../data/records';
+import { findRecord, lockRecord, type Reference } from '../../data/records';
 import { contract, facets } from '../../platform/contract/contract';
 import { semaphore } from '../../data/semaphore';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../../platform/errors';
 import type { Handlers } from '../../api/handlers';
-import { list, page } from '../../api/records/list';
 import { requireUnchanged, loadWriteReply } from '../../api/records/record';
-import { recordHandlers } from '../../api/records/record-handlers';
 import { callerNumber } from '../../data/phone/caller-number';
 import { runWithPreDialChecks } from '../routing/pre-dial';
-import {
-  callAttemptProjection,
-  callEventProjection,
-  callProjection as projection,
-} from './columns';
+import { call, callAttempt, callEvent, callProjection as projection } from './columns';
 import { placeCall } from './place-call';
 import { sendKeyPress } from './send-key-press';
 import { updateCall, type CallChanges } from './update-call';
-import { type Filters } from '../../api/records/filters';
-import { cachedCount, CHRONOLOGICAL, type SortKey } from '../../data/projection/list-statements';
-
-const orders: Record<string, SortKey> = {
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  ended_at: { sql: 't.ended_at', type: 'timestamptz', nullable: true },
-  // The stored value: the duration of a call in progress grows, which would move it between pages.
-  total_duration: { sql: 't.total_duration', type: 'bigint', nullable: true },
-  revenue: { sql: 't.revenue', type: 'numeric' },
-  payout: { sql: 't.payout', type: 'numeric' },
-  status: { sql: 't.status', type: 'text' },
-};
-
-/** A condition whose calls count_call_kinds() of the database counts, and its opposite. */
-const buildCountedFilter = (kind: string, holds: string, opposite: string) => {
-  const n = cachedCount(`calls/${kind}`);
-  return {
-    cases: { true: holds, false: opposite },
-    totals: { true: n, false: `${cachedCount('calls')} - ${n}` },
-  };
-};
-const outbound = cachedCount('calls/outbound');
-const inProgress = `(
-  SELECT count(*) FROM calls t
-  WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND t.ended_at IS NULL
-)`;
-
-/** The conditions are written as in the partial indexes of calls. */
-export const callFilters = {
-  id_from: 't.id >= {id_from}::bigint',
-  id_to: 't.id <= {id_to}::bigint',
-  ended_at_from: 't.ended_at >= {ended_at_from}::timestamptz',
-  ended_at_to: 't.ended_at <= {ended_at_to}::timestamptz',
-  caller_number: 't.caller_number = {caller_number}::bigint',
-  status: 't.status = {status}',
-  category: {
-    cases: { outbound: `t.direction = 'outbound'`, inbound: `t.direction = 'inbound'` },
-    totals: { outbound, inbound: `${cachedCount('calls')} - ${outbound}` },
-  },
-  buyer_converted: buildCountedFilter(
-    'buyer_converted',
-    't.buyer_converted',
-    'NOT t.buyer_converted',
-  ),
-  offer_converted: buildCountedFilter(
-    'offer_converted',
-    't.traffic_source_converted',
-    'NOT t.traffic_source_converted',
-  ),
-  either_converted: buildCountedFilter(
-    'either_converted',
-    '(t.buyer_converted OR t.traffic_source_converted)',
-    'NOT t.buyer_converted AND NOT t.traffic_source_converted',
-  ),
-  in_progress: {
-    cases: { true: 't.ended_at IS NULL', false: 't.ended_at IS NOT NULL' },
-    totals: { true: inProgress, false: `${cachedCount('calls')} - ${inProgress}` },
-  },
-  has_recording: buildCountedFilter(
-    'has_recording',
-    't.recording_url IS NOT NULL',
-    't.recording_url IS NULL',
-  ),
-  no_buyer: buildCountedFilter('no_buyer', 't.buyer_id IS NULL', 't.buyer_id IS NOT NULL'),
-  token_named: 't.token_values ? {token_named}',
-  token_like:
-    '(t.token_values @> ({token_like}::jsonb->0) OR t.token_values @> ({token_like}::jsonb->1))',
-} as const satisfies Filters;
 
 const NON_TEXT_VALUE = /^(-?(0|[1-9]\d{0,14})(\.\d{1,10})?|true|false)$/;
 
@@ -137,41 +58,25 @@ const MAX_CONCURRENT_CALLS = 4;
  */
 export const calls = (deps: Deps) => ({ ...reading(deps), ...changing(deps) });
 
-const reading = ({ clock }: Deps) => {
-  const filters = { call_id: 't.call_id = {call_id}::bigint' };
-  const ofCall = { orders: CHRONOLOGICAL, filters };
+const reading = (deps: Deps) => {
+  const { clock } = deps;
   return {
+    ...call.handlers(deps),
+
     listCalls: async ({ query, db }) => {
       const tokens = tokenFilter(query);
-      const numberOfCaller = await callerNumber(db, query.caller_number, 'caller_number');
-      const referenceFilters = buildReferenceConditions(query, {
-        offer_id: 'offers',
-        buyer_id: 'buyers',
-        traffic_source_id: 'traffic_sources',
-        schedule_id: 'schedules',
-        number_id: 'numbers',
-        lead_id: 'leads',
-      });
-      const narrowed = { ...query, caller_number: numberOfCaller, ...tokens };
-      return list(narrowed, {
-        db,
-        now: clock(),
-        projection,
-        orders,
-        filters: { ...callFilters, ...referenceFilters },
-      });
+      const caller = await callerNumber(db, query.caller_number, 'caller_number');
+      return call.list({ ...query, caller_number: caller, ...tokens }, { db, now: clock() });
     },
 
-    showCall: recordHandlers(projection, clock).show,
-
     listCallEvents: async ({ params, query, db }) => {
-      const narrowed = { ...query, call_id: await findRecord(db, 'calls', params.id) };
-      return page(narrowed, { db, now: clock(), projection: callEventProjection, ...ofCall });
+      const callId = await findRecord(db, 'calls', params.id);
+      return callEvent.list({ ...query, call_id: callId }, { db, now: clock() });
     },
 
     listCallAttempts: async ({ params, query, db }) => {
-      const narrowed = { ...query, call_id: await findRecord(db, 'calls', params.id) };
-      return page(narrowed, { db, now: clock(), projection: callAttemptProjection, ...ofCall });
+      const callId = await findRecord(db, 'calls', params.id);
+      return callAttempt.list({ ...query, call_id: callId }, { db, now: clock() });
     },
   } satisfies Partial<Handlers>;
 };

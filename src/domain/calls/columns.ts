@@ -1,4 +1,6 @@
-import { commonColumns, type Projection } from '../../data/projection/projection';
+import { cachedCount } from '../../data/projection/list-statements';
+import type { Filters } from '../../api/records/filters';
+import { noun } from '../../api/records/noun';
 
 /** Whole seconds between two times; 0 if one of them is null. */
 const seconds = (from: string, to: string) =>
@@ -67,7 +69,63 @@ const FULLTEXT = `lower(
  * `answered_at` of an inbound call is when a buyer answered, of an outbound call when the person
  * did. What buyers do in an outbound call is in its attempts only.
  */
-export const callProjection = {
+/** A condition whose calls count_call_kinds() of the database counts, and its opposite. */
+const buildCountedFilter = (kind: string, holds: string, opposite: string) => {
+  const n = cachedCount(`calls/${kind}`);
+  return {
+    cases: { true: holds, false: opposite },
+    totals: { true: n, false: `${cachedCount('calls')} - ${n}` },
+  };
+};
+const outbound = cachedCount('calls/outbound');
+const inProgress = `(
+  SELECT count(*) FROM calls t
+  WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND t.ended_at IS NULL
+)`;
+
+/** The conditions are written as in the partial indexes of calls. */
+export const callFilters = {
+  id_from: 't.id >= {id_from}::bigint',
+  id_to: 't.id <= {id_to}::bigint',
+  ended_at_from: 't.ended_at >= {ended_at_from}::timestamptz',
+  ended_at_to: 't.ended_at <= {ended_at_to}::timestamptz',
+  caller_number: 't.caller_number = {caller_number}::bigint',
+  status: 't.status = {status}',
+  category: {
+    cases: { outbound: `t.direction = 'outbound'`, inbound: `t.direction = 'inbound'` },
+    totals: { outbound, inbound: `${cachedCount('calls')} - ${outbound}` },
+  },
+  buyer_converted: buildCountedFilter(
+    'buyer_converted',
+    't.buyer_converted',
+    'NOT t.buyer_converted',
+  ),
+  offer_converted: buildCountedFilter(
+    'offer_converted',
+    't.traffic_source_converted',
+    'NOT t.traffic_source_converted',
+  ),
+  either_converted: buildCountedFilter(
+    'either_converted',
+    '(t.buyer_converted OR t.traffic_source_converted)',
+    'NOT t.buyer_converted AND NOT t.traffic_source_converted',
+  ),
+  in_progress: {
+    cases: { true: 't.ended_at IS NULL', false: 't.ended_at IS NOT NULL' },
+    totals: { true: inProgress, false: `${cachedCount('calls')} - ${inProgress}` },
+  },
+  has_recording: buildCountedFilter(
+    'has_recording',
+    't.recording_url IS NOT NULL',
+    't.recording_url IS NULL',
+  ),
+  no_buyer: buildCountedFilter('no_buyer', 't.buyer_id IS NULL', 't.buyer_id IS NOT NULL'),
+  token_named: 't.token_values ? {token_named}',
+  token_like:
+    '(t.token_values @> ({token_like}::jsonb->0) OR t.token_values @> ({token_like}::jsonb->1))',
+} as const satisfies Filters;
+
+export const call = noun({
   schema: 'Call',
   singular: 'call',
   plural: 'calls',
@@ -79,58 +137,33 @@ export const callProjection = {
     d: 'LEFT JOIN dispositions d ON d.company_id = t.company_id AND d.id = t.disposition_id',
     h: 'LEFT JOIN schedules h ON h.company_id = t.company_id AND h.id = t.schedule_id',
   },
-  fulltext: FULLTEXT,
+  search: FULLTEXT,
   hasCachedCounts: true,
-  columns: {
-    ...commonColumns('calls'),
-    type: `'Call'`,
+  computed: {
     routes_edit_path: 'NULL::text',
     name: NAME,
-    recording_url: true,
     category: 't.direction',
     number_called: `'+' || CASE WHEN ${INBOUND} THEN t.to_number ELSE t.from_number END`,
-    number_id: true,
     connected_to: 't.connect_to',
     caller_number: `'+' || t.caller_number`,
     offer: 'o.name',
     user_offer_id: 'o.user_offer_id',
-    offer_id: true,
     quality_assurance_user_id: 'q.user_buyer_id',
-    quality_assurance_name: true,
-    quality_assurance_id: true,
-    agent_id: true,
     traffic_source: 'u.name',
     user_traffic_source_id: 'u.user_traffic_source_id',
-    traffic_source_id: true,
     buyer: 'b.name',
     user_buyer_id: 'b.user_buyer_id',
-    buyer_id: true,
     obfuscated_caller_number: `repeat('*', length(t.caller_number::text) - 4)
       || right(t.caller_number::text, 4)`,
-    caller_city: true,
-    caller_country: true,
-    token_values: true,
     total_duration: TOTAL_DURATION,
     hold_duration: HOLD_DURATION,
     ivr_duration: IVR_DURATION,
     attempted_duration: ATTEMPTED_DURATION,
     answered_duration: `coalesce(t.answered_duration, ${seconds('t.answered_at', until())})`,
     agent_duration: AGENT_DURATION,
-    sub_id: true,
-    schedule_id: true,
     schedule_name: 'h.name',
     ring_pool_id: 'NULL::bigint',
-    status: true,
-    buyer_converted: true,
-    buyer_repeat_caller: true,
-    buyer_revenue: true,
-    revenue: true,
-    traffic_source_converted: true,
-    traffic_source_repeat_caller: true,
     traffic_source_payout: 't.payout',
-    payout: true,
-    service_cost: true,
-    provider_cost: true,
     call_sid: 't.carrier_call_id',
     provider: 't.carrier',
     outgoing_webhooks_count: `(
@@ -138,77 +171,45 @@ export const callProjection = {
       FROM webhook_deliveries e
       WHERE e.company_id = t.company_id AND e.call_id = t.id
     )`,
-    ended_at: true,
-    contact_field_type: true,
-    disposition_id: true,
     disposition_key: 'd.key',
     disposition_name: 'd.name',
-    disposition_notes: true,
-    hangup_cause: true,
-    lead_id: true,
-    answered_at: true,
-    connected_at: true,
-    fallback: true,
     attempts_count: `(
       SELECT count(*) FROM call_attempts a WHERE a.company_id = t.company_id AND a.call_id = t.id
     )`,
-    error_code: true,
-    error_message: true,
     sandbox: `t.carrier = 'sandbox'`,
-    caller_state: true,
-    caller_zip: true,
-    answered_by: true,
-    machine_action: true,
-    machine_message: true,
-    abandoned: true,
-    schedule_action_id: true,
   },
-} as const satisfies Projection<'Call', 'call', 'calls'>;
+  orders: {
+    // The stored value: the duration of a call in progress grows, which would move it between pages.
+    total_duration: { sql: 't.total_duration', type: 'bigint', nullable: true },
+  },
+  filters: callFilters,
+});
+export const { projection: callProjection } = call;
 
 const joins = { b: 'LEFT JOIN buyers b ON b.company_id = t.company_id AND b.id = t.buyer_id' };
+const filters = { call_id: 't.call_id = {call_id}::bigint' };
 
-export const callEventProjection = {
+// No index serves the searches: the lists are of one call.
+
+export const callEvent = noun({
   schema: 'CallEvent',
   singular: 'call_event',
   plural: 'call_events',
   appendOnly: true,
-  // No index: the list is of one call.
-  fulltext: `lower(t.event || E'\\n' || coalesce(t.message, ''))`,
+  search: `lower(t.event || E'\\n' || coalesce(t.message, ''))`,
   joins,
-  columns: {
-    id: true,
-    created_at: true,
-    call_id: true,
-    event: true,
-    message: true,
-    buyer_id: true,
-    buyer: 'b.name',
-    details: true,
-  },
-} as const satisfies Projection<'CallEvent', 'call_event', 'call_events'>;
+  computed: { buyer: 'b.name' },
+  filters,
+});
 
-export const callAttemptProjection = {
+export const callAttempt = noun({
   schema: 'CallAttempt',
   singular: 'call_attempt',
   plural: 'call_attempts',
   appendOnly: true,
-  // No index: the list is of one call.
-  fulltext: `lower(t.status || E'\\n' || t.connect_to)`,
+  search: `lower(t.status || E'\\n' || t.connect_to)`,
   joins,
-  columns: {
-    id: true,
-    uuid: true,
-    created_at: true,
-    call_id: true,
-    round: true,
-    buyer_id: true,
-    buyer: 'b.name',
-    buyer_group_id: true,
-    connect_to: true,
-    status: true,
-    timeout_seconds: true,
-    answered_at: true,
-    connected_at: true,
-    ended_at: true,
-  },
-} as const satisfies Projection<'CallAttempt', 'call_attempt', 'call_attempts'>;
+  computed: { buyer: 'b.name' },
+  filters,
+});
+export const { projection: callAttemptProjection } = callAttempt;

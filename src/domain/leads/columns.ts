@@ -1,4 +1,6 @@
-import { commonColumns, type Projection } from '../../data/projection/projection';
+import { cachedCount } from '../../data/projection/list-statements';
+import type { Filters } from '../../api/records/filters';
+import { noun } from '../../api/records/noun';
 
 /** Several tokens have the same meaning: the first that is not empty counts. */
 const token =
@@ -36,6 +38,10 @@ const STATUSES: Record<string, string> = {
   opt_out: 'Opted out',
 };
 
+export const HUMAN_STATUS = `CASE t.status ${Object.entries(STATUSES)
+  .map(([status, words]) => `WHEN '${status}' THEN '${words}'`)
+  .join(' ')} ELSE t.status END`;
+
 /** Columns that requests set as they send them; a new one is named only here. */
 const FIELD_COLUMNS = [
   'email',
@@ -58,8 +64,68 @@ export const pickFieldColumns = (fields: Readonly<Record<string, unknown>>) =>
 export const NEXT_ACTION_AT =
   '(CASE WHEN t.due_at IS NOT NULL THEN coalesce(t.callback_at, t.next_action_at) END)';
 
+/** The opt-out applies to the company, or to the lead's offer or schedule. */
+const HAS_OPTED_OUT = `EXISTS (
+  SELECT
+  FROM (
+    SELECT c.company_id, c.caller_number, true AS everywhere, NULL AS offer_id, NULL AS schedule_id
+    FROM contacts c
+    WHERE c.opt_out
+    UNION ALL
+    SELECT c.company_id, c.caller_number, false, c.offer_id, c.schedule_id
+    FROM contact_restrictions c
+    WHERE c.opt_out
+  ) x
+  WHERE x.company_id = t.company_id
+    AND x.caller_number = t.caller_number
+    AND (x.everywhere OR x.offer_id = t.offer_id OR x.schedule_id = t.schedule_id)
+)`;
+
+const NEXT_ACTIONS = 'FROM next_action_counts c WHERE c.company_id = {company_id}';
+const withNextAction = `(SELECT coalesce(sum(c.n), 0) ${NEXT_ACTIONS})`;
+
+/**
+ * One bound of a period of next actions. Leads beyond it are counted by the hour, and one by one
+ * within the hour of the bound.
+ */
+function nextActionFilter(parameter: string, within: '>=' | '<=') {
+  const time = `{${parameter}}::timestamptz`;
+  const hour = `date_trunc('hour', ${time}, 'UTC')`;
+  const outside = within === '>=' ? '<' : '>';
+  return {
+    condition: `${NEXT_ACTION_AT} ${within} ${time}`,
+    among: withNextAction,
+    beyond: `(
+      (SELECT coalesce(sum(c.n), 0) ${NEXT_ACTIONS} AND c.hour ${outside} ${hour})
+      + (
+        SELECT count(*)
+        FROM leads t
+        WHERE t.company_id = {company_id}
+          AND t.deleted_at IS NULL
+          AND ${NEXT_ACTION_AT} ${outside} ${time}
+          AND ${NEXT_ACTION_AT} >= ${hour}
+          AND ${NEXT_ACTION_AT} < ${hour} + interval '1 hour'
+      )
+    )`,
+  };
+}
+
+const FILTERS: Filters = {
+  status: 't.status = {status}',
+  number: 't.caller_number = {number}::bigint',
+  email: 't.email = {email}',
+  has_next_action: {
+    cases: { true: `${NEXT_ACTION_AT} IS NOT NULL`, false: `${NEXT_ACTION_AT} IS NULL` },
+    totals: { true: withNextAction, false: `${cachedCount('leads')} - ${withNextAction}` },
+  },
+  buyer_converted: { cases: { true: 't.buyer_converted', false: 'NOT t.buyer_converted' } },
+  opt_out: { cases: { true: HAS_OPTED_OUT, false: `NOT ${HAS_OPTED_OUT}` } },
+  next_action_at_from: nextActionFilter('next_action_at_from', '>='),
+  next_action_at_to: nextActionFilter('next_action_at_to', '<='),
+};
+
 /** Read by all statements that return leads, including the one that writes submissions. */
-export const leadProjection = {
+export const lead = noun({
   schema: 'Lead',
   singular: 'lead',
   plural: 'leads',
@@ -89,55 +155,28 @@ export const leadProjection = {
     remote_ip: 'request.remote_ip',
     data: `coalesce(request.data, '{}')`,
   },
-  fulltext: `lower(
+  search: `lower(
     coalesce(t.caller_number::text, '') || E'\\n' || coalesce(t.email, '')
     || E'\\n' || ${nameTokens('t')}
     || E'\\n' || coalesce(t.external_record_id, '')
   )`,
-  columns: {
-    ...commonColumns('leads'),
-    type: `'Lead'`,
+  computed: {
     context_menu_name: menuName('t'),
     name: fullName('t'),
     caller_id: CALLER_ID,
-    email: true,
     full_name: fullName('t'),
-    contact_field_type: true,
-    expires_in: true,
     country: country('t'),
     state_province: stateProvince('t'),
     zip_postal_code: zipPostalCode('t'),
     time_zone: 't.zones[1]',
-    sub_id: true,
-    offer_id: true,
-    schedule_id: true,
-    status: true,
-    human_status: `CASE t.status ${Object.entries(STATUSES)
-      .map(([status, words]) => `WHEN '${status}' THEN '${words}'`)
-      .join(' ')} ELSE t.status END`,
+    human_status: HUMAN_STATUS,
     has_next_action: `${NEXT_ACTION_AT} IS NOT NULL`,
     opt_out: 'coalesce(k.opt_out, false) OR coalesce(r.opt_out, false)',
     revenue: 'coalesce(t.revenue, 0)',
     payout: 'coalesce(t.payout, 0)',
     offer_converted: 'coalesce(t.offer_converted, false)',
     buyer_converted: 'coalesce(t.buyer_converted, false)',
-    traffic_source_id: true,
-    buyer_id: true,
-    remote_ip: true,
-    attempted_call_id: true,
-    connected_call_id: true,
-    scheduled_callback_id: true,
-    sms_number_id: true,
-    dial_number_id: true,
-    lead_priority: true,
-    hours_to_expire: true,
-    max_contact_attempts: true,
-    last_action_at: true,
-    first_action_at: true,
-    first_queued_at: true,
-    schedule_ended_at: true,
     next_action_at: NEXT_ACTION_AT,
-    last_call_at: true,
     is_live: 'coalesce(t.is_live, true)',
     blocked: 'coalesce(k.blocked, false) OR coalesce(r.blocked, false)',
     data: `coalesce(t.data, '{}')`,
@@ -155,4 +194,9 @@ export const leadProjection = {
       LIMIT 1
     )`,
   },
-} as const satisfies Projection<'Lead', 'lead', 'leads'>;
+  orders: {
+    next_action_at: { sql: NEXT_ACTION_AT, type: 'timestamptz', nullable: true },
+  },
+  filters: FILTERS,
+});
+export const { projection: leadProjection } = lead;

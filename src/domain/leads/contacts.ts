@@ -1,12 +1,9 @@
 import type { Schemas } from '../../platform/contract/contract';
 import { callerNumber, callerNumbers } from '../../data/phone/caller-number';
 import { changeContacts } from './change-contacts';
-import { commonColumns, type Projection } from '../../data/projection/projection';
-import type { SortKey } from '../../data/projection/list-statements';
 import type { Deps } from '../deps';
 import type { Call, Handlers } from '../../api/handlers';
-import { page } from '../../api/records/list';
-import { recordHandlers } from '../../api/records/record-handlers';
+import { noun } from '../../api/records/noun';
 
 // Contacts: the state of a number in a company, including the blacklist and opt-outs. A contact is
 // locked before the leads of its number.
@@ -18,22 +15,14 @@ const selectRestrictedIds = (what: 'blocked' | 'opt_out', owner: 'offer' | 'sche
   ORDER BY 1
 )`;
 
-export const projection = {
+const contact = noun({
   schema: 'Contact',
   singular: 'contact',
   plural: 'contacts',
-  fulltext: `lower(t.caller_number::text || E'\\n' || coalesce(t.external_record_id, ''))`,
-  columns: {
-    ...commonColumns('contacts'),
-    type: `'Contact'`,
+  search: `lower(t.caller_number::text || E'\\n' || coalesce(t.external_record_id, ''))`,
+  computed: {
     routes_edit_path: 'NULL::text',
     caller_id: `'+' || t.caller_number`,
-    blocked: true,
-    blocked_at: true,
-    unblocked_at: true,
-    opt_out: true,
-    opted_out_at: true,
-    opted_in_at: true,
     blocked_offer_ids: selectRestrictedIds('blocked', 'offer'),
     blocked_schedule_ids: selectRestrictedIds('blocked', 'schedule'),
     opt_out_offer_ids: selectRestrictedIds('opt_out', 'offer'),
@@ -45,32 +34,24 @@ export const projection = {
         AND l.caller_number = t.caller_number
         AND l.deleted_at IS NULL
     )`,
-    calls_count: true,
-    sms_count: true,
-    emails_count: true,
-    last_contacted_at: true,
   },
-} as const satisfies Projection<'Contact', 'contact', 'contacts'>;
+  orders: { caller_id: { sql: 't.caller_number', type: 'bigint' } },
+  filters: {
+    caller_id: 't.caller_number = {caller_id}::bigint',
+    blocked: { cases: { true: 't.blocked', false: 'NOT t.blocked' } },
+    opt_out: { cases: { true: 't.opt_out', false: 'NOT t.opt_out' } },
+  },
+});
+export const { projection } = contact;
 
-const orders: Record<string, SortKey> = {
-  caller_id: { sql: 't.caller_number', type: 'bigint' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-};
-
-export const contacts = ({ clock }: Deps) => {
-  const records = recordHandlers(projection, clock);
+export const contacts = (deps: Deps) => {
+  const { clock } = deps;
   return {
+    ...contact.handlers(deps),
     listContacts: async ({ query, db }) => {
       const callerId = await callerNumber(db, query.caller_id, 'caller_id');
-      const filters = {
-        caller_id: 't.caller_number = {caller_id}::bigint',
-        blocked: query.blocked ? 't.blocked' : 'NOT t.blocked',
-        opt_out: query.opt_out ? 't.opt_out' : 'NOT t.opt_out',
-      };
-      const narrowed = { ...query, caller_id: callerId };
-      return page(narrowed, { db, now: clock(), projection, orders, filters });
+      return contact.list({ ...query, caller_id: callerId }, { db, now: clock() });
     },
-    showContact: records.show,
     blockContacts: (call) => change(call, 'block', clock()),
     unblockContacts: (call) => change(call, 'unblock', clock()),
   } satisfies Partial<Handlers>;

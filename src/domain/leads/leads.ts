@@ -1,11 +1,8 @@
 import { callerNumber } from '../../data/phone/caller-number';
-import { leadProjection as projection, NEXT_ACTION_AT } from './columns';
-import { buildReferenceConditions } from '../../data/records';
+import { lead, leadProjection as projection } from './columns';
 import type { Deps } from '../deps';
 import { actsForCompany } from '../../api/access/lead-token-permissions';
 import type { Call, Handlers } from '../../api/handlers';
-import type { Filters } from '../../api/records/filters';
-import { list } from '../../api/records/list';
 import {
   isExternal,
   isGrid,
@@ -13,7 +10,6 @@ import {
   recordReply,
   requireVisible,
 } from '../../api/records/record';
-import { recordHandlers } from '../../api/records/record-handlers';
 import { deleteLead } from './end-lead';
 import { findOwner } from './lead-owner';
 import {
@@ -24,79 +20,9 @@ import {
 } from './submit-by-token';
 import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
 import { lockContactOfLead, updateContactOfLead, updateLead } from './update-lead';
-import { BY_TIMES, cachedCount, type SortKey } from '../../data/projection/list-statements';
 
 // Leads: people to call, text and mail. A submission creates a lead or updates the live lead of its
 // number (src/domain/leads/submit-lead.ts). Lock order: contact, lead, numbers.
-
-const orders: Record<string, SortKey> = {
-  ...BY_TIMES,
-  status: { sql: 't.status', type: 'text' },
-  lead_priority: { sql: 't.lead_priority', type: 'numeric', nullable: true },
-  next_action_at: { sql: NEXT_ACTION_AT, type: 'timestamptz', nullable: true },
-  last_action_at: { sql: 't.last_action_at', type: 'timestamptz', nullable: true },
-  email: { sql: 't.email', type: 'text', nullable: true },
-};
-
-/** The opt-out applies to the company, or to the lead's offer or schedule. */
-const HAS_OPTED_OUT = `EXISTS (
-  SELECT
-  FROM (
-    SELECT c.company_id, c.caller_number, true AS everywhere, NULL AS offer_id, NULL AS schedule_id
-    FROM contacts c
-    WHERE c.opt_out
-    UNION ALL
-    SELECT c.company_id, c.caller_number, false, c.offer_id, c.schedule_id
-    FROM contact_restrictions c
-    WHERE c.opt_out
-  ) x
-  WHERE x.company_id = t.company_id
-    AND x.caller_number = t.caller_number
-    AND (x.everywhere OR x.offer_id = t.offer_id OR x.schedule_id = t.schedule_id)
-)`;
-
-const NEXT_ACTIONS = 'FROM next_action_counts c WHERE c.company_id = {company_id}';
-const withNextAction = `(SELECT coalesce(sum(c.n), 0) ${NEXT_ACTIONS})`;
-
-/**
- * One bound of a period of next actions. Leads beyond it are counted by the hour, and one by one
- * within the hour of the bound.
- */
-function nextActionFilter(parameter: string, within: '>=' | '<=') {
-  const time = `{${parameter}}::timestamptz`;
-  const hour = `date_trunc('hour', ${time}, 'UTC')`;
-  const outside = within === '>=' ? '<' : '>';
-  return {
-    condition: `${NEXT_ACTION_AT} ${within} ${time}`,
-    among: withNextAction,
-    beyond: `(
-      (SELECT coalesce(sum(c.n), 0) ${NEXT_ACTIONS} AND c.hour ${outside} ${hour})
-      + (
-        SELECT count(*)
-        FROM leads t
-        WHERE t.company_id = {company_id}
-          AND t.deleted_at IS NULL
-          AND ${NEXT_ACTION_AT} ${outside} ${time}
-          AND ${NEXT_ACTION_AT} >= ${hour}
-          AND ${NEXT_ACTION_AT} < ${hour} + interval '1 hour'
-      )
-    )`,
-  };
-}
-
-const FILTERS: Filters = {
-  status: 't.status = {status}',
-  number: 't.caller_number = {number}::bigint',
-  email: 't.email = {email}',
-  has_next_action: {
-    cases: { true: `${NEXT_ACTION_AT} IS NOT NULL`, false: `${NEXT_ACTION_AT} IS NULL` },
-    totals: { true: withNextAction, false: `${cachedCount('leads')} - ${withNextAction}` },
-  },
-  buyer_converted: { cases: { true: 't.buyer_converted', false: 'NOT t.buyer_converted' } },
-  opt_out: { cases: { true: HAS_OPTED_OUT, false: `NOT ${HAS_OPTED_OUT}` } },
-  next_action_at_from: nextActionFilter('next_action_at_from', '>='),
-  next_action_at_to: nextActionFilter('next_action_at_to', '<='),
-};
 
 const toRecordForm = (serializer: string | undefined) => ({
   grid: isGrid(serializer),
@@ -104,40 +30,37 @@ const toRecordForm = (serializer: string | undefined) => ({
   by_token: false,
 });
 
-export const leads = ({ clock, limits }: Deps) => {
-  const records = recordHandlers(projection, clock);
+export const leads = (deps: Deps) => {
+  const { clock, limits } = deps;
+  const handlers = lead.handlers(deps, {
+    unsaved: { status: 'scheduled', is_live: true, zones: [], data: {} },
+    remove: ({ tx, id, now }) => deleteLead(tx, id, now),
+  });
+  const { change } = lead.writer(deps);
   return {
+    ...handlers,
     listLeads: async ({ query, db }) => {
       const number = await callerNumber(db, query.number, 'number');
-      const referenceFilters = buildReferenceConditions(query, {
-        offer_id: 'offers',
-        schedule_id: 'schedules',
-        traffic_source_id: 'traffic_sources',
-        buyer_id: 'buyers',
-      });
-      const filters = { ...FILTERS, ...referenceFilters };
-      const narrowed = { ...query, number };
-      return list(narrowed, { db, now: clock(), projection, orders, filters });
+      return lead.list({ ...query, number }, { db, now: clock() });
     },
 
-    newLead: (call) =>
-      records.showUnsaved(call, { status: 'scheduled', is_live: true, zones: [], data: {} }),
-    showLead: records.show,
-
     updateLead: async (call) => {
-      const { time_zone, ...body } = call.body;
-      void time_zone;
-      return records.updateLockingFirst(
-        { ...call, body },
-        (tx, fields) => lockContactOfLead(tx, call.params.id, fields, clock()),
-        async (tx, id, { fields, now, ahead: number }) => {
+      const { time_zone, serializer, ...fields } = call.body;
+      void [time_zone, serializer];
+      let number: Awaited<ReturnType<typeof lockContactOfLead>>;
+      return change(
+        call,
+        async (tx, id, now) => {
           if (number !== undefined) await updateContactOfLead(tx, number, fields, now);
           await updateLead(tx, id, fields, now);
         },
+        {
+          lock: async (tx) => {
+            number = await lockContactOfLead(tx, call.params.id, fields, clock());
+          },
+        },
       );
     },
-
-    deleteLead: (call) => records.delete(call, deleteLead),
 
     submitLead: async (call) => toSubmittedReply(await submitByToken(call, { clock, limits })),
 

@@ -1,58 +1,32 @@
 import type { Schemas } from '../../platform/contract/contract';
-import { CHRONOLOGICAL } from '../../data/projection/list-statements';
-import type { Projection } from '../../data/projection/projection';
 import { safeCell } from '../../data/projection/projection-sql';
-import { buildReferenceConditions, identify, toWhere } from '../../data/records';
+import { identify, toWhere } from '../../data/records';
 import type { Deps } from '../deps';
 import { notFound, HttpProblem } from '../../platform/errors';
 import type { Call, Handlers } from '../../api/handlers';
-import { keyedList, list } from '../../api/records/list';
-import { show, loadWriteReply } from '../../api/records/record';
+import { keyedList } from '../../api/records/list';
+import { noun } from '../../api/records/noun';
+import { loadWriteReply } from '../../api/records/record';
 import { ianaName } from '../../platform/time/zone';
 import { INSERT_STATEMENT } from './queries/statements';
 import type { Db } from '../../data/db';
 import { findAccount } from './find-account';
 
-export const projection = {
+const statement = noun({
   schema: 'Statement',
   singular: 'statement',
   plural: 'statements',
   appendOnly: true,
-  fulltext: `lower(coalesce(t.external_record_id, ''))`,
-  columns: {
-    id: true,
-    legacy_id: 't.id',
-    type: `'Statement'`,
-    uuid: true,
-    created_at: true,
-    routes_show_path: `'/api/v1/statements/' || t.id`,
-    external_record_id: true,
-    company_id: true,
-    buyer_id: true,
-    traffic_source_id: true,
-    period_from: true,
-    period_to: true,
-    time_zone: true,
-    opening_balance: true,
-    closing_balance: true,
-    entries_count: true,
-    totals: true,
-  },
-} as const satisfies Projection<'Statement', 'statement', 'statements'>;
+  search: ['external_record_id'],
+});
+export const { projection } = statement;
 
-export const statements = ({ clock }: Deps) =>
+export const statements = (deps: Deps) =>
   ({
-    listStatements: ({ query, db }) => {
-      const ofAccount = { buyer_id: 'buyers', traffic_source_id: 'traffic_sources' } as const;
-      const filters = buildReferenceConditions(query, ofAccount);
-      return list(query, { db, now: clock(), projection, orders: CHRONOLOGICAL, filters });
-    },
-
-    showStatement: ({ params, query: { columns }, db, if_none_match }) =>
-      show({ db, now: clock(), projection, columns, if_none_match }, params.id),
+    ...statement.handlers(deps),
 
     createStatement: async ({ body, db }) => {
-      const now = clock();
+      const now = deps.clock();
       const id = await db.transaction((tx) => drawUpStatement(tx, body, now));
       return loadWriteReply({ db, now, projection }, id, { status: 201 });
     },
@@ -105,16 +79,15 @@ const CELLS = { ...LINE, offer: safeCell(OFFER), note: safeCell('t.note') };
 
 async function listStatementLines({ params, query, db }: Call<'listStatementLines'>) {
   const identifier = identify(params.id);
-  const statement =
-    identifier && (await db.prisma.statement.findFirst({ where: toWhere(identifier) }));
-  if (!statement) throw notFound();
+  const row = identifier && (await db.prisma.statement.findFirst({ where: toWhere(identifier) }));
+  if (!row) throw notFound();
   return keyedList<Schemas['StatementLinePage']>(query, {
     db,
     root: 'lines',
     table: LINES,
     key: 'n',
     conditions: [],
-    values: { statement: String(statement.id), zone: ianaName(statement.time_zone) },
+    values: { statement: String(row.id), zone: ianaName(row.time_zone) },
     total: COUNT,
     item: ITEM,
     cells: CELLS,

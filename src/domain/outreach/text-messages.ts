@@ -1,13 +1,9 @@
-import { CHRONOLOGICAL } from '../../data/projection/list-statements';
-import { commonColumns, type Projection } from '../../data/projection/projection';
-import { buildReferenceConditions } from '../../data/records';
 import { uuidv7 } from '../../data/uuid';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../../platform/errors';
 import type { Handlers } from '../../api/handlers';
-import { page } from '../../api/records/list';
+import { noun } from '../../api/records/noun';
 import { loadWriteReply } from '../../api/records/record';
-import { recordHandlers } from '../../api/records/record-handlers';
 import { findNumber } from '../numbers/find-number';
 import { callerNumber } from '../../data/phone/caller-number';
 import { receiveTextMessage } from './receive-text-message';
@@ -15,53 +11,37 @@ import { receiveTextMessage } from './receive-text-message';
 // Text messages to leads and their replies. Outreach writes the former, carriers deliver the
 // latter; with the sandbox, users can send replies to try them.
 
-export const projection = {
+const textMessage = noun({
   schema: 'TextMessage',
   singular: 'text_message',
   plural: 'text_messages',
-  fulltext: `lower(
+  search: `lower(
     coalesce(t.from_number::text, '') || E'\\n' || coalesce(t.to_number::text, '')
     || E'\\n' || coalesce(t.body, '') || E'\\n' || coalesce(t.external_record_id, '')
   )`,
-  columns: {
-    ...commonColumns('text_messages'),
-    type: `'TextMessage'`,
+  computed: {
     routes_edit_path: 'NULL::text',
-    direction: true,
     from_number: `'+' || t.from_number`,
     to_number: `'+' || t.to_number`,
-    body: true,
-    status: true,
-    error_code: true,
-    error_message: true,
-    carrier: true,
     sandbox: `t.carrier = 'sandbox'`,
-    carrier_message_id: true,
-    lead_id: true,
-    offer_id: true,
-    schedule_id: true,
-    schedule_action_id: true,
-    token_values: true,
-    sent_at: true,
-    delivered_at: true,
   },
-} as const satisfies Projection<'TextMessage', 'text_message', 'text_messages'>;
+  filters: {
+    direction: 't.direction = {direction}',
+    status: 't.status = {status}',
+    number: '(t.from_number = {number}::bigint OR t.to_number = {number}::bigint)',
+  },
+});
+export const { projection } = textMessage;
 
-export const textMessages = ({ clock, carrier }: Deps) =>
-  ({
+export const textMessages = (deps: Deps) => {
+  const { clock, carrier } = deps;
+  return {
+    ...textMessage.handlers(deps),
+
     listTextMessages: async ({ query, db }) => {
       const number = await callerNumber(db, query.number, 'number');
-      const filters = {
-        ...buildReferenceConditions(query, { lead_id: 'leads' }),
-        direction: 't.direction = {direction}',
-        status: 't.status = {status}',
-        number: '(t.from_number = {number}::bigint OR t.to_number = {number}::bigint)',
-      };
-      const narrowed = { ...query, number };
-      return page(narrowed, { db, now: clock(), projection, orders: CHRONOLOGICAL, filters });
+      return textMessage.list({ ...query, number }, { db, now: clock() });
     },
-
-    showTextMessage: recordHandlers(projection, clock).show,
 
     receiveTextMessage: async ({ query, body, db }) => {
       if (carrier.name !== 'sandbox')
@@ -91,4 +71,5 @@ export const textMessages = ({ clock, carrier }: Deps) =>
         },
       );
     },
-  }) satisfies Partial<Handlers>;
+  } satisfies Partial<Handlers>;
+};

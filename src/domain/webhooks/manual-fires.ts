@@ -1,11 +1,9 @@
-import type { SortKey } from '../../data/projection/list-statements';
-import { commonColumns, type Projection } from '../../data/projection/projection';
 import { findNamed, type Reference, type Table } from '../../data/records';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
-import type { Handlers } from '../../api/handlers';
-import { page } from '../../api/records/list';
-import { recordHandlers } from '../../api/records/record-handlers';
+import type { Call } from '../../api/handlers';
+import type { Schemas } from '../../platform/contract/contract';
+import { noun } from '../../api/records/noun';
 import { fireWebhook } from './fire-manually';
 
 const LOGS = 'webhook_logs g WHERE g.company_id = t.company_id AND g.webhook_manual_fire_id = t.id';
@@ -15,21 +13,14 @@ const SUBJECT = `CASE
       WHEN t.buyer_conversion_id IS NOT NULL THEN 'for conversion ' || t.buyer_conversion_id
     END`;
 
-export const projection = {
+const manualFire = noun({
   schema: 'WebhookManualFire',
   singular: 'webhook_manual_fire',
   plural: 'webhook_manual_fires',
-  fulltext: `lower(coalesce(t.name, ''))`,
-  columns: {
-    ...commonColumns('webhook_manual_fires'),
-    type: `'WebhookManualFire'`,
+  search: ['name'],
+  computed: {
     routes_edit_path: 'NULL::text',
-    name: true,
     context_menu_name: `nullif(concat_ws(' ', t.name, ${SUBJECT}), '')`,
-    outgoing_webhook_id: true,
-    buyer_conversion_id: true,
-    lead_id: true,
-    call_id: true,
     webhook_log_ids: `ARRAY(SELECT g.id FROM ${LOGS} ORDER BY g.id)`,
     lead_log_ids: `ARRAY(
       SELECT g.lead_log_id
@@ -37,40 +28,27 @@ export const projection = {
       ORDER BY g.lead_log_id
     )`,
   },
-} as const satisfies Projection<'WebhookManualFire', 'webhook_manual_fire', 'webhook_manual_fires'>;
+});
+export const { projection } = manualFire;
 
-const orders: Record<string, SortKey> = {
-  name: { sql: 't.name', type: 'text', nullable: true },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-};
-
-export const webhookManualFires = ({ clock }: Deps) => {
-  const records = recordHandlers(projection, clock);
-  return {
-    listWebhookManualFires: ({ query, db }) =>
-      page(query, { db, now: clock(), projection, orders }),
-    showWebhookManualFire: records.show,
-
-    newWebhookManualFire: async ({ db, query: { lead_id, call_id, created_at, updated_at } }) => {
-      const references = {
+export const webhookManualFires = (deps: Deps) =>
+  manualFire.handlers(deps, {
+    unsaved: async ({ db, query }) => {
+      const { lead_id, call_id, ...times } = query as Call<'newWebhookManualFire'>['query'];
+      return {
         lead_id: await findId(db, 'leads', lead_id, 'lead_id'),
         call_id: await findId(db, 'calls', call_id, 'call_id'),
+        created_at: times.created_at || null,
+        updated_at: times.updated_at || null,
       };
-      return records.showUnsaved(
-        { db, query: {} },
-        { ...references, created_at: created_at || null, updated_at: updated_at || null },
-      );
     },
-
-    createWebhookManualFire: ({ db, body: { time_zone, ...body } }) => {
+    insert: ({ tx, fields, now }) => {
+      const { time_zone, ...body } = fields as Schemas['WebhookManualFireCreate'];
       // Needed only to parse the times.
       void time_zone;
-      return records.create({ db, query: {}, body }, (tx, fields, now) =>
-        fireWebhook(tx, fields, now),
-      );
+      return fireWebhook(tx, body, now);
     },
-  } satisfies Partial<Handlers>;
-};
+  });
 
 async function findId(
   db: Db,

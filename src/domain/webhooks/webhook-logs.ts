@@ -1,21 +1,18 @@
-import { CHRONOLOGICAL } from '../../data/projection/list-statements';
-import { commonColumns, type Projection } from '../../data/projection/projection';
-import { buildReferenceConditions, lockRecord, type Reference } from '../../data/records';
+import { lockRecord, type Reference } from '../../data/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
-import { page } from '../../api/records/list';
-import { recordHandlers } from '../../api/records/record-handlers';
+import { noun } from '../../api/records/noun';
 import { loadWriteReply } from '../../api/records/record';
 import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { FIND_LOGGED_DELIVERY } from './queries/deliveries';
 import { wakeQueue } from './queues';
 
-export const projection = {
+const webhookLog = noun({
   schema: 'WebhookLog',
   singular: 'webhook_log',
   plural: 'webhook_logs',
-  fulltext: `lower(
+  search: `lower(
     coalesce(t.trigger_type, '') || E'\\n' || coalesce(t.notes, '')
     || E'\\n' || left(coalesce(t.response_body, ''), 500)
   )`,
@@ -24,9 +21,7 @@ export const projection = {
     d: `LEFT JOIN webhook_deliveries d ON d.company_id = t.company_id
       AND d.id = t.webhook_delivery_id`,
   },
-  columns: {
-    ...commonColumns('webhook_logs'),
-    type: `'WebhookLog'`,
+  computed: {
     updated_at: 't.created_at',
     user_updated_at: 'NULL::timestamptz',
     routes_edit_path: 'NULL::text',
@@ -34,61 +29,27 @@ export const projection = {
     name: 'w.name',
     owner_id: 'w.owner_id',
     owner_type: 'w.owner_type',
-    outgoing_webhook_id: true,
-    lead_id: true,
-    call_id: true,
-    buyer_id: true,
-    offer_id: true,
     request_method: 'coalesce(t.request_method, d.request_method)',
     request_url: 'coalesce(t.request_url, d.request_url)',
-    request_headers: true,
     request_body: 'coalesce(t.request_body, d.request_body)',
-    code: true,
-    response_headers: true,
-    response_body: true,
-    started_at: true,
-    duration: true,
-    notes: true,
-    success: true,
-    trigger_type: true,
-    event_id: true,
-    attempt: true,
-    webhook_manual_fire_id: true,
   },
-} as const satisfies Projection<'WebhookLog', 'webhook_log', 'webhook_logs'>;
+  filters: {
+    code: 't.code = {code}',
+    success: { cases: { true: 't.success', false: 'NOT t.success' } },
+  },
+});
+export const { projection } = webhookLog;
 
-const REFERENCES = {
-  outgoing_webhook_id: 'outgoing_webhooks',
-  lead_id: 'leads',
-  call_id: 'calls',
-  buyer_id: 'buyers',
-  offer_id: 'offers',
-} as const;
-const FILTERS = {
-  code: 't.code = {code}',
-  success: { cases: { true: 't.success', false: 'NOT t.success' } },
-};
-
-export const webhookLogs = ({ clock }: Deps) => {
-  const records = recordHandlers(projection, clock);
-  return {
-    listWebhookLogs: ({ query, db }) =>
-      page(query, {
-        db,
-        now: clock(),
-        projection,
-        orders: CHRONOLOGICAL,
-        filters: { ...buildReferenceConditions(query, REFERENCES), ...FILTERS },
-      }),
-    showWebhookLog: records.show,
+export const webhookLogs = (deps: Deps) =>
+  ({
+    ...webhookLog.handlers(deps),
 
     redeliverWebhookLog: async ({ db, params }) => {
-      const now = clock();
+      const now = deps.clock();
       const id = await db.transaction((tx) => redeliver(tx, params.id, now));
       return loadWriteReply({ db, now, projection }, id, { status: 202 });
     },
-  } satisfies Partial<Handlers>;
-};
+  }) satisfies Partial<Handlers>;
 
 /**
  * Sends the delivery of a log again, and returns the id of the log. Throws a 404 problem for an

@@ -1,4 +1,4 @@
-import { callFilters } from '../../../src/domain/calls/calls';
+import { callFilters } from '../../../src/domain/calls/columns';
 import { contract } from '../../../src/platform/contract/contract';
 import { createCallWriter } from '../../support/calls';
 import { createWorld, type World } from '../../support/world';

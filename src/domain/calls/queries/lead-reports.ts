@@ -1,7 +1,7 @@
 import { buildVisibleCondition, buildBuyerCondition } from '../../../data/access/scope';
 import { buildMoneyJoin } from '../../../data/access/money';
 import { sql, SqlText, statement } from '../../../data/sql';
-import { leadProjection } from '../../leads/columns';
+import { HUMAN_STATUS as HUMAN_STATUS_SQL } from '../../leads/columns';
 import { safeCell } from '../../../data/projection/projection-sql';
 
 // Works like call-reports.ts; statuses of leads are grouped by `status`.
@@ -12,7 +12,7 @@ const VISIBLE_BUYER = new SqlText(buildBuyerCondition('t.buyer_id'));
 const SIDES = new SqlText(buildMoneyJoin('leads'));
 const IS_SALE = sql`({scope_teams}::bigint[] IS NULL OR sides.sale)`;
 const IS_PURCHASE = sql`({scope_teams}::bigint[] IS NULL OR sides.purchase)`;
-const HUMAN_STATUS = new SqlText(leadProjection.columns.human_status);
+const HUMAN_STATUS = new SqlText(HUMAN_STATUS_SQL);
 const SAFE_NAME = new SqlText(safeCell('g.name'));
 
 const LEAD_SUMS = sql`
