@@ -62,7 +62,7 @@ export async function sendPrepared(
   });
   if (req.fresh) return void res.status(304).end();
   res.type(answer.type);
-  // One by one: of several, the first in the request's order would be chosen, and browsers name gzip.
+  // One by one: of several, the first in the request's order is chosen; browsers name gzip first.
   const encoding = ENCODINGS.find((name) => req.acceptsEncodings(name) === name);
   if (!encoding) return void res.send(answer.body);
   const body = await answer.compress(encoding);

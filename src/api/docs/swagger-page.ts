@@ -35,7 +35,7 @@ ${schemes && authorizationButton(schemes)}
 ${icon('arrow')}</button></div></div></span>`;
 }
 
-/** Closed; the browser's own search looks into it, and paper and browsers without scripts show it. */
+/** Closed; the browser's search looks into it, and paper and browsers without scripts show it. */
 const tagSection = ({ name, description, operations }: Tag): string =>
   `<span><div class="opblock-tag-section"><h3 class="opblock-tag" id="operations-tag-${name}">
 <a class="nostyle" href="#/${name}"><span>${name}</span></a>

@@ -16,7 +16,7 @@ export interface SentFields {
   media_type: string | undefined;
 }
 
-/** Moves the fields of a request to the part, query string or body, that the contract has them in. */
+/** Moves the fields of a request to where the contract has them: query string or body. */
 export type PlaceFields = (fields: SentFields, leadToken: string | undefined) => SentFields;
 
 const JSON_TYPE = 'application/json';

@@ -110,8 +110,8 @@ const LIMITED_FORMATS = Object.fromEntries(
 ) as never;
 
 /**
- * The part of the contract that the requests of an operation are checked by: with the media types of
- * x-also-accepts, with the query string of x-fields as a body, and with other extensions as the
+ * The part of the contract by which the requests of an operation are checked: with the media types
+ * of x-also-accepts, with the query string of x-fields as a body, and with other extensions as the
  * keywords they stand for.
  */
 function buildDocument({ method, merged, body: schema }: Operation, route: string): object {

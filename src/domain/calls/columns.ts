@@ -179,7 +179,7 @@ export const call = noun({
     sandbox: `t.carrier = 'sandbox'`,
   },
   orders: {
-    // The stored value: the duration of a call in progress grows, which would move it between pages.
+    // The stored value: that of a call in progress grows, which would move it between pages.
     total_duration: { sql: 't.total_duration', type: 'bigint', nullable: true },
   },
   filters: callFilters,

@@ -2,7 +2,7 @@ import type { Config } from '../../platform/config';
 import { SCHEMA } from '../../generated/schema';
 import type { Column, ForeignKey, Table } from '../../data/schema';
 
-// The one table of what belongs to whom, which erasure, retention and the removal of a company read.
+// The one table of what belongs to whom, read by erasure, retention and the removal of a company.
 // It follows from the foreign keys and the marks of prisma/schema.prisma, which explains them.
 
 /** Days for which records are kept, by setting; 0 is forever. */
