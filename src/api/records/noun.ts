@@ -34,11 +34,14 @@ export interface Declaration<
   Plural extends Table,
   Names extends Partial<Record<Verb, OperationId>>,
   Pairs extends string,
+  V extends Verb,
 > extends Omit<Projection<Name, Singular, Plural>, 'columns' | 'fulltext'> {
   /** The model of Prisma, where it has another name than the schema of the contract. */
   model?: M;
   /** The noun in URLs, where it is not that of the table. */
   path?: string;
+  /** The operations that `handlers` answers: by default all of these that the contract has. */
+  verbs?: readonly V[];
   /** Names of operations that are not built of verb and noun. */
   names?: Names;
   /** SQL over t of the columns that are not stored under their name. */
@@ -50,6 +53,8 @@ export interface Declaration<
   orders?: Record<string, SortKey>;
   /** Filters other than those that name a record in a column of their own name. */
   filters?: Filters;
+  /** Parameters of the list that its own handler reads. */
+  handled?: readonly string[];
   /** Fields that name a record in a column of their own name, in the order of locks. */
   references?: readonly (keyof Fields<Name> & keyof Stored<M> & string)[];
   /** Lists of ids that are pairs in another table. */
@@ -59,7 +64,7 @@ export interface Declaration<
 }
 
 type AnyDeclaration = Omit<
-  Declaration<'Buyer', 'Buyer', string, Table, Record<never, never>, string>,
+  Declaration<'Buyer', 'Buyer', string, Table, Record<never, never>, string, Verb>,
   'schema' | 'computed' | 'search'
 > & { schema: string; computed?: Record<string, string>; search?: readonly string[] | string };
 
@@ -79,8 +84,8 @@ type OperationName<
   : V extends 'list'
     ? `list${Pascal<Plural>}`
     : `${V}${Name}`;
-type NounHandlers<Name extends string, Plural extends string, Names> = {
-  [V in Verb as OperationName<V, Name, Plural, Names> & OperationId]: Handler<
+type NounHandlers<Name extends string, Plural extends string, Names, Verbs extends Verb> = {
+  [V in Verbs as OperationName<V, Name, Plural, Names> & OperationId]: Handler<
     OperationName<V, Name, Plural, Names> & OperationId
   >;
 };
@@ -88,7 +93,7 @@ type NounHandlers<Name extends string, Plural extends string, Names> = {
 const toPascal = (text: string): string =>
   text.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Declares a noun. Throws at start where the contract has an order that nothing gives. */
+/** Declares a noun. Throws at start for an order or a filter of the contract that it lacks. */
 export function noun<
   const Name extends SchemaName,
   const Singular extends string,
@@ -96,8 +101,10 @@ export function noun<
   const M extends Model = Name & Model,
   const Names extends Partial<Record<Verb, OperationId>> = Record<never, never>,
   const Pairs extends string = never,
->(declaration: Declaration<Name, M, Singular, Plural, Names, Pairs>) {
+  const V extends Verb = Verb,
+>(declaration: Declaration<Name, M, Singular, Plural, Names, Pairs, V>) {
   const { schema, plural, names = {}, model = schema as unknown as M } = declaration;
+  const answered: readonly Verb[] = declaration.verbs ?? VERBS;
   const projection = buildProjection(declaration as never as AnyDeclaration) as Projection<
     Name,
     Singular,
@@ -112,9 +119,11 @@ export function noun<
   ) as Record<Verb, string>;
   const orders = buildOrders(verbs.list, projection, declaration.orders);
   const filters = { ...buildFilters(verbs.list, projection), ...declaration.filters };
+  requireFilters(verbs.list, [...Object.keys(filters), ...(declaration.handled ?? [])]);
   const defaults = loadDefaults(schema) as Partial<Fields<Name>>;
   const { references = [], parts = {}, detach = {} } = declaration;
-  const target = { projection, model, defaults, references, parts, detach };
+  const columns = listColumns(projection, references);
+  const target = { projection, model, defaults, references, parts, columns, detach };
   const read = <Query extends ListQuery>(query: Query, { db, now }: { db: Db; now: Date }) =>
     list(query, { db, now, projection, orders, filters });
   return {
@@ -132,7 +141,7 @@ export function noun<
     handlers<Locked = undefined, Reads extends keyof Stored<M> & string = never>(
       { clock }: { clock: () => Date },
       steps: Steps<Name, M, Locked, Reads> = {},
-    ): NounHandlers<Name, Plural, Names> {
+    ): NounHandlers<Name, Plural, Names, V> {
       const { writeAtOnce, create, ...records } = createWriter(target, clock, steps);
       const byVerb: Record<Verb, unknown> = {
         ...records,
@@ -145,8 +154,10 @@ export function noun<
       };
       const declared = new Set<string>(contract.operations.map(({ id }) => id));
       return Object.fromEntries(
-        VERBS.flatMap((verb) => (declared.has(verbs[verb]) ? [[verbs[verb], byVerb[verb]]] : [])),
-      ) as NounHandlers<Name, Plural, Names>;
+        answered.flatMap((verb) =>
+          declared.has(verbs[verb]) ? [[verbs[verb], byVerb[verb]]] : [],
+        ),
+      ) as NounHandlers<Name, Plural, Names, V>;
     },
   };
 }
@@ -156,6 +167,24 @@ const loadDefaults = (schema: string): object =>
   `${schema}Fields` in contract.document.components.schemas
     ? readDefaults(`${schema}Fields` as SchemaName)
     : {};
+
+/** Fields of requests that are stored as they are, in columns of their name. */
+function listColumns(
+  { schema, plural }: Projection,
+  references: readonly string[],
+): ReadonlySet<string> {
+  const { schemas } = contract.document.components;
+  const listFields = (name: string) =>
+    schemas[name] ? Object.keys(facets(schemas[name]).properties) : [];
+  // An imported identity is written apart (src/api/records/kept-identity.ts).
+  const excluded = new Set<string>([...references, ...listFields('KeptIdentity')]);
+  const stored = new Set(readTable(plural).columns.map(({ name }) => name));
+  return new Set(
+    ['Create', 'Update', 'Fields']
+      .flatMap((kind) => listFields(schema + kind))
+      .filter((name) => stored.has(name) && !excluded.has(name)),
+  );
+}
 
 const listProperties = (schema: string): Record<string, Schema> =>
   contract.document.components.schemas[schema]!.properties!;
@@ -247,6 +276,7 @@ function computedKey(sql: string, property: Schema): SortKey {
   const type = (): SortKey['type'] => {
     if (formats.has('date-time')) return 'timestamptz';
     if (types.has('boolean')) return 'boolean';
+    if (types.has('number')) throw new Error(`the sort key of ${sql} must be declared`);
     return types.has('integer') ? 'bigint' : 'text';
   };
   return { sql: `(${sql})`, type: type(), ...nullable };
@@ -261,4 +291,18 @@ function buildFilters(operationId: string, { columns }: Projection): Filters {
         : [],
     ),
   );
+}
+
+const COMMON_PARAMETERS = new Set(
+  ['ids', 'page', 'per_page', 'cursor', 'created_at_from', 'created_at_to', 'fulltext', 'root'] //
+    .concat(['time_zone', 'columns', 'order', 'order_dir', 'format', 'serializer', 'stale_ok']),
+);
+
+/** A filter that nothing applies would answer with all records. */
+function requireFilters(operationId: string, names: readonly string[]): void {
+  const missing = readListParameters(operationId).find(
+    ({ in: part, name }) =>
+      part === 'query' && !COMMON_PARAMETERS.has(name) && !names.includes(name),
+  );
+  if (missing) throw new Error(`nothing applies the filter ${missing.name} of ${operationId}`);
 }

@@ -5,7 +5,21 @@ import { uuidv7 } from '../../data/uuid';
 import { writeTemplate, type WriteShape } from '../../data/projection/write';
 import { touchedFields, UNCHANGED, type RecordWrite } from '../../data/projection/write-log';
 import { listComparedColumns } from './changed-columns';
+import type { Caller } from '../auth/caller';
+import { withDefaults } from '../request/defaults';
+import { readTable } from '../../data/schema';
+import type { Db } from '../../data/db';
+import { changedAt, createdAt } from '../../data/timestamps';
 import type { AuditEntry } from './change-log';
+import {
+  omitSerializer,
+  pickColumns,
+  type AnySteps,
+  type RecordCall,
+  type Reply,
+  type Target,
+  type WriteCall,
+} from './writer';
 import { readSqlState } from '../reply/database-errors';
 import { isExternal, isGrid, recordReply, type RecordOptions, type RecordReply } from './record';
 
@@ -31,6 +45,61 @@ interface WritePart {
   computed?: Readonly<Record<string, string>>;
 }
 
+/** A write that may be one statement. */
+export interface StatementRequest {
+  db: Db;
+  caller: Caller;
+  now: Date;
+  isNew: boolean;
+  /** The fields as they were sent, and with defaults. */
+  requested: object;
+  fields: object;
+  /** Those of the fields that are columns of their name. */
+  columns: Record<string, unknown>;
+}
+
+interface AtOnce {
+  call: WriteCall & Partial<RecordCall>;
+  entry: AuditEntry | undefined;
+  reply: Reply;
+}
+
+/** Undefined where the noun, or what the request sends, needs more than one statement. */
+export async function writeAtOnce(
+  target: Target,
+  steps: AnySteps,
+  { call: { caller, body, params, if_match }, entry, reply }: AtOnce,
+): Promise<RecordReply<Projection> | undefined> {
+  const { db, now } = reply;
+  const reference = params?.id;
+  const isNew = reference === undefined;
+  const requested = omitSerializer(body);
+  const defaults = isNew ? target.defaults : {};
+  const fields = withDefaults<object>({ ...defaults, ...requested }, target.defaults);
+  const columns = pickColumns(target, fields);
+  const request = { db, caller, now, isNew, requested, fields, columns };
+  const write = steps.statement
+    ? await steps.statement(request)
+    : buildPlainWrite(target, steps, request);
+  if (!write) return undefined;
+  const row = { ...write.row, ...(isNew ? createdAt : changedAt)(now) };
+  return writeInOneStatement(reply, { ...write, row }, { reference, if_match, entry });
+}
+
+/** The row of a noun that has no steps, if all fields are columns that the driver takes as they are. */
+function buildPlainWrite(
+  { projection }: Target,
+  { lock, columns: buildColumns, insert, save, fill, keepsUpload }: AnySteps,
+  { requested, columns }: StatementRequest,
+): SingleWrite | undefined {
+  if (lock ?? buildColumns ?? insert ?? save ?? fill ?? keepsUpload) return undefined;
+  const areColumns = Object.keys(requested).every((name) => name in columns);
+  const hasJson = readTable(projection.plural).columns.some(
+    ({ name, type }) => type === 'Json' && name in columns,
+  );
+  return areColumns && !hasJson ? { row: columns } : undefined;
+}
+
 interface Request {
   reference?: Reference;
   if_match?: string | undefined;
@@ -38,7 +107,7 @@ interface Request {
 }
 
 /** Returns undefined, without any change, where the write needs more than one statement. */
-export async function writeInOneStatement<P extends Projection>(
+async function writeInOneStatement<P extends Projection>(
   options: RecordOptions<P>,
   { row, computed, parts = [] }: SingleWrite,
   { reference, if_match, entry }: Request,

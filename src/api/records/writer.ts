@@ -4,7 +4,6 @@ import { moveCount } from '../../data/counts/counters';
 import type { Db } from '../../data/db';
 import type { Projection } from '../../data/projection/projection';
 import { lockRecord, resolveReferences, type Reference, type Table } from '../../data/records';
-import { readTable } from '../../data/schema';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import { contract, facets, type Schema, type Schemas } from '../../platform/contract/contract';
 import type { Caller } from '../auth/caller';
@@ -19,7 +18,7 @@ import {
   show,
   type RecordReply,
 } from './record';
-import { writeInOneStatement, type SingleWrite } from './write-directly';
+import { writeAtOnce, type SingleWrite, type StatementRequest } from './write-directly';
 
 // Writes of the records of a noun: create, change and delete, each in one transaction, with
 // checksums (If-Match, ETag), counts and the change log; in one statement where that is the whole
@@ -78,19 +77,6 @@ export interface Work<
 /** The work after the row is written; `row` has the columns that were. */
 type Saved<W> = Omit<W, 'id'> & { id: bigint; row: Readonly<Record<string, unknown>> };
 
-/** A write that may be one statement. */
-export interface StatementRequest {
-  db: Db;
-  caller: Caller;
-  now: Date;
-  isNew: boolean;
-  /** The fields as they were sent, and with defaults. */
-  requested: object;
-  fields: object;
-  /** Those of the fields that are columns of their name. */
-  columns: Record<string, unknown>;
-}
-
 /** The work of a noun beyond its columns, in the order in which it is done. */
 export interface Steps<
   Name extends string,
@@ -114,16 +100,21 @@ export interface Steps<
   statement?: (request: StatementRequest) => Promise<SingleWrite | undefined>;
   /** The row that `new` shows; the defaults when absent. */
   unsaved?: object | ((call: { db: Db; query: never }) => Promise<object>);
-  /** Locks records that are locked before one that is deleted. */
-  lockDeletion?: (request: Request & { reference: Reference }) => Promise<void>;
-  /** Detaches what belongs to a record that is deleted. */
+  deletion?: DeletionSteps<M, Reads>;
+  /** The record keeps the file of a create. */
+  keepsUpload?: true;
+}
+
+/** The work of a deletion, in the order in which it is done. */
+interface DeletionSteps<M extends Model, Reads extends keyof Stored<M>> {
+  /** Locks records that are locked before the record. */
+  lock?: (request: Request & { reference: Reference }) => Promise<void>;
+  /** Detaches what belongs to the record, beyond the declaration's `detach`. */
   detach?: (work: Deletion<M, Reads>) => Promise<void>;
   /** Deletes the record in place of marking its row. */
   remove?: (work: Deletion<M, Reads>) => Promise<void>;
-  /** The consequences of a deletion. */
-  afterRemoval?: (work: Deletion<M, Reads>) => Promise<void>;
-  /** The record keeps the file of a create. */
-  keepsUpload?: true;
+  /** The consequences, once the row is marked. */
+  finish?: (work: Deletion<M, Reads>) => Promise<void>;
 }
 
 interface Deletion<M extends Model, Reads extends keyof Stored<M>> extends Request {
@@ -140,12 +131,14 @@ export interface Target<P extends Projection = Projection> {
   /** Fields that name a record in a column of their own name, in the order of locks. */
   references: readonly string[];
   parts: Readonly<Record<string, Part>>;
+  /** Fields that are stored as they are, in columns of their name. */
+  columns: ReadonlySet<string>;
   /** Models whose rows a deletion deletes, or whose reference to the record it clears. */
   detach: { deleted?: readonly string[]; cleared?: readonly string[] };
 }
 
 /** How a request is answered; `db` is its transaction while it is written. */
-interface Reply<P extends Projection = Projection> {
+export interface Reply<P extends Projection = Projection> {
   db: Db;
   now: Date;
   projection: P;
@@ -157,26 +150,23 @@ interface ReadCall {
   query: { serializer?: string; columns?: string[] } | Record<never, never>;
   body?: { serializer?: string } | undefined;
 }
-interface RecordCall extends ReadCall {
+export interface RecordCall extends ReadCall {
   params: { id: Reference };
   if_match: string | undefined;
 }
-interface WriteCall extends ReadCall {
+export interface WriteCall extends ReadCall {
   caller: Caller;
   body: object;
   upload?: Upload | undefined;
 }
 
 /** The steps of any noun, whose types its declaration has checked. */
-type AnySteps = Steps<string, Model, unknown, never>;
+export type AnySteps = Steps<string, Model, unknown, never>;
 type AnyWork = Work<string, Model, unknown, never>;
 
 interface Writer {
   target: Target;
   steps: AnySteps;
-  clock: () => Date;
-  /** Fields that are stored as they are, in columns of their name. */
-  columns: ReadonlySet<string>;
 }
 
 export function createWriter<
@@ -187,7 +177,7 @@ export function createWriter<
   P extends Projection,
 >(target: Target<P>, clock: () => Date, nounSteps: Steps<Name, M, Locked, Reads>) {
   const steps = nounSteps as unknown as AnySteps;
-  const writer = { target, steps, clock, columns: listColumns(target) };
+  const writer = { target, steps };
   const options = (call: ReadCall): Reply<P> => ({
     db: call.db,
     now: clock(),
@@ -222,25 +212,10 @@ export function createWriter<
 
     /** Like `create` or `update`, in one statement; undefined where the write needs more. */
     writeAtOnce: (call: WriteCall & Partial<RecordCall>, entry: AuditEntry | undefined) =>
-      writeAtOnce(writer, options(call), { call, entry }),
+      writeAtOnce(target, steps, { call, entry, reply: options(call) }),
 
-    /** A change by `work` alone, such as that of an operation without fields. */
-    change: async <Extra>(
-      call: RecordCall,
-      work: (tx: Db, id: bigint, now: Date) => Promise<Extra>,
-      { lock, status }: { lock?: (tx: Db) => Promise<void>; status?: number } = {},
-    ): Promise<RecordReply<P, Extra extends object ? Extra : unknown>> => {
-      const reply = options(call);
-      const written = await call.db.transaction(async (tx) => {
-        await lock?.(tx);
-        const id = await lockUnchanged({ ...reply, db: tx }, call);
-        const extra = await work(tx, id, reply.now);
-        await requireVisible(tx, target.projection, id);
-        return { id, extra };
-      });
-      const extra = (written.extra ?? {}) as Extra extends object ? Extra : object;
-      return loadWriteReply(reply, written.id, { extra, ...(status && { status }) });
-    },
+    change: <Extra, Locked = undefined>(call: RecordCall, work: ChangeSteps<Extra, Locked>) =>
+      change(options(call), call, work),
 
     delete: async (call: RecordCall & { caller: Caller }) => {
       const reply = options(call);
@@ -250,11 +225,40 @@ export function createWriter<
   };
 }
 
+interface ChangeSteps<Extra, Locked> {
+  /** Locks records that are locked before the record. */
+  lock?: (tx: Db) => Promise<Locked>;
+  /** Returns fields of the reply in addition to the record, if any. */
+  work: (change: { tx: Db; id: bigint; now: Date; locked: Locked }) => Promise<Extra>;
+  status?: number;
+}
+
+/**
+ * Changes a record by `work` alone, as an operation without fields of its own does: locked, compared
+ * with If-Match, and logged.
+ */
+async function change<P extends Projection, Extra, Locked>(
+  reply: Reply<P>,
+  call: RecordCall,
+  { lock, work, status }: ChangeSteps<Extra, Locked>,
+): Promise<RecordReply<P, Extra extends object ? Extra : unknown>> {
+  const { db, now, projection } = reply;
+  const written = await db.transaction(async (tx) => {
+    const locked = (await lock?.(tx)) as Locked;
+    const id = await lockUnchanged({ ...reply, db: tx }, call);
+    const extra = await work({ tx, id, now, locked });
+    await requireVisible(tx, projection, id);
+    return { id, extra };
+  });
+  const extra = (written.extra ?? {}) as Extra extends object ? Extra : object;
+  return loadWriteReply(reply, written.id, { extra, ...(status && { status }) });
+}
+
 /** That of the body comes before that of the query. */
 const readSerializer = ({ body, query }: ReadCall): string | undefined =>
   body?.serializer ?? ('serializer' in query ? query.serializer : undefined);
 
-function omitSerializer(body: object): object {
+export function omitSerializer(body: object): object {
   const { serializer, ...fields } = body as { serializer?: string };
   void serializer;
   return fields;
@@ -274,17 +278,7 @@ const pickDelegate = ({ prisma }: Db, model: string): Delegate =>
 
 const toKey = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
 
-function listColumns({ projection, references }: Target): ReadonlySet<string> {
-  const { schemas } = contract.document.components;
-  const declared = ['Create', 'Update', 'Fields'].flatMap((kind) => {
-    const fields = schemas[`${projection.schema}${kind}`];
-    return fields ? Object.keys(facets(fields).properties) : [];
-  });
-  const modelColumns = new Set(readTable(projection.plural).columns.map(({ name }) => name));
-  return new Set(declared.filter((name) => modelColumns.has(name) && !references.includes(name)));
-}
-
-const pickColumns = ({ columns }: Writer, fields: object): Record<string, unknown> =>
+export const pickColumns = ({ columns }: Target, fields: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => columns.has(name)));
 
 /** Locks the records that are locked before the record: those of the noun's steps come first. */
@@ -369,7 +363,7 @@ async function insert(
 
 async function buildRow(writer: Writer, work: AnyWork): Promise<Record<string, unknown>> {
   const row = {
-    ...pickColumns(writer, work.fields),
+    ...pickColumns(writer.target, work.fields),
     ...work.references,
     ...(await writer.steps.columns?.(work)),
   };
@@ -386,7 +380,7 @@ async function update(
   reply: Reply,
   call: WriteCall & RecordCall,
 ): Promise<Written> {
-  const { target } = writer;
+  const { target, steps } = writer;
   const { db: tx, now } = reply;
   const { caller, upload, body, params } = call;
   const fields = withDefaults(omitSerializer(body), target.defaults);
@@ -394,15 +388,20 @@ async function update(
   const request = { tx, caller, upload, now, fields, isNew: false, reference, extra: {} };
   const locks = await lockNamed(writer, request);
   const id = await lockUnchanged(reply, call);
-  const work: AnyWork = { ...request, ...locks, id, before: await loadBefore(writer, tx, id) };
+  const work: AnyWork = {
+    ...request,
+    ...locks,
+    id,
+    before: await loadBefore(target, steps, { tx, id }),
+  };
   const row = await buildRow(writer, work);
-  await updateRow(writer, tx, id, { ...row, ...changedAt(now) });
+  await updateRow(target, tx, id, { ...row, ...changedAt(now) });
   await saveParts(writer, { ...work, id, row });
   await requireVisible(tx, target.projection, id);
   return { id, extra: work.extra };
 }
 
-const updateRow = ({ target }: Writer, tx: Db, id: bigint, data: object): Promise<unknown> =>
+const updateRow = (target: Target, tx: Db, id: bigint, data: object): Promise<unknown> =>
   pickDelegate(tx, target.model).update({ where: toKey(tx, id), data, select: { id: true } });
 
 /** Locks the record of a request. Throws 412 if the caller knew another state of it. */
@@ -412,28 +411,31 @@ async function lockUnchanged(reply: Reply, { params, if_match }: RecordCall): Pr
   return id;
 }
 
-function loadBefore({ target, steps }: Writer, tx: Db, id: bigint): Promise<object> | object {
-  const { reads = [] } = steps;
+function loadBefore(
+  target: Target,
+  { reads = [] }: AnySteps,
+  { tx, id }: { tx: Db; id: bigint },
+): Promise<object> | object {
   if (reads.length === 0) return {};
   const select = Object.fromEntries(reads.map((name) => [name, true]));
   return pickDelegate(tx, target.model).findUniqueOrThrow({ where: toKey(tx, id), select });
 }
 
 async function remove(
-  writer: Writer,
+  { target, steps }: Writer,
   reply: Reply,
   call: RecordCall & { caller: Caller },
 ): Promise<bigint> {
-  const { target, steps } = writer;
+  const { deletion = {} } = steps;
   const { db: tx, now } = reply;
   const request = { tx, caller: call.caller, now, upload: undefined };
-  await steps.lockDeletion?.({ ...request, reference: call.params.id });
+  await deletion.lock?.({ ...request, reference: call.params.id });
   const id = await lockUnchanged(reply, call);
-  const work = { ...request, id, before: await loadBefore(writer, tx, id) };
+  const work = { ...request, id, before: await loadBefore(target, steps, { tx, id }) };
   await detach(target, work);
-  await steps.detach?.(work);
-  await (steps.remove ? steps.remove(work) : updateRow(writer, tx, id, deletedAt(now)));
-  await steps.afterRemoval?.(work);
+  await deletion.detach?.(work);
+  await (deletion.remove ? deletion.remove(work) : updateRow(target, tx, id, deletedAt(now)));
+  await deletion.finish?.(work);
   await moveCount(tx, target.projection.plural, -1);
   return id;
 }
@@ -450,38 +452,4 @@ async function detach(
       where: { [column]: id },
       data: { [column]: null, updated_at: now },
     });
-}
-
-/** Undefined where the noun, or what the request sends, needs more than one statement. */
-async function writeAtOnce(
-  writer: Writer,
-  reply: Reply,
-  { call, entry }: { call: WriteCall & Partial<RecordCall>; entry: AuditEntry | undefined },
-) {
-  const { steps, target } = writer;
-  const { caller, body, params, if_match } = call;
-  const { db, now } = reply;
-  const reference = params?.id;
-  const isNew = reference === undefined;
-  const requested = omitSerializer(body);
-  const defaults = isNew ? target.defaults : {};
-  const fields = withDefaults<object>({ ...defaults, ...requested }, target.defaults);
-  const columns = pickColumns(writer, fields);
-  const request = { db, caller, now, isNew, requested, fields, columns };
-  const write = await (steps.statement
-    ? steps.statement(request)
-    : buildPlainWrite(steps, request));
-  if (!write) return undefined;
-  const row = { ...write.row, ...(isNew ? createdAt : changedAt)(now) };
-  return writeInOneStatement(reply, { ...write, row }, { reference, if_match, entry });
-}
-
-/** The row of a noun that has no steps, if all fields are columns. */
-function buildPlainWrite(
-  { lock, columns: buildColumns, insert: insertRecord, save, fill }: AnySteps,
-  { requested, columns }: StatementRequest,
-): SingleWrite | undefined {
-  const isPlain = !(lock ?? buildColumns ?? insertRecord ?? save ?? fill);
-  const areColumns = Object.keys(requested).every((name) => name in columns);
-  return isPlain && areColumns ? { row: columns } : undefined;
 }

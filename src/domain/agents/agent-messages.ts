@@ -18,6 +18,7 @@ const agentMessage = noun({
   schema: 'AgentMessage',
   singular: 'agent_message',
   plural: 'agent_messages',
+  handled: ['mine'],
   search: ['content', 'external_record_id'],
   computed: {
     agent_widget_count: 'coalesce(t.agent_widget_count, 0)',
@@ -68,7 +69,9 @@ export const agentMessages = (deps: Deps) =>
             : Number(await findNamed(db, 'agent_statuses', { reference, field }));
         return { content, agent_status_id: agentStatusId };
       },
-      afterRemoval: ({ tx, id }) => notifyRecipients(tx, id),
+      deletion: {
+        finish: ({ tx, id }) => notifyRecipients(tx, id),
+      },
     }),
 
     listAgentMessages: async ({ query: { mine, ...query }, db, caller }) => {

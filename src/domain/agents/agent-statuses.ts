@@ -20,14 +20,16 @@ export const agentStatuses = (deps: Deps) =>
       if (before?.built_in) requireSameMeaning(before, fields);
       return {};
     },
-    detach: async ({ tx, id, before }) => {
-      if (before.built_in)
-        throw HttpProblem.field(
-          'id',
-          'wrong_state',
-          'names a built-in status, which cannot be deleted; it can be renamed',
-        );
-      await requireUnused(tx, id);
+    deletion: {
+      detach: async ({ tx, id, before }) => {
+        if (before.built_in)
+          throw HttpProblem.field(
+            'id',
+            'wrong_state',
+            'names a built-in status, which cannot be deleted; it can be renamed',
+          );
+        await requireUnused(tx, id);
+      },
     },
   });
 

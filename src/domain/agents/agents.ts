@@ -18,6 +18,7 @@ const agent = noun({
   schema: 'Agent',
   singular: 'agent',
   plural: 'agents',
+  handled: ['mine'],
   joins: {
     u: 'LEFT JOIN users u ON u.company_id = t.company_id AND u.id = t.user_id',
     s: 'LEFT JOIN agent_statuses s ON s.company_id = t.company_id AND s.id = t.agent_status_id',
@@ -67,7 +68,9 @@ export const agents = (deps: Deps) => {
       else if (statusId !== undefined)
         await changeStatus(tx, id, { agent_status_id: statusId, now });
     },
-    remove: ({ tx, id, now }) => deleteAgent(tx, id, now),
+    deletion: {
+      remove: ({ tx, id, now }) => deleteAgent(tx, id, now),
+    },
   });
   const { change } = agent.writer(deps);
   return {
@@ -78,18 +81,11 @@ export const agents = (deps: Deps) => {
       return agent.list({ ...query, ...(own && { own: own.id }) }, { db, now: deps.clock() });
     },
 
-    updateAgentStatus: (call: Call<'updateAgentStatus'>) => {
-      let statusId: bigint;
-      return change(
-        call,
-        (tx, id, now) => changeStatus(tx, id, { agent_status_id: statusId, now }),
-        {
-          lock: async (tx) => {
-            statusId = await resolveStatus(tx, call.body);
-          },
-        },
-      );
-    },
+    updateAgentStatus: (call: Call<'updateAgentStatus'>) =>
+      change(call, {
+        lock: (tx) => resolveStatus(tx, call.body),
+        work: ({ tx, id, now, locked }) => changeStatus(tx, id, { agent_status_id: locked, now }),
+      }),
   } satisfies Partial<Handlers>;
 };
 

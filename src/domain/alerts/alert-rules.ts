@@ -91,7 +91,7 @@ const alertRule = noun({
       ORDER BY e.n
     )`,
   },
-  references: OWNERS,
+  references: ['offer_id', 'buyer_group_id', 'buyer_id', 'traffic_source_id'],
 });
 export const { projection } = alertRule;
 
@@ -112,8 +112,12 @@ export const alertRules = (deps: Deps) => {
     ...alertRule.handlers(deps, {
       reads: ['kind', 'min_calls', ...OWNERS, 'percent', 'minutes', 'count', 'amount'],
 
+      lock: async ({ isNew, fields }) => {
+        if (isNew) requireKindFields(fields);
+      },
+
       columns: async ({ tx, fields, before }) => {
-        requireKindFields({ ...before, ...fields });
+        if (before) requireKindFields({ ...before, ...fields });
         if (!before) await requireRuleQuota(tx);
         const { emails, schedule, min_calls = before?.min_calls } = fields;
         const kind = (fields.kind ?? before?.kind)!;

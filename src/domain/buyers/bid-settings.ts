@@ -68,6 +68,12 @@ export function requireBidSettings(
   if (problem) throw problem;
 }
 
+export const loadBidSettings = ({ prisma, company_id }: Db, id: bigint) =>
+  prisma.buyer.findUniqueOrThrow({
+    where: { company_id_id: { company_id, id } },
+    select: { buyer_type: true, bid_request: true },
+  });
+
 /** Replaces the secret that signs the bid requests of a buyer, and returns the new one. */
 export async function resetBidSecret(
   tx: Db,

@@ -74,7 +74,9 @@ export const buyerGroups = (deps: Deps) =>
       await changeTeams(tx, { kind: 'buyer_group', id }, teams, { ...deps, caller, now });
     },
 
-    detach: ({ tx, id, now }) => leaveTeams(tx, { kind: 'buyer_group', id }, now),
+    deletion: {
+      detach: ({ tx, id, now }) => leaveTeams(tx, { kind: 'buyer_group', id }, now),
+    },
   });
 
 /**

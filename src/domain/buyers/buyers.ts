@@ -7,7 +7,12 @@ import { showBy } from '../../api/records/record';
 import { changeTeams, resolveTeamChanges } from '../people/change-teams';
 import { leaveTeams } from '../people/leave-teams';
 import { buildPauseColumns } from '../people/paused-by';
-import { areBidSettings, requireBidSettings, resetBidSecret } from './bid-settings';
+import {
+  areBidSettings,
+  loadBidSettings,
+  requireBidSettings,
+  resetBidSecret,
+} from './bid-settings';
 import { buyer, projection } from './buyers-columns';
 import { enforceHourlyCeiling, isLimit, pickLimits } from '../caps/cap-limits';
 import { changeCaps, buildOwnerWrite, openCaps, type OwnerKind } from '../caps/cap-owners';
@@ -30,7 +35,7 @@ const DEFAULTS = buyer.defaults as BuyerFields & { time_zone: string };
 export const buyers = (deps: Deps) => {
   const { clock, config } = deps;
   const handlers = buyer.handlers(deps, {
-    reads: ['buyer_type', 'bid_request', 'paused', 'time_zone'],
+    reads: ['paused', 'time_zone'],
     unsaved: { ...DEFAULTS, ...EMPTY_LISTS },
     statement: (request) => buildOwnerWrite(KIND, request),
 
@@ -45,9 +50,10 @@ export const buyers = (deps: Deps) => {
       };
     },
 
-    columns: async ({ tx, fields, before, references: { zip_list_id }, caller, now }) => {
+    columns: async ({ tx, id, fields, before, references: { zip_list_id }, caller, now }) => {
       if (zip_list_id) await requireZipList(tx, zip_list_id, 'zip_list_id');
-      if (before) requireBidSettings(fields, before, config.webhook_allow_networks);
+      if (id !== undefined && areBidSettings(fields))
+        requireBidSettings(fields, await loadBidSettings(tx, id), config.webhook_allow_networks);
       const pause = buildPauseColumns(before ?? { paused: false }, fields.paused, { caller, now });
       return { ...toColumns(fields), ...pause };
     },
@@ -55,15 +61,15 @@ export const buyers = (deps: Deps) => {
     save: async ({ tx, id, fields, before, locked: { lists, teams }, extra, ...context }) => {
       const { caller, now } = context;
       const owner = { id, fields, caller };
-      const mayRaise = before
-        ? await changeCaps(tx, KIND, { ...owner, time_zone: before.time_zone, now })
-        : await openCaps(tx, KIND, owner);
-      await setTerms(tx, id, fields);
       let { business_hours_schedule: hours } = fields;
-      if (before && hours !== undefined) {
-        hours = await applyHiddenLimits(tx, id, hours ?? []);
-        await enforceHourlyCeiling(tx, id, { hours, may_raise: mayRaise });
-      }
+      if (before) {
+        const change = { ...owner, time_zone: before.time_zone, now };
+        const mayRaise = await changeCaps(tx, KIND, change);
+        hours &&= await applyHiddenLimits(tx, id, hours);
+        if (hours !== undefined)
+          await enforceHourlyCeiling(tx, id, { hours: hours ?? [], may_raise: mayRaise });
+      } else await openCaps(tx, KIND, owner);
+      await setTerms(tx, id, fields);
       const parts = { ...fields, ...(hours && { business_hours_schedule: hours }) };
       await writeParts(tx, id, { fields: parts, lists, now });
       if (!before) await grantToTeams(tx, 'buyer', id);
@@ -72,15 +78,17 @@ export const buyers = (deps: Deps) => {
         extra.bid_secret = await resetBidSecret(tx, id, { pepper: deps.pepper, now });
     },
 
-    detach: async ({ tx, id, now }) => {
-      await detachBuyer(tx, id);
-      await leaveTeams(tx, { kind: 'buyer', id }, now);
-      // Calls to numbers that forwarded to this buyer go to the offer.
-      await tx.prisma.number.updateMany({
-        where: { buyer_id: id, deleted_at: null },
-        data: { buyer_id: null, forward_type: 'offer_id', updated_at: now },
-      });
-      await tx.prisma.buyer.updateMany({ where: { id }, data: { buyer_fleet_id: null } });
+    deletion: {
+      detach: async ({ tx, id, now }) => {
+        await detachBuyer(tx, id);
+        await leaveTeams(tx, { kind: 'buyer', id }, now);
+        // Calls to numbers that forwarded to this buyer go to the offer.
+        await tx.prisma.number.updateMany({
+          where: { buyer_id: id, deleted_at: null },
+          data: { buyer_id: null, forward_type: 'offer_id', updated_at: now },
+        });
+        await tx.prisma.buyer.updateMany({ where: { id }, data: { buyer_fleet_id: null } });
+      },
     },
   });
   return {

@@ -65,10 +65,6 @@ const FULLTEXT = `lower(
   || E'\\n' || coalesce(t.external_record_id, '')
 )`;
 
-/**
- * `answered_at` of an inbound call is when a buyer answered, of an outbound call when the person
- * did. What buyers do in an outbound call is in its attempts only.
- */
 /** A condition whose calls count_call_kinds() of the database counts, and its opposite. */
 const buildCountedFilter = (kind: string, holds: string, opposite: string) => {
   const n = cachedCount(`calls/${kind}`);
@@ -125,10 +121,16 @@ export const callFilters = {
     '(t.token_values @> ({token_like}::jsonb->0) OR t.token_values @> ({token_like}::jsonb->1))',
 } as const satisfies Filters;
 
+/**
+ * `answered_at` of an inbound call is when a buyer answered, of an outbound call when the person
+ * did. What buyers do in an outbound call is in its attempts only.
+ */
 export const call = noun({
   schema: 'Call',
   singular: 'call',
   plural: 'calls',
+  verbs: ['list', 'show'],
+  handled: ['token_key', 'token_value'],
   joins: {
     o: 'LEFT JOIN offers o ON o.company_id = t.company_id AND o.id = t.offer_id',
     u: 'LEFT JOIN traffic_sources u ON u.company_id = t.company_id AND u.id = t.traffic_source_id',

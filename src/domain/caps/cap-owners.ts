@@ -1,8 +1,7 @@
 import type { Db } from '../../data/db';
 import type { Caller } from '../../api/auth/caller';
 import { mayUse } from '../../api/access/field-permissions';
-import type { SingleWrite } from '../../api/records/write-directly';
-import type { StatementRequest } from '../../api/records/writer';
+import type { SingleWrite, StatementRequest } from '../../api/records/write-directly';
 import { buildPauseColumns, buildPauseWrite } from '../people/paused-by';
 import { ianaName } from '../../platform/time/zone';
 import { updateCaps, changeLimits, insertCaps, openLimits, type Limits } from './cap-limits';
@@ -61,19 +60,16 @@ export async function buildOwnerWrite(
   };
 }
 
-/** Opens the caps of a new owner. Returns true when the caller may raise them. */
 export async function openCaps(
   tx: Db,
   kind: OwnerKind,
   { id, fields, caller }: { id: bigint; fields: OwnerFields; caller: Caller },
-): Promise<boolean> {
-  const mayRaise = await mayUse(tx, caller, toRoutingPermission(kind));
+): Promise<void> {
   await openLimits(tx, toCapOwner(kind, id), {
     zone: ianaName(fields.time_zone ?? kind.defaultZone)!,
     limits: kind.toLimits(fields),
-    may_raise: mayRaise,
+    may_raise: await mayUse(tx, caller, toRoutingPermission(kind)),
   });
-  return mayRaise;
 }
 
 interface CapChange {

@@ -129,6 +129,7 @@ export const lead = noun({
   schema: 'Lead',
   singular: 'lead',
   plural: 'leads',
+  verbs: ['list', 'new', 'show', 'delete'],
   joins: {
     k: 'LEFT JOIN contacts k ON k.company_id = t.company_id AND k.caller_number = t.caller_number',
     r: `LEFT JOIN LATERAL (

@@ -34,7 +34,9 @@ export const leads = (deps: Deps) => {
   const { clock, limits } = deps;
   const handlers = lead.handlers(deps, {
     unsaved: { status: 'scheduled', is_live: true, zones: [], data: {} },
-    remove: ({ tx, id, now }) => deleteLead(tx, id, now),
+    deletion: {
+      remove: ({ tx, id, now }) => deleteLead(tx, id, now),
+    },
   });
   const { change } = lead.writer(deps);
   return {
@@ -47,19 +49,13 @@ export const leads = (deps: Deps) => {
     updateLead: async (call) => {
       const { time_zone, serializer, ...fields } = call.body;
       void [time_zone, serializer];
-      let number: Awaited<ReturnType<typeof lockContactOfLead>>;
-      return change(
-        call,
-        async (tx, id, now) => {
+      return change(call, {
+        lock: (tx) => lockContactOfLead(tx, call.params.id, fields, clock()),
+        work: async ({ tx, id, now, locked: number }) => {
           if (number !== undefined) await updateContactOfLead(tx, number, fields, now);
           await updateLead(tx, id, fields, now);
         },
-        {
-          lock: async (tx) => {
-            number = await lockContactOfLead(tx, call.params.id, fields, clock());
-          },
-        },
-      );
+      });
     },
 
     submitLead: async (call) => toSubmittedReply(await submitByToken(call, { clock, limits })),

@@ -12,6 +12,7 @@ const accountEntry = noun({
   schema: 'AccountEntry',
   singular: 'account_entry',
   plural: 'account_entries',
+  verbs: ['list', 'show'],
   appendOnly: true,
   search: ['note', 'external_record_id'],
   filters: { kind: 't.kind = {kind}' },

@@ -16,6 +16,7 @@ const statement = noun({
   schema: 'Statement',
   singular: 'statement',
   plural: 'statements',
+  verbs: ['list', 'show'],
   appendOnly: true,
   search: ['external_record_id'],
 });

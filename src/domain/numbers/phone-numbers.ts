@@ -63,7 +63,9 @@ export const phoneNumbers = (deps: Deps) => {
     },
     insert: ({ tx, fields, references, now }) =>
       buyNumber(tx, fields, references, { carrier, outside: tx.outside, now }),
-    remove: ({ tx, id, now }) => releaseNumber(tx, id, { carrier, queue, now }),
+    deletion: {
+      remove: ({ tx, id, now }) => releaseNumber(tx, id, { carrier, queue, now }),
+    },
   });
   return {
     ...handlers,

@@ -63,18 +63,20 @@ export const offers = (deps: Deps) => {
         await queue.add(tx, 'resume_leads', toJob(tx, id));
     },
 
-    detach: async ({ tx, id, now, before: { lead_token } }) => {
-      const ofOffer = { offer_id: id };
-      await revokeLeadToken(tx, ofOffer);
-      await revokeSourceTokens(tx, ofOffer, now);
-      await tx.prisma.schedule.updateMany({ where: ofOffer, data: { offer_id: null } });
-      await tx.prisma.number.updateMany({
-        where: { ...ofOffer, deleted_at: null },
-        data: { offer_id: null, updated_at: now },
-      });
-      await leaveTeams(tx, { kind: 'offer', id }, now);
-      await queue.add(tx, 'remove_leads', toJob(tx, id));
-      tx.afterCommit(() => authenticator.forget(lead_token));
+    deletion: {
+      detach: async ({ tx, id, now, before: { lead_token } }) => {
+        const ofOffer = { offer_id: id };
+        await revokeLeadToken(tx, ofOffer);
+        await revokeSourceTokens(tx, ofOffer, now);
+        await tx.prisma.schedule.updateMany({ where: ofOffer, data: { offer_id: null } });
+        await tx.prisma.number.updateMany({
+          where: { ...ofOffer, deleted_at: null },
+          data: { offer_id: null, updated_at: now },
+        });
+        await leaveTeams(tx, { kind: 'offer', id }, now);
+        await queue.add(tx, 'remove_leads', toJob(tx, id));
+        tx.afterCommit(() => authenticator.forget(lead_token));
+      },
     },
   });
 };

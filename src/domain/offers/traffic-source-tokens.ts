@@ -23,9 +23,11 @@ export const trafficSourceTokens = (deps: Deps) => {
       tx.afterCommit(authenticator.forgetTokens);
       return id;
     },
-    remove: async ({ tx, id, now }) => {
-      await revokeSourceTokens(tx, { id }, now);
-      tx.afterCommit(authenticator.forgetTokens);
+    deletion: {
+      remove: async ({ tx, id, now }) => {
+        await revokeSourceTokens(tx, { id }, now);
+        tx.afterCommit(authenticator.forgetTokens);
+      },
     },
   });
 };

@@ -69,14 +69,16 @@ export const trafficSources = (deps: Deps) => {
         await grantTrafficSource(tx, id, team_ids ?? [], { caller, authenticator });
     },
 
-    detach: async ({ tx, id, now }) => {
-      const ofSource = { traffic_source_id: id };
-      await leaveTeams(tx, { kind: 'traffic_source', id }, now);
-      await revokeSourceTokens(tx, ofSource, now);
-      await tx.prisma.number.updateMany({
-        where: { ...ofSource, deleted_at: null },
-        data: { traffic_source_id: null, updated_at: now },
-      });
+    deletion: {
+      detach: async ({ tx, id, now }) => {
+        const ofSource = { traffic_source_id: id };
+        await leaveTeams(tx, { kind: 'traffic_source', id }, now);
+        await revokeSourceTokens(tx, ofSource, now);
+        await tx.prisma.number.updateMany({
+          where: { ...ofSource, deleted_at: null },
+          data: { traffic_source_id: null, updated_at: now },
+        });
+      },
     },
   });
 };

@@ -69,10 +69,12 @@ export const accessControlLists = (deps: Deps) => {
       tx.afterCommit(forgetRights);
     },
 
-    detach: async ({ tx, id, caller }) => {
-      await requireTeamsHeld(tx, caller, [id]);
-      await emptyTeam(tx, id);
-      tx.afterCommit(forgetRights);
+    deletion: {
+      detach: async ({ tx, id, caller }) => {
+        await requireTeamsHeld(tx, caller, [id]);
+        await emptyTeam(tx, id);
+        tx.afterCommit(forgetRights);
+      },
     },
   });
 };

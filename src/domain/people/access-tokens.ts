@@ -35,9 +35,11 @@ export const accessTokens = (deps: Deps) => {
       return id;
     },
 
-    detach: async ({ tx, id, caller, before: { public_key } }) => {
-      await requireTokenHeld(tx, caller, id);
-      tx.afterCommit(() => authenticator.forget(public_key));
+    deletion: {
+      detach: async ({ tx, id, caller, before: { public_key } }) => {
+        await requireTokenHeld(tx, caller, id);
+        tx.afterCommit(() => authenticator.forget(public_key));
+      },
     },
   });
 };

@@ -54,10 +54,12 @@ export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
         await inviteUsers(tx, [id], { queue, config, now, field: 'email' });
     },
 
-    remove: async ({ tx, id, now, caller }) => {
-      await requireUserHeld(tx, caller, id);
-      await deleteUser(tx, id, { now, deleteAgent });
-      tx.afterCommit(forgetRights);
+    deletion: {
+      remove: async ({ tx, id, now, caller }) => {
+        await requireUserHeld(tx, caller, id);
+        await deleteUser(tx, id, { now, deleteAgent });
+        tx.afterCommit(forgetRights);
+      },
     },
   });
   const { change } = user.writer({ clock });
@@ -68,11 +70,13 @@ export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
     inviteUser: (call: Call<'inviteUser'>) =>
       change(
         { ...call, query: {}, if_match: undefined },
-        async (tx, id, now) => {
-          await requireUserWithin(tx, call.caller, id);
-          await inviteUsers(tx, [id], { queue, config, field: 'email', now });
+        {
+          status: 202,
+          work: async ({ tx, id, now }) => {
+            await requireUserWithin(tx, call.caller, id);
+            await inviteUsers(tx, [id], { queue, config, field: 'email', now });
+          },
         },
-        { status: 202 },
       ),
 
     acceptInvitation: async ({ body, db, invitation }) => {

@@ -60,11 +60,13 @@ export const inboundWebhooks = (deps: Deps) => {
       if (before) forget(tx, before.vanity_uri);
     },
 
-    detach: async ({ tx, id, now, before: { vanity_uri } }) => {
-      await tx.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id: id } });
-      await revokeSourceTokens(tx, { inbound_webhook_id: id }, now);
-      freeAddress(tx, vanity_uri);
-      forget(tx, vanity_uri);
+    deletion: {
+      detach: async ({ tx, id, now, before: { vanity_uri } }) => {
+        await tx.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id: id } });
+        await revokeSourceTokens(tx, { inbound_webhook_id: id }, now);
+        freeAddress(tx, vanity_uri);
+        forget(tx, vanity_uri);
+      },
     },
   });
 };

@@ -23,6 +23,7 @@ export const scheduleActions = (deps: Deps) =>
     reads: Object.values(Prisma.ScheduleActionScalarFieldEnum),
     unsaved: { end_of_schedule: false, token_filters: [] },
     columns: async ({ tx, fields, before, caller }) => {
+      if (!before) requireReadable(caller, fields.action_type!);
       const existing = before && {
         ...before,
         schedule_id: String(before.schedule_id),

@@ -67,12 +67,14 @@ export const schedules = (deps: Deps) => {
         await queue.add(tx, 'resume_leads', toJob(tx, id));
     },
 
-    detach: async ({ tx, id, now, before: { lead_token } }) => {
-      const ofSchedule = { schedule_id: id };
-      await revokeLeadToken(tx, ofSchedule);
-      await revokeSourceTokens(tx, ofSchedule, now);
-      await queue.add(tx, 'remove_leads', toJob(tx, id));
-      tx.afterCommit(() => authenticator.forget(lead_token));
+    deletion: {
+      detach: async ({ tx, id, now, before: { lead_token } }) => {
+        const ofSchedule = { schedule_id: id };
+        await revokeLeadToken(tx, ofSchedule);
+        await revokeSourceTokens(tx, ofSchedule, now);
+        await queue.add(tx, 'remove_leads', toJob(tx, id));
+        tx.afterCommit(() => authenticator.forget(lead_token));
+      },
     },
   });
 };

@@ -24,6 +24,7 @@ const suppressionFile = noun({
   schema: 'BuyerSuppressionFile',
   singular: 'buyer_suppression_file',
   plural: 'buyer_suppression_files',
+  verbs: ['list', 'new', 'show', 'create'],
   search: ['name', 'external_record_id'],
   computed: {
     import_file_url: `CASE
@@ -63,8 +64,10 @@ export const buyerSuppressionFiles = (deps: Deps) => {
     updateBuyerSuppressionFile: keepingUpload<'updateBuyerSuppressionFile'>((call) => {
       const { serializer, ...fields } = call.body;
       void serializer;
-      return change(call, async (tx, id) => {
-        await changeSuppressionFile(tx, id, { fields, upload: call.upload }, deps);
+      return change(call, {
+        work: async ({ tx, id }) => {
+          await changeSuppressionFile(tx, id, { fields, upload: call.upload }, deps);
+        },
       });
     }),
 

@@ -82,22 +82,23 @@ export const buyerSuppressions = (deps: Deps) => {
         await changeSuppressionFile(tx, brokenFile, { fields: layout, upload: undefined }, deps);
     },
 
-    lockDeletion: ({ tx, reference }) => lockFilesOfList(tx, reference),
-
-    // The files no longer suppress calls as soon as the transaction commits; a job erases them.
-    detach: async ({ tx, id, now }) => {
-      const files = { buyer_suppression_id: id, deleted_at: null };
-      await tx.prisma.buyerSuppressionFile.updateMany({
-        where: { ...files, status: { in: ['pending', 'running'] } },
-        data: { status: 'stopped', stopped_at: now },
-      });
-      const { count } = await tx.prisma.buyerSuppressionFile.updateMany({
-        where: files,
-        data: { deleted_at: now, updated_at: now },
-      });
-      if (count > 0) await moveCount(tx, 'buyer_suppression_files', -count);
-      const list = { company_id: String(tx.company_id), id: String(id) };
-      await queue.add(tx, 'erase_suppression_list', list);
+    deletion: {
+      lock: ({ tx, reference }) => lockFilesOfList(tx, reference),
+      // The files no longer suppress calls as soon as the transaction commits; a job erases them.
+      detach: async ({ tx, id, now }) => {
+        const files = { buyer_suppression_id: id, deleted_at: null };
+        await tx.prisma.buyerSuppressionFile.updateMany({
+          where: { ...files, status: { in: ['pending', 'running'] } },
+          data: { status: 'stopped', stopped_at: now },
+        });
+        const { count } = await tx.prisma.buyerSuppressionFile.updateMany({
+          where: files,
+          data: { deleted_at: now, updated_at: now },
+        });
+        if (count > 0) await moveCount(tx, 'buyer_suppression_files', -count);
+        const list = { company_id: String(tx.company_id), id: String(id) };
+        await queue.add(tx, 'erase_suppression_list', list);
+      },
     },
   });
   return {

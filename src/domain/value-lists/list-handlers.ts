@@ -18,8 +18,9 @@ import { readListInput, toListValues, type Kind, type ListInput } from './sent-v
 // name, and buyers by its id: a list in use is neither renamed nor deleted. Lock order: the list,
 // then its values. A transaction that writes a filter or a buyer locks the list against both.
 
-type ListNoun<Singular extends string, Names extends Record<string, OperationId>> = ReturnType<
-  typeof noun<'ValueList', Singular, 'value_lists', 'ValueList', Names>
+type ListNoun<Singular extends string, Names extends Record<string, OperationId>> = Pick<
+  ReturnType<typeof noun<'ValueList', Singular, 'value_lists', 'ValueList', Names>>,
+  'writer'
 >;
 
 type CreateCall = Pick<Call<'createValueList'>, 'query' | 'db' | 'upload' | 'caller'> & {
@@ -47,7 +48,7 @@ export function buildListHandlers<
         else await addValues(tx, id, values, input.field);
       },
     });
-  const { change } = write(undefined);
+  const { change } = list.writer(deps);
   const changeValues = async (call: ValuesCall, verb: Verb) => {
     const input = await readListInput(call.body, call.upload);
     if (!input)
@@ -56,19 +57,21 @@ export function buildListHandlers<
         'missing_field',
         'must be given, or a CSV file in import_file',
       );
-    return change(call, async (tx, id, now) => {
-      const { kind } = await tx.prisma.valueList.update({
-        where: { company_id_id: { company_id: tx.company_id, id } },
-        data: changedAt(now),
-        select: { kind: true },
-      });
-      const values = toListValues(input, kind as Kind);
-      const changed = await verb(tx, id, { values, field: input.field });
-      return { accepted: values.length, ...changed };
+    return change(call, {
+      work: async ({ tx, id, now }) => {
+        const { kind } = await tx.prisma.valueList.update({
+          where: { company_id_id: { company_id: tx.company_id, id } },
+          data: changedAt(now),
+          select: { kind: true },
+        });
+        const values = toListValues(input, kind as Kind);
+        const changed = await verb(tx, id, { values, field: input.field });
+        return { accepted: values.length, ...changed };
+      },
     });
   };
   return {
-    steps: { detach: ({ tx, id }: { tx: Db; id: bigint }) => requireUnused(tx, id, 'deleted') },
+    deletion: { detach: ({ tx, id }: { tx: Db; id: bigint }) => requireUnused(tx, id, 'deleted') },
 
     create: async (call: CreateCall, kind: Kind) => {
       const input = await readListInput(call.body, call.upload);

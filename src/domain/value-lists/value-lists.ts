@@ -24,6 +24,7 @@ const buildUseCondition = (
 const LISTS = {
   schema: 'ValueList',
   plural: 'value_lists',
+  verbs: ['list', 'new', 'show', 'delete'],
   search: ['name', 'description', 'external_record_id'],
   computed: {
     in_use: `(
@@ -67,7 +68,7 @@ export const valueLists = (deps: Deps) => {
   const lists = buildListHandlers(valueList, deps);
   return {
     ...valueList.handlers(deps, {
-      ...lists.steps,
+      deletion: lists.deletion,
       unsaved: { values_count: 0, kind: 'values' },
     }),
     createValueList: ({ body: { kind = 'values', ...body }, ...call }) =>
@@ -82,7 +83,7 @@ export const valueLists = (deps: Deps) => {
 export const zipLists = (deps: Deps) => {
   const lists = buildListHandlers(zipList, deps);
   const handlers = zipList.handlers(deps, {
-    ...lists.steps,
+    deletion: lists.deletion,
     unsaved: { values_count: 0, kind: 'zip_codes' },
   });
   return {

@@ -86,9 +86,11 @@ export const outgoingWebhooks = (deps: Deps) => {
       extra.secret = formatSecret(pepper, signing);
     },
 
-    afterRemoval: async ({ tx, id, before }) => {
-      await closeQueue(tx, id);
-      await countWebhooks(tx, [before as Row]);
+    deletion: {
+      finish: async ({ tx, id, before }) => {
+        await closeQueue(tx, id);
+        await countWebhooks(tx, [before as Row]);
+      },
     },
   });
   const { change } = outgoingWebhook.writer({ clock });
@@ -96,13 +98,15 @@ export const outgoingWebhooks = (deps: Deps) => {
     ...handlers,
     // The previous secret stays valid for a day.
     rotateOutgoingWebhookSecret: (call: Call<'rotateOutgoingWebhookSecret'>) =>
-      change(call, async (tx, id, now) => {
-        const signing = await tx.prisma.outgoingWebhook.update({
-          where: { company_id_id: { company_id: tx.company_id, id } },
-          data: { secret_version: { increment: 1 }, secret_rotated_at: now, ...changedAt(now) },
-          select: SIGNING,
-        });
-        return { secret: formatSecret(pepper, signing) };
+      change(call, {
+        work: async ({ tx, id, now }) => {
+          const signing = await tx.prisma.outgoingWebhook.update({
+            where: { company_id_id: { company_id: tx.company_id, id } },
+            data: { secret_version: { increment: 1 }, secret_rotated_at: now, ...changedAt(now) },
+            select: SIGNING,
+          });
+          return { secret: formatSecret(pepper, signing) };
+        },
       }),
   } satisfies Partial<Handlers>;
 };
