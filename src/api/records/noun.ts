@@ -15,7 +15,8 @@ import {
 import type { Handler } from '../handlers';
 import type { Filters, ListQuery } from './filters';
 import { list } from './list';
-import { createWriter, type Fields, type Part, type Steps, type Stored } from './writer';
+import type { Fields, Part, Steps, Stored } from './steps';
+import { createWriter } from './writer';
 
 // A noun of the API, declared once: its table, the columns that are not stored under their name,
 // the rows of other tables that belong to it. Everything else about it is in the contract and in

@@ -5,21 +5,12 @@ import { uuidv7 } from '../../data/uuid';
 import { writeTemplate, type WriteShape } from '../../data/projection/write';
 import { touchedFields, UNCHANGED, type RecordWrite } from '../../data/projection/write-log';
 import { listComparedColumns } from './changed-columns';
-import type { Caller } from '../auth/caller';
 import { withDefaults } from '../request/defaults';
 import { readTable } from '../../data/schema';
-import type { Db } from '../../data/db';
 import { changedAt, createdAt } from '../../data/timestamps';
 import type { AuditEntry } from './change-log';
-import {
-  omitSerializer,
-  pickColumns,
-  type AnySteps,
-  type RecordCall,
-  type Reply,
-  type Target,
-  type WriteCall,
-} from './writer';
+import type { SingleWrite, StatementRequest } from './single-write';
+import type { AnySteps, RecordCall, Reply, Target, WriteCall } from './steps';
 import { readSqlState } from '../reply/database-errors';
 import { isExternal, isGrid, recordReply, type RecordOptions, type RecordReply } from './record';
 
@@ -27,36 +18,14 @@ import { isExternal, isGrid, recordReply, type RecordOptions, type RecordReply }
 // the handler in its transaction: records and rights of limited callers, values that are refused,
 // rows that others are writing.
 
-/** The whole write of a request. */
-export interface SingleWrite {
-  /** Columns of the record's own row, as the driver takes them: JSON as text. */
-  row: Record<string, unknown>;
-  /** Columns as SQL over the old row t, with `{row_name}` for `name` of `row`. */
-  computed?: Readonly<Record<string, string>>;
-  parts?: readonly WritePart[];
+export function omitSerializer(body: object): object {
+  const { serializer, ...fields } = body as { serializer?: string };
+  void serializer;
+  return fields;
 }
 
-/** A row of another table; see Part in src/data/projection/write.ts. */
-interface WritePart {
-  alias: string;
-  table: string;
-  owner: string;
-  row: Record<string, unknown>;
-  computed?: Readonly<Record<string, string>>;
-}
-
-/** A write that may be one statement. */
-export interface StatementRequest {
-  db: Db;
-  caller: Caller;
-  now: Date;
-  isNew: boolean;
-  /** The fields as they were sent, and with defaults. */
-  requested: object;
-  fields: object;
-  /** Those of the fields that are columns of their name. */
-  columns: Record<string, unknown>;
-}
+export const pickColumns = ({ columns }: Target, fields: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => columns.has(name)));
 
 interface AtOnce {
   call: WriteCall & Partial<RecordCall>;

@@ -1,7 +1,7 @@
 import type { Db } from '../../data/db';
 import type { Caller } from '../../api/auth/caller';
 import { mayUse } from '../../api/access/field-permissions';
-import type { SingleWrite, StatementRequest } from '../../api/records/write-directly';
+import type { SingleWrite, StatementRequest } from '../../api/records/single-write';
 import { buildPauseColumns, buildPauseWrite } from '../people/paused-by';
 import { ianaName } from '../../platform/time/zone';
 import { updateCaps, changeLimits, insertCaps, openLimits, type Limits } from './cap-limits';
