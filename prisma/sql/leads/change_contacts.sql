@@ -29,12 +29,17 @@ END $$;
 -- What lifts a restriction also lifts those by lead tokens, at single offers and schedules.
 -- `numbers` are in order. Returns how many of them have changed.
 --
+-- An opt-in never undoes an opt-out that has come after it and was written first: `at` is when
+-- each arrived, and a second opt-out counts too. An opt-out from more than a minute ahead is of a
+-- wrong clock, from which a person must be able to come back.
+--
 -- Locks: contacts, then leads. Outreach keeps that order before it sends: the change waits for a
 -- message that is being sent, and none is sent after the commit.
 CREATE OR REPLACE FUNCTION change_contacts(
   company bigint, change text, numbers bigint[], uuids uuid[], at timestamptz, message text
 ) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
+  still_under_way CONSTANT timestamptz := at + interval '1 minute';
   about_blocking CONSTANT boolean := change IN ('block', 'unblock');
   restricts CONSTANT boolean := change IN ('block', 'opt_out');
   reason CONSTANT text := CASE WHEN about_blocking THEN 'blocked' ELSE 'opt_out' END;
@@ -50,6 +55,32 @@ DECLARE
   new_rows leads[];
 BEGIN
   PERFORM lock_contacts(company, numbers, uuids, at);
+  IF change = 'opt_out' THEN
+    UPDATE contacts k
+      SET opted_out_at = at, updated_at = at
+      WHERE k.company_id = company
+        AND k.caller_number = ANY (numbers)
+        AND k.opt_out
+        AND k.opted_out_at < at;
+  ELSIF change = 'opt_in' THEN
+    numbers := ARRAY(
+      SELECT k.caller_number
+        FROM contacts k
+        WHERE k.company_id = company
+          AND k.caller_number = ANY (numbers)
+          AND (k.opt_out AND k.opted_out_at > at AND k.opted_out_at <= still_under_way) IS NOT TRUE
+          AND NOT EXISTS (
+            SELECT
+              FROM contact_restrictions x
+              WHERE x.company_id = company
+                AND x.caller_number = k.caller_number
+                AND x.opt_out
+                AND x.updated_at > at
+                AND x.updated_at <= still_under_way
+          )
+        ORDER BY k.caller_number
+    );
+  END IF;
   WITH written AS (
     UPDATE contacts k
       SET

@@ -17,6 +17,8 @@ export interface IncomingMessage {
   carrier_message_id: string;
   /** The carrier itself answers keywords of consent. */
   answered_by_carrier?: boolean;
+  /** The keyword that the carrier has recognized: it counts, whatever the body. */
+  carrier_keyword?: Keyword | undefined;
 }
 
 /** The text that answers a message, and the key under which its carrier reports about it. */
@@ -41,7 +43,7 @@ export function receiveTextMessage(
   message: IncomingMessage,
   now: Date,
 ): Promise<ReceivedMessage> {
-  const keyword = parseKeyword(message.body);
+  const keyword = message.carrier_keyword ?? parseKeyword(message.body);
   if (!keyword) return recordText(db, message, { reaches_schedules: true, now });
   const { carrier, carrier_message_id } = message;
   return db.transaction(async (tx) => {
@@ -64,7 +66,7 @@ async function changeConsent(
   now: Date,
 ): Promise<boolean> {
   if (keyword === 'help') return true;
-  const message = `answered: ${cutText(body.trim(), 40)}`;
+  const message = `answered: ${cutText(body.trim(), 40) || keyword}`;
   return (await changeContacts(tx, keyword, [from], { now, message })) > 0;
 }
 

@@ -21,6 +21,7 @@ import type { Deps } from '../deps';
 import type { Call, Handlers } from '../../api/handlers';
 import { Twiml } from '../../api/reply/reply';
 import { receiveCallStatus, receiveMessageStatus } from '../outreach/receive-status';
+import { toCarrierKeyword } from '../outreach/keywords';
 import { receiveTextMessage } from '../outreach/receive-text-message';
 import { callerNumber, loadNumberReader } from '../../data/phone/caller-number';
 import {
@@ -79,7 +80,8 @@ const outboundReports = ({ clock, config }: Deps) =>
         carrier: 'twilio',
         carrier_message_id: body.MessageSid,
         // Set if the carrier has answered the message itself.
-        answered_by_carrier: Boolean(body.OptOutType),
+        answered_by_carrier: Boolean(body.OptOutType?.trim()),
+        carrier_keyword: toCarrierKeyword(body.OptOutType),
       };
       const { reply } = await receiveTextMessage(db, message, clock());
       if (!reply) return new Twiml(NOTHING);

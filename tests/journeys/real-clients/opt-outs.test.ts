@@ -108,7 +108,7 @@ describe('a text', () => {
     },
   );
 
-  test.each(['START', 'Unstop!', 'yes', 'Yes, please'])('of %j comes back', async (body) => {
+  test.each(['START', 'Unstop!', 'yes', ' Yes. '])('of %j comes back', async (body) => {
     const { number } = await newLead();
     await says(number, 'STOP');
     const { text: twiml } = await says(number, body);
