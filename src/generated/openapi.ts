@@ -3197,7 +3197,7 @@ export interface paths {
         put?: never;
         /**
          * Receive a text message from the carrier
-         * @description The URL for incoming messages of your numbers. A message that starts with STOP, STOPALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, ARRET or PARAR opts the sender out, also without a lead; START, UNSTOP and YES opt the sender in again. These and HELP are answered once, with the texts of `PUT /company`. Characters that cannot be stored (U+0000) are replaced by U+FFFD. Requests must be signed by the carrier.
+         * @description The URL for incoming messages of your numbers. A message that starts with STOP, STOPALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, ARRET or PARAR, or has it alone on a line, opts the sender out, also without a lead; one that is START, UNSTOP or YES and nothing else opts the sender in again. `OptOutType` decides before the text. These and HELP are answered once, with the texts of `PUT /company`. Characters that cannot be stored (U+0000) are replaced by U+FFFD. Requests must be signed by the carrier.
          */
         post: operations["receiveSms"];
         delete?: never;
@@ -4439,7 +4439,7 @@ export interface components {
             schedule: components["schemas"]["WeekSchedule"];
         };
         BidRequestFields: {
-            /** @description http or https, to an address on the internet. The part after the host may contain tokens, `{{token}}` or `[token]{default}`, whose values are escaped. */
+            /** @description http or https, to an address on the internet. The part after the host may contain tokens, `{{token}}`, `[token]` or `[token]{default}`, whose values are escaped. */
             url: string;
             /**
              * @description The HTTP method, by default post.
@@ -7013,7 +7013,7 @@ export interface components {
             /** @example every_call */
             trigger_type?: components["schemas"]["WebhookTriggerType"];
             /**
-             * @description http or https, to an address on the internet. The part after the host may contain tokens, `{{token}}` or `[token]{default}`, whose values are escaped.
+             * @description http or https, to an address on the internet. The part after the host may contain tokens, `{{token}}`, `[token]` or `[token]{default}`, whose values are escaped.
              * @example https://crm.example.com/hooks/calls?ad={{sub_id}}
              */
             url?: string;
@@ -8842,7 +8842,7 @@ export interface components {
              * @example America/Chicago
              */
             time_zone?: string | null;
-            /** @description HH:MM..HH:MM, both minutes included. Leads are contacted only within these hours, in every zone that their area code and zip allow. */
+            /** @description HH:MM..HH:MM, both minutes included. Leads are contacted only within these hours, in every zone that their zip allows, or without one their area code. */
             daylight_hours?: string | null;
             /** @description Business hours of the schedule, in its `time_zone`. Leads are contacted only within them. An empty list means always. */
             business_hours_schedule?: components["schemas"]["ScheduleEntry"][] | null;
@@ -8972,7 +8972,7 @@ export interface components {
             offer_id?: number | null;
             /** @description Zone of its business hours, of waits until a time of day, and of leads whose own zone is unknown. */
             time_zone?: string;
-            /** @description HH:MM..HH:MM, both minutes included. Leads are contacted only within these hours, in every zone that their area code and zip allow. */
+            /** @description HH:MM..HH:MM, both minutes included. Leads are contacted only within these hours, in every zone that their zip allows, or without one their area code. */
             daylight_hours?: string;
             /** @description Business hours of the schedule, in its `time_zone`. Leads are contacted only within them. An empty list means always. */
             business_hours_schedule?: components["schemas"]["ScheduleEntry"][];
@@ -9063,7 +9063,7 @@ export interface components {
             /** @description For `dial`. How long it rings; by default 30. */
             timeout_seconds?: number | null;
             /**
-             * @description For `sms` (at most 1600 characters), `email` and `webhook`. `{{token}}` and `[token]{default}` are replaced.
+             * @description For `sms` (at most 1600 characters), `email` and `webhook`. `{{token}}`, `[token]` and `[token]{default}` are replaced.
              * @example Hi [first_name]{there}, your quote for {{zip}} is ready.
              */
             body?: string | null;
@@ -9177,7 +9177,7 @@ export interface components {
             connect_to?: string | null;
             /** @description For `dial`: how many seconds it rings. Otherwise null. */
             timeout_seconds?: number | null;
-            /** @description For `sms`, `email` and `webhook`: the text, in which `{{token}}` and `[token]{default}` are replaced. Otherwise null. */
+            /** @description For `sms`, `email` and `webhook`: the text, in which `{{token}}`, `[token]` and `[token]{default}` are replaced. Otherwise null. */
             body?: string | null;
             /** @description For `email`: the subject, in which tokens are replaced. Otherwise null. */
             subject?: string | null;
@@ -10866,7 +10866,7 @@ export interface components {
              * @example +12135550100
              */
             to: string;
-            /** @description The text. Its first word may opt the sender out (STOP and others) or in again (START), or ask for HELP. */
+            /** @description The text. It may opt the sender out (STOP and others) or in again (START), or ask for HELP. */
             body: string;
             serializer?: components["schemas"]["TextMessageSerializer"];
         };
@@ -11170,7 +11170,7 @@ export interface components {
              * @example 10001
              */
             zip_postal_code?: string | null;
-            /** @description Zone of its area code and zip; the first one if several are possible. */
+            /** @description Zone of its zip, else of its area code; the first one if several are possible. */
             time_zone?: string | null;
             /** @description Your own label for where the lead came from. */
             sub_id?: string | null;
@@ -12277,11 +12277,11 @@ export interface components {
              */
             To: string;
             /**
-             * @description The text. Its first word may opt the sender out (STOP and others) or in again (START), or ask for HELP.
+             * @description The text. It may opt the sender out (STOP and others) or in again (START), or ask for HELP.
              * @example Yes, please
              */
             Body?: string;
-            /** @description STOP, START or HELP: the carrier has answered the word itself. */
+            /** @description STOP, START or HELP: decides, and the carrier has answered it itself. */
             OptOutType?: string;
         };
         CarrierMessageStatus: {

@@ -95,8 +95,11 @@ async function selectTokens(
   if ((await findHidden(reader, 'leads', [lead.id])).length > 0) return undefined;
   const buyers = lead.buyer_id === null ? [] : [lead.buyer_id];
   const hidesBuyer = (await findHidden(maker, 'buyers', buyers)).length > 0;
-  return (name) =>
-    CALL_TOKEN_NAMES.has(name) || (hidesBuyer && BUYER_TOKENS.has(name)) ? undefined : tokens(name);
+  const isHidden = (name: string) =>
+    CALL_TOKEN_NAMES.has(name) || (hidesBuyer && BUYER_TOKENS.has(name));
+  return Object.assign((name: string) => (isHidden(name) ? undefined : tokens(name)), {
+    exists: tokens.exists,
+  });
 }
 
 const CALL_TOKEN_NAMES: ReadonlySet<string> = new Set(CALL_TOKENS);

@@ -1,5 +1,6 @@
 import { findHeaderFault } from './refused-headers';
 import { SIGNING_HEADERS } from './request-template';
+import { fillAll } from '../tokens/substitute';
 import { findUrlFault } from './refused-urls';
 
 // Why the URL or the headers of a signed request must not be saved, in words that follow the name
@@ -10,7 +11,7 @@ export const findTemplateUrlFault = (
   url: string,
   allowNetworks: readonly string[],
 ): string | undefined =>
-  findUrlFault(replaceTokens(url, 'x'), allowNetworks) ??
+  findUrlFault(fillAll(url, 'x'), allowNetworks) ??
   (parseOrigin(url) === undefined ? 'must name its host without tokens' : undefined);
 
 /** Headers that the service sets to sign are refused too. */
@@ -21,14 +22,10 @@ export function findTemplateHeaderFault(headers: Record<string, string>): string
     : findHeaderFault(headers);
 }
 
-/** Replaces all tokens, {{name}} or [name]{default}, by a value. */
-const replaceTokens = (url: string, value: string): string =>
-  url.replace(/\{\{\s*\w+\s*\}\}|\[\w+\]\{[^}]*\}/g, value);
-
 /** Scheme, host and port of a URL; undefined where they contain tokens, or it is not a URL. */
 export function parseOrigin(url: string): string | undefined {
   const [first, second] = ['x', 'y']
-    .map((value) => replaceTokens(url, value))
+    .map((value) => fillAll(url, value))
     .map((plain) => (URL.canParse(plain) ? new URL(plain).origin : undefined));
   return first === second ? first : undefined;
 }

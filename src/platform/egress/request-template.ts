@@ -1,4 +1,4 @@
-import { substitute, tokenNames, type TokenSource } from '../tokens/substitute';
+import { substitute, substituteXml, tokenNames, type TokenSource } from '../tokens/substitute';
 import type { OutgoingRequest } from './guarded-request';
 
 /** A customer's request. Its URL, headers and body may contain tokens. */
@@ -37,7 +37,7 @@ export function fillTemplate(
   return {
     ...request,
     headers: { ...(typed ? {} : { 'Content-Type': mediaType }), ...values },
-    body: body === null ? fallback : substitute(body, tokens, pickEscape(mediaType)),
+    body: body === null ? fallback : fillBody(body, tokens, mediaType),
   };
 }
 
@@ -56,13 +56,19 @@ function toHeaderValue(text: string): string {
   return /[^\x00-\xff]/.test(line) ? Buffer.from(line, 'utf8').toString('latin1') : line;
 }
 
-/** A body that begins with a token, {{name}} or [name]{default}, is not JSON. */
-const isJson = (body: string): boolean => /^\s*(\{(?!\{)|\[(?![a-z0-9_]+\]\{))/.test(body);
+/** A body that begins with a token is not JSON, unless it may be a list: `[5]`, `[true]`. */
+const isJson = (body: string): boolean =>
+  /^\s*(?:\{(?!\{)|\[(?![a-z0-9_]+\]\{)(?:(?![a-z0-9_]+\])|(?=(?:\d+|true|false|null)\])))/.test(
+    body,
+  );
 
-/** Picks how a value is escaped in a body. In JSON the author has written the quotes around it. */
-function pickEscape(mediaType: string): ((value: string) => string) | undefined {
-  if (/json/i.test(mediaType)) return (value) => JSON.stringify(value).slice(1, -1);
-  return /x-www-form-urlencoded/i.test(mediaType) ? encodeURIComponent : undefined;
+/** Escapes values as the media type does. In JSON the author has written the quotes around them. */
+function fillBody(body: string, tokens: TokenSource, mediaType: string): string {
+  if (/[/+]xml\b/i.test(mediaType)) return substituteXml(body, tokens);
+  if (/json/i.test(mediaType))
+    return substitute(body, tokens, (value) => JSON.stringify(value).slice(1, -1));
+  const isForm = /x-www-form-urlencoded/i.test(mediaType);
+  return substitute(body, tokens, isForm ? encodeURIComponent : undefined);
 }
 
 const SECRET_NAME = /^(proxy-)?authorization$|cookie|token|secret|key|password|passwd|credential/i;

@@ -43,6 +43,9 @@ const FOREIGN: Record<string, readonly string[]> = {
   address: ['address', 'address1', 'address_1', 'address_line_1', 'street', 'street_address'],
 };
 
+/** Tokens that every lead has, blank or not. */
+export const CONTACT_FIELDS: ReadonlySet<string> = new Set(Object.keys(FOREIGN));
+
 /**
  * The token name of a key: `firstName`, `First Name` and `first-name` are first_name. Undefined
  * when no name can be made of it.

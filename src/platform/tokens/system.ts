@@ -1,4 +1,5 @@
 import { readLookups } from './filter-lookups';
+import { CONTACT_FIELDS } from './lead-data';
 import { ownTokens, type TokenSource } from './substitute';
 
 /** The origin of a call or a lead, in addition to its own data. */
@@ -96,12 +97,15 @@ export function withOrigin(ownSource: TokenSource, facts: Facts, origin: Origin)
     names.map((name) => ownSource(name)?.trim()).find(Boolean);
   const lookedUp = () => readLookups(tokens)?.user_traffic_source_id;
   const system: Facts = { ...facts, ...originFacts(origin, filled, lookedUp) };
-  const tokens: TokenSource = (name) => {
+  const read = (name: string) => {
     const fact = Object.hasOwn(system, name) ? system[name] : undefined;
     if (fact && SERVICE_TOKENS.has(name)) return fact();
     const value = ownSource(name);
     return fact && !value?.trim() ? (fact() ?? value) : value;
   };
+  const exists = (name: string) =>
+    Object.hasOwn(system, name) || CONTACT_FIELDS.has(name) || ownSource.exists?.(name) === true;
+  const tokens: TokenSource = Object.assign(read, { exists });
   return tokens;
 }
 

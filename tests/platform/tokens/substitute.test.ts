@@ -27,7 +27,16 @@ describe('substitution', () => {
     ['[last_name]{friend}, [last_name]{}.', 'friend, .'],
     ['{{last_name}}|{{none}}|{{blank}}|[blank]{default}', '|||default'],
     ['{{active}} {{tags}} {{7}}', 'false ["a",{"b":1}] seven'],
-    ['[first_name] and [first_name] {x}', '[first_name] and [first_name] {x}'],
+    ['[first_name], [age] and [first_name] {x}', 'Ada, 36 and Ada {x}'],
+    ['[word] [First_name] [first name] [] [7]', '[word] [First_name] [first name] [] [7]'],
+    ['|[none]|[blank]|[tags]|', '|||["a",{"b":1}]|'],
+    ['[first_name][age] x_[age] [[age]]', 'Ada36 x_36 [36]'],
+    [
+      'lead[first_name]=[first_name]&a[b][age]=1&c[age]&d[]=[age]',
+      'lead[first_name]=Ada&a[b][age]=1&c36&d[]=36',
+    ],
+    ['{"lead[age]" : "x[age]", "[age]": [age]}', '{"lead[age]" : "x36", "36": 36}'],
+    ['<![CDATA[age]]> <![CDATA[[age]]]>', '<![CDATA[age]]> <![CDATA[36]]>'],
     [
       '{first_name} {{First_name}} {{first name}} {{}} {{ }} []{x}',
       '{first_name} {{First_name}} {{first name}} {{}} {{ }} []{x}',
@@ -57,7 +66,7 @@ describe('substitution', () => {
   });
 
   test('names of tokens, each once', () =>
-    expect(tokenNames('{{a}} [b]{ {{c} } {{ a }} [d] {{B}}')).toEqual(['a', 'b']));
+    expect(tokenNames('{{a}} [b]{ {{c} } {{ a }} [d] {{B}}')).toEqual(['a', 'b', 'd']));
 
   const brackets = ['{', '}', '{{', '}}', '[', ']', ']{'];
   const bracketed = fc
@@ -76,8 +85,9 @@ describe('substitution', () => {
   test('agrees with the regular expression that says the same, slowly', () => {
     const slow = (text: string) =>
       text.replace(
-        /\{\{[ \t\r\n]*([a-z0-9_]{1,100})[ \t\r\n]*\}\}|\[([a-z0-9_]{1,100})\]\{([^}]*)\}/g,
-        (_, braced, bracket, fallback) => ((braced ?? bracket) === 'a' ? '<A>' : (fallback ?? '')),
+        /\{\{[ \t\r\n]*([a-z0-9_]{1,100})[ \t\r\n]*\}\}|\[([a-z0-9_]{1,100})\](?:\{([^}]*)\}|(?!\{))/g,
+        (form, braced, bracket, fallback) =>
+          (braced ?? bracket) === 'a' ? '<A>' : (fallback ?? (bracket ? form : '')),
       );
     fc.assert(
       fc.property(bracketed, (text) =>
@@ -113,6 +123,11 @@ describe('substitution', () => {
     '[',
     ' ',
     'a',
+    '[a]',
+    'a[a]',
+    'a[',
+    'a[a][a',
+    'a[a]"',
     '{{a ',
     '[a]{b',
     '{{a}',
