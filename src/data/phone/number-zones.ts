@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize } from 'bson';
-import { zipZones } from './zip-zones';
 import { ianaName } from '../../platform/time/zone';
+import type { Origin } from '../../platform/tokens/system';
+import { readArea } from './area-codes';
+import { findZipPlace } from './zip-states';
+import { zipZones } from './zip-zones';
 
 /** Zones by the prefix of a number, country code first. */
 type Prefixes = ReadonlyMap<number, readonly string[]>;
@@ -12,29 +15,32 @@ let prefixes: Prefixes | undefined;
 const NOWHERE: readonly string[] = [];
 
 /**
- * The zones a lead may be in, sorted: those of its number and, for a North American number or one
- * of unknown place, those of its ZIP or postal code. Both count, because people move and keep their
- * number. `fallback`, a name that ianaName knows, is used when neither has a zone. `number` is
- * E.164 without the plus.
+ * The zones a lead may be in, sorted: those of its ZIP or postal code, because people move and keep
+ * their number, else those of its number. `fallback`, a name that ianaName knows, is used when
+ * neither has a zone. `number` is E.164 without the plus.
  */
 export function leadZones(number: number, zip: string | undefined, fallback: string): string[] {
+  const byZip = zip !== undefined && canHaveZip(number) ? toAcceptedZones(zipZones(zip)) : [];
+  if (byZip.length > 0) return byZip;
   const byNumber = numberZones(number);
-  const byZip =
-    zip !== undefined && (byNumber.length === 0 || isNorthAmerican(number))
-      ? zipZones(zip)
-      : NOWHERE;
-  if (byZip.length === 0)
-    return byNumber.length === 0 ? [ianaName(fallback) ?? fallback] : [...byNumber];
-  return toAcceptedZones([...byNumber, ...byZip]);
+  return byNumber.length === 0 ? [ianaName(fallback) ?? fallback] : [...byNumber];
 }
+
+/** The place of a number and, where it counts, of a ZIP, for the tokens of a lead or a call. */
+export const readNumberOrigin = (
+  number: number | string | null | undefined,
+): Required<Pick<Origin, 'area' | 'locateZip'>> => ({
+  area: readArea(number),
+  locateZip: (zip) => (canHaveZip(Number(number ?? 0)) ? findZipPlace(zip) : undefined),
+});
+
+/** A number of North America, or of unknown place: elsewhere five digits mean something else. */
+const canHaveZip = (number: number): boolean =>
+  String(number).startsWith('1') || numberZones(number).length === 0;
 
 /** Zones under the names that the rest of the service uses, each once, sorted. */
 function toAcceptedZones(names: readonly string[]): string[] {
   return [...new Set(names.map(ianaName).filter((name) => name !== undefined))].sort();
-}
-
-function isNorthAmerican(number: number): boolean {
-  return String(number).startsWith('1');
 }
 
 /**

@@ -59,18 +59,25 @@ const CANADA: Readonly<Record<string, string>> = {
 
 const NONE: readonly string[] = [];
 
-/** Zones by code, center or prefix. */
-function invertTable(
+/** Names by whole US code, by sorting center and by Canadian prefix. */
+interface CodeTable {
+  elsewhere: ReadonlyMap<string, readonly string[]>;
+  centers: ReadonlyMap<string, readonly string[]>;
+  canada: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Names by code, center or prefix. */
+export function invertTable(
   table: Readonly<Record<string, string>>,
 ): ReadonlyMap<string, readonly string[]> {
-  const zonesByCode = new Map<string, string[]>();
-  for (const [zone, list] of Object.entries(table)) {
+  const namesByCode = new Map<string, string[]>();
+  for (const [name, list] of Object.entries(table)) {
     for (const range of list.split(' ')) {
       for (const code of expandRange(range))
-        zonesByCode.set(code, [...(zonesByCode.get(code) ?? []), zone]);
+        namesByCode.set(code, [...(namesByCode.get(code) ?? []), name]);
     }
   }
-  return zonesByCode;
+  return namesByCode;
 }
 
 function expandRange(range: string): string[] {
@@ -81,30 +88,32 @@ function expandRange(range: string): string[] {
   );
 }
 
-const centers = invertTable(US_CENTERS);
-const elsewhere = invertTable(US_ELSEWHERE);
-const canada = invertTable(CANADA);
+const ZONES: CodeTable = {
+  elsewhere: invertTable(US_ELSEWHERE),
+  centers: invertTable(US_CENTERS),
+  canada: invertTable(CANADA),
+};
 
 // Not four digits: a code without its leading zero looks like one without its end.
 const US_CODE = /^(\d{3})(?:\d\d(?:[- ]?\d{4})?)?$/;
 const CANADIAN_CODE = /^[A-Z](?:\d[A-Z](?:[- ]?\d[A-Z]\d)?)?$/;
 
 /**
- * The zones of a US ZIP code (whole, with its +4, or its first three digits) or a Canadian postal
- * code (whole, its first three characters, or its letter); none when it is neither.
+ * The names in a table for a US ZIP code (whole, with its +4, or its first three digits) or a
+ * Canadian postal code (whole, its first three characters, or its letter); none when it is neither.
  */
-export function zipZones(zip: string): readonly string[] {
+export function findByZip(zip: string, table: CodeTable): readonly string[] {
   const code = zip.trim().toUpperCase();
   const center = US_CODE.exec(code)?.[1];
   if (center !== undefined) {
     const whole = code.slice(0, 5);
-    return whole === PLACEHOLDER ? NONE : (elsewhere.get(whole) ?? centers.get(center) ?? NONE);
+    if (whole === PLACEHOLDER) return NONE;
+    return table.elsewhere.get(whole) ?? table.centers.get(center) ?? NONE;
   }
   if (!CANADIAN_CODE.test(code)) return NONE;
-  return (
-    canada.get(code.slice(0, 3)) ??
-    canada.get(code.slice(0, 2)) ??
-    canada.get(code.slice(0, 1)) ??
-    NONE
-  );
+  const prefixes = [code.slice(0, 3), code.slice(0, 2), code.slice(0, 1)];
+  return prefixes.map((prefix) => table.canada.get(prefix)).find(Boolean) ?? NONE;
 }
+
+/** The zones of a ZIP or postal code. */
+export const zipZones = (zip: string): readonly string[] => findByZip(zip, ZONES);

@@ -18,6 +18,7 @@ import {
   buildTokensLeniently,
   limitTokens,
   flattenData,
+  ZIP_TOKENS,
   type Data,
   type DataFault,
 } from '../../platform/tokens/lead-data';
@@ -152,7 +153,8 @@ function findConflict(fields: SentLead, owner: Owner): HttpProblem | undefined {
 const isOneAddress = (email: unknown): boolean =>
   typeof email === 'string' && email.length <= MAX_EMAIL_LENGTH && isMailAddress(email);
 
-export function readZip(data: Data): string | undefined {
-  const zip = data.zip ?? data.zip_code ?? data.postal_code ?? data.zip_postal_code;
-  return typeof zip === 'string' || typeof zip === 'number' ? String(zip) : undefined;
-}
+export const readZip = (data: Data): string | undefined =>
+  ZIP_TOKENS.map((name) => data[name])
+    .filter((zip) => typeof zip === 'string' || typeof zip === 'number')
+    .map((zip) => String(zip).trim())
+    .find(Boolean);

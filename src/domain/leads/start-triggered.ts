@@ -1,8 +1,8 @@
 import type { Db } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import type { Deps } from '../deps';
-import { readArea, readCountry } from '../../data/phone/area-codes';
-import { leadZones } from '../../data/phone/number-zones';
+import { readCountry } from '../../data/phone/area-codes';
+import { leadZones, readNumberOrigin } from '../../data/phone/number-zones';
 import { isAssignable } from '../../data/phone/parse-number';
 import { passesFilters } from '../../platform/tokens/filters';
 import { combineNeeds } from '../../platform/tokens/filter-needs';
@@ -102,7 +102,7 @@ const buildTokens = (event: Event) =>
     state: event.caller_state,
     zip: event.caller_zip,
     country: event.caller_country ?? readCountry(Number(event.caller_number)),
-    area: readArea(event.caller_number),
+    ...readNumberOrigin(event.caller_number),
   });
 
 /**

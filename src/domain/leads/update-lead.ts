@@ -99,7 +99,7 @@ async function findSource(db: Db, { traffic_source_id: reference }: Fields) {
 }
 
 /**
- * The tokens of a lead merged with those in the request; the zones too when the request has a ZIP
+ * The tokens of a lead merged with those in the request; the zones too when that changes its ZIP
  * code.
  */
 async function buildDataColumns(
@@ -109,8 +109,8 @@ async function buildDataColumns(
 ) {
   if (!fields.data) return {};
   const tokens = mergeTokens(data as Data, fields.data);
-  const zip = readZip(fields.data);
-  if (zip === undefined) return { data: tokens as object };
+  const zip = readZip(tokens);
+  if (zip === readZip(data as Data)) return { data: tokens as object };
   const [row] = await db.sql(LOAD_LEAD_ZONE, { id });
   return { data: tokens as object, zones: leadZones(Number(caller_number), zip, row!.zone!) };
 }

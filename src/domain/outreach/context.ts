@@ -11,7 +11,8 @@ import {
   type CompiledSchedule,
   type ScheduleRow,
 } from '../schedules/engine/plan';
-import { readArea, readCountry } from '../../data/phone/area-codes';
+import { readCountry } from '../../data/phone/area-codes';
+import { readNumberOrigin } from '../../data/phone/number-zones';
 import { contactRefusal } from '../../data/phone/contact-policy';
 import { readLookups, setLookups, type ListLookups } from '../../platform/tokens/filter-lookups';
 import { combineNeeds } from '../../platform/tokens/filter-needs';
@@ -154,7 +155,7 @@ export class OutreachContext {
         user_traffic_source_id: lead.user_traffic_source_id ?? '',
         sub_id: lead.sub_id,
         country: readCountry(Number(lead.caller_number)),
-        area: readArea(lead.caller_number),
+        ...readNumberOrigin(lead.caller_number),
       },
     });
     const leadLookups = this.loaded.lookups.get(lead.id);

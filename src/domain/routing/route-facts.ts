@@ -1,4 +1,5 @@
-import { readArea, readCountry } from '../../data/phone/area-codes';
+import { readCountry } from '../../data/phone/area-codes';
+import { readNumberOrigin } from '../../data/phone/number-zones';
 import { leadTokens, type Origin } from '../../platform/tokens/system';
 import type { Statements } from '../../data/db';
 import { lookUpForFilters } from '../value-lists/look-up';
@@ -73,7 +74,7 @@ export const toOrigin = (call: CallOrigin, callerNumber: number | null): Origin 
   state: call.caller_state,
   zip: call.caller_zip,
   country: call.caller_country ?? readCountry(callerNumber),
-  area: readArea(callerNumber),
+  ...readNumberOrigin(callerNumber),
 });
 
 export interface CallToRoute {

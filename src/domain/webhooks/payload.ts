@@ -1,4 +1,4 @@
-import { readArea } from '../../data/phone/area-codes';
+import { readNumberOrigin } from '../../data/phone/number-zones';
 import { ownTokens, type TokenSource } from '../../platform/tokens/substitute';
 import { withOrigin, type Origin } from '../../platform/tokens/system';
 import { RECORDS, type RecordName } from './readable-events';
@@ -100,7 +100,7 @@ function buildOrigin(lead: Fields, call: Fields): Origin {
     state: text(call.caller_state),
     zip: text(call.caller_zip),
     country: text(call.caller_country) ?? text(lead.country),
-    area: readArea(number?.replace(/^\+/, '')),
+    ...readNumberOrigin(number?.replace(/^\+/, '')),
   };
 }
 

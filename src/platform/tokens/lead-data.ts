@@ -43,6 +43,9 @@ const FOREIGN: Record<string, readonly string[]> = {
   address: ['address', 'address1', 'address_1', 'address_line_1', 'street', 'street_address'],
 };
 
+/** Tokens that may hold a ZIP code; of several that are filled, the first counts. */
+export const ZIP_TOKENS = ['zip_postal_code', 'zip', 'zip_code', 'postal_code'] as const;
+
 /** Tokens that every lead has, blank or not. */
 export const CONTACT_FIELDS: ReadonlySet<string> = new Set(Object.keys(FOREIGN));
 

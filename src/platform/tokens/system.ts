@@ -1,5 +1,6 @@
 import { readLookups } from './filter-lookups';
-import { CONTACT_FIELDS } from './lead-data';
+import { keyFor } from './filter-values';
+import { CONTACT_FIELDS, ZIP_TOKENS } from './lead-data';
 import { ownTokens, type TokenSource } from './substitute';
 
 /** The origin of a call or a lead, in addition to its own data. */
@@ -17,6 +18,8 @@ export interface Origin {
   country?: string | null | undefined;
   /** Derived from the number; has the lowest precedence. */
   area?: { area_code: string | undefined; state: string | undefined } | undefined;
+  /** The place of a ZIP, two letters each; undefined where it is none of North America. */
+  locateZip?: (zip: string) => { state: string; country: string } | undefined;
 }
 
 /** Facts of the service about a lead, in addition to its data. */
@@ -113,8 +116,8 @@ type Facts = Record<string, () => string | undefined>;
 type FindFilled = (...names: string[]) => string | undefined;
 
 /**
- * The origin of a call. For a location, data of the lead comes first, then that of the carrier,
- * then the area code.
+ * The origin of a call. For a location, data of the lead comes first, with the place of its ZIP,
+ * then that of the carrier, then the area code.
  */
 function originFacts(
   origin: Origin,
@@ -122,23 +125,33 @@ function originFacts(
   lookedUp: () => string | null | undefined,
 ): Facts {
   const { traffic_source_id, user_traffic_source_id, sub_id, number_called, area } = origin;
-  const zip = () =>
-    filled('zip_postal_code', 'zip', 'zip_code', 'postal_code') ?? toText(origin.zip);
+  const ownZip = () => filled(...ZIP_TOKENS);
+  const zip = () => ownZip() ?? toText(origin.zip);
+  const locate = (code: string | undefined) =>
+    code === undefined ? undefined : origin.locateZip?.(code);
+  // Carriers derive the city and the state from the number.
+  const isElsewhere = () => {
+    const [state, carrierState] = [locate(ownZip())?.state, toText(origin.state)];
+    return Boolean(state && carrierState && toKey(state) !== toKey(carrierState));
+  };
   return {
     traffic_source_id: () => toText(traffic_source_id?.toString()),
     user_traffic_source_id: () => toText(user_traffic_source_id ?? lookedUp()),
     sub_id: () => toText(sub_id) ?? filled('sub_id'),
     number_called: () => toText(number_called),
-    geo_city: () => filled('city') ?? toText(origin.city),
+    geo_city: () => filled('city') ?? (isElsewhere() ? undefined : toText(origin.city)),
     geo_state: () =>
       filled('state_province', 'state', 'province', 'region') ??
+      locate(ownZip())?.state ??
       toText(origin.state) ??
+      locate(zip())?.state ??
       area?.state,
     geo_zip: zip,
     zip,
-    geo_country: () => filled('country') ?? toText(origin.country),
+    geo_country: () => filled('country') ?? locate(ownZip())?.country ?? toText(origin.country),
     area_code: () => area?.area_code,
   };
 }
 
+const toKey = keyFor('geo_state');
 const toText = (value: string | null | undefined): string | undefined => value?.trim() || undefined;

@@ -80,7 +80,7 @@ describe('a change of a lead', () => {
       ]).toEqual(['America/Los_Angeles', '10001']);
       expect(
         (await world.sql<Fields>('SELECT zones FROM leads WHERE id = $1', [lead.id]))[0]!.zones,
-      ).toEqual(['America/Los_Angeles', 'America/New_York']);
+      ).toEqual(['America/New_York']);
       expect((await change(lead, { data: { zip: { toString: 1 } } })).data.zip).toEqual({
         toString: 1,
       });

@@ -5,36 +5,36 @@ const env = outreachAtNoon();
 const { time, startLead, until, hours, texts, events } = env;
 
 describe('the hours of a lead', () => {
-  test('are daylight in every zone of area code and ZIP', async () => {
-    time.set('2027-01-12T15:00:00Z');
+  test('are daylight in every zone of the ZIP', async () => {
+    time.set('2027-01-12T13:00:00Z');
     const { lead } = await startLead(
       [
         SMS,
-        wait(599, 'minutes'),
+        wait(719, 'minutes'),
         { ...SMS, body: 'Late' },
         wait(1, 'minutes'),
         { ...SMS, body: 'Too late' },
       ],
-      { caller_id: '2125550177', zip: '90012' },
+      { caller_id: '3105550177', zip: '32456' },
     );
     expect((await loadLeadRow(env.world, lead)).zones).toEqual([
-      'America/Los_Angeles',
+      'America/Chicago',
       'America/New_York',
     ]);
-    await until('2027-01-12T15:59:59.999Z');
+    await until('2027-01-12T13:59:59.999Z');
     expect(await texts(lead)).toEqual([]);
-    // Eight in Los Angeles, eleven in New York.
-    await until('2027-01-12T16:00:00Z');
+    // Eight in Chicago, nine in New York.
+    await until('2027-01-12T14:00:00Z');
     expect(await texts(lead)).toEqual(['Hello']);
     await until('2027-01-13T01:59:00.000Z');
     expect(await texts(lead)).toEqual(['Hello', 'Late']);
     // Nine in the evening in New York.
     await until('2027-01-13T02:00:00.000Z');
-    await until('2027-01-13T15:59:59.999Z');
+    await until('2027-01-13T13:59:59.999Z');
     expect(await texts(lead)).toEqual(['Hello', 'Late']);
-    await until('2027-01-13T16:00:00Z');
+    await until('2027-01-13T14:00:00Z');
     expect(await texts(lead)).toEqual(['Hello', 'Late', 'Too late']);
-    expect(await events(lead)).toContain('delayed: daylight_hours until 2027-01-12T16:00:00.000Z');
+    expect(await events(lead)).toContain('delayed: daylight_hours until 2027-01-12T14:00:00.000Z');
   });
 
   test.each([

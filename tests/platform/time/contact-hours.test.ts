@@ -44,16 +44,16 @@ describe('the next contact', () => {
     },
   );
   test(
-    'a lead with a Los Angeles number and a New York ZIP is contacted from 11:00 ' +
+    'a lead with a Los Angeles number and a New York ZIP is contacted from 08:00 ' +
       'to 20:59 Eastern',
     () => {
       const zones = leadZones(13105550123, '10001', 'UTC');
-      expect(next(buildHours(DEFAULT), zones, '2026-06-15T12:00:00Z')).toBe(
-        '2026-06-15T15:00Z daylight_hours',
+      expect(next(buildHours(DEFAULT), zones, '2026-06-15T11:59:00Z')).toBe(
+        '2026-06-15T12:00Z daylight_hours',
       );
       expect(next(buildHours(DEFAULT), zones, '2026-06-16T00:59:00Z')).toBe('2026-06-16T00:59Z');
       expect(next(buildHours(DEFAULT), zones, '2026-06-16T01:00:00Z')).toBe(
-        '2026-06-16T15:00Z daylight_hours',
+        '2026-06-16T12:00Z daylight_hours',
       );
     },
   );
