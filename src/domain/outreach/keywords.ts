@@ -36,7 +36,10 @@ const INVISIBLE = /[\0\p{Cf}\u{fffd}]+/gu;
  * on a line; HELP is the first word; an opt-in is the whole text.
  */
 export function parseKeyword(text: string): Keyword | undefined {
-  const folded = text.normalize('NFKD').replace(/\p{M}+/gu, '').toLowerCase();
+  const folded = text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase();
   // An invisible character stands in a word, or between two.
   const readings = ['', ' '].map((gap) => readWords(folded.replace(INVISIBLE, gap)));
   if (readings.some(isOptOut)) return 'opt_out';
