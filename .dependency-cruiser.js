@@ -132,7 +132,7 @@ module.exports = {
           '/pg/',
           '/express/',
         ],
-        pathNot: '^src/(platform/storage/file-format|data/phone/parse-number)',
+        pathNot: '^src/(platform/storage/file-format|data/phone/(number-text|parse-number))',
       },
     },
     {

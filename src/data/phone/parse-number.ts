@@ -5,36 +5,68 @@ import {
   parsePhoneNumberFromString,
   type CountryCode,
 } from 'libphonenumber-js/max';
+import { cleanNumberText, holdsSeveral, parseNumbers } from './number-text';
 
-/**
- * Reads a telephone number in any spelling. Returns its E.164 digits without the plus (at most 15,
- * so a number is exact); undefined for what is not a possible number.
- */
-export type NumberReader = (text: string) => number | undefined;
+/** E.164 digits without the plus: at most 15, so that a number is exact. */
+export interface NumberReader {
+  /** Reads a telephone number in any spelling; undefined for what is not one possible number. */
+  (text: string): number | undefined;
+  /** Reads also a text that holds several; undefined if any of it is not a possible number. */
+  several: (text: string) => number | readonly number[] | undefined;
+}
 
 /** Punctuation between digits that the fast path accepts. */
 const PUNCTUATION = new Set([...' -.()'].map((char) => char.charCodeAt(0)));
-const [ZERO, NINE, PLUS] = ['0', '9', '+'].map((char) => char.charCodeAt(0)) as [
+const [ZERO, NINE, PLUS, POINT] = ['0', '9', '+', '.'].map((char) => char.charCodeAt(0)) as [
+  number,
   number,
   number,
   number,
 ];
 const NORTH_AMERICA = 10_000_000_000;
 const MAX_LENGTH = 40;
+const MAX_TEXT_LENGTH = 2_000;
+/** A row of the FTC's files. */
+export const AREA_AND_NUMBER = /^\(?([2-9]\d{2})\)? ?[,;|\t] ?([2-9]\d{2}[ .-]?\d{4})$/;
+/** No number begins so but where this is dialed before a country code. */
+const DIALED_ABROAD = /^00[1-9][\d .()-]*$/;
+/** More would be a second number. */
+const MAX_EXTENSION_LENGTH = 6;
 
 /** A reader of numbers; those without country code are of `country` (two letters). */
 export function numberReader(country: string): NumberReader {
   const supportedCountry = isSupportedCountry(country) ? country : undefined;
   const atHome = supportedCountry !== undefined && getCountryCallingCode(supportedCountry) === '1';
-  return (raw) => {
-    // Spreadsheets write an apostrophe before text that must not become a formula.
-    const text = raw.trim().replace(/^'/, '');
+  const parse = (text: string) =>
+    parseNorthAmerican(text, atHome) ?? parseAnyNumber(text, supportedCountry);
+  const several = (raw: string) => {
+    const simple = parseNorthAmerican(raw, atHome);
+    if (simple !== undefined) return simple;
+    if (raw.length > MAX_TEXT_LENGTH) return undefined;
+    const text = cleanNumberText(raw);
     if (hasFewDigits(text, atHome)) return undefined;
-    return parseNorthAmerican(text, atHome) ?? parseAnyNumber(text, supportedCountry);
+    const plain = atHome ? text.replace(AREA_AND_NUMBER, '$1$2') : text;
+    const numbers = parseNumbers(plain, parse);
+    if (numbers.length > 1) return numbers;
+    return numbers[0] ?? (DIALED_ABROAD.test(text) ? parse(`+${text.slice(2)}`) : undefined);
   };
+  const read = (text: string) => {
+    const numbers = several(text);
+    return typeof numbers === 'number' ? numbers : undefined;
+  };
+  return Object.assign(read, { several });
 }
 
 const readInternational = numberReader('US');
+
+/** Reads a number of ours as carriers write it: they may leave the plus out. */
+export function parseOwnNumber(text: string): number | undefined {
+  const plain = cleanNumberText(text);
+  if (!/^\+?[\d .()-]+$/.test(plain)) return undefined;
+  const digits = plain.replace(/\D/g, '').replace(/^00/, '');
+  const national = digits.length === 10 && !plain.startsWith('+');
+  return /^\d{6,15}$/.test(digits) ? Number(national ? `1${digits}` : digits) : undefined;
+}
 
 /** A reader of numbers with their country code, which are the same everywhere; else undefined. */
 export const internationalReader = (text: string): NumberReader | undefined =>
@@ -49,6 +81,9 @@ function parseNorthAmerican(text: string, atHome: boolean): number | undefined {
   if (text.length < 10 || text.length > MAX_LENGTH) return undefined;
   const plus = text.charCodeAt(0) === PLUS;
   if (!plus && !atHome) return undefined;
+  // 305555010.0 is a float, and not ten digits.
+  if (text.charCodeAt(text.length - 2) === POINT || text.charCodeAt(text.length - 3) === POINT)
+    return undefined;
   let [value, digits] = [0, 0];
   for (let i = plus ? 1 : 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -96,6 +131,7 @@ function parseAnyNumber(text: string, country: CountryCode | undefined): number 
     ...(country && { defaultCountry: country }),
     extract: false,
   });
+  if (number?.ext && number.ext.length > MAX_EXTENSION_LENGTH) return undefined;
   return number?.isPossible() ? Number(number.number.slice(1)) : undefined;
 }
 
@@ -114,5 +150,8 @@ export const NOT_ASSIGNABLE = 'is no number that its country assigns';
 /** Why a text is not a telephone number. `misquoted`: the CSV cell has a stray quote. */
 export function reasonFor(cell: string, misquoted = false): string {
   if (misquoted) return 'has a quote in the wrong place';
-  return cell.trim() === '' ? 'is empty' : 'is not a possible telephone number';
+  if (cell.trim() === '') return 'is empty';
+  return holdsSeveral(cleanNumberText(cell))
+    ? 'holds more than one number'
+    : 'is not a possible telephone number';
 }

@@ -5,7 +5,7 @@ import type { Tasks } from '../../data/jobs/tasks';
 import { StorageUnavailable } from '../../platform/storage/storage';
 import { importedRows, importsRunning } from '../../platform/telemetry/metrics';
 import { claimFile, type Run } from './claim-file';
-import { ColumnProblem } from './csv/layout';
+import { ColumnProblem, formatColumn } from './csv/layout';
 import { openReader, type ImportReader } from './csv/open-reader';
 import { FileProblem } from './csv/text';
 import type { Summary } from './csv/thread';
@@ -81,8 +81,8 @@ async function importAll(
   const summary = await readFile(db, run, reader, signal);
   if (!summary) return false;
   const { layout, total, rejected, rejected_count } = summary;
-  const { headers, column } = layout;
-  const layoutColumns = { total_count: total, headers, column_name: headers[column] ?? '' };
+  const { headers } = layout;
+  const layoutColumns = { total_count: total, headers, column_name: formatColumn(layout) };
   const recorded = await db.sql(RECORD_LAYOUT, {
     id: run.id,
     run_id: run.run_id,

@@ -1,6 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max';
 import { collectFromParts } from '../../operate/installation/all-parts';
+import { cleanNumberText } from '../../data/phone/number-text';
+import { internationalReader } from '../../data/phone/parse-number';
 import { loadConfig } from '../config';
 import { type Config } from '../../platform/config';
 import {
@@ -141,8 +143,8 @@ export function parseCompanyId(text: string): number {
 }
 
 export function parsePhoneNumber(text: string): PhoneNumber {
-  const parsed = parsePhoneNumberFromString(text);
-  if (!parsed?.isPossible())
-    throw new InvalidArgumentError('must be a telephone number, such as +12135550123');
+  const number = internationalReader(cleanNumberText(text))?.(text);
+  const parsed = number === undefined ? undefined : parsePhoneNumberFromString(`+${number}`);
+  if (!parsed) throw new InvalidArgumentError('must be a telephone number, such as +12135550123');
   return parsed;
 }

@@ -33,6 +33,8 @@ describe('a telephone number', () => {
       };
       fc.assert(
         fc.property(fc.oneof(spelled, jumbled), (text) => {
+          // Floats, and 00 for the plus, are read where the library cannot.
+          fc.pre(!/^'?\s*00|\d\.0{1,2}\s*$/.test(text));
           expect(read(text)).toBe(slow(text));
         }),
         { numRuns: 3_000 * Number(process.env.FUZZ_TIMES ?? 1) },

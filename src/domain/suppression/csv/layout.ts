@@ -1,5 +1,6 @@
 import type { CsvRecord } from './records';
-import type { NumberReader } from '../../../data/phone/parse-number';
+import { cleanNumberText } from '../../../data/phone/number-text';
+import { AREA_AND_NUMBER, type NumberReader } from '../../../data/phone/parse-number';
 import { cutText } from '../../../platform/storable-text';
 import { FileProblem } from './text';
 
@@ -8,6 +9,34 @@ export interface Layout {
   has_header: boolean;
   headers: string[];
   column: number;
+  /** The column with the area codes of numbers that have them in a column of their own. */
+  areaColumn: number | undefined;
+}
+
+/** The name of the column with the numbers, or the names of both, as a client may send them. */
+export const formatColumn = ({ headers, column, areaColumn }: Layout): string =>
+  [...(areaColumn === undefined ? [] : [areaColumn]), column]
+    .flatMap((index) => headers[index] ?? [])
+    .join(',');
+
+const AREA_CODE = /^\d{3}$/;
+const LOCAL_DIGITS = /\d\D*(?:\d\D*){6}/;
+
+/**
+ * The text with the number of a row. Without quotes, the second number of a cell may be in a cell
+ * that has no header.
+ */
+export function readCell({ cells }: CsvRecord, layout: Layout): string {
+  const { column, areaColumn, headers, delimiter } = layout;
+  const cell = cells[column] ?? '';
+  if (areaColumn !== undefined) {
+    const area = cells[areaColumn] ?? '';
+    return AREA_CODE.test(area) ? area + cell : cleanNumberText(area) + cleanNumberText(cell);
+  }
+  const surplus = cells.length - headers.length;
+  if (surplus <= 0) return cell;
+  const next = cells.slice(column + 1, column + 1 + surplus);
+  return next.some((text) => LOCAL_DIGITS.test(text)) ? [cell, ...next].join(delimiter) : cell;
 }
 
 export interface ColumnHints {
@@ -57,7 +86,52 @@ export function detectLayout(
     throw new FileProblem(`The file has ${width} columns; at most ${MAX_COLUMNS} are read.`);
   const { headers, has_header } = detectHeaders(first.cells, width, hints, read);
   const data = has_header ? rows.slice(1) : rows;
-  return { delimiter, has_header, headers, column: findColumn(headers, data, hints, read) };
+  const pair = findAreaColumns(headers, data, hints, read);
+  if (pair) return { delimiter, has_header, headers, ...pair };
+  const column = findColumn(headers, data, hints, read);
+  return { delimiter, has_header, headers, column, areaColumn: undefined };
+}
+
+/** Area codes and local numbers in two columns, as the FTC has them: named, or side by side. */
+function findAreaColumns(
+  headers: readonly string[],
+  data: readonly CsvRecord[],
+  { caller_id_column_name: name, usual_column_name: usualName }: ColumnHints,
+  read: NumberReader,
+): Pick<Layout, 'column' | 'areaColumn'> | undefined {
+  const columnName = name ?? usualName;
+  const named = columnName ? findNamedPair(headers, columnName) : undefined;
+  if (named) return named;
+  const index = name === null ? undefined : headers.map(foldName).indexOf(foldName(name));
+  const columns = headers.flatMap((_, column) =>
+    (index === undefined || column === index || column + 1 === index) &&
+    looksLike(data, ({ cells }) => isPair(cells, column, read))
+      ? column
+      : [],
+  );
+  if (columns.length !== 1) return undefined;
+  const pair = { areaColumn: columns[0]!, column: columns[0]! + 1 };
+  const hasNumbers = headers.some((_, column) => looksLikeNumbers(data, column, read));
+  return index === undefined && hasNumbers ? undefined : pair;
+}
+
+function findNamedPair(
+  headers: readonly string[],
+  name: string,
+): Pick<Layout, 'column' | 'areaColumn'> | undefined {
+  const names = headers.map(foldName);
+  const parts = name.split(/[,;+]/).map(foldName);
+  const [area, local] = parts.map((part) => names.indexOf(part));
+  const isPairName = parts.length === 2 && !names.includes(foldName(name));
+  return isPairName && area! >= 0 && local! >= 0
+    ? { areaColumn: area!, column: local! }
+    : undefined;
+}
+
+/** The cell and the next one are area code and local number of North America. */
+function isPair(cells: readonly string[], column: number, read: NumberReader): boolean {
+  const pair = [cells[column], cells[column + 1]].map((cell) => cleanNumberText(cell ?? ''));
+  return AREA_AND_NUMBER.test(pair.join(',')) && Math.floor(read(pair.join(''))! / 1e10) === 1;
 }
 
 function detectHeaders(
@@ -74,7 +148,7 @@ function detectHeaders(
     return { headers: [...hints.headers], has_header: hasHeader };
   }
   const numbered = Array.from({ length: width }, (_, index) => `column_${index + 1}`);
-  if (cells.some((cell) => read(cell) !== undefined))
+  if (cells.some((cell, n) => read.several(cell) !== undefined || isPair(cells, n, read)))
     return { headers: numbered, has_header: false };
   return { headers: cells.map((cell) => cutText(cell, 255)), has_header: true };
 }
@@ -136,7 +210,11 @@ function findColumnByName(headers: string[], name: string): number {
 
 /** True if at least half of the cells that are not empty are telephone numbers. */
 function looksLikeNumbers(data: readonly CsvRecord[], column: number, read: NumberReader): boolean {
-  const cells = data.map(({ cells }) => cells[column]?.trim()).filter(Boolean);
-  const numbers = cells.filter((cell) => read(cell!) !== undefined);
-  return numbers.length > 0 && numbers.length >= cells.length / 2;
+  const filled = data.filter(({ cells }) => cells[column]?.trim());
+  return looksLike(filled, ({ cells }) => read.several(cells[column]!) !== undefined);
+}
+
+function looksLike(rows: readonly CsvRecord[], matches: (row: CsvRecord) => boolean): boolean {
+  const count = rows.filter(matches).length;
+  return count > 0 && count >= rows.length / 2;
 }

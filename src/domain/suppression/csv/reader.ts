@@ -1,4 +1,4 @@
-import { detectLayout, type Layout, type ColumnHints } from './layout';
+import { detectLayout, readCell, type Layout, type ColumnHints } from './layout';
 import { numberReader, reasonFor } from '../../../data/phone/parse-number';
 import { cutText } from '../../../platform/storable-text';
 import { guessDelimiter } from './delimiter';
@@ -21,7 +21,7 @@ export interface RejectedRow {
 
 export interface Reading {
   layout: Layout;
-  /** Number of rows without the header. */
+  /** Number of rows without the header; a row with several numbers counts once for each. */
   total: number;
   rejected_count: number;
   numbers: Sorter;
@@ -46,16 +46,21 @@ export async function readNumbers(
   const first = await readNextText(texts);
   const delimiter = guessDelimiter(first);
   const reading: Reading = {
-    layout: { delimiter, has_header: false, headers: [], column: 0 },
+    layout: { delimiter, has_header: false, headers: [], column: 0, areaColumn: undefined },
     total: 0,
     rejected_count: 0,
     numbers: createSorter(scratch),
   };
   const take = (record: CsvRecord) => {
-    const cell = record.cells[reading.layout.column] ?? '';
-    const number = record.misquoted ? undefined : read(cell);
+    const cell = readCell(record, reading.layout);
+    const number = record.misquoted ? undefined : read.several(cell);
     reading.total++;
-    if (number !== undefined) return reading.numbers.add(number);
+    if (typeof number === 'number') return reading.numbers.add(number);
+    if (number) {
+      // Progress is counted in numbers.
+      reading.total += number.length - 1;
+      return number.forEach((part) => reading.numbers.add(part));
+    }
     reading.rejected_count++;
     if (reading.rejected_count <= MAX_REJECTED_ROWS) reject(toRejectedRow(record, cell));
   };
