@@ -5654,7 +5654,7 @@ export interface components {
              */
             name?: string;
             /**
-             * @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. If a later file of the list names no column, this one is looked for first.
+             * @description Column of the CSV file that contains the numbers, or `area code,number`: two columns that are one number together. By default, what looks like telephone numbers. If a later file of the list names no column, this one is looked for first.
              * @example phone
              */
             caller_id_column_name?: string | null;
@@ -5845,7 +5845,7 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description The suppression list, as it is after the request. */
             buyer_suppression: components["schemas"]["BuyerSuppression"];
-            /** @description How many of `caller_ids` were telephone numbers. */
+            /** @description How many telephone numbers `caller_ids` held. */
             accepted: number;
             /** @description How many numbers were newly added to the list. */
             added: number;
@@ -10612,7 +10612,7 @@ export interface components {
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description How many of `caller_ids` were telephone numbers. */
+            /** @description How many telephone numbers `caller_ids` held. */
             accepted: number;
             /** @description How many numbers were newly added to the blacklist. */
             added: number;
@@ -10663,10 +10663,10 @@ export interface components {
             company_id?: number;
             direction?: components["schemas"]["MessageDirection"];
             /**
-             * @description `+` and the digits of the sender: a number of the company if the message is outbound.
+             * @description `+` and the digits of the sender: a number of the company if the message is outbound. Null for a sender without a number, such as a short code.
              * @example +13105550110
              */
-            from_number?: string;
+            from_number?: string | null;
             /**
              * @description `+` and the digits of the recipient: a number of the company if the message is inbound.
              * @example +12125550145
@@ -12267,10 +12267,10 @@ export interface components {
              */
             MessageSid: string;
             /**
-             * @description The number of the sender.
+             * @description The number of the sender. A short code or a word is kept as the token `caller_raw`.
              * @example +13105550123
              */
-            From: string;
+            From?: string;
             /**
              * @description A number of yours: determines the company.
              * @example +12135550100
@@ -12293,7 +12293,7 @@ export interface components {
              * @description What became of the message in the words of the carrier, such as `sent`, `delivered` or `undelivered`. Unknown words are ignored.
              * @example delivered
              */
-            MessageStatus: string;
+            MessageStatus?: string;
             /** @description The carrier's code of what went wrong, such as 30003; becomes the `error_code` of the message. */
             ErrorCode?: string;
         };
@@ -12309,7 +12309,7 @@ export interface components {
              * @description What became of the call in the words of the carrier, such as `ringing`, `in-progress`, `completed` or `no-answer`. Unknown words are ignored.
              * @example completed
              */
-            CallStatus: string;
+            CallStatus?: string;
             /**
              * @description Seconds, once the call has ended; becomes its `total_duration`.
              * @example 42
@@ -12346,7 +12346,7 @@ export interface components {
         CarrierCall: {
             /** @description One per call. */
             CallSid: string;
-            /** @description The number of the caller. Anything that is not a telephone number, and numbers that stand for a withheld one, such as `anonymous` or `+266696687`, count as withheld. */
+            /** @description The number of the caller. Anything that is not a telephone number, and numbers that stand for a withheld one, such as `anonymous` or `+266696687`, count as withheld; the token `caller_raw` of the call keeps them. */
             From?: string;
             /** @description A number of yours: determines the offer or the buyer, and the traffic source. */
             To: string;
@@ -12377,7 +12377,7 @@ export interface components {
             /** @description The carrier's identifier of the call, as it was when the call came in. */
             CallSid: string;
             /** @description Status of the call in the words of the carrier. Only those that mean its end, such as `completed`, `busy` or `failed`, have an effect. */
-            CallStatus: string;
+            CallStatus?: string;
             /** @description The number of yours that was called: determines the company. */
             To: string;
             /** @description Seconds since the caller's side was answered. A buyer has talked no longer. If nothing else was reported of a call before it was considered over, and its caller heard no greeting, this is how long the only buyer that rang has talked. */
@@ -12394,7 +12394,7 @@ export interface components {
              * @description Combined status of all that were dialed at once: `completed`, `answered`, `busy`, `no-answer`, `failed` or `canceled`.
              * @example completed
              */
-            DialCallStatus: string;
+            DialCallStatus?: string;
             /**
              * @description The leg of the buyer that took the call, or that was tried last.
              * @example CA00000000000000000000000000000003
@@ -12414,7 +12414,7 @@ export interface components {
             /** @description The carrier's identifier of the call to the buyer. */
             CallSid?: string;
             /** @description Status of the call to the buyer in the words of the carrier, such as `ringing`, `in-progress`, `busy` or `no-answer`. Unknown words are ignored. */
-            CallStatus: string;
+            CallStatus?: string;
             /** @description Sent by the carrier, and without effect. */
             CallDuration?: string;
             /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. What is no number is ignored. */

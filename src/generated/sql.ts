@@ -4025,7 +4025,7 @@ export interface SqlTypes {
       created_at: Date;
       status: string;
       error_code: string | null;
-      from_number: string;
+      from_number: string | null;
       to_number: string;
       body: string;
     };

@@ -1402,7 +1402,7 @@ CREATE TABLE text_messages (
   user_updated_at timestamptz(3),
   external_record_id text,
   direction text NOT NULL,
-  from_number bigint NOT NULL,
+  from_number bigint,
   to_number bigint NOT NULL,
   body text NOT NULL,
   status text NOT NULL,

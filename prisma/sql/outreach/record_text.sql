@@ -34,12 +34,12 @@ BEGIN
     LIMIT 1;
   INSERT INTO text_messages (
     company_id, uuid, created_at, updated_at, direction, from_number, to_number, body, status,
-    carrier, carrier_message_id, lead_id, offer_id, schedule_id
+    carrier, carrier_message_id, lead_id, offer_id, schedule_id, token_values
   )
     VALUES (
       company, received.uuid, at, at, 'inbound', received.from_number, received.to_number,
       received.body, 'received', received.carrier, received.carrier_message_id, the_lead.id,
-      the_lead.offer_id, the_lead.schedule_id
+      the_lead.offer_id, the_lead.schedule_id, received.token_values
     )
     ON CONFLICT (company_id, carrier, carrier_message_id) DO NOTHING
     RETURNING id INTO message_id;

@@ -7,6 +7,7 @@ import { anonymousCaller } from './caller';
 import type { FailedAttempts } from './failed-attempts';
 import { readField } from './fields';
 import type { Scheme } from './scheme';
+import { parseOwnNumber } from '../../data/phone/parse-number';
 
 export interface CarrierOptions {
   /** Key of the carrier's signatures; absent: every request is refused. */
@@ -53,10 +54,10 @@ function hasValidSignature(req: Request, { auth_token, public_url }: CarrierOpti
 
 const readForm = (req: Request) => (req.body ?? {}) as Record<string, string>;
 
-/** Digits of the number: as + and digits in the form, as digits alone in the query. */
 const readOwnNumber = (req: Request, field: string): string | undefined =>
-  /^\+(\d{6,15})$/.exec(readText(req.body, field))?.[1] ??
-  /^\d{6,15}$/.exec(readText(req.query, field))?.[0];
+  (
+    parseOwnNumber(readText(req.body, field)) ?? parseOwnNumber(readText(req.query, field))
+  )?.toString();
 
 function readText(source: unknown, field: string): string {
   const value = readField(source, field);

@@ -101,7 +101,7 @@ function compileReceipt(
 ): (req: Request, ignored: IgnoredFields | undefined) => SentFields {
   const takesBody = operation.body !== undefined || operation.multipart !== undefined;
   const isOfCarrier = operation.credentials === 'carrier_signature';
-  const cutDetails = isOfCarrier && operation.body ? compileCut(operation.body) : undefined;
+  const fitDetails = isOfCarrier && operation.body ? compileFit(operation.body) : undefined;
   return (req, ignored) => {
     let { query, body } = req as Pick<SentFields, 'query' | 'body'>;
     const sentType = req.headers['content-type'];
@@ -113,7 +113,7 @@ function compileReceipt(
       body = storableFields(body, faults);
       ignored?.note(faults.fields);
     }
-    if (cutDetails && isObject(body)) cutDetails(body);
+    if (fitDetails && isObject(body)) fitDetails(body);
     requireWellFormed(query, 'query');
     requireWellFormed(body, 'body');
     // The validator compiles a schema for each set of parameters that a type has.
@@ -121,8 +121,11 @@ function compileReceipt(
   };
 }
 
-/** Cuts texts that are too long: no call of a carrier is lost for the name of a city. */
-function compileCut(schema: Schema): (body: Fields) => void {
+/**
+ * Cuts texts that are too long, and drops blank ones: no call of a carrier is lost for the name of
+ * a city, or for a duration that it does not know.
+ */
+function compileFit(schema: Schema): (body: Fields) => void {
   const maxLengths = Object.entries(facets(schema).properties).flatMap(([name, property]) => {
     const { max, minLength } = facets(property);
     // Required fields are ids and numbers.
@@ -131,7 +134,9 @@ function compileCut(schema: Schema): (body: Fields) => void {
   return (body) => {
     for (const [name, maxLength] of maxLengths) {
       const value = body[name];
-      if (typeof value === 'string') body[name] = cutText(value, maxLength);
+      if (typeof value !== 'string') continue;
+      if (value.trim() === '') Reflect.deleteProperty(body, name);
+      else body[name] = cutText(value, maxLength);
     }
   };
 }

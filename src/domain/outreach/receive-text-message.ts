@@ -8,8 +8,9 @@ import { parseKeyword, type Keyword } from './keywords';
 import { READ_REPLY_SETTINGS, RECORD_TEXT } from './queries/carrier-reports';
 
 export interface IncomingMessage {
-  /** E.164 digits. */
-  from: number;
+  /** E.164 digits; null for a sender without a number. */
+  from: number | null;
+  tokens?: { caller_raw?: string };
   to: number;
   body: string;
   carrier: string;
@@ -43,26 +44,31 @@ export function receiveTextMessage(
   message: IncomingMessage,
   now: Date,
 ): Promise<ReceivedMessage> {
-  const keyword = message.carrier_keyword ?? parseKeyword(message.body);
-  if (!keyword) return recordText(db, message, { reaches_schedules: true, now });
-  const { carrier, carrier_message_id } = message;
+  const { from, carrier, carrier_message_id } = message;
+  const keyword =
+    from === null ? undefined : (message.carrier_keyword ?? parseKeyword(message.body));
+  if (from === null || !keyword)
+    return recordText(db, message, { reaches_schedules: from !== null, now });
   return db.transaction(async (tx) => {
     const [settings] = await tx.sql(READ_REPLY_SETTINGS, { carrier, carrier_message_id });
     // The first delivery has changed the contact, and a newer message may have changed it since.
     // Contacts are locked before leads.
-    const hasEffect = !settings!.is_repeated && (await changeConsent(tx, keyword, message, now));
-    const body = hasEffect ? chooseReply(keyword, message, settings!) : undefined;
+    const hasEffect =
+      !settings!.is_repeated && (await changeConsent(tx, keyword, { ...message, from }, now));
+    const body = hasEffect ? chooseReply(keyword, { ...message, from }, settings!) : undefined;
     // A keyword of consent is not a message to the company, nor is a second STOP.
     const reachesSchedules = !hasEffect && keyword !== 'opt_out';
     return recordText(tx, message, { reaches_schedules: reachesSchedules, reply: body, now });
   });
 }
 
+type NumberedMessage = IncomingMessage & { from: number };
+
 /** Returns whether the keyword takes effect: a second STOP does not. */
 async function changeConsent(
   tx: Db,
   keyword: Keyword,
-  { from, body }: IncomingMessage,
+  { from, body }: NumberedMessage,
   now: Date,
 ): Promise<boolean> {
   if (keyword === 'help') return true;
@@ -80,7 +86,7 @@ const DEFAULTS: Record<Keyword, (company: string) => string> = {
 /** The answer to a keyword; undefined when the company gives none. */
 function chooseReply(
   keyword: Keyword,
-  { from, answered_by_carrier }: IncomingMessage,
+  { from, answered_by_carrier }: NumberedMessage,
   company: Row<'outreach.read_reply_settings', { contact_prefixes: string[] }>,
 ): string | undefined {
   if (answered_by_carrier || !company.keyword_replies || contactRefusal(from, company))
@@ -91,13 +97,14 @@ function chooseReply(
 /** Stores a message and its reply in one exchange, or returns what was stored of it before. */
 async function recordText(
   { sql }: Db,
-  { from, to, body, carrier, carrier_message_id }: IncomingMessage,
+  { from, to, body, tokens = {}, carrier, carrier_message_id }: IncomingMessage,
   { reaches_schedules, reply, now }: { reaches_schedules: boolean; reply?: string; now: Date },
 ): Promise<ReceivedMessage> {
   const message = {
     ...{ body, carrier, carrier_message_id, reaches_schedules },
     uuid: uuidv7(now.getTime()),
     from_number: from,
+    token_values: tokens,
     to_number: to,
     excerpt: cutText(body, 200),
   };

@@ -13,7 +13,6 @@ import {
   toCallStatus,
   toFailureCode,
   toMessageStatus,
-  isWithheld,
 } from '../../platform/carriers/twilio-words';
 import type { Reference } from '../../data/records';
 import type { Db } from '../../data/db';
@@ -23,7 +22,8 @@ import { Twiml } from '../../api/reply/reply';
 import { receiveCallStatus, receiveMessageStatus } from '../outreach/receive-status';
 import { toCarrierKeyword } from '../outreach/keywords';
 import { receiveTextMessage } from '../outreach/receive-text-message';
-import { callerNumber, loadNumberReader } from '../../data/phone/caller-number';
+import { readReportedCaller, requirePossible } from '../../data/phone/caller-number';
+import { parseOwnNumber } from '../../data/phone/parse-number';
 import {
   runWithPreDialChecks,
   type PreDialCheckRequired,
@@ -68,14 +68,18 @@ const readPrice = (body: { CallSid: string; Price?: string; PriceUnit?: string }
   currency: body.PriceUnit,
 });
 
-const seconds = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+const seconds = (text: string | undefined) => (text?.trim() ? Number(text) : undefined);
+
+const readOwnNumber = (text: string): number => requirePossible(parseOwnNumber(text), text, 'To');
 
 const outboundReports = ({ clock, config }: Deps) =>
   ({
     receiveSms: async ({ body, db }) => {
+      const { number: from, tokens } = await readReportedCaller(db, body.From);
       const message = {
-        from: await callerNumber(db, body.From, 'From'),
-        to: await callerNumber(db, body.To, 'To'),
+        from,
+        tokens,
+        to: readOwnNumber(body.To),
         body: body.Body ?? '',
         carrier: 'twilio',
         carrier_message_id: body.MessageSid,
@@ -180,7 +184,7 @@ const endOfDials = ({ clock, config, request, pepper, carrier }: Deps) => {
   const edges = { request, pepper, clock, carrier };
   return {
     receiveDialStatus: async ({ query: { call, round, conference: ended = 0 }, body, db }) => {
-      const ofCaller = toCallStatus(body.CallStatus ?? '');
+      const ofCaller = toCallStatus(body.CallStatus);
       const callerLeft = ofCaller !== undefined && isOver(ofCaller);
       const carried = await readCall(db, call);
       const next = callerLeft ? undefined : await findNextConference(db, carried, ended);
@@ -403,24 +407,24 @@ interface CarrierCall {
  */
 async function receiveCall(
   db: Db,
-  { call_sid, from = '', to, preDial, ...caller }: CarrierCall,
+  { call_sid, from, to, preDial, ...caller }: CarrierCall,
   now: Date,
 ): Promise<StartedCall | PreDialCheckRequired | undefined> {
-  const numberCalled = await callerNumber(db, to, 'To');
+  const numberCalled = readOwnNumber(to);
   const called = await findCalledNumber(db, numberCalled);
   if (!called || (called.offer_id === null && called.buyer_id === null)) return undefined;
-  const fromNumber = isWithheld(from) ? null : ((await loadNumberReader(db))(from) ?? null);
+  const reported = await readReportedCaller(db, from);
   const incoming = {
     ...called,
     carrier: 'twilio',
     call_sid,
-    caller_number: fromNumber,
+    caller_number: reported.number,
     caller_city: caller.caller_city || null,
     caller_state: caller.caller_state || null,
     caller_zip: caller.caller_zip || null,
     number_called: numberCalled,
     sub_id: null,
-    tokens: {},
+    tokens: reported.tokens,
     preDial,
   };
   return startCall(db, incoming, now);

@@ -48,10 +48,10 @@ const CODES: Record<number, FailureCode> = {
   21611: 'unavailable',
 };
 
-export const toMessageStatus = (status: string): MessageStatus | undefined =>
+export const toMessageStatus = (status = ''): MessageStatus | undefined =>
   Object.hasOwn(MESSAGE, status) ? MESSAGE[status] : undefined;
 
-export const toCallStatus = (status: string): CallStatus | undefined =>
+export const toCallStatus = (status = ''): CallStatus | undefined =>
   Object.hasOwn(CALL, status) ? CALL[status] : undefined;
 
 /** Undefined when the carrier was not asked for it. */
