@@ -47,8 +47,7 @@ export function parseNumbers(text: string, parse: Parse): number[] {
   if (pieces.length <= 1) return parseSlashed(pieces[0] ?? '', parse);
   const numbers = pieces.map((piece) => parseSlashed(piece, parse));
   if (numbers.every(({ length }) => length > 0)) return [...new Set(numbers.flat())];
-  const number = NO_PART_OF_NUMBER.test(text) ? undefined : parse(text);
-  return number === undefined ? [] : [number];
+  return toList(NO_PART_OF_NUMBER.test(text) ? undefined : parse(text));
 }
 
 const splitNumbers = (text: string): string[] =>
@@ -60,13 +59,14 @@ const splitNumbers = (text: string): string[] =>
 /** In several countries a slash is between area code and number. */
 function parseSlashed(piece: string, parse: Parse): number[] {
   const parts = piece.split('/').map((part) => part.trim());
+  if (parts.length === 1) return toList(parse(piece));
   const numbers = parts.map((part) => (isWhole(part) ? parse(part) : undefined));
   const count = numbers.filter((number) => number !== undefined).length;
-  if (parts.length > 1 && count > 1)
-    return count === parts.length ? [...new Set(numbers as number[])] : [];
-  const number = parse(piece);
-  return number === undefined ? [] : [number];
+  if (count <= 1) return toList(parse(piece));
+  return count === parts.length ? [...new Set(numbers as number[])] : [];
 }
+
+const toList = (number: number | undefined): number[] => (number === undefined ? [] : [number]);
 
 /** True if the text has digits for more than one number. */
 export const holdsSeveral = (text: string): boolean =>

@@ -45,9 +45,13 @@ export function findDestinationFault(
   const allowed = ownHost === undefined ? policy.sip_hosts : [...policy.sip_hosts, ownHost];
   if (!isListed(toPlainHost(host), allowed))
     return 'leads to a SIP host that is not among the sip_hosts of the company';
-  // A gateway calls the number that is the user of the address.
-  const number = numberReader(policy.country)(user);
-  return number === undefined ? undefined : contactRefusal(number, policy);
+  // A gateway calls the number that is the user of the address, or that the user begins with.
+  const read = numberReader(policy.country);
+  const start = user.split(/[^\d +.()-]/, 1)[0]!;
+  return [read.several(user) ?? read(start) ?? []]
+    .flat()
+    .map((number) => contactRefusal(number, policy))
+    .find((refusal) => refusal !== undefined);
 }
 
 /** Finds out why no call may ever go to a SIP host; undefined where one may. */

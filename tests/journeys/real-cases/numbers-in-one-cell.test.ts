@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { numberReader } from '../../../src/data/phone/parse-number';
+import { findDestinationFault } from '../../../src/domain/people/destinations';
 import { contract } from '../../../src/platform/contract/contract';
 import { readAll, NO_HINTS } from '../../support/csv';
 import { createFixture, type Fixture } from '../../support/example';
@@ -120,6 +121,20 @@ test('a file counts each number of a cell, and goes on from there', async () => 
     blocked: 3,
   });
   expect(await loadNumbers(api, id)).toEqual([...BOTH, '+13125550173']);
+});
+
+test('none of several numbers in a SIP address may be one that costs extra', () => {
+  const policy = {
+    country: 'US',
+    contact_countries: null,
+    contact_prefixes: [],
+    sip_hosts: ['sip.example.com'],
+  };
+  const findFault = (user: string) =>
+    findDestinationFault(`sip:${user}@sip.example.com`, policy as never);
+  expect(findFault(`${A};${B}`)).toBeUndefined();
+  for (const user of [`19005550101;${A}`, `${A},19005550101`, `19005550101,${A}1234567`])
+    expect([user, findFault(user)]).toEqual([user, 'is of a satellite, or at a premium rate']);
 });
 
 describe('a door for one number refuses two by name', () => {
