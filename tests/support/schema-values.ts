@@ -85,8 +85,8 @@ export function allowedBy(schema: Schema, depth = 0): fc.Arbitrary<unknown> {
   if (plain.enum) return fc.constantFrom(...plain.enum);
   const parts = plain.oneOf ?? plain.anyOf;
   if (parts) return fc.oneof(...parts.map((part) => allowedBy(part, depth)));
-  const format = plain['x-format'] ?? plain.format ?? '';
-  if (BY_FORMAT[format]) return BY_FORMAT[format];
+  const format = [plain['x-format'], plain.format].find((name = '') => BY_FORMAT[name]);
+  if (format) return BY_FORMAT[format]!;
   const types = [...facets(schema).types];
   if (types.length === 0) return junk;
   return fc.oneof(...types.map((type) => ofType(type, plain, depth)));

@@ -28,6 +28,12 @@ export function isCallDestination(value: string): boolean {
   );
 }
 
+const DATE_TIME: Format = {
+  type: 'string',
+  validate: (value: string) => !Number.isNaN(Date.parse(value)),
+  allowed: 'must be a date-time',
+};
+
 /** The formats of the contract that JSON Schema does not know. */
 export const FORMATS: Record<string, Format> = {
   money: {
@@ -76,11 +82,10 @@ export const FORMATS: Record<string, Format> = {
     validate: (value: string) => parseRange(value) !== undefined,
     allowed: 'must be HH:MM..HH:MM, from 00:00 to 23:59',
   },
-  'date-time': {
-    type: 'string',
-    validate: (value: string) => !Number.isNaN(Date.parse(value)),
-    allowed: 'must be a date-time',
-  },
+  // The end of a period, where what is at that moment belongs to it, and where it does not.
+  'last-moment': DATE_TIME,
+  'period-end': DATE_TIME,
+  'date-time': DATE_TIME,
   email: {
     type: 'string',
     validate: isMailAddress,

@@ -1,7 +1,7 @@
 import { facets, type Facets, type Schema } from '../../platform/contract/contract';
 import { cutText, isLonger } from '../../platform/storable-text';
 import { readDollars } from '../../platform/dollars';
-import { listedName, parseInstant } from '../../platform/time/zone';
+import { listedName, parseEnd, parseInstant, parseLastMoment } from '../../platform/time/zone';
 import { parsePair, splitPairs } from '../../platform/tokens/filters';
 import type { Faults } from './faults';
 import { jsonIn } from './well-formed';
@@ -133,7 +133,9 @@ const TEXT_READERS: Record<string, ReadText> = {
   'time-zone': (text) => listedName(text),
   email: (text) => text.trim(),
   country: (text) => text.toUpperCase(),
-  'date-time': readInstant,
+  'last-moment': readTime(parseLastMoment),
+  'period-end': readTime((text, zone) => parseEnd(text, zone)?.toISOString()),
+  'date-time': readTime((text, zone) => parseInstant(text, zone)?.toISOString()),
   // A plus sign in a query string arrives as a space. Ten digits after a space are a national
   // number: a list may have a space after its comma.
   telephone: (text) => text.replace(/^ (?=\d{11,15}$)/, '+').trim(),
@@ -264,13 +266,15 @@ function compileNumber(isDecimal: boolean, isMoney: boolean): ReadText {
   };
 }
 
-function readInstant(raw: string, path: string, { faults, zone }: Context): unknown {
-  const time = parseInstant(raw, zone);
-  if (time) return time.toISOString();
-  faults.add(
-    path,
-    'must be a date-time such as 2026-01-31 08:00:00 +0000, with UTC, without offset,' +
-      ' a date alone, or ISO 8601',
-  );
-  return raw;
+function readTime(parse: (text: string, zone: string) => string | undefined): ReadText {
+  return (raw, path, { faults, zone }) => {
+    const time = parse(raw, zone);
+    if (time) return time;
+    faults.add(
+      path,
+      'must be a date-time such as 2026-01-31 08:00:00 +0000, with UTC, without offset,' +
+        ' a date alone, or ISO 8601',
+    );
+    return raw;
+  };
 }

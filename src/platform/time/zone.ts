@@ -92,13 +92,15 @@ const DAY_MS = 86_400_000;
 /**
  * The instant of a wall-clock time (given as if it were UTC) in an IANA zone. It agrees with
  * PostgreSQL: a time that does not exist has the offset before the change, a time that exists twice
- * is the second.
+ * is the second. A day begins with the first, where clocks go back over midnight.
  */
-export function toInstant(wall: Date, zone: string): Date {
+export function toInstant(wall: Date, zone: string, { isFirst = false } = {}): Date {
   const before = offsetAt(zone, new Date(wall.getTime() - DAY_MS));
   const after = offsetAt(zone, new Date(wall.getTime() + DAY_MS));
+  const early = new Date(wall.getTime() - before);
+  if (isFirst && offsetAt(zone, early) === before) return early;
   const late = new Date(wall.getTime() - after);
-  return offsetAt(zone, late) === after ? late : new Date(wall.getTime() - before);
+  return offsetAt(zone, late) === after ? late : early;
 }
 
 const DATE = String.raw`(\d{4}-\d{2}-\d{2})`;
@@ -109,12 +111,36 @@ const FORM = new RegExp(String.raw`^${DATE}(?:[T ]${TIME})?\s*${OFFSET}?$`, 'i')
 /** Longer texts are not matched. */
 const MAX_INSTANT_CHARS = 64;
 
+/** The period of a spelled time: a date is its day, 23:59 its minute, others a second or less. */
+interface Span {
+  start: Date;
+  /** The first moment after it. */
+  end: Date;
+  /** A day, or the last of its unit, as in 23:59:59 or .999: periods that end with it include it. */
+  isWhole: boolean;
+}
+
 /**
  * Reads a date-time in any accepted spelling: `YYYY-MM-DD HH:MM:SS +ZZZZ`, with `UTC`, ISO 8601,
  * without offset (then in `zone`), or a date alone (its first moment). Undefined when it is none of
  * these or no real date.
  */
-export function parseInstant(text: string, zone = 'UTC'): Date | undefined {
+export const parseInstant = (text: string, zone = 'UTC'): Date | undefined =>
+  parseSpan(text, zone)?.start;
+
+/** The last microsecond of a spelled time: of the day of a date, of the second of 23:59:59. */
+export function parseLastMoment(text: string, zone = 'UTC'): string | undefined {
+  const span = parseSpan(text, zone);
+  return span && new Date(span.end.getTime() - 1).toISOString().replace('Z', '999Z');
+}
+
+/** The first moment after a period that ends with a spelled day or 23:59:59, or at another time. */
+export function parseEnd(text: string, zone = 'UTC'): Date | undefined {
+  const span = parseSpan(text, zone);
+  return span?.isWhole ? span.end : span?.start;
+}
+
+function parseSpan(text: string, zone: string): Span | undefined {
   if (text.length > MAX_INSTANT_CHARS) return undefined;
   // A plus sign in a query string arrives as a space.
   const restored = text
@@ -124,14 +150,25 @@ export function parseInstant(text: string, zone = 'UTC'): Date | undefined {
     );
   const match = FORM.exec(restored);
   if (!match) return undefined;
+  const [minute, second, fraction, offset] = match.slice(2);
   const wall = parseWallClock(match.slice(1, 5));
-  const offset = match[5];
-  if (!wall) return undefined;
-  if (!offset) return toInstant(wall, zone);
-  if (/^(Z|UTC)$/i.test(offset)) return wall;
+  const shift = offset ? parseOffset(offset) : 0;
+  if (!wall || shift === undefined) return undefined;
+  const convert = (local: Date): Date =>
+    offset ? new Date(local.getTime() - shift) : toInstant(local, zone, { isFirst: !minute });
+  const start = convert(wall);
+  if (!minute) return { start, end: convert(new Date(wall.getTime() + DAY_MS)), isWhole: true };
+  const isWhole = fraction ? /^999/.test(fraction) : (second ?? minute).endsWith('59');
+  const wholeMs = second === undefined && isWhole ? 60_000 : 1_000;
+  return { start, end: new Date(start.getTime() + (fraction ? 1 : wholeMs)), isWhole };
+}
+
+/** Milliseconds; undefined beyond 14 hours. */
+function parseOffset(offset: string): number | undefined {
+  if (/^(Z|UTC)$/i.test(offset)) return 0;
   const sign = offset.startsWith('-') ? -1 : 1;
   const minutes = Number(offset.slice(1, 3)) * 60 + Number(offset.slice(-2));
-  return minutes > 14 * 60 ? undefined : new Date(wall.getTime() - sign * minutes * 60_000);
+  return minutes > 14 * 60 ? undefined : sign * minutes * 60_000;
 }
 
 /** The wall-clock time of the parts of FORM, as if it were UTC; undefined when there is none. */

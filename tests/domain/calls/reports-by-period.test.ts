@@ -79,7 +79,7 @@ describe('reports by local day and hour', () => {
         })
       ).map(([key]) => key),
     ).toEqual(['2026-11-01T09:00:00.000+05:30']);
-    expect(await counts({ category: 'day', created_at_to: '2026-11-02' })).toEqual([
+    expect(await counts({ category: 'day', created_at_to: '2026-11-01' })).toEqual([
       ['2026-11-01', 4],
     ]);
     const csv = await company.api('get', 'calls/reports', {

@@ -60,7 +60,7 @@ async function createThreeDays() {
   return { id, source, calls };
 }
 
-const DAY = { from: '2026-06-01', to: '2026-06-02', time_zone: ZONE };
+const DAY = { from: '2026-06-01', to: '2026-06-01', time_zone: ZONE };
 const drawUp = async (fields: Fields) =>
   (await ok('statements', { ...DAY, ...fields })).statement as Totals & { id: number };
 const loadLines = async (id: number) =>
@@ -129,7 +129,7 @@ test('pages and CSV have the same lines, and no spreadsheet runs a note', async 
 });
 
 test.each([
-  [{ from: '2026-06-02', to: '2026-06-02' }, 'to'],
+  [{ from: '2026-06-02T00:00', to: '2026-06-02T00:00' }, 'to'],
   [{ from: '2026-06-02', to: '2026-06-01' }, 'to'],
   [{ to: '2026-06-03T12:00:01Z' }, 'to'],
   [{ to: '2026-06-03T11:59:30Z' }, 'to'],
