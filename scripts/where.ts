@@ -158,7 +158,9 @@ function formatTest({ file, count }: Requests): string {
 
 export function describeOperation(operation: Operation): string {
   const contractLines = readText('openapi.yaml').split('\n');
-  const declared = contractLines.indexOf(`      operationId: ${operation.id}`) + 1;
+  const [declared = 0] = [operation.id, operation.id.replace(/By[A-Z][a-z]+$/, '')]
+    .map((id) => contractLines.indexOf(`      operationId: ${id}`) + 1)
+    .filter(Boolean);
   const handlers = findHandlers([operation.id]).get(operation.id)!;
   const format = ({ file, line }: SourceLine) => `${file}:${line}`;
   const tests = findTests(operation, handlers[0]);

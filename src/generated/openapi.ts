@@ -2141,7 +2141,7 @@ export interface paths {
         post: operations["removeLead"];
         /**
          * Remove a lead
-         * @description The lead leaves its schedule or offer and no further action is taken for it: nothing goes out after the response to this request.
+         * @description The lead leaves its schedule or offer and no further action is taken for it: nothing goes out after the response to this request. The same as the other methods of this path.
          */
         delete: operations["removeLeadByDelete"];
         options?: never;
@@ -2638,11 +2638,19 @@ export interface paths {
             };
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
          * Record the outcome of a call (for postbacks)
-         * @description The same as a POST to the call itself, under a path for the postbacks of buyers; also as `/calls/update_call/{uuid}`. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Keys that are no fields become tokens of the call.
+         * @description The same as a POST to the call itself, under a path for the postbacks of buyers; also as `/calls/update_call/{uuid}`. A conversion that is reported again changes nothing. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Keys that are no fields become tokens of the call. The same as the other methods of this path. The response must not be cached. HEAD is refused.
+         */
+        get: operations["updateCallByUuidByGet"];
+        /**
+         * Record the outcome of a call (for postbacks)
+         * @description The same as a POST to the call itself, under a path for the postbacks of buyers; also as `/calls/update_call/{uuid}`. A conversion that is reported again changes nothing. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Keys that are no fields become tokens of the call. The same as the other methods of this path.
+         */
+        put: operations["updateCallByUuidByPut"];
+        /**
+         * Record the outcome of a call (for postbacks)
+         * @description The same as a POST to the call itself, under a path for the postbacks of buyers; also as `/calls/update_call/{uuid}`. A conversion that is reported again changes nothing. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Keys that are no fields become tokens of the call.
          */
         post: operations["updateCallByUuid"];
         delete?: never;
@@ -4634,7 +4642,7 @@ export interface components {
             credit_limit?: number | null;
             /** @description Webhooks of type `balance_low` are sent when the balance of a prepaid buyer falls below this, in dollars; null for none. */
             balance_low_limit?: number | null;
-            /** @description Creates a team that may read this buyer, pause it, set its hours, name and e-mail address, lower its caps, and view the calls it paid for, unless there is one already. */
+            /** @description Creates a team that may read this buyer, pause it, set its hours, name and e-mail address, lower its caps, view the calls it paid for, and report conversions and outcomes of its calls, unless there is one already. */
             generate_team?: boolean;
             /** @description The users of that team, by e-mail address; the team is created if there is none. Replaces all current users. Addresses without an account are invited to collaborate. */
             team_users_emails?: components["schemas"]["UsersEmails"];
@@ -5121,7 +5129,7 @@ export interface components {
             earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
             /** @description How many dollars the group may pay, minus what traffic sources are paid, in an hour; null for no limit. */
             earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
-            /** @description Creates a team that may read this group and its buyers, pause them, set their hours, names and e-mail addresses, lower their caps, and view the calls they paid for, unless there is one already. */
+            /** @description Creates a team that may read this group and its buyers, pause them, set their hours, names and e-mail addresses, lower their caps, view the calls they paid for, and report conversions and outcomes of their calls, unless there is one already. */
             generate_team?: boolean;
             /** @description The users of that team, by e-mail address; the team is created if there is none. Replaces all current users. Addresses without an account are invited to collaborate. */
             team_users_emails?: components["schemas"]["UsersEmails"];
@@ -6601,7 +6609,7 @@ export interface components {
             from: string;
             /**
              * Format: date-time
-             * @description The end of the period; all calls come in before it.
+             * @description All calls come in before this time, or until the end of this day; 23:59:59 counts as all of that second.
              */
             to: string;
             tokens?: components["schemas"]["CallTokens"];
@@ -6655,7 +6663,7 @@ export interface components {
             from?: string | null;
             /**
              * Format: date-time
-             * @description The end of the period; the calls came in before it. By default now.
+             * @description The calls came in before this time, or until the end of this day; 23:59:59 counts as all of that second. By default now.
              */
             to?: string | null;
             /** @description Instead of `from` and `to`. */
@@ -10230,7 +10238,7 @@ export interface components {
             from: string;
             /**
              * Format: date-time
-             * @description Entries before this time are; at least a minute ago.
+             * @description Entries before this time are, or until the end of this day; 23:59:59 counts as all of that second. At least a minute ago.
              */
             to: string;
             /** @description The zone of `from` and `to` without an offset, and of the times of the lines; by default UTC. */
@@ -11873,7 +11881,7 @@ export interface components {
             payout?: number;
             /** @description Dollars that the traffic source is paid in addition to the previous amount. Send this or `payout`. */
             add_payout?: number;
-            /** @description True: the buyer pays for the call. The amount is that of its conversion of type `postback`, or else of its first conversion. Repeating it, or sending it for a call that converted by its duration, changes nothing. A buyer that has paid for the caller within the duplicate timeframe of the conversion does not pay; `warnings` and an event say so. False: the conversion is returned. The buyer no longer pays, and unless `offer_converted` is true or `payout` or `add_payout` is sent, the traffic source is no longer paid. Dollars and caps are taken back in the windows that still run and that they were counted in, and so are the lead and the reports. From then on the call converts only when it is reported again. Repeating it changes nothing. */
+            /** @description True: the buyer pays for the call. The buyer's own team may say so without `calls:money`, once the call was connected to it. The amount is that of its conversion of type `postback`, or else of its first conversion. Repeating it, or sending it for a call that converted by its duration, changes nothing. A buyer that has paid for the caller within the duplicate timeframe of the conversion does not pay; `warnings` and an event say so. False: the conversion is returned. The buyer no longer pays, and unless `offer_converted` is true or `payout` or `add_payout` is sent, the traffic source is no longer paid. Dollars and caps are taken back in the windows that still run and that they were counted in, and so are the lead and the reports. From then on the call converts only when it is reported again. Repeating it changes nothing. */
             buyer_converted?: boolean;
             /** @description True: the traffic source is paid for the call what the offer says, or what `payout` says. Where the offer pays it nothing, the call is only marked, and `warnings` says so. False: the payout is returned. Repeating it changes nothing. */
             offer_converted?: boolean;
@@ -13387,7 +13395,7 @@ export interface components {
         Cursor: number;
         /** @description Only records created at or after this time. */
         CreatedAtFrom: string;
-        /** @description Only records created at or before this time. */
+        /** @description Only records created until the end of this day, second or millisecond. */
         CreatedAtTo: string;
         /** @description Only records with a text field that contains this text. Case-insensitive. */
         Fulltext: string;
@@ -13621,7 +13629,7 @@ export interface components {
         LeadOptOut: boolean;
         /** @description Only leads whose next action is at or after this time. */
         LeadNextActionAtFrom: string;
-        /** @description Only leads whose next action is at or before this time. */
+        /** @description Only leads whose next action is before the end of this day, second or millisecond. */
         LeadNextActionAtTo: string;
         /** @description Number of the lead, in any format. */
         CallerInPath: string;
@@ -13695,7 +13703,7 @@ export interface components {
         CallOrder: components["schemas"]["CallOrder"];
         /** @description Only calls that ended at or after this time. */
         CallEndedAtFrom: string;
-        /** @description Only calls that ended at or before this time. */
+        /** @description Only calls that ended until the end of this day, second or millisecond. */
         CallEndedAtTo: string;
         /** @description Only calls of this offer, by id or uuid. */
         CallOfferId: components["schemas"]["Reference"];
@@ -13833,7 +13841,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -14125,7 +14133,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -14377,7 +14385,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -14629,7 +14637,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -15027,7 +15035,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -15425,7 +15433,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -15812,7 +15820,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -16154,7 +16162,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -16406,7 +16414,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -16652,7 +16660,7 @@ export interface operations {
                 token_key?: components["parameters"]["CallReportTokenKey"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -16716,7 +16724,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -16883,7 +16891,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -17214,7 +17222,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -17464,7 +17472,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -17716,7 +17724,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -17966,7 +17974,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -18216,7 +18224,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -18517,7 +18525,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -18602,7 +18610,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -18892,7 +18900,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -19068,7 +19076,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -19213,7 +19221,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -19309,7 +19317,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -19367,7 +19375,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -19407,7 +19415,7 @@ export interface operations {
                 opt_out?: components["parameters"]["LeadOptOut"];
                 /** @description Only leads whose next action is at or after this time. */
                 next_action_at_from?: components["parameters"]["LeadNextActionAtFrom"];
-                /** @description Only leads whose next action is at or before this time. */
+                /** @description Only leads whose next action is before the end of this day, second or millisecond. */
                 next_action_at_to?: components["parameters"]["LeadNextActionAtTo"];
                 /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
@@ -19569,7 +19577,7 @@ export interface operations {
                 category?: components["parameters"]["LeadReportCategory"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -20136,7 +20144,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -20386,7 +20394,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -20524,7 +20532,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -20914,7 +20922,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -20938,7 +20946,7 @@ export interface operations {
                 id_to?: components["parameters"]["CallIdTo"];
                 /** @description Only calls that ended at or after this time. */
                 ended_at_from?: components["parameters"]["CallEndedAtFrom"];
-                /** @description Only calls that ended at or before this time. */
+                /** @description Only calls that ended until the end of this day, second or millisecond. */
                 ended_at_to?: components["parameters"]["CallEndedAtTo"];
                 /** @description Only calls of this offer, by id or uuid. */
                 offer_id?: components["parameters"]["CallOfferId"];
@@ -21084,7 +21092,7 @@ export interface operations {
                 category?: components["parameters"]["CallReportCategory"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -21134,7 +21142,7 @@ export interface operations {
                 token_key?: components["parameters"]["CallReportTokenKey"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -21181,6 +21189,75 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    updateCallByUuidByGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description uuid or id of the call. */
+                uuid: components["parameters"]["CallUuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The call as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallUpdated"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["CarrierUnavailable"];
+        };
+    };
+    updateCallByUuidByPut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description uuid or id of the call. */
+                uuid: components["parameters"]["CallUuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CallPostback"];
+            };
+        };
+        responses: {
+            /** @description The call as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallUpdated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["CarrierUnavailable"];
         };
     };
     updateCallByUuid: {
@@ -21424,7 +21501,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -21631,7 +21708,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -21689,7 +21766,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -21984,7 +22061,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -22125,7 +22202,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -22293,7 +22370,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -23187,7 +23264,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -23522,7 +23599,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
@@ -23773,7 +23850,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -23829,7 +23906,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records created at or before this time. */
+                /** @description Only records created until the end of this day, second or millisecond. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
                 /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];

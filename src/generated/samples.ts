@@ -2908,6 +2908,23 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/calls/reports/grouped\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
+  "updateCallByUuidByGet": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/calls/0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11/update_call"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/calls/{uuid}/update_call', {\n  params: { path: { uuid: '0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11' } },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/calls/0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11/update_call\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
   "updateCallByUuid": [
     {
       "lang": "Shell",
@@ -2923,6 +2940,23 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "lang": "Python",
       "label": "Python",
       "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/calls/0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11/update_call\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"post_call_tokens\": {\"policy\": \"sold\"},\n        \"quality_assurance_name\": \"Ann B.\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "updateCallByUuidByPut": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/calls/0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11/update_call \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"post_call_tokens\": { \"policy\": \"sold\" },\n  \"quality_assurance_name\": \"Ann B.\"\n}'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/calls/{uuid}/update_call', {\n  params: { path: { uuid: '0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11' } },\n  body: {\n    post_call_tokens: { policy: 'sold' },\n    quality_assurance_name: 'Ann B.',\n  },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/calls/0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11/update_call\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"post_call_tokens\": {\"policy\": \"sold\"},\n        \"quality_assurance_name\": \"Ann B.\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "showCall": [

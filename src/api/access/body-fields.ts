@@ -1,4 +1,4 @@
-import { facets, type Schema } from '../../platform/contract/contract';
+import { contract, facets, type Schema } from '../../platform/contract/contract';
 
 /** Enough for every body of the contract. */
 const MAX_DEPTH = 6;
@@ -33,3 +33,7 @@ export function readBodyFields<T>(
     return read(field) ?? readInner(property, value, name);
   });
 }
+
+/** A field in which a buyer's own team reports what the buyer pays. */
+export const isReport = ({ property, value }: Pick<BodyField, 'property' | 'value'>): boolean =>
+  value === true && contract.resolve(property)['x-buyer-reports'] === true;

@@ -5,12 +5,12 @@ import {
   type Operation,
   type Schema,
 } from '../../platform/contract/contract';
-import { buildAccessScope, findHidden } from '../../data/access/scope';
+import { buildAccessScope, findHidden, findUnreportable } from '../../data/access/scope';
 import type { Reference, Table } from '../../data/references';
 import { withContext } from '../../data/tenant';
 import { type Db } from '../../data/db';
 import { fault, HttpProblem, type FieldFault } from '../../platform/errors';
-import { readBodyFields } from './body-fields';
+import { isReport, readBodyFields } from './body-fields';
 import { recordsInPath } from './visible-references';
 import { COMPANY_WIDE, type Caller } from '../auth/caller';
 
@@ -45,7 +45,12 @@ export async function requireFieldPermissions(
   const [record] = recordsInPath(operation.path, params);
   const lacked = new Map<string, boolean>();
   const faults: Record<string, FieldFault[]> = Object.create(null);
-  for (const { field, permission } of checkedFields) {
+  const mayReport =
+    record !== undefined && checkedFields.some(({ is_report }) => is_report)
+      ? await mayReportOn(db, record)
+      : false;
+  for (const { field, permission, is_report } of checkedFields) {
+    if (is_report && mayReport) continue;
     // Only limited callers need a permission for data of the whole company.
     if (permission === 'company' && !caller.teams) continue;
     const needed = permissionFor(scope, permission);
@@ -91,11 +96,21 @@ export async function mayUse(
   return (await findHidden(scoped, table, references, key)).length === 0;
 }
 
+const mayReportOn = async (
+  db: Db,
+  { table, references }: { table: Table; references: readonly Reference[] },
+): Promise<boolean> =>
+  db.accessScope !== undefined &&
+  table === 'calls' &&
+  (await findUnreportable(db, references)).length === 0;
+
 interface ProtectedField {
   field: string;
   permission: FieldPermission;
   /** A permission of lead tokens opens it too. */
   is_power: boolean;
+  /** So does the buyer that it is about. */
+  is_report: boolean;
 }
 
 /** A false flag in a text field requests nothing. */
@@ -113,6 +128,6 @@ const listProtectedFields = (schema: Schema, body: unknown): ProtectedField[] =>
     } = contract.resolve(property);
     // The handler checks how far a value may be lowered.
     if (!permission || lowerable) return undefined;
-    const isPower = power !== undefined;
-    return [permission].flat().map((item) => ({ field, permission: item, is_power: isPower }));
+    const flags = { is_power: power !== undefined, is_report: isReport({ property, value }) };
+    return [permission].flat().map((item) => ({ field, permission: item, ...flags }));
   });

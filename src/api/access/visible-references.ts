@@ -6,13 +6,18 @@ import {
   type Reference,
   type Table,
 } from '../../data/records';
-import { buildAccessScope, findHidden, findNotWhole } from '../../data/access/scope';
+import {
+  buildAccessScope,
+  findHidden,
+  findNotWhole,
+  findUnreportable,
+} from '../../data/access/scope';
 import { isRemoval, parseTelephone } from '../../data/references';
 import { withContext } from '../../data/tenant';
 import { type Db } from '../../data/db';
 import { HttpProblem, notFound } from '../../platform/errors';
 import { COMPANY_WIDE, type Caller } from '../auth/caller';
-import { readBodyFields } from './body-fields';
+import { isReport, readBodyFields } from './body-fields';
 
 // A limited caller sees only the records of the caller's teams. The records that a request names
 // are checked here, by the contract, before a handler runs: one that is not visible looks exactly
@@ -50,9 +55,13 @@ export async function requireVisibleReferences(
 ): Promise<void> {
   if (!db.accessScope) return;
   const inPath = recordsInPath(operation.path, params);
-  for (const { table, key, references } of inPath)
-    if ((await findHidden(db, table, references, key)).length > 0) throw notFound();
   const schema = operation.multipart && !operation.body ? operation.multipart : operation.body;
+  for (const { table, key, references } of inPath) {
+    const hidden = await findHidden(db, table, references, key);
+    const reported = schema && listReports(schema, body).length > 0 ? hidden : [];
+    if (hidden.length > reported.length) throw notFound();
+    if ((await findUnreportable(db, reported)).length > 0) throw notFound();
+  }
   const inBody = schema ? listReferencesIn(schema, body) : [];
   for (const reference of inBody) {
     const { field, table, key, references: sentReferences } = reference;
@@ -152,6 +161,9 @@ const listReferencesIn = (schema: Schema, body: unknown): NamedReference[] =>
     const target = findTarget(property, siblings);
     return target ? [toNamedReference(field, target, [value].flat() as Reference[])] : undefined;
   });
+
+const listReports = (schema: Schema, body: unknown): string[] =>
+  readBodyFields(schema, body, (bodyField) => (isReport(bodyField) ? [bodyField.field] : []));
 
 /** Undefined where the type is not sent: then only the handler knows the target, and checks it. */
 function findTarget(property: Schema, fields: object): string | undefined {

@@ -34,7 +34,7 @@ export function findStoredRecord(operation: Operation): StoredRecord | undefined
 function describe({ method, path, body }: Operation): StoredRecord | undefined {
   if (method !== 'put' || !body) return undefined;
   const show = contract.operations.find(
-    (candidate) => candidate.method === 'get' && candidate.path === path,
+    (candidate) => candidate.method === 'get' && !candidate.effect && candidate.path === path,
   );
   const reply = show?.responses[show.status]?.content?.['application/json'] as
     { schema: Schema } | undefined;

@@ -116,6 +116,13 @@ export const PURCHASE = `(${OF_SOURCES} OR t.offer_id = ${WHOLE_OFFERS})`;
 /** The condition to see its revenue. */
 export const SALE = `(${OF_BUYERS} OR t.offer_id = ${WHOLE_OFFERS})`;
 
+/** A call that was connected to a granted buyer, which may report that it pays. */
+export const REPORTABLE = `(
+  ${OF_BUYERS} AND EXISTS (
+    SELECT FROM call_attempts x
+    WHERE x.company_id = t.company_id AND x.call_id = t.id AND x.buyer_id = t.buyer_id
+      AND x.connected_at IS NOT NULL))`;
+
 const OF_PURCHASE = `t.event IN ('payout', 'payout_changed', 'payout_returned')`;
 
 /** A row that belongs to a visible row of another table. */

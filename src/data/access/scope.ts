@@ -5,6 +5,7 @@ import {
   GROUPS,
   OFFERS,
   PAID_FOR,
+  REPORTABLE,
   SCHEDULES,
   SOURCES,
   TEAMS,
@@ -168,6 +169,10 @@ export async function findNotWhole(
 ): Promise<Reference[]> {
   return findUnmatched(db, { table, key, condition: WHOLE_CONDITIONS[table] }, references);
 }
+
+/** Returns the references that match no call on which a buyer of the caller may report. */
+export const findUnreportable = (db: Viewer, calls: readonly Reference[]): Promise<Reference[]> =>
+  findUnmatched(db, { table: 'calls', key: 'id', condition: REPORTABLE }, calls);
 
 /** Returns the references that match no living record which meets the condition. */
 export async function findUnmatched(

@@ -4,7 +4,7 @@ import { semaphore } from '../../data/semaphore';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../../platform/errors';
-import type { Handlers } from '../../api/handlers';
+import type { Call, Handlers } from '../../api/handlers';
 import { requireUnchanged, loadWriteReply } from '../../api/records/record';
 import { callerNumber } from '../../data/phone/caller-number';
 import { runWithPreDialChecks } from '../routing/pre-dial';
@@ -93,6 +93,8 @@ const changing = ({ clock, carrier, mailer, config, queue, request, pepper }: De
     const { id, warnings } = await updateCall(db, reference, changes, { now, carrier });
     return loadWriteReply({ db, now, projection }, id, { extra: { warnings } });
   };
+  const report = ({ params, body, db }: Pick<Call<'updateCallByUuid'>, 'params' | 'body' | 'db'>) =>
+    change(db, params.uuid, postback(body));
   return {
     createCall: async ({ body: order = {}, db }) => {
       const now = clock();
@@ -116,6 +118,8 @@ const changing = ({ clock, carrier, mailer, config, queue, request, pepper }: De
 
     updateCall: ({ params, body, db }) => change(db, params.id, body),
 
-    updateCallByUuid: ({ params, body, db }) => change(db, params.uuid, postback(body)),
+    updateCallByUuid: report,
+    updateCallByUuidByGet: report,
+    updateCallByUuidByPut: report,
   } satisfies Partial<Handlers>;
 };

@@ -99,13 +99,14 @@ export interface TeamRecord {
 }
 
 export const GENERATED_PERMISSIONS = {
-  buyer: ['buyers:read', 'buyers:update', 'calls:read'],
+  buyer: ['buyers:read', 'buyers:update', 'calls:read', 'calls:update'],
   buyer_group: [
     'buyer_groups:read',
     'buyer_groups:update',
     'buyers:read',
     'buyers:update',
     'calls:read',
+    'calls:update',
   ],
 };
 

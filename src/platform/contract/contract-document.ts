@@ -62,6 +62,7 @@ export interface Schema {
   'x-field-permission'?: FieldPermission | FieldPermission[];
   'x-superuser'?: boolean;
   'x-lowerable'?: boolean;
+  'x-buyer-reports'?: boolean;
   'x-codes'?: Record<string, { status: number; cause: string; cure: string }>;
 }
 
@@ -97,6 +98,7 @@ export type Content = Record<
 
 export interface RawOperation {
   operationId: OperationId;
+  description?: string;
   tags: string[];
   parameters?: Parameter[];
   requestBody?: {
@@ -114,6 +116,7 @@ export interface RawOperation {
   'x-scope'?: string;
   'x-lead-token-permission'?: LeadTokenPower;
   'x-effect'?: boolean;
+  'x-other-methods'?: Method[];
   'x-unlogged'?: boolean;
   'x-unlimited'?: boolean;
   'x-company-wide'?: boolean;

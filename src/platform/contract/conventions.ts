@@ -4,6 +4,7 @@ import {
   readRefName,
   type Content,
   type ContractDocument,
+  type Method,
   type RawOperation,
 } from './contract-document';
 
@@ -22,6 +23,31 @@ export function addConventions(document: ContractDocument): void {
   describeParameters(document);
   // Spectral wants them so; the order of the sections is that of x-tagGroups.
   document.tags.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** An operation that other methods of its path do as well stands in openapi.yaml once. */
+export function addOtherMethods({ paths }: ContractDocument): void {
+  for (const { item, operation } of listPlacedOperations(paths)) {
+    const { 'x-other-methods': methods = [] } = operation;
+    delete operation['x-other-methods'];
+    for (const method of methods) item[method] = copyForMethod(operation, method);
+  }
+}
+
+const KEY = '#/components/parameters/IdempotencyKey';
+
+function copyForMethod(operation: RawOperation, method: Method): RawOperation {
+  const { operationId, description, parameters = [], ...copy } = structuredClone(operation);
+  if (method === 'get') delete copy.requestBody;
+  return {
+    operationId: `${operationId}By${toPascal(method)}` as RawOperation['operationId'],
+    ...copy,
+    description:
+      `${description} The same as the other methods of this path.` +
+      (method === 'get' ? ' The response must not be cached. HEAD is refused.' : ''),
+    ...(method === 'get' && { 'x-effect': true }),
+    parameters: parameters.filter(({ $ref }) => method === 'post' || $ref !== KEY),
+  };
 }
 
 /** An answer with the checksum of a record has it as ETag too; a list says how old its data are. */

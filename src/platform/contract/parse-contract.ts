@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import { addConventions } from './conventions';
+import { addConventions, addOtherMethods } from './conventions';
 import type { ContractDocument } from './contract-document';
 import { addDerivedAnswers } from './derived-answers';
 import { mergeParts } from './merge-parts';
@@ -30,6 +30,7 @@ export function parseContract(text: string): ContractDocument {
   const document =
     parsed?.sha1 === hashText(text) ? parsed.document : (load(text) as ContractDocument);
   if (document.components) {
+    addOtherMethods(document);
     mergeParts(document);
     addConventions(document);
     addDerivedAnswers(document);

@@ -133,7 +133,7 @@ describe('the teams of buyers and groups', () => {
     });
     expect(body.access_control_lists).toHaveLength(1);
     expect(body.access_control_lists[0]).toMatchObject({
-      permissions: ['buyers:read', 'buyers:update', 'calls:read'],
+      permissions: ['buyers:read', 'buyers:update', 'calls:read', 'calls:update'],
       buyer_ids: [buyer.id],
       all_offers: true,
     });

@@ -136,11 +136,12 @@ test.each(
   ),
 )('%s is refused by name without %s', async (_, permission, operation, { path: [field] }) => {
   const { api } = await partnerWithout(permission);
-  const body = {
+  const fields = {
     ...minimalBody(operation),
     [field!]: buildValue(listProperties(operation)[field!]!),
   };
-  const res = await api(operation.method, buildPath(operation, findTable(operation)), { body });
+  const sent = operation.method === 'get' ? { query: fields } : { body: fields };
+  const res = await api(operation.method, buildPath(operation, findTable(operation)), sent);
   // A record that other teams use too is not changed at all without the same permission.
   if (permission === COMPANY_WIDE && operation.shared.includes('id'))
     return expect([res.status, res.body.code]).toEqual([403, 'access_limited']);
@@ -161,6 +162,8 @@ test('fields that need a permission are found in every operation that prices or 
     'updateBuyerGroup',
     'updateCall',
     'updateCallByUuid',
+    'updateCallByUuidByGet',
+    'updateCallByUuidByPut',
     'updateLead',
     'updateOffer',
     'updatePhoneNumber',
