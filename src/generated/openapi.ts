@@ -8383,6 +8383,12 @@ export interface components {
             description?: string | null;
             /** @description Teams that are granted the traffic source. Replaces all current ones. */
             team_ids?: components["schemas"]["RecordIds"];
+            /** @description Creates a team that may read this traffic source, and view the calls and leads that it has sent, unless there is one already. */
+            generate_team?: boolean;
+            /** @description The users of that team, by e-mail address; the team is created if there is none. Replaces all current users. Addresses without an account are invited to collaborate. */
+            team_users_emails?: components["schemas"]["UsersEmails"];
+            /** @description The members of that team view only calls to these offers. Replaces all current ones; blank for calls to any offer. */
+            team_offer_ids?: components["schemas"]["References"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             /** @description First name of the person. */
@@ -12712,6 +12718,11 @@ export interface components {
              * @description The buyer group whose `generate_team` made the team.
              */
             generated_for_buyer_group_id?: number | null;
+            /**
+             * Format: int64
+             * @description The traffic source whose `generate_team` made the team.
+             */
+            generated_for_traffic_source_id?: number | null;
         };
         AccessControlListReply: {
             /** @description HTTP status of the response. */

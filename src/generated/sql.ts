@@ -4214,6 +4214,15 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'people.lock_team_of_source': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'people.lock_teams_of_group': {
     params: {
       company_id: number | string | bigint | null;

@@ -114,7 +114,7 @@ export const TRAFFIC_SOURCES: Effects = {
   ...all('name user_traffic_source_id email first_name last_name company_name', 'label'),
   description: 'note',
   paused: at('src/domain/routing/queries/call-state.ts'),
-  team_ids: at('src/domain/people/grant-traffic-source.ts'),
+  ...all('generate_team team_users_emails team_offer_ids team_ids', TEAMS),
   time_zone: at('src/domain/caps/queries/cap-limits.ts', 'zone'),
   reset_total_caps: at('src/domain/caps/cap-limits.ts', 'reset_totals'),
   concurrency_cap_limit: SOURCE_CAPS,

@@ -254,6 +254,7 @@ CREATE TABLE access_control_lists (
   all_offers boolean NOT NULL DEFAULT true,
   generated_for_buyer_id bigint,
   generated_for_buyer_group_id bigint,
+  generated_for_traffic_source_id bigint,
   CONSTRAINT access_control_lists_pkey PRIMARY KEY (company_id, id)
 );
 CREATE UNIQUE INDEX access_control_lists_company_id_uuid_key
@@ -262,6 +263,8 @@ CREATE UNIQUE INDEX access_control_lists_company_id_generated_for_buyer_id_key
   ON access_control_lists (company_id, generated_for_buyer_id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX access_control_lists_company_id_generated_for_buyer_group_i_key
   ON access_control_lists (company_id, generated_for_buyer_group_id) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX access_control_lists_company_id_generated_for_traffic_sourc_key
+  ON access_control_lists (company_id, generated_for_traffic_source_id) WHERE deleted_at IS NULL;
 CREATE INDEX access_control_lists_fulltext_idx ON access_control_lists USING gin (
   company_id,
   (lower(
@@ -2549,6 +2552,10 @@ ALTER TABLE access_control_lists
 ALTER TABLE access_control_lists
   ADD CONSTRAINT access_control_lists_company_id_generated_for_buyer_group__fkey
   FOREIGN KEY (company_id, generated_for_buyer_group_id) REFERENCES buyer_groups (company_id, id);
+ALTER TABLE access_control_lists
+  ADD CONSTRAINT access_control_lists_company_id_generated_for_traffic_sour_fkey
+  FOREIGN KEY (company_id, generated_for_traffic_source_id)
+  REFERENCES traffic_sources (company_id, id);
 ALTER TABLE access_control_list_users
   ADD CONSTRAINT access_control_list_users_company_id_access_control_list_i_fkey
   FOREIGN KEY (company_id, access_control_list_id) REFERENCES access_control_lists (company_id, id);

@@ -8,7 +8,7 @@ import { ianaName } from '../../platform/time/zone';
 import { noun, selectIds } from '../../api/records/noun';
 import { capColumns, limitsJoin } from '../caps/cap-columns';
 import { pickLimits, setSourceLimits } from '../caps/cap-limits';
-import { grantTrafficSource } from '../people/grant-traffic-source';
+import { changeTeams, resolveTeamChanges } from '../people/change-teams';
 import { leaveTeams } from '../people/leave-teams';
 import { cutText } from '../../platform/storable-text';
 import { revokeSourceTokens } from './source-tokens';
@@ -51,9 +51,10 @@ export const { projection } = trafficSource;
 type Fields = Schemas['TrafficSourceFields'];
 
 export const trafficSources = (deps: Deps) => {
-  const { authenticator } = deps;
   return trafficSource.handlers(deps, {
     reads: ['name', 'first_name', 'last_name', 'company_name', 'email', 'time_zone'],
+
+    lock: ({ tx, fields, caller }) => resolveTeamChanges(tx, 'traffic_source', { fields, caller }),
 
     columns: async ({ tx, fields, before }) => ({
       name: before ? deriveName(before, fields) : requireName(fields),
@@ -61,12 +62,10 @@ export const trafficSources = (deps: Deps) => {
       ...(await resolveBuyers(tx, 'allowed_buyer_ids', fields)),
     }),
 
-    save: async ({ tx, id, fields, before, caller, now }) => {
+    save: async ({ tx, id, fields, before, locked: teams, caller, now }) => {
       await saveCaps(tx, { id, fields, before: before?.time_zone, now });
       if (!before) await grantToTeams(tx, 'traffic_source', id);
-      const { team_ids } = fields;
-      if (team_ids !== undefined)
-        await grantTrafficSource(tx, id, team_ids ?? [], { caller, authenticator });
+      await changeTeams(tx, { kind: 'traffic_source', id }, teams, { ...deps, caller, now });
     },
 
     deletion: {

@@ -108,17 +108,22 @@ export async function changeTeams(
       lock: 'UPDATE',
     });
     await requireTeamsWithin(db, context.caller, teams);
-    const before = await db.prisma.accessControlListBuyerGroup.findMany({
-      where: { buyer_group_id: record.id },
-    });
+    const before =
+      record.kind === 'traffic_source'
+        ? await db.prisma.accessControlListTrafficSource.findMany({
+            where: { traffic_source_id: record.id },
+          })
+        : await db.prisma.accessControlListBuyerGroup.findMany({
+            where: { buyer_group_id: record.id },
+          });
     const lost = before
       .map(({ access_control_list_id: id }) => id)
       .filter((id) => !teams.includes(id));
     await requireTeamsHeld(db, context.caller, lost);
     await replaceAttached(
       db,
-      'access_control_list_buyer_groups',
-      { buyer_group_id: record.id },
+      `access_control_list_${record.kind}s`,
+      { [`${record.kind}_id`]: record.id },
       { access_control_list_id: teams },
     );
   }

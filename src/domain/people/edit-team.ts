@@ -7,6 +7,7 @@ import { REINVITE_MINUTES, inviteUsers, type InviteContext } from './invite-user
 import {
   LOCK_GENERATED_TEAM_OF_GROUP,
   LOCK_TEAM_OF_BUYER,
+  LOCK_TEAM_OF_SOURCE,
   LOCK_TEAMS_OF_GROUP,
   SET_ALL_OFFERS,
 } from './queries/teams';
@@ -94,11 +95,17 @@ async function lockTeamsOfGroup(db: Db, buyerGroupId: bigint): Promise<string[]>
 }
 
 export interface TeamRecord {
-  kind: 'buyer' | 'buyer_group';
+  kind: 'buyer' | 'buyer_group' | 'traffic_source';
   id: bigint;
 }
 
-export const GENERATED_PERMISSIONS = {
+const LOCK_TEAM = {
+  buyer: LOCK_TEAM_OF_BUYER,
+  buyer_group: LOCK_GENERATED_TEAM_OF_GROUP,
+  traffic_source: LOCK_TEAM_OF_SOURCE,
+};
+
+export const GENERATED_PERMISSIONS: Record<TeamRecord['kind'], string[]> = {
   buyer: ['buyers:read', 'buyers:update', 'calls:read', 'calls:update'],
   buyer_group: [
     'buyer_groups:read',
@@ -108,6 +115,7 @@ export const GENERATED_PERMISSIONS = {
     'calls:read',
     'calls:update',
   ],
+  traffic_source: ['traffic_sources:read', 'calls:read', 'leads:read'],
 };
 
 /**
@@ -120,10 +128,7 @@ export async function lockOrCreateTeam(
   { now, onlyExisting }: { now: Date; onlyExisting: boolean },
 ): Promise<bigint | undefined> {
   const { kind, id } = record;
-  const [existingTeam] =
-    kind === 'buyer'
-      ? await db.sql(LOCK_TEAM_OF_BUYER, { id })
-      : await db.sql(LOCK_GENERATED_TEAM_OF_GROUP, { id });
+  const [existingTeam] = await db.sql(LOCK_TEAM[kind], { id });
   if (existingTeam) return BigInt(existingTeam.id);
   if (onlyExisting) return undefined;
   const team = await db.prisma.accessControlList.create({
@@ -152,6 +157,8 @@ async function loadTeamName(db: Db, { kind, id }: TeamRecord): Promise<string> {
     const buyer = await db.prisma.buyer.findFirst(query);
     return `${buyer?.name || `Buyer ${id}`} team`;
   }
+  if (kind === 'traffic_source')
+    return `${(await db.prisma.trafficSource.findFirst(query))!.name} team`;
   const group = await db.prisma.buyerGroup.findFirst(query);
   return `${group?.name || `Group ${id}`} team`;
 }

@@ -10,18 +10,14 @@ export async function leaveTeams(
     await db.prisma.accessControlListOffer.deleteMany({ where: { offer_id: id } });
     return;
   }
-  if (kind === 'traffic_source') {
-    await db.prisma.accessControlListTrafficSource.deleteMany({ where: { traffic_source_id: id } });
-    return;
-  }
-  const generated =
-    kind === 'buyer' ? { generated_for_buyer_id: id } : { generated_for_buyer_group_id: id };
   const deleted = await db.prisma.accessControlList.updateManyAndReturn({
-    where: { ...generated, deleted_at: null },
+    where: { [`generated_for_${kind}_id`]: id, deleted_at: null },
     data: { deleted_at: now, updated_at: now },
   });
   if (kind === 'buyer')
     await db.prisma.accessControlListBuyer.deleteMany({ where: { buyer_id: id } });
+  else if (kind === 'traffic_source')
+    await db.prisma.accessControlListTrafficSource.deleteMany({ where: { traffic_source_id: id } });
   else await db.prisma.accessControlListBuyerGroup.deleteMany({ where: { buyer_group_id: id } });
   for (const team of deleted) await emptyTeam(db, team.id);
   if (deleted.length > 0) await moveCount(db, 'access_control_lists', -deleted.length);

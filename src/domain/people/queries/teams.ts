@@ -38,6 +38,18 @@ export const LOCK_TEAM_OF_BUYER = statement(
   { prepared: false },
 );
 
+export const LOCK_TEAM_OF_SOURCE = statement(
+  'people.lock_team_of_source',
+  sql`
+    SELECT id::text
+    FROM access_control_lists
+    WHERE company_id = {company_id} AND generated_for_traffic_source_id = {id}
+      AND deleted_at IS NULL
+    FOR UPDATE
+  `,
+  { prepared: false },
+);
+
 export const LOCK_GENERATED_TEAM_OF_GROUP = statement(
   'people.lock_generated_team_of_group',
   sql`
