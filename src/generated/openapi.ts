@@ -8673,6 +8673,8 @@ export interface components {
         PhoneNumberCreate: components["schemas"]["PhoneNumberFields"] & {
             /** @description The number to buy, as a search returns it. By default, the first that a search finds is bought. */
             requested_number?: string;
+            /** @description Superusers only: a number that you have at the carrier already, of any country. It is entered, and nothing is bought; point its callbacks to `/telephony`. */
+            number?: string;
             country?: components["schemas"]["PhoneNumberCountry"];
             /** @description Whether to buy a toll-free number, by default `false`. */
             toll_free?: boolean;

@@ -286,6 +286,7 @@ export const EFFECTS: Record<string, Effects> = {
   phone_numbers: {
     name: 'label',
     requested_number: at('src/domain/numbers/buy-number.ts'),
+    number: at('src/domain/numbers/phone-numbers.ts', 'ownNumber'),
     ...all('country toll_free prefix', at('src/domain/numbers/search-numbers.ts')),
     ...all('offer_id traffic_source_id buyer_id', at('src/domain/numbers/called-number.ts')),
     forward_type: at('src/domain/numbers/phone-numbers.ts'),

@@ -25,14 +25,19 @@ export interface NewNumber extends AvailableNumber, NumberFields {
  * Adds a number that the company already has at the carrier, and returns its id. Throws 422 when
  * the number has an owner or a purchase of it is in progress.
  */
-export async function addNumber(db: Db, number: NewNumber, now: Date): Promise<bigint> {
+export async function addNumber(
+  db: Db,
+  number: NewNumber,
+  now: Date,
+  field = 'phone_number',
+): Promise<bigint> {
   const phoneNumber = BigInt(number.phone_number.slice(1));
   if (!(await claimNumber(db, phoneNumber)))
-    throw HttpProblem.field('phone_number', 'number_unavailable', 'is being bought at this moment');
+    throw HttpProblem.field(field, 'number_unavailable', 'is being bought at this moment');
   const isOurs = await db.keys.claim('number', String(phoneNumber));
   const holder = await db.prisma.numberLookup.findUnique({ where: { phone_number: phoneNumber } });
   if (!isOurs || holder?.number_id)
-    throw HttpProblem.field('phone_number', 'taken', 'already belongs to a company');
+    throw HttpProblem.field(field, 'taken', 'already belongs to a company');
   const id = await recordNumber(db, number, now);
   await moveCount(db, 'numbers', 1);
   return id;

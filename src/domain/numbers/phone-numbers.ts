@@ -1,4 +1,4 @@
-import { numberFacts } from '../../platform/carriers/number-facts';
+import { numberFacts, ownNumberFacts } from '../../platform/carriers/number-facts';
 import type { Schemas } from '../../platform/contract/contract';
 import type { Reference } from '../../data/records';
 import { parseTelephone } from '../../data/references';
@@ -8,7 +8,7 @@ import { notFound, HttpProblem } from '../../platform/errors';
 import type { Handlers } from '../../api/handlers';
 import { noun } from '../../api/records/noun';
 import { callerNumber } from '../../data/phone/caller-number';
-import type { NumberFields } from './add-number';
+import { addNumber, type NumberFields } from './add-number';
 import { buyAny, buyRequested, type PurchaseContext } from './buy-number';
 import { findNumber } from './find-number';
 import { releaseNumber } from './release-number';
@@ -62,7 +62,7 @@ export const phoneNumbers = (deps: Deps) => {
       return {};
     },
     insert: ({ tx, fields, references, now }) =>
-      buyNumber(tx, fields, references, { carrier, outside: tx.outside, now }),
+      addOrBuyNumber(tx, fields, references, { carrier, outside: tx.outside, now }),
     deletion: {
       remove: ({ tx, id, now }) => releaseNumber(tx, id, { carrier, queue, now }),
     },
@@ -85,13 +85,13 @@ export const phoneNumbers = (deps: Deps) => {
 type CreateFields = Partial<Omit<Schemas['PhoneNumberCreate'], 'serializer'>>;
 type References = Pick<NumberFields, 'offer_id' | 'buyer_id' | 'traffic_source_id'>;
 
-async function buyNumber(
+async function addOrBuyNumber(
   db: Db,
   body: CreateFields,
   references: References,
   buying: PurchaseContext,
 ): Promise<bigint> {
-  const { requested_number, country, toll_free, prefix, ...fields } = body;
+  const { requested_number, number: ownNumber, country, toll_free, prefix, ...fields } = body;
   const { name, forward_type, external_record_id } = fields;
   const columns = {
     name,
@@ -100,6 +100,18 @@ async function buyNumber(
     ...references,
   };
   requireBuyer({ ...DEFAULTS, buyer_id: null, ...columns });
+  if (ownNumber !== undefined) {
+    if (requested_number !== undefined || prefix)
+      throw HttpProblem.field(
+        'number',
+        'conflicting_fields',
+        'must not be given together with requested_number or prefix: nothing is bought',
+      );
+    const phoneNumber = `+${await callerNumber(db, ownNumber, 'number')}`;
+    const number = { ...ownNumberFacts(phoneNumber), carrier: buying.carrier.name };
+    const added = { ...number, ...columns, carrier_number_id: null };
+    return addNumber(db, added, buying.now, 'number');
+  }
   if (requested_number === undefined)
     return buyAny(db, parseSearch({ country, toll_free, prefix }), columns, buying);
   const digits = await callerNumber(db, requested_number, 'requested_number');

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { PhoneNumber } from 'libphonenumber-js/max';
-import { numberFacts } from '../../platform/carriers/number-facts';
+import { ownNumberFacts } from '../../platform/carriers/number-facts';
 import type { Installation } from '../../operate/installation/open';
 import { addNumber } from '../../domain/numbers/add-number';
 import { parseCompanyId, requireCompany, json, parsePhoneNumber, run } from './command';
@@ -30,10 +30,7 @@ async function add(
   const { deps } = installation;
   const db = deps.tenants.of(await requireCompany(installation, company));
   const number = {
-    phone_number: parsed.number,
-    country: parsed.country ?? 'US',
-    toll_free: parsed.getType() === 'TOLL_FREE',
-    ...numberFacts(parsed.number),
+    ...ownNumberFacts(parsed.number),
     carrier: deps.carrier.name,
     carrier_number_id: null,
   };

@@ -11,6 +11,17 @@ const SOLD: Record<string, readonly [string, ...string[]]> = {
   '61': ['AU'],
 };
 
+/** The facts of a number that a company has already, of any country. */
+export function ownNumberFacts(phoneNumber: string): AvailableNumber {
+  const parsed = parsePhoneNumberFromString(phoneNumber);
+  return {
+    phone_number: phoneNumber,
+    country: parsed?.country ?? 'US',
+    toll_free: parsed?.getType() === 'TOLL_FREE',
+    ...numberFacts(phoneNumber),
+  };
+}
+
 /**
  * The country and kind of a telephone number (+ and digits). North American toll-free numbers
  * belong to no single country: they get the requested `country`. Undefined for numbers of countries
