@@ -110,7 +110,7 @@ describe('every operation', () => {
     '%s refuses a body of another media type',
     async (_, operation) => {
       const res = await send(operation, {
-        body: 'name=x',
+        body: '<name>x</name>',
         headers: { 'Content-Type': 'text/plain' },
       });
       expect(res.status).toBe(415);

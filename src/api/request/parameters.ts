@@ -1,5 +1,6 @@
 import { parse } from 'qs';
 import { HttpProblem } from '../../platform/errors';
+import { decodeEscapes, type FormCharset } from './escapes';
 
 /**
  * Limit of a query string or a form. The contract's operations have fewer fields; lists are longer.
@@ -17,9 +18,9 @@ const OPTIONS = {
   arrayLimit: 100,
   parameterLimit: MAX_PARAMETERS,
   plainObjects: true,
+  decoder: (text: string, _: unknown, charset: string) =>
+    decodeEscapes(text, charset as FormCharset),
 } as const;
-
-export type FormCharset = 'utf-8' | 'iso-8859-1';
 
 /** Reads the text of a form: `a=1`, `a=1&a=2`, `a[]=1`, `a[0]=1` and `a[b]=1`. */
 export function readForm(text: string, charset: FormCharset): Record<string, unknown> {

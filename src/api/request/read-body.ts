@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { HttpProblem } from '../../platform/errors';
-import { readForm, type FormCharset } from './parameters';
-import { hasTooManyValues } from './well-formed';
+import type { FormCharset } from './escapes';
+import { readForm } from './parameters';
+import { hasLongInteger, hasTooManyValues, parseJson, tooManyValues } from './well-formed';
 
 /**
  * The largest body without credentials of a company in header or query string: anyone can send one.
@@ -20,6 +21,11 @@ export const bodyTooLarge = (limit: number): HttpProblem =>
 export type BodyReader = (req: Request, res: Response, isKnown: boolean) => Promise<void>;
 
 const FORM = 'application/x-www-form-urlencoded';
+const JSON_TYPE = 'application/json';
+
+/** Browsers send a text, as `sendBeacon` does, without a type or as text/plain. */
+export const isUntyped = (type: string | undefined): boolean =>
+  type === undefined || /^\s*(?:text\/plain\b|$)/i.test(type);
 
 export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): BodyReader {
   const createParsers = (isKnown: boolean): RequestHandler[] => {
@@ -27,6 +33,11 @@ export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): Body
     return [
       express.json({ limit, strict: false, verify: requireFewValues }),
       express.text({ limit, type: FORM, verify: measure }),
+      express.text({
+        limit,
+        type: ({ headers }) => isUntyped(headers['content-type']),
+        verify: measure,
+      }),
     ];
   };
   const [ofKnown, ofUnknown] = [createParsers(true), createParsers(false)];
@@ -43,8 +54,49 @@ export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): Body
     const charset = isForm ? readCharset(req) : 'utf-8';
     for (const parser of isKnown ? ofKnown : ofUnknown) await run(parser, req, res);
     if (isForm && typeof req.body === 'string') req.body = readForm(req.body, charset);
+    else if (isUntyped(req.headers['content-type'])) readUntyped(req);
+    else if (req.json_text !== undefined) req.body = parseJson(req.json_text);
+    // Without its body, a request would do less than its sender wants, or nothing.
+    else if (req.body === undefined && length !== '0') throw unreadable();
   };
 }
+
+/** Begins with a name and an equals sign; JSON and XML do not. */
+const FORM_TEXT = /^[^=&<>{}"\r\n]{1,200}=/;
+
+/** Finds out whether a text is JSON or a form. Throws 415 for any other. */
+function readUntyped(req: Request): void {
+  const text = typeof req.body === 'string' ? req.body.trim() : '';
+  const json = text === '' ? undefined : tryJson(text);
+  if (json) [req.body, req.body_type] = [json.value, JSON_TYPE];
+  else if (text === '') req.body = undefined;
+  else [req.body, req.body_type] = [readForm(toFormText(text), 'utf-8'), FORM];
+}
+
+function tryJson(text: string): { value: unknown } | undefined {
+  if (hasTooManyValues(Buffer.from(text)) && /^[[{]/.test(text)) throw tooManyValues();
+  try {
+    return { value: parseJson(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A page may also send its form as text/plain: a field on each line, not encoded. */
+function toFormText(text: string): string {
+  const lines = text.split(/\r\n|\r|\n/);
+  if (!lines.every((line) => FORM_TEXT.test(line))) throw unreadable();
+  if (lines.length === 1) return text;
+  const pairs = lines.map((line) => [line.split('=', 1)[0]!, line.slice(line.indexOf('=') + 1)]);
+  return pairs.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
+}
+
+const unreadable = (): HttpProblem =>
+  new HttpProblem(
+    'unsupported_media_type',
+    `The body must be JSON or a form, sent with its Content-Type: ${JSON_TYPE}, ${FORM} or` +
+      ' multipart/form-data.',
+  );
 
 /** Throws 413 for a body that is larger than one may be without credentials of the company. */
 export function requireSmallBody({ headers, body_bytes = 0 }: Request): void {
@@ -60,6 +112,7 @@ function measure(req: IncomingMessage, _res: unknown, { length }: Buffer): void 
 function requireFewValues(req: IncomingMessage, res: unknown, body: Buffer): void {
   measure(req, res, body);
   if (hasTooManyValues(body)) throw Object.assign(new Error(), { type: 'values.too.many' });
+  if (hasLongInteger(body)) (req as Request).json_text = body.toString();
 }
 
 function readCharset(req: Request): FormCharset {

@@ -244,6 +244,21 @@ function spread(raw: unknown, split: (text: string) => string[], path: string): 
   return raw;
 }
 
+/** Nothing but spaces, or a list of such texts. */
+export const isBlank = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value.trim() === ''
+    : Array.isArray(value) && value.length > 0 && value.every(isBlank);
+
+/** A field that is no list may be repeated: of its values, blank ones do not count. */
+export function pickFilled(value: unknown, schema: Schema, isUnfilled = isBlank): unknown {
+  if (!Array.isArray(value) || value.length < 2) return value;
+  const { types, accepts } = facets(schema);
+  const filled = new Set<unknown>(value.filter((entry) => !isUnfilled(entry)));
+  if (types.has('array') || accepts.has('array') || filled.size > 1) return value;
+  return [...filled][0] ?? '';
+}
+
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

@@ -5,7 +5,16 @@ import { notFound } from '../../platform/errors';
 import { cutText } from '../../platform/storable-text';
 import { ianaName, listedName } from '../../platform/time/zone';
 import { Faults } from './faults';
-import { compileFields, isObject, pick, type Context, type Fields } from './read-value';
+import { isUntyped } from './read-body';
+import {
+  compileFields,
+  isBlank,
+  isObject,
+  pick,
+  pickFilled,
+  type Context,
+  type Fields,
+} from './read-value';
 import { compilePlacement, type SentFields } from './sent-fields';
 import type { IgnoredFields } from './set-aside';
 import { isMultipart } from './upload';
@@ -105,8 +114,9 @@ function compileReceipt(
   return (req, ignored) => {
     let { query, body } = req as Pick<SentFields, 'query' | 'body'>;
     const sentType = req.headers['content-type'];
+    const mediaType = req.body_type ?? (isUntyped(sentType) ? undefined : sentType);
     // Without a length, there is no body to parse: it is as empty as one of length 0.
-    if (body === undefined && takesBody && sentType) body = {};
+    if (body === undefined && takesBody && mediaType) body = {};
     if (ignored || isOfCarrier) {
       const faults = new Faults();
       query = storableFields(query, faults) as Fields;
@@ -117,7 +127,7 @@ function compileReceipt(
     requireWellFormed(query, 'query');
     requireWellFormed(body, 'body');
     // The validator compiles a schema for each set of parameters that a type has.
-    return { query, body, media_type: sentType?.split(';')[0] };
+    return { query, body, media_type: mediaType?.split(';')[0] };
   };
 }
 
@@ -160,23 +170,35 @@ function compileQuery(
     const isOwn = (key: string) => isParameter(key) || !Object.hasOwn(body as object, key);
     const own = isObject(body) ? pick(source, isOwn) : source;
     const filled = pick(renameAliases(own), isFilled);
-    const query = readFields(unbracket(filled, schemas), '', context);
+    const query = readFields(joinRepeated(unbracket(filled, schemas), schemas), '', context);
     for (const { name, 'x-default': value } of defaults)
       if (query[name] === undefined) query[name] = structuredClone(value);
     return query;
   };
 }
 
-const isBlank = (value: unknown): boolean =>
-  value === '' || (Array.isArray(value) && value.length > 0 && value.every(isBlank));
-
 function compileBody(schema: Schema | undefined): (body: unknown, context: Context) => unknown {
   if (!schema) return (body) => body;
   const { properties, closed } = facets(schema);
   const renameAliases = compileAliases(Object.entries(properties));
   const readFields = compileFields(properties, closed);
-  return (body, context) =>
-    isObject(body) ? readFields(unbracket(renameAliases(body), properties), '', context) : body;
+  const needed = new Set(Object.keys(properties).filter((name) => !takesBlank(properties[name]!)));
+  const isFilled = (name: string, value: unknown) => value !== '' || !needed.has(name);
+  return (body, context) => {
+    if (!isObject(body)) return body;
+    const renamed = unbracket(renameAliases(body), properties);
+    const filled = Object.values(renamed).includes('') ? pick(renamed, isFilled) : renamed;
+    return readFields(filled, '', context);
+  };
+}
+
+/** Forms send what was not filled in: no number, word or time is blank. */
+function takesBlank(schema: Schema): boolean {
+  const { types, accepts, formats, words } = facets(schema);
+  const isText = types.has('string') && words.size === 0 && !formats.has('date-time');
+  const isTelephone = formats.has('telephone');
+  const isOther = ['null', 'array', 'object'].some((type) => types.has(type) || accepts.has(type));
+  return isOther || words.has('') || (isText && !isTelephone);
 }
 
 /**
@@ -204,6 +226,17 @@ function compileAliases(
       }),
     );
   };
+}
+
+/** A parameter that is repeated, once blank, has the other value. */
+function joinRepeated(source: Fields, schemas: Record<string, Schema>): Fields {
+  if (!Object.values(source).some(Array.isArray)) return source;
+  return Object.fromEntries(
+    Object.entries(source).map(([key, value]) => [
+      key,
+      Object.hasOwn(schemas, key) ? pickFilled(value, schemas[key]!) : value,
+    ]),
+  );
 }
 
 /** `key[]` is another spelling of a list called `key`. */

@@ -35,6 +35,36 @@ export function hasTooManyValues(json: Uint8Array): boolean {
   return false;
 }
 
+const SIXTEEN = 16;
+const isDigit = (byte: number | undefined): boolean =>
+  byte !== undefined && byte >= 0x30 && byte <= 0x39;
+
+/** True with sixteen digits in a row: each sixteenth byte is looked at. */
+export function hasLongInteger(json: Uint8Array): boolean {
+  for (let at = SIXTEEN - 1; at < json.length; at += SIXTEEN) {
+    if (!isDigit(json[at])) continue;
+    let [first, end] = [at, at + 1];
+    while (isDigit(json[first - 1])) first--;
+    while (isDigit(json[end])) end++;
+    if (end - first >= SIXTEEN) return true;
+  }
+  return false;
+}
+
+const TEXTS_AND_NUMBERS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+
+/**
+ * Parses JSON. An integer beyond 2^53, such as the id of an ad, becomes the text of its digits: as
+ * a number it would be another one.
+ */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (!/\d{16}/.test(text)) return value;
+  const quote = (token: string) =>
+    /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token;
+  return JSON.parse(text.replace(TEXTS_AND_NUMBERS, quote));
+}
+
 interface Walk {
   faults: Faults;
   /** Where the walk is: names and indexes. They become text only for a fault. */
@@ -128,10 +158,10 @@ function storableText(text: string, repair: Repair): string {
 }
 
 /** Undefined for a text that is not the JSON of an object. */
-function parseJsonObject(text: string): object | undefined {
+export function parseJsonObject(text: string): object | undefined {
   if (!text.trimStart().startsWith('{')) return undefined;
   try {
-    return JSON.parse(text) as object;
+    return parseJson(text) as object;
   } catch {
     return undefined;
   }
@@ -155,7 +185,7 @@ export function jsonIn(text: string, requestPart: string): unknown {
   if (text.length > MAX_VALUES && hasTooManyValues(Buffer.from(text))) throw tooManyValues();
   let read: unknown;
   try {
-    read = JSON.parse(text);
+    read = parseJson(text);
   } catch {
     return undefined;
   }

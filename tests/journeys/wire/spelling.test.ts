@@ -24,10 +24,11 @@ describe('numbers', () => {
     ['30', 30],
     [30, 30],
     [' 30 ', 30],
+    ['', 120],
   ])('%p is %p', async (timeoutSeconds, value) =>
     expect((await createBuyer({ timeout_seconds: timeoutSeconds })).timeout_seconds).toBe(value),
   );
-  test.each(['Infinity', '1e999', '0x10', '1e2', '12.5', 'NaN', '12 s', '', null, true, [30]])(
+  test.each(['Infinity', '1e999', '0x10', '1e2', '12.5', 'NaN', '12 s', null, true, [30]])(
     'timeout_seconds %p is refused',
     async (timeoutSeconds) => {
       const res = await create({ timeout_seconds: timeoutSeconds });
