@@ -1,13 +1,15 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { isOpen, type Operation, type OperationId } from '../platform/contract/contract';
-import { HttpProblem } from '../platform/errors';
+import { HttpProblem, type FieldFaults } from '../platform/errors';
 import { authorize } from './auth/caller';
-import { takeField } from './auth/fields';
+import { readField, takeField } from './auth/fields';
+import { hasLeadToken } from './auth/lead-tokens';
 import type { Authenticated } from './auth/scheme';
 import { takeImportedIdentity } from './records/kept-identity';
 import { isLogged, UNCHANGED } from './records/change-log';
 import type { Call } from './handlers';
 import { identifyKeyOwner } from './records/key-owner';
+import { compilePublicFields } from './request/public-fields';
 import { requireSmallBody } from './request/read-body';
 import { selectDb, readCall } from './request/read-call';
 import { errorUnlessRemoved } from './removed-company';
@@ -17,6 +19,13 @@ import { unchangedReply } from './records/stored-fields';
 import { digestFile, discardUpload, isMultipart, storeUpload, type Upload } from './request/upload';
 import type { AnyHandler, Pipeline } from './request/read-call';
 
+interface Handling {
+  handler: AnyHandler;
+  show: AnyHandler | undefined;
+  /** The operation that takes a request with a lead token instead. */
+  by_lead_token: Target | undefined;
+}
+
 /**
  * An operation as an Express handler. Every request goes through these steps, in this order:
  * authenticate → count against the rate limit → authorize → read the body, store an uploaded
@@ -25,17 +34,26 @@ import type { AnyHandler, Pipeline } from './request/read-call';
  * first.
  */
 export function adapt(
-  operation: Operation,
-  { handler, show }: { handler: AnyHandler; show: AnyHandler | undefined },
+  stated: Operation,
+  { handler: ownHandler, show, by_lead_token }: Handling,
   pipeline: Pipeline,
 ): RequestHandler {
+  const readPublicFields = compilePublicFields(stated);
   return async (req, res) => {
-    res.locals.operation = operation;
+    res.locals.operation = stated;
     parseQueryOnce(req);
-    if (operation.effect && req.method === 'HEAD') throw headNotAllowed(operation);
-    const { sender, upload } = await receive({ operation, req, res }, pipeline);
+    if (stated.effect && req.method === 'HEAD') throw headNotAllowed(stated);
+    const warnings: FieldFaults = {};
+    const readFields = () => {
+      if (!readPublicFields) return;
+      req.query = readPublicFields(req.query, warnings) as Request['query'];
+      req.body = readPublicFields(req.body, warnings, req.query);
+    };
+    const incoming = { operation: stated, req, res, by_lead_token, readFields };
+    const { sender, upload, chosen } = await receive(incoming, pipeline);
+    const { operation, handler } = chosen ?? { operation: stated, handler: ownHandler };
     try {
-      const received = { operation, show, req, res, upload, sender };
+      const received = { operation, show, req, res, upload, sender, warnings };
       const { call, unchanged } = await readCall(received, pipeline);
       if (unchanged && show)
         return await sendReply(req, res, operation.status, await showUnchanged(show, call));
@@ -53,25 +71,37 @@ export function adapt(
   };
 }
 
+interface Target {
+  operation: Operation;
+  handler: AnyHandler;
+}
+
 interface Incoming {
   operation: Operation;
   req: Request;
   res: Response;
 }
 
+interface Receipt extends Incoming {
+  by_lead_token: Target | undefined;
+  /** Gives the fields the names of the contract, as far as they have been read. */
+  readFields: () => void;
+}
+
 /** Authenticates the sender. The body is read after the credentials of the header. */
 async function receive(
-  { operation, req, res }: Incoming,
+  { operation, req, res, by_lead_token, readFields }: Receipt,
   pipeline: Pipeline,
-): Promise<{ sender: Authenticated; upload: Upload | undefined }> {
+): Promise<{ sender: Authenticated; upload: Upload | undefined; chosen: Target | undefined }> {
   const { authenticator, limits } = pipeline;
-  const admit = async (sender: Authenticated) => {
+  const admit = async (sender: Authenticated, to = operation) => {
     res.locals.caller = sender.caller;
-    const pending = limits.take(sender, { operation, req, res });
+    const pending = limits.take(sender, { operation: to, req, res });
     if (pending) await pending;
-    authorize(sender.caller, operation);
+    authorize(sender.caller, to);
     return sender;
   };
+  readFields();
   const earlyCaller = await authenticator.callerOutsideBody(req, operation);
   const isSender = earlyCaller && operation.credentials === 'account';
   const early = isSender ? await admit({ caller: earlyCaller, owner: undefined }) : undefined;
@@ -80,17 +110,28 @@ async function receive(
       ? await readBody({ operation, req, res, is_known: earlyCaller !== undefined }, pipeline)
       : undefined;
   try {
-    const sender =
-      early ?? (await admit(await authenticator.authenticate(req, operation, earlyCaller)));
+    readFields();
+    const chosen = by_lead_token && isByLeadToken(req) ? by_lead_token : undefined;
+    const to = chosen?.operation ?? operation;
+    const authenticate = () => authenticator.authenticate(req, to, earlyCaller);
+    const counted = early && chosen ? await authenticate() : early;
+    const sender = counted ?? (await admit(await authenticate(), to));
     // Credentials of another company than the lead token's do not permit a larger body.
     if (earlyCaller && sender.caller !== earlyCaller) requireSmallBody(req);
     if (early) takeField(req.body, 'auth_token');
-    return { sender, upload };
+    return { sender, upload, chosen };
   } catch (error) {
     if (upload) await discardUpload(pipeline.storage, upload);
     throw error;
   }
 }
+
+/** A lead token says where a lead goes, unless the request names an offer or a schedule. */
+const isByLeadToken = (req: Request): boolean =>
+  hasLeadToken(req) &&
+  ![req.body as unknown, req.query].some(
+    (fields) => readField(fields, 'offer_id') || readField(fields, 'schedule_id'),
+  );
 
 const hasBody = ({ headers }: Request): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;

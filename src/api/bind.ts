@@ -25,7 +25,10 @@ export function bind(
   const handle = (operation: Operation) => {
     const shown = operation.method === 'put' ? findStoredRecord(operation)?.show : undefined;
     const show = shown && requireHandler(shown, handlers);
-    return adapt(operation, { handler: requireHandler(operation, handlers), show }, pipeline);
+    const handler = requireHandler(operation, handlers);
+    const byToken = operations.find(({ id }) => id === operation.by_lead_token);
+    const target = byToken && { operation: byToken, handler: requireHandler(byToken, handlers) };
+    return adapt(operation, { handler, show, by_lead_token: target }, pipeline);
   };
   const paths = new Set(operations.map(({ path }) => path));
   const find = pathTable(

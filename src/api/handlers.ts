@@ -1,5 +1,6 @@
 import type { operations } from '../generated/openapi';
 import type { OperationId } from '../platform/contract/contract';
+import type { FieldFaults } from '../platform/errors';
 import type { Db } from '../data/db';
 import type { Caller } from './auth/caller';
 import type { AuditEntry } from './records/change-log';
@@ -61,6 +62,8 @@ export interface Call<Id extends OperationId> {
   confirmation?: Confirmation | undefined;
   /** For an operation with x-lenient: the fields that could not be used. */
   ignored?: IgnoredFields | undefined;
+  /** Placeholders that the sender has not replaced, by field. */
+  warnings?: FieldFaults;
   ip: string;
   /** Access to the data of the caller's company only. */
   db: Db;

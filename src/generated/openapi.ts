@@ -1962,7 +1962,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a lead with company credentials
-         * @description The same as a submission by `lead_token`, for servers that have company credentials and name the offer or the schedule. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
+         * @description The same as a submission by `lead_token`, for servers that have company credentials and name the offer or the schedule; with a `lead_token`, it is one. The fields may also be sent in the query string, each under its own name, even with a body; the body takes precedence.
          */
         post: operations["captureLead"];
         delete?: never;
@@ -8230,6 +8230,8 @@ export interface components {
          * @enum {string}
          */
         PingStatus: "accepted" | "no_buyer_available" | "caller_number_suppressed" | "caller_number_blacklisted" | "caller_number_invalid" | "offer_paused" | "webhook_paused" | "traffic_source_paused" | "traffic_source_cap_reached" | "traffic_source_concurrency_full";
+        /** @description Placeholders (`{{x}}`) that were taken as blank; absent without any. */
+        PingWarnings: string[];
         /** @description Why `success` is false, in words. Otherwise empty. */
         PingErrors: string[];
         PingBuyer: {
@@ -8281,6 +8283,7 @@ export interface components {
             bid_price: components["schemas"]["Money"] | null;
             /** @description When the ping expires: a post after this may get other buyers. In UTC; null if no buyer is available. */
             expires_at: components["schemas"]["Timestamp"];
+            warnings?: components["schemas"]["PingWarnings"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         PostReply: {
@@ -8288,7 +8291,7 @@ export interface components {
             success: boolean;
             status: components["schemas"]["PingStatus"];
             errors: components["schemas"]["PingErrors"];
-            /** @description What differs from the response to the ping, in words. */
+            /** @description What differs from the response to the ping, and placeholders, in words. */
             warnings: string[];
             /** @description Whether the ping had expired, so that a buyer was chosen again. */
             late: boolean;
@@ -8332,8 +8335,7 @@ export interface components {
             buyers: components["schemas"]["PingBuyer"][];
             /** @description Post this to get the first of these buyers that is available, in their order. */
             try_all_buyers_ping_id: string | null;
-            /** @description Always empty: a ping that is posted at once cannot have expired. */
-            warnings: string[];
+            warnings: components["schemas"]["PingWarnings"];
             /** @description Always false. */
             late: boolean;
             /** @description Post this to get the same response again. */
@@ -11928,7 +11930,7 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description The call, as it is after the request. */
             call: components["schemas"]["Call"];
-            /** @description What was sent and could not be applied, by field: a conversion of a buyer that has recently paid for the caller, a payout that the offer does not have, tokens beyond the limits. */
+            /** @description What was sent and could not be applied, by field: a conversion of a buyer that has recently paid for the caller, a payout that the offer does not have, tokens beyond the limits, placeholders. */
             warnings: {
                 [key: string]: string[];
             };

@@ -62,6 +62,12 @@ export class HttpProblem extends Error {
   }
 }
 
+/** The messages of faults alone. */
+export const toErrors = (faults: FieldFaults): FieldErrors =>
+  Object.fromEntries(
+    Object.entries(faults).map(([field, list]) => [field, list.map(({ message }) => message)]),
+  );
+
 export const countFaults = (faults: FieldFaults): number =>
   Object.values(faults).reduce((sum, fieldFaults) => sum + fieldFaults.length, 0);
 

@@ -76,6 +76,10 @@ async function findSender(
   );
 }
 
+/** True if the query or the body has a lead token. */
+export const hasLeadToken = ({ body, query }: Request): boolean =>
+  NAMES.some((name) => readField(body, name) || readField(query, name));
+
 /** Reads the tokens in path, query and body, by name, and removes them from the body. */
 function takeTokens(req: Request): Map<Name, unknown> {
   const tokens = new Map<Name, unknown>();

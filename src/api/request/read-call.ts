@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Operation, OperationId } from '../../platform/contract/contract';
+import type { FieldFaults } from '../../platform/errors';
 import { buildAccessScope } from '../../data/access/scope';
 import { withContext, type TenantDatabases } from '../../data/tenant';
 import { type Db } from '../../data/db';
@@ -68,6 +69,7 @@ interface ReceivedRequest {
   res: Response;
   upload: Upload | undefined;
   sender: Authenticated;
+  warnings: FieldFaults;
 }
 
 /** Reads a request into the contract's types. Throws a problem that names every wrong field. */
@@ -75,8 +77,9 @@ export async function readCall(
   received: ReceivedRequest,
   pipeline: Pick<Pipeline, 'findReader' | 'queries' | 'tenants' | 'stale' | 'destinations'>,
 ): Promise<ReadCall> {
-  const { operation, req, upload, sender } = received;
+  const { operation, req, upload, sender, warnings } = received;
   const ignored = IgnoredFields.forOperation(operation);
+  ignored?.note(warnings);
   const db = selectDb(received, pipeline.tenants);
   const record = received.show && findStoredRecord(operation);
   const valid = pipeline.queries.find(operation, req);
@@ -98,6 +101,7 @@ export async function readCall(
     last_event_id: req.headers['last-event-id'],
     ...sender,
     ignored,
+    warnings,
     ip: req.ip ?? '',
     db: query.stale_ok === true ? pipeline.stale.of(db) : db,
   } as unknown as Call<OperationId>;

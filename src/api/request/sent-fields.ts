@@ -61,7 +61,7 @@ function compileMerge({ method, credentials, body: schema }: Operation): PlaceFi
   };
 }
 
-function hasFieldsInData(schema: Schema): boolean {
+export function hasFieldsInData(schema: Schema): boolean {
   if (refusesUnknownFields({ body: schema })) return false;
   const { data } = facets(schema).properties;
   return data !== undefined && contract.resolve(data)['x-opaque'] !== true;

@@ -1,9 +1,8 @@
 import { findRecord, lockRecord, type Reference } from '../../data/records';
 import { contract, facets } from '../../platform/contract/contract';
 import { semaphore } from '../../data/semaphore';
-import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
-import { HttpProblem } from '../../platform/errors';
+import { HttpProblem, toErrors } from '../../platform/errors';
 import type { Call, Handlers } from '../../api/handlers';
 import { requireUnchanged, loadWriteReply } from '../../api/records/record';
 import { callerNumber } from '../../data/phone/caller-number';
@@ -83,18 +82,23 @@ const reading = (deps: Deps) => {
 
 const changing = ({ clock, carrier, mailer, config, queue, request, pepper }: Deps) => {
   const limited = semaphore(MAX_CONCURRENT_CALLS);
-  const change = async (db: Db, reference: Reference, changes: CallChanges = {}) => {
+  const change = async (
+    { db, warnings: placeholders = {} }: Pick<Call<'updateCall'>, 'db' | 'warnings'>,
+    reference: Reference,
+    changes: CallChanges = {},
+  ) => {
     const now = clock();
     if (db.log)
       await requireUnchanged(
         { db, now, projection, if_match: undefined },
         (await lockRecord(db, 'calls', reference)).id.toString(),
       );
-    const { id, warnings } = await updateCall(db, reference, changes, { now, carrier });
-    return loadWriteReply({ db, now, projection }, id, { extra: { warnings } });
+    const done = await updateCall(db, reference, changes, { now, carrier });
+    const warnings = { ...toErrors(placeholders), ...done.warnings };
+    return loadWriteReply({ db, now, projection }, done.id, { extra: { warnings } });
   };
-  const report = ({ params, body, db }: Pick<Call<'updateCallByUuid'>, 'params' | 'body' | 'db'>) =>
-    change(db, params.uuid, postback(body));
+  const report = (call: Call<'updateCallByUuid'>) =>
+    change(call, call.params.uuid, postback(call.body));
   return {
     createCall: async ({ body: order = {}, db }) => {
       const now = clock();
@@ -116,7 +120,7 @@ const changing = ({ clock, carrier, mailer, config, queue, request, pepper }: De
       return loadWriteReply({ db, now, projection }, pressed);
     },
 
-    updateCall: ({ params, body, db }) => change(db, params.id, body),
+    updateCall: (call) => change(call, call.params.id, call.body),
 
     updateCallByUuid: report,
     updateCallByUuidByGet: report,

@@ -1,6 +1,7 @@
 import type { Schemas } from '../../platform/contract/contract';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
+import type { FieldFaults } from '../../platform/errors';
 import { toNetwork } from '../../api/auth/address';
 import type { SellersEndpoint } from '../../api/auth/scheme';
 import type { Handlers } from '../../api/handlers';
@@ -17,6 +18,7 @@ interface Request<Body> {
   db: Db;
   body?: Body | undefined;
   webhook?: SellersEndpoint | undefined;
+  warnings?: FieldFaults | undefined;
   ip: string;
 }
 
@@ -46,9 +48,9 @@ const pingAlone: Action<Schemas['PingRequest'], PingReply> = async (db, body, po
  */
 export const pings = ({ clock, carrier, request, pepper }: Deps) => {
   const handler =
-    <Body, Reply>(action: Action<Body, Reply>) =>
-    ({ db, body, webhook, ip }: Request<Body>) =>
-      runWithPreDialChecks(db, { request, pepper, clock, carrier }, (preDial) =>
+    <Body, Reply extends { warnings?: string[] }>(action: Action<Body, Reply>) =>
+    async ({ db, body, webhook, ip, warnings = {} }: Request<Body>) => {
+      const reply = await runWithPreDialChecks(db, { request, pepper, clock, carrier }, (preDial) =>
         action(db, body ?? ({} as Body), {
           webhook: webhook!,
           from: toNetwork(ip),
@@ -57,6 +59,11 @@ export const pings = ({ clock, carrier, request, pepper }: Deps) => {
           preDial,
         }),
       );
+      const texts = Object.entries(warnings).map(([name, [fault]]) => `${name} ${fault!.message}`);
+      return texts.length > 0
+        ? { ...reply, warnings: [...(reply.warnings ?? []), ...texts] }
+        : reply;
+    };
   const post: Action<Schemas['PostRequest'], PostReply> = postPing;
   return {
     pingInboundWebhook: handler(pingAlone),

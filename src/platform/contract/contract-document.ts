@@ -126,6 +126,8 @@ export interface RawOperation {
   'x-routes'?: boolean;
   'x-lenient'?: string[];
   'x-own-number'?: string;
+  'x-by-lead-token'?: OperationId;
+  'x-foreign-names'?: boolean;
   'x-always-found'?: boolean;
   'x-credentials'?: CredentialKind;
   'x-fields'?: Schema;

@@ -41,8 +41,11 @@ const SCHEMES: Record<string, CredentialKind> = {
 };
 
 /** Browsers of any origin may call it and post forms to it: its token is public. */
-export const isOpen = ({ credentials }: Pick<Operation, 'credentials'>): boolean =>
-  credentials === 'lead_token' || credentials === 'webhook_token';
+export const isOpen = ({
+  credentials,
+  by_lead_token,
+}: Pick<Operation, 'credentials' | 'by_lead_token'>): boolean =>
+  credentials === 'lead_token' || credentials === 'webhook_token' || by_lead_token !== undefined;
 
 /** One operation of the contract, with its references resolved. */
 export interface Operation {
@@ -70,6 +73,10 @@ export interface Operation {
   routes: boolean;
   /** Only these fields can refuse a request: other wrong fields become warnings. */
   lenient: ReadonlySet<string> | undefined;
+  /** The operation that takes a request with a lead token. */
+  by_lead_token: OperationId | undefined;
+  /** Its names of fields are accepted in other spellings. */
+  foreign_names: boolean;
   /** Field of a carrier's request that has the company's own number. */
   own_number: string | undefined;
   parameters: Parameter[];
@@ -144,6 +151,8 @@ function describe({ method, path, operation, shared, resolve }: OperationSource)
     routes: operation['x-routes'] === true,
     lenient: operation['x-lenient'] && new Set(operation['x-lenient']),
     own_number: operation['x-own-number'],
+    by_lead_token: operation['x-by-lead-token'],
+    foreign_names: operation['x-foreign-names'] === true,
     // With x-fields the query string is read as a body.
     parameters: fields ? parameters.filter((parameter) => parameter.in !== 'query') : parameters,
     body:

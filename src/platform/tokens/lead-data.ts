@@ -1,4 +1,5 @@
 import { cutText } from '../storable-text';
+import { takeOnly, unwrapForm } from './form-software';
 
 const NAME = /^[a-z0-9_]{1,100}$/;
 
@@ -33,7 +34,15 @@ const FOREIGN: Record<string, readonly string[]> = {
     'phone1',
     'phone_1',
   ],
-  email: ['email', 'email_address', 'emailaddress', 'e_mail', 'mail', 'contact_email'],
+  email: [
+    'email',
+    'email_address',
+    'emailaddress',
+    'e_mail',
+    'mail',
+    'contact_email',
+    'work_email',
+  ],
   first_name: ['first_name', 'firstname', 'fname', 'given_name', 'givenname', 'first'],
   last_name: ['last_name', 'lastname', 'lname', 'surname', 'family_name', 'familyname', 'last'],
   full_name: ['full_name', 'fullname', 'contact_name'],
@@ -180,10 +189,10 @@ function isDeeper(value: unknown, levels: number): boolean {
  */
 export function flattenData(data: Data): Data {
   const fields: Data = Object.create(null) as Data;
-  lift(data, fields);
+  lift(unwrapForm(data), fields);
   for (const [name, aliases] of Object.entries(FOREIGN)) {
     const filledAlias = aliases.find((alias) => isFilled(fields[alias]));
-    if (filledAlias && !isFilled(fields[name])) fields[name] = fields[filledAlias];
+    if (filledAlias) fields[name] = takeOnly(fields[filledAlias]);
   }
   return fields;
 }
@@ -231,16 +240,18 @@ function placeField(value: unknown, path: readonly string[], name: string, field
   if (free && !isFilled(fields[free])) fields[free] = value;
 }
 
+const CONTENTS = ['value', 'values', 'string_value'];
+
 /** The object of a list such as `[{ name: 'email', values: ['a@b.c'] }]`, else undefined. */
 function toPairs(list: readonly unknown[]): Data | undefined {
   const pairs = list.map((entry) => {
-    const { name, key, field, ...rest } = (
+    const { name, key, field, column_id, column_name, ...rest } = (
       typeof entry === 'object' && entry !== null ? entry : {}
     ) as Data;
-    const label = name ?? key ?? field;
-    const { value, values } = rest;
-    const content = value ?? (Array.isArray(values) ? values[0] : values) ?? null;
-    return typeof label === 'string' && ('value' in rest || 'values' in rest)
+    const label = name ?? key ?? field ?? column_id ?? column_name;
+    const { value, values, string_value } = rest;
+    const content = value ?? (Array.isArray(values) ? values[0] : values) ?? string_value ?? null;
+    return typeof label === 'string' && CONTENTS.some((content) => content in rest)
       ? ([label, content] as const)
       : undefined;
   });
