@@ -7,20 +7,36 @@ const EXPOSED = [
 ].join(', ');
 const ALLOWED = [
   ...['Authorization', 'Content-Type', 'If-Match', 'If-None-Match', 'Idempotency-Key'],
-  ...['Last-Event-ID', 'X-Request-Id'],
-].join(', ');
+  ...['Last-Event-ID', 'X-Request-Id', 'X-Requested-With', 'X-CSRF-Token', 'X-XSRF-Token'],
+];
 
 /**
  * Operations that landing pages of any origin call: a lead token, or that of a webhook, is enough.
  */
-const OPEN = contract.operations.filter(isOpenTo).map(({ method, path }) => ({
-  method: method.toUpperCase(),
-  pattern: new RegExp(`^${path.slice(BASE_PATH.length).replace(/\{\w+\}/g, '[^/]+')}/?$`),
+const ROUTES = contract.operations.map((operation) => ({
+  is_open: isOpenTo(operation),
+  method: operation.method.toUpperCase(),
+  pattern: new RegExp(`^${operation.path.slice(BASE_PATH.length).replace(/\{\w+\}/g, '[^/]+')}/?$`),
 }));
+const OPEN = ROUTES.filter(({ is_open }) => is_open);
 
+/** An open path answers methods that it does not have: a page can read that they are refused. */
 function isOpen(req: Request): boolean {
   const method = req.method === 'OPTIONS' ? req.get('Access-Control-Request-Method') : req.method;
-  return OPEN.some((operation) => operation.method === method && operation.pattern.test(req.path));
+  const open = OPEN.filter(({ pattern }) => pattern.test(req.path));
+  if (open.length === 0 || open.some((route) => route.method === method)) return open.length > 0;
+  return !ROUTES.some((route) => route.method === method && route.pattern.test(req.path));
+}
+
+const LOWER_ALLOWED = ALLOWED.map((name) => name.toLowerCase());
+
+/** The headers of libraries and of what observes a page differ: those it asks for are allowed. */
+function listAllowed(requested = ''): string {
+  const names = requested.split(',').map((name) => name.trim().toLowerCase());
+  const others = names.filter(
+    (name) => /^[\w-]{1,100}$/.test(name) && !LOWER_ALLOWED.includes(name),
+  );
+  return [...ALLOWED, ...new Set(others)].join(', ');
 }
 
 /**
@@ -40,7 +56,7 @@ export function cors(origins: readonly string[]): (req: Request, res: Response) 
     if (req.method !== 'OPTIONS') return false;
     res.set({
       'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, DELETE',
-      'Access-Control-Allow-Headers': ALLOWED,
+      'Access-Control-Allow-Headers': listAllowed(req.get('Access-Control-Request-Headers')),
       'Access-Control-Max-Age': '7200',
     });
     res.status(204).end();

@@ -125,9 +125,9 @@ function api({ cors_origins }: Config, handlers: Handlers, pipeline: Pipeline): 
   const operate = bind(handlers, pipeline);
   return (req, res, next) => {
     setSecurityHeaders(res);
+    readOtherPaths(req);
     if (allowOrigins(req, res)) return;
     limitTimeOfBody(req);
-    readOtherPaths(req);
     readFormat(req);
     return operate(req, res, next);
   };

@@ -64,6 +64,7 @@ describe('browsers', () => {
 
   test.each([
     ['POST', 'leads'],
+    ['POST', 'leads/capture'],
     ['PUT', 'leads/3105550123/caller_opt_out'],
     ['POST', 'leads/3105550123/caller_opt_out'],
     ['GET', 'leads/3105550123/caller_opt_out'],
@@ -88,7 +89,6 @@ describe('browsers', () => {
 
   test.each([
     ['GET', 'leads'],
-    ['POST', 'leads/capture'],
     ['GET', 'leads/1'],
     ['PUT', 'leads/1'],
     ['DELETE', 'leads/1/id'],
