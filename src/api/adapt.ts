@@ -43,7 +43,8 @@ export function adapt(
     res.locals.operation = stated;
     parseQueryOnce(req);
     if (stated.effect && req.method === 'HEAD') throw headNotAllowed(stated);
-    const warnings: FieldFaults = {};
+    // Without a prototype: names of fields come from requests.
+    const warnings = Object.create(null) as FieldFaults;
     const readFields = () => {
       if (!readPublicFields) return;
       req.query = readPublicFields(req.query, warnings) as Request['query'];

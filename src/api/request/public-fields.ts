@@ -1,5 +1,6 @@
 import { facets, isOpen, type Operation, type Schema } from '../../platform/contract/contract';
 import { fault, type FieldFaults } from '../../platform/errors';
+import { cutText, toStorable } from '../../platform/storable-text';
 import { takeOnly } from '../../platform/tokens/form-software';
 import { tokenName } from '../../platform/tokens/lead-data';
 import { isBlank, isObject, pickFilled, type Fields } from './read-value';
@@ -42,16 +43,18 @@ interface Door {
   schemas: ReadonlyMap<string, Schema | undefined>;
   /** Other keys become tokens. */
   takesTokens: boolean;
-  /** The names of fields that may be in `data`. */
+  /** Fields that are objects of tokens. */
+  objects: ReadonlySet<string>;
+  /** The names of fields that may be in them. */
   lifted: Door['schemas'];
   /** Its answers have `warnings`. Elsewhere a placeholder is a value, and probably a wrong one. */
   warns: boolean;
 }
 
 const CREDENTIALS = ['lead_token', 'offer_lead_token', 'schedule_lead_token', 'auth_token'];
-/** Objects of tokens. */
-const TOKEN_FIELDS = new Set(['data', 'post_call_tokens']);
 const NONE: Door['schemas'] = new Map();
+/** An object of tokens: one inside it is a token. */
+const TOKENS = { objects: new Set<string>(), lifted: NONE, takesTokens: true, warns: true };
 
 function describeDoor({ parameters, body, responses, status }: Operation): Door {
   const { properties, closed } = body ? facets(body) : { properties: {}, closed: true };
@@ -67,6 +70,7 @@ function describeDoor({ parameters, body, responses, status }: Operation): Door 
   const { schema: answer } = (responses[status]?.content?.['application/json'] ?? {}) as Content;
   return {
     schemas,
+    objects: new Set(['data', 'post_call_tokens']),
     takesTokens: !closed,
     lifted: lifts ? schemas : NONE,
     warns: answer !== undefined && 'warnings' in facets(answer).properties,
@@ -77,18 +81,22 @@ interface Content {
   schema?: Schema;
 }
 
-function isUnusual(key: string, value: unknown, { schemas }: Door): boolean {
-  if (!schemas.has(key) && /[A-Z .-]/.test(key)) return true;
-  return typeof value === 'string'
-    ? value === '' || /^[\s[{$%#]/.test(value)
-    : typeof value === 'object';
+/** Most requests are written as the contract says, and are not copied. */
+function isUnusual(key: string, value: unknown, { schemas, objects, lifted }: Door): boolean {
+  if (schemas.size > 0 && !schemas.has(key) && /[A-Z .-]/.test(key)) return true;
+  if (typeof value === 'string') return value === '' || /^[\s[{$%#]/.test(value);
+  if (!isObject(value)) return value === null || (Array.isArray(value) && schemas.has(key));
+  const inner = { ...TOKENS, schemas: lifted };
+  return (
+    objects.has(key) && Object.entries(value).some(([name, token]) => isUnusual(name, token, inner))
+  );
 }
 
 function readFields(source: Fields, door: Door, warnings: FieldFaults): Fields {
   const entries = Object.entries(source).map(([key, value]): [string, unknown] => {
-    const { schemas } = door;
+    const { schemas, objects } = door;
     const name = schemas.has(key) ? key : (findName(key, schemas) ?? key);
-    return [name, TOKEN_FIELDS.has(name) ? readTokens(value, door, warnings) : value];
+    return [name, objects.has(name) ? readTokens(value, door, warnings) : value];
   });
   return joinFields(Object.keys(source), entries, door, warnings);
 }
@@ -97,8 +105,7 @@ function readFields(source: Fields, door: Door, warnings: FieldFaults): Fields {
 function readTokens(raw: unknown, { lifted, warns }: Door, warnings: FieldFaults): unknown {
   const value = typeof raw === 'string' ? (parseJsonObject(raw) ?? raw) : raw;
   if (!isObject(value)) return raw;
-  const door = { schemas: lifted, takesTokens: true, lifted: NONE, warns };
-  return readFields(value, door, warnings);
+  return readFields(value, { ...TOKENS, schemas: lifted, warns }, warnings);
 }
 
 /** The first of several fields of one name that is filled counts; one under its own name wins. */
@@ -114,7 +121,7 @@ function joinFields(
     const schema = schemas.get(name);
     const value = schema ? readBlank(pickFilled(raw, schema, isUnfilled), schema) : raw;
     if (warns && (schemas.has(name) || takesTokens) && isPlaceholder(value, schema))
-      warnings[name] = [fault('invalid_value', PLACEHOLDER)];
+      warnings[toStorable(cutText(name, 100))] = [fault('invalid_value', PLACEHOLDER)];
     else if (isBlank(fields.get(name) ?? '')) fields.set(name, value);
     else fields.set(key, raw);
   };

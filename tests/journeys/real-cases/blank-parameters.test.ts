@@ -94,6 +94,15 @@ describe('a lead', () => {
     expect(Object.keys(warnings).toSorted()).toEqual(['a', 'caller_id']);
   });
 
+  test('has macros under names that cannot be stored, or are deep inside', async () => {
+    const odd = { 'a\0b': '{x}', ['__proto__']: '{y}', ['n'.repeat(300)]: '[z]' };
+    expect((await post(odd)).status).toBe(201);
+    const token = `"lead_token":"${shop.schedule.lead_token}","caller_id":"${fresh()}"`;
+    const body = `{${token},"data":${'{"data":'.repeat(5_000)}1${'}'.repeat(5_001)}`;
+    const headers = { 'Content-Type': 'application/json' };
+    expect((await api('post', 'leads', { auth: null, body, headers })).status).toBe(422);
+  });
+
   test.each(VALUES)('keeps %j', async (value) => {
     const { lead, warnings } = await createLead({ note: value });
     expect([lead.data, warnings]).toEqual([{ note: value }, {}]);

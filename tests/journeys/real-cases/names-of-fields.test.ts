@@ -46,7 +46,8 @@ test.each(doors)(
 );
 
 test('plain fields are not copied', () => {
-  const fields = { caller_id: '3105550123', email: 'ann@example.com', state: 'CA' };
+  const data = { zip: '90012', tags: ['a', 'b'] };
+  const fields = { caller_id: '3105550123', email: 'ann@example.com', state: 'CA', data };
   for (const [, read] of doors) expect(read(fields, {})).toBe(fields);
 });
 
