@@ -192,11 +192,14 @@ function compileBody(schema: Schema | undefined): (body: unknown, context: Conte
   };
 }
 
-/** Forms send what was not filled in: no number, word or time is blank. */
+/**
+ * Forms send what was not filled in: no number, word or time is blank. Where a telephone must not be
+ * empty, a blank one is refused: without it, any number would be bought.
+ */
 function takesBlank(schema: Schema): boolean {
-  const { types, accepts, formats, words } = facets(schema);
+  const { types, accepts, formats, words, minLength } = facets(schema);
   const isText = types.has('string') && words.size === 0 && !formats.has('date-time');
-  const isTelephone = formats.has('telephone');
+  const isTelephone = formats.has('telephone') && minLength === 0;
   const isOther = ['null', 'array', 'object'].some((type) => types.has(type) || accepts.has(type));
   return isOther || words.has('') || (isText && !isTelephone);
 }

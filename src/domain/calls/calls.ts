@@ -97,7 +97,7 @@ const changing = ({ clock, carrier, mailer, config, queue, request, pepper }: De
     const warnings = { ...toErrors(placeholders), ...done.warnings };
     return loadWriteReply({ db, now, projection }, done.id, { extra: { warnings } });
   };
-  const report = (call: Call<'updateCallByUuid'>) =>
+  const report = (call: Pick<Call<'updateCallByUuid'>, 'params' | 'body' | 'db' | 'warnings'>) =>
     change(call, call.params.uuid, postback(call.body));
   return {
     createCall: async ({ body: order = {}, db }) => {

@@ -60,7 +60,7 @@ describe('filters select exactly what they name', () => {
     ],
     [
       'created_at_from and _to',
-      () => ({ created_at_from: '2027-01-11T13:00:00Z', created_at_to: '2027-01-12' }),
+      () => ({ created_at_from: '2027-01-11T13:00:00Z', created_at_to: '2027-01-11' }),
       'paid bought',
     ],
     [

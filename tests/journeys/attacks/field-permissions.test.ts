@@ -140,8 +140,8 @@ test.each(
     ...minimalBody(operation),
     [field!]: buildValue(listProperties(operation)[field!]!),
   };
-  const sent = operation.method === 'get' ? { query: fields } : { body: fields };
-  const res = await api(operation.method, buildPath(operation, findTable(operation)), sent);
+  const request = operation.method === 'get' ? { query: fields } : { body: fields };
+  const res = await api(operation.method, buildPath(operation, findTable(operation)), request);
   // A record that other teams use too is not changed at all without the same permission.
   if (permission === COMPANY_WIDE && operation.shared.includes('id'))
     return expect([res.status, res.body.code]).toEqual([403, 'access_limited']);

@@ -41,6 +41,7 @@ const OWN_OPERATIONS = [
   'sendKeyPress',
   'updateCall',
   'updateCallByUuid',
+  'updateCallByUuidByPut',
   'createOutgoingWebhook',
   'updateOutgoingWebhook',
   'deleteOutgoingWebhook',
