@@ -1,6 +1,6 @@
 // The list of operations, as the server sends it: tags open, a search leaves what it finds. When
 // more is needed, Swagger UI comes (swagger.js) and takes over with the same tags open.
-import { loadIndex, search } from './search.js';
+import { countText, loadIndex, search } from './search.js';
 
 const list = document.getElementById('list');
 const input = list.querySelector('.operation-filter-input');
@@ -42,7 +42,7 @@ async function filter() {
     showTag(tag);
   }
   for (const group of list.querySelectorAll('.group')) group.hidden = !isLeft(group);
-  status.textContent = phrase && `${ids.size} ${ids.size === 1 ? 'operation' : 'operations'}`;
+  status.textContent = phrase && countText(ids.size);
 }
 
 /** Credentials that Swagger UI has kept from an earlier visit. */

@@ -1,5 +1,5 @@
 // The reference: search, the menu of narrow screens, and the operations of a tag by RapiDoc.
-import { loadIndex, search } from './search.js';
+import { countText, loadIndex, search } from './search.js';
 
 const MAX_FOUND = 40;
 const EXAMPLE_SERVER = 'http://127.0.0.1:3000';
@@ -35,9 +35,8 @@ async function show() {
   const all = await loadIndex();
   if (query !== input.value.trim()) return;
   const matches = search(all, query);
-  const count = `${matches.length} ${matches.length === 1 ? 'operation' : 'operations'}`;
   results.replaceChildren(
-    element('p', { role: 'status' }, count),
+    element('p', { role: 'status' }, countText(matches.length)),
     ...matches.slice(0, MAX_FOUND).map((match) => item(match, all.fields)),
   );
 }

@@ -8,6 +8,9 @@ export function loadIndex() {
   return index;
 }
 
+/** The words for the number of operations found. */
+export const countText = (count) => `${count} ${count === 1 ? 'operation' : 'operations'}`;
+
 const plain = (text) =>
   text
     .toLowerCase()

@@ -1,7 +1,7 @@
 // Swagger UI for this contract: groups of tags, a search in everything, short lists of answers. It
 // comes in the place of the list that the server has sent (list.js).
 /* global SwaggerUIBundle */
-import { loadIndex, search } from './search.js';
+import { countText, loadIndex, search } from './search.js';
 
 const USUAL_SCHEMES = ['companyKey', 'userToken', 'authToken'];
 
@@ -108,11 +108,7 @@ const filterBox = (_Original, system) => () => {
       onFocus: () => void loadIndex(),
       onChange: ({ target }) => void find(target.value),
     }),
-    createElement(
-      'p',
-      { role: 'status' },
-      phrase && `${count} ${count === 1 ? 'operation' : 'operations'}`,
-    ),
+    createElement('p', { role: 'status' }, phrase && countText(count)),
   );
 };
 

@@ -45,12 +45,12 @@ export function adapt(
     if (stated.effect && req.method === 'HEAD') throw headNotAllowed(stated);
     // Without a prototype: names of fields come from requests.
     const warnings = Object.create(null) as FieldFaults;
-    const readFields = () => {
+    const readNames = (part: 'query' | 'body') => {
       if (!readPublicFields) return;
-      req.query = readPublicFields(req.query, warnings) as Request['query'];
-      req.body = readPublicFields(req.body, warnings, req.query);
+      if (part === 'query') req.query = readPublicFields(req.query, warnings) as Request['query'];
+      else req.body = readPublicFields(req.body, warnings, req.query);
     };
-    const incoming = { operation: stated, req, res, by_lead_token, readFields };
+    const incoming = { operation: stated, req, res, by_lead_token, readNames };
     const { sender, upload, chosen } = await receive(incoming, pipeline);
     const { operation, handler } = chosen ?? { operation: stated, handler: ownHandler };
     try {
@@ -85,13 +85,13 @@ interface Incoming {
 
 interface Receipt extends Incoming {
   by_lead_token: Target | undefined;
-  /** Gives the fields the names of the contract, as far as they have been read. */
-  readFields: () => void;
+  /** Gives the fields of a part the names of the contract. */
+  readNames: (part: 'query' | 'body') => void;
 }
 
 /** Authenticates the sender. The body is read after the credentials of the header. */
 async function receive(
-  { operation, req, res, by_lead_token, readFields }: Receipt,
+  { operation, req, res, by_lead_token, readNames }: Receipt,
   pipeline: Pipeline,
 ): Promise<{ sender: Authenticated; upload: Upload | undefined; chosen: Target | undefined }> {
   const { authenticator, limits } = pipeline;
@@ -102,7 +102,7 @@ async function receive(
     authorize(sender.caller, to);
     return sender;
   };
-  readFields();
+  readNames('query');
   const earlyCaller = await authenticator.callerOutsideBody(req, operation);
   const isSender = earlyCaller && operation.credentials === 'account';
   const early = isSender ? await admit({ caller: earlyCaller, owner: undefined }) : undefined;
@@ -111,7 +111,7 @@ async function receive(
       ? await readBody({ operation, req, res, is_known: earlyCaller !== undefined }, pipeline)
       : undefined;
   try {
-    readFields();
+    readNames('body');
     const chosen = by_lead_token && isByLeadToken(req) ? by_lead_token : undefined;
     const to = chosen?.operation ?? operation;
     const authenticate = () => authenticator.authenticate(req, to, earlyCaller);

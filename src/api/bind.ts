@@ -26,7 +26,8 @@ export function bind(
     const shown = operation.method === 'put' ? findStoredRecord(operation)?.show : undefined;
     const show = shown && requireHandler(shown, handlers);
     const handler = requireHandler(operation, handlers);
-    const byToken = operations.find(({ id }) => id === operation.by_lead_token);
+    const { by_lead_token } = operation;
+    const byToken = by_lead_token && operations.find(({ id }) => id === by_lead_token);
     const target = byToken && { operation: byToken, handler: requireHandler(byToken, handlers) };
     return adapt(operation, { handler, show, by_lead_token: target }, pipeline);
   };

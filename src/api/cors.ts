@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { BASE_PATH, contract, isOpen as isOpenTo } from '../platform/contract/contract';
+import { buildPathPattern, contract, isOpen as isOpenTo } from '../platform/contract/contract';
 
 const EXPOSED = [
   ...['ETag', 'X-Request-Id', 'X-Client-Request-Id', 'Retry-After', 'Idempotent-Replayed'],
@@ -16,7 +16,7 @@ const ALLOWED = [
 const ROUTES = contract.operations.map((operation) => ({
   is_open: isOpenTo(operation),
   method: operation.method.toUpperCase(),
-  pattern: new RegExp(`^${operation.path.slice(BASE_PATH.length).replace(/\{\w+\}/g, '[^/]+')}/?$`),
+  pattern: buildPathPattern(operation.path),
 }));
 const OPEN = ROUTES.filter(({ is_open }) => is_open);
 

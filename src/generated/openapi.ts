@@ -2167,7 +2167,7 @@ export interface paths {
         put: operations["moveLeadToEnd"];
         /**
          * Move a lead to the end of its schedule
-         * @description The remaining actions are skipped and its end-of-schedule actions run.
+         * @description The remaining actions are skipped and its end-of-schedule actions run. The same as the other methods of this path.
          */
         post: operations["moveLeadToEndByPost"];
         delete?: never;

@@ -88,7 +88,7 @@ const SUBMIT_LEAD = at('src/domain/leads/submit-lead.ts');
 const LEADS: Effects = {
   ...all('caller_id email external_record_id', 'label'),
   ...all('lead_token offer_lead_token schedule_lead_token', at('src/api/auth/lead-tokens.ts')),
-  auth_token: READ_LEAD,
+  auth_token: at('src/domain/leads/read-submission.ts', 'CREDENTIAL_NAMES'),
   contact_field_type: at('src/domain/routing/queries/caller-facts.ts'),
   ...all('schedule_callback_at schedule_callback_in_seconds', READ_LEAD),
   ...all('update_all_matching_leads apply_to', SUBMIT_LEAD),

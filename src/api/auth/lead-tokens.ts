@@ -10,7 +10,7 @@ import { requirePower } from '../access/lead-token-permissions';
 import { anonymousCaller, type Caller } from './caller';
 import type { Credentials } from './credentials';
 import type { FailedAttempts } from './failed-attempts';
-import { readField, takeField } from './fields';
+import { LEAD_TOKEN_NAMES, readField, takeField } from './fields';
 import type { Scheme } from './scheme';
 import { parameterToken, queryToken } from './user-tokens';
 import type { LeadOwner } from './scheme';
@@ -20,8 +20,7 @@ const LEAD_TOKEN = /^[\w-]{8,255}$/;
 
 const ALL_POWERS = contract.document.components.schemas.LeadTokenPower!.enum as LeadTokenPower[];
 
-const NAMES = ['lead_token', 'schedule_lead_token', 'offer_lead_token'] as const;
-type Name = (typeof NAMES)[number];
+type Name = (typeof LEAD_TOKEN_NAMES)[number];
 type Find = ReturnType<typeof cachedLookup<LeadOwner>>['find'];
 
 export interface LeadTokenScheme extends Scheme {
@@ -78,12 +77,12 @@ async function findSender(
 
 /** True if the query or the body has a lead token. */
 export const hasLeadToken = ({ body, query }: Request): boolean =>
-  NAMES.some((name) => readField(body, name) || readField(query, name));
+  LEAD_TOKEN_NAMES.some((name) => readField(body, name) || readField(query, name));
 
 /** Reads the tokens in path, query and body, by name, and removes them from the body. */
 function takeTokens(req: Request): Map<Name, unknown> {
   const tokens = new Map<Name, unknown>();
-  for (const name of NAMES) {
+  for (const name of LEAD_TOKEN_NAMES) {
     const inPath = name === 'lead_token' ? req.params.lead_token : undefined;
     const token = takeField(req.body, name) ?? readField(req.query, name) ?? inPath;
     if (token !== undefined && token !== '') tokens.set(name, token);
@@ -112,7 +111,7 @@ async function findInAnyCase(text: string, find: Find): Promise<LeadOwner | unde
 }
 
 function combine(owners: Partial<Record<Name, LeadOwner>>): LeadOwner | HttpProblem {
-  const all = NAMES.flatMap((name) => owners[name] ?? []);
+  const all = LEAD_TOKEN_NAMES.flatMap((name) => owners[name] ?? []);
   const schedule = all.find(({ schedule_id }) => schedule_id !== null);
   const offer = all.find(({ schedule_id }) => schedule_id === null);
   const owner = schedule ?? offer;

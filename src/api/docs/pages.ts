@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { escapeHtml } from '../../platform/tokens/substitute';
 import { ASSETS, assetUrl } from './assets';
 import { GROUPS, pageDocument, type ListedOperation, type Tag } from './tags';
 
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-export const escaped = (text: string): string =>
-  text.replace(/[&<>"]/g, (character) => ENTITIES[character]!);
-
 const inline = (text: string): string =>
-  escaped(text)
+  escapeHtml(text)
     .replace(/`([^`]+)`/g, '<code>$1</code>')
     .replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>')
     .replace(/\[([^[\]]+)\]\((https?:[^)\s]+)\)/g, '<a href="$2">$1</a>');
@@ -49,7 +45,7 @@ export const page = ({ title, head, header, body }: Page): string => `<!doctype 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assetUrl('pages.css')}">
 ${head}
@@ -62,11 +58,11 @@ ${body}
 `;
 
 const { info } = pageDocument;
-export const SUMMARY = escaped(info.summary ?? info.title);
+export const SUMMARY = escapeHtml(info.summary ?? info.title);
 export const INTRODUCTION = paragraphs(info.description ?? '');
 
 export const brand = (href: string) =>
-  `<a class="brand" href="${href}">${escaped(info.title)} <small>${info.version}</small></a>`;
+  `<a class="brand" href="${href}">${escapeHtml(info.title)} <small>${info.version}</small></a>`;
 
 export const CONTRACT_LINKS =
   '<a href="/api/openapi.yaml">YAML</a><a href="/api/openapi.json">JSON</a>';
@@ -75,8 +71,8 @@ const toDisplayMethod = ({ method, is_event }: ListedOperation) => (is_event ? '
 
 const operationItem = (listed: ListedOperation, base: string): string => {
   const method = toDisplayMethod(listed);
-  const summary = escaped(listed.operation.summary ?? listed.id);
-  return `<li><a href="${base}#${escaped(listed.anchor)}"><b class="method ${method}">${method}</b>
+  const summary = escapeHtml(listed.operation.summary ?? listed.id);
+  return `<li><a href="${base}#${escapeHtml(listed.anchor)}"><b class="method ${method}">${method}</b>
 <span>${summary}</span></a></li>`;
 };
 
@@ -95,7 +91,7 @@ const navigation = (current?: Tag): string =>
 <a href="/api/reference/"${current ? '' : ' aria-current="page"'}>Introduction</a>
 ${GROUPS.map(
   ({ name, tags }) =>
-    `<h2>${escaped(name)}</h2><ul>${tags.map((tag) => tagItem(tag, current)).join('\n')}</ul>`,
+    `<h2>${escapeHtml(name)}</h2><ul>${tags.map((tag) => tagItem(tag, current)).join('\n')}</ul>`,
 ).join('\n')}
 </nav>`;
 
@@ -126,7 +122,7 @@ export const introductionPage = (): string =>
     `<h1>${SUMMARY}</h1>
 ${INTRODUCTION.join('\n')}
 ${GROUPS.map(
-  ({ name, tags }) => `<h2>${escaped(name)}</h2>
+  ({ name, tags }) => `<h2>${escapeHtml(name)}</h2>
 ${tags.map(tagSummary).join('\n')}`,
 ).join('\n')}
 <h2 id="extensions">Appendix: extensions of the contract</h2>

@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BASE_PATH } from '../../platform/contract/contract';
+import { escapeHtml } from '../../platform/tokens/substitute';
 import { ASSETS, assetUrl } from './assets';
-import { brand, CONTRACT_LINKS, escaped, INTRODUCTION, page, paragraphs, SUMMARY } from './pages';
+import { brand, CONTRACT_LINKS, INTRODUCTION, page, paragraphs, SUMMARY } from './pages';
 import { GROUPS, pageDocument, type Group, type ListedOperation, type Tag } from './tags';
 
 // Swagger UI's page before Swagger UI itself comes: the list of all operations, in its elements
 // and classes, so that it looks alike. Scripts open tags and search (assets/docs/list.js), and load
 // Swagger UI when more is needed.
 
-const ICONS = readFileSync(join(ASSETS, 'icons.svg'), 'utf8');
+const readIcons = () => readFileSync(join(ASSETS, 'icons.svg'), 'utf8');
 const icon = (name: string, className = name): string =>
   `<svg class="${className}" width="20" height="20" aria-hidden="true"><use href="#${name}"/></svg>`;
 
@@ -23,13 +24,13 @@ const authorizationButton = (schemes: string): string =>
 
 function operationItem({ id, method, path, operation }: ListedOperation): string {
   const schemes = listSchemes(operation.security);
-  const shownPath = escaped(path);
+  const shownPath = escapeHtml(path);
   return `<span><div class="opblock opblock-${method}" id="operations-${operation.tags[0]}-${id}">
 <div class="opblock-summary"><button aria-expanded="false" class="opblock-summary-control">
 <span class="opblock-summary-method">${method.toUpperCase()}</span>
 <div class="opblock-summary-path-description-wrapper">
 <span class="opblock-summary-path"><span>${shownPath.replace(/(?<=.)\//g, '<wbr>/')}</span></span>
-<div class="opblock-summary-description">${escaped(operation.summary ?? '')}</div></div></button>
+<div class="opblock-summary-description">${escapeHtml(operation.summary ?? '')}</div></div></button>
 ${schemes && authorizationButton(schemes)}
 <button class="opblock-control-arrow" aria-label="${method} ${shownPath}" tabindex="-1">
 ${icon('arrow')}</button></div></div></span>`;
@@ -48,7 +49,7 @@ ${operations
   .join('\n')}</div></div></div></span>`;
 
 const groupSection = ({ name, tags }: Group): string =>
-  `<div class="group"><h2 class="tag-group">${escaped(name)}</h2>
+  `<div class="group"><h2 class="tag-group">${escapeHtml(name)}</h2>
 ${tags.map(tagSection).join('\n')}</div>`;
 
 const SERVER = `<div class="schemes-server-container"><div><span class="servers-title">Servers</span>
@@ -87,5 +88,5 @@ ${INTRODUCTION[0]}
 ${INTRODUCTION.slice(1).join('\n')}
 </details>
 </section>
-<div id="swagger-ui">${ICONS}${renderList()}</div>`,
+<div id="swagger-ui">${readIcons()}${renderList()}</div>`,
   });

@@ -9,6 +9,7 @@ import {
   type FieldFaults,
 } from '../../platform/errors';
 import { ErrorOfRequest } from '../../platform/log';
+import { decodeEscapes } from '../request/escapes';
 import { buildProblemBody } from '../../platform/problem-body';
 import type { Caller } from '../auth/caller';
 import { diskFull, isBadValue, isDiskFull, isUnavailable, unavailable } from './database-errors';
@@ -185,19 +186,11 @@ const MAX_DEPTH = 32;
  */
 function collectRequestValues(req: Request): string[] | undefined {
   const texts = new Set<string>();
-  for (const part of req.originalUrl.split(/[/?&=]/)) collect(decodeText(part), texts);
+  for (const part of req.originalUrl.split(/[/?&=]/)) collect(decodeEscapes(part, 'utf-8'), texts);
   for (const header of Object.values(req.headers).flat())
     for (const text of listHeaderTexts(header)) collect(text, texts);
   const isComplete = collect(req.body, texts);
   return isComplete ? [...texts] : undefined;
-}
-
-function decodeText(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
 }
 
 /** A header, its parts, and what they are in plain text. */

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { RequestHandler } from 'express';
 import { contract, type Schemas } from '../../platform/contract/contract';
 import { ERROR_CODES } from '../../platform/errors';
+import { escapeHtml } from '../../platform/tokens/substitute';
 
 type Problem = Schemas['Problem'];
 
@@ -34,17 +35,14 @@ function explainErrors(): ExplainedError[] {
   });
 }
 
-const escaped = (text: string): string =>
-  text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
-
-const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+const prose = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 
 const renderSection = ({ code, status, cause, cure, example }: ExplainedError): string => `
 <section id="${code}">
 <h2><a href="#${code}">${code}</a></h2>
 <p><b>${status} ${STATUS_CODES[status]}.</b> ${prose(cause)}</p>
 <p><b>What to do.</b> ${prose(cure)}</p>
-<pre>${escaped(JSON.stringify(example, null, 2))}</pre>
+<pre>${escapeHtml(JSON.stringify(example, null, 2))}</pre>
 </section>`;
 
 /** Links to all codes, by status. */

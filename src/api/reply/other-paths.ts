@@ -1,5 +1,10 @@
 import type { Request } from 'express';
-import { BASE_PATH, contract, type Operation } from '../../platform/contract/contract';
+import {
+  BASE_PATH,
+  buildPathPattern,
+  contract,
+  type Operation,
+} from '../../platform/contract/contract';
 import { isList } from '../records/list-formats';
 
 /** Paths that clients may use instead of those of the contract. */
@@ -42,9 +47,7 @@ export function otherPaths(operations = contract.operations): (req: Request) => 
  */
 function jsonPaths(operations: readonly Operation[]): (method: string, path: string) => boolean {
   const jsonOperations = operations.filter(answersJson).map((operation) => ({
-    pattern: new RegExp(
-      `^${operation.path.slice(BASE_PATH.length).replace(/\{\w+\}/g, '[^/]+')}/?$`,
-    ),
+    pattern: buildPathPattern(operation.path),
     is_list: isList(operation),
   }));
   return (method, path) => {

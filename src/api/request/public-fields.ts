@@ -3,6 +3,7 @@ import { fault, type FieldFaults } from '../../platform/errors';
 import { cutText, toStorable } from '../../platform/storable-text';
 import { takeOnly } from '../../platform/tokens/form-software';
 import { tokenName } from '../../platform/tokens/lead-data';
+import { CREDENTIAL_NAMES } from '../auth/fields';
 import { isBlank, isObject, pickFilled, type Fields } from './read-value';
 import { hasFieldsInData } from './sent-fields';
 import { parseJsonObject } from './well-formed';
@@ -11,7 +12,7 @@ import { parseJsonObject } from './well-formed';
 // software writes the names of fields its own way, and sends placeholders that it has not replaced.
 
 /** The fields of a query string or a body under the names of the contract, and without placeholders. */
-export type ReadPublicFields = (
+type ReadPublicFields = (
   source: unknown,
   warnings: FieldFaults,
   /** Those of the query string, for a body. */
@@ -51,7 +52,6 @@ interface Door {
   warns: boolean;
 }
 
-const CREDENTIALS = ['lead_token', 'offer_lead_token', 'schedule_lead_token', 'auth_token'];
 const NONE: Door['schemas'] = new Map();
 /** An object of tokens: one inside it is a token. */
 const TOKENS = { objects: new Set<string>(), lifted: NONE, takesTokens: true, warns: true };
@@ -60,7 +60,7 @@ function describeDoor({ parameters, body, responses, status }: Operation): Door 
   const { properties, closed } = body ? facets(body) : { properties: {}, closed: true };
   const inQuery = parameters.filter((parameter) => parameter.in === 'query');
   const schemas = new Map<string, Schema | undefined>([
-    ...CREDENTIALS.map((name) => [name, undefined] as const),
+    ...CREDENTIAL_NAMES.map((name) => [name, undefined] as const),
     ...inQuery.map(({ name, schema }) => [name, schema] as const),
     ...Object.entries(properties).flatMap(([name, schema]) =>
       [name, ...(schema['x-other-names'] ?? [])].map((alias) => [alias, schema] as const),
@@ -86,10 +86,9 @@ function isUnusual(key: string, value: unknown, { schemas, objects, lifted }: Do
   if (schemas.size > 0 && !schemas.has(key) && /[A-Z .-]/.test(key)) return true;
   if (typeof value === 'string') return value === '' || /^[\s[{$%#]/.test(value);
   if (!isObject(value)) return value === null || (Array.isArray(value) && schemas.has(key));
+  if (!objects.has(key)) return false;
   const inner = { ...TOKENS, schemas: lifted };
-  return (
-    objects.has(key) && Object.entries(value).some(([name, token]) => isUnusual(name, token, inner))
-  );
+  return Object.entries(value).some(([name, token]) => isUnusual(name, token, inner));
 }
 
 function readFields(source: Fields, door: Door, warnings: FieldFaults): Fields {

@@ -3,7 +3,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { HttpProblem } from '../../platform/errors';
 import type { FormCharset } from './escapes';
 import { readForm } from './parameters';
-import { hasLongInteger, hasTooManyValues, parseJson, tooManyValues } from './well-formed';
+import { hasLongInteger, hasTooManyValues, parseJson, tryJson } from './well-formed';
 
 /**
  * The largest body without credentials of a company in header or query string: anyone can send one.
@@ -27,17 +27,15 @@ const JSON_TYPE = 'application/json';
 export const isUntyped = (type: string | undefined): boolean =>
   type === undefined || /^\s*(?:text\/plain\b|$)/i.test(type);
 
+const isText = (req: IncomingMessage): boolean =>
+  isUntyped(req.headers['content-type']) || Boolean((req as Request).is(FORM));
+
 export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): BodyReader {
   const createParsers = (isKnown: boolean): RequestHandler[] => {
     const limit = bodyLimit(isKnown, max_body_bytes);
     return [
       express.json({ limit, strict: false, verify: requireFewValues }),
-      express.text({ limit, type: FORM, verify: measure }),
-      express.text({
-        limit,
-        type: ({ headers }) => isUntyped(headers['content-type']),
-        verify: measure,
-      }),
+      express.text({ limit, type: isText, verify: measure }),
     ];
   };
   const [ofKnown, ofUnknown] = [createParsers(true), createParsers(false)];
@@ -67,19 +65,11 @@ const FORM_TEXT = /^[^=&<>{}"\r\n]{1,200}=/;
 /** Finds out whether a text is JSON or a form. Throws 415 for any other. */
 function readUntyped(req: Request): void {
   const text = typeof req.body === 'string' ? req.body.trim() : '';
-  const json = text === '' ? undefined : tryJson(text);
+  // A form cannot be JSON, and a large one may have more commas than JSON may have values.
+  const json = text === '' || FORM_TEXT.test(text) ? undefined : tryJson(text);
   if (json) [req.body, req.body_type] = [json.value, JSON_TYPE];
   else if (text === '') req.body = undefined;
   else [req.body, req.body_type] = [readForm(toFormText(text), 'utf-8'), FORM];
-}
-
-function tryJson(text: string): { value: unknown } | undefined {
-  if (hasTooManyValues(Buffer.from(text)) && /^[[{]/.test(text)) throw tooManyValues();
-  try {
-    return { value: parseJson(text) };
-  } catch {
-    return undefined;
-  }
 }
 
 /** A page may also send its form as text/plain: a field on each line, not encoded. */

@@ -15,7 +15,7 @@ import {
   type Context,
   type Fields,
 } from './read-value';
-import { compilePlacement, type SentFields } from './sent-fields';
+import { compilePlacement, toBareName, type SentFields } from './sent-fields';
 import type { IgnoredFields } from './set-aside';
 import { isMultipart } from './upload';
 import { compileValidator, type CanonicalRequest } from './validate';
@@ -58,10 +58,11 @@ export function findReader(operation: Operation): RequestReader {
 function compileReader(operation: Operation): RequestReader {
   const receive = compileReceipt(operation);
   const readQuery = compileQuery(operation);
-  const [plain, multipart] = [operation.body, operation.multipart].map((schema) => ({
+  const compile = (schema: Schema | undefined) => ({
     placeFields: compilePlacement(operation, schema),
     readBody: compileBody(schema),
-  })) as [BodyReader, BodyReader];
+  });
+  const [plain, multipart] = [compile(operation.body), compile(operation.multipart)];
   const headerNames = listHeaders(operation);
   const validate = compileValidator(operation);
   return async ({ req, res, lead_token, ignored, keepChanges }) => {
@@ -90,11 +91,6 @@ function compileReader(operation: Operation): RequestReader {
       faults = new Faults();
     }
   };
-}
-
-interface BodyReader {
-  placeFields: ReturnType<typeof compilePlacement>;
-  readBody: ReturnType<typeof compileBody>;
 }
 
 /** The headers that are parameters of an operation. */
@@ -164,7 +160,7 @@ function compileQuery(
   const isParameter = (key: string) => Object.hasOwn(schemas, key);
   // Forms send the filters that were not filled in.
   const isFilled = (key: string, value: unknown) =>
-    !isBlank(value) || !isParameter(key.replace(/\[\]$/, ''));
+    !isBlank(value) || !isParameter(toBareName(key));
   return (source, body, context) => {
     // Those of the body win.
     const isOwn = (key: string) => isParameter(key) || !Object.hasOwn(body as object, key);
@@ -242,12 +238,11 @@ function joinRepeated(source: Fields, schemas: Record<string, Schema>): Fields {
   );
 }
 
-/** `key[]` is another spelling of a list called `key`. */
 function unbracket(source: Fields, schemas: Record<string, Schema>): Fields {
   if (!Object.keys(source).some((key) => key.endsWith('[]'))) return source;
   return Object.fromEntries(
     Object.entries(source).map(([key, value]) => {
-      const bare = key.endsWith('[]') ? key.slice(0, -2) : key;
+      const bare = toBareName(key);
       return bare !== key && Object.hasOwn(schemas, bare) && !(bare in source)
         ? [bare, [value].flat()]
         : [key, value];

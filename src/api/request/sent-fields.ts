@@ -17,7 +17,7 @@ export interface SentFields {
 }
 
 /** Moves the fields of a request to where the contract has them: query string or body. */
-export type PlaceFields = (fields: SentFields, leadToken: string | undefined) => SentFields;
+type PlaceFields = (fields: SentFields, leadToken: string | undefined) => SentFields;
 
 const JSON_TYPE = 'application/json';
 
@@ -113,7 +113,7 @@ const listFieldNames = (schema: Schema): string[] =>
   ]);
 
 /** `key[]` is another spelling of a list called `key`. */
-const toBareName = (key: string): string => (key.endsWith('[]') ? key.slice(0, -2) : key);
+export const toBareName = (key: string): string => (key.endsWith('[]') ? key.slice(0, -2) : key);
 
 const without = (fields: Fields, name: string): Fields => pick(fields, (key) => key !== name);
 

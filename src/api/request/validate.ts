@@ -29,10 +29,7 @@ export interface CanonicalRequest {
 }
 
 /** Checks a request of one operation. Returns what is wrong with it. */
-export type Validate = (
-  request: CanonicalRequest,
-  res: Response,
-) => Promise<readonly ValidatorError[]>;
+type Validate = (request: CanonicalRequest, res: Response) => Promise<readonly ValidatorError[]>;
 
 /** As the validator's middleware and the handlers behind it see it. */
 interface CheckedRequest extends Request {

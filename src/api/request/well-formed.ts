@@ -157,15 +157,19 @@ function storableText(text: string, repair: Repair): string {
   return toStorable(text);
 }
 
-/** Undefined for a text that is not the JSON of an object. */
-export function parseJsonObject(text: string): object | undefined {
-  if (!text.trimStart().startsWith('{')) return undefined;
+/** Undefined for a text that is not JSON, whose value may be null. Throws 422 for too many values. */
+export function tryJson(text: string): { value: unknown } | undefined {
+  if (text.length > MAX_VALUES && hasTooManyValues(Buffer.from(text))) throw tooManyValues();
   try {
-    return parseJson(text) as object;
+    return { value: parseJson(text) };
   } catch {
     return undefined;
   }
 }
+
+/** Undefined for a text that is not the JSON of an object. */
+export const parseJsonObject = (text: string): object | undefined =>
+  text.trimStart().startsWith('{') ? (tryJson(text)?.value as object | undefined) : undefined;
 
 function check(text: string, { path, faults }: Walk, requestPart: string): void {
   const fault = findTextFault(text);
@@ -182,13 +186,7 @@ function findTextFault(text: string): string | undefined {
 
 /** Parses JSON in a text of a request; undefined for other texts. */
 export function jsonIn(text: string, requestPart: string): unknown {
-  if (text.length > MAX_VALUES && hasTooManyValues(Buffer.from(text))) throw tooManyValues();
-  let read: unknown;
-  try {
-    read = parseJson(text);
-  } catch {
-    return undefined;
-  }
-  requireWellFormed(read, requestPart);
-  return read;
+  const json = tryJson(text);
+  if (json) requireWellFormed(json.value, requestPart);
+  return json?.value;
 }

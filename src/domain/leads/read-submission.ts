@@ -6,6 +6,7 @@ import {
   type ErrorCode,
   type FieldFaults,
 } from '../../platform/errors';
+import { CREDENTIAL_NAMES } from '../../api/auth/fields';
 import type { IgnoredFields } from '../../api/request/set-aside';
 import { isMailAddress } from '../../platform/mail/address';
 import {
@@ -43,8 +44,6 @@ const KNOWN_FIELDS = new Set(
 );
 /** Keys that form software adds to every submission. */
 const FORM_SOFTWARE_KEYS = new Set(['format', 'utf8', 'commit']);
-/** Credentials must not become tokens, because messages can contain tokens. */
-const CREDENTIALS = ['lead_token', 'offer_lead_token', 'schedule_lead_token', 'auth_token'];
 const MAX_EMAIL_LENGTH = 255;
 
 /**
@@ -63,7 +62,7 @@ export function readSubmission(body: SentLead, owner: Owner, ignored: IgnoredFie
 export function addIgnoredValues(ignored: IgnoredFields, tokens: Data): Data {
   const all = { ...tokens };
   for (const [name, value] of Object.entries(ignored.values)) {
-    if (value === null || value === undefined || CREDENTIALS.includes(name)) continue;
+    if (value === null || value === undefined || CREDENTIAL_NAMES.includes(name)) continue;
     const token = name in tokens ? `${name}_raw` : name;
     all[token] = value;
     const keptFaults = (ignored.faults[name] ?? []).map(({ code, message }) =>
@@ -88,7 +87,8 @@ function splitFields(body: SentLead, ignored: IgnoredFields): { fields: SentLead
   const { tokens, faults } = buildTokensLeniently(tokenFields, (fields.data ?? {}) as Data);
   ignored.note(toFieldFaults(faults, 'invalid_value'));
   const parts = fields.auto_format_nested_fields ? flatten(fields, tokens) : { fields, tokens };
-  for (const name of CREDENTIALS) Reflect.deleteProperty(parts.tokens, name);
+  // Messages can contain tokens.
+  for (const name of CREDENTIAL_NAMES) Reflect.deleteProperty(parts.tokens, name);
   return parts;
 }
 

@@ -91,6 +91,10 @@ export interface Operation {
 }
 
 export const BASE_PATH = '/api/v1';
+
+/** Matches the URLs of a path of the contract, below BASE_PATH. */
+export const buildPathPattern = (path: string): RegExp =>
+  new RegExp(`^${path.slice(BASE_PATH.length).replace(/\{\w+\}/g, '[^/]+')}/?$`);
 export const CONTRACT_FILE = join(__dirname, '../../../openapi.yaml');
 
 export interface Contract {

@@ -1,3 +1,5 @@
+import { parseForeignJson } from '../storable-text';
+
 type Data = Record<string, unknown>;
 
 // The shapes in which form software sends a lead, as its documentation shows them. What says
@@ -16,7 +18,7 @@ export const unwrapForm = (data: Data): Data =>
 /** The text of a JSON object in `data.json`, whose values are lists of one. */
 function unwrapUnbounce(data: Data): Data {
   const { data_json: text, ...page } = data;
-  const answers = typeof text === 'string' ? parseObject(text) : text;
+  const answers = typeof text === 'string' ? parseForeignJson(text) : text;
   return isObject(answers) ? { ...page, ...mapValues(answers, takeOnly) } : data;
 }
 
@@ -26,14 +28,6 @@ export const takeOnly = (value: unknown): unknown =>
 
 const mapValues = (data: Data, read: (value: unknown) => unknown): Data =>
   Object.fromEntries(Object.entries(data).map(([name, value]) => [name, read(value)]));
-
-function parseObject(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** An answer with its question: `fields[phone][value]`, `[title]`, `[type]` and others. */
 const isElement = (value: unknown): value is Data =>
