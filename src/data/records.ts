@@ -6,7 +6,7 @@ import type { Db } from './db';
 // Finds records that requests name, or refuses the field that names them. The table is a parameter
 // of every function, so these statements are composed.
 
-export { identify, toWhere, type Reference, type Table } from './references';
+export { identify, toKey, toWhere, type Reference, type Table } from './references';
 
 export interface Lockable {
   id: bigint;

@@ -26,6 +26,11 @@ export function identify(reference: Reference): RecordKey | undefined {
 export const toWhere = ({ key, value }: RecordKey): { id: bigint } | { uuid: string } =>
   key === 'id' ? { id: BigInt(value) } : { uuid: value };
 
+/** The unique condition of Prisma for a record of a company. */
+export const toKey = ({ company_id }: { company_id: bigint }, id: bigint) => ({
+  company_id_id: { company_id, id },
+});
+
 export type Table =
   | 'access_control_lists'
   | 'access_tokens'

@@ -18,8 +18,8 @@ import { isExternal, isGrid, recordReply, type RecordOptions, type RecordReply }
 // the handler in its transaction: records and rights of limited callers, values that are refused,
 // rows that others are writing.
 
-export function omitSerializer(body: object): object {
-  const { serializer, ...fields } = body as { serializer?: string };
+export function omitSerializer<Body extends object>(body: Body): Omit<Body, 'serializer'> {
+  const { serializer, ...fields } = body as Body & { serializer?: string };
   void serializer;
   return fields;
 }

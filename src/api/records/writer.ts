@@ -2,7 +2,13 @@ import { replaceAttached } from '../../data/attachments';
 import { moveCount } from '../../data/counts/counters';
 import type { Db } from '../../data/db';
 import type { Projection } from '../../data/projection/projection';
-import { lockRecord, resolveReferences, type Reference, type Table } from '../../data/records';
+import {
+  lockRecord,
+  resolveReferences,
+  type Reference,
+  type Table,
+  toKey,
+} from '../../data/records';
 import { changedAt, createdAt, deletedAt } from '../../data/timestamps';
 import { contract, facets, type Schema } from '../../platform/contract/contract';
 import type { Caller } from '../auth/caller';
@@ -142,8 +148,6 @@ interface Delegate {
 }
 const pickDelegate = ({ prisma }: Db, model: string): Delegate =>
   (prisma as unknown as Record<string, Delegate>)[toDelegateName(model)]!;
-
-const toKey = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
 
 /** Locks the records that are locked before the record: those of the noun's steps come first. */
 async function lockNamed(writer: Writer, request: Locking<string>) {

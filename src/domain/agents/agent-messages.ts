@@ -4,7 +4,7 @@ import { HttpProblem } from '../../platform/errors';
 import type { Call, Handlers } from '../../api/handlers';
 import { noun, selectIds } from '../../api/records/noun';
 import { EventStream } from '../../api/reply/reply';
-import { buildEventStatement, requireOwnAgent, type OwnAgent } from './events';
+import { buildEventStatement, findMine, requireOwnAgent, type OwnAgent } from './events';
 import { resolveTargets } from './message-targets';
 import { notifyRecipients, requireTarget, saveTargets } from './save-message';
 import { streamAgent } from './stream-agent';
@@ -75,10 +75,7 @@ export const agentMessages = (deps: Deps) =>
     }),
 
     listAgentMessages: async ({ query: { mine, ...query }, db, caller }) => {
-      const message = 'must be left out: these credentials belong to no agent';
-      const agent = mine
-        ? await requireOwnAgent(db, caller, { field: 'mine', message })
-        : undefined;
+      const agent = await findMine(db, caller, mine);
       const narrowed = { ...query, ...(agent && { recipient: agent.id }) };
       return agentMessage.list(narrowed, { db, now: deps.clock() });
     },

@@ -9,4 +9,3 @@ export const agentStatusTimestamp = noun({
   computed: { collaborator_id: 't.user_id', agent_widget_id: 't.agent_id' },
   filters: { agent_id: 't.agent_id = {agent_id}::bigint' },
 });
-export const { projection } = agentStatusTimestamp;

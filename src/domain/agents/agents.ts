@@ -8,7 +8,7 @@ import { findOrCreateUsers } from '../people/find-or-create-users';
 import { findOfflineStatus } from './built-in-statuses';
 import { changeStatus, recordFirstStatus, resolveStatus } from './change-status';
 import { deleteAgent } from './delete-agent';
-import { requireOwnAgent } from './events';
+import { findMine } from './events';
 
 // Agents: the users who take calls, their statuses and call centers, and messages to them. Locks
 // are taken in this order: status, call center, buyer group, buyer, user, message, agent; several
@@ -46,7 +46,6 @@ const agent = noun({
     own: 't.id = {own}::bigint',
   },
 });
-export const { projection } = agent;
 
 export const agents = (deps: Deps) => {
   const handlers = agent.handlers(deps, {
@@ -76,8 +75,7 @@ export const agents = (deps: Deps) => {
   return {
     ...handlers,
     listAgents: async ({ query: { mine, ...query }, db, caller }) => {
-      const message = 'must be left out: these credentials belong to no agent';
-      const own = mine ? await requireOwnAgent(db, caller, { field: 'mine', message }) : undefined;
+      const own = await findMine(db, caller, mine);
       return agent.list({ ...query, ...(own && { own: own.id }) }, { db, now: deps.clock() });
     },
 

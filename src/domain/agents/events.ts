@@ -30,6 +30,19 @@ export async function requireOwnAgent(
   return { id: agent.id, last_event_id: String(agent.last_event_id) };
 }
 
+/** The agent of the caller for a list of what is `mine`; undefined for any other list. */
+export const findMine = async (
+  db: Db,
+  caller: Pick<Caller, 'user_id'>,
+  mine: boolean | undefined,
+): Promise<OwnAgent | undefined> =>
+  mine
+    ? requireOwnAgent(db, caller, {
+        field: 'mine',
+        message: 'must be left out: these credentials belong to no agent',
+      })
+    : undefined;
+
 /** An event, with its message as the agent may see it now. */
 export interface AgentEvent {
   event_id: string;

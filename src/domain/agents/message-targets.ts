@@ -79,17 +79,31 @@ async function loadTargets({ prisma }: Db, id: bigint): Promise<Required<TargetL
   };
 }
 
-/** Writes the targets of a locked message, and returns whether they have changed. */
-export async function writeTargets(db: Db, id: bigint, targets: Targets): Promise<boolean> {
+const NO_TARGETS: Required<TargetLists> = {
+  call_center_ids: [],
+  buyer_group_ids: [],
+  buyer_ids: [],
+};
+
+/**
+ * Writes the targets of a locked message, and returns whether they have changed. A new one has its
+ * status already.
+ */
+export async function writeTargets(
+  db: Db,
+  id: bigint,
+  { targets, isNew }: { targets: Targets; isNew: boolean },
+): Promise<boolean> {
   const { agent_status_id } = targets;
   let changed = false;
-  if (agent_status_id !== undefined) {
+  if (!isNew && agent_status_id !== undefined) {
     const unchanged = await db.prisma.agentMessage.count({ where: { id, agent_status_id } });
     changed = unchanged === 0;
     if (changed)
       await db.prisma.agentMessage.updateMany({ where: { id }, data: { agent_status_id } });
   }
-  const before = await loadTargets(db, id);
+  if (!LIST_NAMES.some((name) => targets[name])) return changed;
+  const before = isNew ? NO_TARGETS : await loadTargets(db, id);
   for (const name of LIST_NAMES) {
     const ids = targets[name];
     if (!ids || before[name].join() === ids.join()) continue;

@@ -25,7 +25,7 @@ export async function saveTargets(
   id: bigint,
   { targets, isNew, contentChanged }: SavedTargets,
 ): Promise<void> {
-  const targetsChanged = await writeTargets(tx, id, targets);
+  const targetsChanged = await writeTargets(tx, id, { targets, isNew });
   if (isNew || targetsChanged) await updateRecipients(tx, id, { notify_all: contentChanged });
   else if (contentChanged) await notifyRecipients(tx, id);
 }

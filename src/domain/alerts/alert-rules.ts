@@ -11,7 +11,7 @@ type Kind = Schemas['AlertKind'];
 
 const DEFAULT_MIN_CALLS = 10;
 /** Rules of a company at most: each is checked every few seconds. */
-export const MAX_RULES = 100;
+const MAX_RULES = 100;
 
 const OWNERS = ['buyer_id', 'buyer_group_id', 'traffic_source_id', 'offer_id'] as const;
 type Owner = (typeof OWNERS)[number];
@@ -93,7 +93,6 @@ const alertRule = noun({
   },
   references: ['offer_id', 'buyer_group_id', 'buyer_id', 'traffic_source_id'],
 });
-export const { projection } = alertRule;
 
 const alert = noun({
   schema: 'Alert',

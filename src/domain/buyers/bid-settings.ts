@@ -1,4 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
+import { toKey } from '../../data/references';
 import { Prisma } from '../../generated/prisma/client';
 import type { Db } from '../../data/db';
 import {
@@ -68,12 +69,6 @@ export function requireBidSettings(
   if (problem) throw problem;
 }
 
-export const loadBidSettings = ({ prisma, company_id }: Db, id: bigint) =>
-  prisma.buyer.findUniqueOrThrow({
-    where: { company_id_id: { company_id, id } },
-    select: { buyer_type: true, bid_request: true },
-  });
-
 /** Replaces the secret that signs the bid requests of a buyer, and returns the new one. */
 export async function resetBidSecret(
   tx: Db,
@@ -81,7 +76,7 @@ export async function resetBidSecret(
   { pepper, now }: { pepper: string; now: Date },
 ): Promise<string> {
   const { uuid, bid_secret_version } = await tx.prisma.buyer.update({
-    where: { company_id_id: { company_id: tx.company_id, id } },
+    where: toKey(tx, id),
     data: { bid_secret_version: { increment: 1 }, bid_secret_rotated_at: now },
     select: { uuid: true, bid_secret_version: true },
   });

@@ -53,7 +53,6 @@ const buyerGroup = noun({
 export const { projection } = buyerGroup;
 
 type Fields = Schemas['BuyerGroupFields'] & { name?: string | null };
-const DEFAULTS = buyerGroup.defaults as Fields & { time_zone: string };
 
 export const buyerGroups = (deps: Deps) =>
   buyerGroup.handlers(deps, {
@@ -86,7 +85,6 @@ export const buyerGroups = (deps: Deps) =>
 const KIND: OwnerKind = {
   table: 'buyer_groups',
   key: 'buyer_group_id',
-  defaultZone: DEFAULTS.time_zone,
   isLimitOrColumn: (name) => isLimit(name) || name === 'concurrency_cap',
   toLimits: ({ concurrency_cap, ...fields }: Fields) =>
     pickLimits({ ...fields, concurrency_cap_limit: concurrency_cap }),

@@ -7,36 +7,23 @@ import { showBy } from '../../api/records/record';
 import { changeTeams, resolveTeamChanges } from '../people/change-teams';
 import { leaveTeams } from '../people/leave-teams';
 import { buildPauseColumns } from '../people/paused-by';
-import {
-  areBidSettings,
-  loadBidSettings,
-  requireBidSettings,
-  resetBidSecret,
-} from './bid-settings';
+import { areBidSettings, requireBidSettings, resetBidSecret } from './bid-settings';
 import { buyer, projection } from './buyers-columns';
 import { enforceHourlyCeiling, isLimit, pickLimits } from '../caps/cap-limits';
 import { changeCaps, buildOwnerWrite, openCaps, type OwnerKind } from '../caps/cap-owners';
 import { requireZipList } from '../value-lists/require-lists';
 import { loadCopiedFields } from './copy-buyer';
-import {
-  toColumns,
-  EMPTY_LISTS,
-  applyHiddenLimits,
-  writeParts,
-  type BuyerFields,
-} from './write-buyer';
+import { toColumns, EMPTY_LISTS, applyHiddenLimits, writeParts } from './write-buyer';
 
 // Buyers: the destinations of calls. A write first locks the records that the buyer refers to
 // (fleet, number, suppression lists, offers of its teams), then the buyer, in the order in which
 // deletions of those records lock them; then it changes the rows that belong to the buyer.
 
-const DEFAULTS = buyer.defaults as BuyerFields & { time_zone: string };
-
 export const buyers = (deps: Deps) => {
   const { clock, config } = deps;
   const handlers = buyer.handlers(deps, {
-    reads: ['paused', 'time_zone'],
-    unsaved: { ...DEFAULTS, ...EMPTY_LISTS },
+    reads: ['paused', 'time_zone', 'buyer_type', 'bid_request'],
+    unsaved: { ...buyer.defaults, ...EMPTY_LISTS },
     statement: (request) => buildOwnerWrite(KIND, request),
 
     fill: ({ tx, fields: { copy_another_buyer, copy_buyer_id }, now }) =>
@@ -50,10 +37,10 @@ export const buyers = (deps: Deps) => {
       };
     },
 
-    columns: async ({ tx, id, fields, before, references: { zip_list_id }, caller, now }) => {
+    columns: async ({ tx, fields, before, references: { zip_list_id }, caller, now }) => {
       if (zip_list_id) await requireZipList(tx, zip_list_id, 'zip_list_id');
-      if (id !== undefined && areBidSettings(fields))
-        requireBidSettings(fields, await loadBidSettings(tx, id), config.webhook_allow_networks);
+      if (before && areBidSettings(fields))
+        requireBidSettings(fields, before, config.webhook_allow_networks);
       const pause = buildPauseColumns(before ?? { paused: false }, fields.paused, { caller, now });
       return { ...toColumns(fields), ...pause };
     },
@@ -105,7 +92,6 @@ export const buyers = (deps: Deps) => {
 const KIND: OwnerKind = {
   table: 'buyers',
   key: 'buyer_id',
-  defaultZone: DEFAULTS.time_zone,
   isLimitOrColumn: (name) => isLimit(name) || name === 'record_token_additional_list',
   needsTransaction: areBidSettings,
   toColumns,

@@ -18,7 +18,6 @@ interface OwnerFields {
 export interface OwnerKind {
   table: 'buyers' | 'buyer_groups';
   key: 'buyer_id' | 'buyer_group_id';
-  defaultZone: string;
   /** True for a field that is a limit, or a column of another name. */
   isLimitOrColumn(name: string): boolean;
   /** True for fields whose write takes more than columns. */
@@ -60,13 +59,14 @@ export async function buildOwnerWrite(
   };
 }
 
+/** Opens the caps of a new owner, whose fields have the defaults. */
 export async function openCaps(
   tx: Db,
   kind: OwnerKind,
   { id, fields, caller }: { id: bigint; fields: OwnerFields; caller: Caller },
 ): Promise<void> {
   await openLimits(tx, toCapOwner(kind, id), {
-    zone: ianaName(fields.time_zone ?? kind.defaultZone)!,
+    zone: ianaName(fields.time_zone!)!,
     limits: kind.toLimits(fields),
     may_raise: await mayUse(tx, caller, toRoutingPermission(kind)),
   });

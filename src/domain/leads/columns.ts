@@ -1,6 +1,7 @@
 import { cachedCount } from '../../data/projection/list-statements';
 import type { Filters } from '../../api/records/filters';
 import { noun } from '../../api/records/noun';
+import { ZIP_TOKENS } from '../../platform/tokens/lead-data';
 
 /** Several tokens have the same meaning: the first that is not empty counts. */
 const token =
@@ -17,7 +18,7 @@ const menuName = (row: 't' | 'request') =>
   `nullif(concat_ws(' ', ${fullName(row)}, '(+' || t.caller_number || ')'), '')`;
 const country = token('country', 'country_code');
 const stateProvince = token('state_province', 'state', 'province', 'region');
-const zipPostalCode = token('zip_postal_code', 'zip', 'zip_code', 'postal_code');
+const zipPostalCode = token(...ZIP_TOKENS);
 const CALLER_ID = `'+' || t.caller_number`;
 
 const STATUSES: Record<string, string> = {
@@ -61,7 +62,7 @@ export const pickFieldColumns = (fields: Readonly<Record<string, unknown>>) =>
   );
 
 /** When the next action of a lead is due; null when there is none. A callback comes first. */
-export const NEXT_ACTION_AT =
+const NEXT_ACTION_AT =
   '(CASE WHEN t.due_at IS NOT NULL THEN coalesce(t.callback_at, t.next_action_at) END)';
 
 /** The opt-out applies to the company, or to the lead's offer or schedule. */

@@ -11,6 +11,7 @@ import {
   requireVisible,
 } from '../../api/records/record';
 import { deleteLead } from './end-lead';
+import { omitSerializer } from '../../api/records/write-directly';
 import { findOwner } from './lead-owner';
 import {
   logPreviousLead,
@@ -47,8 +48,8 @@ export const leads = (deps: Deps) => {
     },
 
     updateLead: async (call) => {
-      const { time_zone, serializer, ...fields } = call.body;
-      void [time_zone, serializer];
+      const { time_zone, ...fields } = omitSerializer(call.body);
+      void time_zone;
       return change(call, {
         lock: (tx) => lockContactOfLead(tx, call.params.id, fields, clock()),
         work: async ({ tx, id, now, locked: number }) => {

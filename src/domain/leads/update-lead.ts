@@ -1,5 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
-import { identify, type Reference } from '../../data/records';
+import { identify, type Reference, toKey } from '../../data/records';
 import type { Db } from '../../data/db';
 import { changedAt } from '../../data/timestamps';
 import { HttpProblem, notFound, rejectInvalidData } from '../../platform/errors';
@@ -67,7 +67,7 @@ export async function updateContactOfLead(
 
 /** Changes a lead whose row is locked. Throws 422. */
 export async function updateLead(db: Db, id: bigint, fields: Fields, now: Date): Promise<void> {
-  const where = { company_id_id: { company_id: db.company_id, id } };
+  const where = toKey(db, id);
   const lead = await db.prisma.lead.findUniqueOrThrow({ where });
   const { email } = fields;
   if (email && !isMailAddress(email))

@@ -17,7 +17,7 @@ const accountEntry = noun({
   search: ['note', 'external_record_id'],
   filters: { kind: 't.kind = {kind}' },
 });
-export const { projection } = accountEntry;
+const { projection } = accountEntry;
 
 export const accountEntries = (deps: Deps) =>
   ({

@@ -1,4 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
+import { toKey } from '../../data/references';
 import type { Db } from '../../data/db';
 import { HttpProblem, type FieldFaults, invalid } from '../../platform/errors';
 import { requireValueLists } from '../value-lists/require-lists';
@@ -107,7 +108,7 @@ export async function updateCurrentConversion(
   }
   const { id, ...values } = row as ConversionRow & { id: bigint };
   await db.prisma.buyerConversion.update({
-    where: { company_id_id: { company_id: db.company_id, id } },
+    where: toKey(db, id),
     data: { ...values, ...(await allocateTokenIds(db, current, row)) },
   });
 }
@@ -121,7 +122,7 @@ async function findCurrentConversion(
   if (!current) return undefined;
   const id = BigInt(current.id);
   const conversion = await db.prisma.buyerConversion.findUniqueOrThrow({
-    where: { company_id_id: { company_id: db.company_id, id } },
+    where: toKey(db, id),
   });
   const dollars = (amount: { toNumber(): number } | null) => amount && amount.toNumber();
   return {

@@ -20,7 +20,7 @@ const statement = noun({
   appendOnly: true,
   search: ['external_record_id'],
 });
-export const { projection } = statement;
+const { projection } = statement;
 
 export const statements = (deps: Deps) =>
   ({

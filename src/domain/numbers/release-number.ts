@@ -1,4 +1,5 @@
 import type { Carrier } from '../../platform/carriers/carrier';
+import { toKey } from '../../data/references';
 import type { Db } from '../../data/db';
 import { deletedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
@@ -23,7 +24,7 @@ export async function releaseNumber(
   id: bigint,
   { carrier, queue, now }: ReleaseContext,
 ): Promise<void> {
-  const where = { company_id_id: { company_id: db.company_id, id } };
+  const where = toKey(db, id);
   const number = await db.prisma.number.update({
     where,
     data: deletedAt(now),

@@ -66,7 +66,7 @@ export const offers = (deps: Deps) => {
     deletion: {
       detach: async ({ tx, id, now, before: { lead_token } }) => {
         const ofOffer = { offer_id: id };
-        await revokeLeadToken(tx, ofOffer);
+        await revokeLeadToken(tx, ofOffer, lead_token, authenticator);
         await revokeSourceTokens(tx, ofOffer, now);
         await tx.prisma.schedule.updateMany({ where: ofOffer, data: { offer_id: null } });
         await tx.prisma.number.updateMany({
@@ -75,7 +75,6 @@ export const offers = (deps: Deps) => {
         });
         await leaveTeams(tx, { kind: 'offer', id }, now);
         await queue.add(tx, 'remove_leads', toJob(tx, id));
-        tx.afterCommit(() => authenticator.forget(lead_token));
       },
     },
   });

@@ -10,7 +10,6 @@ const trafficSourceToken = noun({
   names: { delete: 'revokeTrafficSourceToken' },
   search: ['name', 'external_record_id'],
 });
-export const { projection } = trafficSourceToken;
 
 export const trafficSourceTokens = (deps: Deps) => {
   const { pepper, authenticator } = deps;

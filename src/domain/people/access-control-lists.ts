@@ -39,11 +39,9 @@ const team = noun({
     },
   },
 });
-export const { projection } = team;
 
 export const accessControlLists = (deps: Deps) => {
   const { queue, authenticator, config } = deps;
-  const forgetRights = () => authenticator.forgetRights();
   return team.handlers(deps, {
     unsaved: {},
 
@@ -66,14 +64,14 @@ export const accessControlLists = (deps: Deps) => {
       const { users_emails: emails } = fields;
       if (emails !== undefined)
         await replaceUsers(tx, id, emails ?? [], { queue, config, now, field: 'users_emails' });
-      tx.afterCommit(forgetRights);
+      tx.afterCommit(authenticator.forgetRights);
     },
 
     deletion: {
       detach: async ({ tx, id, caller }) => {
         await requireTeamsHeld(tx, caller, [id]);
         await emptyTeam(tx, id);
-        tx.afterCommit(forgetRights);
+        tx.afterCommit(authenticator.forgetRights);
       },
     },
   });

@@ -112,9 +112,11 @@ export async function changeTeams(
       record.kind === 'traffic_source'
         ? await db.prisma.accessControlListTrafficSource.findMany({
             where: { traffic_source_id: record.id },
+            select: { access_control_list_id: true },
           })
         : await db.prisma.accessControlListBuyerGroup.findMany({
             where: { buyer_group_id: record.id },
+            select: { access_control_list_id: true },
           });
     const lost = before
       .map(({ access_control_list_id: id }) => id)
@@ -143,5 +145,5 @@ export async function changeTeams(
   }
   if (grantedOffer !== undefined) await grantOffer(db, record.id, grantedOffer);
   if (revokedOffer !== undefined) await revokeOffer(db, record.id, revokedOffer);
-  db.afterCommit(() => context.authenticator.forgetRights());
+  db.afterCommit(context.authenticator.forgetRights);
 }

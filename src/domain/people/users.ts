@@ -4,7 +4,7 @@ import { loadWriteReply } from '../../api/records/record';
 import { noun } from '../../api/records/noun';
 import { replaceAttached } from '../../data/attachments';
 import { moveCount } from '../../data/counts/counters';
-import { lockRecord } from '../../data/records';
+import { lockRecord, toKey } from '../../data/records';
 import type { Db } from '../../data/db';
 import { deletedAt } from '../../data/timestamps';
 import { HttpProblem } from '../../platform/errors';
@@ -31,11 +31,9 @@ const user = noun({
     },
   },
 });
-export const { projection } = user;
 
 export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
   const { clock, queue, config, pepper, authenticator } = deps;
-  const forgetRights = () => authenticator.forgetRights();
   const handlers = user.handlers(deps, {
     reads: ['email', 'invitation_open'],
     unsaved: {},
@@ -47,7 +45,7 @@ export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
     },
 
     save: async ({ tx, id, fields: { invite = true }, row, before, now }) => {
-      tx.afterCommit(forgetRights);
+      tx.afterCommit(authenticator.forgetRights);
       // The link that was mailed to the former address must not work any longer.
       const isMoved = row.email !== undefined && row.email !== before?.email;
       if (before ? isMoved && before.invitation_open : invite)
@@ -58,7 +56,7 @@ export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
       remove: async ({ tx, id, now, caller }) => {
         await requireUserHeld(tx, caller, id);
         await deleteUser(tx, id, { now, deleteAgent });
-        tx.afterCommit(forgetRights);
+        tx.afterCommit(authenticator.forgetRights);
       },
     },
   });
@@ -155,7 +153,7 @@ async function deleteUser(
     await moveCount(tx, 'agents', -1);
   }
   await tx.prisma.user.update({
-    where: { company_id_id: { company_id: tx.company_id, id } },
+    where: toKey(tx, id),
     data: { ...deletedAt(now), invitation_open: false },
     select: { id: true },
   });

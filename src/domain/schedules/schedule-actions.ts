@@ -16,7 +16,6 @@ const scheduleAction = noun({
   search: ['name', 'subject', 'body', 'external_record_id'],
   computed: { token_filter_list: 't.token_filters' },
 });
-export const { projection } = scheduleAction;
 
 export const scheduleActions = (deps: Deps) =>
   scheduleAction.handlers(deps, {

@@ -70,10 +70,9 @@ export const schedules = (deps: Deps) => {
     deletion: {
       detach: async ({ tx, id, now, before: { lead_token } }) => {
         const ofSchedule = { schedule_id: id };
-        await revokeLeadToken(tx, ofSchedule);
+        await revokeLeadToken(tx, ofSchedule, lead_token, authenticator);
         await revokeSourceTokens(tx, ofSchedule, now);
         await queue.add(tx, 'remove_leads', toJob(tx, id));
-        tx.afterCommit(() => authenticator.forget(lead_token));
       },
     },
   });

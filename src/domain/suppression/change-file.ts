@@ -1,4 +1,5 @@
 import type { Db } from '../../data/db';
+import { toKey } from '../../data/references';
 import { changedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../../platform/errors';
@@ -35,7 +36,7 @@ export async function changeSuppressionFile(
   { queue, clock }: Pick<Deps, 'queue' | 'clock'>,
 ): Promise<void> {
   const now = clock();
-  const where = { company_id_id: { company_id: tx.company_id, id } };
+  const where = toKey(tx, id);
   const before = await tx.prisma.buyerSuppressionFile.findUniqueOrThrow({ where });
   const { status, buyer_suppression_id: listBefore } = before;
   const sentNames = IMPORT_FIELDS.filter((name) => fields[name] !== undefined);

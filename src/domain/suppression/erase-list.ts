@@ -1,4 +1,5 @@
 import type { Deps } from '../deps';
+import { toKey } from '../../data/references';
 import type { JobContext } from '../../data/jobs/queue';
 import type { Tasks } from '../../data/jobs/tasks';
 import { ERASE_NUMBERS } from './queries/numbers';
@@ -23,7 +24,7 @@ export async function eraseSuppressionList(
     await db.prisma.rejectedRow.deleteMany({ where: { buyer_suppression_file_id: id } });
     await storage.remove(import_file_key!);
     await db.prisma.buyerSuppressionFile.update({
-      where: { company_id_id: { company_id: db.company_id, id } },
+      where: toKey(db, id),
       data: { import_file_key: null },
       select: { id: true },
     });

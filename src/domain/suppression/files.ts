@@ -1,11 +1,18 @@
 import type { Schemas } from '../../platform/contract/contract';
-import { findRecord, resolveReferences, lockRecord, type Reference } from '../../data/records';
+import {
+  findRecord,
+  resolveReferences,
+  lockRecord,
+  type Reference,
+  toKey,
+} from '../../data/records';
 import type { Deps } from '../deps';
 import { notFound, HttpProblem } from '../../platform/errors';
 import { keepingUpload, type Call, type Handlers } from '../../api/handlers';
 import type { Storage } from '../../platform/storage/storage';
 import { keyedList } from '../../api/records/list';
 import { noun } from '../../api/records/noun';
+import { omitSerializer } from '../../api/records/write-directly';
 import { loadWriteReply } from '../../api/records/record';
 import { Download } from '../../api/reply/reply';
 import { addSuppressionFile, toFileColumns } from './add-file';
@@ -37,7 +44,7 @@ const suppressionFile = noun({
   },
   filters: { status: 't.status = {status}' },
 });
-export const { projection, defaults } = suppressionFile;
+export const { projection } = suppressionFile;
 
 const NO_PROGRESS = {
   status: 'pending',
@@ -62,8 +69,7 @@ export const buyerSuppressionFiles = (deps: Deps) => {
     ...handlers,
 
     updateBuyerSuppressionFile: keepingUpload<'updateBuyerSuppressionFile'>((call) => {
-      const { serializer, ...fields } = call.body;
-      void serializer;
+      const fields = omitSerializer(call.body);
       return change(call, {
         work: async ({ tx, id }) => {
           await changeSuppressionFile(tx, id, { fields, upload: call.upload }, deps);
@@ -92,7 +98,7 @@ async function buildUnsavedFile({ query, db }: UnsavedCall) {
   const [list] = await resolveReferences(db, 'buyer_suppressions', references, { field });
   return {
     ...NO_PROGRESS,
-    ...defaults,
+    ...suppressionFile.defaults,
     ...toFileColumns(fields),
     buyer_suppression_id: list ? Number(list) : null,
   };
@@ -119,7 +125,7 @@ async function downloadFile(
   const id = await findRecord(db, 'buyer_suppression_files', params.id);
   const { import_file_key, import_file_name } =
     await db.prisma.buyerSuppressionFile.findUniqueOrThrow({
-      where: { company_id_id: { company_id: db.company_id, id } },
+      where: toKey(db, id),
       select: { import_file_key: true, import_file_name: true },
     });
   const file = import_file_key === null ? undefined : await storage.open(import_file_key);
@@ -147,7 +153,7 @@ async function stopSuppressionFile(
       `is ${status} already: there is nothing to stop`,
     );
   const { buyer_suppression_id } = await tx.prisma.buyerSuppressionFile.update({
-    where: { company_id_id: { company_id: tx.company_id, id } },
+    where: toKey(tx, id),
     data: { status: 'stopped', stopped_at: now, ...changedAt(now) },
   });
   if (buyer_suppression_id !== null) await enqueueNextFile(tx, queue, buyer_suppression_id);

@@ -1,4 +1,5 @@
 import type { Db } from '../../data/db';
+import { toKey } from '../../data/references';
 import { HttpProblem } from '../../platform/errors';
 import { ADD_VALUES, REMOVE_VALUES } from './queries/value-lists';
 
@@ -36,8 +37,6 @@ export async function replaceValues(
   await tx.prisma.valueList.update({ where: toKey(tx, list), data: { values_count: 0 } });
   await addValues(tx, list, values, field);
 }
-
-const toKey = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
 
 async function moveCount(tx: Db, list: bigint, by: number, field: string): Promise<void> {
   const { values_count } = await tx.prisma.valueList.update({

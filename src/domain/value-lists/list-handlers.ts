@@ -1,6 +1,6 @@
 import type { OperationId, Schemas } from '../../platform/contract/contract';
 import { safeCell } from '../../data/projection/projection-sql';
-import { findRecord } from '../../data/records';
+import { findRecord, toKey } from '../../data/records';
 import type { Db } from '../../data/db';
 import { changedAt } from '../../data/timestamps';
 import type { Deps } from '../deps';
@@ -60,7 +60,7 @@ export function buildListHandlers<
     return change(call, {
       work: async ({ tx, id, now }) => {
         const { kind } = await tx.prisma.valueList.update({
-          where: { company_id_id: { company_id: tx.company_id, id } },
+          where: toKey(tx, id),
           data: changedAt(now),
           select: { kind: true },
         });

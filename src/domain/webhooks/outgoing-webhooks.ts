@@ -1,4 +1,5 @@
 import { Prisma } from '../../generated/prisma/client';
+import { toKey } from '../../data/references';
 import type { Schemas } from '../../platform/contract/contract';
 import { formatSecret } from '../../platform/egress/standard-webhooks';
 import { toMakerColumns } from '../../data/access/makers';
@@ -80,7 +81,7 @@ export const outgoingWebhooks = (deps: Deps) => {
         await requestConfirmations(tx, [alert_email], { queue, config, now, field: 'alert_email' });
       if (before) return;
       const signing = await tx.prisma.outgoingWebhook.findUniqueOrThrow({
-        where: { company_id_id: { company_id: tx.company_id, id } },
+        where: toKey(tx, id),
         select: SIGNING,
       });
       extra.secret = formatSecret(pepper, signing);
@@ -101,7 +102,7 @@ export const outgoingWebhooks = (deps: Deps) => {
       change(call, {
         work: async ({ tx, id, now }) => {
           const signing = await tx.prisma.outgoingWebhook.update({
-            where: { company_id_id: { company_id: tx.company_id, id } },
+            where: toKey(tx, id),
             data: { secret_version: { increment: 1 }, secret_rotated_at: now, ...changedAt(now) },
             select: SIGNING,
           });
