@@ -60,6 +60,8 @@ export interface Work<
   /** Undefined for a record that is not inserted yet. */
   id: bigint | undefined;
 }
+/** The work of a new record, with the fields that a create requires. */
+type Creation<Name extends string, W> = W & { fields: Omit<Body<`${Name}Create`>, 'serializer'> };
 /** The work after the row is written; `row` has the columns that were. */
 export type Saved<W> = Omit<W, 'id'> & { id: bigint; row: Readonly<Record<string, unknown>> };
 
@@ -79,7 +81,7 @@ export interface Steps<
   /** Columns other than fields of the same name. Throws 422 for what is refused. */
   columns?: (work: Work<Name, M, Locked, Reads>) => object | Promise<object>;
   /** Inserts the record in place of a plain insert. */
-  insert?: (work: Work<Name, M, Locked, Reads>) => Promise<bigint>;
+  insert?: (work: Creation<Name, Work<Name, M, Locked, Reads>>) => Promise<bigint>;
   /** Rows of other tables. */
   save?: (work: Saved<Work<Name, M, Locked, Reads>>) => Promise<void>;
   /** The whole write as one statement; undefined where it needs more. Plain nouns need none. */

@@ -1,4 +1,3 @@
-import type { Schemas } from '../../platform/contract/contract';
 import type { Deps } from '../deps';
 import { noun } from '../../api/records/noun';
 import { createSourceToken, revokeSourceTokens } from './source-tokens';
@@ -15,8 +14,7 @@ export const trafficSourceTokens = (deps: Deps) => {
   const { pepper, authenticator } = deps;
   return trafficSourceToken.handlers(deps, {
     insert: async ({ tx, fields, now, extra }) => {
-      const body = fields as Schemas['TrafficSourceTokenCreate'];
-      const { id, webhookToken } = await createSourceToken(tx, body, { pepper, now });
+      const { id, webhookToken } = await createSourceToken(tx, fields, { pepper, now });
       if (webhookToken) extra.auth_token = webhookToken.token;
       // The endpoint may be cached without the new token.
       tx.afterCommit(authenticator.forgetTokens);

@@ -1,5 +1,4 @@
 import type { Deps } from '../deps';
-import type { Schemas } from '../../platform/contract/contract';
 import { HttpProblem } from '../../platform/errors';
 import { requireWithin, type Caller } from '../../api/auth/caller';
 import { accessToken } from './access-token';
@@ -17,8 +16,7 @@ export const accessTokens = (deps: Deps) => {
     unsaved: { permissions: [], superuser: false },
 
     insert: async ({ tx, fields, caller, now, extra }) => {
-      const body = fields as Schemas['AccessTokenCreate'];
-      const { name, kind, permissions = [], superuser = false, user_email, expires_at } = body;
+      const { name, kind, permissions = [], superuser = false, user_email, expires_at } = fields;
       requireWithin(caller, { permissions, superuser });
       requireUser(kind, user_email);
       requireOwnToken(caller, { kind, user_email });

@@ -2,7 +2,6 @@ import { findNamed, type Reference, type Table } from '../../data/records';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Call } from '../../api/handlers';
-import type { Schemas } from '../../platform/contract/contract';
 import { noun } from '../../api/records/noun';
 import { fireWebhook } from './fire-manually';
 
@@ -43,7 +42,7 @@ export const webhookManualFires = (deps: Deps) =>
       };
     },
     insert: ({ tx, fields, now }) => {
-      const { time_zone, ...body } = fields as Schemas['WebhookManualFireCreate'];
+      const { time_zone, ...body } = fields;
       // Needed only to parse the times.
       void time_zone;
       return fireWebhook(tx, body, now);
