@@ -85,6 +85,14 @@ test('every code is thrown somewhere', () => {
   expect(CODES.filter((code) => !source.includes(`'${code}'`))).toEqual([]);
 });
 
+const CHARACTERS: Record<string, string> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&amp;': '&',
+};
+
 test('the type of an error opens a page of this server that explains its code', async () => {
   const { body } = await world.company.api('get', 'buyers/999999');
   const target = new URL(body.type, 'http://localhost/api/v1/buyers/999999');
@@ -97,7 +105,7 @@ test('the type of an error opens a page of this server that explains its code', 
   expect(linked.toSorted()).toEqual(CODES.toSorted());
   const words = page.text
     .replace(/<\/?code>/g, '`')
-    .replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
+    .replace(/&[\w#]+;/g, (entity) => CHARACTERS[entity] ?? entity);
   for (const [code, { status, cause, cure }] of Object.entries(ERROR_CODES)) {
     const [section] = new RegExp(`<section id="${code}">[\\s\\S]*?</section>`).exec(words)!;
     expect(section).toContain(`${status} ${STATUS_CODES[status]}`);
