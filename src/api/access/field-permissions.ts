@@ -5,7 +5,7 @@ import {
   type Operation,
   type Schema,
 } from '../../platform/contract/contract';
-import { buildAccessScope, findHidden, findUnreportable } from '../../data/access/scope';
+import { buildAccessScope, findHidden, mayReportOn } from '../../data/access/scope';
 import type { Reference, Table } from '../../data/references';
 import { withContext } from '../../data/tenant';
 import { type Db } from '../../data/db';
@@ -31,12 +31,12 @@ export async function requireFieldPermissions(
   caller: Caller,
   { operation, params, body }: Request,
 ): Promise<void> {
-  const { scope, multipart } = operation;
+  const { scope } = operation;
   if (caller.superuser) return;
   requireNoneOfSuperusers(operation, body);
   // A simulation only supposes other values.
   if (scope?.endsWith(':read') || (!scope && !caller.teams)) return;
-  const schema = multipart && !operation.body ? multipart : operation.body;
+  const schema = operation.body ?? operation.multipart;
   const marked = schema ? listProtectedFields(schema, body) : [];
   // Without a scope, the permissions of lead tokens decide about their fields, for their offer
   // alone.
@@ -95,14 +95,6 @@ export async function mayUse(
   const { table, references, key } = record;
   return (await findHidden(scoped, table, references, key)).length === 0;
 }
-
-const mayReportOn = async (
-  db: Db,
-  { table, references }: { table: Table; references: readonly Reference[] },
-): Promise<boolean> =>
-  db.accessScope !== undefined &&
-  table === 'calls' &&
-  (await findUnreportable(db, references)).length === 0;
 
 interface ProtectedField {
   field: string;

@@ -6,12 +6,7 @@ import {
   type Reference,
   type Table,
 } from '../../data/records';
-import {
-  buildAccessScope,
-  findHidden,
-  findNotWhole,
-  findUnreportable,
-} from '../../data/access/scope';
+import { buildAccessScope, findHidden, findNotWhole, mayReportOn } from '../../data/access/scope';
 import { isRemoval, parseTelephone } from '../../data/references';
 import { withContext } from '../../data/tenant';
 import { type Db } from '../../data/db';
@@ -55,12 +50,12 @@ export async function requireVisibleReferences(
 ): Promise<void> {
   if (!db.accessScope) return;
   const inPath = recordsInPath(operation.path, params);
-  const schema = operation.multipart && !operation.body ? operation.multipart : operation.body;
-  for (const { table, key, references } of inPath) {
-    const hidden = await findHidden(db, table, references, key);
-    const reported = schema && listReports(schema, body).length > 0 ? hidden : [];
-    if (hidden.length > reported.length) throw notFound();
-    if ((await findUnreportable(db, reported)).length > 0) throw notFound();
+  const schema = operation.body ?? operation.multipart;
+  for (const record of inPath) {
+    const references = await findHidden(db, record.table, record.references, record.key);
+    if (references.length === 0) continue;
+    const reports = schema && hasReport(schema, body);
+    if (!reports || !(await mayReportOn(db, { ...record, references }))) throw notFound();
   }
   const inBody = schema ? listReferencesIn(schema, body) : [];
   for (const reference of inBody) {
@@ -162,8 +157,8 @@ const listReferencesIn = (schema: Schema, body: unknown): NamedReference[] =>
     return target ? [toNamedReference(field, target, [value].flat() as Reference[])] : undefined;
   });
 
-const listReports = (schema: Schema, body: unknown): string[] =>
-  readBodyFields(schema, body, (bodyField) => (isReport(bodyField) ? [bodyField.field] : []));
+const hasReport = (schema: Schema, body: unknown): boolean =>
+  readBodyFields(schema, body, (bodyField) => (isReport(bodyField) ? [true] : [])).length > 0;
 
 /** Undefined where the type is not sent: then only the handler knows the target, and checks it. */
 function findTarget(property: Schema, fields: object): string | undefined {

@@ -170,9 +170,14 @@ export async function findNotWhole(
   return findUnmatched(db, { table, key, condition: WHOLE_CONDITIONS[table] }, references);
 }
 
-/** Returns the references that match no call on which a buyer of the caller may report. */
-export const findUnreportable = (db: Viewer, calls: readonly Reference[]): Promise<Reference[]> =>
-  findUnmatched(db, { table: 'calls', key: 'id', condition: REPORTABLE }, calls);
+/** True for calls on which a buyer of the limited caller may report. */
+export const mayReportOn = async (
+  db: Viewer,
+  { table, references }: { table: Table; references: readonly Reference[] },
+): Promise<boolean> =>
+  db.accessScope !== undefined &&
+  table === 'calls' &&
+  (await findUnmatched(db, { table, key: 'id', condition: REPORTABLE }, references)).length === 0;
 
 /** Returns the references that match no living record which meets the condition. */
 export async function findUnmatched(

@@ -3,6 +3,7 @@ import type { Table } from '../../data/references';
 import type { Row } from '../../data/sql';
 import type { Db } from '../../data/db';
 import { deleteLead } from '../../domain/leads/end-lead';
+import type { Owner } from './ownership';
 import { ERASURES, type Erasure } from './queries/erase';
 import { LIST_CALLS, LIST_DELETED_LEADS, LOCK_LIVING_LEADS } from './queries/find-person';
 
@@ -44,8 +45,8 @@ interface Owners {
   number?: string;
 }
 
-const listErasures = (...kinds: string[]): Erasure[] =>
-  ERASURES.filter(({ table }) => table.owners.some(({ kind }) => kinds.includes(kind)));
+const listErasures = (kind: Owner['kind']): Erasure[] =>
+  ERASURES.filter(({ table }) => table.owners.some((owner) => owner.kind === kind));
 
 /** Erases rows by the statements, up to the limit by each; returns the largest count of one. */
 async function eraseRows(

@@ -16,7 +16,7 @@ interface Condition {
   where: string;
 }
 
-interface Owner extends Condition {
+export interface Owner extends Condition {
   kind: 'call' | 'lead' | 'address' | 'number';
 }
 
@@ -127,20 +127,24 @@ const PARAMETERS: Readonly<Record<Owner['kind'], string>> = {
   number: '= {number}::bigint',
 };
 
+function buildOwner(kind: Owner['kind'], expression: string, where?: string): Owner {
+  const match = `${expression} ${PARAMETERS[kind]}`;
+  return { kind, where: where ? `(${where}) AND ${match}` : match };
+}
+
 /** Reads `call record_id where record_type = 'Call'`. */
 function readOwner(text: string): Owner {
   const [, kind, expression, where] = /^(\w+) (.*?)(?: where (.*))?$/.exec(text)!;
-  const match = `${expression!} ${PARAMETERS[kind as Owner['kind']]}`;
-  return { kind: kind as Owner['kind'], where: where ? `(${where}) AND ${match}` : match };
+  return buildOwner(kind as Owner['kind'], expression!, where);
 }
 
 function listOwners(table: Table, rules: readonly ColumnRule[]): Owner[] {
   const root = ROOTS[table.name];
-  if (root) return [readOwner(`${root} t.id`)];
+  if (root) return [buildOwner(root, 't.id')];
   return [
-    ...listParts(table).map(({ column, target }) => readOwner(`${ROOTS[target]} t.${column}`)),
+    ...listParts(table).map(({ column, target }) => buildOwner(ROOTS[target]!, `t.${column}`)),
     ...listMarks(table, 'about').map(readOwner),
-    ...rules.filter(isNumber).map(({ name }) => readOwner(`number t.${name}`)),
+    ...rules.filter(isNumber).map(({ name }) => buildOwner('number', `t.${name}`)),
   ];
 }
 
@@ -200,7 +204,7 @@ export const UNEXPORTED_TABLES: readonly string[] = OWNERSHIP.filter(
   (table) => listMarks(table, 'export').length > 0,
 ).map(({ name }) => name);
 
-export interface SearchedTable {
+interface SearchedTable {
   table: string;
   columns: ColumnRule[];
 }
