@@ -2471,7 +2471,7 @@ export interface paths {
         };
         /**
          * Show why a call went where it went
-         * @description Each time buyers were considered: every candidate in the order considered, whether it was chosen or why not, the caps at that time and when they reset, the draw and its seed.
+         * @description Each time buyers were considered: every candidate in the order considered, whether it was chosen or why not, the caps at that time and when they reset, the draw and its seed. Of a call that has ended also whether its buyer pays, or why not.
          */
         get: operations["showCallDecision"];
         put?: never;
@@ -6450,7 +6450,55 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description The decisions about the call, one for each round, the first one first. */
             decisions: components["schemas"]["RoutingDecision"][];
+            /** @description Whether the buyer pays. Null during the call, for a call that is not put through to buyers, and for users who may not see what buyers pay. */
+            billing: components["schemas"]["CallBilling"] | null;
             metadata: components["schemas"]["RecordMetadata"];
+        };
+        CallBilling: {
+            /** @description Whether a buyer pays for the call. */
+            billed: boolean;
+            /** @description Why not; null when one pays. */
+            reason: components["schemas"]["UnbilledReason"] | null;
+            /**
+             * @description The reason in words; null when a buyer pays.
+             * @example 45 of 60 seconds
+             */
+            message: string | null;
+            /** @description The conversions of the buyer that had the call, each with what it lacks. Empty where the reason does not lie in them. */
+            conversions: components["schemas"]["UnmetConversion"][];
+        };
+        /**
+         * @description Why no buyer pays for a call; of several conversions, the reason of the one that lacks least. `duplicate`: the buyer has paid for this caller within the duplicate time frame. `filter_unmet`: the call lasted long enough, but a filter of the conversion is not met. `end_not_reported`: no event said how long the buyer talked. `too_short`: the buyer did not talk long enough. `not_reported`: the buyer pays for what it reports, and has not. `no_conversion`: the buyer has none for the time of the call. `returned`: it was taken back. `not_connected`: no buyer took the call; the decisions say why. A cap never keeps a call that was connected from being paid.
+         * @enum {string}
+         */
+        UnbilledReason: "duplicate" | "filter_unmet" | "end_not_reported" | "too_short" | "not_reported" | "no_conversion" | "returned" | "not_connected";
+        UnmetConversion: {
+            /**
+             * Format: int64
+             * @description Id of the conversion; null for a bid.
+             */
+            buyer_conversion_id: number | null;
+            /** @description Its name; null if it has none. */
+            name: string | null;
+            /**
+             * @description What it lacks. `later`: nothing, but a conversion before it applies and counts.
+             * @enum {string}
+             */
+            reason: "duplicate" | "filter_unmet" | "end_not_reported" | "too_short" | "not_reported" | "later";
+            /**
+             * @description That in words.
+             * @example 45 of 60 seconds
+             */
+            message: string;
+            /** @description Seconds it asks for; null if it pays for what the buyer reports. */
+            duration: number | null;
+            /** @description Seconds the buyer talked, if those are too few; else null. */
+            answered_seconds: number | null;
+            /**
+             * @description The filter that is not met; null if that is not the reason.
+             * @example state:in CA,NV
+             */
+            filter: string | null;
         };
         /**
          * @example {
@@ -11798,6 +11846,8 @@ export interface components {
             machine_message?: string | null;
             /** @description Whether a person answered an outgoing call and no buyer was found for it: the offer's `abandoned_message` was played. */
             abandoned?: boolean;
+            /** @description Why no buyer pays for the call. Null during the call, if one pays, and for a call that is not put through to buyers. */
+            unbilled_reason?: components["schemas"]["UnbilledReason"] | null;
             /**
              * Format: int64
              * @description Id of the action that placed the call; null if none did. Only with `call_grid`.
@@ -12085,6 +12135,7 @@ export interface components {
             skip_reasons: {
                 [key: string]: number;
             };
+            unbilled_reasons: components["schemas"]["UnbilledReasons"];
             /** @description Outgoing calls to be routed to a buyer that a person answered. */
             answered_by_person: components["schemas"]["Count"];
             /** @description Those of them for which no buyer was found, or none took the call. */
@@ -12092,6 +12143,7 @@ export interface components {
             /** @description `abandoned` divided by `answered_by_person`; 0 without such calls. */
             abandoned_rate: number;
         };
+        /** @description Figures of one row. */
         CallReportRow: {
             /** @description Id of the record, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for calls without one. */
             key: string | null;
@@ -12100,43 +12152,16 @@ export interface components {
              * @example Acme Insurance, Los Angeles
              */
             name: string | null;
-            /** @description Calls, incoming and outgoing. */
-            calls: components["schemas"]["Count"];
-            /** @description How often buyers were rung. */
-            attempts: components["schemas"]["Count"];
-            /** @description Calls that a buyer took. */
-            connects: components["schemas"]["Count"];
-            /**
-             * Format: int64
-             * @description Calls a buyer has paid for.
-             */
-            conversions: number | null;
-            /**
-             * Format: int64
-             * @description Calls a traffic source is paid for.
-             */
-            traffic_source_conversions: number | null;
-            /** @description Dollars that buyers pay. */
-            revenue: number | null;
-            /** @description Dollars that traffic sources are paid. */
-            payout: number | null;
-            /** @description Dollars: `revenue` minus `payout`. */
-            profit: number | null;
-            /** @description Dollars of revenue per call; 0 without calls. */
-            epc: number | null;
-            /** @description Average `total_duration` of the calls, in seconds; 0 without calls. */
-            average_duration: number;
-            /** @description How often buyers were skipped for each reason. */
-            skip_reasons: {
-                [key: string]: number;
-            };
-            /** @description Outgoing calls to be routed to a buyer that a person answered. */
-            answered_by_person: components["schemas"]["Count"];
-            /** @description Those of them for which no buyer was found, or none took the call. */
-            abandoned: components["schemas"]["Count"];
-            /** @description `abandoned` divided by `answered_by_person`; 0 without such calls. */
-            abandoned_rate: number;
-        };
+        } & components["schemas"]["CallReportFigures"];
+        /**
+         * @description How many calls no buyer pays for, by `unbilled_reason`.
+         * @example {
+         *       "too_short": 4
+         *     }
+         */
+        UnbilledReasons: {
+            [key: string]: number;
+        } | null;
         CallReport: {
             /** @description HTTP status of the response. */
             status: number;

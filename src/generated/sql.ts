@@ -671,6 +671,7 @@ export interface SqlTypes {
       epc: string;
       average_duration: string;
       skip_reasons: unknown;
+      unbilled_reasons: unknown;
       answered_by_person: string;
       abandoned: string;
       abandoned_rate: string;
@@ -1246,6 +1247,19 @@ export interface SqlTypes {
       dial: unknown;
     };
   };
+  'calls.read_billing': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      buyer_id: number | null;
+      buyer_converted: boolean | null;
+      unbilled_reason: string | null;
+      message: string | null;
+      details: unknown;
+    };
+  };
   'calls.read_by_id': {
     params: {
       company_id: number | string | bigint | null;
@@ -1463,6 +1477,7 @@ export interface SqlTypes {
       paid: unknown;
       is_returned: boolean;
       is_payout_returned: boolean;
+      unbilled: unknown;
       key_presses: unknown;
     };
   };
@@ -1512,6 +1527,7 @@ export interface SqlTypes {
       paid: unknown;
       is_returned: boolean;
       is_payout_returned: boolean;
+      unbilled: unknown;
       key_presses: unknown;
     };
   };

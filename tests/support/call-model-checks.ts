@@ -104,3 +104,25 @@ export async function checkGroups({ sql, company }: World): Promise<void> {
   );
   expect(calls).toEqual([]);
 }
+
+/** A call that a buyer had and does not pay has a reason when it has ended; a paid one has none. */
+export async function checkUnbilled({ sql, company }: World): Promise<void> {
+  const calls = await sql(
+    `SELECT id, unbilled_reason, buyer_converted, ended_at FROM calls
+    WHERE company_id = $1 AND CASE
+      WHEN buyer_converted THEN unbilled_reason IS NOT NULL
+      WHEN ended_at IS NULL THEN unbilled_reason <> 'returned'
+      WHEN connected_at IS NOT NULL THEN unbilled_reason IS NULL
+      ELSE unbilled_reason IS DISTINCT FROM NULL
+    END`,
+    [company.id],
+  );
+  expect(calls).toEqual([]);
+  const said = await sql(
+    `SELECT call_id, buyer_id, details->>'reason' AS reason FROM call_events
+    WHERE company_id = $1 AND event = 'not_converted'
+    GROUP BY 1, 2, 3 HAVING count(*) > 1`,
+    [company.id],
+  );
+  expect(said).toEqual([]);
+}

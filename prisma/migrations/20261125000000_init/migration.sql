@@ -1575,6 +1575,7 @@ CREATE TABLE calls (
   machine_action text,
   machine_message text,
   abandoned boolean NOT NULL DEFAULT false,
+  unbilled_reason text,
   CONSTRAINT calls_pkey PRIMARY KEY (company_id, id)
 ) WITH (
   autovacuum_vacuum_scale_factor = 0.02,

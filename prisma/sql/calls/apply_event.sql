@@ -45,7 +45,7 @@ BEGIN
       status text, buyer_id bigint, buyer_group_id bigint, connect_to text, has_answer boolean,
       taken_at timestamptz, ended_at timestamptz, answered_duration integer, hangup_cause text,
       recording_url text, lease_until timestamptz, open_buyers bigint[], open_groups bigint[],
-      takes boolean, agent_id bigint, tokens jsonb
+      takes boolean, agent_id bigint, tokens jsonb, unbilled_reason text
     );
   SELECT * INTO d
     FROM json_to_record(dollars) AS x(
@@ -111,6 +111,10 @@ BEGIN
       payout = c.payout + d.payout,
       buyer_converted = coalesce(d.buyer_converted, c.buyer_converted),
       traffic_source_converted = coalesce(d.source_converted, c.traffic_source_converted),
+      unbilled_reason = CASE
+        WHEN NOT coalesce(d.buyer_converted, c.buyer_converted)
+          THEN coalesce(p.unbilled_reason, c.unbilled_reason)
+      END,
       buyer_repeat_caller = c.buyer_repeat_caller OR buyer_paid,
       traffic_source_repeat_caller = c.traffic_source_repeat_caller OR source_paid
     WHERE c.company_id = company AND c.id = the_call

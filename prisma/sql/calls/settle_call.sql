@@ -97,6 +97,12 @@ BEGIN
       payout = c.payout + d.payout,
       buyer_converted = coalesce(d.buyer_converted, c.buyer_converted),
       traffic_source_converted = coalesce(d.source_converted, c.traffic_source_converted),
+      unbilled_reason = CASE
+        WHEN d.buyer_converted THEN NULL
+        WHEN NOT d.buyer_converted THEN 'returned'
+        WHEN c.ended_at IS NOT NULL AND NOT c.buyer_converted AND buyer_paid THEN 'duplicate'
+        ELSE c.unbilled_reason
+      END,
       buyer_repeat_caller = c.buyer_repeat_caller OR buyer_paid,
       traffic_source_repeat_caller = c.traffic_source_repeat_caller OR source_paid
     WHERE c.company_id = company AND c.id = the_call

@@ -4,12 +4,13 @@ import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
 import { Json } from '../../api/reply/reply';
-import type { DecidedBuyer, Decision } from '../routing/engine/explain';
+import { countPassedOver, type DecidedBuyer, type Decision } from '../routing/engine/explain';
 import { runWithPreDialChecks } from '../routing/pre-dial';
 import { startCall } from './start';
 import { findAgentId } from './describe-call';
 import { explainRouting } from './explain-routing';
 import { handleCallEvent } from './handle-event';
+import { readBilling } from './read-billing';
 import { readCall, readDecisions, readKeyPresses } from './read-call';
 import { readIncomingCall } from './receive';
 import { readSession, type CallSession } from './session';
@@ -52,7 +53,12 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
     showCallDecision: async ({ params, db }) => {
       const { id } = await readCall(db, params.id);
       const decisions = await visibleParts(db, await readDecisions(db, id));
-      return { status: 200, success: true, errors: {}, decisions, metadata: { root: 'decisions' } };
+      const billing = await readBilling(db, id, decisions);
+      return {
+        ...{ status: 200, success: true, errors: {} },
+        ...{ decisions, billing },
+        metadata: { root: 'decisions' },
+      };
     },
 
     explainRouting: async ({ body, db, caller: asker }) => {
@@ -75,14 +81,10 @@ function pageCandidates(
   { candidates, ...decision }: Decision,
   { page = 1, per_page = candidates.length }: Schemas['RoutingQuestion'],
 ) {
-  const counts = new Map<string, number>();
-  for (const { reason } of candidates)
-    if (reason !== null) counts.set(reason, (counts.get(reason) ?? 0) + 1);
-  const passedOver = [...counts].map(([reason, count]) => ({ reason, count }));
   const begin = (page - 1) * per_page;
   return {
     decision: { ...decision, candidates: candidates.slice(begin, begin + per_page) },
-    passed_over: passedOver.sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1)),
+    passed_over: countPassedOver(candidates),
     total_count: candidates.length,
   };
 }

@@ -4,6 +4,7 @@ import type { Row } from '../../data/sql';
 import type { Db } from '../../data/db';
 import type { PayingConversion } from '../money/load-conversions';
 import type { PayoutTerms } from '../money/engine/payout';
+import type { UnbilledReason } from '../money/engine/explain-unbilled';
 import type { CallMoney } from '../money/engine/settlement';
 import type { BidOfAttempt } from './find-conversion';
 import { READ_CALL_STATES } from './queries/call-state';
@@ -43,6 +44,8 @@ interface DollarsOfCall {
   paid: { buyer_id: number; revenue: number }[];
   is_returned: boolean;
   is_payout_returned: boolean;
+  /** Buyers of whom an event has said why they do not pay. */
+  unbilled: { buyer_id: number; reason: UnbilledReason | null }[];
 }
 
 interface StateRequest {

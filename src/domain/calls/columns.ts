@@ -26,6 +26,13 @@ const NAME = `nullif(
 /** The carrier's measurement, else ours. */
 export const TOTAL_DURATION = `coalesce(t.total_duration, ${seconds('t.created_at', until())})`;
 
+/** Why no buyer pays for a call that has ended and was put through to buyers; null if one pays. */
+export const UNBILLED_REASON = `CASE
+  WHEN t.unbilled_reason IS NOT NULL THEN t.unbilled_reason
+  WHEN t.ended_at IS NOT NULL AND t.connected_at IS NULL AND NOT t.buyer_converted
+    AND (${INBOUND} OR t.routed) THEN 'not_connected'
+END`;
+
 /** From the beginning of an inbound call, or the answer of an outbound one, until a connection. */
 const HOLD_DURATION = `CASE
   WHEN ${INBOUND} THEN ${seconds('t.created_at', until('t.connected_at'))}
@@ -179,6 +186,7 @@ export const call = noun({
       SELECT count(*) FROM call_attempts a WHERE a.company_id = t.company_id AND a.call_id = t.id
     )`,
     sandbox: `t.carrier = 'sandbox'`,
+    unbilled_reason: UNBILLED_REASON,
   },
   orders: {
     // The stored value: that of a call in progress grows, which would move it between pages.

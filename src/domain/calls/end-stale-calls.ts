@@ -5,6 +5,7 @@ import { isOpen, type AttemptStatus } from '../routing/engine/progress';
 import { readCallState, type CallState } from './call-state';
 import { FIND_STALE_CALLS, IS_STALE } from './queries/concurrency-slots';
 import { recordChange, type Progress } from './record-change';
+import { explainLost } from './unbilled-call';
 
 const BATCH = 200;
 
@@ -40,7 +41,8 @@ async function endStaleCall(db: Db, callId: string, now: Date): Promise<boolean>
   if (!lease!.is_stale) return false;
   // An event that has arrived since the call was read has changed it: then nothing is written.
   const { call, version } = state;
-  const lost = { call_id: call.id, version, now, progress: lostCall(state, now) };
+  const progress = explainLost(state, lostCall(state, now));
+  const lost = { call_id: call.id, version, now, progress };
   return (await recordChange(db, lost)) === 'written';
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../routing/engine/progress';
 import { pairTokens } from '../../platform/tokens/filters';
 import { decideDollars } from '../money/engine/decide-dollars';
+import { explainUnbilled, RETURNED } from '../money/engine/explain-unbilled';
 import {
   countUsage,
   isNothing,
@@ -17,7 +18,8 @@ import {
   type PaidBefore,
 } from '../money/engine/settlement';
 import { toCallMoney, type AttemptState, type CallState } from './call-state';
-import { findApplicableConversion, toBidConversion } from './find-conversion';
+import { checkConversions } from './find-conversion';
+import { addUnbilled, listTerms, type UnbilledBuyer } from './unbilled-call';
 import type { BuyerUse, Change, Progress } from './record-change';
 import { computeLease } from './session';
 
@@ -85,15 +87,12 @@ export async function buildEventChange(
     recording_url: reported.recording_url ?? null,
     lease_until: new Date(now.getTime() + computeLease(call, next) * 1000),
   };
-  const buildUse = talking
-    ? await prepareBuyerUse(db, state, { talking, connected, seconds, agent_id: reported.agent_id })
+  const { agent_id } = reported;
+  const settle = talking
+    ? await prepareBuyerUse(db, state, { talking, connected, seconds, agent_id })
     : undefined;
   return {
-    decide: (paidBefore) => ({
-      ...toChangeBase(state, now),
-      progress,
-      use: buildUse?.(paidBefore),
-    }),
+    decide: (paidBefore) => toChange(state, { progress, now }, settle?.(paidBefore)),
   };
 }
 
@@ -156,15 +155,11 @@ export async function buildTalkEnd(
     lease_until: now,
   };
   const { agent_id } = reported;
-  const buildUse = talking
+  const settle = talking
     ? await prepareBuyerUse(db, state, { talking, connected: taker, seconds, agent_id })
     : undefined;
   return {
-    decide: (paidBefore) => ({
-      ...toChangeBase(state, now),
-      progress,
-      use: buildUse?.(paidBefore),
-    }),
+    decide: (paidBefore) => toChange(state, { progress, now }, settle?.(paidBefore)),
   };
 }
 
@@ -184,11 +179,19 @@ function estimateAnswer({ created_at }: AttemptState, seconds: number, endedAt: 
   return new Date(Math.max(at, Math.min(created_at.getTime(), endedAt.getTime())));
 }
 
-const toChangeBase = ({ call, version }: CallState, now: Date) => ({
-  call_id: call.id,
-  version,
-  now,
-});
+/** At its end, a call has the reason why its buyer does not pay. */
+function toChange(
+  state: CallState,
+  { progress, now }: { progress: Progress; now: Date },
+  settled: SettledTalk | undefined,
+): Change {
+  const unbilled = progress.ended_at ? settled?.unbilled : undefined;
+  return {
+    ...{ call_id: state.call.id, version: state.version, now },
+    progress: unbilled ? addUnbilled(state, progress, unbilled) : progress,
+    use: settled?.use,
+  };
+}
 
 interface Talk {
   talking: AttemptState;
@@ -199,41 +202,51 @@ interface Talk {
   agent_id?: Reference | null | undefined;
 }
 
-/**
- * Use and payment of the buyer that has the call. The returned function gives undefined if there is
- * nothing to write.
- */
+interface SettledTalk {
+  /** Undefined if there is nothing to write. */
+  use: BuyerUse | undefined;
+  /** Undefined if the buyer pays. */
+  unbilled: UnbilledBuyer | undefined;
+}
+
+/** Use and payment of the buyer that has the call. */
 async function prepareBuyerUse(
   db: Pick<Statements, 'sql' | 'company_id'>,
   state: CallState,
   { talking, connected, seconds, agent_id }: Talk,
-): Promise<(paidBefore: PaidBefore) => BuyerUse | undefined> {
-  const { buyer_id, buyer_group_id, bid } = talking;
+): Promise<(paidBefore: PaidBefore) => SettledTalk> {
+  const { buyer_id, buyer_group_id } = talking;
   const tokens = connected ? pairTokens(connected.token_pairs ?? []) : {};
   const money = toCallMoney(state);
   const { traffic_source_id, token_values } = state.call;
-  const paying = bid ? [toBidConversion(bid)] : (talking.conversions ?? []);
-  const isOpen =
-    !state.dollars.is_returned && !state.dollars.paid.some((paid) => paid.buyer_id === buyer_id);
-  const applying = await findApplicableConversion(db, isOpen ? paying : [], {
+  const hasPaid = state.dollars.paid.some((paid) => paid.buyer_id === buyer_id);
+  const isOpen = !state.dollars.is_returned && !hasPaid;
+  const checked = await checkConversions(db, isOpen ? listTerms(talking) : [], {
     call: { ...state.call, token_values: { ...token_values, ...tokens } },
     answered_seconds: seconds,
   });
+  const applying = checked.find(({ unmet }) => !unmet)?.conversion;
   const connection = {
     ...NO_SETTLEMENT,
     usages: countUsage({ buyer_id, buyer_group_id, traffic_source_id }, { connection: 1 }),
   };
+  const explain = () => (state.dollars.is_returned ? RETURNED : explainUnbilled(checked));
   return (paidBefore) => {
     const settlement = decideDollars(money, {
       ...{ buyer_id, buyer_group_id, applying, paidBefore },
       answered_seconds: seconds,
     });
-    if (!connected && !agent_id && isNothing(settlement)) return undefined;
+    const isUsed = connected || agent_id || !isNothing(settlement);
     return {
-      buyer_id,
-      settlement: connected ? joinSettlements(settlement, connection) : settlement,
-      takes: connected && { tokens },
-      agent_id,
+      use: isUsed
+        ? {
+            buyer_id,
+            settlement: connected ? joinSettlements(settlement, connection) : settlement,
+            takes: connected && { tokens },
+            agent_id,
+          }
+        : undefined,
+      unbilled: hasPaid || settlement.conversion ? undefined : { buyer_id, ...explain() },
     };
   };
 }

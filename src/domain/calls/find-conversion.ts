@@ -3,7 +3,9 @@ import type { PayingConversion } from '../money/load-conversions';
 import { toOrigin, type CallOrigin } from '../routing/route-facts';
 import { combineNeeds } from '../../platform/tokens/filter-needs';
 import { passesFilters } from '../../platform/tokens/filters';
+import type { TokenSource } from '../../platform/tokens/substitute';
 import { callTokens } from '../../platform/tokens/system';
+import type { CheckedConversion, UnmetCondition } from '../money/engine/explain-unbilled';
 import { lookUpForFilters } from '../value-lists/look-up';
 
 /** A bid for a call, in dollars, and the seconds after which the buyer pays it. */
@@ -33,17 +35,31 @@ export interface FilteredCall extends CallOrigin {
   token_values: Record<string, unknown>;
 }
 
+interface Talk {
+  call: FilteredCall;
+  /** Since the buyer took the call. */
+  answered_seconds: number;
+}
+
 /** The first conversion that a call meets after this many seconds with the buyer. */
-export async function findApplicableConversion(
+export const findApplicableConversion = async (
   db: Pick<Statements, 'sql' | 'company_id'>,
   conversions: readonly PayingConversion[],
-  { call, answered_seconds }: { call: FilteredCall; answered_seconds: number },
-): Promise<PayingConversion | undefined> {
-  const lasted = conversions.filter(
-    ({ conversion_type, duration }) =>
-      conversion_type === 'duration' && answered_seconds >= duration,
-  );
-  if (lasted.length === 0) return undefined;
+  talk: Talk,
+): Promise<PayingConversion | undefined> =>
+  (await checkConversions(db, conversions, talk)).find(({ unmet }) => !unmet)?.conversion;
+
+/** The conversions of a buyer in their order, each with the condition that a call does not meet. */
+export async function checkConversions(
+  db: Pick<Statements, 'sql' | 'company_id'>,
+  conversions: readonly PayingConversion[],
+  talk: Talk,
+): Promise<CheckedConversion[]> {
+  const durations = conversions.map((conversion) => checkDuration(conversion, talk));
+  const lasted = conversions.filter((_, index) => !durations[index]);
+  if (lasted.length === 0)
+    return conversions.map((conversion, index) => ({ conversion, unmet: durations[index] }));
+  const { call } = talk;
   const { caller_number, traffic_source_id, token_values } = call;
   const callerId = caller_number === null ? '' : `+${caller_number}`;
   const tokens = callTokens(token_values, {
@@ -52,5 +68,24 @@ export async function findApplicableConversion(
   });
   const needs = combineNeeds(lasted.map((conversion) => conversion.token_values));
   await lookUpForFilters(db.sql, [{ company_id: db.company_id, tokens, needs, traffic_source_id }]);
-  return lasted.find((conversion) => passesFilters(conversion.token_values, tokens));
+  return conversions.map((conversion, index) => ({
+    conversion,
+    unmet: durations[index] ?? checkFilters(conversion, tokens),
+  }));
+}
+
+function checkDuration(
+  { conversion_type, duration }: PayingConversion,
+  { answered_seconds }: Talk,
+): UnmetCondition | undefined {
+  if (conversion_type !== 'duration') return { reason: 'not_reported' };
+  return answered_seconds < duration ? { reason: 'too_short', answered_seconds } : undefined;
+}
+
+function checkFilters(
+  { token_values }: PayingConversion,
+  tokens: TokenSource,
+): UnmetCondition | undefined {
+  const filter = token_values.find((text) => !passesFilters([text], tokens));
+  return filter === undefined ? undefined : { reason: 'filter_unmet', filter };
 }

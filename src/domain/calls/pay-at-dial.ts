@@ -1,5 +1,6 @@
 import type { Statements } from '../../data/db';
 import { decideDollars } from '../money/engine/decide-dollars';
+import { listDuplicateEvents } from '../money/engine/explain-unbilled';
 import {
   applySettlement,
   NOT_PAID_BEFORE,
@@ -86,8 +87,9 @@ async function preparePayments(
         answered_seconds: 0,
         paidBefore: paidBefore.get(buyer.id) ?? NOT_PAID_BEFORE,
       });
+      const events = listDuplicateEvents(current, settlement);
       current = applySettlement(current, settlement);
-      return settlement;
+      return { ...settlement, events: [...settlement.events, ...events] };
     });
   };
 }

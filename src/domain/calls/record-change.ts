@@ -1,6 +1,7 @@
 import type { Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import { NO_SETTLEMENT, type PaidBefore, type Settlement } from '../money/engine/settlement';
+import type { UnbilledReason } from '../money/engine/explain-unbilled';
 import type { AttemptStatus } from '../routing/engine/progress';
 import { APPLY_EVENT } from './queries/apply-event';
 import type { AttemptRow } from './read-call';
@@ -24,6 +25,8 @@ export interface Progress {
   hangup_cause: string | null;
   recording_url: string | null;
   lease_until: Date;
+  /** Why the buyer that had the call does not pay. */
+  unbilled_reason?: UnbilledReason | undefined;
 }
 
 /** Usage and payment of the buyer that has the call. */
@@ -92,6 +95,7 @@ function toProgressColumns(change: Change) {
     answered_duration: progress.answered_duration,
     hangup_cause: progress.hangup_cause,
     recording_url: progress.recording_url,
+    unbilled_reason: progress.unbilled_reason,
     lease_until: progress.lease_until,
     takes: use?.takes !== undefined,
     agent_id: use?.agent_id ?? null,

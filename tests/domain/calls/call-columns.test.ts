@@ -21,7 +21,7 @@ describe('columns', () => {
       'schedule_action_id',
     ]);
     expect((await api('calls.csv')).text.split('\n')[0]).toBe(NAMES.join(','));
-    expect(NAMES.slice(-15)).toEqual([
+    expect(NAMES.slice(-16)).toEqual([
       'hangup_cause',
       'lead_id',
       'answered_at',
@@ -37,6 +37,7 @@ describe('columns', () => {
       'machine_action',
       'machine_message',
       'abandoned',
+      'unbilled_reason',
     ]);
   });
 

@@ -19,7 +19,7 @@ import {
   type ModelCall,
   type ModelOwner,
 } from '../../support/call-model';
-import { checkCaps, checkGroups, owners } from '../../support/call-model-checks';
+import { checkCaps, checkGroups, checkUnbilled, owners } from '../../support/call-model-checks';
 import { FAR, bindOk, setUp, type State } from '../../support/call-model-company';
 import { ANSWERS, startBidders } from '../../support/bidders';
 import { standingClock } from '../../support/clock';
@@ -255,6 +255,7 @@ test('caps hold, slots and counters agree, and only allowed buyers are dialed', 
           await run(state, command);
           await checkCaps(world, state, time.read());
           await checkGroups(world);
+          await checkUnbilled(world);
         }
         const repeated = await world.sql(
           `SELECT call_id, buyer_id FROM call_attempts WHERE company_id = $1

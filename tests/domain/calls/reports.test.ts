@@ -109,6 +109,7 @@ describe('reports of calls', () => {
       profit: 0,
       epc: 0,
       average_duration: 0,
+      unbilled_reasons: {},
       ...notCalled,
     };
     expect(rows).toEqual([
@@ -139,7 +140,10 @@ describe('reports of calls', () => {
         skip_reasons: { cap_reached: 1, closed: 1 },
       },
       { ...nothing, key: String(crest), name: 'Crest', skip_reasons: { closed: 2, paused: 1 } },
-      { ...nothing, key: null, name: null, calls: 1, skip_reasons: {} },
+      {
+        ...{ ...nothing, key: null, name: null, calls: 1 },
+        ...{ skip_reasons: {}, unbilled_reasons: { not_connected: 1 } },
+      },
     ]);
     expect(totals).toEqual({
       calls: 4,
@@ -154,6 +158,7 @@ describe('reports of calls', () => {
       average_duration: 52.8,
       ...notCalled,
       skip_reasons: { declined: 1, closed: 4, cap_reached: 1, paused: 1 },
+      unbilled_reasons: { not_connected: 1 },
     });
     expect(metadata).toEqual({ root: 'rows', category: 'buyer', time_zone: 'UTC', total_count: 4 });
   });
@@ -233,10 +238,11 @@ describe('reports of calls', () => {
     expect(csv.headers['content-disposition']).toContain('call_report.csv');
     expect(csv.text.split('\n')).toEqual([
       'key,name,calls,attempts,connects,conversions,traffic_source_conversions,revenue,payout,' +
-        'profit,epc,average_duration,skip_reasons,answered_by_person,abandoned,abandoned_rate',
-      `${acme},Acme,0,1,0,0,0,0,0,0,0,0,"{""declined"": 1}",0,0,0`,
-      `${bayline},'=Bayline,1,1,1,1,1,20.00,5.00,15.00,20.0000,100.0,{},0,0,0`,
-      `${crest},Crest,0,0,0,0,0,0,0,0,0,0,"{""closed"": 2}",0,0,0`,
+        'profit,epc,average_duration,skip_reasons,unbilled_reasons,answered_by_person,abandoned,' +
+        'abandoned_rate',
+      `${acme},Acme,0,1,0,0,0,0,0,0,0,0,"{""declined"": 1}",{},0,0,0`,
+      `${bayline},'=Bayline,1,1,1,1,1,20.00,5.00,15.00,20.0000,100.0,{},{},0,0,0`,
+      `${crest},Crest,0,0,0,0,0,0,0,0,0,0,"{""closed"": 2}",{},0,0,0`,
       '',
     ]);
     expect((await company.api('get', 'calls/reports', { query: { root: false } })).body).toEqual(

@@ -57,6 +57,34 @@ inBrowser('a call: its story, each buyer with the reason, and another one at ano
   }),
 );
 
+inBrowser('a call that was not paid says why, and the reports count it', () =>
+  asDemo(async (page) => {
+    const create = async (path: string, body: object) => {
+      const res = await here.api('post', path, { body });
+      return res.body[res.body.metadata.root].id as number;
+    };
+    const buyer = await create('buyers', {
+      name: 'Short talks',
+      number: '+12125550177',
+      current_conversion_duration: 60,
+      current_conversion_revenue: 5,
+    });
+    const offer = await create('offers', { name: 'Short talks', buyer_ids: [buyer] });
+    const id = await create('call_sessions', { offer_id: offer, caller_number: '+12125550125' });
+    for (const body of [{ event: 'answered' }, { event: 'completed', duration: 45 }])
+      await here.api('post', `call_sessions/${id}/events`, { body });
+    const { billing } = await get(`calls/${id}/decision`);
+    expect(billing.reason).toBe('too_short');
+    await goTo(page, `#/calls/${id}`);
+    const why = await readPanelText(page, 'Why it was not paid');
+    expect(why).toContain(billing.message);
+    await goTo(page, '#/reports');
+    const counts = await readPanelText(page, 'Why calls were not paid');
+    const { totals } = await get('calls/reports');
+    expect(counts).toMatch(new RegExp(`too short\\s+${totals.unbilled_reasons.too_short}`));
+  }),
+);
+
 inBrowser('buyers: caps as the API counts them; pausing and changing with If-Match', () =>
   asDemo(
     async (page) => {

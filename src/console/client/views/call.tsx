@@ -12,12 +12,12 @@ export function CallView({ id }: { id: string }) {
   const { api } = useSession();
   const loaded = useLoaded(async () => {
     const params = { path: { id } };
-    const [{ call }, { call_events }, { decisions }] = await Promise.all([
+    const [{ call }, { call_events }, { decisions, billing }] = await Promise.all([
       ok(api.GET('/calls/{id}', { params })),
       ok(api.GET('/calls/{id}/events', { params: { ...params, query: { per_page: 1_000 } } })),
       ok(api.GET('/calls/{id}/decision', { params })),
     ]);
-    return { call, call_events, decisions };
+    return { call, call_events, decisions, billing };
   }, [api, id]);
   useLive(({ kind, data }) => kind === 'call' && String(data.call_id) === id, loaded.reload);
   return (
@@ -26,7 +26,7 @@ export function CallView({ id }: { id: string }) {
         <a href={linkTo('calls')}>All calls</a>
       </p>
       <Show of={loaded}>
-        {({ call, call_events, decisions }) => (
+        {({ call, call_events, decisions, billing }) => (
           <>
             <div class="title">
               <h1>Call {call.id}</h1>
@@ -39,6 +39,7 @@ export function CallView({ id }: { id: string }) {
               <Panel title="What happened">
                 <Story events={call_events} />
               </Panel>
+              {billing?.reason && <Unbilled billing={billing} reason={billing.reason} />}
               {decisions.map((decision) => (
                 <Panel key={decision.round} title={buildTitle(decision, decisions.length)} wide>
                   <DecisionDetails decision={decision} />
@@ -76,6 +77,28 @@ const About = ({ call }: { call: Schemas['Call'] }) => (
         ['Tokens', formatTokens(call.token_values)],
       ]}
     />
+  </Panel>
+);
+
+interface UnbilledProps {
+  billing: Schemas['CallBilling'];
+  reason: Schemas['UnbilledReason'];
+}
+
+const Unbilled = ({ billing: { message, conversions }, reason }: UnbilledProps) => (
+  <Panel title="Why it was not paid">
+    {conversions.length > 1 ? (
+      <Facts
+        facts={conversions.map(({ name, message: lacks }, n) => [
+          name ?? `Conversion ${n + 1}`,
+          lacks,
+        ])}
+      />
+    ) : (
+      <p>
+        <b>{words(reason)}</b> {message && <span class="quiet">{message}</span>}
+      </p>
+    )}
   </Panel>
 );
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { ApiError, ok, type Schemas } from '../api';
 import { Field, Panel, Show, Table, Tile, type Column } from '../parts/basics';
 import { Chart } from '../parts/chart';
-import { count, dollars, percent, wholeDollars } from '../format';
+import { count, dollars, percent, wholeDollars, words } from '../format';
 import { useLoaded } from '../loading';
 import { useSession } from '../session';
 import { Imports } from './imports';
@@ -62,6 +62,9 @@ function Reports() {
           <>
             {reports[0] && <Totals figures={reports[0].totals} />}
             <div class="grid">
+              {reports[0]?.totals.unbilled_reasons && (
+                <UnbilledCalls counts={reports[0].totals.unbilled_reasons} />
+              )}
               {reports.map(
                 (report, n) =>
                   report && (
@@ -111,6 +114,22 @@ const Totals = ({ figures }: { figures: Schemas['CallReportFigures'] }) => (
     <Tile name="Payout" value={dollars(figures.payout)} />
     <Tile name="Profit" value={dollars(figures.profit)} />
   </dl>
+);
+
+/** How many calls no buyer pays for, and why. */
+const UnbilledCalls = ({ counts }: { counts: Record<string, number> }) => (
+  <Panel title="Why calls were not paid">
+    <Table
+      caption="Calls that no buyer pays for, by reason"
+      columns={[
+        { name: 'Reason', of: ([reason]: [string, number]) => words(reason) },
+        { name: 'Calls', of: ([, calls]: [string, number]) => count(calls), number: true },
+      ]}
+      rows={Object.entries(counts).toSorted(([, a], [, b]) => b - a)}
+      getKey={([reason]) => reason}
+      empty="There are no such calls."
+    />
+  </Panel>
 );
 
 interface ReportProps {

@@ -1,7 +1,7 @@
 import { buildVisibleCondition, buildBuyerCondition } from '../../../data/access/scope';
 import { buildMoneyJoin } from '../../../data/access/money';
 import { sql, SqlText, statement } from '../../../data/sql';
-import { TOTAL_DURATION } from '../columns';
+import { TOTAL_DURATION, UNBILLED_REASON } from '../columns';
 import { safeCell } from '../../../data/projection/projection-sql';
 
 // Reports add up calls by a category. Records are grouped by `record_id`, days and hours by
@@ -15,6 +15,7 @@ const VISIBLE_BUYER = new SqlText(buildBuyerCondition('t.buyer_id'));
 /** Visibility of revenue and payout of a call `t` for a caller with a limited access scope. */
 const SIDES = new SqlText(buildMoneyJoin('calls'));
 const DURATION = new SqlText(TOTAL_DURATION);
+const REASON = new SqlText(UNBILLED_REASON);
 const SAFE_NAME = new SqlText(safeCell('g.name'));
 
 const IS_PERSON = sql`(
@@ -35,7 +36,7 @@ const CALL_SUMS = sql`
       SELECT
         t.id, t.buyer_id, t.connected_at, t.buyer_converted, t.traffic_source_converted,
         t.revenue, t.payout, ${DURATION} AS duration, t.abandoned,
-        ${IS_PERSON} AS by_person,
+        ${IS_PERSON} AS by_person, ${REASON} AS unbilled_reason,
         {scope_teams}::bigint[] IS NULL OR sides.sale AS is_sale,
         {scope_teams}::bigint[] IS NULL OR sides.purchase AS is_purchase,
         CASE {category}::text
@@ -81,6 +82,12 @@ const CALL_SUMS = sql`
       WHERE ${BUYER_CONDITION}
       GROUP BY 1, 2, 3
     ),
+    unbilled AS (
+      SELECT t.record_id, t.period, t.unbilled_reason AS reason, count(*) AS n
+      FROM selected t
+      WHERE t.unbilled_reason IS NOT NULL AND t.is_sale AND ${BUYER_CONDITION}
+      GROUP BY 1, 2, 3
+    ),
     parts AS (
       SELECT
         t.record_id, t.period, count(*) AS calls, 0 AS attempts,
@@ -94,21 +101,25 @@ const CALL_SUMS = sql`
         sum(t.duration) AS duration,
         count(*) FILTER (WHERE t.by_person) AS by_person,
         count(*) FILTER (WHERE t.abandoned) AS abandoned,
-        NULL::jsonb AS skip_reasons
+        NULL::jsonb AS skip_reasons, NULL::jsonb AS unbilled_reasons
       FROM selected t
       WHERE ${BUYER_CONDITION}
       GROUP BY 1, 2
       UNION ALL
       SELECT
         CASE {category}::text WHEN 'buyer' THEN t.buyer_id ELSE c.record_id END,
-        c.period, 0, count(*), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL
+        c.period, 0, count(*), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL
       FROM selected c
       JOIN call_attempts t ON t.company_id = {company_id} AND t.call_id = c.id
       WHERE ${BUYER_CONDITION}
       GROUP BY 1, 2
       UNION ALL
-      SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, jsonb_object_agg(reason, n)
+      SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, jsonb_object_agg(reason, n), NULL
       FROM reasons
+      GROUP BY 1, 2
+      UNION ALL
+      SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, jsonb_object_agg(reason, n)
+      FROM unbilled
       GROUP BY 1, 2
     ),
     sums AS (
@@ -119,7 +130,9 @@ const CALL_SUMS = sql`
         coalesce(sum(revenue), 0) AS revenue, coalesce(sum(payout), 0) AS payout,
         coalesce(sum(profit), 0) AS profit, coalesce(sum(duration), 0) AS duration,
         sum(by_person) AS by_person, sum(abandoned) AS abandoned,
-        (array_agg(skip_reasons) FILTER (WHERE skip_reasons IS NOT NULL))[1] AS skip_reasons
+        (array_agg(skip_reasons) FILTER (WHERE skip_reasons IS NOT NULL))[1] AS skip_reasons,
+        (array_agg(unbilled_reasons) FILTER (WHERE unbilled_reasons IS NOT NULL))[1]
+          AS unbilled_reasons
       FROM parts
       GROUP BY 1, 2
     )`;
@@ -161,6 +174,8 @@ const CALL_FIGURES = sql`
         CASE WHEN {sale}::boolean THEN coalesce(round(f.revenue / nullif(f.calls, 0), 4), 0) END,
         'average_duration', coalesce(round(f.duration / nullif(f.calls, 0), 1), 0),
         'skip_reasons', coalesce(f.skip_reasons, '{}'),
+        'unbilled_reasons',
+        CASE WHEN {sale}::boolean THEN coalesce(f.unbilled_reasons, '{}') END,
         'answered_by_person', f.by_person,
         'abandoned', f.abandoned,
         'abandoned_rate', coalesce(round(f.abandoned::numeric / nullif(f.by_person, 0), 4), 0)`;
@@ -186,6 +201,10 @@ export const CALL_REPORT = statement(
           SELECT jsonb_object_agg(reason, n)
           FROM (SELECT reason, sum(n) AS n FROM reasons GROUP BY 1) by_reason
         ) AS skip_reasons,
+        (
+          SELECT jsonb_object_agg(reason, n)
+          FROM (SELECT reason, sum(n) AS n FROM unbilled GROUP BY 1) by_reason
+        ) AS unbilled_reasons,
         count(*)::int AS rows
       FROM sums
     ),
@@ -240,6 +259,7 @@ export const CALL_REPORT_CSV = statement(
         AS epc,
       coalesce(round(f.duration / nullif(f.calls, 0), 1), 0) AS average_duration,
       coalesce(f.skip_reasons, '{}') AS skip_reasons,
+      CASE WHEN {sale}::boolean THEN coalesce(f.unbilled_reasons, '{}') END AS unbilled_reasons,
       f.by_person AS answered_by_person, f.abandoned,
       coalesce(round(f.abandoned::numeric / nullif(f.by_person, 0), 4), 0) AS abandoned_rate
     FROM sums f, ${CALL_NAME}

@@ -33,6 +33,7 @@ const COLUMNS = sql`
       coalesce(paid.by_buyer, '[]') AS paid,
       coalesce(paid.is_returned, false) AS is_returned,
       coalesce(past.is_payout_returned, false) AS is_payout_returned,
+      coalesce(past.unbilled, '[]') AS unbilled,
       coalesce(past.key_presses, '[]') AS key_presses`;
 
 const PARTS = sql`
@@ -88,6 +89,8 @@ const PARTS = sql`
     CROSS JOIN LATERAL (
       SELECT
         bool_or(e.event = 'payout_returned') AS is_payout_returned,
+        json_agg(json_build_object('buyer_id', e.buyer_id, 'reason', e.details->>'reason'))
+          FILTER (WHERE e.event = 'not_converted') AS unbilled,
         json_agg(json_build_object('id', e.id, 'digits', e.details->>'digits') ORDER BY e.id)
           FILTER (WHERE e.event = 'send_digits') AS key_presses
       FROM call_events e

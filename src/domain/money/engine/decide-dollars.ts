@@ -77,14 +77,12 @@ function decidePurchase(
   const { id, name, duplicate_timeframe, attribution_token_values } = applying;
   const seconds = pickTimeFrame(call, duplicate_timeframe);
   if (seconds > 0 && paidBefore.buyer_paid) {
-    const message = `the buyer has paid for this caller within ${duplicate_timeframe} seconds`;
     return {
       ...nothing,
       buyer_seconds: seconds,
       buyer_paid: true,
       // Nothing is counted, but the row is locked: see has_buyer_paid().
       usages: countUsage(owners, {}),
-      events: call.buyer_repeat_caller ? [] : [{ event: 'not_converted', message, buyer_id }],
     };
   }
   // Revenue that was set before the conversion is on the call already and belongs to it.

@@ -7,6 +7,7 @@ import {
   type CountedCall,
 } from './counted-usage';
 import { decideDollars, decidePayment, type ConversionTerms } from './decide-dollars';
+import { listDuplicateEvents } from './explain-unbilled';
 import { cents, computePayout } from './payout';
 import {
   applySettlement,
@@ -279,11 +280,13 @@ function report(
   { conversions, answered_seconds, paidBefore }: ChangeContext,
 ): Settlement {
   const { buyer_id, buyer_group_id } = call;
-  return decideDollars(call, {
+  const settlement = decideDollars(call, {
     ...{ buyer_id, buyer_group_id, answered_seconds, paidBefore },
     applying: pickReportedConversion(conversions),
     reported: { revenue },
   });
+  const events = [...settlement.events, ...listDuplicateEvents(call, settlement)];
+  return { ...settlement, events };
 }
 
 /** A reported conversion needs no condition; amount and duplicate time frame are the buyer's. */

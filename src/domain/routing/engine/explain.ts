@@ -59,6 +59,17 @@ export function buildDecision(verdict: Verdict, evaluation: Evaluation): Decisio
   return listBuyers(verdict, orderChoices(evaluation), passedOver);
 }
 
+/** How many candidates are passed over, by reason; the most frequent first. */
+export function countPassedOver(
+  candidates: readonly Pick<DecidedBuyer, 'reason'>[],
+): { reason: Reason; count: number }[] {
+  const counts = new Map<Reason, number>();
+  for (const { reason } of candidates)
+    if (reason !== null) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const passedOver = [...counts].map(([reason, count]) => ({ reason, count }));
+  return passedOver.sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
+}
+
 type NamedBuyer = Pick<Candidate, 'id' | 'name' | 'weight' | 'route_by_type'>;
 
 interface NamedChoice extends ChoiceToOrder {

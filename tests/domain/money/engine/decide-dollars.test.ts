@@ -54,12 +54,11 @@ test('dollars that a user has set before belong to the conversion and are not ad
   });
 });
 
-test('of a caller who was paid for before nothing is due, which is said once', () => {
+test('of a caller who was paid for before nothing is due', () => {
   const paidBefore = { buyer_paid: true, source_paid: false };
   const due = decide({}, paidBefore);
   expect(due).toMatchObject({ conversion: null, source_converted: null, ...paidBefore });
-  expect(names(due)).toEqual(['not_converted']);
-  expect(names(decide({ buyer_repeat_caller: true }, paidBefore))).toEqual([]);
+  expect(names(due)).toEqual([]);
 });
 
 test('callers who withhold their number are all different', () => {
