@@ -8,7 +8,7 @@ const ROOMS = {
   people: [],
   suppression: [],
   numbers: [],
-  'value-lists': ['suppression'],
+  'value-lists': [],
   caps: ['people'],
   money: ['value-lists'],
   agents: ['people'],

@@ -1081,6 +1081,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/phone_numbers/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enter many numbers
+         * @description Superusers enter numbers that the company has at the carrier already, at most 1,000: nothing is bought. Send `numbers`, or a CSV file in `import_file`, with the columns `number` (or `phone_number`), `name`, `external_record_id`, `offer_id`, `traffic_source_id` and `buyer_id`; others are named in `ignored_columns`. A number that names a buyer and no offer forwards to the buyer. What cannot be entered is in `rejected`; all others are entered.
+         */
+        post: operations["importPhoneNumbers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/phone_numbers/search": {
         parameters: {
             query?: never;
@@ -8734,6 +8754,37 @@ export interface components {
              */
             prefix?: string | null;
         };
+        PhoneNumberImport: {
+            /**
+             * @description The numbers, in any format.
+             * @example [
+             *       "+12125550142",
+             *       "(310) 555-0123"
+             *     ]
+             */
+            numbers?: string[];
+        };
+        PhoneNumberImportReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description How many numbers were entered. */
+            added: number;
+            /** @description The rows that were not entered. */
+            rejected: {
+                /** @description Line of the file, or index in `numbers`, from 1. */
+                line: number;
+                /** @description The text in the column of numbers. */
+                number: string;
+                /** @description Why the row was not entered, in words. */
+                reason: string;
+            }[];
+            /** @description Columns of the file that nothing was read from. */
+            ignored_columns: string[];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
         /**
          * @example {
          *       "name": "Billboard downtown",
@@ -11534,6 +11585,7 @@ export interface components {
             /** @description Dollars: `revenue` minus `payout`. */
             profit: number | null;
         };
+        /** @description Figures of one row. */
         LeadReportRow: {
             /**
              * @description Id of the record, the status, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for leads without one.
@@ -11545,28 +11597,7 @@ export interface components {
              * @example Search ads
              */
             name: string | null;
-            /** @description Leads that were created. */
-            leads: components["schemas"]["Count"];
-            /** @description Leads that have not ended. */
-            live: components["schemas"]["Count"];
-            /** @description Leads that were called or texted. */
-            contacted: components["schemas"]["Count"];
-            /** @description Leads that answered a call. */
-            connected: components["schemas"]["Count"];
-            /**
-             * Format: int64
-             * @description Leads a buyer has paid for.
-             */
-            converted: number | null;
-            /** @description Leads whose number has opted out. */
-            opted_out: components["schemas"]["Count"];
-            /** @description Dollars that buyers pay. */
-            revenue: number | null;
-            /** @description Dollars that traffic sources are paid. */
-            payout: number | null;
-            /** @description Dollars: `revenue` minus `payout`. */
-            profit: number | null;
-        };
+        } & components["schemas"]["LeadReportFigures"];
         LeadReport: {
             /** @description HTTP status of the response. */
             status: number;
@@ -12220,38 +12251,11 @@ export interface components {
              */
             name: string | null;
         };
+        /** @description Figures of one row. */
         GroupedCallReportRow: {
             /** @description One for each of `group_by`, in its order. */
             groups: components["schemas"]["CallReportKey"][];
-            /** @description Calls, incoming and outgoing. */
-            calls: components["schemas"]["Count"];
-            /** @description Calls that a buyer took. */
-            connects: components["schemas"]["Count"];
-            /**
-             * Format: int64
-             * @description Calls a buyer has paid for.
-             */
-            conversions: number | null;
-            /**
-             * Format: int64
-             * @description Calls a traffic source is paid for.
-             */
-            traffic_source_conversions: number | null;
-            /** @description `connects` divided by `calls`; 0 without calls. */
-            connect_rate: number;
-            /** @description `conversions` divided by `connects`; 0 without connects. */
-            conversion_rate: number | null;
-            /** @description Dollars that buyers pay. */
-            revenue: number | null;
-            /** @description Dollars that traffic sources are paid. */
-            payout: number | null;
-            /** @description Dollars: `revenue` minus `payout`. */
-            profit: number | null;
-            /** @description Dollars of revenue per call; 0 without calls. */
-            epc: number | null;
-            /** @description Average `total_duration` of the calls, in seconds; 0 without calls. */
-            average_duration: number;
-        };
+        } & components["schemas"]["GroupedCallReportFigures"];
         GroupedCallReport: {
             /** @description HTTP status of the response. */
             status: number;
@@ -17047,6 +17051,44 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["CarrierUnavailable"];
+        };
+    };
+    importPhoneNumbers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PhoneNumberImport"];
+            };
+        };
+        responses: {
+            /** @description What was entered. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneNumberImportReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["InsufficientStorage"];
         };
     };
     searchPhoneNumbers: {

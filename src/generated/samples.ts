@@ -1242,6 +1242,23 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/phone_numbers\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"prefix\": \"212\",\n        \"offer_id\": \"1\",\n        \"traffic_source_id\": \"1\",\n        \"name\": \"Billboard\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
+  "importPhoneNumbers": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/phone_numbers/import \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"numbers\": [\"+12125550142\", \"(310) 555-0123\"] }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/phone_numbers/import', {\n  body: { numbers: ['+12125550142', '(310) 555-0123'] },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/phone_numbers/import\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"numbers\": [\"+12125550142\", \"(310) 555-0123\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
   "searchPhoneNumbers": [
     {
       "lang": "Shell",

@@ -290,6 +290,7 @@ export const EFFECTS: Record<string, Effects> = {
     ...all('country toll_free prefix', at('src/domain/numbers/search-numbers.ts')),
     ...all('offer_id traffic_source_id buyer_id', at('src/domain/numbers/called-number.ts')),
     forward_type: at('src/domain/numbers/phone-numbers.ts'),
+    ...all('numbers import_file', at('src/domain/numbers/import-numbers.ts')),
   },
   ...SCHEDULES,
   ...AGENTS,

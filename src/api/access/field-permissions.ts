@@ -23,17 +23,22 @@ interface Request {
   operation: Pick<Operation, 'path' | 'scope' | 'body' | 'multipart'>;
   params: Record<string, unknown>;
   body: unknown;
+  /** The request came with `import_file`. */
+  has_file?: boolean;
 }
 
 /** Throws 422 with every field that the caller may not write. */
 export async function requireFieldPermissions(
   db: Db,
   caller: Caller,
-  { operation, params, body }: Request,
+  { operation, params, body, has_file = false }: Request,
 ): Promise<void> {
   const { scope } = operation;
   if (caller.superuser) return;
-  requireNoneOfSuperusers(operation, body);
+  requireNoneOfSuperusers((has_file && operation.multipart) || operation.body, {
+    ...((typeof body === 'object' && body) || {}),
+    ...(has_file && { import_file: true }),
+  });
   // A simulation only supposes other values.
   if (scope?.endsWith(':read') || (!scope && !caller.teams)) return;
   const schema = operation.body ?? operation.multipart;
@@ -65,11 +70,11 @@ export async function requireFieldPermissions(
 }
 
 /** Throws 422 with every field that only superusers may send. */
-function requireNoneOfSuperusers({ body: schema }: Request['operation'], body: unknown): void {
-  if (!schema || typeof body !== 'object' || body === null) return;
+function requireNoneOfSuperusers(schema: Schema | undefined, fields: object): void {
+  if (!schema) return;
   const { properties } = facets(schema);
   const faults: Record<string, FieldFault[]> = Object.create(null);
-  for (const name of Object.keys(body))
+  for (const name of Object.keys(fields))
     if (properties[name]?.['x-superuser'])
       faults[name] = [
         fault('beyond_your_rights', "can only be given by a superuser's credentials; leave it out"),

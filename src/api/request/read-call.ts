@@ -86,8 +86,9 @@ export async function readCall(
   const keepChanges = record && ((body: Fields) => findChanges(received, { db, record }, body));
   const params = valid ? {} : await readFields(received, pipeline, { ignored, keepChanges });
   const query = await resolveFilters(db, operation, valid ?? req.query);
-  const target = { operation, params, body: req.body as unknown };
-  const mayLackRights = db.accessScope !== undefined || req.body !== undefined;
+  const hasFile = upload !== undefined;
+  const target = { operation, params, body: req.body as unknown, has_file: hasFile };
+  const mayLackRights = db.accessScope !== undefined || req.body !== undefined || hasFile;
   const { destinations } = pipeline;
   if (mayLackRights)
     await requireRights(db, sender.caller, { target, query, ignored, destinations });
@@ -110,7 +111,12 @@ export async function readCall(
 }
 
 interface RightsCheck {
-  target: { operation: Operation; params: Record<string, string>; body: unknown };
+  target: {
+    operation: Operation;
+    params: Record<string, string>;
+    body: unknown;
+    has_file: boolean;
+  };
   query: Record<string, unknown>;
   ignored: IgnoredFields | undefined;
   destinations: LoadDestinationTest;

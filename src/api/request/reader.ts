@@ -65,6 +65,7 @@ function compileReader(operation: Operation): RequestReader {
   const [plain, multipart] = [compile(operation.body), compile(operation.multipart)];
   const headerNames = listHeaders(operation);
   const validate = compileValidator(operation);
+  const takesBody = operation.body !== undefined || operation.multipart !== undefined;
   return async ({ req, res, lead_token, ignored, keepChanges }) => {
     const params = { ...req.params } as Record<string, string>;
     const { placeFields, readBody } = isMultipart(req) ? multipart : plain;
@@ -80,7 +81,7 @@ function compileReader(operation: Operation): RequestReader {
     const queryText = /^[^?#]*(\?[^#]*)/.exec(req.originalUrl)?.[1] ?? '';
     const headers: CanonicalRequest['headers'] = {};
     for (const name of headerNames) headers[name] = req.headers[name];
-    if (operation.body && placed.media_type) headers['content-type'] = placed.media_type;
+    if (takesBody && placed.media_type) headers['content-type'] = placed.media_type;
     for (;;) {
       faults.addErrors(await validate({ params, query, queryText, headers, body }, res), operation);
       const problem = faults.problem();

@@ -21,9 +21,16 @@ export interface NewNumber extends AvailableNumber, NumberFields {
   carrier_number_id: string | null;
 }
 
+/** Like `addNumber`; also counts the number. */
+export async function addCountedNumber(db: Db, number: NewNumber, now: Date): Promise<bigint> {
+  const id = await addNumber(db, number, now);
+  await moveCount(db, 'numbers', 1);
+  return id;
+}
+
 /**
- * Adds a number that the company already has at the carrier, and returns its id. Throws 422 when
- * the number has an owner or a purchase of it is in progress.
+ * Adds a number that the company already has at the carrier, and returns its id; the caller counts
+ * it. Throws 422 when the number has an owner or a purchase of it is in progress.
  */
 export async function addNumber(
   db: Db,
@@ -38,9 +45,7 @@ export async function addNumber(
   const holder = await db.prisma.numberLookup.findUnique({ where: { phone_number: phoneNumber } });
   if (!isOurs || holder?.number_id)
     throw HttpProblem.field(field, 'taken', 'already belongs to a company');
-  const id = await recordNumber(db, number, now);
-  await moveCount(db, 'numbers', 1);
-  return id;
+  return recordNumber(db, number, now);
 }
 
 /**

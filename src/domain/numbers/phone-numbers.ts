@@ -11,6 +11,7 @@ import { callerNumber } from '../../data/phone/caller-number';
 import { addNumber, type NumberFields } from './add-number';
 import { buyAny, buyRequested, type PurchaseContext } from './buy-number';
 import { findNumber } from './find-number';
+import { importNumbers, readNumberRows } from './import-numbers';
 import { releaseNumber } from './release-number';
 import { DEFAULTS, searchNumbers, parseSearch } from './search-numbers';
 
@@ -72,6 +73,18 @@ export const phoneNumbers = (deps: Deps) => {
     listPhoneNumbers: async ({ query, db }) => {
       const number = await callerNumber(db, query.number, 'number');
       return phoneNumber.list({ ...query, number }, { db, now: clock() });
+    },
+    importPhoneNumbers: async ({ body, upload, db }) => {
+      const file = await readNumberRows(body, upload);
+      const numbers = { carrier: carrier.name, now: clock() };
+      const imported = await db.transaction((tx) => importNumbers(tx, file, numbers));
+      return {
+        status: 200,
+        success: true,
+        errors: {},
+        ...imported,
+        metadata: { root: 'rejected' },
+      };
     },
     searchPhoneNumbers: ({ query, db }) => searchNumbers(db, query, { carrier, now: clock() }),
     createPhoneNumber: (call) =>

@@ -7,7 +7,7 @@ import { importedRows, importsRunning } from '../../platform/telemetry/metrics';
 import { claimFile, type Run } from './claim-file';
 import { ColumnProblem, formatColumn } from './csv/layout';
 import { openReader, type ImportReader } from './csv/open-reader';
-import { FileProblem } from './csv/text';
+import { FileProblem } from '../../platform/csv/text';
 import type { Summary } from './csv/thread';
 import { enqueueNextFile } from './file-queue';
 import { importBatch, type ImportBatch } from './import-batch';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { PhoneNumber } from 'libphonenumber-js/max';
 import { ownNumberFacts } from '../../platform/carriers/number-facts';
 import type { Installation } from '../../operate/installation/open';
-import { addNumber } from '../../domain/numbers/add-number';
+import { addCountedNumber } from '../../domain/numbers/add-number';
 import { parseCompanyId, requireCompany, json, parsePhoneNumber, run } from './command';
 
 export function addNumberCommands(program: Command): void {
@@ -34,6 +34,6 @@ async function add(
     carrier: deps.carrier.name,
     carrier_number_id: null,
   };
-  const id = await db.transaction((tx) => addNumber(tx, number, deps.clock()));
+  const id = await db.transaction((tx) => addCountedNumber(tx, number, deps.clock()));
   return { company_id: Number(db.company_id), id: Number(id), phone_number: number.phone_number };
 }

@@ -1,7 +1,7 @@
 import { numberFacts } from '../../platform/carriers/number-facts';
 import { withImportedIdentity, type ImportedIdentity } from '../../data/kept-identity';
 import { HttpProblem } from '../../platform/errors';
-import { addNumber, type NewNumber } from '../../domain/numbers/add-number';
+import { addCountedNumber, type NewNumber } from '../../domain/numbers/add-number';
 import { loadNumberReader } from '../../data/phone/caller-number';
 import type { NumberReader } from '../../data/phone/parse-number';
 import { createNote, remember, type Context, type Count, type Note, type Outcome } from './context';
@@ -108,7 +108,7 @@ async function create(
     reach: null,
   });
   try {
-    await importDb.transaction((tx) => addNumber(tx, number, deps.clock()));
+    await importDb.transaction((tx) => addCountedNumber(tx, number, deps.clock()));
     return undefined;
   } catch (error) {
     if (error instanceof HttpProblem) return error.message;

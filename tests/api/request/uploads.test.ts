@@ -28,8 +28,8 @@ const buildFields = (id: string): Record<string, string> => {
   if (/^create(Value|Zip)List$/.test(id)) return { name: `list ${(lists += 1)}` };
   return id === 'createBuyerSuppression' ? { name: 'x' } : {};
 };
-/** Files of value lists and ZIP lists are read at once, and not kept. */
-const isKept = (id: string) => !/(Value|Zip)List$/.test(id);
+/** Files of numbers, value lists and ZIP lists are read at once, and not kept. */
+const isKept = (id: string) => !/(Value|Zip)List$|^importPhoneNumbers$/.test(id);
 
 /** The record that an operation changes with its file. */
 function pickOwner(id: string): { resource: string; body: object } {
@@ -39,7 +39,7 @@ function pickOwner(id: string): { resource: string; body: object } {
     : { resource: 'value_lists', body: { name: id, values: ['3105550124'] } };
 }
 
-test('eleven operations take a file', () => {
+test('twelve operations take a file', () => {
   expect(uploads.map(([id]) => id).sort()).toEqual([
     'addToValueList',
     'addToZipList',
@@ -47,6 +47,7 @@ test('eleven operations take a file', () => {
     'createBuyerSuppressionFile',
     'createValueList',
     'createZipList',
+    'importPhoneNumbers',
     'removeFromValueList',
     'removeFromZipList',
     'updateBuyerSuppressionFile',

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
-import { guessDelimiter } from '../../../src/domain/suppression/csv/delimiter';
-import { readRecords, Splitter, type CsvRecord } from '../../../src/domain/suppression/csv/records';
-import { FileProblem } from '../../../src/domain/suppression/csv/text';
+import { guessDelimiter } from '../../../src/platform/csv/delimiter';
+import { readRecords, Splitter, type CsvRecord } from '../../../src/platform/csv/records';
+import { FileProblem } from '../../../src/platform/csv/text';
 import { readAll } from '../../support/csv';
 import { repetitions } from '../../support/repetitions';
 

@@ -33,6 +33,7 @@ const OWN_OPERATIONS = [
   'deleteBuyerGroup',
   'createOffer', // a new one
   'createPhoneNumber', // a new one
+  'importPhoneNumbers', // new ones, by superusers
   'createAgent', // a new one
   'createAgentMessage', // a new one
   'captureLead', // company-wide fields need a permission

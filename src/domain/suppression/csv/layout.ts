@@ -1,8 +1,8 @@
-import type { CsvRecord } from './records';
+import type { CsvRecord } from '../../../platform/csv/records';
 import { cleanNumberText } from '../../../data/phone/number-text';
 import { AREA_AND_NUMBER, type NumberReader } from '../../../data/phone/parse-number';
 import { cutText } from '../../../platform/storable-text';
-import { FileProblem } from './text';
+import { FileProblem } from '../../../platform/csv/text';
 
 export interface Layout {
   delimiter: string;

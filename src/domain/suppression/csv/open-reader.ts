@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { StorageUnavailable } from '../../../platform/storage/storage';
 import { ColumnProblem } from './layout';
-import { FileProblem } from './text';
+import { FileProblem } from '../../../platform/csv/text';
 import type { ThreadResponse, ThreadRequest, PackedBatch, Summary, ThreadData } from './thread';
 
 /** A file that is read on another thread. Its methods throw FileProblem for an invalid file. */

@@ -1,10 +1,10 @@
 import { detectLayout, readCell, type Layout, type ColumnHints } from './layout';
 import { numberReader, reasonFor } from '../../../data/phone/parse-number';
 import { cutText } from '../../../platform/storable-text';
-import { guessDelimiter } from './delimiter';
-import { readRecords, type CsvRecord } from './records';
+import { guessDelimiter } from '../../../platform/csv/delimiter';
+import { readRecords, type CsvRecord } from '../../../platform/csv/records';
 import { createSorter, type Sorter } from './external-sort';
-import { readText } from './text';
+import { readText } from '../../../platform/csv/text';
 
 export interface ReadOptions {
   /** ISO 3166 code: the country of numbers without a country code. */

@@ -6,7 +6,7 @@ import { packedLength, packNumbers, TextRows } from './pack';
 import { openStorage } from '../../../platform/storage/open';
 import { StorageUnavailable, type StorageSettings } from '../../../platform/storage/storage';
 import { readBatches, readNumbers, type ReadOptions, type Reading } from './reader';
-import { FileProblem } from './text';
+import { FileProblem } from '../../../platform/csv/text';
 
 // Reads one file on a separate thread, so that the event loop is free for requests.
 

@@ -1,5 +1,5 @@
 import Papa from 'papaparse';
-import { cutText } from '../../../platform/storable-text';
+import { cutText } from '../storable-text';
 
 /** The run time of the library grows with the square of misquoted text. */
 const SAMPLE_CHARS = 4_096;

@@ -1,8 +1,8 @@
 import { pipeline, Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
-import { toStorable } from '../../../platform/storable-text';
-import { foreignFormat } from '../../../platform/storage/file-format';
+import { toStorable } from '../storable-text';
+import { foreignFormat } from '../storage/file-format';
 
 /** The message is shown to the client. */
 export class FileProblem extends Error {}
