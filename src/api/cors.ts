@@ -49,10 +49,15 @@ export function cors(origins: readonly string[]): (req: Request, res: Response) 
     const { origin } = req.headers;
     if (origins.length > 0) res.vary('Origin');
     if (!origin) return false;
-    if (!origins.includes(origin) && !origins.includes('*') && !isOpen(req)) return false;
+    const isOpenToPages = isOpen(req);
+    if (!origins.includes(origin) && !origins.includes('*') && !isOpenToPages) return false;
     res
       .vary('Origin')
       .set({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED });
+    // sendBeacon is a request with credentials. What a password that the browser has kept would
+    // show stays unreadable to the page.
+    if (isOpenToPages && !req.headers.authorization)
+      res.set('Access-Control-Allow-Credentials', 'true');
     if (req.method !== 'OPTIONS') return false;
     res.set({
       'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, DELETE',

@@ -6890,7 +6890,7 @@ export interface components {
             number_called?: string;
             /** @description Id or uuid of the offer. */
             offer_id?: string;
-            /** @description The number of the caller. Null, blank, `anonymous` or omitted: withheld. */
+            /** @description The number of the caller. Null, blank, `anonymous` or omitted: withheld. So is a text that is no number, which the token `caller_raw` keeps. */
             caller_number?: string | null;
             tokens?: components["schemas"]["CallTokens"];
             /** @description Id or uuid. By default the traffic source of the number called. */

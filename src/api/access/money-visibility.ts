@@ -99,7 +99,7 @@ export async function withoutHidden<Body>(
   body: Body,
 ): Promise<Body> {
   if (!db.accessScope || typeof body !== 'object' || body === null) return body;
-  const columns = findRecordSchema(responses[String(status)])?.properties ?? {};
+  const columns = facets(findRecordSchema(responses[String(status)]) ?? {}).properties;
   const blank = Object.entries(body).flatMap(([name, value]) => {
     const visibility = columns[name]?.['x-money'];
     return value === null && visibility ? [{ name, visibility }] : [];
@@ -121,19 +121,17 @@ function findRecordSchema(
   const content = response?.content as Record<string, { schema?: Schema }> | undefined;
   const schema = content?.['application/json']?.schema;
   if (!schema) return undefined;
-  const parts = Object.values(contract.resolve(schema).properties ?? {});
+  const parts = Object.values(facets(schema).properties);
   return parts
     .map((part) => contract.resolve(part))
-    .find(({ properties = {} }) =>
-      Object.values(properties).some((property) => property['x-money']),
-    );
+    .find((part) => Object.values(facets(part).properties).some((property) => property['x-money']));
 }
 
 /** The order by a counter of caps is named after their table. */
 const toColumn = (order: string) => order.replace(/^call_limits\./, '');
 
 const findColumnVisibility = (operation: Operation, order: string): MoneyVisibility | undefined =>
-  findRowSchema(operation)?.schema.properties?.[toColumn(order)]?.['x-money'];
+  facets(findRowSchema(operation)?.schema ?? {}).properties[toColumn(order)]?.['x-money'];
 
 function findRowSchema({ responses }: Operation): { name: string; schema: Schema } | undefined {
   const content = responses['200']?.content as Record<string, { schema?: Schema }> | undefined;

@@ -10,6 +10,7 @@ import {
   reasonFor,
   type NumberReader,
 } from './parse-number';
+import { cleanNumberText, holdsSeveral } from './number-text';
 import { READ_COUNTRY } from './queries/companies';
 
 /** A reader of telephone numbers; those without country code are of the company's country. */
@@ -41,6 +42,11 @@ export function requirePossible(number: number | undefined, text: string, field:
       `${reasonFor(text)}; it must be one such as +13105550123 or (310) 555-0123`,
     );
   return number;
+}
+
+/** Throws 422 on `field` for a text with more than one number, of which none may be lost. */
+export function requireNotSeveral(text: string, field: string): void {
+  if (holdsSeveral(cleanNumberText(text))) requirePossible(undefined, text, field);
 }
 
 /** Throws 422 on `field` for a number that no person can have. */

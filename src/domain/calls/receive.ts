@@ -1,5 +1,9 @@
 import { readCountry } from '../../data/phone/area-codes';
-import { callerNumber } from '../../data/phone/caller-number';
+import {
+  callerNumber,
+  readReportedCaller,
+  requireNotSeveral,
+} from '../../data/phone/caller-number';
 import type { Db, Statements } from '../../data/db';
 import { findNamed, identify, type Reference } from '../../data/records';
 import { uuidv7 } from '../../data/uuid';
@@ -62,8 +66,10 @@ export async function readIncomingCall(
   reported: ReportedCall,
   now: Date,
 ): Promise<IncomingCall> {
-  const callerNumber = await readCaller(db, reported.caller_number);
-  const called = await findCallTarget(db, reported, { caller_number: callerNumber, now });
+  const { caller_number: callerText } = reported;
+  const caller = await readReportedCaller(db, callerText ?? '');
+  if (caller.number === null) requireNotSeveral(callerText ?? '', 'caller_number');
+  const called = await findCallTarget(db, reported, { caller_number: caller.number, now });
   const trafficSourceId = reported.traffic_source_id
     ? String(await findTrafficSource(db, reported.traffic_source_id))
     : called.traffic_source_id;
@@ -71,10 +77,10 @@ export async function readIncomingCall(
     ...called,
     carrier: SOFTSWITCH,
     call_sid: reported.call_sid || null,
-    caller_number: callerNumber,
+    caller_number: caller.number,
     traffic_source_id: trafficSourceId,
     sub_id: reported.sub_id ?? null,
-    tokens: readTokens(reported.tokens),
+    tokens: { ...caller.tokens, ...readTokens(reported.tokens) },
   };
 }
 

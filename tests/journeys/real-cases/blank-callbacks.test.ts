@@ -127,4 +127,31 @@ describe('a call', () => {
       to_number: US.slice(1),
     });
   });
+
+  describe('of a softswitch', () => {
+    const begin = async (body: object) => {
+      const { api } = here.world.company;
+      const res = await api('post', 'call_sessions', { body: { number_called: US, ...body } });
+      const { caller_number } = res.body.call_session;
+      const { call } = (await api('get', `calls/${res.body.call_session.id}`)).body;
+      return [res.status, caller_number, call.token_values];
+    };
+    test.each([...NO_NUMBERS, 'call me'])(
+      'from %j is of a caller who withholds the number',
+      async (text) => {
+        expect(await begin({ caller_number: text })).toEqual([201, null, { caller_raw: text }]);
+        const tokens = { caller_raw: 'mine' };
+        expect(await begin({ caller_number: text, tokens })).toEqual([201, null, tokens]);
+      },
+    );
+    test.each(NUMBERS)('from %j is of the number', async (text, number) => {
+      expect(await begin({ caller_number: text })).toEqual([201, `+${number}`, {}]);
+    });
+    test.each([{}, { caller_number: '' }, { caller_number: null }])(
+      'of nobody (%j) is routed',
+      async (body) => {
+        expect(await begin(body)).toEqual([201, null, {}]);
+      },
+    );
+  });
 });

@@ -72,6 +72,21 @@ test.each(doors.map(({ id, method, path }) => [id, method, path] as const))(
   },
 );
 
+test('a beacon may bring credentials, and what they would show is not for the page', async () => {
+  const allowed = 'access-control-allow-credentials';
+  const path = `${BASE_PATH}/leads`;
+  expect((await preflight('POST', path, 'content-type')).headers[allowed]).toBe('true');
+  const send = (headers: Record<string, string>) =>
+    raw()
+      .post(path)
+      .set({ Origin, ...headers });
+  expect((await send({})).headers[allowed]).toBe('true');
+  const kept = await send({ Authorization: `Basic ${btoa(world.company.auth)}` });
+  expect(kept.headers[allowed]).toBeUndefined();
+  const list = await preflight('GET', path, 'authorization');
+  expect(list.headers[allowed]).toBeUndefined();
+});
+
 test('a method that an open path lacks is refused readably; one of the company is not open', async () => {
   const put = await raw()
     .put(`${BASE_PATH}/leads`)
