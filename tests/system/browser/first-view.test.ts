@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import {
@@ -10,22 +9,11 @@ import {
   PHONE,
   withPage,
 } from '../../support/browser';
-import { buildApp, createWorld, type World } from '../../support/world';
+import { useServedWorld } from '../../support/served-world';
 
 // The page of Swagger UI before and while Swagger UI comes.
 
-let world: World;
-let server: Server;
-
-beforeAll(async () => {
-  world = await createWorld();
-  server = buildApp(world.deps).listen(0);
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-  await world.close();
-});
+const served = useServedWorld();
 
 const FIRST_VIEW_BYTES = 350_000;
 
@@ -47,7 +35,7 @@ inBrowser.each([
   ['/api/reference/', 'h3'],
   ['/api/reference/leads', 'rapi-doc [id="get-/leads"]'],
 ])('the first view of %s is of at most 350 kB', (path, content) =>
-  withPage(server, '/api/reference/', DESKTOP, async (page) => {
+  withPage(served.server, '/api/reference/', DESKTOP, async (page) => {
     const { bytes, files } = await countFirstView(page, path);
     await page.locator(content).first().waitFor(LOADED);
     expect(bytes).toBeGreaterThan(10_000);
@@ -60,7 +48,7 @@ const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 inBrowser.each(['light', 'dark'] as const)('the list is accessible in %s', (colorScheme) =>
-  withPage(server, '/api/docs/', PHONE, async (page) => {
+  withPage(served.server, '/api/docs/', PHONE, async (page) => {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.locator('#operations-tag-buyers').click(LOADED);
     await page.evaluate(AXE);
@@ -86,7 +74,7 @@ async function holdBundle(page: Page): Promise<() => void> {
 }
 
 inBrowser('the list can be read before Swagger UI comes, which opens what was clicked', () =>
-  withPage(server, '/api/docs/', PHONE, async (page) => {
+  withPage(served.server, '/api/docs/', PHONE, async (page) => {
     const letThrough = await holdBundle(page);
     await page.locator('#operations-tag-offers .expand-operation').click(LOADED);
     await page.locator('#operations-tag-buyers').click();
@@ -112,7 +100,7 @@ inBrowser('the list can be read before Swagger UI comes, which opens what was cl
 inBrowser(
   'on paper the list has all operations, and the search of the browser opens their tag',
   () =>
-    withPage(server, '/api/docs/', DESKTOP, async (page) => {
+    withPage(served.server, '/api/docs/', DESKTOP, async (page) => {
       const operation = page.locator('#operations-buyers-createBuyer');
       expect(await operation.isVisible()).toBe(false);
       await page.emulateMedia({ media: 'print' });
@@ -125,7 +113,7 @@ inBrowser(
 );
 
 inBrowser('a link to an operation opens it, also in a page that is open', () =>
-  withPage(server, '/api/docs/#/buyers', DESKTOP, async (page) => {
+  withPage(served.server, '/api/docs/#/buyers', DESKTOP, async (page) => {
     await page.locator('#operations-buyers-createBuyer').waitFor(LOADED);
     await page.evaluate("location.hash = '/me/showMe'");
     await page.locator('#operations-me-showMe .execute:visible').waitFor(LOADED);
@@ -140,7 +128,7 @@ inBrowser('a link to an operation opens it, also in a page that is open', () =>
 );
 
 inBrowser('a search goes on in Swagger UI, as does its result', () =>
-  withPage(server, '/api/docs/', DESKTOP, async (page) => {
+  withPage(served.server, '/api/docs/', DESKTOP, async (page) => {
     await page.getByRole('searchbox').fill('opt out', LOADED);
     const count = page.getByRole('status').filter({ hasText: /^\d+ operations$/ });
     await count.waitFor(LOADED);
@@ -158,7 +146,7 @@ inBrowser(
   'when Swagger UI cannot be loaded, the page says so, and the next click tries again',
   () =>
     withPage(
-      server,
+      served.server,
       '/api/docs/#/me',
       DESKTOP,
       async (page) => {

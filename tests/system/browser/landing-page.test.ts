@@ -1,24 +1,14 @@
-import type { Server } from 'node:http';
 import { DESKTOP, inBrowser, withPage } from '../../support/browser';
 import { eventually } from '../../support/engine-process';
-import { buildApp, createWorld, type World } from '../../support/world';
+import { useServedWorld } from '../../support/served-world';
 
 // A page of another origin sends leads by what browsers have for it.
 
-let world: World;
-let server: Server;
+const served = useServedWorld();
 let leadToken: string;
-
 beforeAll(async () => {
-  world = await createWorld();
-  server = buildApp(world.deps).listen(0);
-  const { body } = await world.company.api('post', 'offers', { body: { name: 'Auto' } });
+  const { body } = await served.world.company.api('post', 'offers', { body: { name: 'Auto' } });
   leadToken = body.offer.lead_token;
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-  await world.close();
 });
 
 const SENDERS = {
@@ -34,11 +24,11 @@ const SENDERS = {
 describe.each(Object.entries(SENDERS))('%s', (name, code) => {
   inBrowser('creates a lead from a page of another origin', () =>
     withPage(
-      server,
+      served.server,
       '/livez',
       DESKTOP,
       async (page) => {
-        const { port } = server.address() as { port: number };
+        const { port } = served.server.address() as { port: number };
         const caller = `+1310555${String(1_000 + Object.keys(SENDERS).indexOf(name))}`;
         const url = `http://localhost:${port}/api/v1/leads`;
         const text = JSON.stringify({
@@ -51,7 +41,7 @@ describe.each(Object.entries(SENDERS))('%s', (name, code) => {
         );
         await eventually(async () => {
           const query = { number: caller };
-          const { body } = await world.company.api('get', 'leads', { query });
+          const { body } = await served.world.company.api('get', 'leads', { query });
           return body.leads.length === 1 && body.leads[0].data.first_name === 'Ann';
         });
       },

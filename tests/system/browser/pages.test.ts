@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import {
   DESKTOP,
   inBrowser,
@@ -8,28 +7,17 @@ import {
   PHONE,
   withPage,
 } from '../../support/browser';
-import { buildApp, createWorld, type World } from '../../support/world';
+import { useServedWorld } from '../../support/served-world';
 
 // Swagger UI and the reference as people read them. `withPage` counts requests to other servers and
 // what the content security policy refuses: none.
 
-let world: World;
-let server: Server;
-
-beforeAll(async () => {
-  world = await createWorld();
-  server = buildApp(world.deps).listen(0);
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-  await world.close();
-});
+const served = useServedWorld();
 
 const SIZES = [DESKTOP, PHONE];
 
 inBrowser('Swagger UI shows the usual credentials first, and folds the others', () =>
-  withPage(server, '/api/docs/', PHONE, async (page) => {
+  withPage(served.server, '/api/docs/', PHONE, async (page) => {
     await page.getByRole('button', { name: 'Authorize' }).first().click(LOADED);
     const dialog = page.locator('.modal-ux');
     await dialog.waitFor(LOADED);
@@ -41,7 +29,7 @@ inBrowser('Swagger UI shows the usual credentials first, and folds the others', 
 );
 
 inBrowser('Swagger UI lists groups in the order of a newcomer', () =>
-  withPage(server, '/api/docs/', DESKTOP, async (page) => {
+  withPage(served.server, '/api/docs/', DESKTOP, async (page) => {
     await page.locator('.tag-group').first().waitFor(LOADED);
     const shown = await page.locator('.tag-group').allInnerTexts();
     const declared = await page.evaluate(
@@ -54,7 +42,7 @@ inBrowser('Swagger UI lists groups in the order of a newcomer', () =>
 );
 
 inBrowser('in Swagger UI an operation names its permission, and an error is one line', () =>
-  withPage(server, '/api/docs/', DESKTOP, async (page) => {
+  withPage(served.server, '/api/docs/', DESKTOP, async (page) => {
     const operation = await openOperation(page, 'buyers', 'createBuyer');
     await operation.getByText('Needs permission').waitFor(LOADED);
     expect(await operation.locator('.opblock-description').innerText()).toContain('buyers:create');
@@ -77,7 +65,7 @@ const searched: [query: string, operation: string, url: string][] = [
 ];
 
 inBrowser.each(searched)('a search for "%s" finds the operation in Swagger UI', (query, id) =>
-  withPage(server, '/api/docs/', PHONE, async (page) => {
+  withPage(served.server, '/api/docs/', PHONE, async (page) => {
     await page.getByRole('searchbox').fill(query, LOADED);
     await page.locator('.filter-box p', { hasText: /^\d+ operations$/ }).waitFor(LOADED);
     await page.locator(`.opblock[id$="-${id}"]`).waitFor(LOADED);
@@ -89,7 +77,7 @@ inBrowser.each(searched)('a search for "%s" finds the operation in Swagger UI', 
 inBrowser.each(searched)(
   'a search for "%s" leads to the operation in the reference',
   (query, id, url) =>
-    withPage(server, '/api/reference/', PHONE, async (page) => {
+    withPage(served.server, '/api/reference/', PHONE, async (page) => {
       await page.getByRole('searchbox').fill(query, LOADED);
       const result = page.locator(`#found a[href="${url}"]`);
       await result.click(LOADED);
@@ -106,7 +94,7 @@ inBrowser(
   'the reference shows every tag on a desktop and on a phone, with code samples',
   async () => {
     for (const size of SIZES) {
-      await withPage(server, '/api/reference/leads', size, async (page) => {
+      await withPage(served.server, '/api/reference/leads', size, async (page) => {
         const viewer = page.locator('rapi-doc');
         await viewer.getByText('Needs permission').first().waitFor(LOADED);
         const samples = viewer.locator('[id="get-/leads"]');
@@ -120,7 +108,7 @@ inBrowser(
 );
 
 inBrowser('on a phone the sections of the reference open by the menu', () =>
-  withPage(server, '/api/reference/', PHONE, async (page) => {
+  withPage(served.server, '/api/reference/', PHONE, async (page) => {
     const link = page.locator('#sections').getByRole('link', { name: 'Buyer groups' });
     expect(await link.isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Menu' }).click();

@@ -1,37 +1,22 @@
-import type { Server } from 'node:http';
 import type { Locator, Page } from 'playwright-core';
 import { createDemo } from '../../../src/main/demo/demo';
 import { DESKTOP, inBrowser, withPage } from '../../support/browser';
-import { buildApp, createWorld, type World } from '../../support/world';
+import { authorize, useServedWorld } from '../../support/served-world';
 import { FAR_MS } from '../../support/patience';
 
-let world: World;
-let server: Server;
-let auth: [string, string];
-
+const served = useServedWorld();
+let auth: string;
 beforeAll(async () => {
-  world = await createWorld();
-  const { credentials } = await createDemo(world.deps, 'Demo');
-  auth = [credentials.public_key, credentials.private_key!];
-  server = buildApp(world.deps).listen(0);
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-  await world.close();
+  const { credentials } = await createDemo(served.world.deps, 'Demo');
+  auth = `${credentials.public_key}:${credentials.private_key}`;
 });
 
 /** Opens Swagger UI, authorizes, and hands the page over; no request may leave the server. */
 const withSwagger = (
   work: (page: Page, operation: (tag: string, id: string) => Promise<Locator>) => Promise<void>,
 ): Promise<void> =>
-  withPage(server, '/api/docs/', DESKTOP, async (page) => {
-    await page.getByRole('button', { name: 'Authorize' }).first().click();
-    const dialog = page.locator('.modal-ux').first();
-    await dialog.locator('input[name="username"], #auth_username').first().fill(auth[0]);
-    await dialog.locator('input[name="password"], #auth_password').first().fill(auth[1]);
-    await dialog.locator('button.authorize').first().click();
-    await dialog.locator('button.btn-done, button.close-modal').first().click();
+  withPage(served.server, '/api/docs/', DESKTOP, async (page) => {
+    await authorize(page, auth);
     await work(page, async (tag, id) => {
       await page.locator(`#operations-tag-${tag}`).click();
       const operation = page.locator(`#operations-${tag}-${id}`);

@@ -1,33 +1,11 @@
-import type { Server } from 'node:http';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { DESKTOP, inBrowser, LOADED, openOperation, withPage } from '../../support/browser';
 import { eventually } from '../../support/engine-process';
-import { buildApp, createWorld, type World } from '../../support/world';
+import { authorize, useServedWorld } from '../../support/served-world';
 
 // Swagger UI sends what the API accepts: files, forms, and fields in the query string.
 
-let world: World;
-let server: Server;
-
-beforeAll(async () => {
-  world = await createWorld();
-  server = buildApp(world.deps).listen(0);
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-  await world.close();
-});
-
-async function authorize(page: Page): Promise<void> {
-  const [username = '', password = ''] = world.company.auth.split(':');
-  await page.getByRole('button', { name: 'Authorize' }).first().click(LOADED);
-  const dialog = page.locator('.modal-ux');
-  await dialog.locator('input[name="username"]').first().fill(username, LOADED);
-  await dialog.locator('input[name="password"]').first().fill(password);
-  await dialog.getByRole('button', { name: 'Apply credentials' }).first().click();
-  await dialog.getByRole('button', { name: 'Close' }).first().click();
-}
+const served = useServedWorld();
 
 const pickMediaType = (operation: Locator, type: string) =>
   operation.locator('.opblock-section-request-body .content-type').first().selectOption(type);
@@ -47,8 +25,8 @@ async function execute(operation: Locator): Promise<{ status: string; url: strin
 }
 
 inBrowser('a suppression list is created with its CSV', () =>
-  withPage(server, '/api/docs/', DESKTOP, async (page) => {
-    await authorize(page);
+  withPage(served.server, '/api/docs/', DESKTOP, async (page) => {
+    await authorize(page, served.world.company.auth);
     const operation = await openOperation(page, 'buyer_suppressions', 'createBuyerSuppression');
     await pickMediaType(operation, 'multipart/form-data');
     await operation.locator('[data-property-name="name"] input').first().fill('Do not call');
@@ -58,23 +36,23 @@ inBrowser('a suppression list is created with its CSV', () =>
       buffer: Buffer.from('caller_id\n+13105550123\n+13105550124\n'),
     });
     expect((await execute(operation)).status).toBe('201');
-    await world.work();
+    await served.world.work();
     const loadList = async () => {
-      const { body } = await world.company.api('get', 'buyer_suppressions');
+      const { body } = await served.world.company.api('get', 'buyer_suppressions');
       return body.buyer_suppressions[0];
     };
     await eventually(async () => (await loadList()).import_percent === 100);
     const { id, name } = await loadList();
     expect(name).toBe('Do not call');
-    const numbers = await world.company.api('get', `buyer_suppressions/${id}/caller_ids`);
+    const numbers = await served.world.company.api('get', `buyer_suppressions/${id}/caller_ids`);
     expect(numbers.body.metadata.total_count).toBe(2);
   }),
 );
 
 inBrowser('a lead is sent by its query string', () =>
-  withPage(server, '/api/docs/', DESKTOP, async (page) => {
-    const { body } = await world.company.api('post', 'offers', { body: { name: 'Solar' } });
-    await authorize(page);
+  withPage(served.server, '/api/docs/', DESKTOP, async (page) => {
+    const { body } = await served.world.company.api('post', 'offers', { body: { name: 'Solar' } });
+    await authorize(page, served.world.company.auth);
     const operation = await openOperation(page, 'leads', 'captureLead');
     const fields = operation.locator('[data-param-name="fields"] textarea');
     await fields.fill(JSON.stringify({ caller_id: '+13105550177', offer_id: body.offer.id }));
@@ -85,7 +63,7 @@ inBrowser('a lead is sent by its query string', () =>
 );
 
 inBrowser('no field is prefilled but with an example, and a change of media type starts anew', () =>
-  withPage(server, '/api/docs/', DESKTOP, async (page) => {
+  withPage(served.server, '/api/docs/', DESKTOP, async (page) => {
     const operation = await openOperation(page, 'buyers', 'updateBuyer');
     const [json] = (await listValues(operation)).filter((value) => value.includes('"name"'));
     await pickMediaType(operation, 'application/x-www-form-urlencoded');
@@ -100,7 +78,7 @@ inBrowser('no field is prefilled but with an example, and a change of media type
 
 inBrowser('a request without credentials shows the 401', () =>
   withPage(
-    server,
+    served.server,
     '/api/docs/',
     DESKTOP,
     async (page) => {
