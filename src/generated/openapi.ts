@@ -12163,10 +12163,9 @@ export interface components {
              */
             average_duration: number;
             /** @description How often buyers were skipped for each reason. */
-            skip_reasons: {
-                [key: string]: number;
-            };
-            unbilled_reasons: components["schemas"]["UnbilledReasons"];
+            skip_reasons: components["schemas"]["CountsByReason"];
+            /** @description How many calls no buyer pays for, by `unbilled_reason`. */
+            unbilled_reasons: components["schemas"]["CountsByReason"] | null;
             /** @description Outgoing calls to be routed to a buyer that a person answered. */
             answered_by_person: components["schemas"]["Count"];
             /** @description Those of them for which no buyer was found, or none took the call. */
@@ -12185,14 +12184,14 @@ export interface components {
             name: string | null;
         } & components["schemas"]["CallReportFigures"];
         /**
-         * @description How many calls no buyer pays for, by `unbilled_reason`.
+         * @description Counts by reason.
          * @example {
          *       "too_short": 4
          *     }
          */
-        UnbilledReasons: {
+        CountsByReason: {
             [key: string]: number;
-        } | null;
+        };
         CallReport: {
             /** @description HTTP status of the response. */
             status: number;

@@ -31,13 +31,8 @@ export const CHRONOLOGICAL: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
 };
 
-export const BY_TIMES: Record<string, SortKey> = {
-  ...CHRONOLOGICAL,
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
-};
-
 /** The rows of which lists are made, over the alias t. */
-export interface ListRows {
+interface ListRows {
   /** Distinguishes what is selected, for the cache of statements. */
   name: string;
   table: string;

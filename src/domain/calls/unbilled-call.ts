@@ -19,16 +19,16 @@ export interface UnbilledBuyer extends Unbilled {
 export const listTerms = ({ bid, conversions }: AttemptState): PayingConversion[] =>
   bid ? [toBidConversion(bid)] : (conversions ?? []);
 
-/** Adds the reason to the end of a call, and the event, unless one has said the same. */
+/** Adds the reason to the end of a call, and the event, unless one has said that: a return has. */
 export function addUnbilled(
   { dollars }: CallState,
   progress: Progress,
   { buyer_id, ...unbilled }: UnbilledBuyer,
 ): Progress {
   const { reason } = unbilled;
-  const isSaid = dollars.unbilled.some(
-    (earlier) => earlier.buyer_id === buyer_id && earlier.reason === reason,
-  );
+  const isSaid =
+    reason === RETURNED.reason ||
+    dollars.unbilled.some((earlier) => earlier.buyer_id === buyer_id && earlier.reason === reason);
   const events = isSaid ? [] : [buildUnbilledEvent(unbilled, buyer_id)];
   return { ...progress, events: [...progress.events, ...events], unbilled_reason: reason };
 }

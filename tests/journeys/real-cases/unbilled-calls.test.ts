@@ -156,6 +156,18 @@ test('what was paid and taken back is returned; a report that is a duplicate say
   expect(await countReasons()).toEqual({ duplicate: 1, returned: 1 });
 });
 
+test('what is taken back during the call is said once, by its return', async () => {
+  const { offer } = await offerTo(pays({ duration: 0 }));
+  const call = await begin(offer);
+  await report(call, 'answered');
+  await ok('post', `calls/${call.id}`, { buyer_converted: false });
+  later(90);
+  await report(call, 'completed', { duration: 90 });
+  const { billing, said } = await read(call);
+  expect([billing.reason, said]).toEqual(['returned', []]);
+  expect(await here.loadEvents(call)).toContain('conversion_returned');
+});
+
 test('a buyer that pays for being dialed and has paid before is told of once', async () => {
   const { offer } = await offerTo(pays({ duration: 0, duplicate_timeframe: 600 }));
   await talk(offer, 5);
