@@ -12183,12 +12183,7 @@ export interface components {
              */
             name: string | null;
         } & components["schemas"]["CallReportFigures"];
-        /**
-         * @description Counts by reason.
-         * @example {
-         *       "too_short": 4
-         *     }
-         */
+        /** @description Counts by reason. */
         CountsByReason: {
             [key: string]: number;
         };
