@@ -7,6 +7,7 @@ import { countPassedOver, type Decision } from '../routing/engine/explain';
 import { READ_BILLING } from './queries/billing';
 
 type Billing = Schemas['CallBilling'];
+type UnmetConversion = Schemas['UnmetConversion'];
 
 const BILLED: Billing = { billed: true, reason: null, message: null, conversions: [] };
 
@@ -33,9 +34,15 @@ export async function readBilling(
   const isVisible =
     buyer_id !== null && (!db.accessScope || (await selectVisibleBuyers(db, [buyer_id])).size > 0);
   return isVisible
-    ? { ...unbilled, message, conversions: details?.conversions ?? [] }
+    ? { ...unbilled, message, conversions: (details?.conversions ?? []).map(inOrder) }
     : { ...unbilled, message: null, conversions: [] };
 }
+
+/** PostgreSQL stores members of an object in an order of its own. */
+const inOrder = (stored: UnmetConversion): UnmetConversion => {
+  const { buyer_conversion_id, name, reason, message, duration, answered_seconds, filter } = stored;
+  return { buyer_conversion_id, name, reason, message, duration, answered_seconds, filter };
+};
 
 /** Names what the last decision found, where it found no buyer. */
 function explainMissed(decisions: readonly Decision[]): string {
