@@ -45,6 +45,8 @@ export interface ModelAttempt {
   source?: ModelOwner;
   status: 'ringing' | 'answered' | 'connected' | 'over';
   connected_at?: Date;
+  /** The key that its buyer has pressed when it was asked for one. */
+  pressed?: string;
   converted: boolean;
   /** Usage that was counted for its conversion, until it is returned. */
   returnable: { owner: ModelOwner; use: Use }[];
