@@ -39,8 +39,9 @@ export async function readBilling(
 }
 
 /** PostgreSQL stores members of an object in an order of its own. */
-const inOrder = (stored: UnmetConversion): UnmetConversion => {
-  const { buyer_conversion_id, name, reason, message, duration, answered_seconds, filter } = stored;
+const inOrder = (conversion: UnmetConversion): UnmetConversion => {
+  const { buyer_conversion_id, name, reason, message } = conversion;
+  const { duration, answered_seconds, filter } = conversion;
   return { buyer_conversion_id, name, reason, message, duration, answered_seconds, filter };
 };
 

@@ -12,7 +12,7 @@ import { resolveReferences, type Table } from '../../data/records';
 import type { Upload } from '../../api/request/upload';
 import { addNumber, type NewNumber } from './add-number';
 
-/** Each number takes a lock of the installation until the commit, and the lock table has its end. */
+/** Each number holds an advisory lock until the commit, and the table of locks is limited. */
 const MAX_NUMBERS = 1_000;
 const MAX_TEXT = 255;
 

@@ -17,7 +17,7 @@ interface ReadOptions {
 }
 
 /**
- * Reads the rows of an uploaded CSV file into memory, its first row too: columns separated by comma,
+ * Reads the rows of an uploaded CSV file into memory, with the first: columns separated by comma,
  * semicolon, tab or bar, UTF-8 or UTF-16, plain or gzip. Throws 422.
  */
 export async function readRows(
