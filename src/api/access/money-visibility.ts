@@ -121,10 +121,9 @@ function findRecordSchema(
   const content = response?.content as Record<string, { schema?: Schema }> | undefined;
   const schema = content?.['application/json']?.schema;
   if (!schema) return undefined;
-  const parts = Object.values(facets(schema).properties);
-  return parts
-    .map((part) => contract.resolve(part))
-    .find((part) => Object.values(facets(part).properties).some((property) => property['x-money']));
+  return Object.values(facets(schema).properties).find((part) =>
+    Object.values(facets(part).properties).some((property) => property['x-money']),
+  );
 }
 
 /** The order by a counter of caps is named after their table. */

@@ -10,7 +10,7 @@ import {
   reasonFor,
   type NumberReader,
 } from './parse-number';
-import { cleanNumberText, holdsSeveral } from './number-text';
+import { holdsSeveral } from './number-text';
 import { READ_COUNTRY } from './queries/companies';
 
 /** A reader of telephone numbers; those without country code are of the company's country. */
@@ -46,7 +46,7 @@ export function requirePossible(number: number | undefined, text: string, field:
 
 /** Throws 422 on `field` for a text with more than one number, of which none may be lost. */
 export function requireNotSeveral(text: string, field: string): void {
-  if (holdsSeveral(cleanNumberText(text))) requirePossible(undefined, text, field);
+  if (holdsSeveral(text)) requirePossible(undefined, text, field);
 }
 
 /** Throws 422 on `field` for a number that no person can have. */

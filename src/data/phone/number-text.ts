@@ -70,6 +70,6 @@ const toList = (number: number | undefined): number[] => (number === undefined ?
 
 /** True if the text has digits for more than one number. */
 export const holdsSeveral = (text: string): boolean =>
-  splitNumbers(text)
+  splitNumbers(cleanNumberText(text))
     .flatMap((piece) => piece.split('/'))
     .filter(isWhole).length > 1;

@@ -151,7 +151,5 @@ export const NOT_ASSIGNABLE = 'is no number that its country assigns';
 export function reasonFor(cell: string, misquoted = false): string {
   if (misquoted) return 'has a quote in the wrong place';
   if (cell.trim() === '') return 'is empty';
-  return holdsSeveral(cleanNumberText(cell))
-    ? 'holds more than one number'
-    : 'is not a possible telephone number';
+  return holdsSeveral(cell) ? 'holds more than one number' : 'is not a possible telephone number';
 }

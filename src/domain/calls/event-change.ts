@@ -9,7 +9,7 @@ import {
 } from '../routing/engine/progress';
 import { pairTokens } from '../../platform/tokens/filters';
 import { decideDollars } from '../money/engine/decide-dollars';
-import { explainUnbilled, RETURNED } from '../money/engine/explain-unbilled';
+import { pickApplicable } from '../money/engine/explain-unbilled';
 import {
   countUsage,
   isNothing,
@@ -19,7 +19,7 @@ import {
 } from '../money/engine/settlement';
 import { toCallMoney, type AttemptState, type CallState } from './call-state';
 import { checkConversions } from './find-conversion';
-import { addUnbilled, listTerms, type UnbilledBuyer } from './unbilled-call';
+import { addUnbilled, hasPaid, listTerms } from './unbilled-call';
 import type { BuyerUse, Change, Progress } from './record-change';
 import { computeLease } from './session';
 
@@ -185,10 +185,10 @@ function toChange(
   { progress, now }: { progress: Progress; now: Date },
   settled: SettledTalk | undefined,
 ): Change {
-  const unbilled = progress.ended_at ? settled?.unbilled : undefined;
+  const explain = progress.ended_at ? settled?.explain : undefined;
   return {
     ...{ call_id: state.call.id, version: state.version, now },
-    progress: unbilled ? addUnbilled(state, progress, unbilled) : progress,
+    progress: explain ? explain(progress) : progress,
     use: settled?.use,
   };
 }
@@ -205,8 +205,8 @@ interface Talk {
 interface SettledTalk {
   /** Undefined if there is nothing to write. */
   use: BuyerUse | undefined;
-  /** Undefined if the buyer pays. */
-  unbilled: UnbilledBuyer | undefined;
+  /** Adds to the end why the buyer does not pay; undefined if it pays. */
+  explain: ((progress: Progress) => Progress) | undefined;
 }
 
 /** Use and payment of the buyer that has the call. */
@@ -219,18 +219,18 @@ async function prepareBuyerUse(
   const tokens = connected ? pairTokens(connected.token_pairs ?? []) : {};
   const money = toCallMoney(state);
   const { traffic_source_id, token_values } = state.call;
-  const hasPaid = state.dollars.paid.some((paid) => paid.buyer_id === buyer_id);
-  const isOpen = !state.dollars.is_returned && !hasPaid;
+  const isPaid = hasPaid(state, talking);
+  const isOpen = !state.dollars.is_returned && !isPaid;
   const checked = await checkConversions(db, isOpen ? listTerms(talking) : [], {
     call: { ...state.call, token_values: { ...token_values, ...tokens } },
     answered_seconds: seconds,
   });
-  const applying = checked.find(({ unmet }) => !unmet)?.conversion;
+  const applying = pickApplicable(checked);
   const connection = {
     ...NO_SETTLEMENT,
     usages: countUsage({ buyer_id, buyer_group_id, traffic_source_id }, { connection: 1 }),
   };
-  const explain = () => (state.dollars.is_returned ? RETURNED : explainUnbilled(checked));
+  const explain = (progress: Progress) => addUnbilled(state, progress, { talking, checked });
   return (paidBefore) => {
     const settlement = decideDollars(money, {
       ...{ buyer_id, buyer_group_id, applying, paidBefore },
@@ -246,7 +246,7 @@ async function prepareBuyerUse(
             agent_id,
           }
         : undefined,
-      unbilled: hasPaid || settlement.conversion ? undefined : { buyer_id, ...explain() },
+      explain: isPaid || settlement.conversion ? undefined : explain,
     };
   };
 }

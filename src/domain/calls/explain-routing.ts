@@ -1,3 +1,4 @@
+import { isWithheldName } from '../../platform/carriers/twilio-words';
 import { canWhisper, findMaxLegs, type Carrier } from '../../platform/carriers/carrier';
 import { canSeeMoney } from '../../data/access/money';
 import { identify, type Reference } from '../../data/records';
@@ -9,7 +10,7 @@ import { loadRouting, type Caller, type RoutingContext } from '../routing/contex
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { callerNumber } from '../../data/phone/caller-number';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
-import { findOffer, readCaller, readTokens } from './receive';
+import { findOffer, readTokens } from './receive';
 import { explain } from './outcome';
 
 export interface PossibleCall {
@@ -60,6 +61,12 @@ export async function explainRouting(
     tried: new Set(),
   });
   return explain(facts, candidates, routingFacts);
+}
+
+/** Null when the number is withheld. Throws 422: who asks should know of a wrong number. */
+async function readCaller(db: Db, text: string | null | undefined): Promise<number | null> {
+  if (!text || isWithheldName(text)) return null;
+  return callerNumber(db, text, 'caller_number');
 }
 
 /** An id is not looked up first: loading the routing context shows whether the offer exists. */

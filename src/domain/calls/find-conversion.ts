@@ -5,7 +5,11 @@ import { combineNeeds } from '../../platform/tokens/filter-needs';
 import { passesFilters } from '../../platform/tokens/filters';
 import type { TokenSource } from '../../platform/tokens/substitute';
 import { callTokens } from '../../platform/tokens/system';
-import type { CheckedConversion, UnmetCondition } from '../money/engine/explain-unbilled';
+import {
+  pickApplicable,
+  type CheckedConversion,
+  type UnmetCondition,
+} from '../money/engine/explain-unbilled';
 import { lookUpForFilters } from '../value-lists/look-up';
 
 /** A bid for a call, in dollars, and the seconds after which the buyer pays it. */
@@ -47,7 +51,7 @@ export const findApplicableConversion = async (
   conversions: readonly PayingConversion[],
   talk: Talk,
 ): Promise<PayingConversion | undefined> =>
-  (await checkConversions(db, conversions, talk)).find(({ unmet }) => !unmet)?.conversion;
+  pickApplicable(await checkConversions(db, conversions, talk));
 
 /** The conversions of a buyer in their order, each with the condition that a call does not meet. */
 export async function checkConversions(

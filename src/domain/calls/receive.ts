@@ -84,14 +84,6 @@ export async function readIncomingCall(
   };
 }
 
-const WITHHELD = /^(anonymous|restricted|unknown|unavailable|private|withheld|blocked)?$/i;
-
-/** Null when the number is withheld. Throws 422. */
-export async function readCaller(db: Db, input: string | null | undefined): Promise<number | null> {
-  if (input === undefined || input === null || WITHHELD.test(input.trim())) return null;
-  return (await callerNumber(db, input, 'caller_number')) ?? null;
-}
-
 /** Tokens under the names that they are stored with. Throws 422. */
 export function readTokens(input: Record<string, unknown> | undefined): Record<string, unknown> {
   const { tokens, faults } = buildTokens({}, input ?? {});

@@ -38,6 +38,7 @@ const REFERENCE_COLUMNS = Object.keys(REFERENCES) as ReferenceColumn[];
 
 interface Row extends Partial<Record<Column, string>> {
   line: number;
+  number: string;
 }
 
 type Imported = Pick<Schemas['PhoneNumberImportReply'], 'added' | 'rejected' | 'ignored_columns'>;
@@ -79,13 +80,13 @@ export async function importNumbers(
   const rejected: Imported['rejected'] = [];
   for (const row of rows)
     try {
-      const digits = requirePossible(read(row.number ?? ''), row.number ?? '', 'number');
+      const digits = requirePossible(read(row.number), row.number, 'number');
       const columns = toColumns(row, ids);
       const facts = { ...ownNumberFacts(`+${digits}`), carrier, carrier_number_id: null };
       await addNumber(tx, { ...facts, ...columns }, now, 'number');
     } catch (error) {
       if (!(error instanceof HttpProblem)) throw error;
-      rejected.push({ line: row.line, number: row.number ?? '', reason: error.detail });
+      rejected.push({ line: row.line, number: row.number, reason: error.detail });
     }
   const added = rows.length - rejected.length;
   await moveCount(tx, 'numbers', added);
@@ -110,7 +111,7 @@ function toRows(records: readonly CsvRecord[]): NumberRows {
     const pairs = read.flatMap((name, index) =>
       name && texts[index] ? [[name, cutText(texts[index], MAX_TEXT + 1)]] : [],
     );
-    return { line, ...(Object.fromEntries(pairs) as Partial<Row>) };
+    return { line, number: '', ...(Object.fromEntries(pairs) as Partial<Row>) };
   });
   return {
     rows,

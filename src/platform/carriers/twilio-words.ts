@@ -68,6 +68,9 @@ const WITHHELD = /^(|anonymous|restricted|blocked|unknown|unavailable|private|wi
 /** ANONYMOUS, RESTRICTED, BLOCKED, UNKNOWN and UNAVAILABLE as typed on a keypad. */
 const WITHHELD_DIGITS = /^\+?(266696687|7378742833|2562533|8656696|86282452253)$/;
 
+/** True for a blank text, and for a word in place of a number. */
+export const isWithheldName = (text: string): boolean => WITHHELD.test(text.trim());
+
 /** True if Twilio's name of a caller is no telephone number, which a SIP address is not either. */
 export const isWithheld = (from: string): boolean =>
   [WITHHELD, WITHHELD_DIGITS, /^sips?:|@/i].some((pattern) => pattern.test(from.trim()));

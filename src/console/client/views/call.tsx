@@ -39,7 +39,7 @@ export function CallView({ id }: { id: string }) {
               <Panel title="What happened">
                 <Story events={call_events} />
               </Panel>
-              {billing?.reason && <Unbilled billing={billing} reason={billing.reason} />}
+              {billing?.reason && <Unbilled billing={billing} />}
               {decisions.map((decision) => (
                 <Panel key={decision.round} title={buildTitle(decision, decisions.length)} wide>
                   <DecisionDetails decision={decision} />
@@ -80,23 +80,19 @@ const About = ({ call }: { call: Schemas['Call'] }) => (
   </Panel>
 );
 
-interface UnbilledProps {
-  billing: Schemas['CallBilling'];
-  reason: Schemas['UnbilledReason'];
-}
-
-const Unbilled = ({ billing: { message, conversions }, reason }: UnbilledProps) => (
+const Unbilled = ({ billing }: { billing: Schemas['CallBilling'] }) => (
   <Panel title="Why it was not paid">
-    {conversions.length > 1 ? (
+    {billing.conversions.length > 1 ? (
       <Facts
-        facts={conversions.map(({ name, message: lacks }, n) => [
+        facts={billing.conversions.map(({ name, message }, n) => [
           name ?? `Conversion ${n + 1}`,
-          lacks,
+          message,
         ])}
       />
     ) : (
       <p>
-        <b>{words(reason)}</b> {message && <span class="quiet">{message}</span>}
+        <b>{words(billing.reason)}</b>{' '}
+        {billing.message && <span class="quiet">{billing.message}</span>}
       </p>
     )}
   </Panel>

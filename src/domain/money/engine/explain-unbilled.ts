@@ -19,6 +19,11 @@ export interface CheckedConversion {
   unmet: UnmetCondition | undefined;
 }
 
+/** The conversion that counts. */
+export const pickApplicable = (
+  checked: readonly CheckedConversion[],
+): PayingConversion | undefined => checked.find(({ unmet }) => !unmet)?.conversion;
+
 type UnmetConversion = Schemas['UnmetConversion'];
 
 export interface Unbilled {
@@ -54,10 +59,10 @@ const NEAREST_FIRST = [
  */
 export function explainUnbilled(checked: readonly CheckedConversion[]): Unbilled {
   if (checked.length === 0) return NO_CONVERSION;
-  const applying = checked.find(({ unmet }) => !unmet);
+  const applying = pickApplicable(checked);
   const conversions = checked.map(({ conversion, unmet }): UnmetConversion => {
     const { id, name, conversion_type, duration } = conversion;
-    const fault = unmet ?? { reason: conversion === applying?.conversion ? 'duplicate' : 'later' };
+    const fault = unmet ?? { reason: conversion === applying ? 'duplicate' : 'later' };
     return {
       buyer_conversion_id: id || null,
       name,
