@@ -6,8 +6,8 @@ import {
   type RawOperation,
 } from './contract-document';
 
-// An operation of openapi.yaml names its success, and those errors that are peculiar to it;
-// `default` stands for all others. Here are the rules by which they follow from what it takes.
+// An operation of openapi.yaml names its success, and those errors that are peculiar to it. Here are
+// the rules by which all others follow from what it takes.
 
 interface Facts extends Pick<PlacedOperation, 'path' | 'operation'> {
   /** The names of its parameters, with those of its path. */
@@ -71,19 +71,14 @@ function collectParameters(
   );
 }
 
-/** Replaces `default` of every operation by the answers it stands for. */
 export function addDerivedAnswers({ paths, components }: ContractDocument): void {
-  delete components.responses.Problem;
   for (const placed of listPlacedOperations(paths)) {
     const { path, operation } = placed;
-    if (!operation.responses.default) continue;
-    const stated = { ...operation.responses };
-    delete stated.default;
     const facts = { path, operation, parameters: collectParameters(components, placed) };
     const derived = RULES.filter(({ applies }) => applies(facts)).map(({ status, response }) => [
       status,
       { $ref: `#/components/responses/${response}` },
     ]);
-    operation.responses = { ...Object.fromEntries(derived), ...stated };
+    operation.responses = { ...Object.fromEntries(derived), ...operation.responses };
   }
 }
