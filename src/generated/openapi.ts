@@ -2438,8 +2438,8 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Id or uuid of the record. */
-                id: components["parameters"]["Id"];
+                /** @description Id or uuid of the call, or `sid:` and your own identifier of it (`call_sid`). */
+                id: components["parameters"]["SessionId"];
             };
             cookie?: never;
         };
@@ -2461,8 +2461,8 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Id or uuid of the record. */
-                id: components["parameters"]["Id"];
+                /** @description Id or uuid of the call, or `sid:` and your own identifier of it (`call_sid`). */
+                id: components["parameters"]["SessionId"];
             };
             cookie?: never;
         };
@@ -6898,11 +6898,22 @@ export interface components {
             /** @description Your own label for where the call comes from. By default that of its reservation, or of the caller's lead. */
             sub_id?: string | null;
             /**
-             * @description Your own identifier of the call; one per call.
+             * @description Your own identifier of the call, such as the Call-ID of SIP; one per call, also where several softswitches report calls.
              * @example switch-1
              */
             call_sid?: string | null;
+            sip?: components["schemas"]["SipOfCall"];
         };
+        /** @description What the SIP request of the caller says. Each value is a token of the call, which filters and reports can use: `sip_attestation`, `sip_diversion`, and for a header such as `X-Campaign` `sip_x_campaign`. */
+        SipOfCall: {
+            attestation?: components["schemas"]["SipAttestation"];
+            /** @description Who forwarded the call, as the header Diversion or History-Info says it. */
+            diversion?: string | null;
+            /** @description Headers by name. */
+            headers?: {
+                [key: string]: string;
+            };
+        } | null;
         /**
          * @example {
          *       "event": "completed"
@@ -6921,23 +6932,42 @@ export interface components {
             attempt?: string | null;
             /** @description With `key_press`: 1 accepts the call, any other key declines it. */
             key?: string | null;
-            /** @description With `duration` and `completed`: seconds since the buyer took the call. By default calculated from the times of the events. */
+            /** @description With `duration` and `completed`: seconds since the buyer took the call. By default calculated from the times of the events. With `fallback_ended`: seconds that the fallback lasted. */
             duration?: number | null;
             /**
              * @description The http(s) URL at which the recording of the call, or of the voicemail, can be fetched; stored with the call, where a later one takes its place. Needed with `recording`.
              * @example https://switch.example.com/recordings/7.mp3
              */
             recording_url?: string | null;
-            /** @description With `completed`: why the call ended, in words of your own; stored with the call. By default `completed`, or `caller_hung_up` when no buyer took it. With `no_answer`, `busy` and `failed`: why, in the event of the call. */
+            /** @description With `completed`: why the call ended, in words of your own; stored with the call. By default what `by` says, else `completed`, or `caller_hung_up` when no buyer took it. With `no_answer`, `busy` and `failed`: why, in the event of the call. */
             hangup_cause?: string | null;
+            by?: components["schemas"]["CallParty"];
+            /** @description The status of SIP with which the buyer or a trunk answered. With `failed` it tells what has failed: 486 and 600 are a busy line, 408, 480 and 487 no answer, 603 a buyer that declines; 404, 410, 484, 485 and 604 mean that the buyer has no such number. */
+            sip_code?: number | null;
+            /** @description The cause of Q.850, used as `sip_code` where that is absent. */
+            q850?: number | null;
+            /** @description Your own identifier of the leg to the buyer. */
+            leg_sid?: string | null;
+            /** @description With `transferred`: the number or address to which the caller was sent. */
+            number?: string | null;
             /** @description With `answered`, `key_press`, `duration` and `completed`: id or uuid of the agent who takes the call. Without it, the call counts for the only agent of the buyer, or for the only one who is online. */
             agent_id?: string | null;
         };
         /**
-         * @description `ringing`, `answered`, `key_press`, `no_answer`, `busy` and `failed` are about a buyer that was dialed. `duration`: the call is still in progress and keeps its slots. `completed`: the call has ended, on whichever side. `recording`: where the recording can be fetched, at any time.
+         * @description Level of STIR/SHAKEN with which the network of the caller vouches for its number.
          * @enum {string}
          */
-        CallEventKind: "ringing" | "answered" | "key_press" | "no_answer" | "busy" | "failed" | "duration" | "completed" | "recording";
+        SipAttestation: "A" | "B" | "C";
+        /**
+         * @description With `completed`, `held`, `resumed` and `transferred`: who did that.
+         * @enum {string}
+         */
+        CallParty: "caller" | "buyer" | "switch";
+        /**
+         * @description `ringing`, `early_media`, `answered`, `key_press`, `no_answer`, `busy` and `failed` are about a buyer that was dialed; `held`, `resumed` and `transferred` about the one that has the call. `duration`: the call is still in progress and keeps its slots. `completed`: the call has ended, on whichever side. `recording`: where the recording can be fetched, at any time. `fallback_started` and `fallback_ended`: what the caller gets without a buyer; after `fallback_ended`, or `completed`, nothing is left to do.
+         * @enum {string}
+         */
+        CallEventKind: "ringing" | "early_media" | "answered" | "key_press" | "no_answer" | "busy" | "failed" | "duration" | "held" | "resumed" | "transferred" | "completed" | "recording" | "fallback_started" | "fallback_ended";
         CallInstruction: {
             /**
              * @description `dial`: dial all of these at once. `wait`: wait for the result of those being dialed. `ask_for_key`: ask the buyer that answered to press 1. `connect`: connect the caller to `attempt` and drop the others (`cancel`). `fallback` and `hang_up`.
@@ -6948,6 +6978,8 @@ export interface components {
             reason: string | null;
             /** @description With `fallback`: what to play to the caller. Null otherwise, or for nothing. */
             message: string | null;
+            /** @description With the first `dial`: what to play to the caller before, once; a text, or the URL of a recording. Null otherwise, or for nothing. */
+            greeting: string | null;
             /** @description With `dial` and `wait`: the buyers to dial, or those being dialed. Otherwise empty. */
             dial: components["schemas"]["DialBuyer"][];
             /**
@@ -6955,6 +6987,8 @@ export interface components {
              * @description With `connect`: the attempt to connect the caller to. With `ask_for_key`: the one that answered. Otherwise null.
              */
             attempt: string | null;
+            /** @description With `ask_for_key`: what to say to the buyer. Null otherwise. */
+            prompt: string | null;
             /** @description Attempts that are still ringing and must be ended. */
             cancel: string[];
             /** @description With `fallback`: what the caller gets. Otherwise null. */
@@ -6965,6 +6999,21 @@ export interface components {
                 /** @description With `number`: the telephone number or SIP address to send the caller to. */
                 number: string | null;
             } | null;
+            /**
+             * @description The longest time that caller and buyer, or fallback number, may be connected. Null with `hang_up`.
+             * @example 14400
+             */
+            max_seconds: number | null;
+            /**
+             * @description With `hang_up` of a call that was not answered: the status of SIP to refuse it with. 603 for a caller on a blacklist or suppression list, 486 where a cap of the traffic source is used up, else 480. Null otherwise.
+             * @example null
+             */
+            sip_status: number | null;
+            /**
+             * @description The reason phrase for `sip_status`; null without it.
+             * @example null
+             */
+            sip_reason: string | null;
             /**
              * @description If no event arrives for this many seconds, the call is considered dead and its slots are released. An event `duration` keeps it alive.
              * @example 180
@@ -13413,6 +13462,8 @@ export interface components {
     parameters: {
         /** @description Id or uuid of the record. */
         Id: components["schemas"]["RecordId"];
+        /** @description Id or uuid of the call, or `sid:` and your own identifier of it (`call_sid`). */
+        SessionId: string;
         /** @description Your own identifier for the buyer. */
         UserBuyerId: string;
         /** @description Name of the collection, as returned by `listCollections`. */
@@ -20823,8 +20874,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id or uuid of the record. */
-                id: components["parameters"]["Id"];
+                /** @description Id or uuid of the call, or `sid:` and your own identifier of it (`call_sid`). */
+                id: components["parameters"]["SessionId"];
             };
             cookie?: never;
         };
@@ -20856,8 +20907,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Id or uuid of the record. */
-                id: components["parameters"]["Id"];
+                /** @description Id or uuid of the call, or `sid:` and your own identifier of it (`call_sid`). */
+                id: components["parameters"]["SessionId"];
             };
             cookie?: never;
         };

@@ -2759,34 +2759,34 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/call_sessions/1"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/call_sessions/sid%3Aswitch-1"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/call_sessions/{id}', {\n  params: { path: { id: '1' } },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/call_sessions/{id}', {\n  params: { path: { id: 'sid:switch-1' } },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/call_sessions/1\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/call_sessions/sid%3Aswitch-1\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "createCallEvent": [
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/call_sessions/1/events \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"event\": \"completed\" }'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/call_sessions/sid%3Aswitch-1/events \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"event\": \"completed\" }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/call_sessions/{id}/events', {\n  params: { path: { id: '1' } },\n  body: { event: 'completed' },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/call_sessions/{id}/events', {\n  params: { path: { id: 'sid:switch-1' } },\n  body: { event: 'completed' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/call_sessions/1/events\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"event\": \"completed\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/call_sessions/sid%3Aswitch-1/events\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"event\": \"completed\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "showCallDecision": [

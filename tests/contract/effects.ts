@@ -130,7 +130,9 @@ const CALLS: Record<string, Effects> = {
     event: at('src/domain/routing/engine/progress.ts'),
     attempt: EVENT,
     key: at('src/domain/routing/engine/progress.ts'),
-    ...all('duration recording_url hangup_cause agent_id', EVENT),
+    ...all('duration recording_url hangup_cause agent_id by leg_sid number', EVENT),
+    ...all('sip_code q850', at('src/domain/routing/engine/leg-failure.ts')),
+    ...all('sip sip.attestation sip.diversion sip.headers', INCOMING),
   },
   calls: {
     ...all('to from lead_id schedule_id offer_id', at('src/domain/calls/read-call-order.ts')),

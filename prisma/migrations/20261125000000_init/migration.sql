@@ -1576,6 +1576,7 @@ CREATE TABLE calls (
   machine_message text,
   abandoned boolean NOT NULL DEFAULT false,
   unbilled_reason text,
+  fallback_ended_at timestamptz(3),
   CONSTRAINT calls_pkey PRIMARY KEY (company_id, id)
 ) WITH (
   autovacuum_vacuum_scale_factor = 0.02,

@@ -45,7 +45,7 @@ BEGIN
       status text, buyer_id bigint, buyer_group_id bigint, connect_to text, has_answer boolean,
       taken_at timestamptz, ended_at timestamptz, answered_duration integer, hangup_cause text,
       recording_url text, lease_until timestamptz, open_buyers bigint[], open_groups bigint[],
-      takes boolean, agent_id bigint, tokens jsonb, unbilled_reason text
+      takes boolean, agent_id bigint, tokens jsonb, unbilled_reason text, ends_fallback boolean
     );
   SELECT * INTO d
     FROM json_to_record(dollars) AS x(
@@ -98,6 +98,7 @@ BEGIN
       total_duration = seconds,
       service_cost = service_cost_after(was, seconds, p.ended_at),
       hangup_cause = coalesce(p.hangup_cause, c.hangup_cause),
+      fallback_ended_at = CASE WHEN p.ends_fallback THEN at ELSE c.fallback_ended_at END,
       recording_url = coalesce(p.recording_url, c.recording_url),
       agent_id = CASE
         WHEN p.agent_id IS NOT NULL THEN p.agent_id

@@ -1,5 +1,5 @@
 import { createBatchers } from '../../data/batcher';
-import { identify, type Reference } from '../../data/records';
+import type { Reference } from '../../data/records';
 import type { Row } from '../../data/sql';
 import type { Db } from '../../data/db';
 import type { PayingConversion } from '../money/load-conversions';
@@ -9,7 +9,7 @@ import type { CallMoney } from '../money/engine/settlement';
 import type { BidOfAttempt } from './find-conversion';
 import { READ_CALL_STATES } from './queries/call-state';
 import type { CallJson } from './queries/calls';
-import type { AttemptRow, CallRow } from './read-call';
+import { identifyCall, type AttemptRow, type CallKey, type CallRow } from './read-call';
 import { buildSession, type CallSession, type SessionWords } from './session';
 
 export interface AttemptState extends AttemptRow {
@@ -65,13 +65,13 @@ export async function readCallState(
   reference: Reference,
   { may_connect }: { may_connect: boolean },
 ): Promise<CallState | undefined> {
-  const identifier = identify(reference);
-  if (!identifier) return undefined;
-  const request = { value: identifier.value, may_connect };
-  const read = (all: readonly StateRequest[]) => readCallStates(db, identifier.key, all);
+  const call = identifyCall(reference);
+  if (!call) return undefined;
+  const request = { value: call.value, may_connect };
+  const read = (all: readonly StateRequest[]) => readCallStates(db, call.key, all);
   const { batched: statements } = db;
   if (!statements) return (await read([request]))[0];
-  return batched(statements, identifier.key, () => ({
+  return batched(statements, call.key, () => ({
     run: read,
     toKey: ({ value }) => value,
     max_wait_ms: statements.max_call_wait_ms,
@@ -80,7 +80,7 @@ export async function readCallState(
 
 async function readCallStates(
   db: Pick<Db, 'sql'>,
-  key: 'id' | 'uuid',
+  key: CallKey['key'],
   all: readonly StateRequest[],
 ): Promise<(CallState | undefined)[]> {
   const rows = await db.sql(READ_CALL_STATES[key], {

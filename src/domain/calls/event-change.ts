@@ -8,6 +8,7 @@ import {
   type Reaction,
 } from '../routing/engine/progress';
 import { pairTokens } from '../../platform/tokens/filters';
+import { findLegFailure } from '../routing/engine/leg-failure';
 import { decideDollars } from '../money/engine/decide-dollars';
 import { pickApplicable } from '../money/engine/explain-unbilled';
 import {
@@ -32,6 +33,10 @@ export interface ReportedEvent extends CallEvent {
   hangup_cause?: string | null | undefined;
   /** The carrier's name for the leg to the buyer. */
   leg_sid?: string | null | undefined;
+  /** Who ended, held, resumed or transferred the call. */
+  by?: 'caller' | 'buyer' | 'switch' | undefined;
+  /** Where the caller was transferred to. */
+  number?: string | null | undefined;
   /**
    * The carrier reports the end of the dialing separately. An event after which no buyer of the
    * round is left is ignored: that report follows, and routes the call.
@@ -71,7 +76,7 @@ export async function buildEventChange(
   const next = applyStatuses(state.attempts, reaction.changes);
   const event = {
     event: reported.event,
-    message: reported.key ? `pressed ${reported.key}` : (reported.hangup_cause ?? null),
+    message: describeEvent(reported),
     buyer_id: pickAttempt(state.attempts, reported)?.buyer_id ?? null,
     details: buildDetails(reported),
   };
@@ -254,14 +259,15 @@ async function prepareBuyerUse(
 function buildCallEnd(
   { direction }: CallState['call'],
   wasConnected: boolean,
-  { reported: { hangup_cause }, now }: Pick<EventInput, 'reported' | 'now'>,
+  { reported: { hangup_cause: cause, by }, now }: Pick<EventInput, 'reported' | 'now'>,
 ) {
+  const reason = cause || (by && `${by}_hung_up`);
   // The person who was called has answered, even if no buyer did.
   if (direction === 'outbound' && !wasConnected)
-    return { status: 'completed', ended_at: now, hangup_cause: hangup_cause ?? 'person_hung_up' };
+    return { status: 'completed', ended_at: now, hangup_cause: reason ?? 'person_hung_up' };
   return wasConnected
-    ? { status: 'completed', ended_at: now, hangup_cause: hangup_cause ?? 'completed' }
-    : { status: 'no_answer', ended_at: now, hangup_cause: hangup_cause ?? 'caller_hung_up' };
+    ? { status: 'completed', ended_at: now, hangup_cause: reason ?? 'completed' }
+    : { status: 'no_answer', ended_at: now, hangup_cause: reason ?? 'caller_hung_up' };
 }
 
 /**
@@ -278,18 +284,38 @@ function computeTalkSeconds(
   return Math.min(elapsed, total_duration ?? Infinity);
 }
 
-function buildDetails(reported: ReportedEvent): Record<string, unknown> | null {
-  const { attempt, key, duration, recording_url, hangup_cause, leg_sid, agent_id } = reported;
-  const details = Object.entries({
-    attempt,
-    key,
-    duration,
-    recording_url,
-    hangup_cause,
-    leg_sid,
-    agent_id,
-  }).filter(([, value]) => value !== undefined && value !== null);
-  return details.length > 0 ? Object.fromEntries(details) : null;
+/** The event in words, with its reason. */
+function describeEvent(reported: ReportedEvent): string | null {
+  const { event, key, hangup_cause, number, sip_code, q850 } = reported;
+  if (key) return `pressed ${key}`;
+  if (event === 'transferred' && number) return `to ${number}`;
+  if (event !== 'failed') return hangup_cause ?? null;
+  const code = sip_code ?? q850;
+  if (findLegFailure(reported) === 'no_such_number')
+    return `the buyer has no such number (${code})`;
+  return hangup_cause ?? (typeof code === 'number' ? `the far end answered ${code}` : null);
+}
+
+const DETAILS = [
+  'attempt',
+  'key',
+  'duration',
+  'recording_url',
+  'hangup_cause',
+  'leg_sid',
+  'agent_id',
+  'by',
+  'number',
+  'sip_code',
+  'q850',
+] as const satisfies readonly (keyof ReportedEvent)[];
+
+export function buildDetails(reported: ReportedEvent): Record<string, unknown> | null {
+  const reason = reported.event === 'failed' ? findLegFailure(reported) : undefined;
+  const details = [...DETAILS.map((name) => [name, reported[name]]), ['reason', reason]].filter(
+    ([, value]) => value !== undefined && value !== null && value !== '',
+  );
+  return details.length > 0 ? (Object.fromEntries(details) as Record<string, unknown>) : null;
 }
 
 const applyStatuses = (
@@ -299,8 +325,8 @@ const applyStatuses = (
   attempts.map((attempt) => ({ ...attempt, status: changes.get(attempt.uuid) ?? attempt.status }));
 
 /** The state of a call after a change, as far as its session depends on it. */
-export function applyProgress(state: CallState, progress: Progress): CallState {
-  const { status, ended_at, hangup_cause, attempts } = progress;
+export function applyProgress(state: CallState, { progress, now }: Change): CallState {
+  const { status, ended_at, hangup_cause, attempts, ends_fallback } = progress;
   const { call } = state;
   return {
     ...state,
@@ -309,6 +335,7 @@ export function applyProgress(state: CallState, progress: Progress): CallState {
       status,
       ended_at: ended_at ?? call.ended_at,
       hangup_cause: hangup_cause ?? call.hangup_cause,
+      fallback_ended_at: ends_fallback ? now : call.fallback_ended_at,
     },
     attempts: applyStatuses(state.attempts, attempts),
   };

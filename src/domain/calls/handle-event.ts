@@ -5,6 +5,7 @@ import { pickAttempt, isOpen, react } from '../routing/engine/progress';
 import { isCheckRequired, type PreDialCheckRequired, type PreDialState } from '../routing/pre-dial';
 import { readCallState, toSession, type CallState } from './call-state';
 import {
+  buildDetails,
   buildEventChange,
   buildTalkEnd,
   applyProgress,
@@ -13,18 +14,20 @@ import {
   type ReportedEvent,
 } from './event-change';
 import type { AttemptRow } from './read-call';
-import { recordChange } from './record-change';
+import type { NewEvent } from './record-call';
+import { recordChange, type Progress } from './record-change';
 import {
   AFTER_END,
   readReported,
   explainEvent,
+  explainFallback,
   explainLateEnd,
   explainRecording,
   refuseUnused,
   TOO_LATE,
 } from './refuse-unused';
 import { routeKnownCall } from './route-call';
-import { type CallSession, computeLease } from './session';
+import { type CallSession, computeLease, hasFallback } from './session';
 import { retryOnPaymentConflict } from './settle';
 
 export type { ReportedEvent } from './event-change';
@@ -87,12 +90,21 @@ async function handle(
   };
   requireOwnAttempt(attempts, reported);
   if (reported.event === 'recording') return recordRecording(db, state, reported, now);
+  if (reported.event === 'fallback_started' || reported.event === 'fallback_ended')
+    return recordFallback(db, state, reported, now);
   if (isTalkReport(state, reported)) {
     await refuse(explainLateEnd(state, reported));
     return write(db, state, await buildTalkEnd(db, state, reported, now));
   }
   if (call.ended_at !== null) {
     await refuse(AFTER_END);
+    // The caller has left what it got without a buyer.
+    if (reported.event === 'completed' && hasFallback(call))
+      return write(
+        db,
+        state,
+        buildFallbackChange(state, { ...reported, event: 'fallback_ended' }, now),
+      );
     return toSession(state);
   }
   requireClear(attempts, reported);
@@ -122,6 +134,21 @@ async function recordRecording(
   return write(db, state, buildRecordingChange(state, reported, now));
 }
 
+/** Records what happens while a caller without a buyer gets the fallback of the offer. */
+async function recordFallback(
+  db: Db,
+  state: CallState,
+  reported: EventToHandle,
+  now: Date,
+): Promise<CallSession | 'stale'> {
+  const { call } = state;
+  if (call.fallback_ended_at !== null) return toSession(state);
+  if (call.ended_at === null || !hasFallback(call))
+    throw HttpProblem.field('event', 'wrong_state', 'must be about a call that has a fallback now');
+  await refuseUnused(db, state, reported, explainFallback(reported));
+  return write(db, state, buildFallbackChange(state, reported, now));
+}
+
 /** Writes what an event changes if the call is still as it was read. */
 async function write(
   db: Db,
@@ -131,7 +158,7 @@ async function write(
   const { decision, recorded } = await retryOnPaymentConflict(decide, (change) =>
     recordChange(db, change),
   );
-  return recorded === 'stale' ? 'stale' : toSession(applyProgress(state, decision.progress));
+  return recorded === 'stale' ? 'stale' : toSession(applyProgress(state, decision));
 }
 
 function requireOwnAttempt(attempts: readonly AttemptRow[], { attempt }: ReportedEvent): void {
@@ -207,23 +234,39 @@ function requireRecording({ recording_url }: ReportedEvent): void {
 
 /** Possible at any time. Nothing else of a call that has ended is changed. */
 function buildRecordingChange(
-  { call, version, attempts }: CallState,
+  state: CallState,
   { attempt, recording_url }: ReportedEvent,
   now: Date,
 ): EventChange {
+  const { attempts } = state;
   const reportedAttempt = attempts.find(({ uuid }) => uuid === attempt?.toLowerCase());
-  const event = {
+  const event: NewEvent = {
     event: 'recording',
     message: 'reported where the recording is',
     buyer_id: reportedAttempt?.buyer_id ?? null,
     details: { recording_url, ...(reportedAttempt && { attempt: reportedAttempt.uuid }) },
   };
-  const progress = {
-    ...{ attempts: new Map(), open: attempts.filter(isOpen), events: [event] },
+  return buildNote(state, now, { events: [event], recording_url: recording_url ?? null });
+}
+
+function buildFallbackChange(state: CallState, reported: ReportedEvent, now: Date): EventChange {
+  const { event, hangup_cause } = reported;
+  const note = { event, message: hangup_cause ?? null, details: buildDetails(reported) };
+  return buildNote(state, now, { events: [note], ends_fallback: event === 'fallback_ended' });
+}
+
+/** A change that leaves a call as it is, but for what is noted. */
+function buildNote(
+  { call, version, attempts }: CallState,
+  now: Date,
+  note: Pick<Progress, 'events' | 'ends_fallback'> & Partial<Pick<Progress, 'recording_url'>>,
+): EventChange {
+  const progress: Progress = {
+    ...{ attempts: new Map(), open: attempts.filter(isOpen) },
     ...{ status: call.status, ended_at: null, hangup_cause: null },
-    ...{ connected: undefined, answered_duration: null },
-    recording_url: recording_url ?? null,
+    ...{ connected: undefined, answered_duration: null, recording_url: null },
     lease_until: new Date(now.getTime() + computeLease(call, attempts) * 1000),
+    ...note,
   };
   return { decide: () => ({ call_id: call.id, version, now, progress }) };
 }

@@ -52,6 +52,8 @@ export interface CallRow {
   caller_country: string | null;
   connected_at: Date | null;
   ended_at: Date | null;
+  /** When what the caller got without a buyer was over. */
+  fallback_ended_at: Date | null;
   /** How many conferences the caller and the buyer were sent to, each to play keys. */
   conferences: number;
 }
@@ -65,6 +67,19 @@ export interface AttemptRow extends AttemptState {
   dial: DialBuyer;
 }
 
+const SID = 'sid:';
+
+/** The key of a call in a reference, which may be a softswitch's own identifier: `sid:` and it. */
+export const identifyCall = (reference: Reference): CallKey | undefined =>
+  typeof reference === 'string' && reference.startsWith(SID)
+    ? { key: 'sid', value: reference.slice(SID.length) }
+    : identify(reference);
+
+export interface CallKey {
+  key: 'id' | 'uuid' | 'sid';
+  value: string;
+}
+
 /** Reads a call without a lock. Throws 404. */
 export async function readCall(db: Sql, reference: Reference): Promise<CallRow> {
   const call = await findCallBy(db, reference);
@@ -74,8 +89,8 @@ export async function readCall(db: Sql, reference: Reference): Promise<CallRow> 
 
 /** Like `readCall`; undefined when there is none. */
 export async function findCallBy(db: Sql, reference: Reference): Promise<CallRow | undefined> {
-  const identifier = identify(reference);
-  return identifier && (await db.sql(READ_CALL[identifier.key], { value: identifier.value }))[0];
+  const call = identifyCall(reference);
+  return call && (await db.sql(READ_CALL[call.key], { value: call.value }))[0];
 }
 
 /**

@@ -1,9 +1,11 @@
+import { SOFTSWITCH } from '../../platform/carriers/carrier';
 import { readCountry } from '../../data/phone/area-codes';
 import {
   callerNumber,
   readReportedCaller,
   requireNotSeveral,
 } from '../../data/phone/caller-number';
+import type { Schemas } from '../../platform/contract/contract';
 import type { Db, Statements } from '../../data/db';
 import { findNamed, identify, type Reference } from '../../data/records';
 import { uuidv7 } from '../../data/uuid';
@@ -24,7 +26,6 @@ import type { AttemptRow, CallRow } from './read-call';
 import type { NewCall, NewEvent, Round } from './record-call';
 import { loadFactsForCall } from './route-call';
 import { buildSession, type CallSession } from './session';
-import { SOFTSWITCH } from './update-call';
 
 // A call that comes in: what is reported of it, and the record with which it starts.
 
@@ -58,7 +59,10 @@ export interface ReportedCall {
   traffic_source_id?: Reference | null;
   sub_id?: string | null;
   tokens?: Record<string, unknown>;
+  sip?: SipOfCall | null;
 }
+
+type SipOfCall = NonNullable<Schemas['SipOfCall']>;
 
 /** Throws 422 for unknown references. */
 export async function readIncomingCall(
@@ -80,7 +84,11 @@ export async function readIncomingCall(
     caller_number: caller.number,
     traffic_source_id: trafficSourceId,
     sub_id: reported.sub_id ?? null,
-    tokens: { ...caller.tokens, ...readTokens(reported.tokens) },
+    tokens: {
+      ...caller.tokens,
+      ...(reported.sip && readSipTokens(reported.sip)),
+      ...readTokens(reported.tokens),
+    },
   };
 }
 
@@ -93,6 +101,24 @@ export function readTokens(input: Record<string, unknown> | undefined): Record<s
       message,
     })),
   );
+  return tokens;
+}
+
+/** Tokens of a caller's SIP request. Throws 422 for a header without a name. */
+function readSipTokens({
+  attestation,
+  diversion,
+  headers = {},
+}: SipOfCall): Record<string, string> {
+  const tokens: Record<string, string> = {};
+  if (attestation) tokens.sip_attestation = attestation;
+  if (diversion) tokens.sip_diversion = diversion;
+  for (const [header, value] of Object.entries(headers)) {
+    const name = header.toLowerCase().replace(/[^a-z0-9]+/g, '_');
+    if (name.replaceAll('_', '') === '')
+      throw HttpProblem.field('sip.headers', 'invalid_value', 'must have names such as X-Campaign');
+    tokens[`sip_${name}`] = value;
+  }
   return tokens;
 }
 
@@ -243,6 +269,7 @@ const toCallRow = (call: NewCall, { id, round, set }: RoutedCall, now: Date): Ca
   direction: 'inbound',
   created_at: now,
   connected_at: null,
+  fallback_ended_at: null,
   conferences: 0,
 });
 

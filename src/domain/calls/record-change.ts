@@ -25,6 +25,8 @@ export interface Progress {
   hangup_cause: string | null;
   recording_url: string | null;
   lease_until: Date;
+  /** True if what the caller got without a buyer is over. */
+  ends_fallback?: boolean;
   /** Why the buyer that had the call does not pay. */
   unbilled_reason?: UnbilledReason | undefined;
 }
@@ -96,6 +98,7 @@ function toProgressColumns(change: Change) {
     hangup_cause: progress.hangup_cause,
     recording_url: progress.recording_url,
     unbilled_reason: progress.unbilled_reason,
+    ends_fallback: progress.ends_fallback ?? false,
     lease_until: progress.lease_until,
     takes: use?.takes !== undefined,
     agent_id: use?.agent_id ?? null,

@@ -64,6 +64,14 @@ export const explainRecording = (reported: ReportedEvent): Reasons => {
   return { key: reason, duration: reason, hangup_cause: reason, agent_id: reason };
 };
 
+export const explainFallback = (reported: ReportedEvent): Reasons => {
+  const reason = nameEvent(reported);
+  const recording = 'report it by the event `recording`';
+  const isEnd = reported.event === 'fallback_ended';
+  const noEnd = isEnd ? {} : { duration: reason, hangup_cause: reason };
+  return { key: reason, agent_id: reason, recording_url: recording, ...noEnd };
+};
+
 /** Blank texts, and 0 seconds, carry nothing. */
 const hasContent = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== '' && value !== 0;

@@ -1,4 +1,4 @@
-import type { Carrier } from '../../platform/carriers/carrier';
+import { SOFTSWITCH, type Carrier } from '../../platform/carriers/carrier';
 import { buildReferenceProblem, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import { HttpProblem, rejectInvalidData } from '../../platform/errors';
@@ -9,7 +9,7 @@ import { playKeys } from './play-keys';
 import { handleCallEvent } from './handle-event';
 import { readAttempts, type AttemptRow } from './read-call';
 import { recordEvent } from './record-call';
-import { mergeTokens, SOFTSWITCH } from './update-call';
+import { mergeTokens } from './update-call';
 
 export interface KeyPress {
   id: Reference;

@@ -30,8 +30,9 @@ export interface CallSession {
   key_presses?: readonly { id: number; digits: string }[];
 }
 
-/** Texts of an offer that its calls need when they fall back. */
-export type SessionWords = Omit<OfferWords, 'greeting_message'>;
+/** Texts of an offer for its calls. Only a call that is read to be dialed needs the greeting. */
+export type SessionWords = Omit<OfferWords, 'greeting_message'> &
+  Partial<Pick<OfferWords, 'greeting_message'>>;
 
 const withPlus = (number: number | null) => (number === null ? null : `+${number}`);
 
@@ -50,6 +51,8 @@ export function buildSession(
     ended: call.ended_at !== null,
     fallback: terms ? buildFallback(call, terms) : null,
     reason: call.hangup_cause,
+    greeting: (isGreeted(call) && terms?.greeting_message?.trim()) || null,
+    unanswered: call.direction === 'inbound' && !attempts.some(hasTalked),
     attempts,
     fresh,
     report_within_seconds: computeLease(call, attempts),
@@ -66,7 +69,15 @@ export function buildSession(
   };
 }
 
-const hasFallback = ({ fallback }: CallRow) => fallback !== null && fallback !== 'hang_up';
+export const hasFallback = ({ fallback, fallback_ended_at }: CallRow) =>
+  fallback !== null && fallback !== 'hang_up' && fallback_ended_at === null;
+
+/** Callers hear the greeting before the first buyers are dialed. */
+const isGreeted = ({ direction, round, ended_at }: CallRow): boolean =>
+  direction === 'inbound' && round === 1 && ended_at === null;
+
+const hasTalked = ({ status }: AttemptRow): boolean =>
+  status === 'connected' || status === 'completed';
 
 function buildFallback(call: CallRow, terms: NonNullable<SessionOptions['terms']>) {
   if (!hasFallback(call)) return null;
@@ -107,7 +118,7 @@ export async function readSession(
 ): Promise<CallSession> {
   const attempts = await readAttempts(db, call.id);
   const terms =
-    hasFallback(call) && call.offer_id !== null
+    (hasFallback(call) || isGreeted(call)) && call.offer_id !== null
       ? await loadOfferWords(db, call.offer_id)
       : undefined;
   return buildSession(call, attempts, { terms, fresh });

@@ -1,4 +1,4 @@
-import type { Carrier } from '../../platform/carriers/carrier';
+import { SOFTSWITCH, type Carrier } from '../../platform/carriers/carrier';
 import type { Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 import {
@@ -40,9 +40,6 @@ interface Context {
   now: Date;
   carrier: Carrier;
 }
-
-/** Calls of the customer's own softswitch, which hangs up when it next asks what to do. */
-export const SOFTSWITCH = 'softswitch';
 
 /**
  * Changes a call, completely or not at all: what its buyer pays, what its source is paid, tokens,

@@ -1,7 +1,7 @@
 import { DIAL_LIMIT_SECONDS } from '../../platform/carriers/carrier';
 import { conferenceNoun } from '../../platform/carriers/twilio-conference';
 import { isRecording } from '../../data/phone/machine-message';
-import type { DialBuyer, Instruction } from '../routing/engine/progress';
+import { PRESS_ONE_PROMPT, type DialBuyer, type Instruction } from '../routing/engine/progress';
 
 export type DialedLeg = Pick<
   DialBuyer,
@@ -90,7 +90,7 @@ export function whisperTwiml(keyUrl: string, tones: string | null = null): strin
     action: keyUrl,
     actionOnEmptyResult: true,
   };
-  const ask = element('Gather', gather, say('Press 1 to take this call.'));
+  const ask = element('Gather', gather, say(PRESS_ONE_PROMPT));
   return buildDocument(buildPlay(tones) + ask + '<Hangup/>');
 }
 

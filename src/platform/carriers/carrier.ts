@@ -32,6 +32,9 @@ export const canWhisper = (
 /** Four hours, which is also the limit of Twilio where none is given. */
 export const DIAL_LIMIT_SECONDS = 14_400;
 
+/** Calls of the customer's own telephone system, which asks what to do at each step. */
+export const SOFTSWITCH = 'softswitch';
+
 /** A softswitch has no limit. */
 export const findMaxLegs = (carrier: string): number =>
   Object.hasOwn(MAX_LEGS, carrier) ? MAX_LEGS[carrier as CarrierName] : Infinity;

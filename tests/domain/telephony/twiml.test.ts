@@ -23,10 +23,15 @@ const none: Instruction<DialedLeg> = {
   action: 'hang_up',
   reason: null,
   message: null,
+  greeting: null,
   dial: [],
   attempt: null,
+  prompt: null,
   cancel: [],
   fallback: null,
+  max_seconds: null,
+  sip_status: null,
+  sip_reason: null,
   report_within_seconds: null,
 };
 const context = {

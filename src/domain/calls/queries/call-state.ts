@@ -123,4 +123,17 @@ export const READ_CALL_STATES = {
     ${PARTS}`,
     OPTIONS,
   ).returning<CallJson>(),
+  sid: statement(
+    'calls.read_states_by_sid',
+    sql`
+    SELECT
+      ${COLUMNS}
+    FROM unnest({values}::text[], {may_connect}::boolean[])
+      WITH ORDINALITY AS asked(value, may_connect, index)
+    JOIN calls c
+      ON c.company_id = {company_id} AND c.carrier = 'softswitch'
+      AND c.carrier_call_id = asked.value
+    ${PARTS}`,
+    OPTIONS,
+  ).returning<CallJson>(),
 };

@@ -10,7 +10,7 @@ export const CALL_COLUMNS = sql`
       c.traffic_source_id::float8 AS traffic_source_id, c.buyer_id::float8 AS buyer_id,
       c.round, c.fallback, c.hangup_cause, c.token_values, c.connected_at, c.ended_at,
       c.sub_id, c.caller_city, c.caller_state, c.caller_zip, c.caller_country,
-      c.conferences`;
+      c.fallback_ended_at, c.conferences`;
 
 /** Inbound calls, and outbound ones for which we are asked what follows an answer. */
 export const IS_ROUTED = sql`
@@ -50,6 +50,12 @@ export const READ_CALL = {
     'calls.read_by_uuid',
     sql`${CALL}
       AND c.uuid = {value}::uuid`,
+    CALL_OPTIONS,
+  ).returning<CallJson>(),
+  sid: statement(
+    'calls.read_by_sid',
+    sql`${CALL}
+      AND c.carrier = 'softswitch' AND c.carrier_call_id = {value}`,
     CALL_OPTIONS,
   ).returning<CallJson>(),
 };

@@ -1,3 +1,6 @@
+import { DIAL_LIMIT_SECONDS } from '../../../platform/carriers/carrier';
+import { findLegFailure, type LegAnswer } from './leg-failure';
+
 // The attempts of a call: what events change about them, and what is to be done next.
 
 /** Statuses of an attempt (the dialing of one buyer) that has not ended. */
@@ -14,16 +17,22 @@ export interface AttemptState {
 
 export type EventKind =
   | 'ringing'
+  | 'early_media'
   | 'answered'
   | 'key_press'
   | 'no_answer'
   | 'busy'
   | 'failed'
   | 'duration'
+  | 'held'
+  | 'resumed'
+  | 'transferred'
   | 'completed'
-  | 'recording';
+  | 'recording'
+  | 'fallback_started'
+  | 'fallback_ended';
 
-export interface CallEvent {
+export interface CallEvent extends LegAnswer {
   event: EventKind;
   /** The uuid of the attempt. */
   attempt?: string | null | undefined;
@@ -46,7 +55,6 @@ export const isOpen = ({ status }: Pick<AttemptState, 'status'>): boolean =>
   (OPEN_STATUSES as readonly string[]).includes(status);
 
 const NOTHING: Reaction = { changes: new Map(), route: false, over: false, news: false };
-const ENDS = { no_answer: 'no_answer', busy: 'busy', failed: 'failed' } as const;
 
 /**
  * The attempt of an event: the one that it names, or else the only possible one. Undefined when
@@ -70,7 +78,12 @@ export function react(attempts: readonly AttemptState[], event: CallEvent): Reac
   if (!attempt || !isOpen(attempt)) return NOTHING;
   switch (event.event) {
     case 'ringing':
+    case 'early_media':
       return attempt.status === 'ringing' ? { ...NOTHING, news: true } : NOTHING;
+    case 'held':
+    case 'resumed':
+    case 'transferred':
+      return attempt.status === 'connected' ? { ...NOTHING, news: true } : NOTHING;
     case 'duration':
     case 'recording':
       return { ...NOTHING, news: true };
@@ -86,9 +99,16 @@ export function react(attempts: readonly AttemptState[], event: CallEvent): Reac
       return leave(
         attempts,
         attempt,
-        attempt.status === 'answered' ? 'declined' : ENDS[event.event],
+        attempt.status === 'answered' ? 'declined' : pickEndStatus(event),
       );
   }
+}
+
+/** How the attempt of a buyer has ended that did not answer. */
+function pickEndStatus(event: CallEvent): AttemptStatus {
+  if (event.event === 'no_answer' || event.event === 'busy') return event.event;
+  const cause = findLegFailure(event);
+  return cause === undefined || cause === 'no_such_number' ? 'failed' : cause;
 }
 
 const change = ({ uuid }: AttemptState, status: AttemptStatus): Reaction => ({
@@ -164,10 +184,17 @@ export interface Instruction<Dial> {
   action: InstructionAction;
   reason: string | null;
   message: string | null;
+  /** Played to the caller before the first buyer is dialed. */
+  greeting: string | null;
   dial: Dial[];
   attempt: string | null;
+  /** Said to a buyer that is asked for a key. */
+  prompt: string | null;
   cancel: string[];
   fallback: Fallback | null;
+  max_seconds: number | null;
+  sip_status: number | null;
+  sip_reason: string | null;
   report_within_seconds: number | null;
 }
 
@@ -176,17 +203,35 @@ export interface InstructedCall<Dial> {
   /** Used when no buyer is left. */
   fallback: Fallback | null;
   reason: string | null;
+  /** Null for a call that somebody has answered, or that was greeted already. */
+  greeting: string | null;
+  /** True for a call that was never answered: it may be refused. */
+  unanswered: boolean;
   attempts: readonly Dialed<Dial>[];
   /** True when the ringing buyers were just chosen; otherwise the carrier knows them. */
   fresh: boolean;
   report_within_seconds: number;
 }
 
+/** Said to a buyer that must accept the call. */
+export const PRESS_ONE_PROMPT = 'Press 1 to take this call.';
+
+const NO_REFUSAL = { sip_status: null, sip_reason: null };
+const UNAVAILABLE = { sip_status: 480, sip_reason: 'Temporarily Unavailable' };
+const REFUSALS: Record<string, { sip_status: number; sip_reason: string }> = {
+  blacklisted: { sip_status: 603, sip_reason: 'Decline' },
+  offer_suppressed: { sip_status: 603, sip_reason: 'Decline' },
+  traffic_source_cap_reached: { sip_status: 486, sip_reason: 'Busy Here' },
+  traffic_source_concurrency_full: { sip_status: 486, sip_reason: 'Busy Here' },
+};
+
 /** The instruction for a call in its current state. Pure. */
 export function buildInstruction<Dial>({
   ended,
   fallback,
   reason,
+  greeting,
+  unanswered,
   attempts,
   fresh,
   report_within_seconds,
@@ -194,15 +239,22 @@ export function buildInstruction<Dial>({
   const none = {
     reason,
     message: null,
+    greeting: null,
     dial: [],
     attempt: null,
+    prompt: null,
     cancel: [],
     fallback: null,
+    max_seconds: DIAL_LIMIT_SECONDS,
+    ...NO_REFUSAL,
     report_within_seconds: null,
   };
   if (fallback && fallback.type !== 'hang_up' && ended)
     return { ...none, action: 'fallback', message: fallback.message, fallback };
-  if (ended) return { ...none, action: 'hang_up' };
+  if (ended) {
+    const refusal = unanswered ? (REFUSALS[reason ?? ''] ?? UNAVAILABLE) : NO_REFUSAL;
+    return { ...none, ...refusal, action: 'hang_up', max_seconds: null };
+  }
   const open = attempts.filter(isOpen);
   const underWay = { ...none, reason: null, report_within_seconds };
   const connected = open.find(({ status }) => status === 'connected');
@@ -213,6 +265,13 @@ export function buildInstruction<Dial>({
     return { ...underWay, action: 'connect', attempt: connected.uuid, cancel };
   }
   const answered = open.find(({ status }) => status === 'answered');
-  if (answered) return { ...underWay, action: 'ask_for_key', attempt: answered.uuid };
-  return { ...underWay, action: fresh ? 'dial' : 'wait', dial: open.map(({ dial }) => dial) };
+  if (answered)
+    return {
+      ...underWay,
+      ...{ action: 'ask_for_key', attempt: answered.uuid, prompt: PRESS_ONE_PROMPT },
+    };
+  const dial = open.map((attempt) => attempt.dial);
+  return fresh
+    ? { ...underWay, action: 'dial', greeting, dial }
+    : { ...underWay, action: 'wait', dial };
 }
