@@ -5051,6 +5051,15 @@ export interface components {
             /** @description Teams that the buyer is granted to. Only with `buyer_grid`. */
             team_ids?: number[];
         };
+        BuyerPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The buyers on this page. */
+            buyers: components["schemas"]["Buyer"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
         BuyerReply: {
             /** @description HTTP status of the response. */
             status: number;
@@ -5064,15 +5073,6 @@ export interface components {
             /** @example c994a7ae41d0be5f93aec02a6111bb98 */
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
-        };
-        BuyerPage: {
-            /** @description HTTP status of the response. */
-            status: number;
-            /** @description Always true here; false in an error. */
-            success: boolean;
-            /** @description The buyers on this page. */
-            buyers: components["schemas"]["Buyer"][];
-            metadata: components["schemas"]["PageMetadata"];
         };
         BuyerGroupFields: {
             /** @description Whether the group is paused: no new calls reach its buyers through it. */
@@ -5387,7 +5387,6 @@ export interface components {
             serializer?: components["schemas"]["BuyerFleetSerializer"];
         };
         BuyerFleetCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["BuyerFleetFields"], "name" | "user_fleet_id"> & unknown;
-        BuyerFleetUpdate: components["schemas"]["BuyerFleetFields"] & unknown;
         BuyerFleet: {
             /**
              * Format: int64
@@ -5442,6 +5441,7 @@ export interface components {
             /** @description Ids of the buyers that belong to the fleet, in ascending order. */
             buyer_ids?: number[];
         };
+        BuyerFleetUpdate: components["schemas"]["BuyerFleetFields"] & unknown;
         BuyerFleetReply: {
             /** @description HTTP status of the response. */
             status: number;
@@ -5707,7 +5707,6 @@ export interface components {
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
         };
         BuyerSuppressionCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["BuyerSuppressionFields"], "name"> & unknown;
-        BuyerSuppressionUpdate: components["schemas"]["BuyerSuppressionFields"] & unknown;
         BuyerSuppression: {
             /**
              * Format: int64
@@ -5818,13 +5817,14 @@ export interface components {
              */
             buyer_suppression_file_id?: number | null;
         };
+        BuyerSuppressionUpdate: components["schemas"]["BuyerSuppressionFields"] & unknown;
         BuyerSuppressionReply: {
             /** @description HTTP status of the response. */
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description The suppression list, as it is after the request. */
+            /** @description The buyer suppression, as it is after the request. */
             buyer_suppression: components["schemas"]["BuyerSuppression"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -5834,7 +5834,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The suppression lists on this page. */
+            /** @description The buyer suppressions on this page. */
             buyer_suppressions: components["schemas"]["BuyerSuppression"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -5908,7 +5908,6 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionFileSerializer"];
         };
-        BuyerSuppressionFileUpdate: components["schemas"]["BuyerSuppressionFileFields"] & unknown;
         /**
          * @example {
          *       "name": "November",
@@ -6039,13 +6038,14 @@ export interface components {
             /** @description Names of the columns of the file, once they are known. */
             headers?: string[];
         };
+        BuyerSuppressionFileUpdate: components["schemas"]["BuyerSuppressionFileFields"] & unknown;
         BuyerSuppressionFileReply: {
             /** @description HTTP status of the response. */
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description The suppression file, as it is after the request. */
+            /** @description The buyer suppression file, as it is after the request. */
             buyer_suppression_file: components["schemas"]["BuyerSuppressionFile"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -6055,7 +6055,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The suppression files on this page. */
+            /** @description The buyer suppression files on this page. */
             buyer_suppression_files: components["schemas"]["BuyerSuppressionFile"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -6075,7 +6075,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The rejected rows on this page, in the order of their lines. */
+            /** @description The rejected rows on this page. */
             rejected_rows: components["schemas"]["RejectedRow"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -7196,7 +7196,6 @@ export interface components {
          *     }
          */
         OutgoingWebhookCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["OutgoingWebhookFields"], "name" | "trigger_type" | "url"> & unknown;
-        OutgoingWebhookUpdate: components["schemas"]["OutgoingWebhookFields"] & unknown;
         OutgoingWebhook: {
             /**
              * Format: int64
@@ -7294,16 +7293,26 @@ export interface components {
              */
             maker_user_id?: number | null;
         };
+        OutgoingWebhookUpdate: components["schemas"]["OutgoingWebhookFields"] & unknown;
         OutgoingWebhookReply: {
             /** @description HTTP status of the response. */
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description The webhook, as it is after the request. */
+            /** @description The outgoing webhook, as it is after the request. */
             outgoing_webhook: components["schemas"]["OutgoingWebhook"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
+        };
+        OutgoingWebhookPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The outgoing webhooks on this page. */
+            outgoing_webhooks: components["schemas"]["OutgoingWebhook"][];
+            metadata: components["schemas"]["PageMetadata"];
         };
         OutgoingWebhookWritten: {
             /** @description HTTP status of the response. */
@@ -7320,15 +7329,6 @@ export interface components {
             secret?: string;
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
-        };
-        OutgoingWebhookPage: {
-            /** @description HTTP status of the response. */
-            status: number;
-            /** @description Always true here; false in an error. */
-            success: boolean;
-            /** @description The webhooks on this page. */
-            outgoing_webhooks: components["schemas"]["OutgoingWebhook"][];
-            metadata: components["schemas"]["PageMetadata"];
         };
         WebhookLog: {
             /**
@@ -7488,7 +7488,7 @@ export interface components {
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description The log of the attempt. */
+            /** @description The webhook log, as it is after the request. */
             webhook_log: components["schemas"]["WebhookLog"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -7498,7 +7498,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The logs on this page. */
+            /** @description The webhook logs on this page. */
             webhook_logs: components["schemas"]["WebhookLog"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -7611,7 +7611,7 @@ export interface components {
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description The manual fire. */
+            /** @description The webhook manual fire, as it is after the request. */
             webhook_manual_fire: components["schemas"]["WebhookManualFire"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -7621,7 +7621,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The manual fires on this page. */
+            /** @description The webhook manual fires on this page. */
             webhook_manual_fires: components["schemas"]["WebhookManualFire"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -8161,7 +8161,6 @@ export interface components {
          *     }
          */
         InboundWebhookCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["InboundWebhookFields"], "name" | "vanity_uri" | "offer_id"> & unknown;
-        InboundWebhookUpdate: components["schemas"]["InboundWebhookFields"] & unknown;
         InboundWebhook: {
             /**
              * Format: int64
@@ -8260,16 +8259,26 @@ export interface components {
              */
             maker_user_id?: number | null;
         };
+        InboundWebhookUpdate: components["schemas"]["InboundWebhookFields"] & unknown;
         InboundWebhookReply: {
             /** @description HTTP status of the response. */
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description The endpoint, as it is after the request. */
+            /** @description The inbound webhook, as it is after the request. */
             inbound_webhook: components["schemas"]["InboundWebhook"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
+        };
+        InboundWebhookPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The inbound webhooks on this page. */
+            inbound_webhooks: components["schemas"]["InboundWebhook"][];
+            metadata: components["schemas"]["PageMetadata"];
         };
         InboundWebhookWritten: {
             /** @description HTTP status of the response. */
@@ -8286,15 +8295,6 @@ export interface components {
             auth_token?: string;
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
-        };
-        InboundWebhookPage: {
-            /** @description HTTP status of the response. */
-            status: number;
-            /** @description Always true here; false in an error. */
-            success: boolean;
-            /** @description The endpoints on this page. */
-            inbound_webhooks: components["schemas"]["InboundWebhook"][];
-            metadata: components["schemas"]["PageMetadata"];
         };
         PingFields: {
             /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
@@ -8576,7 +8576,6 @@ export interface components {
             serializer?: components["schemas"]["TrafficSourceSerializer"];
         };
         TrafficSourceCreate: components["schemas"]["KeptIdentity"] & components["schemas"]["TrafficSourceFields"] & unknown;
-        TrafficSourceUpdate: components["schemas"]["TrafficSourceFields"] & unknown;
         TrafficSource: {
             /**
              * Format: int64
@@ -8744,6 +8743,7 @@ export interface components {
             /** @description Ids of the teams that are granted the traffic source. */
             team_ids?: number[];
         };
+        TrafficSourceUpdate: components["schemas"]["TrafficSourceFields"] & unknown;
         TrafficSourceReply: {
             /** @description HTTP status of the response. */
             status: number;
@@ -8984,7 +8984,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The numbers on this page that the carrier sells. */
+            /** @description The phone number search results on this page. */
             phone_number_search_results: components["schemas"]["PhoneNumberSearchResult"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -9262,7 +9262,6 @@ export interface components {
          *     }
          */
         ScheduleActionCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["ScheduleActionFields"], "schedule_id" | "action_type"> & unknown;
-        ScheduleActionUpdate: components["schemas"]["ScheduleActionFields"] & unknown;
         ScheduleAction: {
             /**
              * Format: int64
@@ -9374,13 +9373,14 @@ export interface components {
             /** @description For `dial` with `leave_message`: what is said, or the URL of a recording. Otherwise null. */
             machine_message?: string | null;
         };
+        ScheduleActionUpdate: components["schemas"]["ScheduleActionFields"] & unknown;
         ScheduleActionReply: {
             /** @description HTTP status of the response. */
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description The action of the schedule, as it is after the request. */
+            /** @description The schedule action, as it is after the request. */
             schedule_action: components["schemas"]["ScheduleAction"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -9390,7 +9390,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The actions on this page. */
+            /** @description The schedule actions on this page. */
             schedule_actions: components["schemas"]["ScheduleAction"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -9419,7 +9419,6 @@ export interface components {
             serializer?: components["schemas"]["CallCenterSerializer"];
         };
         CallCenterCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["CallCenterFields"], "name"> & unknown;
-        CallCenterUpdate: components["schemas"]["CallCenterFields"] & unknown;
         CallCenter: {
             /**
              * Format: int64
@@ -9471,6 +9470,7 @@ export interface components {
             /** @description Ids of the agents that belong to it, in ascending order. */
             agent_ids?: number[];
         };
+        CallCenterUpdate: components["schemas"]["CallCenterFields"] & unknown;
         CallCenterReply: {
             /** @description HTTP status of the response. */
             status: number;
@@ -9518,7 +9518,6 @@ export interface components {
             serializer?: components["schemas"]["AgentStatusSerializer"];
         };
         AgentStatusCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["AgentStatusFields"], "key" | "name"> & unknown;
-        AgentStatusUpdate: components["schemas"]["AgentStatusFields"] & unknown;
         AgentStatus: {
             /**
              * Format: int64
@@ -9576,13 +9575,14 @@ export interface components {
             /** @description Whether every company has it. A built-in status can be renamed but not deleted. */
             built_in?: boolean;
         };
+        AgentStatusUpdate: components["schemas"]["AgentStatusFields"] & unknown;
         AgentStatusReply: {
             /** @description HTTP status of the response. */
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description The status, as it is after the request. */
+            /** @description The agent status, as it is after the request. */
             agent_status: components["schemas"]["AgentStatus"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -9592,7 +9592,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The statuses on this page. */
+            /** @description The agent statuses on this page. */
             agent_statuses: components["schemas"]["AgentStatus"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -9648,7 +9648,6 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
         };
-        AgentUpdate: components["schemas"]["AgentFields"] & unknown;
         /**
          * @example {
          *       "key": "away"
@@ -9738,6 +9737,7 @@ export interface components {
             /** @description Ids of the buyers that the agent takes calls for, in ascending order. */
             buyer_ids?: number[];
         };
+        AgentUpdate: components["schemas"]["AgentFields"] & unknown;
         AgentReply: {
             /** @description HTTP status of the response. */
             status: number;
@@ -9800,6 +9800,15 @@ export interface components {
              */
             key?: string | null;
         };
+        AgentStatusTimestampPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The agent status timestamps on this page. */
+            agent_status_timestamps: components["schemas"]["AgentStatusTimestamp"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
         AgentStatusTimestampReply: {
             /** @description HTTP status of the response. */
             status: number;
@@ -9810,15 +9819,6 @@ export interface components {
             agent_status_timestamp: components["schemas"]["AgentStatusTimestamp"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
-        };
-        AgentStatusTimestampPage: {
-            /** @description HTTP status of the response. */
-            status: number;
-            /** @description Always true here; false in an error. */
-            success: boolean;
-            /** @description The changes of status on this page. */
-            agent_status_timestamps: components["schemas"]["AgentStatusTimestamp"][];
-            metadata: components["schemas"]["PageMetadata"];
         };
         /**
          * @description Which columns the response has: `disposition`, the default, or `disposition_grid`, which adds foreign keys.
@@ -9845,7 +9845,6 @@ export interface components {
             serializer?: components["schemas"]["DispositionSerializer"];
         };
         DispositionCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["DispositionFields"], "key" | "name"> & unknown;
-        DispositionUpdate: components["schemas"]["DispositionFields"] & unknown;
         Disposition: {
             /**
              * Format: int64
@@ -9893,6 +9892,7 @@ export interface components {
             /** @description Its position in menus, the lowest first. */
             position?: number;
         };
+        DispositionUpdate: components["schemas"]["DispositionFields"] & unknown;
         DispositionReply: {
             /** @description HTTP status of the response. */
             status: number;
@@ -10002,10 +10002,19 @@ export interface components {
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description The token, as it is after the request. */
+            /** @description The traffic source token, as it is after the request. */
             traffic_source_token: components["schemas"]["TrafficSourceToken"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
+        };
+        TrafficSourceTokenPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The traffic source tokens on this page. */
+            traffic_source_tokens: components["schemas"]["TrafficSourceToken"][];
+            metadata: components["schemas"]["PageMetadata"];
         };
         TrafficSourceTokenWritten: {
             /** @description HTTP status of the response. */
@@ -10019,15 +10028,6 @@ export interface components {
             auth_token?: string;
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
-        };
-        TrafficSourceTokenPage: {
-            /** @description HTTP status of the response. */
-            status: number;
-            /** @description Always true here; false in an error. */
-            success: boolean;
-            /** @description The records on this page. */
-            traffic_source_tokens: components["schemas"]["TrafficSourceToken"][];
-            metadata: components["schemas"]["PageMetadata"];
         };
         /**
          * @description What is watched. `cap_used`: a cap is used to at least `percent`. `connect_rate_low`: of the calls of the last `minutes`, fewer than `percent` were connected, if there were `min_calls`. `no_calls`: none came in for `minutes`. `balance_low`: the balance of a prepaid buyer is below `amount`, or else below its own limit. `carrier_errors`: at least `count` calls and texts failed at the carrier in `minutes`. `webhook_paused`: the service has paused an outgoing webhook.
@@ -10089,7 +10089,6 @@ export interface components {
          *     }
          */
         AlertRuleCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["AlertRuleFields"], "name" | "kind"> & unknown;
-        AlertRuleUpdate: components["schemas"]["AlertRuleFields"] & unknown;
         AlertRule: {
             /**
              * Format: int64
@@ -10194,13 +10193,14 @@ export interface components {
             /** @description Which quota had no room for that mail. */
             last_unsent_reason?: string | null;
         };
+        AlertRuleUpdate: components["schemas"]["AlertRuleFields"] & unknown;
         AlertRuleReply: {
             /** @description HTTP status of the response. */
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description The rule, as it is after the request. */
+            /** @description The alert rule, as it is after the request. */
             alert_rule: components["schemas"]["AlertRule"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -10210,7 +10210,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The records on this page. */
+            /** @description The alert rules on this page. */
             alert_rules: components["schemas"]["AlertRule"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -10261,7 +10261,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The records on this page. */
+            /** @description The alerts on this page. */
             alerts: components["schemas"]["Alert"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -10481,6 +10481,15 @@ export interface components {
             entries_count?: number;
             totals?: components["schemas"]["StatementTotals"];
         };
+        StatementPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The statements on this page. */
+            statements: components["schemas"]["Statement"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
         StatementReply: {
             /** @description HTTP status of the response. */
             status: number;
@@ -10491,15 +10500,6 @@ export interface components {
             statement: components["schemas"]["Statement"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
-        };
-        StatementPage: {
-            /** @description HTTP status of the response. */
-            status: number;
-            /** @description Always true here; false in an error. */
-            success: boolean;
-            /** @description The records on this page. */
-            statements: components["schemas"]["Statement"][];
-            metadata: components["schemas"]["PageMetadata"];
         };
         StatementLine: {
             /**
@@ -10655,7 +10655,7 @@ export interface components {
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description The message, as it is after the request. */
+            /** @description The agent message, as it is after the request. */
             agent_message: components["schemas"]["AgentMessage"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -10665,7 +10665,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The messages on this page. */
+            /** @description The agent messages on this page. */
             agent_messages: components["schemas"]["AgentMessage"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -10889,7 +10889,7 @@ export interface components {
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description The text message, as it is now. */
+            /** @description The text message, as it is after the request. */
             text_message: components["schemas"]["TextMessage"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -11001,6 +11001,15 @@ export interface components {
             /** @description When the mail server accepted it; null as long as it has not. */
             sent_at?: components["schemas"]["Timestamp"];
         };
+        EmailPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The emails on this page. */
+            emails: components["schemas"]["Email"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
         EmailReply: {
             /** @description HTTP status of the response. */
             status: number;
@@ -11011,15 +11020,6 @@ export interface components {
             email: components["schemas"]["Email"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
-        };
-        EmailPage: {
-            /** @description HTTP status of the response. */
-            status: number;
-            /** @description Always true here; false in an error. */
-            success: boolean;
-            /** @description The e-mails on this page. */
-            emails: components["schemas"]["Email"][];
-            metadata: components["schemas"]["PageMetadata"];
         };
         TextMessageReceive: {
             /**
@@ -11092,7 +11092,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The entries on this page. */
+            /** @description The lead logs on this page. */
             lead_logs: components["schemas"]["LeadLog"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -11945,6 +11945,15 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
+        CallPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The calls on this page. */
+            calls: components["schemas"]["Call"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
         /**
          * @example {
          *       "to": "+13105550190",
@@ -12067,15 +12076,6 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        CallPage: {
-            /** @description HTTP status of the response. */
-            status: number;
-            /** @description Always true here; false in an error. */
-            success: boolean;
-            /** @description The calls on this page. */
-            calls: components["schemas"]["Call"][];
-            metadata: components["schemas"]["PageMetadata"];
-        };
         /**
          * @description What an event is about.
          * @enum {string}
@@ -12116,7 +12116,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The events on this page. */
+            /** @description The call events on this page. */
             call_events: components["schemas"]["CallEvent"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -12172,7 +12172,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The attempts on this page. */
+            /** @description The call attempts on this page. */
             call_attempts: components["schemas"]["CallAttempt"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -12563,7 +12563,6 @@ export interface components {
             /** @description Whether an invitation is mailed. */
             invite?: boolean;
         };
-        UserUpdate: components["schemas"]["UserFields"] & unknown;
         User: {
             /**
              * Format: int64
@@ -12615,6 +12614,7 @@ export interface components {
             /** @description When the user first created a token from an invitation. */
             joined_at?: components["schemas"]["Timestamp"];
         };
+        UserUpdate: components["schemas"]["UserFields"] & unknown;
         UserReply: {
             /** @description HTTP status of the response. */
             status: number;
@@ -12806,7 +12806,7 @@ export interface components {
             /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            /** @description The team, as it is after the request. */
+            /** @description The access control list, as it is after the request. */
             access_control_list: components["schemas"]["AccessControlList"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -12816,7 +12816,7 @@ export interface components {
             status: number;
             /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description The teams on this page. */
+            /** @description The access control lists on this page. */
             access_control_lists: components["schemas"]["AccessControlList"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -12903,6 +12903,15 @@ export interface components {
              */
             ip?: string | null;
         };
+        ChangeLogPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The change logs on this page. */
+            change_logs: components["schemas"]["ChangeLog"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
         /** @description Each column that changed. For a new record, the columns that have a value; for many records at once, what was requested. For a secret, only the fact that it changed. */
         Changes: {
             [key: string]: {
@@ -12911,15 +12920,6 @@ export interface components {
                 /** @description The value after. */
                 to: unknown;
             };
-        };
-        ChangeLogPage: {
-            /** @description HTTP status of the response. */
-            status: number;
-            /** @description Always true here; false in an error. */
-            success: boolean;
-            /** @description The changes on this page. */
-            change_logs: components["schemas"]["ChangeLog"][];
-            metadata: components["schemas"]["PageMetadata"];
         };
         /**
          * @example {
@@ -13019,6 +13019,15 @@ export interface components {
             /** @description When it expires; null for never. */
             expires_at?: components["schemas"]["Timestamp"];
         };
+        AccessTokenPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The access tokens on this page. */
+            access_tokens: components["schemas"]["AccessToken"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
         AccessTokenReply: {
             /** @description HTTP status of the response. */
             status: number;
@@ -13050,15 +13059,6 @@ export interface components {
             token?: string;
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
-        };
-        AccessTokenPage: {
-            /** @description HTTP status of the response. */
-            status: number;
-            /** @description Always true here; false in an error. */
-            success: boolean;
-            /** @description The credentials on this page. */
-            access_tokens: components["schemas"]["AccessToken"][];
-            metadata: components["schemas"]["PageMetadata"];
         };
         MeReply: {
             /** @description HTTP status of the response. */

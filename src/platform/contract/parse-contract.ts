@@ -5,6 +5,7 @@ import { load } from 'js-yaml';
 import { addConventions, addOtherMethods } from './conventions';
 import type { ContractDocument } from './contract-document';
 import { addDerivedAnswers } from './derived-answers';
+import { addEnvelopes } from './envelopes';
 import { mergeParts } from './merge-parts';
 import { formatContract, PUBLISHED_FILE } from './published-contract';
 
@@ -31,6 +32,7 @@ export function parseContract(text: string): ContractDocument {
     parsed?.sha1 === hashText(text) ? parsed.document : (load(text) as ContractDocument);
   if (document.components) {
     addOtherMethods(document);
+    addEnvelopes(document);
     mergeParts(document);
     addConventions(document);
     addDerivedAnswers(document);
