@@ -8,6 +8,7 @@ const ROOMS = {
   people: [],
   suppression: [],
   numbers: [],
+  switches: [],
   'value-lists': [],
   caps: ['people'],
   money: ['value-lists'],
@@ -22,12 +23,12 @@ const ROOMS = {
   'ping-post': ['money', 'offers', 'routing'],
   calls: [
     ...['caps', 'leads', 'money', 'numbers', 'offers', 'outreach', 'routing', 'schedules'],
-    'value-lists',
+    ...['switches', 'value-lists'],
   ],
   telephony: ['calls', 'numbers', 'outreach', 'routing'],
   webhooks: ['calls', 'leads', 'people', 'value-lists'],
   alerts: ['caps', 'people'],
-  events: ['agents'],
+  events: ['agents', 'switches'],
 };
 const PURE =
   '^src/(domain/(caps|routing|money|schedules)/engine|domain/suppression/csv|platform/(time|tokens))/';

@@ -65,6 +65,8 @@ export interface Call<Id extends OperationId> {
   /** Placeholders that the sender has not replaced, by field. */
   warnings?: FieldFaults;
   ip: string;
+  /** Aborted when the sender closes the connection: for handlers that wait. */
+  watchSender: () => AbortSignal;
   /** Access to the data of the caller's company only. */
   db: Db;
 }

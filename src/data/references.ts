@@ -64,6 +64,7 @@ export type Table =
   | 'schedule_actions'
   | 'schedules'
   | 'statements'
+  | 'switches'
   | 'text_messages'
   | 'traffic_source_tokens'
   | 'traffic_sources'
@@ -79,6 +80,7 @@ export const OWN_KEYS: Partial<Record<Table, string>> = {
   call_centers: 'user_call_center_id',
   offers: 'user_offer_id',
   schedules: 'user_schedule_id',
+  switches: 'name',
   traffic_sources: 'user_traffic_source_id',
 };
 

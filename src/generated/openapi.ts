@@ -3214,6 +3214,179 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/switches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List switches
+         * @description Softswitches that report calls to `/call_sessions` and take commands.
+         */
+        get: operations["listSwitches"];
+        put?: never;
+        /**
+         * Create a switch
+         * @description `name` is required. The reply has the `secret` that signs commands which are pushed to `webhook_url`; it is shown only here.
+         */
+        post: operations["createSwitch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/switches/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a switch
+         * @description One switch, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
+         */
+        get: operations["showSwitch"];
+        /**
+         * Change a switch
+         * @description Changes only the fields that are sent.
+         */
+        put: operations["updateSwitch"];
+        post?: never;
+        /**
+         * Delete a switch
+         * @description It gets no more commands. Calls that it has reported stay.
+         */
+        delete: operations["deleteSwitch"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/switches/{id}/rotate_secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a switch a new secret
+         * @description For a day, commands that are pushed are also signed with the secret before.
+         */
+        post: operations["rotateSwitchSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/switches/{switch}/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name, id or uuid of the switch. */
+                switch: components["parameters"]["Switch"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the commands for a switch
+         * @description Commands that have neither a result nor expired, in their order. Without one, the request waits for it up to `wait_seconds`. Ask again with `after` set to the last `id`; without `after`, a switch that has restarted gets all of them. A command may come twice: carry it out once.
+         */
+        get: operations["listSwitchCommands"];
+        put?: never;
+        /**
+         * Give a switch a command
+         * @description For a call in progress that the switch has reported. `POST /calls/:id` with `hang_up` and `POST /calls/send_key_press` give the commands for these.
+         */
+        post: operations["createSwitchCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/switches/{switch}/commands/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name, id or uuid of the switch. */
+                switch: components["parameters"]["Switch"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Stream the commands for a switch
+         * @description Commands as server-sent events: `command`, with the command as JSON in its data. A client that connects again continues after the last one (`Last-Event-ID`).
+         */
+        get: operations["streamSwitchCommands"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/switches/{switch}/commands/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name, id or uuid of the switch. */
+                switch: components["parameters"]["Switch"];
+                /** @description The `id` of the command. */
+                id: components["parameters"]["CommandId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report the result of a command
+         * @description The first result counts; a later one, or one of a command that has expired, changes nothing.
+         */
+        post: operations["answerSwitchCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/switches/{switch}/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name, id or uuid of the switch. */
+                switch: components["parameters"]["Switch"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say which calls are live
+         * @description Send it when the switch has started, and once a minute. It renews the time within which an event of each live call must come. A call that the switch no longer has, and that came in before the sync before, ends at the last time at which it was surely live; with a new `boot_id` all calls end that are not live. The reply says which live calls have ended here: hang these up; and which are unknown: report them to `/call_sessions/import` when they end.
+         */
+        post: operations["syncSwitch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/telephony/sms": {
         parameters: {
             query?: never;
@@ -3981,7 +4154,7 @@ export interface components {
          * @description A resource and what may be done with it. `money` and `routing` are for fields that set prices, or decide who gets a call, in addition to `create` and `update`. `company_wide:update` lets the users of a team change what belongs to the whole company or to others too.
          * @enum {string}
          */
-        Scope: "company:read" | "company:update" | "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "value_lists:read" | "value_lists:create" | "value_lists:update" | "value_lists:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "dispositions:read" | "dispositions:create" | "dispositions:update" | "dispositions:delete" | "alert_rules:read" | "alert_rules:create" | "alert_rules:update" | "alert_rules:delete" | "traffic_source_tokens:read" | "traffic_source_tokens:create" | "traffic_source_tokens:delete" | "account_entries:read" | "account_entries:create" | "statements:read" | "statements:create" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
+        Scope: "company:read" | "company:update" | "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "value_lists:read" | "value_lists:create" | "value_lists:update" | "value_lists:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "switches:read" | "switches:create" | "switches:update" | "switches:delete" | "switches:operate" | "dispositions:read" | "dispositions:create" | "dispositions:update" | "dispositions:delete" | "alert_rules:read" | "alert_rules:create" | "alert_rules:update" | "alert_rules:delete" | "traffic_source_tokens:read" | "traffic_source_tokens:create" | "traffic_source_tokens:delete" | "account_entries:read" | "account_entries:create" | "statements:read" | "statements:create" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
         /**
          * @description Which columns the response has: `buyer`, the default, or `buyer_grid`, which adds foreign keys.
          * @enum {string}
@@ -6903,6 +7076,11 @@ export interface components {
              */
             call_sid?: string | null;
             sip?: components["schemas"]["SipOfCall"];
+            /**
+             * @description Name, id or uuid of the switch that has the call, which then gets commands for it.
+             * @example edge-1
+             */
+            switch?: string | null;
         };
         /** @description What the SIP request of the caller says. Each value is a token of the call, which filters and reports can use: `sip_attestation`, `sip_diversion`, and for a header such as `X-Campaign` `sip_x_campaign`. */
         SipOfCall: {
@@ -6917,10 +7095,6 @@ export interface components {
         /**
          * @example {
          *       "event": "completed"
-         *     }
-         * @example {
-         *       "event": "recording",
-         *       "recording_url": "https://switch.example.com/recordings/7.mp3"
          *     }
          */
         CallEventCreate: {
@@ -9818,6 +9992,281 @@ export interface components {
             /** @description An entry that is not stored. */
             agent_status_timestamp: components["schemas"]["AgentStatusTimestamp"];
             checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        /** @enum {string} */
+        SwitchOrder: "id" | "name" | "created_at" | "updated_at";
+        /**
+         * @description Unique among yours; begins with a letter.
+         * @example edge-1
+         */
+        SwitchName: string;
+        SwitchFields: {
+            name?: components["schemas"]["SwitchName"];
+            /**
+             * @description Where commands are sent as signed requests, for a switch that does not ask for them.
+             * @example https://switch.example.com/commands
+             */
+            webhook_url?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
+            external_record_id?: string | null;
+        };
+        SwitchCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["SwitchFields"], "name"> & unknown;
+        Switch: {
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
+            id?: number | null;
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
+            legacy_id?: number | null;
+            /** @description Always `Switch`. */
+            type?: string;
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
+             */
+            uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
+            created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
+            updated_at?: components["schemas"]["Timestamp"];
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was last changed through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record for GET requests. */
+            routes_show_path?: string | null;
+            /** @description Path of the record for PUT requests. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
+            company_id?: number;
+            /** @description Its name. */
+            name?: string;
+            /** @description Where commands are sent. */
+            webhook_url?: string | null;
+            /**
+             * @description When it last said which calls are live; null for never.
+             * @example null
+             */
+            synced_at?: components["schemas"]["Timestamp"];
+            /**
+             * @description Calls in progress that it has reported.
+             * @example 0
+             */
+            live_calls?: number;
+            /**
+             * @description Commands that wait for their result.
+             * @example 0
+             */
+            open_commands?: number;
+        };
+        SwitchUpdate: components["schemas"]["SwitchFields"] & unknown;
+        SwitchReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The switch, as it is after the request. */
+            switch: components["schemas"]["Switch"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        SwitchPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The switches on this page. */
+            switches: components["schemas"]["Switch"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        SwitchWritten: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The switch, as it is after the request. */
+            switch: components["schemas"]["Switch"];
+            /**
+             * @description The new secret, shown only in this response: `whsec_` and base64, as Standard Webhooks has it.
+             * @example whsec_00000000000000000000000000000000000000000000
+             */
+            secret?: string;
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        /**
+         * @description `hang_up`: end the call. `refresh`: do what the instruction of the call says now. `stop_leg`: stop the ringing of `attempt`. `play_keys`: play `digits` to the buyer. `start_recording`: record the call from now on. `transfer`: send the caller to `number`. `originate`: call `number`.
+         * @enum {string}
+         */
+        SwitchCommandKind: "hang_up" | "refresh" | "stop_leg" | "play_keys" | "start_recording" | "transfer" | "originate";
+        SwitchCommandCreate: {
+            /**
+             * @description Id or uuid of the call, or `sid:` and your own identifier of it.
+             * @example 1
+             */
+            call_id: string;
+            command: components["schemas"]["OrderedCommandKind"];
+            /**
+             * Format: uuid
+             * @description With `stop_leg`: the attempt of the buyer.
+             */
+            attempt?: string | null;
+            /** @description With `transfer`: a telephone number or SIP address. */
+            number?: string | null;
+        };
+        /**
+         * @description What the switch is to do, as in `SwitchCommandKind`.
+         * @enum {string}
+         */
+        OrderedCommandKind: "refresh" | "stop_leg" | "start_recording" | "transfer";
+        /**
+         * @description `open` until there is a result, or the time for it has passed.
+         * @enum {string}
+         */
+        SwitchCommandStatus: "open" | "done" | "failed" | "expired";
+        SwitchCommand: {
+            /**
+             * Format: int64
+             * @description Id of the command.
+             */
+            id: number;
+            command: components["schemas"]["SwitchCommandKind"];
+            status: components["schemas"]["SwitchCommandStatus"];
+            /** @description When it was given. */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Until when it may be carried out. */
+            expires_at: components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description Id of the call.
+             */
+            call_id: number;
+            /**
+             * Format: uuid
+             * @description Uuid of the call.
+             */
+            call_uuid: string;
+            /** @description Your own identifier of the call; the uuid of one that is to be originated. */
+            call_sid: string | null;
+            /**
+             * Format: uuid
+             * @description The buyer that the command is about; null if it is about none.
+             */
+            attempt: string | null;
+            /**
+             * @description Your own identifier of the leg to that buyer, if you have reported it.
+             * @example null
+             */
+            leg_sid: string | null;
+            /** @description Keys; `w` waits half a second. */
+            digits: string | null;
+            /**
+             * Format: int64
+             * @description The `id` under which the instruction has these keys too: play them once.
+             * @example null
+             */
+            key_press_id: number | null;
+            /** @description The telephone number or SIP address that is to be called. */
+            number: string | null;
+            /** @description With `originate`: the caller ID. */
+            caller_id: string | null;
+            /** @description With `originate`: how long to let it ring. */
+            timeout_seconds: number | null;
+            /** @description With `originate`: whether to tell people from answering machines. */
+            detect_machine: components["schemas"]["MachineDetection"] | null;
+            /** @description Why it has failed. */
+            reason: string | null;
+        };
+        /**
+         * @description `at_once`: report `answered` when it is known who has answered. `for_message`: of a machine, at the end of its greeting.
+         * @enum {string}
+         */
+        MachineDetection: "at_once" | "for_message";
+        SwitchCommandList: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The commands, the earliest first. */
+            commands: components["schemas"]["SwitchCommand"][];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        SwitchCommandReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The command, as it is after the request. */
+            command: components["schemas"]["SwitchCommand"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        SwitchCommandResult: {
+            result: components["schemas"]["SwitchResult"];
+            /**
+             * @description Why it has failed, in words.
+             * @example no such call
+             */
+            reason?: string | null;
+        };
+        /**
+         * @description Whether the command was carried out.
+         * @enum {string}
+         */
+        SwitchResult: "done" | "failed";
+        SwitchSync: {
+            /**
+             * @description Any text that is another one after each start of the switch.
+             * @example 2026-11-26T08:00:00Z
+             */
+            boot_id: string;
+            /**
+             * @description The `call_sid` or uuid of each call that the switch has now.
+             * @example [
+             *       "switch-1"
+             *     ]
+             */
+            live: string[];
+        };
+        SwitchSyncReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description How many of the live calls are in progress here. */
+            renewed: number;
+            /**
+             * @description Live calls that have ended here, as they were sent. Hang them up.
+             * @example []
+             */
+            ended: string[];
+            /**
+             * @description Uuids of calls that were in progress here, and have ended by this sync.
+             * @example []
+             */
+            lost: string[];
+            /**
+             * @description Live calls that were never reported, as they were sent.
+             * @example []
+             */
+            unknown: string[];
             metadata: components["schemas"]["RecordMetadata"];
         };
         /**
@@ -13658,6 +14107,16 @@ export interface components {
         StreamedKinds: components["schemas"]["StreamedKind"][];
         /** @description The same as the header, which takes precedence when both are sent. */
         LastStreamedId: string;
+        /** @description Name, id or uuid of the switch. */
+        Switch: string;
+        /** @description The `id` of the command. */
+        CommandId: number;
+        /** @description The `id` of the last command that the switch has. */
+        AfterCommand: number;
+        /** @description How long the request waits for a command. By default `0`. */
+        CommandWaitSeconds: number;
+        /** @description By default `id`. */
+        SwitchOrder: components["schemas"]["SwitchOrder"];
         /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. By default `3600`. */
         WaitSeconds: number;
         /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
@@ -22974,6 +23433,436 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSwitches: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records created at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records created until the end of this day, second or millisecond. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
+                order?: components["parameters"]["SwitchOrder"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwitchPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSwitch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SwitchCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwitchWritten"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showSwitch: {
+        parameters: {
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwitchReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateSwitch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SwitchUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwitchReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSwitch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwitchReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateSwitchSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The switch, and its new secret. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwitchWritten"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSwitchCommands: {
+        parameters: {
+            query?: {
+                /** @description The `id` of the last command that the switch has. */
+                after?: components["parameters"]["AfterCommand"];
+                /** @description How long the request waits for a command. By default `0`. */
+                wait_seconds?: components["parameters"]["CommandWaitSeconds"];
+            };
+            header?: never;
+            path: {
+                /** @description Name, id or uuid of the switch. */
+                switch: components["parameters"]["Switch"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The commands; none after a wait in which none came. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwitchCommandList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSwitchCommand: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Name, id or uuid of the switch. */
+                switch: components["parameters"]["Switch"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SwitchCommandCreate"];
+            };
+        };
+        responses: {
+            /** @description The command. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwitchCommandReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamSwitchCommands: {
+        parameters: {
+            query?: {
+                /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. By default `3600`. */
+                wait_seconds?: components["parameters"]["WaitSeconds"];
+            };
+            header?: {
+                /** @description The id of the last event received. */
+                "Last-Event-ID"?: components["parameters"]["LastEventIdHeader"];
+            };
+            path: {
+                /** @description Name, id or uuid of the switch. */
+                switch: components["parameters"]["Switch"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Commands, until the stream ends. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    answerSwitchCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name, id or uuid of the switch. */
+                switch: components["parameters"]["Switch"];
+                /** @description The `id` of the command. */
+                id: components["parameters"]["CommandId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SwitchCommandResult"];
+            };
+        };
+        responses: {
+            /** @description The command, with its result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwitchCommandReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    syncSwitch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name, id or uuid of the switch. */
+                switch: components["parameters"]["Switch"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SwitchSync"];
+            };
+        };
+        responses: {
+            /** @description What the service knows of these calls. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwitchSyncReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];

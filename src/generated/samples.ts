@@ -3588,6 +3588,193 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/inbound_webhooks/full/auto-partner\",\n    headers={\"Authorization\": \"Token ENDPOINT_TOKEN\"},\n    json={\n        \"caller_id\": \"(310) 555-0123\",\n        \"sub_id\": \"ad-7\",\n        \"data\": {\"state\": \"CA\", \"zip\": \"90012\"},\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
+  "listSwitches": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/switches"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/switches');\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/switches\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "createSwitch": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/switches \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"edge-1\" }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/switches', {\n  body: { name: 'edge-1' },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/switches\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"edge-1\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "showSwitch": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/switches/1"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/switches/{id}', {\n  params: { path: { id: '1' } },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/switches/1\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "updateSwitch": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/switches/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"edge-1 2\" }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/switches/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'edge-1 2' },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/switches/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"edge-1 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "deleteSwitch": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -X DELETE -u public_key:private_key http://127.0.0.1:3000/api/v1/switches/1"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.DELETE('/switches/{id}', {\n  params: { path: { id: '1' } },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.delete(\n    \"http://127.0.0.1:3000/api/v1/switches/1\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "rotateSwitchSecret": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -X POST -u public_key:private_key http://127.0.0.1:3000/api/v1/switches/1/rotate_secret"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/switches/{id}/rotate_secret', {\n  params: { path: { id: '1' } },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/switches/1/rotate_secret\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "listSwitchCommands": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/switches/edge-1/commands"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/switches/{switch}/commands', {\n  params: { path: { switch: 'edge-1' } },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/switches/edge-1/commands\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "createSwitchCommand": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/switches/edge-1/commands \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"call_id\": \"1\", \"command\": \"refresh\" }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/switches/{switch}/commands', {\n  params: { path: { switch: 'edge-1' } },\n  body: { call_id: '1', command: 'refresh' },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/switches/edge-1/commands\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"call_id\": \"1\", \"command\": \"refresh\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "streamSwitchCommands": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -H 'Authorization: Token USER_TOKEN' -N http://127.0.0.1:3000/api/v1/switches/edge-1/commands/stream"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: 'Token USER_TOKEN' },\n});\n\nconst { data, error } = await client.GET('/switches/{switch}/commands/stream', {\n  params: { path: { switch: 'edge-1' } },\n  parseAs: 'stream',\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/switches/edge-1/commands/stream\",\n    headers={\"Authorization\": \"Token USER_TOKEN\"},\n    stream=True,\n)\nresponse.raise_for_status()\nfor line in response.iter_lines(decode_unicode=True):\n    print(line)"
+    }
+  ],
+  "answerSwitchCommand": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/switches/edge-1/commands/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"result\": \"done\" }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/switches/{switch}/commands/{id}', {\n  params: { path: { switch: 'edge-1', id: 1 } },\n  body: { result: 'done' },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/switches/edge-1/commands/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"result\": \"done\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "syncSwitch": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/switches/edge-1/sync \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"boot_id\": \"2026-11-26T08:00:00Z\", \"live\": [\"switch-1\"] }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/switches/{switch}/sync', {\n  params: { path: { switch: 'edge-1' } },\n  body: { boot_id: '2026-11-26T08:00:00Z', live: ['switch-1'] },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/switches/edge-1/sync\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"boot_id\": \"2026-11-26T08:00:00Z\", \"live\": [\"switch-1\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
   "listUsers": [
     {
       "lang": "Shell",

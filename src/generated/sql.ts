@@ -803,6 +803,7 @@ export interface SqlTypes {
       caller_zip: string | null;
       caller_country: string | null;
       fallback_ended_at: Date | null;
+      answered_duration: number | null;
       conferences: number;
     };
   };
@@ -965,7 +966,9 @@ export interface SqlTypes {
       buyer_id: number | string | bigint | null;
       details: string | object | null;
     };
-    row: object;
+    row: {
+      id: number;
+    };
   };
   'calls.is_stale': {
     params: {
@@ -975,6 +978,7 @@ export interface SqlTypes {
     };
     row: {
       is_stale: boolean;
+      seen_at: Date;
     };
   };
   'calls.lead_report': {
@@ -1071,6 +1075,7 @@ export interface SqlTypes {
       caller_zip: string | null;
       caller_country: string | null;
       fallback_ended_at: Date | null;
+      answered_duration: number | null;
       conferences: number;
     };
   };
@@ -1105,6 +1110,7 @@ export interface SqlTypes {
       caller_zip: string | null;
       caller_country: string | null;
       fallback_ended_at: Date | null;
+      answered_duration: number | null;
       conferences: number;
     };
   };
@@ -1294,6 +1300,7 @@ export interface SqlTypes {
       caller_zip: string | null;
       caller_country: string | null;
       fallback_ended_at: Date | null;
+      answered_duration: number | null;
       conferences: number;
     };
   };
@@ -1328,6 +1335,7 @@ export interface SqlTypes {
       caller_zip: string | null;
       caller_country: string | null;
       fallback_ended_at: Date | null;
+      answered_duration: number | null;
       conferences: number;
     };
   };
@@ -1362,6 +1370,7 @@ export interface SqlTypes {
       caller_zip: string | null;
       caller_country: string | null;
       fallback_ended_at: Date | null;
+      answered_duration: number | null;
       conferences: number;
     };
   };
@@ -1503,6 +1512,7 @@ export interface SqlTypes {
       caller_zip: string | null;
       caller_country: string | null;
       fallback_ended_at: Date | null;
+      answered_duration: number | null;
       conferences: number | null;
       version: string;
       payout: number;
@@ -1554,6 +1564,7 @@ export interface SqlTypes {
       caller_zip: string | null;
       caller_country: string | null;
       fallback_ended_at: Date | null;
+      answered_duration: number | null;
       conferences: number | null;
       version: string;
       payout: number;
@@ -1605,6 +1616,7 @@ export interface SqlTypes {
       caller_zip: string | null;
       caller_country: string | null;
       fallback_ended_at: Date | null;
+      answered_duration: number | null;
       conferences: number | null;
       version: string;
       payout: number;
@@ -1735,6 +1747,22 @@ export interface SqlTypes {
       cost: string | null;
       is_complete: boolean;
       is_in_dollars: boolean;
+    };
+  };
+  'calls.sync_switch': {
+    params: {
+      company_id: number | string | bigint | null;
+      switch_id: number | string | bigint | null;
+      now: Date | string | null;
+      boot_id: string | null;
+      live: readonly (string)[] | string | null;
+      lease_seconds: number | string | bigint | null;
+    };
+    row: {
+      renewed: number;
+      ended: string[];
+      unknown: string[];
+      gone: unknown;
     };
   };
   'calls.try_begin_call': {
@@ -2648,6 +2676,16 @@ export interface SqlTypes {
       last_file: string;
       last_line: string;
       erased: number;
+    };
+  };
+  'erasure.erase_switch_commands': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      was_counted: boolean;
     };
   };
   'erasure.erase_text_messages': {
@@ -4742,6 +4780,15 @@ export interface SqlTypes {
       was_counted: boolean;
     };
   };
+  'retention.delete_switch_commands_of_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
   'retention.delete_text_messages': {
     params: {
       company_id: number | string | bigint | null;
@@ -5513,6 +5560,120 @@ export interface SqlTypes {
     params: {
       company_id: number | string | bigint | null;
       list: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'switches.add_command': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      now: Date | string | null;
+      command: string | object | null;
+      channel: string | null;
+    };
+    row: {
+      switch_id: string | null;
+      command_id: string | null;
+      is_pushed: boolean | null;
+    };
+  };
+  'switches.find_switch': {
+    params: {
+      company_id: number | string | bigint | null;
+      reference: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'switches.find_to_wake': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      switch_ids: readonly (number | string | bigint)[] | string | null;
+      positions: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      n: number;
+      must_end: boolean;
+    };
+  };
+  'switches.list_open_commands': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      switch_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      id: number;
+      command: string;
+      status: string;
+      created_at: string;
+      expires_at: string;
+      call_id: number;
+      call_uuid: string;
+      call_sid: string | null;
+      attempt: string;
+      leg_sid: string | null;
+      digits: string | null;
+      number: string | null;
+      key_press_id: number;
+      caller_id: string | null;
+      timeout_seconds: number | null;
+      detect_machine: string | null;
+      reason: string | null;
+    };
+  };
+  'switches.read_command': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      switch_id: number | string | bigint | null;
+      command_id: number | string | bigint | null;
+    };
+    row: {
+      id: number;
+      command: string;
+      status: string;
+      created_at: string;
+      expires_at: string;
+      call_id: number;
+      call_uuid: string;
+      call_sid: string | null;
+      attempt: string;
+      leg_sid: string | null;
+      digits: string | null;
+      number: string | null;
+      key_press_id: number;
+      caller_id: string | null;
+      timeout_seconds: number | null;
+      detect_machine: string | null;
+      reason: string | null;
+    };
+  };
+  'switches.read_push': {
+    params: {
+      company_id: number | string | bigint | null;
+      switch_id: number | string | bigint | null;
+      command_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      url: string | null;
+      uuid: string;
+      secret_version: number;
+      secret_rotated_at: Date | null;
+    };
+  };
+  'switches.save_result': {
+    params: {
+      result: string | null;
+      reason: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      switch_id: number | string | bigint | null;
+      command_id: number | string | bigint | null;
     };
     row: object;
   };

@@ -23,6 +23,8 @@ import { changeLog } from '../domain/people/change-logs';
 import { collections } from '../api/records/collections';
 import { company } from '../domain/people/company';
 import { contacts } from '../domain/leads/contacts';
+import { switchCalls } from '../domain/calls/sync-switch';
+import { switches } from '../domain/switches/switches';
 import { disposition } from '../domain/calls/dispositions';
 import { email } from '../domain/outreach/emails';
 import { eventStream } from '../domain/events/event-stream';
@@ -63,6 +65,8 @@ export const createHandlers = (deps: Deps): Handlers =>
     calls(deps),
     callReports(deps),
     disposition.handlers(deps),
+    switches(deps),
+    switchCalls(deps),
     inboundWebhooks(deps),
     alertRules(deps),
     outgoingWebhooks(deps),

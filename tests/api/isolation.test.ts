@@ -86,7 +86,7 @@ const references = contract.operations.flatMap(listReferences);
 /** Identifiers that the customer gives, telephone numbers, and what only looks like an id. */
 const NOT_REFERENCES = new RegExp(
   '^(user_(buyer|fleet|offer|call_center|schedule|traffic_source)_id|external_record_id|' +
-    'legacy_id|caller_ids?|caller_number|phone|sub_id|success_codes)$',
+    'legacy_id|caller_ids?|caller_number|phone|sub_id|boot_id|success_codes)$',
 );
 
 test('every field of a body that can have an id declares what it references', () => {

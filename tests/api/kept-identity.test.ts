@@ -29,6 +29,7 @@ const bodies: Record<string, object> = {
   call_centers: { name: 'A' },
   agent_statuses: { key: 'a', name: 'A' },
   dispositions: { key: 'a', name: 'A' },
+  switches: { name: 'edge' },
   users: { email: 'a@example.com', invite: false },
   access_control_lists: { name: 'A' },
   alert_rules: { name: 'A', kind: 'no_calls', minutes: 60 },
@@ -77,7 +78,7 @@ const buildUniqueFields = (resource: string, key: string): object =>
       email: `${key}@example.com`,
       user_email: `agent-${key}@example.com`,
       vanity_uri: `a-${key}`,
-      ...(resource === 'value_lists' && { name: key }),
+      ...(['value_lists', 'switches'].includes(resource) && { name: key }),
     }).filter(([name]) => name in bodies[resource]!),
   );
 

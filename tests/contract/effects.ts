@@ -132,6 +132,7 @@ const CALLS: Record<string, Effects> = {
     key: at('src/domain/routing/engine/progress.ts'),
     ...all('duration recording_url hangup_cause agent_id by leg_sid number', EVENT),
     ...all('sip_code q850', at('src/domain/routing/engine/leg-failure.ts')),
+    switch: INCOMING,
     ...all('sip sip.attestation sip.diversion sip.headers', INCOMING),
   },
   calls: {
@@ -145,6 +146,12 @@ const CALLS: Record<string, Effects> = {
       'disposition_key disposition_notes quality_assurance_name agent_id',
       at('src/domain/calls/describe-call.ts'),
     ),
+  },
+  switches: {
+    ...all('name', 'label'),
+    webhook_url: at('src/domain/switches/push-command.ts', 'url'),
+    ...all('call_id command attempt number boot_id live', at('src/domain/calls/sync-switch.ts')),
+    ...all('result reason', at('src/domain/switches/save-result.ts')),
   },
   dispositions: {
     ...all('key name', 'label'),

@@ -41,6 +41,7 @@ const SEARCHED_COLUMNS: Record<string, string> = {
   listScheduleActions: 'name',
   listCallCenters: 'description',
   listDispositions: 'name',
+  listSwitches: 'name',
   listAgentStatuses: 'name',
   listAgents: 'name',
   listAgentStatusTimestamps: 'key',

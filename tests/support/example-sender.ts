@@ -75,7 +75,7 @@ export async function sendAs(
 
 /** A stream goes on until its client leaves: the test asks for what is there at once. */
 const isStream = ({ id }: Operation): boolean =>
-  id === 'streamAgentMessages' || id === 'streamEvents';
+  ['streamAgentMessages', 'streamEvents', 'streamSwitchCommands'].includes(id);
 
 const asAgent =
   ({ tokens }: Sender): Sign =>

@@ -79,6 +79,7 @@ const pathValues = (
   id: String(ids[readResource(operation)] ?? ids[findTable(operation)]),
   user_buyer_id: String(findExample('BuyerCreate').user_buyer_id),
   uuid: String(ids[findTable(operation)]),
+  switch: String(ids.switches),
   collection: 'route_by_type',
   caller_id: LEAD_NUMBER,
   caller_number: LEAD_NUMBER,
@@ -160,6 +161,18 @@ const INSERTS: { text: string; parents: string[] }[] = [
     text: `INSERT INTO alerts (company_id, created_at, alert_rule_id, kind, subject, message)
       VALUES ($1, now(), $2, 'no_calls', 'company', 'No call has come in for an hour.')`,
     parents: ['alert_rules'],
+  },
+  {
+    text: 'UPDATE calls SET switch_id = $2 WHERE company_id = $1',
+    parents: ['switches'],
+  },
+  {
+    text: `WITH numbered AS (
+        UPDATE switches SET last_command_id = id WHERE company_id = $1 AND id = $2
+      )
+      INSERT INTO switch_commands (company_id, switch_id, command_id, expires_at, call_id, command)
+      VALUES ($1, $2, $2, now() + interval '1 day', $3, 'refresh')`,
+    parents: ['switches', 'calls'],
   },
   {
     text: `INSERT INTO record_counts (company_id, resource, slot, n)

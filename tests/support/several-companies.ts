@@ -47,6 +47,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     rules: ['company'],
     statements: [
       'agents.find_streams_to_wake',
+      'switches.find_to_wake',
       'alerts.list_watched_companies',
       'calls.find_stale_calls',
       'events.look_for_news',

@@ -1486,6 +1486,64 @@ CREATE INDEX emails_fulltext_idx ON emails USING gin (
 -- Routing and calls
 -- ---------------------------------------------------------------------------------------------
 
+CREATE TABLE switches (
+  company_id bigint NOT NULL,
+  id bigserial NOT NULL,
+  uuid uuid NOT NULL,
+  created_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  updated_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  deleted_at timestamptz(3),
+  user_updated_at timestamptz(3),
+  external_record_id text,
+  name text NOT NULL,
+  webhook_url text,
+  secret_version integer NOT NULL DEFAULT 1,
+  secret_rotated_at timestamptz(3),
+  boot_id text,
+  synced_at timestamptz(3),
+  last_command_id bigint NOT NULL DEFAULT 0,
+  CONSTRAINT switches_pkey PRIMARY KEY (company_id, id)
+);
+CREATE UNIQUE INDEX switches_company_id_uuid_key ON switches (company_id, uuid);
+CREATE UNIQUE INDEX switches_company_id_name_key
+  ON switches (company_id, name) WHERE deleted_at IS NULL;
+CREATE INDEX switches_fulltext_idx ON switches USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+
+-- What a switch is to do. The numbers of its commands have no gaps: its row is locked for each.
+CREATE TABLE switch_commands (
+  company_id bigint NOT NULL,
+  id bigserial NOT NULL,
+  switch_id bigint NOT NULL,
+  command_id bigint NOT NULL,
+  created_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  expires_at timestamptz(3) NOT NULL,
+  call_id bigint NOT NULL,
+  command text NOT NULL,
+  attempt uuid,
+  leg_sid text,
+  digits text,
+  number text,
+  caller_id text,
+  timeout_seconds integer,
+  detect_machine text,
+  key_press_id bigint,
+  result text,
+  reason text,
+  answered_at timestamptz(3),
+  CONSTRAINT switch_commands_pkey PRIMARY KEY (company_id, id)
+);
+CREATE UNIQUE INDEX switch_commands_company_id_switch_id_command_id_key
+  ON switch_commands (company_id, switch_id, command_id);
+CREATE INDEX switch_commands_open_idx
+  ON switch_commands (company_id, switch_id, command_id) WHERE result IS NULL;
+CREATE INDEX switch_commands_company_id_call_id_idx ON switch_commands (company_id, call_id);
+
 CREATE TABLE dispositions (
   company_id bigint NOT NULL,
   id bigserial NOT NULL,
@@ -1577,6 +1635,7 @@ CREATE TABLE calls (
   abandoned boolean NOT NULL DEFAULT false,
   unbilled_reason text,
   fallback_ended_at timestamptz(3),
+  switch_id bigint,
   CONSTRAINT calls_pkey PRIMARY KEY (company_id, id)
 ) WITH (
   autovacuum_vacuum_scale_factor = 0.02,
@@ -1588,6 +1647,8 @@ CREATE INDEX calls_company_id_created_at_id_idx
   ON calls (company_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX calls_company_id_ended_at_id_idx
   ON calls (company_id, ended_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX calls_live_idx ON calls (company_id, switch_id)
+  WHERE ended_at IS NULL AND switch_id IS NOT NULL;
 CREATE INDEX calls_company_id_status_id_idx
   ON calls (company_id, status, id) WHERE deleted_at IS NULL;
 CREATE INDEX calls_company_id_offer_id_id_idx
@@ -1707,6 +1768,7 @@ CREATE TABLE call_slots (
   conversions integer NOT NULL DEFAULT 0,
   revenue numeric(14, 2) NOT NULL DEFAULT 0,
   lease_until timestamptz(3) NOT NULL,
+  seen_at timestamptz(3) NOT NULL,
   CONSTRAINT call_slots_pkey PRIMARY KEY (company_id, call_id, call_limit_id)
 ) WITH (
   autovacuum_vacuum_scale_factor = 0.02,
@@ -2787,6 +2849,14 @@ ALTER TABLE calls ADD CONSTRAINT calls_company_id_quality_assurance_id_fkey
   FOREIGN KEY (company_id, quality_assurance_id) REFERENCES buyers (company_id, id);
 ALTER TABLE calls ADD CONSTRAINT calls_company_id_disposition_id_fkey
   FOREIGN KEY (company_id, disposition_id) REFERENCES dispositions (company_id, id);
+ALTER TABLE calls ADD CONSTRAINT calls_company_id_switch_id_fkey
+  FOREIGN KEY (company_id, switch_id) REFERENCES switches (company_id, id);
+ALTER TABLE switches ADD CONSTRAINT switches_company_id_fkey
+  FOREIGN KEY (company_id) REFERENCES companies (id);
+ALTER TABLE switch_commands ADD CONSTRAINT switch_commands_company_id_switch_id_fkey
+  FOREIGN KEY (company_id, switch_id) REFERENCES switches (company_id, id);
+ALTER TABLE switch_commands ADD CONSTRAINT switch_commands_company_id_call_id_fkey
+  FOREIGN KEY (company_id, call_id) REFERENCES calls (company_id, id);
 ALTER TABLE call_attempts ADD CONSTRAINT call_attempts_company_id_call_id_fkey
   FOREIGN KEY (company_id, call_id) REFERENCES calls (company_id, id);
 ALTER TABLE call_attempts ADD CONSTRAINT call_attempts_company_id_buyer_id_fkey

@@ -141,7 +141,7 @@ BEGIN
     INTO answered
     FROM changed;
 
-  PERFORM release_slots(company, the_call, released, p.lease_until);
+  PERFORM release_slots(company, the_call, at, released, p.lease_until);
   IF changes IS NOT NULL THEN
     PERFORM change_caps(company, at, changes);
     PERFORM record_low_balances(company, changes);

@@ -143,14 +143,14 @@ BEGIN
     from_number, caller_number, caller_country, caller_city, caller_state, caller_zip, to_number,
     number_id, offer_id, lead_id, schedule_id, traffic_source_id, sub_id, contact_field_type,
     token_values, round, fallback, hangup_cause, ended_at, buyer_id, buyer_group_id, connect_to,
-    service_cost
+    switch_id, service_cost
   )
     SELECT
       b.id, company, x.uuid, b.at, b.at, 'inbound', x.status, x.carrier, x.carrier_call_id,
       x.caller_number, x.caller_number, x.caller_country, x.caller_city, x.caller_state,
       x.caller_zip, x.number_called, x.number_id, x.offer_id, x.lead_id, x.schedule_id,
       x.traffic_source_id, x.sub_id, x.contact_field_type, x.token_values, 1, x.fallback,
-      x.hangup_cause, x.ended_at, x.buyer_id, x.buyer_group_id, x.connect_to,
+      x.hangup_cause, x.ended_at, x.buyer_id, x.buyer_group_id, x.connect_to, x.switch_id,
       service_cost_of(company, NULL, b.at, x.ended_at)
     FROM unnest(indexes, ids, times) AS b(index, id, at)
     JOIN json_to_recordset(new_calls) AS x(
@@ -159,7 +159,7 @@ BEGIN
       caller_zip text, number_called bigint, number_id bigint, offer_id bigint, lead_id bigint,
       schedule_id bigint, traffic_source_id bigint, sub_id text, contact_field_type text,
       token_values jsonb, fallback text, hangup_cause text, ended_at timestamptz, buyer_id bigint,
-      buyer_group_id bigint, connect_to text
+      buyer_group_id bigint, connect_to text, switch_id bigint
     ) ON x.index = b.index
     ORDER BY b.id;
 
@@ -180,11 +180,11 @@ BEGIN
     ORDER BY b.id, x.n;
 
   INSERT INTO call_slots (
-    company_id, call_id, call_limit_id, connections, conversions, revenue, lease_until
+    company_id, call_id, call_limit_id, connections, conversions, revenue, lease_until, seen_at
   )
     SELECT
-      company, b.id, x.call_limit_id, x.connections, x.conversions, x.revenue, x.lease_until
-    FROM unnest(indexes, ids) AS b(index, id)
+      company, b.id, x.call_limit_id, x.connections, x.conversions, x.revenue, x.lease_until, b.at
+    FROM unnest(indexes, ids, times) AS b(index, id, at)
     JOIN json_to_recordset(slots) AS x(
       index integer, call_limit_id bigint, connections integer, conversions integer,
       revenue numeric, lease_until timestamptz

@@ -54,7 +54,7 @@ END $$;
 
 -- Takes off the slots of a call what list_released_slots() has listed.
 CREATE OR REPLACE FUNCTION release_slots(
-  company bigint, the_call bigint, released json, lease_end timestamptz
+  company bigint, the_call bigint, at timestamptz, released json, lease_end timestamptz
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM call_slots s
@@ -64,6 +64,7 @@ BEGIN
   UPDATE call_slots s
     SET
       lease_until = coalesce(lease_end, s.lease_until),
+      seen_at = CASE WHEN lease_end IS NULL THEN s.seen_at ELSE at END,
       connections = s.connections - g.connections,
       conversions = s.conversions - g.conversions,
       revenue = s.revenue - g.revenue

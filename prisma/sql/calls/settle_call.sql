@@ -107,7 +107,7 @@ BEGIN
       traffic_source_repeat_caller = c.traffic_source_repeat_caller OR source_paid
     WHERE c.company_id = company AND c.id = the_call
     RETURNING c.* INTO is_now;
-  PERFORM release_slots(company, the_call, released, NULL);
+  PERFORM release_slots(company, the_call, at, released, NULL);
   IF changes IS NOT NULL THEN
     PERFORM change_caps(company, at, changes);
     PERFORM record_low_balances(company, changes);

@@ -117,20 +117,20 @@ BEGIN
     RETURNING c.* INTO is_now;
 
   INSERT INTO call_slots (
-    company_id, call_id, call_limit_id, connections, conversions, revenue, lease_until
+    company_id, call_id, call_limit_id, connections, conversions, revenue, lease_until, seen_at
   )
     SELECT
       company, the_call, x.limit_id, x.held_connections, x.held_conversions, x.held_revenue,
-      lease_end
+      lease_end, at
     FROM json_to_recordset(usages) AS x(
       limit_id bigint, slots integer, held_connections integer, held_conversions integer,
       held_revenue numeric
     )
     WHERE x.slots > 0;
   UPDATE call_slots s
-    SET lease_until = lease_end
+    SET lease_until = lease_end, seen_at = at
     WHERE s.company_id = company AND s.call_id = the_call
-      AND s.lease_until <> lease_end;
+      AND (s.lease_until <> lease_end OR s.seen_at <> at);
 
   INSERT INTO decision_bases (company_id, hash, basis)
     SELECT company, x.hash, x.basis

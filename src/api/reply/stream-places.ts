@@ -9,8 +9,8 @@ const MAX_PER_READER = 5;
 
 interface StreamRequest {
   company_id: bigint;
-  /** The owner of the counted streams: an agent, or credentials. */
-  reader: { kind: 'agent' | 'access_token'; id: bigint };
+  /** The owner of the counted streams: an agent, a switch, or credentials. */
+  reader: { kind: 'agent' | 'access_token' | 'switch'; id: bigint };
 }
 
 /**
@@ -18,7 +18,7 @@ interface StreamRequest {
  */
 export type TakeStreamSlot = (stream: StreamRequest) => () => void;
 
-const READERS = { agent: 'This agent has', access_token: 'These credentials have' };
+const READERS = { agent: 'This agent has', access_token: 'These credentials have', switch: 'This switch has' };
 
 /** The slots of a process. A company has a quarter of all connections. */
 export function createStreamSlots(maxConnections: number): TakeStreamSlot {

@@ -104,10 +104,18 @@ export async function readCall(
     ignored,
     warnings,
     ip: req.ip ?? '',
+    watchSender: () => watchClosing(received.res),
     db: query.stale_ok === true ? pipeline.stale.of(db) : db,
   } as unknown as Call<OperationId>;
   const isUnchanged = record && !upload && isEmpty(call.body);
   return { call, unchanged: isUnchanged ? record : undefined };
+}
+
+function watchClosing(res: Response): AbortSignal {
+  const closing = new AbortController();
+  res.once('close', () => closing.abort());
+  if (res.destroyed) closing.abort();
+  return closing.signal;
 }
 
 interface RightsCheck {

@@ -214,6 +214,8 @@ const DIRECT = {
   // Alert rules watch the whole company.
   alert_rules: 'false',
   alerts: 'false',
+  // Switches have calls of the whole company.
+  switches: 'false',
   account_entries: OF_ACCOUNT,
   statements: OF_ACCOUNT,
   access_tokens: 't.user_id = {scope_user}::bigint',

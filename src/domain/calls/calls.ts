@@ -93,7 +93,7 @@ const changing = ({ clock, carrier, mailer, config, queue, request, pepper }: De
         { db, now, projection, if_match: undefined },
         (await lockRecord(db, 'calls', reference)).id.toString(),
       );
-    const done = await updateCall(db, reference, changes, { now, carrier });
+    const done = await updateCall(db, reference, changes, { now, carrier, queue });
     const warnings = { ...toErrors(placeholders), ...done.warnings };
     return loadWriteReply({ db, now, projection }, done.id, { extra: { warnings } });
   };
@@ -115,7 +115,7 @@ const changing = ({ clock, carrier, mailer, config, queue, request, pepper }: De
       const pressed = await runWithPreDialChecks(
         db,
         { request, pepper, clock, carrier },
-        (preDial) => sendKeyPress(db, { id, digits, data, preDial }, { now, carrier }),
+        (preDial) => sendKeyPress(db, { id, digits, data, preDial }, { now, carrier, queue }),
       );
       return loadWriteReply({ db, now, projection }, pressed);
     },

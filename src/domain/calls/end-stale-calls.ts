@@ -1,11 +1,9 @@
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import { forEach } from '../../data/jobs/each';
-import { isOpen, type AttemptStatus } from '../routing/engine/progress';
-import { readCallState, type CallState } from './call-state';
+import { readCallState } from './call-state';
+import { endLostCall } from './lost-call';
 import { FIND_STALE_CALLS, IS_STALE } from './queries/concurrency-slots';
-import { recordChange, type Progress } from './record-change';
-import { explainLost } from './unbilled-call';
 
 const BATCH = 200;
 
@@ -40,29 +38,7 @@ async function endStaleCall(db: Db, callId: string, now: Date): Promise<boolean>
   const [lease] = await db.sql(IS_STALE, { call_id: callId, now });
   if (!lease!.is_stale) return false;
   // An event that has arrived since the call was read has changed it: then nothing is written.
-  const { call, version } = state;
-  const progress = explainLost(state, lostCall(state, now));
-  const lost = { call_id: call.id, version, now, progress };
-  return (await recordChange(db, lost)) === 'written';
-}
-
-function lostCall({ call, attempts }: CallState, now: Date): Progress {
-  const open = attempts.filter(isOpen);
-  const wasConnected = open.some(({ status }) => status === 'connected');
-  const ends = open.map(({ uuid, status }): [string, AttemptStatus] => [
-    uuid,
-    status === 'connected' ? 'completed' : 'canceled',
-  ]);
-  return {
-    attempts: new Map(ends),
-    open: [],
-    events: [{ event: 'lost', message: 'no event arrived in time' }],
-    status: wasConnected || call.direction === 'outbound' ? 'completed' : 'no_answer',
-    connected: undefined,
-    ended_at: call.ended_at ?? now,
-    answered_duration: null,
-    hangup_cause: call.hangup_cause ?? 'lost',
-    recording_url: null,
-    lease_until: now,
-  };
+  return endLostCall(db, state, {
+    ...{ seen_at: lease!.seen_at!, message: 'no event arrived in time', now },
+  });
 }

@@ -74,11 +74,13 @@ export async function buildEventChange(
   const seconds = talking && !connected ? computeTalkSeconds(talking, reported, now) : 0;
   const isMeasured = talking && (reaction.over || reported.event === 'duration');
   const next = applyStatuses(state.attempts, reaction.changes);
+  const picked = pickAttempt(state.attempts, reported);
   const event = {
     event: reported.event,
     message: describeEvent(reported),
-    buyer_id: pickAttempt(state.attempts, reported)?.buyer_id ?? null,
-    details: buildDetails(reported),
+    buyer_id: picked?.buyer_id ?? null,
+    // Commands about the buyer name its leg.
+    details: buildDetails(reported.leg_sid ? { attempt: picked?.uuid, ...reported } : reported),
   };
   const progress: Progress = {
     attempts: reaction.changes,
@@ -215,7 +217,7 @@ interface SettledTalk {
 }
 
 /** Use and payment of the buyer that has the call. */
-async function prepareBuyerUse(
+export async function prepareBuyerUse(
   db: Pick<Statements, 'sql' | 'company_id'>,
   state: CallState,
   { talking, connected, seconds, agent_id }: Talk,

@@ -52,6 +52,8 @@ export interface CallRow {
   caller_country: string | null;
   connected_at: Date | null;
   ended_at: Date | null;
+  /** Seconds; null before they were measured. */
+  answered_duration: number | null;
   /** When what the caller got without a buyer was over. */
   fallback_ended_at: Date | null;
   /** How many conferences the caller and the buyer were sent to, each to play keys. */

@@ -22,6 +22,7 @@ import {
 import type { RouteFacts } from '../routing/engine/evaluate';
 import type { PreDialState } from '../routing/pre-dial';
 import { findReservedOffer } from '../routing/reservations';
+import { resolveSwitch } from '../switches/find-switch';
 import type { AttemptRow, CallRow } from './read-call';
 import type { NewCall, NewEvent, Round } from './record-call';
 import { loadFactsForCall } from './route-call';
@@ -47,6 +48,8 @@ export interface IncomingCall {
   /** Null: use that of the caller's lead. */
   traffic_source_id: string | null;
   sub_id: string | null;
+  /** The softswitch that has the call, if it said so. */
+  switch_id?: string | null;
   tokens: Record<string, unknown>;
   preDial?: PreDialState | undefined;
 }
@@ -60,6 +63,7 @@ export interface ReportedCall {
   sub_id?: string | null;
   tokens?: Record<string, unknown>;
   sip?: SipOfCall | null;
+  switch?: string | null;
 }
 
 type SipOfCall = NonNullable<Schemas['SipOfCall']>;
@@ -73,7 +77,10 @@ export async function readIncomingCall(
   const { caller_number: callerText } = reported;
   const caller = await readReportedCaller(db, callerText ?? '');
   if (caller.number === null) requireNotSeveral(callerText ?? '', 'caller_number');
-  const called = await findCallTarget(db, reported, { caller_number: caller.number, now });
+  const [called, switchId] = await Promise.all([
+    findCallTarget(db, reported, { caller_number: caller.number, now }),
+    reported.switch ? resolveSwitch(db, reported.switch, 'switch') : null,
+  ]);
   const trafficSourceId = reported.traffic_source_id
     ? String(await findTrafficSource(db, reported.traffic_source_id))
     : called.traffic_source_id;
@@ -84,6 +91,7 @@ export async function readIncomingCall(
     caller_number: caller.number,
     traffic_source_id: trafficSourceId,
     sub_id: reported.sub_id ?? null,
+    switch_id: switchId,
     tokens: {
       ...caller.tokens,
       ...(reported.sip && readSipTokens(reported.sip)),
@@ -210,6 +218,7 @@ export function buildNewCall(
     traffic_source_id: source,
     sub_id: incoming.sub_id ?? reservation?.sub_id ?? lead?.sub_id ?? null,
     contact_field_type: lead?.contact_field_type ?? null,
+    switch_id: incoming.switch_id ?? null,
     token_values: {
       // The users of a source read the tokens of its calls, and not the leads of other sources.
       ...(isOfOtherSource(lead, source) ? {} : lead?.data),
@@ -270,6 +279,7 @@ const toCallRow = (call: NewCall, { id, round, set }: RoutedCall, now: Date): Ca
   created_at: now,
   connected_at: null,
   fallback_ended_at: null,
+  answered_duration: null,
   conferences: 0,
 });
 

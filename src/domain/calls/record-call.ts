@@ -33,6 +33,7 @@ export interface NewCall {
   traffic_source_id: number | null;
   sub_id: string | null;
   contact_field_type: string | null;
+  switch_id: string | null;
   token_values: Record<string, unknown>;
 }
 
@@ -266,8 +267,8 @@ export async function recordEvent(
     call_id: number;
     now: Date;
   },
-): Promise<void> {
-  await db.sql(INSERT_EVENT, {
+): Promise<number> {
+  const [row] = await db.sql(INSERT_EVENT, {
     call_id,
     event,
     message,
@@ -275,4 +276,5 @@ export async function recordEvent(
     details: details ? JSON.stringify(details) : null,
     now,
   });
+  return row!.id;
 }

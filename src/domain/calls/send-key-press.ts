@@ -6,6 +6,7 @@ import { isCheckRequired, type PreDialCheckRequired, type PreDialState } from '.
 import { buildTokens, type Data } from '../../platform/tokens/lead-data';
 import { lockEditableCall, type EditableCall } from './editable-call';
 import { playKeys } from './play-keys';
+import { giveCommand, type CommandDeps } from '../switches/commands';
 import { handleCallEvent } from './handle-event';
 import { readAttempts, type AttemptRow } from './read-call';
 import { recordEvent } from './record-call';
@@ -19,8 +20,7 @@ export interface KeyPress {
   preDial?: PreDialState | undefined;
 }
 
-interface KeyPressContext {
-  now: Date;
+interface KeyPressContext extends CommandDeps {
   carrier: Carrier;
 }
 
@@ -45,11 +45,16 @@ export async function sendKeyPress(
     const attempt = await findAttemptAwaitingKey(tx, call);
     const check = attempt && (await answerWithKey(tx, call, { attempt, digits, preDial, now }));
     if (check) return check;
+    if (attempt && call.carrier === SOFTSWITCH)
+      await giveCommand(tx, call.id, { command: 'refresh', valid_seconds: KEY_SECONDS }, context);
     await mergeTokens(tx, call, tokens, now);
     if (!attempt) await press(tx, call, digits, context);
     return BigInt(call.id);
   });
 }
+
+/** Keys that are played later would be heard by a person who no longer waits for them. */
+const KEY_SECONDS = 30;
 
 const buildStateProblem = (message: string) => HttpProblem.field('id', 'wrong_state', message);
 
@@ -93,8 +98,9 @@ async function press(
   db: Db,
   call: EditableCall,
   digits: string,
-  { now, carrier }: KeyPressContext,
+  context: KeyPressContext,
 ): Promise<void> {
+  const { now, carrier } = context;
   const attempts = await readAttempts(db, call.id);
   const connected = attempts.find(({ status }) => status === 'connected');
   if (!connected && call.direction === 'outbound' && !call.routed && call.status === 'in_progress')
@@ -108,7 +114,7 @@ async function press(
     throw buildStateProblem(
       'must be a call that is connected to a buyer, or whose buyer is asked for a key',
     );
-  await recordEvent(db, {
+  const keyPressId = await recordEvent(db, {
     call_id: call.id,
     event: 'send_digits',
     message: digits,
@@ -116,6 +122,8 @@ async function press(
     details: { digits },
     now,
   });
-  if (call.carrier !== SOFTSWITCH)
-    await playKeys(db, call, { attempt: connected.uuid, digits, carrier });
+  const keys = { attempt: connected.uuid, digits };
+  if (call.carrier !== SOFTSWITCH) return playKeys(db, call, { ...keys, carrier });
+  const command = { command: 'play_keys', ...keys, key_press_id: keyPressId } as const;
+  await giveCommand(db, call.id, { ...command, valid_seconds: KEY_SECONDS }, context);
 }

@@ -1,4 +1,4 @@
-import { findDialLimit } from '../../platform/carriers/carrier';
+import { DIAL_LIMIT_SECONDS, findDialLimit } from '../../platform/carriers/carrier';
 import type { Statements } from '../../data/db';
 import {
   buildInstruction,
@@ -12,7 +12,7 @@ import { loadOfferWords, type OfferTerms, type OfferWords } from '../routing/con
 /** How long after its ring time a dialed call may send no event before it is considered over. */
 const RINGING_GRACE_SECONDS = 60;
 /** How long a call in progress may send no event before it is considered over. */
-const TALKING_LEASE_SECONDS = 900;
+export const TALKING_LEASE_SECONDS = 900;
 /** In addition to the longest time that a carrier leaves two parties connected. */
 const CONNECTED_GRACE_SECONDS = 60;
 
@@ -55,6 +55,7 @@ export function buildSession(
     unanswered: call.direction === 'inbound' && !attempts.some(hasTalked),
     attempts,
     fresh,
+    max_seconds: DIAL_LIMIT_SECONDS,
     report_within_seconds: computeLease(call, attempts),
   });
   return {

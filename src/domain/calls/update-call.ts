@@ -20,6 +20,7 @@ import {
 import { addTokens } from './change-call';
 import { describeCall, type CallDescription } from './describe-call';
 import { lockEditableCall, type EditableCall } from './editable-call';
+import { giveCommand, type CommandDeps } from '../switches/commands';
 import { handleCallEvent } from './handle-event';
 import { recordEvent } from './record-call';
 import { reportOutbound } from './report-outbound';
@@ -36,8 +37,7 @@ export interface CallChanges extends AmountChanges, CallDescription {
   hang_up?: boolean | undefined;
 }
 
-interface Context {
-  now: Date;
+interface Context extends CommandDeps {
   carrier: Carrier;
 }
 
@@ -151,9 +151,10 @@ function computeTalkSeconds(
 /**
  * Ends a call. A carrier is asked last, so that nothing has changed if it does not accept, and
  * reports the end like any other. If it will not, because it no longer has the call or a softswitch
- * carries the call, the call is ended here.
+ * carries the call, the call is ended here, and the softswitch gets a command.
  */
-async function hangUp(db: Db, call: EditableCall, { now, carrier }: Context): Promise<void> {
+async function hangUp(db: Db, call: EditableCall, context: Context): Promise<void> {
+  const { now, carrier } = context;
   if (call.ended_at !== null) return;
   await recordEvent(db, {
     call_id: call.id,
@@ -172,7 +173,14 @@ async function hangUp(db: Db, call: EditableCall, { now, carrier }: Context): Pr
     if (!(await reportOutbound(db, report, now, { is_locked: true })))
       await receiveCallStatus(db, report, now);
   }
+  if (call.carrier === SOFTSWITCH) {
+    const command = { command: 'hang_up', valid_seconds: HANG_UP_SECONDS } as const;
+    await giveCommand(db, call.id, command, context);
+  }
 }
+
+/** A switch that was away for longer learns it by its sync. */
+const HANG_UP_SECONDS = 300;
 
 /** Asks the carrier to end a call; returns whether it will report the end. */
 async function endAtCarrier(

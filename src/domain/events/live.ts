@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { openAgentStreams, type AgentStreams } from '../agents/streams';
+import { openSwitchFollowers, type SwitchFollowers } from '../switches/follow';
 import type { Database } from '../../data/client';
 import { createStreamSlots, type TakeStreamSlot } from '../../api/reply/stream-places';
 import { CompanyStreams, type FollowRequest, type CompanyFollower } from './company-streams';
@@ -11,6 +12,7 @@ export interface Live extends AgentStreams {
    */
   takeSlot: TakeStreamSlot;
   followCompany(followed: FollowRequest): CompanyFollower;
+  followSwitch: SwitchFollowers['follow'];
   /** Ends all streams, and later ones as soon as they are opened. */
   close(): void;
 }
@@ -25,13 +27,16 @@ interface LiveDeps {
 export function openLive(deps: LiveDeps): Live {
   const agents = openAgentStreams(deps);
   const companies = new CompanyStreams(deps);
+  const switches = openSwitchFollowers(deps);
   return {
     takeSlot: createStreamSlots(deps.max_connections),
     follow: (followed) => agents.follow(followed),
     followCompany: (followed) => companies.follow(followed),
+    followSwitch: (followed) => switches.follow(followed),
     close: () => {
       agents.close();
       companies.close();
+      switches.close();
     },
   };
 }

@@ -8,6 +8,7 @@ import { sendInvitation } from '../../domain/people/send-invitation';
 import { sendActionWebhook } from '../../domain/outreach/send-action-webhook';
 import { mailAlert } from '../../domain/alerts/mail-alert';
 import { enqueueAlertMails } from '../../domain/alerts/tell-of-alert';
+import { pushCommand } from '../../domain/switches/push-command';
 import { alertOwner } from '../../domain/webhooks/alert-owner';
 import { playSandboxCall } from '../../domain/telephony/play-sandbox-call';
 import type { Runners } from '../../data/jobs/queue';
@@ -22,6 +23,7 @@ export const createRunners = (deps: Deps): Runners => ({
   tell_of_alert: (payload) => enqueueAlertMails(payload, deps),
   mail_alert: (payload, context) => mailAlert(payload, context, deps),
   play_sandbox_call: (payload) => playSandboxCall(payload, deps),
+  push_switch_command: (payload, context) => pushCommand(payload, context, deps),
   forget_number: (payload, context) => forgetNumber(payload, context, deps),
   send_invitation: (payload) => sendInvitation(payload, deps),
   send_confirmation: (payload) => sendConfirmation(payload, deps),

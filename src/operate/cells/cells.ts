@@ -168,6 +168,8 @@ export class Cells {
       follow: (followed) => this.requirePart(followed.company_id).deps.live.follow(followed),
       followCompany: (followed) =>
         this.requirePart(followed.caller.company_id).deps.live.followCompany(followed),
+      followSwitch: (followed) =>
+        this.requirePart(followed.caller.company_id).deps.live.followSwitch(followed),
       close: () => {
         processStreams.close();
         for (const { deps } of this.parts.values()) deps.live.close();

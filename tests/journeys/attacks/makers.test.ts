@@ -20,6 +20,7 @@ const IMMEDIATE = new Set([
   'createCallCenter',
   'createAgentStatus',
   'createDisposition',
+  'createSwitch', // gets commands about calls, which limited users do not see
   'createAgent',
   'createAgentMessage',
   'createWebhookManualFire', // sends at once, with what the webhook may show

@@ -10,7 +10,7 @@ export const CALL_COLUMNS = sql`
       c.traffic_source_id::float8 AS traffic_source_id, c.buyer_id::float8 AS buyer_id,
       c.round, c.fallback, c.hangup_cause, c.token_values, c.connected_at, c.ended_at,
       c.sub_id, c.caller_city, c.caller_state, c.caller_zip, c.caller_country,
-      c.fallback_ended_at, c.conferences`;
+      c.fallback_ended_at, c.answered_duration, c.conferences`;
 
 /** Inbound calls, and outbound ones for which we are asked what follows an answer. */
 export const IS_ROUTED = sql`

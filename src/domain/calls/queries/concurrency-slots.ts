@@ -23,7 +23,8 @@ export const FIND_STALE_CALLS = statement(
 export const IS_STALE = statement(
   'calls.is_stale',
   sql`
-    SELECT coalesce(max(lease_until) < {now}::timestamptz, false) AS is_stale
+    SELECT
+      coalesce(max(lease_until) < {now}::timestamptz, false) AS is_stale, max(seen_at) AS seen_at
     FROM call_slots
     WHERE company_id = {company_id} AND call_id = {call_id}::bigint`,
   { prepared: true },

@@ -38,6 +38,7 @@ export const INSERT_EVENT = statement(
     VALUES (
       {company_id}, {now}::timestamptz, {call_id}::bigint, {event}, {message}, {buyer_id}::bigint,
       {details}::jsonb
-    )`,
+    )
+    RETURNING id::float8 AS id`,
   { prepared: true },
 );

@@ -1,4 +1,3 @@
-import { DIAL_LIMIT_SECONDS } from '../../../platform/carriers/carrier';
 import { findLegFailure, type LegAnswer } from './leg-failure';
 
 // The attempts of a call: what events change about them, and what is to be done next.
@@ -210,6 +209,8 @@ export interface InstructedCall<Dial> {
   attempts: readonly Dialed<Dial>[];
   /** True when the ringing buyers were just chosen; otherwise the carrier knows them. */
   fresh: boolean;
+  /** The longest talk. */
+  max_seconds: number;
   report_within_seconds: number;
 }
 
@@ -234,6 +235,7 @@ export function buildInstruction<Dial>({
   unanswered,
   attempts,
   fresh,
+  max_seconds,
   report_within_seconds,
 }: InstructedCall<Dial>): Instruction<Dial> {
   const none = {
@@ -245,7 +247,7 @@ export function buildInstruction<Dial>({
     prompt: null,
     cancel: [],
     fallback: null,
-    max_seconds: DIAL_LIMIT_SECONDS,
+    max_seconds,
     ...NO_REFUSAL,
     report_within_seconds: null,
   };

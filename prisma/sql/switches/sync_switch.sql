@@ -1,0 +1,70 @@
+-- A switch has said which calls it has. Renews the leases of those that are in progress; a slot that
+-- an event holds at the moment is renewed by that event, and is passed over. `ended` are live calls
+-- that have ended here, `unknown` those that were never reported, both as they were sent.
+--
+-- `gone` are calls of the switch in progress here that it does not have, with the time at which each
+-- was last surely live: all of them after a restart of the switch, else those that were there before
+-- its last sync. A call that came in since may have been too late for this list.
+--
+-- Locks the switch alone.
+CREATE OR REPLACE FUNCTION sync_switch(
+  company bigint, the_switch bigint, at timestamptz, new_boot text, live text[],
+  lease_seconds integer,
+  OUT renewed integer, OUT ended text[], OUT unknown text[], OUT gone json
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  is_restart boolean;
+  last_sync timestamptz;
+  live_ids bigint[];
+BEGIN
+  SELECT s.boot_id IS DISTINCT FROM new_boot, coalesce(s.synced_at, '-infinity')
+    INTO is_restart, last_sync
+    FROM switches s
+    WHERE s.company_id = company AND s.id = the_switch
+    FOR NO KEY UPDATE;
+  SELECT
+      array_agg(c.id) FILTER (WHERE c.ended_at IS NULL),
+      coalesce(array_agg(l.sid) FILTER (WHERE c.ended_at IS NOT NULL), '{}'),
+      coalesce(array_agg(l.sid) FILTER (WHERE c.id IS NULL), '{}'),
+      count(c.id) FILTER (WHERE c.ended_at IS NULL)
+    INTO live_ids, ended, unknown, renewed
+    FROM (SELECT DISTINCT x.sid FROM unnest(live) AS x(sid)) l
+    LEFT JOIN LATERAL (
+      SELECT d.id, d.ended_at
+      FROM calls d
+      WHERE d.company_id = company AND d.carrier = 'softswitch' AND d.carrier_call_id = l.sid
+      UNION ALL
+      SELECT d.id, d.ended_at
+      FROM calls d
+      WHERE d.company_id = company
+        AND d.uuid = CASE WHEN pg_input_is_valid(l.sid, 'uuid') THEN l.sid::uuid END
+      LIMIT 1
+    ) c ON true;
+
+  UPDATE call_slots s
+    SET lease_until = at + lease_seconds * interval '1 second', seen_at = at
+    FROM (
+      SELECT x.call_id, x.call_limit_id
+      FROM call_slots x
+      WHERE x.company_id = company AND x.call_id = ANY (live_ids)
+      FOR UPDATE SKIP LOCKED
+    ) held
+    WHERE s.company_id = company AND s.call_id = held.call_id
+      AND s.call_limit_id = held.call_limit_id;
+
+  SELECT coalesce(json_agg(json_build_object('id', g.id, 'seen_at', g.seen_at)), '[]') INTO gone
+    FROM (
+      SELECT c.id, coalesce(max(s.seen_at), c.updated_at) AS seen_at
+      FROM calls c
+      LEFT JOIN call_slots s ON s.company_id = c.company_id AND s.call_id = c.id
+      WHERE c.company_id = company AND c.switch_id = the_switch AND c.ended_at IS NULL
+        AND c.id <> ALL (coalesce(live_ids, '{}'))
+      GROUP BY c.id, c.updated_at
+    ) g
+    WHERE is_restart OR g.seen_at <= last_sync;
+
+  UPDATE switches s
+    SET boot_id = new_boot, synced_at = at
+    WHERE s.company_id = company AND s.id = the_switch;
+END $$;

@@ -1,0 +1,74 @@
+import type { Db } from '../../data/db';
+import { isOpen, type AttemptStatus } from '../routing/engine/progress';
+import type { AttemptState, CallState } from './call-state';
+import { prepareBuyerUse } from './event-change';
+import { recordChange, type Progress } from './record-change';
+import { retryOnPaymentConflict } from './settle';
+import { explainLost } from './unbilled-call';
+
+interface Loss {
+  /** When the call was last surely live. */
+  seen_at: Date;
+  message: string;
+  now: Date;
+}
+
+/**
+ * Ends a call whose end was not reported, at the last time at which it was surely live: its buyer
+ * has talked at least until then, and pays for that. False when the call has changed since it was
+ * read; then nothing was written. A later report about the call still counts.
+ */
+export async function endLostCall(db: Db, state: CallState, loss: Loss): Promise<boolean> {
+  const { call, version, attempts } = state;
+  const talking = attempts.find(({ status }) => status === 'connected');
+  const seconds = talking ? computeSureSeconds(state, talking, loss) : null;
+  const settle = talking
+    ? await prepareBuyerUse(db, state, { talking, connected: undefined, seconds: seconds! })
+    : undefined;
+  const progress = buildLoss(state, seconds, loss);
+  const { recorded } = await retryOnPaymentConflict(
+    (paidBefore) => {
+      const use = settle?.(paidBefore).use;
+      const explained = use ? progress : explainLost(state, progress);
+      return { call_id: call.id, version, now: loss.now, progress: explained, use };
+    },
+    (change) => recordChange(db, change),
+  );
+  return recorded === 'written';
+}
+
+/** A report of the time is exact; else the clock counts since the buyer took the call. */
+function computeSureSeconds(
+  { call }: CallState,
+  { connected_at }: AttemptState,
+  { seen_at }: Loss,
+): number {
+  if (call.answered_duration !== null) return call.answered_duration;
+  return Math.max(0, Math.floor((seen_at.getTime() - connected_at!.getTime()) / 1000));
+}
+
+function buildLoss(
+  { call, attempts }: CallState,
+  seconds: number | null,
+  { seen_at, message, now }: Loss,
+): Progress {
+  const ends = attempts
+    .filter(isOpen)
+    .map(({ uuid, status }): [string, AttemptStatus] => [
+      uuid,
+      status === 'connected' ? 'completed' : 'canceled',
+    ]);
+  const endedAt = new Date(Math.max(seen_at.getTime(), call.created_at.getTime()));
+  return {
+    attempts: new Map(ends),
+    open: [],
+    events: [{ event: 'lost', message }],
+    status: seconds !== null || call.direction === 'outbound' ? 'completed' : 'no_answer',
+    connected: undefined,
+    ended_at: call.ended_at ?? endedAt,
+    answered_duration: seconds,
+    hangup_cause: call.hangup_cause ?? 'lost',
+    recording_url: null,
+    lease_until: now,
+  };
+}

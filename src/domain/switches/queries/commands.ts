@@ -1,0 +1,98 @@
+import { sql, statement } from '../../../data/sql';
+import type { Schemas } from '../../../platform/contract/contract';
+
+/** Words that the contract has lists of. */
+type Words = Pick<Schemas['SwitchCommand'], 'command' | 'status' | 'detect_machine'>;
+
+/** Gives the switch of a call a command (prisma/sql/switches/add_switch_command.sql). */
+export const ADD_COMMAND = statement(
+  'switches.add_command',
+  sql`
+    SELECT r.switch_id::text AS switch_id, r.command_id::text AS command_id, r.is_pushed
+    FROM add_switch_command(
+      {company_id}::bigint, {call_id}::bigint, {now}::timestamptz, {command}::json, {channel}
+    ) r`,
+  { prepared: true, nullable: ['switch_id', 'command_id', 'is_pushed'] },
+);
+
+const TIME = sql`'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'`;
+
+const COMMAND = sql`
+      m.command_id::float8 AS id, m.command,
+      CASE
+        WHEN m.result IS NOT NULL THEN m.result
+        WHEN m.expires_at <= {now}::timestamptz THEN 'expired'
+        ELSE 'open'
+      END AS status,
+      to_char(m.created_at, ${TIME}) AS created_at, to_char(m.expires_at, ${TIME}) AS expires_at,
+      m.call_id::float8 AS call_id, c.uuid::text AS call_uuid,
+      c.carrier_call_id AS call_sid, m.attempt::text AS attempt, m.leg_sid, m.digits, m.number,
+      m.key_press_id::float8 AS key_press_id, m.caller_id, m.timeout_seconds, m.detect_machine,
+      m.reason`;
+
+/** Commands of a switch after a number, that have neither a result nor expired. */
+export const LIST_OPEN_COMMANDS = statement(
+  'switches.list_open_commands',
+  sql`
+    SELECT
+      ${COMMAND}
+    FROM switch_commands m
+    JOIN calls c ON c.company_id = m.company_id AND c.id = m.call_id
+    WHERE m.company_id = {company_id} AND m.switch_id = {switch_id}::bigint
+      AND m.command_id > {after}::bigint
+      AND m.result IS NULL AND m.expires_at > {now}::timestamptz
+    ORDER BY m.command_id
+    LIMIT {limit}::int`,
+  { prepared: true },
+).returning<Words>();
+
+export const READ_COMMAND = statement(
+  'switches.read_command',
+  sql`
+    SELECT
+      ${COMMAND}
+    FROM switch_commands m
+    JOIN calls c ON c.company_id = m.company_id AND c.id = m.call_id
+    WHERE m.company_id = {company_id} AND m.switch_id = {switch_id}::bigint
+      AND m.command_id = {command_id}::bigint`,
+  { prepared: true },
+).returning<Words>();
+
+/** The first result counts, and only in time. */
+export const SAVE_RESULT = statement(
+  'switches.save_result',
+  sql`
+    UPDATE switch_commands
+    SET result = {result}, reason = {reason}, answered_at = {now}::timestamptz
+    WHERE company_id = {company_id} AND switch_id = {switch_id}::bigint
+      AND command_id = {command_id}::bigint
+      AND result IS NULL AND expires_at > {now}::timestamptz`,
+  { prepared: true },
+);
+
+/** Requests that have new commands, or that must end because their switch is deleted. */
+export const FIND_SWITCHES_TO_WAKE = statement(
+  'switches.find_to_wake',
+  sql`
+    SELECT followed.n::int, s.id IS NULL AS must_end
+    FROM unnest({company_ids}::bigint[], {switch_ids}::bigint[], {positions}::bigint[])
+      WITH ORDINALITY AS followed(company_id, switch_id, position, n)
+    LEFT JOIN switches s ON s.company_id = followed.company_id
+      AND s.id = followed.switch_id AND s.deleted_at IS NULL
+    WHERE s.id IS NULL OR s.last_command_id > followed.position`,
+  { prepared: false },
+);
+
+/** Address and keys for the push of a command; none if the command has a result or its switch no URL. */
+export const READ_PUSH = statement(
+  'switches.read_push',
+  sql`
+    SELECT s.webhook_url AS url, s.uuid::text AS uuid, s.secret_version, s.secret_rotated_at
+    FROM switch_commands m
+    JOIN switches s ON s.company_id = m.company_id AND s.id = m.switch_id
+    WHERE m.company_id = {company_id} AND m.switch_id = {switch_id}::bigint
+      AND m.command_id = {command_id}::bigint
+      AND m.result IS NULL AND m.expires_at > {now}::timestamptz
+      AND s.webhook_url IS NOT NULL AND s.deleted_at IS NULL`,
+  { prepared: false },
+).returning<{ url: string }>();
