@@ -207,22 +207,27 @@ function list(state: State, collection: string, query: URLSearchParams): Reply {
   if (!name) return refusal(NOT_FOUND);
   const is = (record: Resource, field: string, filter: string) =>
     !query.has(filter) || record[field] === query.get(filter);
-  const matches = records
-    .filter(
-      (record) =>
-        is(record, 'to', 'To') &&
+  const matches = records.filter(
+    (record) =>
+      state.ignores_filters ||
+      (is(record, 'to', 'To') &&
         is(record, 'from', 'From') &&
         is(record, 'parent_call_sid', 'ParentCallSid') &&
-        String(record.phone_number ?? '').includes(query.get('PhoneNumber') ?? ''),
-    )
-    .slice(0, Number(query.get('PageSize') ?? 50));
+        String(record.phone_number ?? '').includes(query.get('PhoneNumber') ?? '')),
+  );
+  const page = Number(query.get('Page') ?? 0);
+  const size = Math.min(Number(query.get('PageSize') ?? 50), state.max_page_size);
+  const next = new URLSearchParams({ ...Object.fromEntries(query), Page: String(page + 1) });
   return {
     status: 200,
     body: {
-      [name]: matches,
-      page: 0,
-      page_size: Number(query.get('PageSize') ?? 50),
-      next_page_uri: null,
+      [name]: matches.slice(page * size, (page + 1) * size),
+      page,
+      page_size: size,
+      next_page_uri:
+        matches.length > (page + 1) * size
+          ? `/2010-04-01/Accounts/${state.account_sid}/${collection}.json?${next.toString()}`
+          : null,
     },
   };
 }

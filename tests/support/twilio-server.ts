@@ -24,6 +24,8 @@ export async function startTwilio(stock: string[] = []): Promise<TwilioServer> {
     calls: [],
     numbers: [],
     stock,
+    ignores_filters: false,
+    max_page_size: 1000,
     troubles: [],
     pending: [],
   };

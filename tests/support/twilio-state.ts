@@ -34,6 +34,9 @@ export interface TwilioServer {
   numbers: Resource[];
   /** Numbers for sale, as + and digits; the account's own drop out. */
   stock: string[];
+  /** Lists have all records, whatever is asked for. */
+  ignores_filters: boolean;
+  max_page_size: number;
   /** Next come these troubles, one a request; `only` leaves requests of the other method alone. */
   trouble(troubles: Trouble[], only?: 'GET' | 'POST' | 'DELETE'): void;
   /** Sends the final status callbacks of everything accepted since, and returns their statuses. */

@@ -87,8 +87,14 @@ function parse(text: string): Json | undefined {
   return typeof value === 'object' && value !== null ? (value as Json) : undefined;
 }
 
+/** Some services send the number as a text. */
+function readCode(body: Json | undefined): number | undefined {
+  const text = String(body?.code ?? '');
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+}
+
 function interpret(status: number, body: Json | undefined): Answer {
-  const code = typeof body?.code === 'number' ? body.code : undefined;
+  const code = readCode(body);
   const [codePart, text] = [code ? ` (${code})` : '', body?.message ? `: ${body.message}` : ''];
   const answer = `The carrier answered ${status}${codePart}${text}`;
   const message = cutText(answer, MAX_MESSAGE_CHARS);

@@ -1,13 +1,6 @@
 import type { ActionResult, Leg, Legs } from './carrier';
-import {
-  ask,
-  readRecords,
-  readSid,
-  toUnusable,
-  type Account,
-  type Fields,
-  type Json,
-} from './twilio-api';
+import { ask, readSid, toUnusable, type Account, type Fields, type Json } from './twilio-api';
+import { CLOCK_SKEW_MS, listRecords, readCreatedAt } from './twilio-lists';
 import { toCallStatus } from './twilio-words';
 
 // Requests about calls in progress, and about the legs to single buyers.
@@ -60,21 +53,27 @@ const postTo = (service: Service, path: string, fields: Fields) =>
     signal: AbortSignal.timeout(service.timeout_ms),
   });
 
-const MAX_LEGS = '1000';
 /** Calls that were never answered cost nothing, and may never get a price. */
 const UNANSWERED = ['busy', 'no_answer', 'failed', 'canceled'];
 
+/** Legs to buyers name the call they belong to: a list may have the calls of others as well. */
 export async function findLegs({ account, timeout_ms }: Service, sid: string): Promise<Legs> {
   const signal = AbortSignal.timeout(timeout_ms);
   const path = `Calls/${encodeURIComponent(sid)}`;
   const parentAnswer = await ask(account, { method: 'GET', path, fields: {}, signal });
   if (!parentAnswer.ok) return parentAnswer;
-  const fields = { ParentCallSid: sid, PageSize: MAX_LEGS };
-  const childrenAnswer = await ask(account, { method: 'GET', path: 'Calls', fields, signal });
-  if (!childrenAnswer.ok) return childrenAnswer;
+  const since = readCreatedAt(parentAnswer.body) - CLOCK_SKEW_MS;
+  const filters = { ParentCallSid: sid };
   // An incomplete list of legs would be stored as the final cost.
-  const children = readRecords(childrenAnswer.body, 'calls');
-  if (!children) return toUnusable('has no list of calls');
+  const answer = await listRecords(account, {
+    path: 'Calls',
+    list: 'calls',
+    filters,
+    since,
+    signal,
+  });
+  if (!answer.ok) return answer;
+  const children = answer.records.filter(({ parent_call_sid }) => parent_call_sid === sid);
   const legs = [parentAnswer.body, ...children].map(toLeg);
   return legs.every((leg) => leg !== undefined)
     ? { ok: true, legs }

@@ -22,8 +22,9 @@ import {
   type Fields,
   type Json,
 } from './twilio-api';
-import { changeCall, findLegs, startRecording, stopRinging } from './twilio-legs';
 import { keysTwiml } from './twilio-conference';
+import { changeCall, findLegs, startRecording, stopRinging } from './twilio-legs';
+import { CLOCK_SKEW_MS, isSameNumber, listRecords, readCreatedAt } from './twilio-lists';
 import { toCallStatus, toFailureCode, toMessageStatus } from './twilio-words';
 
 export interface TwilioOptions {
@@ -56,9 +57,6 @@ interface OnceRequest<Status extends string> extends Try {
   readStatus(record: Json): Status;
 }
 
-/** Clocks differ, and the carrier's times are whole seconds. */
-const CLOCK_SKEW_MS = 5_000;
-const MAX_RECORDS = '1000';
 const E164 = /^\+[1-9]\d{6,14}$/;
 const NUMBERS = 'IncomingPhoneNumbers';
 const DETECTION = { at_once: 'Enable', for_message: 'DetectMessageEnd' };
@@ -109,7 +107,7 @@ function smsRequest(service: Service, { from, to, body, ...rest }: SmsRequest) {
     },
     lookup: { To: to, From: from },
     list: 'messages',
-    isOurs: (record: Json) => isOutgoing(record) && record.body === body,
+    isOurs: (record: Json) => isOrder(record, { from, to }) && record.body === body,
     readStatus: (record: Json) => toMessageStatus(String(record.status)) ?? 'queued',
   };
 }
@@ -134,7 +132,7 @@ function callRequest(
     },
     lookup: { To: to, From: from },
     list: 'calls',
-    isOurs: isOutgoing,
+    isOurs: (record: Json) => isOrder(record, { from, to }),
     readStatus: (record: Json) => toCallStatus(String(record.status)) ?? 'queued',
   };
 }
@@ -157,8 +155,14 @@ function numberRequest(service: Service, { phone_number, ...rest }: NumberReques
   };
 }
 
-/** A text or call between two numbers of one account has an incoming record as well. */
-const isOutgoing = ({ direction }: Json): boolean => direction === 'outbound-api';
+/**
+ * True for an order of ours between these numbers. A text or call between two numbers of one
+ * account has an incoming record as well.
+ */
+const isOrder = (record: Json, { from, to }: { from: string; to: string }): boolean =>
+  record.direction === 'outbound-api' &&
+  isSameNumber(record.from, from) &&
+  isSameNumber(record.to, to);
 
 /** Shows the number that the call was placed from. */
 function connectingTwiml(from: string, connectTo: string, timeoutSeconds: number): string {
@@ -198,31 +202,23 @@ async function requestOnce<Status extends string>(
  * still queued.
  */
 async function findEarlier<Status extends string>(
-  service: Service,
+  { account }: Service,
   { path, lookup, key, list, excludedIds = [], isOurs }: OnceRequest<Status>,
   triedAt: Date,
   signal: AbortSignal,
 ): Promise<{ ok: true; record?: Json } | Failure> {
-  const answer = await ask(service.account, {
-    method: 'GET',
-    path,
-    fields: { ...lookup, PageSize: MAX_RECORDS },
-    key,
-    signal,
-  });
+  const since = triedAt.getTime() - CLOCK_SKEW_MS;
+  // Treating an unusable list as "none of ours" would send the request twice.
+  const answer = await listRecords(account, { path, list, filters: lookup, since, key, signal });
   if (!answer.ok) return answer;
-  const createdAt = (record: Json) => Date.parse(String(record.date_created));
-  const listed = readRecords(answer.body, list);
-  // Treating this as "none of ours" would send the request twice.
-  if (!listed) return toUnusable(`has no list of ${list}`);
-  const records = listed
+  const records = answer.records
     .filter(
       (record) =>
         isOurs(record) &&
         !excludedIds.includes(String(record.sid)) &&
-        createdAt(record) >= triedAt.getTime() - CLOCK_SKEW_MS,
+        readCreatedAt(record) >= since,
     )
-    .sort((a, b) => createdAt(a) - createdAt(b));
+    .sort((a, b) => readCreatedAt(a) - readCreatedAt(b));
   return { ok: true, record: records[0] };
 }
 

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { findNumbers } from '../../../src/domain/numbers/find-numbers';
 import { openS3 } from '../../../src/platform/storage/s3';
 import { StorageUnavailable } from '../../../src/platform/storage/storage';
-import { ago, openTwilio, sms } from '../../platform/carriers/requests';
+import { ago, call, FROM, openTwilio, sms, TO } from '../../platform/carriers/requests';
 import { pour } from '../../support/odd-service';
 import { startS3, type S3Server } from '../../support/s3-server';
 import { startTwilio, type TwilioServer } from '../../support/twilio-server';
 import { useWorld } from '../../support/use-world';
 
 // The attack: a carrier or a bucket answers a request for a list with what is none, with one that
-// never ends, or with more than fits into memory.
+// never ends, with more than fits into memory, or with the records of others.
 
 describe('a carrier', () => {
   let server: TwilioServer;
@@ -45,7 +45,11 @@ describe('a carrier', () => {
   test.each([
     ['{"sid":"CA1","price":"-1"}', '{}', 'has no list of calls'],
     ['{"sid":"CA1","price":"-1"}', '{"calls":[null]}', 'has no list of calls'],
-    ['{"sid":"CA1","price":"-1"}', '{"calls":[{"price":"-1"}]}', 'has a call without sid'],
+    [
+      '{"sid":"CA1","price":"-1"}',
+      '{"calls":[{"parent_call_sid":"CA1"}]}',
+      'has a call without sid',
+    ],
     ['{"price":"-1"}', '{"calls":[]}', 'has a call without sid'],
     ['{"sid":"CA\\u00001"}', '{"calls":[]}', 'has a call without sid'],
   ])('whose legs are %s and %s has not said what a call costs', async (ownCall, legs, fault) => {
@@ -72,6 +76,72 @@ describe('a carrier', () => {
     expect(await openTwilio(server).searchNumbers({ country: 'US' })).toEqual({
       ...UNUSABLE,
       message: "The carrier's answer has more than 10000000 bytes.",
+    });
+  });
+});
+
+describe('a carrier that ignores the filters of its lists', () => {
+  let server: TwilioServer;
+  beforeEach(async () => {
+    server = await startTwilio();
+    server.ignores_filters = true;
+  });
+  afterEach(() => server.close());
+
+  const since = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString();
+  const leg = (sid: string, more: object = {}) => ({
+    ...{ sid, status: 'completed', price: '-0.01', price_unit: 'USD' },
+    ...{ parent_call_sid: 'CA1', date_created: since(-50) },
+    ...more,
+  });
+  const findLegIds = async () => {
+    const legs = await openTwilio(server).findLegs('CA1');
+    return legs.ok ? legs.legs.map(({ carrier_call_id }) => carrier_call_id) : legs.message;
+  };
+
+  test('adds no leg of a stranger to the cost of a call', async () => {
+    server.calls.push(
+      leg('CA9', { parent_call_sid: 'CA7' }),
+      leg('CA3'),
+      leg('CA8', { parent_call_sid: null }),
+      leg('CA2'),
+      leg('CA1', { parent_call_sid: null, date_created: since(-60) }),
+    );
+    expect(await findLegIds()).toEqual(['CA1', 'CA3', 'CA2']);
+  });
+
+  test('has the legs of a call on a later page, and is read no further than needed', async () => {
+    server.max_page_size = 2;
+    const strangers = (count: number, seconds: number) =>
+      Array.from({ length: count }, (_, n) =>
+        leg(`CA${100 + n - seconds}`, { parent_call_sid: 'CA7', date_created: since(seconds) }),
+      );
+    const ownCall = leg('CA1', { parent_call_sid: null, date_created: since(-60) });
+    server.calls.push(...strangers(5, -10), leg('CA2'), ownCall, ...strangers(9, -90));
+    expect(await findLegIds()).toEqual(['CA1', 'CA2']);
+    expect(server.requests.filter(({ path }) => path === 'Calls')).toHaveLength(4);
+    server.calls.unshift(...strangers(40, -5));
+    expect(await findLegIds()).toBe("The carrier's answer has more than 20 pages of calls.");
+  });
+
+  test('is not believed to have placed, or sent, what it did for others', async () => {
+    const record = { direction: 'outbound-api', date_created: since(0), body: sms().body };
+    const others = [
+      { ...record, sid: 'CA1', from: FROM, to: '+13105550151' },
+      { ...record, sid: 'CA2', from: '+12025550198', to: TO },
+      { ...record, sid: 'CA3', from: TO, to: FROM },
+    ];
+    server.calls.push(...others);
+    server.messages.push(...others);
+    for (const outcome of [
+      await openTwilio(server).placeCall(call({ tried_at: ago(1_000) })),
+      await openTwilio(server).sendSms(sms({ tried_at: ago(1_000) })),
+    ])
+      expect(outcome).toMatchObject({ ok: true, carrier_id: expect.stringMatching(/^..\w{32}$/) });
+    const ownCall = { ...record, sid: 'CA4', from: FROM.slice(1), to: TO, status: 'ringing' };
+    server.calls.splice(0, Infinity, ...others, ownCall);
+    expect(await openTwilio(server).placeCall(call({ tried_at: ago(1_000) }))).toMatchObject({
+      carrier_id: 'CA4',
     });
   });
 });

@@ -25,6 +25,10 @@ describe('failures', () => {
       { status: 401, code: 20003 },
       { retryable: true, code: 'unauthorized' },
     ],
+    [
+      { status: 422, text: '{"code":"21717","message":"no campaign"}' },
+      { retryable: false, code: 'twilio_21717' },
+    ],
     [{ status: 403 }, { retryable: true, code: 'unauthorized' }],
     [
       { status: 403, code: 21612 },
