@@ -6483,10 +6483,10 @@ export interface components {
             duplicate_timeframe?: number;
         };
         /**
-         * @description Why a buyer does not get a call. When several reasons apply, the first in this order is given. `blacklisted`: the number is on the blacklist of the company, or blocked for the offer. `already_tried`: it was dialed for the same call before. `out_of_balance`: it is prepaid, and its balance does not pay for the call. `spacing`: the offer limits how often a buyer gets a call. `key_press_unavailable`: it must press 1, and the carrier of the call cannot ask it to. `bidder_suspended`: it failed to answer with a bid again and again, and is not asked for a while. `bid_failed`: it did not answer in time, or not as agreed. `bid_declined`: it does not want the call. `bid_not_asked`: it was not asked, because a better buyer can take the call, or because an explanation asks nobody. `vetoed`: a pre-dial webhook refused it. `not_rung`: its group is dialed all at once and has more buyers than the carrier rings at once; it rings in the next round.
+         * @description Why a buyer does not get a call. When several reasons apply, the first in this order is given. `blacklisted`: the number is on the blacklist of the company, or blocked for the offer. `already_tried`: it was dialed for the same call before. `out_of_balance`: it is prepaid, and its balance does not pay for the call. `spacing`: the offer limits how often a buyer gets a call. `key_press_unavailable`, `tones_unavailable`: it must press 1, or needs `dtmf_tones`, and the carrier of the call cannot do that. `bidder_suspended`: it failed to answer with a bid again and again, and is not asked for a while. `bid_failed`: it did not answer in time, or not as agreed. `bid_declined`: it does not want the call. `bid_not_asked`: it was not asked, because a better buyer can take the call, or because an explanation asks nobody. `vetoed`: a pre-dial webhook refused it. `not_rung`: its group is dialed all at once and has more buyers than the carrier rings at once; it rings in the next round.
          * @enum {string}
          */
-        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "traffic_source_paused" | "traffic_source_cap_reached" | "traffic_source_concurrency_full" | "already_tried" | "not_previous_buyer" | "blocked_for_traffic_source" | "not_allowed_for_traffic_source" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "out_of_balance" | "duplicate_caller" | "spacing" | "key_press_unavailable" | "bidder_suspended" | "bid_failed" | "bid_declined" | "bid_not_asked" | "no_number" | "vetoed" | "not_rung";
+        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "traffic_source_paused" | "traffic_source_cap_reached" | "traffic_source_concurrency_full" | "already_tried" | "not_previous_buyer" | "blocked_for_traffic_source" | "not_allowed_for_traffic_source" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "out_of_balance" | "duplicate_caller" | "spacing" | "key_press_unavailable" | "tones_unavailable" | "bidder_suspended" | "bid_failed" | "bid_declined" | "bid_not_asked" | "no_number" | "vetoed" | "not_rung";
         /** @description The facts behind the reason: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`; `max_legs` and `buyer_group_id`; of a bidder `resumes_at`, or `fault`, `code` and `duration_ms`. */
         SkipDetails: {
             [key: string]: unknown;
@@ -6740,7 +6740,7 @@ export interface components {
             per_page?: number;
         };
         /**
-         * @description By what a call comes in: a softswitch and the sandbox ring any number of buyers at once, twilio rings 10.
+         * @description By what a call comes in: a softswitch and the sandbox ring any number of buyers at once, twilio rings 10, or one where the service does not report what becomes of each.
          * @enum {string}
          */
         InboundCarrier: "softswitch" | "sandbox" | "twilio";

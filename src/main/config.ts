@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { bool, cleanEnv, makeValidator, port, str } from 'envalid';
 import type { CarrierName } from '../platform/carriers/carrier';
 import type { Config } from '../platform/config';
-import { toTwilioSettings } from '../platform/carriers/twilio-settings';
+import { DIALECT_NAMES, type DialectName } from '../platform/carriers/dialects/dialect';
+import { findTwilioFaults, toTwilioSettings } from '../platform/carriers/twilio-settings';
 import { parseHostList } from '../data/postgres/host-list';
 import { namesDatabase } from '../data/postgres/session-settings';
 import { MAIL_VARIABLES, readMailSettings } from '../platform/mail/settings';
@@ -111,10 +112,13 @@ const VARIABLES = {
   DEMO: bool({ default: true }),
   RUN_JOBS: bool({ default: true }),
   CARRIER: str<CarrierName>({ choices: ['sandbox', 'twilio'], default: 'sandbox' }),
+  TWILIO_DIALECT: str<DialectName>({ choices: DIALECT_NAMES, default: 'twilio' }),
   TWILIO_ACCOUNT_SID: str({ default: undefined }),
   TWILIO_AUTH_TOKEN: str({ default: undefined }),
-  TWILIO_BASE_URL: webUrl({ default: 'https://api.twilio.com' }),
-  TWILIO_CAN_WHISPER: bool({ default: true }),
+  TWILIO_SIGNING_KEY: str({ default: undefined }),
+  TWILIO_BASE_URL: webUrl({ default: undefined }),
+  TWILIO_CAN_WHISPER: bool({ default: undefined }),
+  TELNYX_APPLICATION_ID: str({ default: undefined }),
   PUBLIC_URL: webUrl({ default: undefined }),
   ...MAIL_VARIABLES,
   WEBHOOK_ALLOW_NETWORKS: networks({ default: [] }),
@@ -183,17 +187,10 @@ const daysKept = (values: Record<DaysVariable, number>) => ({
 });
 
 const missing = (set: NodeJS.ProcessEnv): string[] => [
-  ...missingForCarrier(set),
+  ...findTwilioFaults(set),
   ...missingForPooler(set),
   ...findS3Faults(set),
 ];
-
-function missingForCarrier(set: NodeJS.ProcessEnv): string[] {
-  if (set.CARRIER !== 'twilio') return [];
-  return ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'PUBLIC_URL']
-    .filter((name) => set[name] === undefined)
-    .map((name) => `${name} must be given with CARRIER=twilio`);
-}
 
 function missingForPooler({ DATABASE_URL, DATABASE_DIRECT_URL }: NodeJS.ProcessEnv): string[] {
   if (DATABASE_DIRECT_URL === undefined) return [];

@@ -61,7 +61,7 @@ export function authenticator({ directory, pepper, clock, carrier }: AuthOptions
     webhook_token: webhookTokens,
     invitation_token: invitationScheme({ directory, pepper, clock }, failures),
     confirmation_token: confirmationScheme({ directory, pepper, clock }, failures),
-    carrier_signature: carrierSignatureScheme(directory, carrier, failures),
+    carrier_signature: carrierSignatureScheme(directory, carrier, { failures, clock }),
   };
   return {
     authenticate: (req, operation, knownCaller) =>

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
-import { isSigned } from '../../platform/carriers/signature';
+import { SIGNATURE_HEADERS } from '../../platform/carriers/dialects';
+import type { Dialect } from '../../platform/carriers/dialects/dialect';
 import { queryByKey, type Directory } from '../../data/directory';
 import { HttpProblem } from '../../platform/errors';
 import { FIND_NUMBER_OWNER } from './queries/carrier-numbers';
@@ -10,8 +11,9 @@ import type { Scheme } from './scheme';
 import { parseOwnNumber } from '../../data/phone/parse-number';
 
 export interface CarrierOptions {
+  dialect: Dialect;
   /** Key of the carrier's signatures; absent: every request is refused. */
-  auth_token: string | undefined;
+  signing_key: string | undefined;
   /** The address the carrier knows this service by. */
   public_url: string;
 }
@@ -23,12 +25,12 @@ export interface CarrierOptions {
 export function carrierSignatureScheme(
   directory: Directory,
   carrier: CarrierOptions,
-  failures: FailedAttempts,
+  { failures, clock }: { failures: FailedAttempts; clock: () => Date },
 ): Scheme {
   return {
     authenticate: async (req, { own_number = 'To' }) => {
-      if (!hasValidSignature(req, carrier))
-        throw await failures.problemFor(req, req.get('X-Twilio-Signature') !== undefined);
+      if (!hasValidSignature(req, carrier, clock()))
+        throw await failures.problemFor(req, hasSignature(req));
       const phoneNumber = readOwnNumber(req, own_number);
       const [owner] = phoneNumber
         ? await queryByKey(directory, ['number', phoneNumber], (sql) =>
@@ -46,10 +48,22 @@ export function carrierSignatureScheme(
   };
 }
 
-function hasValidSignature(req: Request, { auth_token, public_url }: CarrierOptions): boolean {
-  const signature = req.get('X-Twilio-Signature');
-  const url = public_url + req.originalUrl;
-  return !!auth_token && !!signature && isSigned(auth_token, signature, url, readForm(req));
+const hasSignature = (req: Request): boolean =>
+  SIGNATURE_HEADERS.some((header) => req.get(header) !== undefined);
+
+function hasValidSignature(
+  req: Request,
+  { dialect, signing_key, public_url }: CarrierOptions,
+  receivedAt: Date,
+): boolean {
+  const signed = {
+    url: public_url + req.originalUrl,
+    form: readForm(req),
+    form_text: req.form_text,
+    received_at: receivedAt,
+    getHeader: (name: string) => req.get(name),
+  };
+  return !!signing_key && dialect.isSigned(signed, signing_key);
 }
 
 const readForm = (req: Request) => (req.body ?? {}) as Record<string, string>;

@@ -5,6 +5,8 @@ declare namespace Express {
     client_id?: string | undefined;
     /** Bytes of a body that was read into memory, after decompression. */
     body_bytes?: number;
+    /** A form as it came, after decompression: some carriers sign it. */
+    form_text?: string;
     /** The media type of a body that was sent without one. */
     body_type?: string;
     /** The text of a JSON body with integers that a number cannot hold. */

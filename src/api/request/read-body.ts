@@ -51,8 +51,10 @@ export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): Body
     const isForm = Boolean(req.is(FORM));
     const charset = isForm ? readCharset(req) : 'utf-8';
     for (const parser of isKnown ? ofKnown : ofUnknown) await run(parser, req, res);
-    if (isForm && typeof req.body === 'string') req.body = readForm(req.body, charset);
-    else if (isUntyped(req.headers['content-type'])) readUntyped(req);
+    if (isForm && typeof req.body === 'string') {
+      req.form_text = req.body;
+      req.body = readForm(req.body, charset);
+    } else if (isUntyped(req.headers['content-type'])) readUntyped(req);
     else if (req.json_text !== undefined) req.body = parseJson(req.json_text);
     // Without its body, a request would do less than its sender wants, or nothing.
     else if (req.body === undefined && length !== '0') throw unreadable();

@@ -64,6 +64,10 @@ async function handleAnswer(
   if (call?.direction !== 'outbound') throw notFound();
   const [outbound] = await tx.sql(READ_OUTBOUND, { call_id: call.id });
   const { routed, connect_to, timeout_seconds, machine_message } = outbound!;
+  const destination = { from: call.number_called!, connect_to: connect_to!, timeout_seconds };
+  // Some carriers take no destination with an order and ask for it, though it is decided.
+  if (!routed && outbound!.machine_action === null)
+    return call.ended_at === null ? { kind: 'connect', ...destination } : { kind: 'hang_up' };
   const isRepeated = call.round > 0 || call.ended_at !== null || outbound!.answered_by !== null;
   const answeredBy = isRepeated
     ? ((outbound!.answered_by as AnsweredBy | null) ?? 'unknown')
@@ -84,8 +88,7 @@ async function handleAnswer(
     return { kind: 'hang_up' };
   }
   if (!routed && call.ended_at !== null) return { kind: 'hang_up' };
-  if (!routed)
-    return { kind: 'connect', from: call.number_called!, connect_to: connect_to!, timeout_seconds };
+  if (!routed) return { kind: 'connect', ...destination };
   const check = isRepeated ? undefined : await routePerson(tx, call.uuid, answer, now);
   return check ?? { kind: 'route', call_id: call.id };
 }

@@ -1,5 +1,5 @@
 import { isWithheldName } from '../../platform/carriers/twilio-words';
-import { canWhisper, findMaxLegs, type Carrier } from '../../platform/carriers/carrier';
+import { findRingRules, type Carrier } from '../../platform/carriers/carrier';
 import { canSeeMoney } from '../../data/access/money';
 import { identify, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
@@ -56,8 +56,7 @@ export async function explainRouting(
       traffic_source_id: trafficSourceId ?? lead?.traffic_source_id ?? null,
       sub_id: call.sub_id ?? lead?.sub_id ?? null,
     },
-    max_legs: findMaxLegs(call.carrier ?? carrier.name),
-    can_whisper: canWhisper(call.carrier ?? carrier.name, carrier),
+    ...findRingRules(call.carrier ?? carrier.name, carrier),
     tried: new Set(),
   });
   return explain(facts, candidates, routingFacts);

@@ -72,8 +72,10 @@ function settle(
     if ((await sql(LOCK_COST_LOOK, { call_id })).length === 0) return undefined;
     const isAsked = legs?.ok === true;
     const legsJson = JSON.stringify(isAsked ? legs.legs : []);
-    // Reports that the carrier sends by itself may not name all legs.
-    const isCertain = isAsked || legs === undefined;
+    // A carrier that can be asked knows more than the reports it sends by itself, which may not name
+    // all legs.
+    const isSilent = legs?.ok === false && legs.code === 'not_supported';
+    const isCertain = isAsked || legs === undefined || isSilent;
     const [sum] = isCertain
       ? await sql(SUM_LEGS, { call_id, legs: legsJson, is_asked: isAsked })
       : [];
@@ -85,7 +87,7 @@ function settle(
     const wait = WAITS[tries - 1];
     if (wait === undefined) {
       await sql(END_COST_LOOK, { call_id });
-      return 'unknown';
+      return isSilent ? undefined : 'unknown';
     }
     await sql(POSTPONE_COST_LOOK, { call_id, due_at: new Date(now.getTime() + wait * MINUTE_MS) });
     return undefined;

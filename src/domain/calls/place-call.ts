@@ -140,6 +140,7 @@ function buildDraft(
       'unknown_reference',
       `must be a number of the company; +${from} is not`,
     );
+  requireDetection(machine, channels.carrier);
   const connection = { ...outreach.findConnection(lead), ...machine };
   const draft = draftCall(lead, connection, { records: outreach, channels });
   if ('fault' in draft)
@@ -148,6 +149,16 @@ function buildDraft(
       : HttpProblem.field('from', 'number_unavailable', `cannot be chosen: ${draft.fault}`);
   const call = draft as CallDraft;
   return from === null ? call : { ...call, row: { ...call.row, from_number: from } };
+}
+
+/** Throws 422 for an order about machines at a carrier that does not detect them. */
+function requireDetection({ machine_action }: ResolvedOrder['machine'], carrier: Carrier): void {
+  if (!machine_action || machine_action === 'connect' || carrier.capabilities.detection) return;
+  throw HttpProblem.field(
+    'machine_action',
+    'invalid_value',
+    'must be connect: the carrier of this installation detects no answering machines',
+  );
 }
 
 /** Deletes a call that was certainly not placed; one that may have been placed stays. */

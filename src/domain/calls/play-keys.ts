@@ -30,8 +30,7 @@ export async function playKeys(
   call: EditableCall,
   { attempt, digits, carrier }: Keys,
 ): Promise<void> {
-  if (call.carrier !== carrier.name)
-    throw buildRefusal(`is at ${call.carrier}, and this service uses ${carrier.name}`);
+  requireKeys(call, carrier);
   const [leg] = await db.sql(FIND_LEG_OF_ATTEMPT, { call_id: call.id, attempt });
   if (!leg?.leg_id)
     throw buildRefusal(
@@ -43,6 +42,14 @@ export async function playKeys(
   if (played.ok) return;
   if (played.retryable) throw carrierUnavailable(played, 'The call was not changed.');
   throw buildRefusal(`accepts no keys: ${played.message}`);
+}
+
+/** Throws 409 for a call whose carrier cannot play keys to a connected buyer. */
+export function requireKeys(call: Pick<EditableCall, 'carrier'>, carrier: Carrier): void {
+  if (call.carrier !== carrier.name)
+    throw buildRefusal(`is at ${call.carrier}, and this service uses ${carrier.name}`);
+  if (!carrier.capabilities.conference)
+    throw buildRefusal('accepts no keys: its carrier plays none in a call that it has connected');
 }
 
 const buildRefusal = (message: string) => HttpProblem.field('id', 'carrier_refused', message);

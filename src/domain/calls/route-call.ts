@@ -1,4 +1,4 @@
-import { canWhisper, findMaxLegs } from '../../platform/carriers/carrier';
+import { findRingRules } from '../../platform/carriers/carrier';
 import type { Statements } from '../../data/db';
 import { buildBidQuestion, applyBids } from '../routing/bids';
 import type { AttemptStatus } from '../routing/engine/progress';
@@ -51,8 +51,7 @@ export const loadFactsForCall = (
     // Includes tokens of a lead of another source, which are not the call's (receive.ts).
     tokens: { ...context.facts.lead?.data, ...call.token_values },
     origin: call,
-    max_legs: findMaxLegs(call.carrier),
-    can_whisper: turn.preDial?.carrier && canWhisper(call.carrier, turn.preDial.carrier),
+    ...findRingRules(call.carrier, turn.preDial?.carrier),
     call_id: 'id' in call ? call.id : undefined,
   });
 

@@ -5,7 +5,7 @@ import { HttpProblem, rejectInvalidData } from '../../platform/errors';
 import { isCheckRequired, type PreDialCheckRequired, type PreDialState } from '../routing/pre-dial';
 import { buildTokens, type Data } from '../../platform/tokens/lead-data';
 import { lockEditableCall, type EditableCall } from './editable-call';
-import { playKeys } from './play-keys';
+import { playKeys, requireKeys } from './play-keys';
 import { giveCommand, type CommandDeps } from '../switches/commands';
 import { handleCallEvent } from './handle-event';
 import { readAttempts, type AttemptRow } from './read-call';
@@ -101,6 +101,8 @@ async function press(
   context: KeyPressContext,
 ): Promise<void> {
   const { now, carrier } = context;
+  // Such a carrier may not even report that a buyer is connected.
+  if (call.carrier !== SOFTSWITCH && !carrier.capabilities.conference) requireKeys(call, carrier);
   const attempts = await readAttempts(db, call.id);
   const connected = attempts.find(({ status }) => status === 'connected');
   if (!connected && call.direction === 'outbound' && !call.routed && call.status === 'in_progress')

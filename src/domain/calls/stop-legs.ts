@@ -18,6 +18,7 @@ export async function stopLegs({
   clock,
   log,
 }: Pick<Deps, 'database' | 'tenants' | 'carrier' | 'clock' | 'log'>): Promise<number> {
+  if (!carrier.capabilities.cancel_leg) return 0;
   const now = clock();
   const againAt = new Date(now.getTime() + RETRY_DELAY_MS);
   const legs = await database.sql(CLAIM_LEGS_TO_STOP, { now, again_at: againAt, limit: BATCH });

@@ -137,7 +137,8 @@ async function tryToBuy(
     );
   await outside(DELETE_RESERVATION, { phone_number: phoneNumber, key });
   await db.keys.release('number', String(phoneNumber));
-  if (sold.retryable) throw carrierUnavailable(sold, 'Nothing was bought.');
+  if (sold.retryable || sold.code === 'not_supported')
+    throw carrierUnavailable(sold, 'Nothing was bought.');
   const problem =
     sold.code === 'not_available' ? 'is no longer for sale' : `cannot be bought (${sold.message})`;
   return { problem, was_declined: true };

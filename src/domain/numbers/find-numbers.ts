@@ -44,8 +44,13 @@ export async function findNumbers(
 
 const RETRY_AFTER_SECONDS = '5';
 
-/** 503. `consequence` states which action was not done. */
-export function carrierUnavailable({ message }: Failure, consequence: string): HttpProblem {
+/**
+ * 503, or 409 for what the carrier can never be asked for. `consequence` states which action was
+ * not done.
+ */
+export function carrierUnavailable({ code, message }: Failure, consequence: string): HttpProblem {
+  if (code === 'not_supported')
+    return new HttpProblem('carrier_refused', `${consequence} ${message}`);
   return new HttpProblem(
     'carrier_unavailable',
     `The carrier cannot be asked now. ${consequence} ${message}`,

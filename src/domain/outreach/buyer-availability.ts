@@ -1,4 +1,4 @@
-import type { Carrier } from '../../platform/carriers/carrier';
+import { findRingRules, type OwnCarrier } from '../../platform/carriers/carrier';
 import type { Statements } from '../../data/db';
 import { buildAvailability, type Availability } from '../routing/engine/availability';
 import { loadRouting } from '../routing/context';
@@ -12,11 +12,7 @@ const ANY_SEED = 'availability';
 export async function findBuyerAvailability(
   db: Statements,
   lead: Pick<DueLead, 'data' | 'caller_number' | 'traffic_source_id' | 'sub_id'>,
-  {
-    offer_id,
-    carrier,
-    now,
-  }: { offer_id: string; carrier: Pick<Carrier, 'can_whisper'>; now: Date },
+  { offer_id, carrier, now }: { offer_id: string; carrier: OwnCarrier; now: Date },
 ): Promise<Availability> {
   const callerNumber = Number(lead.caller_number);
   const { traffic_source_id } = lead;
@@ -34,8 +30,8 @@ export async function findBuyerAvailability(
         traffic_source_id: traffic_source_id === null ? null : Number(traffic_source_id),
         sub_id: lead.sub_id,
       },
+      ...findRingRules(carrier.name, carrier),
       max_legs: Infinity,
-      can_whisper: carrier.can_whisper,
       tried: new Set(),
     }));
   if (callFacts) return buildAvailability(routing.candidates, callFacts);

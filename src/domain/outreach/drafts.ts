@@ -85,6 +85,8 @@ export function draftCall(
   const number = records.pickNumber(lead, 'dial_number_id');
   if (!number) return { fault: 'the company owns no number to call from' };
   const routed = connect_to === null;
+  // Without detection each call that is answered counts as one by a person.
+  const detects = channels.carrier.capabilities.detection;
   const offerId = routed ? records.findCallOffer(lead) : lead.offer_id;
   if (routed && offerId === null)
     return { fault: 'neither the lead nor its schedule has an offer whose buyers could take it' };
@@ -95,7 +97,7 @@ export function draftCall(
     to_number: lead.caller_number,
     connect_to,
     routed,
-    machine_action: routed || machine_action !== 'connect' ? machine_action : null,
+    machine_action: detects && (routed || machine_action !== 'connect') ? machine_action : null,
     machine_message: fillMessage(machine_message, records.buildTokens(lead, number)),
     carrier: channels.carrier.name,
     carrier_call_id: null,

@@ -1,3 +1,4 @@
+import { findRingRules } from '../../platform/carriers/carrier';
 import { selectVisibleBuyers } from '../../data/access/scope';
 import { findRecord, type Reference } from '../../data/records';
 import type { Db } from '../../data/db';
@@ -39,8 +40,7 @@ export const leadTimeline = ({ clock, carrier, mailer, config }: Deps) =>
       const tokens = records.buildTokens(lead);
       const needs = combineNeeds(candidates.map((candidate) => candidate.record_token_filter_list));
       await lookUpForFilters(db.sql, [{ company_id: db.company_id, tokens, needs }]);
-      const { can_whisper } = carrier;
-      const facts = { now, tokens, can_whisper };
+      const facts = { now, tokens, ...findRingRules(carrier.name, carrier) };
       const buyers = candidates.map((candidate) => evaluateEligibility(candidate, facts));
       const reason = await explainUnavailability(db, lead, {
         contact,

@@ -1,3 +1,4 @@
+import { findRingRules } from '../../platform/carriers/carrier';
 import type { Schemas } from '../../platform/contract/contract';
 import type { Statements } from '../../data/db';
 import { notFound } from '../../platform/errors';
@@ -80,8 +81,8 @@ export async function openMarket(
     caller_number,
     tokens: { ...facts.lead?.data, ...tokens },
     origin: { ...NO_ORIGIN, traffic_source_id, sub_id },
+    ...(preDial.carrier && findRingRules(preDial.carrier.name, preDial.carrier)),
     max_legs,
-    can_whisper: preDial.carrier?.can_whisper,
     tried: new Set(),
     countsAgainstSource: true,
     preDial,

@@ -1,4 +1,4 @@
-import type { Carrier } from '../../platform/carriers/carrier';
+import type { OwnCarrier } from '../../platform/carriers/carrier';
 import type { Db, Statements } from '../../data/db';
 import { uuidv7 } from '../../data/uuid';
 import { passesFilters } from '../../platform/tokens/filters';
@@ -29,8 +29,6 @@ export interface PreDialState {
   /** The carrier of the installation; absent for calls that come by none. */
   carrier?: OwnCarrier;
 }
-
-type OwnCarrier = Pick<Carrier, 'name' | 'can_whisper'>;
 
 /** The result of work that would dial buyers before their webhooks, or bidders, were asked. */
 export interface PreDialCheckRequired {

@@ -1,5 +1,6 @@
 import { readCountry } from '../../data/phone/area-codes';
 import { readNumberOrigin } from '../../data/phone/number-zones';
+import type { RingRules } from '../../platform/carriers/carrier';
 import { leadTokens, type Origin } from '../../platform/tokens/system';
 import type { Statements } from '../../data/db';
 import { lookUpForFilters } from '../value-lists/look-up';
@@ -77,7 +78,8 @@ export const toOrigin = (call: CallOrigin, callerNumber: number | null): Origin 
   ...readNumberOrigin(callerNumber),
 });
 
-export interface CallToRoute {
+/** The rules are those of the carrier of the call (`findRingRules`). */
+export interface CallToRoute extends RingRules {
   now: Date;
   /** By default a new one, or that of `preDial`. */
   seed?: string | undefined;
@@ -85,10 +87,6 @@ export interface CallToRoute {
   caller_number: number | null;
   tokens: Record<string, unknown>;
   origin: CallOrigin;
-  /** How many buyers ring at once: `findMaxLegs` of the carrier. */
-  max_legs: number;
-  /** The result of `canWhisper` for that carrier: it can ask buyers to press 1. Absent: it can. */
-  can_whisper?: boolean | undefined;
   /** Buyers dialed for the call before. */
   tried: ReadonlySet<number>;
   preDial?: PreDialState | undefined;
@@ -184,6 +182,7 @@ export function buildRouteFacts(
     origin,
     max_legs,
     can_whisper,
+    can_play_tones,
     tried,
     preDial,
     source_fault,
@@ -199,6 +198,7 @@ export function buildRouteFacts(
     tokens: buildTokens(facts, { caller_number, tokens, origin }),
     max_legs,
     can_whisper,
+    can_play_tones,
     tried,
     vetoed: preDial?.verdicts,
     refused: findRefusal(facts, source_fault),

@@ -1,4 +1,4 @@
-import { canWhisper, findMaxLegs, type Carrier } from '../../platform/carriers/carrier';
+import { findRingRules, type OwnCarrier, type RingRules } from '../../platform/carriers/carrier';
 import type { CallFacts } from '../routing/context';
 import { drawBy } from '../routing/engine/draw';
 import type { Candidate, CandidateGroup, Suppression } from '../routing/engine/candidate';
@@ -71,17 +71,13 @@ export function buildConfiguration(
   };
 }
 
-/** The carrier of the installation. */
-export type OwnCarrier = Pick<Carrier, 'name' | 'max_legs' | 'can_whisper'>;
-
 const NO_CALLS = { 1: 0, 7: 0, 30: 0, 90: 0 };
 
 interface CallerAndTokens {
   caller_number: number | null;
   tokens: Record<string, unknown>;
   origin: CallOrigin;
-  max_legs: number;
-  can_whisper: boolean;
+  rules: RingRules;
   source_fault?: SourceFault | undefined;
   source_buyers?: SourceBuyers | undefined;
   /** Data for filters; its sets may be filled later. */
@@ -91,15 +87,7 @@ interface CallerAndTokens {
 const buildFacts =
   (
     facts: CallFacts,
-    {
-      caller_number,
-      tokens,
-      origin,
-      max_legs,
-      can_whisper,
-      lookups,
-      ...sourceFacts
-    }: CallerAndTokens,
+    { caller_number, tokens, origin, rules, lookups, ...sourceFacts }: CallerAndTokens,
   ) =>
   ({ now, seed, tried, previous_buyer_id, pays_again_at, source_fault }: RoundFacts) => {
     const paid = [...pays_again_at].map(([buyerId, at]) => ({
@@ -109,7 +97,8 @@ const buildFacts =
     const routeFacts = buildRouteFacts(
       { ...facts, previous_buyer_id, paid },
       {
-        ...{ now, seed, caller_number, tokens, origin, max_legs, can_whisper, tried },
+        ...{ now, seed, caller_number, tokens, origin, tried },
+        ...rules,
         ...sourceFacts,
         source_fault: sourceFacts.source_fault ?? source_fault,
       },
@@ -161,8 +150,7 @@ export function buildSyntheticCalls(
         caller_number: null,
         tokens,
         origin: NO_ORIGIN,
-        max_legs: carrier.max_legs,
-        can_whisper: carrier.can_whisper,
+        rules: findRingRules(carrier.name, carrier),
         lookups: { members },
       }),
     }));
@@ -201,8 +189,7 @@ export function buildRealCalls(
         caller_number,
         tokens: token_values ?? {},
         origin: call,
-        max_legs: findMaxLegs(call.carrier ?? ''),
-        can_whisper: canWhisper(call.carrier ?? '', carrier),
+        rules: findRingRules(call.carrier ?? '', carrier),
         source_fault: call.source
           ? sourceFault({ ...call.source, limits: null }, 0, call.at)
           : undefined,

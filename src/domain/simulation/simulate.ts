@@ -1,3 +1,4 @@
+import type { OwnCarrier } from '../../platform/carriers/carrier';
 import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
 import { readLookups } from '../../platform/tokens/filter-lookups';
@@ -14,7 +15,6 @@ import {
   buildRealCalls,
   buildSyntheticCalls,
   type Members,
-  type OwnCarrier,
 } from './calls';
 import type { Limits } from './caps';
 import {

@@ -8,6 +8,8 @@ import { recordLeg } from '../calls/record-leg';
 import { reportOutbound } from '../calls/report-outbound';
 import { readSession, type CallSession } from '../calls/session';
 import { isOver, type CallStatus } from '../../platform/carriers/carrier';
+import { selectDialect } from '../../platform/carriers/dialects';
+import type { Dialect } from '../../platform/carriers/dialects/dialect';
 import {
   toAnsweredBy,
   toCallStatus,
@@ -35,7 +37,6 @@ import {
   conferenceTwiml,
   connectTwiml,
   HANG_UP,
-  isSip,
   messageTwiml,
   NOTHING,
   REJECT,
@@ -46,6 +47,7 @@ import {
   type CallbackUrls,
 } from './twiml';
 import { loadOfferWords } from '../routing/context';
+import { isSip } from '../../platform/sip';
 import { BASE_PATH } from '../../platform/contract/contract';
 import { startCall, type StartedCall } from '../calls/start';
 import { findCalledNumber } from '../numbers/called-number';
@@ -72,8 +74,9 @@ const seconds = (text: string | undefined) => (text?.trim() ? Number(text) : und
 
 const readOwnNumber = (text: string): number => requirePossible(parseOwnNumber(text), text, 'To');
 
-const outboundReports = ({ clock, config }: Deps) =>
-  ({
+const outboundReports = ({ clock, config }: Deps) => {
+  const dialect = selectDialect(config.twilio);
+  return {
     receiveSms: async ({ body, db }) => {
       const { number: from, tokens } = await readReportedCaller(db, body.From);
       const message = {
@@ -94,7 +97,7 @@ const outboundReports = ({ clock, config }: Deps) =>
 
     receiveMessageStatus: async ({ query, body, db }) => {
       const status = toMessageStatus(body.MessageStatus);
-      const errorCode = body.ErrorCode ? toFailureCode(body.ErrorCode) : undefined;
+      const errorCode = body.ErrorCode ? toFailureCode(body.ErrorCode, dialect) : undefined;
       // An unknown status is ignored.
       if (status) {
         const report = {
@@ -119,7 +122,8 @@ const outboundReports = ({ clock, config }: Deps) =>
       await saveLegPrice(db, query.key ? { uuid: query.key } : undefined, readPrice(body), clock());
       return new Twiml(NOTHING);
     },
-  }) satisfies Partial<Handlers>;
+  } satisfies Partial<Handlers>;
+};
 
 /** Calls that we placed are answered: the carrier asks what to do with them. */
 const outboundAnswers = ({ clock, config, request, pepper, carrier }: Deps) =>
@@ -138,10 +142,11 @@ const outboundAnswers = ({ clock, config, request, pepper, carrier }: Deps) =>
       );
       switch (does.kind) {
         case 'route':
-          return nextTwiml(db, does.call_id, { first: false, public_url: config.public_url });
+          return nextTwiml(db, does.call_id, { first: false, config });
         case 'connect': {
-          const { connect_to, from, timeout_seconds } = does;
-          return new Twiml(connectTwiml(connect_to, `+${from}`, timeout_seconds));
+          const { from, ...rest } = does;
+          const dialect = selectDialect(config.twilio);
+          return new Twiml(connectTwiml(dialect, { ...rest, from: `+${from}` }));
         }
         case 'leave_message':
           return new Twiml(spokenTwiml(does.message));
@@ -153,6 +158,7 @@ const outboundAnswers = ({ clock, config, request, pepper, carrier }: Deps) =>
 
 const inboundCalls = ({ clock, config, request, pepper, carrier }: Deps) => {
   const edges = { request, pepper, clock, carrier };
+  const dialect = selectDialect(config.twilio);
   return {
     receiveCall: async ({ body, db }) => {
       const call = {
@@ -164,16 +170,14 @@ const inboundCalls = ({ clock, config, request, pepper, carrier }: Deps) => {
       const result = await runWithPreDialChecks(db, edges, (preDial) =>
         receiveCall(db, { ...call, preDial }, clock()),
       );
-      return result
-        ? nextTwiml(db, result.session.id, { first: true, public_url: config.public_url })
-        : new Twiml(REJECT);
+      return result ? nextTwiml(db, result.session.id, { first: true, config }) : new Twiml(REJECT);
     },
 
     receiveCallEnd: async ({ body, db }) => {
       const status = toCallStatus(body.CallStatus);
       const call = await findCall(db, 'twilio', body.CallSid);
       if (call && status && isOver(status))
-        await endCall(db, { call, status, duration: seconds(body.CallDuration) }, clock());
+        await endCall(db, { call, status, duration: seconds(body.CallDuration), dialect }, clock());
       await saveLegPrice(db, call, readPrice(body), clock());
       return new Twiml(NOTHING);
     },
@@ -207,7 +211,7 @@ const endOfDials = ({ clock, config, request, pepper, carrier }: Deps) => {
         caller_left: callerLeft,
       };
       await runWithPreDialChecks(db, edges, (preDial) => endDial(db, { ...end, preDial }, clock()));
-      return nextTwiml(db, call, { first: false, public_url: config.public_url });
+      return nextTwiml(db, call, { first: false, config });
     },
 
     receiveVoicemail: async ({ query, body, db }) => {
@@ -257,7 +261,7 @@ const legsToBuyers = (deps: Deps) => {
       if (hasTaken(session, attempt)) return new Twiml(tonesTwiml(tones));
       if (!['ask_for_key', 'wait'].includes(session.instruction.action)) return new Twiml(HANG_UP);
       const urls = buildCallbackUrls(config.public_url, await readCall(db, call));
-      return new Twiml(whisperTwiml(urls.key(attempt), tones));
+      return new Twiml(whisperTwiml(selectDialect(config.twilio), urls.key(attempt), tones));
     },
 
     receiveKey: async ({ query: { call, attempt }, body, db }) => {
@@ -301,7 +305,7 @@ const hasTaken = ({ instruction }: CallSession, attempt: string) =>
 async function nextTwiml(
   db: Db,
   reference: Reference,
-  { first, public_url }: { first: boolean; public_url: string },
+  { first, config }: { first: boolean; config: Deps['config'] },
 ): Promise<Twiml> {
   const call = await readCall(db, reference);
   const { instruction, number_called } = await readSession(db, call, { fresh: true });
@@ -309,7 +313,8 @@ async function nextTwiml(
     first && call.offer_id !== null ? await loadOfferWords(db, call.offer_id) : undefined;
   return new Twiml(
     buildTwiml(instruction, {
-      urls: buildCallbackUrls(public_url, call),
+      dialect: selectDialect(config.twilio),
+      urls: buildCallbackUrls(config.public_url, call),
       greeting: words?.greeting_message ?? null,
       number_called: number_called ?? '',
       unanswered: first,
@@ -359,6 +364,7 @@ function buildCallbackUrls(
 }
 
 interface CallEnd {
+  dialect: Dialect;
   call: CallRow;
   status: CallStatus;
   /** Seconds since the caller's side was answered. */
@@ -382,7 +388,11 @@ async function endCall(db: Db, end: CallEnd, now: Date): Promise<void> {
  * who hears no greeting is only answered when a buyer is: then the caller's side lasted as long as
  * the buyer has talked.
  */
-async function wasTakenUnseen(db: Db, { call, status, duration }: CallEnd): Promise<boolean> {
+async function wasTakenUnseen(
+  db: Db,
+  { call, status, duration, dialect }: CallEnd,
+): Promise<boolean> {
+  if (!dialect.answers_with_buyer) return false;
   const isUnseen = call.hangup_cause === 'lost' && call.connected_at === null;
   const isAnswered = status === 'completed' && (duration ?? 0) > 0;
   if (!isUnseen || !isAnswered || call.direction === 'outbound') return false;

@@ -1,5 +1,14 @@
 import { DIAL_LIMIT_SECONDS } from '../../platform/carriers/carrier';
+import type { Dialect } from '../../platform/carriers/dialects/dialect';
+import {
+  buildConnectingDial,
+  buildVerb,
+  element,
+  escapeText,
+  pickNoun,
+} from '../../platform/carriers/twiml-elements';
 import { conferenceNoun } from '../../platform/carriers/twilio-conference';
+import { isSip } from '../../platform/sip';
 import { isRecording } from '../../data/phone/machine-message';
 import { PRESS_ONE_PROMPT, type DialBuyer, type Instruction } from '../routing/engine/progress';
 
@@ -23,6 +32,7 @@ export interface CallbackUrls {
 }
 
 export interface TwimlContext {
+  dialect: Dialect;
   urls: CallbackUrls;
   /** Said to the caller before a buyer is dialed; null when it was said already. */
   greeting: string | null;
@@ -32,8 +42,8 @@ export interface TwimlContext {
   unanswered: boolean;
 }
 
-/** The shortest and the longest ring time that the carrier accepts. */
-const RING_SECONDS = { min: 5, max: 600 };
+/** The shortest ring time that carriers accept. */
+const MIN_RING_SECONDS = 5;
 const VOICEMAIL_SECONDS = 120;
 const KEY_SECONDS = 10;
 const EVENTS = 'initiated ringing answered completed';
@@ -68,29 +78,30 @@ export function buildTwiml(
 export const tonesTwiml = (tones: string | null): string => buildDocument(buildPlay(tones));
 
 const buildPlay = (tones: string | null): string =>
-  tones ? `<Play${attributes({ digits: halfSeconds(tones) })}/>` : '';
+  tones ? element('Play', { digits: halfSeconds(tones) }) : '';
 
 /** `W` waits a second, which the carrier writes as two waits of half a second. */
 const halfSeconds = (tones: string): string => tones.replaceAll('W', 'ww');
 /** Said to an answering machine. */
 export const spokenTwiml = (message: string): string => buildDocument(`${say(message)}<Hangup/>`);
 
-export function connectTwiml(connectTo: string, from: string, timeoutSeconds: number): string {
-  const ofDial = { answerOnBridge: true, callerId: from, timeout: timeoutSeconds };
-  return buildDocument(
-    element('Dial', ofDial, element(pickNoun(connectTo), {}, escapeText(connectTo))),
-  );
-}
+export const connectTwiml = (...connection: Parameters<typeof buildConnectingDial>): string =>
+  buildDocument(buildConnectingDial(...connection));
 
 /** For a buyer who must press 1. Without a key the leg ends in <Hangup/>. */
-export function whisperTwiml(keyUrl: string, tones: string | null = null): string {
+export function whisperTwiml(
+  dialect: Dialect,
+  keyUrl: string,
+  tones: string | null = null,
+): string {
   const gather = {
     numDigits: 1,
     timeout: KEY_SECONDS,
     action: keyUrl,
     actionOnEmptyResult: true,
   };
-  const ask = element('Gather', gather, say(PRESS_ONE_PROMPT));
+  const content = say(PRESS_ONE_PROMPT);
+  const ask = buildVerb(dialect, 'Gather', { values: gather, content });
   return buildDocument(buildPlay(tones) + ask + '<Hangup/>');
 }
 
@@ -102,32 +113,35 @@ export function conferenceTwiml(name: string, statusUrl: string): string {
 
 function buildFallback(
   { type, number }: NonNullable<Instruction<DialedLeg>['fallback']>,
-  { urls }: TwimlContext,
+  { urls, dialect }: TwimlContext,
 ): string {
   if (type === 'voicemail') {
     const record = { action: urls.voicemail, maxLength: VOICEMAIL_SECONDS };
-    return `<Record${attributes(record)}/><Hangup/>`;
+    return `${element('Record', record)}<Hangup/>`;
   }
   if (type !== 'number' || !number) return '<Hangup/>';
-  return element(
-    'Dial',
-    { timeLimit: DIAL_LIMIT_SECONDS, answerOnBridge: true },
-    element(pickNoun(number), {}, escapeText(number)),
-  );
+  return buildVerb(dialect, 'Dial', {
+    values: { timeLimit: DIAL_LIMIT_SECONDS, answerOnBridge: true },
+    content: element(pickNoun(number), {}, escapeText(number)),
+  });
 }
 
-function buildDial(dial: readonly DialedLeg[], { urls, number_called }: TwimlContext): string {
+function buildDial(dial: readonly DialedLeg[], context: TwimlContext): string {
+  const { dialect, urls, number_called } = context;
   const ring = Math.max(...dial.map(({ timeout_seconds }) => timeout_seconds));
-  const ofDial = {
-    timeout: Math.min(Math.max(ring, RING_SECONDS.min), RING_SECONDS.max),
+  const isRecorded =
+    dialect.capabilities.record_dial && dial.every(({ record_calls }) => record_calls);
+  const values = {
+    timeout: Math.min(Math.max(ring, MIN_RING_SECONDS), dialect.max_ring_seconds),
     callerId: pickCallerId(dial, number_called),
     action: urls.dial_status,
     // Where some buyers are not to be recorded, the one that answers is recorded by itself.
-    record: dial.every(({ record_calls }) => record_calls) ? 'record-from-answer' : undefined,
+    record: isRecorded ? 'record-from-answer' : undefined,
     timeLimit: DIAL_LIMIT_SECONDS,
     answerOnBridge: true,
   };
-  return element('Dial', ofDial, dial.map((leg) => buildLeg(leg, urls)).join(''));
+  const content = dial.map((leg) => buildLeg(leg, context)).join('');
+  return buildVerb(dialect, 'Dial', { values, content });
 }
 
 /**
@@ -141,21 +155,22 @@ function pickCallerId(dial: readonly DialedLeg[], numberCalled: string): string 
 
 function buildLeg(
   { attempt, number, dtmf_tones, press_one_to_accept }: DialedLeg,
-  urls: CallbackUrls,
+  { dialect: { capabilities }, urls }: TwimlContext,
 ): string {
-  const noun = pickNoun(number);
+  const tones = capabilities.tones ? dtmf_tones : null;
+  // Only a telephone number takes tones here; a SIP address gets them when it answers.
+  const isAsked = press_one_to_accept || (isSip(number) && tones);
   const ofLeg = {
-    // Only a telephone number takes tones here; a SIP address gets them when it answers.
-    sendDigits: noun === 'Number' && dtmf_tones ? halfSeconds(dtmf_tones) : undefined,
-    url: press_one_to_accept || (noun === 'Sip' && dtmf_tones) ? urls.whisper(attempt) : undefined,
-    statusCallback: urls.attempt_status(attempt),
-    statusCallbackEvent: EVENTS,
+    sendDigits: !isSip(number) && tones ? halfSeconds(tones) : undefined,
+    url: isAsked && capabilities.whisper ? urls.whisper(attempt) : undefined,
+    ...(capabilities.leg_callbacks && {
+      statusCallback: urls.attempt_status(attempt),
+      statusCallbackEvent: EVENTS,
+    }),
   };
-  return element(noun, ofLeg, escapeText(number));
+  return element(pickNoun(number), ofLeg, escapeText(number));
 }
 
-export const isSip = (number: string): boolean => /^sips?:/i.test(number);
-const pickNoun = (number: string): 'Sip' | 'Number' => (isSip(number) ? 'Sip' : 'Number');
 /** A text that is the URL of a recording is played. */
 function say(words: string | null): string {
   if (!words?.trim()) return '';
@@ -164,25 +179,7 @@ function say(words: string | null): string {
     : element('Say', {}, escapeText(words));
 }
 
-type Attributes = Record<string, string | number | boolean | undefined>;
-
-const element = (name: string, values: Attributes, content: string): string =>
-  `<${name}${attributes(values)}>${content}</${name}>`;
-const attributes = (values: Attributes): string =>
-  Object.entries(values)
-    .map(([name, value]) => (value === undefined ? '' : ` ${name}="${escapeText(String(value))}"`))
-    .join('');
-
 function buildDocument(content: string): string {
   const response = content ? `<Response>${content}</Response>` : '<Response/>';
   return `<?xml version="1.0" encoding="UTF-8"?>${response}`;
-}
-
-/** Characters that XML 1.0 does not allow, not even escaped. */
-const NOT_IN_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
-
-function escapeText(value: string): string {
-  return value
-    .replace(NOT_IN_XML, ' ')
-    .replace(/[<>&"'\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

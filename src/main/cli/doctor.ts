@@ -4,6 +4,7 @@ import type { Client } from 'pg';
 import { listFaults } from '../background/list-faults';
 import { examineCells } from '../../operate/cells/examine';
 import { ConfigError, loadConfig } from '../config';
+import { listConsequences, selectDialect } from '../../platform/carriers/dialects';
 import { type Config } from '../../platform/config';
 import { findClockFault } from '../../data/postgres/clock-skew';
 import { HostsClient } from '../../data/postgres/hosts-client';
@@ -21,6 +22,7 @@ import { pepperMatches, WrongPepper } from '../../operate/installation/pepper';
 import {
   listDifferences,
   readSettings,
+  SECRETS,
   sharedSettings,
 } from '../../operate/installation/shared-settings';
 import { loadRecordedMark, storageFault } from '../../operate/installation/storage-mark';
@@ -64,11 +66,21 @@ export async function examine(): Promise<Finding[]> {
   return [
     finding('configuration', true, 'every variable is usable'),
     finding('node', true, describeNodeSupport() ?? `Node.js ${process.versions.node}`),
+    carrier(config),
     disk(config),
     await storage(config),
     await ports(config),
     ...(await databases(config)),
   ];
+}
+
+/** A carrier that cannot do everything is no fault, but someone may miss it. */
+function carrier({ carrier: name, twilio }: Config): Finding {
+  if (name === 'sandbox') return finding('carrier', true, 'the sandbox, which sends nothing');
+  const { label, capabilities, refusals } = selectDialect(twilio);
+  const limits = [...listConsequences(capabilities), ...Object.values(refusals)];
+  const text = limits.length === 0 ? 'can do everything' : limits.join('; ');
+  return finding('carrier', true, `${label} at ${twilio.base_url}: ${text}`);
 }
 
 function disk({ data_dir }: Config): Finding {
@@ -232,8 +244,9 @@ const background = (faults: readonly string[]): Finding =>
 
 /** Only processes with the pepper can compare a secret. */
 async function settings(sql: Sql, config: Config): Promise<Finding> {
-  const localSettings = sharedSettings(config, '');
-  delete localSettings.TWILIO_AUTH_TOKEN;
+  const localSettings = Object.fromEntries(
+    Object.entries(sharedSettings(config, '')).filter(([name]) => !SECRETS.includes(name)),
+  );
   const differences = listDifferences(await readSettings(sql), localSettings);
   const areEqual = differences.length === 0;
   return finding(

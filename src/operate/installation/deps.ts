@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { openCarrier } from '../../platform/carriers';
 import type { Carrier } from '../../platform/carriers/carrier';
+import { selectDialect } from '../../platform/carriers/dialects';
 import type { Config } from '../../platform/config';
 import { openDatabase, type DatabaseOptions } from '../../data/client';
 import {
@@ -102,8 +103,9 @@ export function buildDatabaseDeps(
   { database, directory }: Pick<Deps, 'database' | 'directory'>,
   { rate_window_seconds }: Pick<DepsOptions, 'rate_window_seconds'>,
 ): Pick<Deps, 'database' | 'directory' | 'tenants' | 'authenticator' | 'limits' | 'live'> {
-  const { auth_token } = config.twilio;
-  const carrier = { auth_token, public_url: config.public_url };
+  const { twilio, public_url } = config;
+  const { signing_key } = twilio;
+  const carrier = { dialect: selectDialect(twilio), signing_key, public_url };
   return {
     database,
     directory,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../platform/config';
+import { selectDialect } from '../../platform/carriers/dialects';
 import type { Sql } from '../../data/sql';
 import { digestSecret } from '../../api/auth/credentials';
 import { READ_SHARED, SAVE_SETTINGS } from './queries/settings';
@@ -11,6 +12,9 @@ import { READ_SHARED, SAVE_SETTINGS } from './queries/settings';
 type Value = string | number | boolean | null;
 export type SharedSettings = Record<string, Value>;
 
+/** Compared as digests, which only a process with the pepper can make. */
+export const SECRETS = ['TWILIO_AUTH_TOKEN', 'TWILIO_SIGNING_KEY'];
+
 /** The settings that must be equal in all processes, by variable; secrets as digests. */
 export function sharedSettings(config: Config, pepper: string): SharedSettings {
   const { twilio } = config;
@@ -19,10 +23,13 @@ export function sharedSettings(config: Config, pepper: string): SharedSettings {
   return {
     CARRIER: config.carrier,
     ...(config.carrier === 'twilio' && {
+      TWILIO_DIALECT: twilio.dialect,
       TWILIO_ACCOUNT_SID: twilio.account_sid ?? null,
       TWILIO_AUTH_TOKEN: digest(twilio.auth_token),
-      TWILIO_BASE_URL: twilio.base_url,
-      TWILIO_CAN_WHISPER: twilio.can_whisper,
+      TWILIO_SIGNING_KEY: digest(twilio.signing_key),
+      TWILIO_BASE_URL: twilio.base_url ?? null,
+      TWILIO_CAN_WHISPER: selectDialect(twilio).capabilities.whisper,
+      TELNYX_APPLICATION_ID: twilio.application_id ?? null,
     }),
     PUBLIC_URL: config.public_url_is_set ? config.public_url : null,
     // Each host may have a server of its own.
@@ -57,7 +64,7 @@ export function listDifferences(recorded: SharedSettings, ownSettings: SharedSet
   return Object.entries(ownSettings).flatMap(([name, value]) => {
     const recordedValue = recorded[name];
     if (recordedValue === undefined || isDeepStrictEqual(recordedValue, value)) return [];
-    if (name === 'TWILIO_AUTH_TOKEN') return `${name} is another one here`;
+    if (SECRETS.includes(name)) return `${name} is another one here`;
     const recordedText = formatSetting(name, recordedValue);
     return `${name} is ${formatSetting(name, value)} here, and ${recordedText} there`;
   });

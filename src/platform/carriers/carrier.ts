@@ -20,14 +20,31 @@ export const dialsAsOne = (carrier: string): boolean => carrier === 'twilio';
 export const findDialLimit = (carrier: string): number | null =>
   carrier === 'twilio' ? DIAL_LIMIT_SECONDS : null;
 
+/** How the carrier of a call rings buyers. Absent abilities are there. */
+export interface RingRules {
+  /** How many ring at once. */
+  max_legs: number;
+  /** It asks buyers to press 1. */
+  can_whisper?: boolean | undefined;
+  /** It plays tones to buyers that have answered. */
+  can_play_tones?: boolean | undefined;
+}
+
+/** The carrier of an installation, as routing sees it. */
+export type OwnCarrier = Pick<Carrier, 'name' | 'max_legs' | 'capabilities'>;
+
 /**
- * True if the buyers of a call from the carrier `name` can be asked for a key: by the carrier of
- * the installation if it supports that, and by any softswitch.
+ * The rules of the carrier `name`: those of the installation's own if it is that; a softswitch can
+ * do everything.
  */
-export const canWhisper = (
-  name: string,
-  ownCarrier: Pick<Carrier, 'name' | 'can_whisper'>,
-): boolean => name !== ownCarrier.name || ownCarrier.can_whisper;
+export const findRingRules = (name: string, ownCarrier: OwnCarrier | undefined): RingRules =>
+  name === ownCarrier?.name
+    ? {
+        max_legs: ownCarrier.max_legs,
+        can_whisper: ownCarrier.capabilities.whisper,
+        can_play_tones: ownCarrier.capabilities.tones,
+      }
+    : { max_legs: findMaxLegs(name) };
 
 /** Four hours, which is also the limit of Twilio where none is given. */
 export const DIAL_LIMIT_SECONDS = 14_400;
@@ -141,6 +158,7 @@ export const FAILURE_CODES = {
   unavailable: 'the carrier is down, too busy or too slow',
   unauthorized: 'the carrier rejects the credentials',
   not_found: 'the carrier has no such address: the account or the URL is wrong',
+  not_supported: 'this service cannot ask the carrier for that',
 } as const;
 export type FailureCode = keyof typeof FAILURE_CODES;
 
@@ -190,6 +208,26 @@ export interface KeyRequest {
   conference: string;
 }
 
+/** Parts of a call that not every carrier can do. */
+export interface Capabilities {
+  /** Asks a buyer that has answered for a key, before it connects the caller. */
+  whisper: boolean;
+  /** Plays tones to a buyer that has answered. */
+  tones: boolean;
+  /** Reports what becomes of each leg to a buyer. */
+  leg_callbacks: boolean;
+  /** Stops the ringing of a leg, and leaves alone one that has been answered. */
+  cancel_leg: boolean;
+  /** Records all buyers that are dialed together. */
+  record_dial: boolean;
+  /** Records the leg of one buyer. */
+  record_leg: boolean;
+  /** Takes a party out of a connection, plays keys to it, and lets it meet the other again. */
+  conference: boolean;
+  /** Detects answering machines, and says so when it asks what to do. */
+  detection: boolean;
+}
+
 /** Sends text messages, places calls and sells numbers. Its functions never throw. */
 export interface Carrier {
   name: CarrierName;
@@ -199,8 +237,7 @@ export interface Carrier {
    */
   instant: boolean;
   max_legs: number;
-  /** True if it can ask a buyer that has answered for a key, before it connects the caller. */
-  can_whisper: boolean;
+  capabilities: Capabilities;
   sendSms(request: SmsRequest): Promise<Outcome<MessageStatus>>;
   placeCall(request: CallRequest): Promise<Outcome<CallStatus>>;
   /**
@@ -213,7 +250,7 @@ export interface Carrier {
    * `not_live` like one that has ended. May be repeated.
    */
   stopRinging(legSid: string): Promise<ActionResult>;
-  /** Records a leg that was answered, from now on; the recording is reported to `report_to`. */
+  /** Records a leg that was answered, from now on; the recording is reported to `reportTo`. */
   startRecording(legSid: string, reportTo: string): Promise<ActionResult>;
   /**
    * Plays keys to one party of two that are connected, which takes that party out of the connection

@@ -9,6 +9,7 @@ import type {
   MessageStatus,
   Outcome,
 } from './carrier';
+import { ALL_CAPABILITIES } from './dialects/dialect';
 import { fictionNumbers } from './inventory';
 import { pick } from './number-search';
 
@@ -88,7 +89,7 @@ export function sandbox(): Carrier {
     name: 'sandbox',
     instant: true,
     max_legs: findMaxLegs('sandbox'),
-    can_whisper: true,
+    capabilities: ALL_CAPABILITIES,
     sendSms: async ({ key, to }) =>
       buildOutcome<MessageStatus>(key, findMagicNumber(to)?.sms ?? { status: 'delivered' }),
     placeCall: async ({ key, to, connect_to, detect_machine }) =>

@@ -2,20 +2,18 @@ import { request } from 'undici';
 import { cutText, parseForeignJson } from '../storable-text';
 import { readBytes, TooLarge } from '../bounded-reading';
 import type { Failure, FailureCode } from './carrier';
+import { toParams, type Account, type Dialect, type Fields } from './dialects/dialect';
 import { toFailureCode } from './twilio-words';
 
-export interface Account {
-  account_sid: string;
-  auth_token: string;
-  base_url: string;
+/** An account at a carrier that speaks TwiML. */
+export interface Line {
+  dialect: Dialect;
+  account: Account;
 }
-
-/** A list is sent as several fields of one name. */
-export type Fields = Record<string, string | readonly string[] | undefined>;
 
 export interface ApiRequest {
   method: 'GET' | 'POST' | 'DELETE';
-  /** After /2010-04-01/Accounts/{sid}/, without .json. */
+  /** As in Twilio's REST: after /2010-04-01/Accounts/{sid}/, without .json. */
   path: string;
   fields: Fields;
   key?: string;
@@ -40,46 +38,35 @@ const BEFORE_SENDING = [
 ];
 
 /**
- * Sends one request once to Twilio or a service with its API. Follows no redirect, which would send
+ * Sends one request once, as the carrier's dialect has it. Follows no redirect, which would send
  * the credentials elsewhere.
  */
 export async function ask(
-  account: Account,
+  { dialect, account }: Line,
   { method, path, fields, key, signal }: ApiRequest,
 ): Promise<Answer> {
-  const params = toParams(fields).toString();
-  const { account_sid, auth_token, base_url } = account;
-  const accounts = `${base_url.replace(/(?<!\/)\/+$/, '')}/2010-04-01/Accounts`;
-  const url = `${accounts}/${encodeURIComponent(account_sid)}/${path}.json`;
-  const credentials = Buffer.from(`${account_sid}:${auth_token}`).toString('base64');
+  const url = dialect.buildUrl(account, path);
+  const query = method === 'POST' ? '' : toParams(fields).toString();
+  const encoded = method === 'POST' ? dialect.encode(account, path, fields) : undefined;
   const headers = {
-    authorization: `Basic ${credentials}`,
+    authorization: dialect.authorize(account),
     accept: 'application/json',
-    ...(key && { 'i-twilio-idempotency-token': key }),
-    ...(method === 'POST' && { 'content-type': 'application/x-www-form-urlencoded' }),
+    ...(key && dialect.idempotency_header && { [dialect.idempotency_header]: key }),
+    ...(encoded && { 'content-type': encoded.content_type }),
   };
   try {
-    const { statusCode, body } = await request(
-      params && method !== 'POST' ? `${url}?${params}` : url,
-      {
-        method,
-        headers,
-        signal,
-        ...(method === 'POST' && { body: params }),
-      },
-    );
-    return interpret(statusCode, parse((await readBytes(body, MAX_ANSWER_BYTES)).toString()));
+    const { statusCode, body } = await request(query ? `${url}?${query}` : url, {
+      method,
+      headers,
+      signal,
+      ...(encoded && { body: encoded.body }),
+    });
+    const answer = parse((await readBytes(body, MAX_ANSWER_BYTES)).toString());
+    return interpret(dialect, statusCode, answer);
   } catch (error) {
     if (error instanceof TooLarge) return toUnusable(error.message);
     return noResponse(error);
   }
-}
-
-function toParams(fields: Fields): URLSearchParams {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields))
-    for (const item of [value ?? []].flat()) params.append(name, item);
-  return params;
 }
 
 function parse(text: string): Json | undefined {
@@ -87,15 +74,24 @@ function parse(text: string): Json | undefined {
   return typeof value === 'object' && value !== null ? (value as Json) : undefined;
 }
 
-/** Some services send the number as a text. */
-function readCode(body: Json | undefined): number | undefined {
-  const text = String(body?.code ?? '');
-  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+interface Refusal {
+  code: number | undefined;
+  text: string | undefined;
 }
 
-function interpret(status: number, body: Json | undefined): Answer {
-  const code = readCode(body);
-  const [codePart, text] = [code ? ` (${code})` : '', body?.message ? `: ${body.message}` : ''];
+/** Some services send the number as a text, and some a list of errors. */
+function readRefusal(body: Json | undefined): Refusal {
+  const [error = body] = Array.isArray(body?.errors) ? (body.errors as (Json | undefined)[]) : [];
+  const [code, text] = [String(error?.code ?? ''), error?.message ?? error?.detail ?? error?.title];
+  return {
+    code: /^[1-9]\d{0,8}$/.test(code) ? Number(code) : undefined,
+    text: typeof text === 'string' ? text : undefined,
+  };
+}
+
+function interpret(dialect: Dialect, status: number, body: Json | undefined): Answer {
+  const { code, text: reason } = readRefusal(body);
+  const [codePart, text] = [code ? ` (${code})` : '', reason ? `: ${reason}` : ''];
   const answer = `The carrier answered ${status}${codePart}${text}`;
   const message = cutText(answer, MAX_MESSAGE_CHARS);
   const failure = (failed: FailureCode, more: Partial<Failure> = {}): Failure => ({
@@ -118,7 +114,7 @@ function interpret(status: number, body: Json | undefined): Answer {
   if (status === 401 || (status === 403 && (!code || code < 21_000)))
     return failure('unauthorized');
   if (status < 400 || status === 404) return failure('not_found');
-  const ours = code ? toFailureCode(code) : `http_${status}`;
+  const ours = code ? toFailureCode(code, dialect) : `http_${status}`;
   return { ok: false, retryable: ours === 'unavailable', code: ours, message };
 }
 

@@ -1,12 +1,13 @@
-import type { ActionResult, Leg, Legs } from './carrier';
-import { ask, readSid, toUnusable, type Account, type Fields, type Json } from './twilio-api';
+import type { ActionResult, Failure, KeyRequest, Leg, Legs } from './carrier';
+import { toRefusal, type Fields } from './dialects/dialect';
+import { ask, readSid, toUnusable, type Json, type Line } from './twilio-api';
+import { keysTwiml } from './twilio-conference';
 import { CLOCK_SKEW_MS, listRecords, readCreatedAt } from './twilio-lists';
 import { toCallStatus } from './twilio-words';
 
 // Requests about calls in progress, and about the legs to single buyers.
 
-interface Service {
-  account: Account;
+interface Service extends Line {
   timeout_ms: number;
 }
 
@@ -25,6 +26,8 @@ export async function changeCall(
 
 /** `canceled` ends a call that is queued or rings, and changes nothing about one in progress. */
 export async function stopRinging(service: Service, sid: string): Promise<ActionResult> {
+  if (!service.dialect.capabilities.cancel_leg)
+    return toRefusal(service.dialect, 'stops the ringing of no single leg.');
   const answer = await postTo(service, `Calls/${encodeURIComponent(sid)}`, { Status: 'canceled' });
   if (!answer.ok) return answer;
   const status = toCallStatus(String(answer.body.status));
@@ -38,6 +41,8 @@ export async function startRecording(
   sid: string,
   reportTo: string,
 ): Promise<ActionResult> {
+  if (!service.dialect.capabilities.record_leg)
+    return toRefusal(service.dialect, 'records no single leg.');
   const answer = await postTo(service, `Calls/${encodeURIComponent(sid)}/Recordings`, {
     RecordingStatusCallback: reportTo,
     RecordingStatusCallbackEvent: ['completed'],
@@ -45,8 +50,16 @@ export async function startRecording(
   return answer.ok ? { ok: true } : answer;
 }
 
+export const playKeys = (
+  service: Service,
+  { leg_id, digits, conference }: KeyRequest,
+): Promise<ActionResult> | Failure =>
+  service.dialect.capabilities.conference
+    ? changeCall(service, leg_id, { Twiml: keysTwiml(digits, conference) })
+    : toRefusal(service.dialect, 'plays no keys in a call that it has connected.');
+
 const postTo = (service: Service, path: string, fields: Fields) =>
-  ask(service.account, {
+  ask(service, {
     method: 'POST',
     path,
     fields,
@@ -57,15 +70,17 @@ const postTo = (service: Service, path: string, fields: Fields) =>
 const UNANSWERED = ['busy', 'no_answer', 'failed', 'canceled'];
 
 /** Legs to buyers name the call they belong to: a list may have the calls of others as well. */
-export async function findLegs({ account, timeout_ms }: Service, sid: string): Promise<Legs> {
-  const signal = AbortSignal.timeout(timeout_ms);
+export async function findLegs(service: Service, sid: string): Promise<Legs> {
+  const { refusals } = service.dialect;
+  if (refusals.legs) return toRefusal(service.dialect, refusals.legs);
+  const signal = AbortSignal.timeout(service.timeout_ms);
   const path = `Calls/${encodeURIComponent(sid)}`;
-  const parentAnswer = await ask(account, { method: 'GET', path, fields: {}, signal });
+  const parentAnswer = await ask(service, { method: 'GET', path, fields: {}, signal });
   if (!parentAnswer.ok) return parentAnswer;
   const since = readCreatedAt(parentAnswer.body) - CLOCK_SKEW_MS;
   const filters = { ParentCallSid: sid };
   // An incomplete list of legs would be stored as the final cost.
-  const answer = await listRecords(account, {
+  const answer = await listRecords(service, {
     path: 'Calls',
     list: 'calls',
     filters,

@@ -1,11 +1,12 @@
 import type { Failure } from './carrier';
-import { ask, readRecords, toUnusable, type Account, type Fields, type Json } from './twilio-api';
+import type { Fields } from './dialects/dialect';
+import { ask, readRecords, toUnusable, type Json, type Line } from './twilio-api';
 
 // Lists of a carrier. Some services ignore the filters of a list: the code that reads one checks
 // each record itself, and reads on where the records of others fill the pages.
 
 export interface ListRequest {
-  /** After /2010-04-01/Accounts/{sid}/, without .json. */
+  /** As in Twilio's REST: after /2010-04-01/Accounts/{sid}/, without .json. */
   path: string;
   /** The property that has the records. */
   list: string;
@@ -27,13 +28,13 @@ export const readCreatedAt = ({ date_created }: Json): number => Date.parse(Stri
 
 /** Fails rather than leave out a record that is not older than `since`. */
 export async function listRecords(
-  account: Account,
+  line: Line,
   { path, list, filters, since, ...rest }: ListRequest,
 ): Promise<Records> {
   const records: Json[] = [];
   let fields: Fields = { ...filters, PageSize: PAGE_SIZE };
   for (let page = 1; page <= MAX_PAGES; page++) {
-    const answer = await ask(account, { method: 'GET', path, fields, ...rest });
+    const answer = await ask(line, { method: 'GET', path, fields, ...rest });
     if (!answer.ok) return answer;
     const listed = readRecords(answer.body, list);
     if (!listed) return toUnusable(`has no list of ${list}`);

@@ -1,4 +1,5 @@
 import type { AnsweredBy, CallStatus, FailureCode, MessageStatus } from './carrier';
+import type { Dialect } from './dialects/dialect';
 
 const MESSAGE: Record<string, MessageStatus> = {
   accepted: 'queued',
@@ -61,8 +62,10 @@ export function toAnsweredBy(word: string | undefined): AnsweredBy | undefined {
   return word === 'human' || word === 'fax' ? word : 'unknown';
 }
 
-export const toFailureCode = (code: number | string): string =>
-  CODES[Number(code)] ?? `twilio_${code}`;
+export const toFailureCode = (
+  code: number | string,
+  { name, failure_codes }: Pick<Dialect, 'name' | 'failure_codes'>,
+): string => (failure_codes ?? CODES)[Number(code)] ?? `${failure_codes ? name : 'twilio'}_${code}`;
 
 const WITHHELD = /^(|anonymous|restricted|blocked|unknown|unavailable|private|withheld)$/i;
 /** ANONYMOUS, RESTRICTED, BLOCKED, UNKNOWN and UNAVAILABLE as typed on a keypad. */

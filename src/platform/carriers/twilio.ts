@@ -12,36 +12,28 @@ import {
   type SmsRequest,
   type Try,
 } from './carrier';
+import { selectDialect, type DialectChoice } from './dialects';
+import { toRefusal, type Fields } from './dialects/dialect';
 import { keypadPattern, readLimit, nationalPrefix, pick } from './number-search';
-import {
-  ask,
-  readRecords,
-  readSid,
-  toUnusable,
-  type Account,
-  type Fields,
-  type Json,
-} from './twilio-api';
-import { keysTwiml } from './twilio-conference';
-import { changeCall, findLegs, startRecording, stopRinging } from './twilio-legs';
+import { ask, readRecords, readSid, toUnusable, type Json, type Line } from './twilio-api';
+import { buildConnectingDial } from './twiml-elements';
+import { changeCall, findLegs, playKeys, startRecording, stopRinging } from './twilio-legs';
 import { CLOCK_SKEW_MS, isSameNumber, listRecords, readCreatedAt } from './twilio-lists';
 import { toCallStatus, toFailureCode, toMessageStatus } from './twilio-words';
 
-export interface TwilioOptions {
+export interface TwilioOptions extends DialectChoice {
   account_sid: string;
   auth_token: string;
-  /** By default Twilio's own; any service with its API works. */
-  base_url?: string;
+  /** By default that of the dialect. */
+  base_url?: string | undefined;
+  application_id?: string | undefined;
   /** Our own URL for the carrier's callbacks, such as https://api.example.com. */
   public_url: string;
-  /** True if it runs the `url` of a <Number> before it connects the caller; by default it does. */
-  can_whisper?: boolean;
   /** For one operation, from connecting to the last byte of the response. */
   timeout_ms?: number;
 }
 
-interface Service {
-  account: Account;
+interface Service extends Line {
   timeout_ms: number;
   hook(name: string, key?: string): string;
 }
@@ -65,30 +57,53 @@ const CALL_EVENTS = ['initiated', 'ringing', 'answered', 'completed'];
 export function twilio({
   account_sid,
   auth_token,
-  base_url = 'https://api.twilio.com',
+  base_url,
+  application_id,
   public_url,
-  can_whisper = true,
   timeout_ms = 5_000,
+  ...choice
 }: TwilioOptions): Carrier {
+  const dialect = selectDialect(choice);
+  const { capabilities, refusals } = dialect;
+  const address = base_url ?? dialect.base_url;
+  if (!address) throw new Error(`${dialect.label} needs base_url.`);
   const hooks = `${public_url.replace(/(?<!\/)\/+$/, '')}/api/v1/telephony`;
   const service: Service = {
-    account: { account_sid, auth_token, base_url },
+    dialect,
+    account: { account_sid, auth_token, base_url: address, application_id },
     timeout_ms,
     hook: (name, key) => `${hooks}/${name}${key ? `?key=${encodeURIComponent(key)}` : ''}`,
   };
   return {
     name: 'twilio',
     instant: false,
-    max_legs: findMaxLegs('twilio'),
-    can_whisper,
-    sendSms: (request) => requestOnce(service, smsRequest(service, request)),
+    // Where only the end of the dial is reported, it must be clear whose end it is.
+    max_legs: capabilities.leg_callbacks ? findMaxLegs('twilio') : 1,
+    capabilities,
+    sendSms: async (request) =>
+      refusals.texts
+        ? toRefusal(dialect, refusals.texts)
+        : requestOnce(service, smsRequest(service, request)),
     placeCall: (request) => requestOnce(service, callRequest(service, request)),
     endCall: (carrierCallId) => changeCall(service, carrierCallId, { Status: 'completed' }),
     stopRinging: (legSid) => stopRinging(service, legSid),
     startRecording: (legSid, reportTo) => startRecording(service, legSid, reportTo),
-    playKeys: ({ leg_id, digits, conference }) =>
-      changeCall(service, leg_id, { Twiml: keysTwiml(digits, conference) }),
+    playKeys: async (request) => playKeys(service, request),
     findLegs: (carrierCallId) => findLegs(service, carrierCallId),
+    ...sellNumbers(service),
+  };
+}
+
+function sellNumbers(
+  service: Service,
+): Pick<Carrier, 'searchNumbers' | 'buyNumber' | 'releaseNumber'> {
+  const { dialect } = service;
+  const reason = dialect.refusals.numbers;
+  if (reason) {
+    const refuse = async () => toRefusal(dialect, reason);
+    return { searchNumbers: refuse, buyNumber: refuse, releaseNumber: refuse };
+  }
+  return {
     searchNumbers: (search) => searchNumbers(service, search),
     buyNumber: (request) => requestOnce(service, numberRequest(service, request)),
     releaseNumber: (carrierNumberId) => releaseNumber(service, carrierNumberId),
@@ -107,7 +122,7 @@ function smsRequest(service: Service, { from, to, body, ...rest }: SmsRequest) {
     },
     lookup: { To: to, From: from },
     list: 'messages',
-    isOurs: (record: Json) => isOrder(record, { from, to }) && record.body === body,
+    isOurs: (record: Json) => isOrder(service, record, { from, to }) && record.body === body,
     readStatus: (record: Json) => toMessageStatus(String(record.status)) ?? 'queued',
   };
 }
@@ -116,23 +131,26 @@ function callRequest(
   service: Service,
   { from, to, connect_to, timeout_seconds, detect_machine, ...rest }: CallRequest,
 ) {
+  const { takes_twiml, capabilities } = service.dialect;
+  const detection = capabilities.detection && detect_machine && DETECTION[detect_machine];
+  const canBringTwiml = connect_to !== null && !detection && takes_twiml;
   return {
     ...rest,
     path: 'Calls',
     fields: {
       To: to,
       From: from,
-      ...(connect_to !== null && !detect_machine
-        ? { Twiml: connectingTwiml(from, connect_to, timeout_seconds) }
+      ...(canBringTwiml
+        ? { Twiml: buildTwiml(service, { connect_to, from, timeout_seconds }) }
         : { Url: service.hook('answer', rest.key) }),
-      MachineDetection: detect_machine && DETECTION[detect_machine],
+      MachineDetection: detection || undefined,
       Timeout: String(timeout_seconds),
       StatusCallback: service.hook('call_status', rest.key),
       StatusCallbackEvent: CALL_EVENTS,
     },
     lookup: { To: to, From: from },
     list: 'calls',
-    isOurs: (record: Json) => isOrder(record, { from, to }),
+    isOurs: (record: Json) => isOrder(service, record, { from, to }),
     readStatus: (record: Json) => toCallStatus(String(record.status)) ?? 'queued',
   };
 }
@@ -159,21 +177,19 @@ function numberRequest(service: Service, { phone_number, ...rest }: NumberReques
  * True for an order of ours between these numbers. A text or call between two numbers of one
  * account has an incoming record as well.
  */
-const isOrder = (record: Json, { from, to }: { from: string; to: string }): boolean =>
-  record.direction === 'outbound-api' &&
+const isOrder = (
+  { dialect }: Service,
+  record: Json,
+  { from, to }: { from: string; to: string },
+): boolean =>
+  dialect.ordered_directions.includes(String(record.direction)) &&
   isSameNumber(record.from, from) &&
   isSameNumber(record.to, to);
 
-/** Shows the number that the call was placed from. */
-function connectingTwiml(from: string, connectTo: string, timeoutSeconds: number): string {
-  const noun = /^sips?:/i.test(connectTo) ? 'Sip' : 'Number';
-  const attributes = `callerId="${escapeXml(from)}" timeout="${timeoutSeconds}"`;
-  const dial = `<Dial answerOnBridge="true" ${attributes}>`;
-  return `<Response>${dial}<${noun}>${escapeXml(connectTo)}</${noun}></Dial></Response>`;
-}
-
-const escapeXml = (text: string): string =>
-  text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
+const buildTwiml = (
+  { dialect }: Service,
+  connection: { connect_to: string; from: string; timeout_seconds: number },
+): string => `<Response>${buildConnectingDial(dialect, connection)}</Response>`;
 
 /**
  * Twilio repeats a request that it receives twice. When an earlier try may have been accepted, this
@@ -187,11 +203,17 @@ async function requestOnce<Status extends string>(
   if (request.tried_at) {
     const earlier = await findEarlier(service, request, request.tried_at, signal);
     if (!earlier.ok) return { ...earlier, retryable: true, maybe_sent: true };
-    if (earlier.record) return toOutcome(earlier.record, request);
+    if (earlier.record) return toOutcome(service, earlier.record, request);
   }
   const { path, fields, key } = request;
-  const answer = await ask(service.account, { method: 'POST', path, fields, key, signal });
-  if (answer.ok) return toOutcome(answer.body, request);
+  const startedAt = new Date();
+  const answer = await ask(service, { method: 'POST', path, fields, key, signal });
+  if (answer.ok) {
+    if (findId(answer.body) !== undefined) return toOutcome(service, answer.body, request);
+    // An answer may say that the order was accepted, and not by which name.
+    const accepted = await findEarlier(service, request, startedAt, signal);
+    return toOutcome(service, (accepted.ok && accepted.record) || answer.body, request);
+  }
   // The carrier's lists may lag behind what it did.
   return request.tried_at && answer.retryable ? { ...answer, maybe_sent: true } : answer;
 }
@@ -202,14 +224,14 @@ async function requestOnce<Status extends string>(
  * still queued.
  */
 async function findEarlier<Status extends string>(
-  { account }: Service,
+  service: Service,
   { path, lookup, key, list, excludedIds = [], isOurs }: OnceRequest<Status>,
   triedAt: Date,
   signal: AbortSignal,
 ): Promise<{ ok: true; record?: Json } | Failure> {
   const since = triedAt.getTime() - CLOCK_SKEW_MS;
   // Treating an unusable list as "none of ours" would send the request twice.
-  const answer = await listRecords(account, { path, list, filters: lookup, since, key, signal });
+  const answer = await listRecords(service, { path, list, filters: lookup, since, key, signal });
   if (!answer.ok) return answer;
   const records = answer.records
     .filter(
@@ -222,13 +244,17 @@ async function findEarlier<Status extends string>(
   return { ok: true, record: records[0] };
 }
 
+const findId = (record: Json): string | undefined =>
+  readSid(record) ?? readSid({ sid: record.call_sid });
+
 function toOutcome<Status extends string>(
+  { dialect }: Service,
   record: Json,
   { readStatus }: OnceRequest<Status>,
 ): Outcome<Status> {
-  const sid = readSid(record);
+  const sid = findId(record);
   if (sid === undefined) return toUnusable('is a record without sid');
-  const code = record.error_code ? toFailureCode(String(record.error_code)) : undefined;
+  const code = record.error_code ? toFailureCode(String(record.error_code), dialect) : undefined;
   return { ok: true, carrier_id: sid, status: readStatus(record), ...(code && { code }) };
 }
 
@@ -237,7 +263,7 @@ async function searchNumbers(service: Service, search: NumberSearch): Promise<Nu
   const kind = toll_free ? 'TollFree' : 'Local';
   const path = `AvailablePhoneNumbers/${encodeURIComponent(country)}/${kind}`;
   const signal = AbortSignal.timeout(service.timeout_ms);
-  const answer = await ask(service.account, {
+  const answer = await ask(service, {
     method: 'GET',
     path,
     fields: searchFields(search),
@@ -258,11 +284,11 @@ async function searchNumbers(service: Service, search: NumberSearch): Promise<Nu
 async function releaseNumber(service: Service, sid: string): Promise<ActionResult> {
   const signal = AbortSignal.timeout(service.timeout_ms);
   const path = `${NUMBERS}/${encodeURIComponent(sid)}`;
-  const answer = await ask(service.account, { method: 'DELETE', path, fields: {}, signal });
+  const answer = await ask(service, { method: 'DELETE', path, fields: {}, signal });
   if (answer.ok || answer.code !== 'not_found') return answer.ok ? { ok: true } : answer;
   // A wrong account or address does not have the number either: the number was given back only
   // when the account's other numbers are found.
-  const numbersAnswer = await ask(service.account, {
+  const numbersAnswer = await ask(service, {
     method: 'GET',
     path: NUMBERS,
     fields: { PageSize: '1' },

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { buildTwiml, whisperTwiml, type DialedLeg } from '../../../src/domain/telephony/twiml';
 import type { Instruction } from '../../../src/domain/routing/engine/progress';
+import { DIALECTS } from '../../../src/platform/carriers/dialects';
 import { readTwiml } from '../../support/twiml-caller';
 
 const urls = {
@@ -35,6 +36,7 @@ const none: Instruction<DialedLeg> = {
   report_within_seconds: null,
 };
 const context = {
+  dialect: DIALECTS.twilio,
   urls,
   greeting: null as string | null,
   number_called: '+12125550100',
@@ -168,7 +170,12 @@ test('any configured text leaves exactly the intended elements', () => {
         'Dial',
         'Number',
       ]);
-      expect(shape(whisperTwiml(words))).toEqual(['Response', 'Gather', 'Say', 'Hangup']);
+      expect(shape(whisperTwiml(DIALECTS.twilio, words))).toEqual([
+        'Response',
+        'Gather',
+        'Say',
+        'Hangup',
+      ]);
     }),
   );
 });

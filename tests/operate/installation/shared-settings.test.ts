@@ -32,6 +32,7 @@ const environment: Environment = {
   CARRIER: 'twilio',
   TWILIO_ACCOUNT_SID: 'AC1',
   TWILIO_AUTH_TOKEN: 'one token',
+  TWILIO_BASE_URL: 'https://one.example.com',
   PUBLIC_URL: 'https://api.example.com',
   SMTP_URL: 'smtp://one.example.com',
   WEBHOOK_ALLOW_NETWORKS: '10.0.0.0/8,10.1.0.0/16',
@@ -40,7 +41,10 @@ const environment: Environment = {
 const OTHERS: Environment = {
   CARRIER: 'sandbox',
   TWILIO_ACCOUNT_SID: 'AC2',
+  TWILIO_DIALECT: 'somleng',
   TWILIO_AUTH_TOKEN: 'another token',
+  TWILIO_SIGNING_KEY: 'another token',
+  TELNYX_APPLICATION_ID: '1',
   TWILIO_BASE_URL: 'https://twilio.example.com',
   TWILIO_CAN_WHISPER: 'false',
   PUBLIC_URL: 'https://other.example.com',

@@ -8,6 +8,7 @@ import {
   type CarrierName,
   type Outcome,
 } from '../../../src/platform/carriers/carrier';
+import { DIALECTS } from '../../../src/platform/carriers/dialects';
 import { fictionNumbers } from '../../../src/platform/carriers/inventory';
 import { MAGIC_NUMBERS } from '../../../src/platform/carriers/sandbox';
 import {
@@ -40,7 +41,7 @@ function readOutcome(
   if (!record) return { status: outcome.status, code: outcome.code };
   return {
     status: toStatus(String(record.status)),
-    code: record.error_code ? toFailureCode(String(record.error_code)) : undefined,
+    code: record.error_code ? toFailureCode(String(record.error_code), DIALECTS.twilio) : undefined,
   };
 }
 

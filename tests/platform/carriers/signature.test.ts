@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CALL_STATUSES, MESSAGE_STATUSES } from '../../../src/platform/carriers/carrier';
+import { DIALECTS } from '../../../src/platform/carriers/dialects';
 import { isSigned, computeSignature } from '../../../src/platform/carriers/signature';
 import {
   toCallStatus,
@@ -86,7 +87,7 @@ describe('webhooks', () => {
           ? toMessageStatus(form.MessageStatus)
           : toCallStatus(form.CallStatus!);
         received.push(
-          `${req.url} ${status} ${form.ErrorCode ? toFailureCode(form.ErrorCode) : '-'} ${signed}`,
+          `${req.url} ${status} ${form.ErrorCode ? toFailureCode(form.ErrorCode, DIALECTS.twilio) : '-'} ${signed}`,
         );
         res.writeHead(204).end();
       });

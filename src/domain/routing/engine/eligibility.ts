@@ -1,3 +1,4 @@
+import { isSip } from '../../../platform/sip';
 import { compileFilter } from '../../../platform/tokens/filters';
 import type { TokenSource } from '../../../platform/tokens/substitute';
 import { bidFault, type CallBids } from './bids';
@@ -22,7 +23,7 @@ export interface Facts {
   tried?: ReadonlySet<number>;
   /**
    * Buyers with a reservation for the call, caps included. Only a refusal of the whole call, a key
-   * press that the carrier cannot ask for, a missing number or a veto excludes them.
+   * press or tones that the carrier cannot do, a missing number or a veto excludes them.
    */
   reserved?: ReadonlySet<number>;
   only_buyer_id?: number | undefined;
@@ -36,6 +37,8 @@ export interface Facts {
   last_calls?: ReadonlyMap<number, Date>;
   /** False when the carrier cannot ask an answering buyer to press 1; absent: it can. */
   can_whisper?: boolean | undefined;
+  /** False when the carrier cannot play tones to an answering buyer; absent: it can. */
+  can_play_tones?: boolean | undefined;
   /** Results of pre-dial webhooks by buyer; null when the buyer may be dialed. */
   vetoed?: ReadonlyMap<number, Veto | null> | undefined;
   /** Absent when no buyer is asked for bids. */
@@ -82,12 +85,12 @@ export function eligibilityCheck(facts: Facts): (candidate: Candidate) => Fault 
   if (refused) return () => refused;
   const ownFault = buildOwnFaultCheck(facts);
   const anyBuyer = only_buyer_id === undefined && !tried?.size && !facts.source_buyers;
-  const anyKey = facts.can_whisper ?? true;
+  const anyAnswer = (facts.can_whisper ?? true) && (facts.can_play_tones ?? true);
   const anyVeto = (facts.vetoed?.size ?? 0) > 0;
   return (candidate) =>
     (anyBuyer ? undefined : callFault(candidate, facts)) ??
     (reserved?.has(candidate.id) ? undefined : ownFault(candidate)) ??
-    (anyKey ? undefined : keyFault(candidate)) ??
+    (anyAnswer ? undefined : answerFault(candidate, facts)) ??
     bidFault(candidate, facts.bids) ??
     numberFault(candidate) ??
     (anyVeto ? vetoFault(candidate, facts) : undefined);
@@ -217,11 +220,22 @@ function spacingFault(
   };
 }
 
-function keyFault({ press_one_to_accept }: Candidate): Fault | undefined {
-  if (!press_one_to_accept) return undefined;
+/** For a carrier that does not do all that a buyer may need when it answers. */
+function answerFault(
+  { press_one_to_accept, dtmf_tones, number }: Candidate,
+  { can_whisper = true, can_play_tones = true }: Facts,
+): Fault | undefined {
+  if (press_one_to_accept && !can_whisper)
+    return {
+      reason: 'key_press_unavailable',
+      message: 'the buyer must press 1, and the carrier cannot ask it to',
+    };
+  // A SIP address is played its tones as another buyer is asked for a key.
+  const isPlayed = can_play_tones && (can_whisper || !isSip(number ?? ''));
+  if (!dtmf_tones || isPlayed) return undefined;
   return {
-    reason: 'key_press_unavailable',
-    message: 'the buyer must press 1, and the carrier cannot ask it to',
+    reason: 'tones_unavailable',
+    message: 'the buyer needs tones when it answers, and the carrier cannot play them',
   };
 }
 

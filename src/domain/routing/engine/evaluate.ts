@@ -89,6 +89,7 @@ const isUsual = (facts: RouteFacts): boolean =>
   !facts.reserved &&
   !facts.source_buyers &&
   facts.can_whisper !== false &&
+  facts.can_play_tones !== false &&
   !facts.vetoed?.size &&
   !facts.pays_again_at?.size &&
   !facts.spacing_seconds;

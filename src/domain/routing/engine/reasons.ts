@@ -23,6 +23,7 @@ export const REASONS = [
   'duplicate_caller',
   'spacing',
   'key_press_unavailable',
+  'tones_unavailable',
   'bidder_suspended',
   'bid_failed',
   'bid_declined',

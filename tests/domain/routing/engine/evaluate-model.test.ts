@@ -44,6 +44,7 @@ const groups = fc.array(
 );
 const FAULTS = [
   ...(['paused', 'closed', 'suppressed', 'filtered', 'no_number', 'needs_key', 'bidder'] as const),
+  ...(['needs_tones', 'at_sip'] as const),
   ...(['tried', 'paid', 'vetoed', 'reserved', 'blocked'] as const),
 ];
 type DrawnFaults = Record<(typeof FAULTS)[number], boolean>;
@@ -76,6 +77,7 @@ const worlds = fc.record({
   /** The offer has no rules that exclude single buyers. */
   is_usual: fc.boolean(),
   can_whisper: fc.constantFrom(undefined, true, false),
+  can_play_tones: fc.constantFrom(undefined, true, true, false),
   refused: fc.constantFrom(
     ...Array<undefined>(9).fill(undefined),
     ...(['blacklisted', 'offer_paused', 'offer_suppressed'] as const),
@@ -111,7 +113,8 @@ function buildCandidates(world: World): Candidate[] {
       groups: through,
       paused: faults.paused,
       used_up: usedUp(...drawn.used),
-      number: faults.no_number ? null : '+12125550100',
+      number: faults.no_number ? null : pickNumber(faults),
+      dtmf_tones: faults.needs_tones ? 'w1' : null,
       press_one_to_accept: faults.needs_key,
       buyer_type: faults.bidder ? 'rtb' : 'buyer',
       business_hours: [openMinutes([{ day: faults.closed ? 2 : 1, times: ['08:00..09:00'] }])],
@@ -131,6 +134,7 @@ function buildFacts(world: World, candidates: readonly Candidate[]): RouteFacts 
     first_buyer_id: world.first === null ? undefined : candidates[world.first]?.id,
     max_legs: world.max_legs,
     can_whisper: world.can_whisper,
+    can_play_tones: world.can_play_tones,
   };
   if (world.is_usual) return usual;
   return {
@@ -152,6 +156,9 @@ function buildFacts(world: World, candidates: readonly Candidate[]): RouteFacts 
   };
 }
 
+const pickNumber = ({ at_sip }: DrawnFaults): string =>
+  at_sip ? 'sip:desk@example.com' : '+12125550100';
+
 const toReason = (cap: UsedUpCap['cap']): Reason =>
   cap === 'concurrency' ? 'concurrency_full' : 'cap_reached';
 
@@ -168,6 +175,10 @@ function findReason(
   add('already_tried', facts.tried?.has(id));
   add('not_previous_buyer', facts.only_buyer_id !== undefined && facts.only_buyer_id !== id);
   add('key_press_unavailable', facts.can_whisper === false && faults.needs_key);
+  const hearsTones =
+    facts.can_play_tones !== false &&
+    (facts.can_whisper !== false || !faults.at_sip || faults.no_number);
+  add('tones_unavailable', faults.needs_tones && !hearsTones);
   add('bid_not_asked', faults.bidder);
   add('no_number', faults.no_number);
   add('vetoed', facts.vetoed?.has(id));

@@ -63,6 +63,7 @@ const EXAMPLES: Record<Reason, () => Fault | undefined> = {
   duplicate_caller: () => findFault({}, { pays_again_at: new Map([[7, later]]) }),
   spacing: () => findFault({}, { spacing_seconds: 60, last_calls: new Map([[7, now]]) }),
   key_press_unavailable: () => findFault({ press_one_to_accept: true }, { can_whisper: false }),
+  tones_unavailable: () => findFault({ dtmf_tones: '1' }, { can_play_tones: false }),
   bidder_suspended: () => findBidFault(suspendedFault(buyer(bidder), later)),
   bid_failed: () => findBidFault(failedFault({ fault: 'timeout', code: null }, 501)),
   bid_declined: () => findBidFault(declinedFault(12)),
