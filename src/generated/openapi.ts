@@ -3458,7 +3458,7 @@ export interface paths {
         put?: never;
         /**
          * Receive the answer of an outgoing call
-         * @description The carrier gets this URL with each outgoing call that is routed, or for which it detects answering machines, and asks it what to do once the call is answered. A person is put through to a buyer like a caller of an incoming call. Requests must be signed by the carrier.
+         * @description The carrier gets this URL with each outgoing call that is routed, for which it detects answering machines, or whose destination it does not take with the order, and asks it what to do once the call is answered. A person is put through to a buyer like a caller of an incoming call. Requests must be signed by the carrier.
          */
         post: operations["receiveAnswer"];
         delete?: never;
@@ -17635,6 +17635,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -819,6 +819,18 @@ export interface SqlTypes {
       asks_us: boolean;
     };
   };
+  'calls.find_destination': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      status: string;
+      from: number;
+      connect_to: string | null;
+      timeout_seconds: number;
+    };
+  };
   'calls.find_disposition': {
     params: {
       company_id: number | string | bigint | null;

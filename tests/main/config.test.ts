@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '../../src/main/config';
+import { loadConfig, type ConfigError } from '../../src/main/config';
 
-// The environment of a process: its defaults, and the settings of a bucket.
+// The environment of a process: its defaults, and the settings of a carrier and a bucket.
 
 const ROOT = join(__dirname, '../..');
 
@@ -23,6 +23,70 @@ test('.env.example can be sourced by a shell, and its values are the defaults', 
   );
   expect(Object.keys(values).toSorted()).toEqual(names.toSorted());
   expect(loadConfig(values)).toEqual(loadConfig({}));
+});
+
+describe('settings of a carrier', () => {
+  const TWILIO = {
+    CARRIER: 'twilio',
+    TWILIO_ACCOUNT_SID: 'AC1',
+    TWILIO_AUTH_TOKEN: 'token',
+    PUBLIC_URL: 'https://calls.example.com',
+  };
+  const KEY = Buffer.alloc(32, 7).toString('base64');
+  const listFaults = (settings: Record<string, string>): string[] => {
+    try {
+      loadConfig({ ...TWILIO, ...settings });
+      return [];
+    } catch (error) {
+      return (error as ConfigError).faults;
+    }
+  };
+
+  test('Twilio needs no more than account, token and address, and signs with the token', () => {
+    expect(loadConfig(TWILIO).twilio).toEqual({
+      dialect: 'twilio',
+      account_sid: 'AC1',
+      auth_token: 'token',
+      signing_key: 'token',
+      base_url: 'https://api.twilio.com',
+      application_id: undefined,
+      can_whisper: undefined,
+    });
+  });
+
+  test.each([
+    [
+      'signalwire',
+      { TWILIO_BASE_URL: 'https://a.signalwire.com/api/laml', TWILIO_SIGNING_KEY: 'k' },
+    ],
+    ['somleng', { TWILIO_BASE_URL: 'https://somleng.example.com' }],
+    ['telnyx', { TWILIO_SIGNING_KEY: KEY, TELNYX_APPLICATION_ID: '1' }],
+  ])('what %s needs is named, each on its own', (dialect, needed) => {
+    const settings = { TWILIO_DIALECT: dialect, ...needed };
+    expect(listFaults(settings)).toEqual([]);
+    for (const name of Object.keys(needed))
+      expect(listFaults({ ...settings, [name]: '' })).toEqual([
+        `${name} must be given with TWILIO_DIALECT=${dialect}`,
+      ]);
+  });
+
+  test('a key that is none, and an address of another carrier, are refused', () => {
+    const telnyx = { TWILIO_DIALECT: 'telnyx', TELNYX_APPLICATION_ID: '1' };
+    expect(loadConfig({ ...TWILIO, ...telnyx, TWILIO_SIGNING_KEY: KEY }).twilio).toMatchObject({
+      base_url: 'https://api.telnyx.com/v2/texml',
+      application_id: '1',
+    });
+    expect(listFaults({ ...telnyx, TWILIO_SIGNING_KEY: 'token' })).toEqual([
+      'TWILIO_SIGNING_KEY must be the public key of the account: 32 bytes, base64',
+    ]);
+    const somleng = { TWILIO_DIALECT: 'somleng', TWILIO_BASE_URL: 'https://api.twilio.com' };
+    expect(listFaults(somleng)).toEqual([
+      "TWILIO_BASE_URL must be an address of Somleng, not Twilio's",
+    ]);
+    expect(listFaults({ TWILIO_DIALECT: 'plivo' })).toEqual([
+      expect.stringMatching(/^TWILIO_DIALECT .*twilio.*signalwire/),
+    ]);
+  });
 });
 
 describe('settings of a bucket', () => {

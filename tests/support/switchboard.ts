@@ -2,7 +2,7 @@ import type { StandingClock } from './clock';
 import { ownNumber } from './leads';
 import { nextNumber, type Fields } from './records';
 import { requests } from './requests';
-import { twimlCaller, type Played } from './twiml-caller';
+import { twimlCaller, type Played, type PlayedCarrier } from './twiml-caller';
 import type { World } from './world';
 
 export interface Bought {
@@ -13,7 +13,7 @@ export interface Bought {
 const PAYS = { current_conversion_revenue: 10, current_conversion_duration: 5 };
 
 /** Buyers, offers and a number of the company, called through a carrier with TwiML. */
-export function switchboard(world: World, time: StandingClock) {
+export function switchboard(world: World, time: StandingClock, carrier?: PlayedCarrier) {
   const companyNumber = nextNumber('+1212777');
   const { ok, create, createRecord } = requests(() => world.company);
   const buyer = (fields: Fields = {}): Promise<Bought> => {
@@ -68,6 +68,6 @@ export function switchboard(world: World, time: StandingClock) {
     attempts,
     counts,
     slots,
-    ...twimlCaller(world, time),
+    ...twimlCaller(world, time, carrier),
   };
 }

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { DialectName } from '../../src/platform/carriers/dialects/dialect';
+import type { CarrierKeys } from './carrier-models';
 
 export type Resource = Record<string, string | null | object> & { sid: string };
 
 export interface TwilioRequest {
   method: string;
-  /** Behind /2010-04-01/Accounts/{sid}/. */
+  /** Behind /2010-04-01/Accounts/{sid}/, as Twilio has it. */
   path: string;
   query: URLSearchParams;
   form: URLSearchParams;
@@ -25,8 +27,15 @@ export type Trouble =
 
 export interface TwilioServer {
   url: string;
+  /** Where its REST is. */
+  base_url: string;
+  dialect: DialectName;
   account_sid: string;
   auth_token: string;
+  keys: CarrierKeys;
+  application_id: string;
+  /** Signs requests as if at this time. */
+  clock: () => Date;
   /** Everything that came with the right credentials, oldest first. */
   requests: TwilioRequest[];
   messages: Resource[];

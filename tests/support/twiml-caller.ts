@@ -1,5 +1,8 @@
 import { computeSignature } from '../../src/platform/carriers/signature';
+import { MODELS } from './carrier-models';
 import type { StandingClock } from './clock';
+import type { TwilioServer } from './twilio-server';
+import type { DialectName } from '../../src/platform/carriers/dialects/dialect';
 import { TWILIO_TOKEN, type World } from './world';
 import { parseXml, type Element } from './xml';
 
@@ -42,34 +45,14 @@ export interface Played {
   posts: { url: string; params: Record<string, string> }[];
 }
 
-/** Attributes as Twilio documents them: anything else is a mistake. */
-const ALLOWED_ATTRIBUTES: Record<string, readonly string[]> = {
-  Response: [],
-  Say: [],
-  Hangup: [],
-  Reject: [],
-  Record: ['action', 'maxLength'],
-  Play: ['digits'],
-  Gather: ['numDigits', 'timeout', 'action', 'actionOnEmptyResult'],
-  Dial: ['timeout', 'callerId', 'action', 'record', 'timeLimit', 'answerOnBridge'],
-  Number: ['sendDigits', 'url', 'statusCallback', 'statusCallbackEvent'],
-  Conference: [
-    'beep',
-    'waitUrl',
-    'startConferenceOnEnter',
-    'endConferenceOnExit',
-    'maxParticipants',
-  ],
-  Sip: ['url', 'statusCallback', 'statusCallbackEvent'],
-};
-
-/** Reads an answer to a carrier, and throws for what a carrier would not understand. */
-export function readTwiml(xml: string): Element {
+/** Reads an answer to a carrier, and throws for what this carrier would not understand. */
+export function readTwiml(xml: string, dialect: DialectName = 'twilio'): Element {
+  const { elements } = MODELS[dialect];
   const check = ({ name, attributes, children }: Element) => {
     const unknown = Object.keys(attributes).filter(
-      (attribute) => !ALLOWED_ATTRIBUTES[name]?.includes(attribute),
+      (attribute) => !elements[name]?.includes(attribute),
     );
-    if (!ALLOWED_ATTRIBUTES[name] || unknown.length > 0)
+    if (!elements[name] || unknown.length > 0)
       throw new Error(`<${name}> has no ${unknown.join(', ')}`);
     children.forEach(check);
   };
@@ -102,16 +85,32 @@ interface FormSignature {
 let calls = 0;
 const RECORDING = 'https://api.twilio.com/2010-04-01/Accounts/AC1/Recordings/RE';
 
-/** Plays the carrier and everybody on the line, from the first ring to the end. */
-export function twimlCaller(world: World, time: StandingClock) {
-  const publicUrl = world.deps.config.public_url;
+/** The carrier that is played; by default Twilio, with the token of tests. */
+export type PlayedCarrier = Pick<TwilioServer, 'dialect' | 'keys'>;
+const TWILIO: PlayedCarrier = { dialect: 'twilio', keys: { signing_key: TWILIO_TOKEN } };
 
-  const post = (url: string, params: Record<string, string>, token = TWILIO_TOKEN) =>
-    world.company.api('post', url.slice(publicUrl.length), signForm(url, params, { token }));
+/** Plays the carrier and everybody on the line, from the first ring to the end. */
+export function twimlCaller(
+  world: World,
+  time: StandingClock,
+  { dialect, keys }: PlayedCarrier = TWILIO,
+) {
+  const publicUrl = world.deps.config.public_url;
+  const { sign, leaves_out = [] } = MODELS[dialect];
+
+  const post = (url: string, params: Record<string, string>, token = keys.signing_key) => {
+    const text = new URLSearchParams(params).toString();
+    const signature = sign({ url, params, text, at: time.read() }, { ...keys, signing_key: token });
+    return world.company.api('post', url.slice(publicUrl.length), {
+      auth: null,
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...signature },
+      body: text,
+    });
+  };
   const twiml = async (url: string, params: Record<string, string>): Promise<Element> => {
     const res = await post(url, params);
     if (res.status !== 200) throw new Error(`${url}: ${res.text}`);
-    return readTwiml(res.text);
+    return readTwiml(res.text, dialect);
   };
   const hook = (name: string) => `${publicUrl}/api/v1/telephony/${name}`;
 
@@ -239,7 +238,7 @@ export function twimlCaller(world: World, time: StandingClock) {
         ...caller,
         CallStatus: here ? 'in-progress' : 'completed',
         DialCallStatus: status,
-        DialBridged: String(winner !== undefined),
+        ...(!leaves_out.includes('DialBridged') && { DialBridged: String(winner !== undefined) }),
         DialCallSid: (winner ?? first!).base.CallSid,
       };
       return send(action, {

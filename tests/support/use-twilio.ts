@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { openCarrier } from '../../src/platform/carriers';
+import type { DialectName } from '../../src/platform/carriers/dialects/dialect';
 import { listen } from './loopback';
 import { freePort } from './process';
 import { startTwilio, type TwilioServer } from './twilio-server';
@@ -11,10 +12,11 @@ type Environment = Record<string, string>;
 export function useTwilio(
   setup: WorldSetup,
   toEnvironment: (server: TwilioServer) => Environment | Promise<Environment> = () => ({}),
+  dialect: DialectName = 'twilio',
 ) {
   let server: TwilioServer;
   const environment = async () => {
-    server = await startTwilio();
+    server = await startTwilio([], dialect);
     world.closeLater(server.close);
     return toEnvironment(server);
   };
@@ -29,6 +31,26 @@ export function useTwilio(
       return server;
     },
   };
+}
+
+/** The settings of an installation whose carrier this is. */
+const toSettings = (server: TwilioServer): Environment => ({
+  CARRIER: 'twilio',
+  TWILIO_DIALECT: server.dialect,
+  TWILIO_ACCOUNT_SID: server.account_sid,
+  TWILIO_AUTH_TOKEN: server.auth_token,
+  TWILIO_SIGNING_KEY: server.keys.signing_key,
+  TWILIO_BASE_URL: server.base_url,
+  TELNYX_APPLICATION_ID: server.application_id,
+  PUBLIC_URL: 'https://calls.example.com',
+  TRUST_PROXY: '1',
+});
+
+/** A world whose carrier is the model of one that speaks this dialect. */
+export function useDialect(dialect: DialectName, setup: WorldSetup & { clock: string }) {
+  const here = useTwilio(setup, toSettings, dialect);
+  beforeEach(() => void (here.server.clock = here.world.clock.read));
+  return here;
 }
 
 /** A Twilio that reports to the service about the companies of tests, which have a number each. */

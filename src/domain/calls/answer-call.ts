@@ -1,4 +1,4 @@
-import type { AnsweredBy } from '../../platform/carriers/carrier';
+import { isOver, type AnsweredBy } from '../../platform/carriers/carrier';
 import type { Db, Statements } from '../../data/db';
 import { notFound } from '../../platform/errors';
 import { loadOfferWords } from '../routing/context';
@@ -8,7 +8,13 @@ import {
   type PreDialCheckRequired,
   type PreDialState,
 } from '../routing/pre-dial';
-import { AWAIT_PLACING, END_OUTBOUND, READ_OUTBOUND, RECORD_ANSWER } from './queries/outbound';
+import {
+  AWAIT_PLACING,
+  END_OUTBOUND,
+  FIND_DESTINATION,
+  READ_OUTBOUND,
+  RECORD_ANSWER,
+} from './queries/outbound';
 import { lockCall, readCall, type CallRow } from './read-call';
 import { buildAbandonedEnd } from './outcome';
 import { routeKnownCall } from './route-call';
@@ -61,13 +67,10 @@ async function handleAnswer(
   now: Date,
 ): Promise<AnswerResult | PreDialCheckRequired> {
   const call = await lockCall(tx, answer.key);
-  if (call?.direction !== 'outbound') throw notFound();
+  if (!call) return findDestination(tx, answer.key);
+  if (call.direction !== 'outbound') throw notFound();
   const [outbound] = await tx.sql(READ_OUTBOUND, { call_id: call.id });
   const { routed, connect_to, timeout_seconds, machine_message } = outbound!;
-  const destination = { from: call.number_called!, connect_to: connect_to!, timeout_seconds };
-  // Some carriers take no destination with an order and ask for it, though it is decided.
-  if (!routed && outbound!.machine_action === null)
-    return call.ended_at === null ? { kind: 'connect', ...destination } : { kind: 'hang_up' };
   const isRepeated = call.round > 0 || call.ended_at !== null || outbound!.answered_by !== null;
   const answeredBy = isRepeated
     ? ((outbound!.answered_by as AnsweredBy | null) ?? 'unknown')
@@ -88,9 +91,21 @@ async function handleAnswer(
     return { kind: 'hang_up' };
   }
   if (!routed && call.ended_at !== null) return { kind: 'hang_up' };
-  if (!routed) return { kind: 'connect', ...destination };
+  if (!routed)
+    return { kind: 'connect', from: call.number_called!, connect_to: connect_to!, timeout_seconds };
   const check = isRepeated ? undefined : await routePerson(tx, call.uuid, answer, now);
   return check ?? { kind: 'route', call_id: call.id };
+}
+
+/**
+ * For a call about which nothing is left to decide: some carriers take no destination with an order
+ * and ask for it. Throws 404.
+ */
+async function findDestination(tx: Statements, key: string): Promise<AnswerResult> {
+  const [plainCall] = await tx.sql(FIND_DESTINATION, { key });
+  if (!plainCall) throw notFound();
+  const { status, ...destination } = plainCall;
+  return isOver(status) ? { kind: 'hang_up' } : { kind: 'connect', ...destination };
 }
 
 /** A fax hears no message. */

@@ -28,13 +28,13 @@ export const ago = (ms: number): Date => new Date(Date.now() - ms);
 
 /** The carrier of a server on loopback. */
 export const openTwilio = (
-  { account_sid, auth_token, url }: TwilioServer,
+  { account_sid, auth_token, application_id, base_url, dialect }: TwilioServer,
   more: CarrierOptions = {},
 ) =>
   openCarrier('twilio', {
     account_sid,
     auth_token,
-    base_url: url,
+    ...{ application_id, base_url, dialect },
     public_url: `${PUBLIC_URL}/`,
     ...more,
   });

@@ -1,4 +1,5 @@
 import { sql, statement } from '../../../data/sql';
+import type { CallStatus } from '../../../platform/carriers/carrier';
 import { OLD_AND_NEW, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 /** Waits for the transaction that is placing the call, if there is one: it holds the lead. */
@@ -30,12 +31,7 @@ export const FIND_OUTBOUND = statement(
   { prepared: true },
 );
 
-/** The call must be locked. */
-export const READ_OUTBOUND = statement(
-  'calls.read_outbound',
-  sql`
-    SELECT
-      c.routed, c.machine_action, c.machine_message, c.answered_by, c.connect_to,
+const RING_SECONDS = sql`
       coalesce(
         (
           SELECT a.timeout_seconds
@@ -43,7 +39,30 @@ export const READ_OUTBOUND = statement(
           WHERE a.company_id = c.company_id AND a.id = c.schedule_action_id
         ),
         30
-      ) AS timeout_seconds
+      ) AS timeout_seconds`;
+
+/** Returns a row only for calls with a fixed destination, for persons and machines alike. */
+export const FIND_DESTINATION = statement(
+  'calls.find_destination',
+  sql`
+    SELECT c.status, c.from_number::float8 AS "from", c.connect_to,
+      ${RING_SECONDS}
+    FROM calls c
+    WHERE c.company_id = {company_id}
+      AND c.uuid = {key}::uuid
+      AND c.direction = 'outbound'
+      AND NOT (c.routed OR c.machine_action IS NOT NULL)
+      AND c.deleted_at IS NULL`,
+  { prepared: true },
+).returning<{ status: CallStatus; connect_to: string; timeout_seconds: number }>();
+
+/** The call must be locked. */
+export const READ_OUTBOUND = statement(
+  'calls.read_outbound',
+  sql`
+    SELECT
+      c.routed, c.machine_action, c.machine_message, c.answered_by, c.connect_to,
+      ${RING_SECONDS}
     FROM calls c
     WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint`,
   {

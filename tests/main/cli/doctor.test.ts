@@ -1,0 +1,34 @@
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommand } from '../../support/cli';
+import { PEPPER_OF_TESTS } from '../../support/world';
+
+// The carrier as the doctor describes it, which needs no database.
+
+async function describeCarrier(environment: Record<string, string>): Promise<unknown> {
+  const DATA_DIR = join(mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'doctor-')), 'data');
+  const settings = { KEY_PEPPER: PEPPER_OF_TESTS, DATA_DIR, ...environment };
+  const { output } = await runCommand(['doctor', '--json'], settings);
+  return (JSON.parse(output) as { check: string }[]).find(({ check }) => check === 'carrier');
+}
+
+const TWILIO = {
+  CARRIER: 'twilio',
+  TWILIO_ACCOUNT_SID: 'AC1',
+  TWILIO_AUTH_TOKEN: 'token',
+  PUBLIC_URL: 'https://calls.example.com',
+};
+const SOMLENG = { TWILIO_DIALECT: 'somleng', TWILIO_BASE_URL: 'https://somleng.example.com' };
+
+test.each([
+  [{}, /^the sandbox, which sends nothing$/],
+  [TWILIO, /^Twilio at https:\/\/api\.twilio\.com: can do everything$/],
+  [{ ...TWILIO, TWILIO_CAN_WHISPER: 'false' }, /: asks no buyer to press 1 \(`key_press_unav/],
+  [{ ...TWILIO, ...SOMLENG }, /^Somleng at https:\/\/somleng.*: asks no buyer .*reports no legs/],
+])('of %j the carrier is %p', async (environment: Record<string, string>, finding) => {
+  expect(await describeCarrier(environment)).toEqual({
+    check: 'carrier',
+    ok: true,
+    finding: expect.stringMatching(finding),
+  });
+});
