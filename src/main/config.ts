@@ -111,7 +111,7 @@ const VARIABLES = {
   ...S3_VARIABLES,
   DEMO: bool({ default: true }),
   RUN_JOBS: bool({ default: true }),
-  CARRIER: str<CarrierName>({ choices: ['sandbox', 'twilio'], default: 'sandbox' }),
+  CARRIER: str<CarrierName>({ choices: ['sandbox', 'twilio', 'none'], default: 'sandbox' }),
   TWILIO_DIALECT: str<DialectName>({ choices: DIALECT_NAMES, default: 'twilio' }),
   TWILIO_ACCOUNT_SID: str({ default: undefined }),
   TWILIO_AUTH_TOKEN: str({ default: undefined }),

@@ -39,6 +39,8 @@ type CallDraft = Extract<Draft, { table: 'calls' }>;
  * the answer was lost, the same order asks the carrier first what became of that call.
  */
 export async function placeCall(db: Db, order: CallOrder, placing: Placing): Promise<string> {
+  const { refusals = {} } = placing.channels.carrier;
+  if (refusals.calls) throw new HttpProblem('carrier_refused', refusals.calls);
   const read = await readCallOrder(db, order);
   return db.statements((tx) => placeInTransaction(tx, read, placing));
 }

@@ -54,6 +54,8 @@ function draftSms(
   action: ActionRow,
   { records, channels }: DraftContext,
 ): Draft | Fault {
+  const refusal = channels.carrier.refusals?.texts;
+  if (refusal) return { fault: refusal };
   const number = records.pickNumber(lead, 'sms_number_id');
   if (!number) return { fault: 'the company owns no number to text from' };
   const body = substitute(action.body ?? '', records.buildTokens(lead, number)).trim();
@@ -82,6 +84,8 @@ export function draftCall(
   { records, channels, action }: DraftContext & { action?: ActionRow },
 ): Draft | Fault {
   const { connect_to, timeout_seconds, machine_action, machine_message } = connection;
+  const refusal = channels.carrier.refusals?.calls;
+  if (refusal) return { fault: refusal };
   const number = records.pickNumber(lead, 'dial_number_id');
   if (!number) return { fault: 'the company owns no number to call from' };
   const routed = connect_to === null;

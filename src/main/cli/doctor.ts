@@ -77,6 +77,7 @@ export async function examine(): Promise<Finding[]> {
 /** A carrier that cannot do everything is no fault, but someone may miss it. */
 function carrier({ carrier: name, twilio }: Config): Finding {
   if (name === 'sandbox') return finding('carrier', true, 'the sandbox, which sends nothing');
+  if (name === 'none') return finding('carrier', true, 'none: no calls or texts go out from here');
   const { label, capabilities, refusals } = selectDialect(twilio);
   const limits = [...listConsequences(capabilities), ...Object.values(refusals)];
   const text = limits.length === 0 ? 'can do everything' : limits.join('; ');

@@ -1,6 +1,7 @@
-export type CarrierName = 'sandbox' | 'twilio';
+export type CarrierName = 'none' | 'sandbox' | 'twilio';
 
 const MAX_LEGS: Record<CarrierName, number> = {
+  none: Infinity,
   sandbox: Infinity,
   // Nouns in one <Dial>.
   twilio: 10,
@@ -238,6 +239,8 @@ export interface Carrier {
   instant: boolean;
   max_legs: number;
   capabilities: Capabilities;
+  /** Why it takes no orders of a kind, in a sentence; absent where it takes them. */
+  refusals?: Partial<Record<'calls' | 'texts', string>>;
   sendSms(request: SmsRequest): Promise<Outcome<MessageStatus>>;
   placeCall(request: CallRequest): Promise<Outcome<CallStatus>>;
   /**

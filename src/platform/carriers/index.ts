@@ -1,10 +1,11 @@
 import type { Carrier, CarrierName } from './carrier';
+import { noCarrier } from './none';
 import { sandbox } from './sandbox';
 import { twilio, type TwilioOptions } from './twilio';
 
 export type CarrierOptions = Partial<TwilioOptions>;
 
-const CARRIERS = { sandbox, twilio: openTwilio } satisfies Record<
+const CARRIERS = { none: noCarrier, sandbox, twilio: openTwilio } satisfies Record<
   CarrierName,
   (options: CarrierOptions) => Carrier
 >;
