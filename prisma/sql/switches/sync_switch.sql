@@ -24,23 +24,27 @@ BEGIN
     WHERE s.company_id = company AND s.id = the_switch
     FOR NO KEY UPDATE;
   SELECT
-      array_agg(c.id) FILTER (WHERE c.ended_at IS NULL),
-      coalesce(array_agg(l.sid) FILTER (WHERE c.ended_at IS NOT NULL), '{}'),
-      coalesce(array_agg(l.sid) FILTER (WHERE c.id IS NULL), '{}'),
-      count(c.id) FILTER (WHERE c.ended_at IS NULL)
+      array_agg(l.id) FILTER (WHERE l.is_live),
+      coalesce(array_agg(l.sid) FILTER (WHERE NOT l.is_live), '{}'),
+      coalesce(array_agg(l.sid) FILTER (WHERE l.id IS NULL), '{}'),
+      count(*) FILTER (WHERE l.is_live)
     INTO live_ids, ended, unknown, renewed
-    FROM (SELECT DISTINCT x.sid FROM unnest(live) AS x(sid)) l
-    LEFT JOIN LATERAL (
-      SELECT d.id, d.ended_at
-      FROM calls d
-      WHERE d.company_id = company AND d.carrier = 'softswitch' AND d.carrier_call_id = l.sid
-      UNION ALL
-      SELECT d.id, d.ended_at
-      FROM calls d
-      WHERE d.company_id = company
-        AND d.uuid = CASE WHEN pg_input_is_valid(l.sid, 'uuid') THEN l.sid::uuid END
-      LIMIT 1
-    ) c ON true;
+    FROM (
+      SELECT
+        x.sid, coalesce(c.id, u.id) AS id,
+        CASE
+          WHEN c.id IS NOT NULL THEN c.ended_at IS NULL
+          WHEN u.id IS NOT NULL THEN u.ended_at IS NULL
+        END AS is_live
+      FROM (SELECT DISTINCT y.sid FROM unnest(live) AS y(sid)) x
+      LEFT JOIN calls c
+        ON c.company_id = company AND c.carrier = 'softswitch' AND c.carrier_call_id = x.sid
+      LEFT JOIN calls u
+        ON u.company_id = company
+        AND u.uuid = CASE
+          WHEN c.id IS NULL AND pg_input_is_valid(x.sid, 'uuid') THEN x.sid::uuid
+        END
+    ) l;
 
   UPDATE call_slots s
     SET lease_until = at + lease_seconds * interval '1 second', seen_at = at
