@@ -33,6 +33,7 @@ export function CallView({ id }: { id: string }) {
               <Badge tone={call.buyer_converted ? 'good' : 'plain'}>
                 {call.buyer_converted ? 'paid' : words(call.status)}
               </Badge>
+              {call.sandbox && <Badge tone="bad">sandbox: no telephone rang</Badge>}
             </div>
             <div class="grid">
               <About call={call} />

@@ -18,6 +18,7 @@ const COLUMN_NAMES = [
   'total_duration',
   'revenue',
   'buyer_converted',
+  'sandbox',
 ];
 
 /** The newest calls, or those that match a search. */
@@ -60,7 +61,14 @@ const COLUMNS: readonly Column<Call>[] = [
   { name: 'Caller', of: ({ caller_number }) => text(caller_number) },
   { name: 'Offer', of: ({ offer }) => text(offer) },
   { name: 'Buyer', of: ({ buyer }) => text(buyer) },
-  { name: 'Status', of: ({ status }) => <Badge>{words(status)}</Badge> },
+  {
+    name: 'Status',
+    of: ({ status, sandbox }) => (
+      <>
+        <Badge>{words(status)}</Badge> {sandbox && <Badge tone="bad">sandbox</Badge>}
+      </>
+    ),
+  },
   { name: 'Duration', of: ({ total_duration }) => duration(total_duration), number: true },
   {
     name: 'Revenue',
