@@ -16,7 +16,7 @@ const showCall = async ({ id }: { id: number }) => (await ok('get', `calls/${id}
 
 describe('a call of a softswitch', () => {
   test('is found, and its events are reported, by its own identifier', async () => {
-    const sid = 'a84b4c76e66710@192.0.2.1;x=1';
+    const sid = 'a84b/4c76%e66710+@192.0.2.1;x=1';
     const call = await begin(await offer({ buyer_ids: [await buyer()] }), { call_sid: sid });
     const own = `call_sessions/${encodeURIComponent(`sid:${sid}`)}`;
     expect((await ok('get', own)).call_session.uuid).toBe(call.uuid);
