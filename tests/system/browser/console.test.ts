@@ -123,8 +123,9 @@ inBrowser('buyers: caps as the API counts them; pausing and changing with If-Mat
       await page.getByRole('button', { name: 'Resume' }).waitFor(LOADED);
       expect((await get(`buyers/${acme.id}`)).buyer.paused).toBe(true);
       // Another user is faster.
-      await here.api('put', `buyers/${acme.id}`, { body: { tier: 7, paused: false } });
       await change.getByLabel('Weight').fill('5');
+      await here.api('put', `buyers/${acme.id}`, { body: { tier: 7, paused: false } });
+      await page.getByRole('button', { name: 'Pause' }).waitFor(LOADED);
       await change.getByRole('button', { name: 'Save' }).click();
       await change.getByRole('alert').getByText('Somebody else has changed this').waitFor(LOADED);
       expect((await get(`buyers/${acme.id}`)).buyer.weight).toBe(1_000_000);

@@ -106,7 +106,7 @@ test('the operator’s commands work while the server runs', async () => {
   const doctor = await run('doctor', '--json');
   expect([doctor.code, JSON.parse(doctor.output).map(({ ok }: { ok: boolean }) => ok)]).toEqual([
     0,
-    Array(15).fill(true),
+    Array(16).fill(true),
   ]);
   expect((await run('demo', '--name', 'Third', '--json')).output).toContain('public_key');
 });

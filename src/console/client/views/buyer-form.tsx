@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Schemas } from '../api';
 import { Done, Field, Panel, Problem } from '../parts/basics';
-import { useAction } from '../loading';
+import { useAction, useKeptTag } from '../loading';
 
 type Buyer = Schemas['Buyer'];
 type Update = Schemas['BuyerUpdate'];
@@ -25,20 +25,22 @@ const toTexts = (buyer: Buyer): Texts =>
 
 export interface FormProps {
   buyer: Buyer;
-  save: (body: Update) => Promise<void>;
+  tag: string;
+  save: (body: Update, tag: string) => Promise<void>;
   reload: () => void;
 }
 
 /** Sends only what was changed: an empty field is no limit. */
-export function BuyerForm({ buyer, save, reload }: FormProps) {
+export function BuyerForm({ buyer, tag, save, reload }: FormProps) {
   const [changed, setChanged] = useState<Partial<Texts>>({});
+  const keptTag = useKeptTag(tag, Object.keys(changed).length > 0);
   const shown = { ...toTexts(buyer), ...changed };
   const { run, is_busy, error, done } = useAction(async () => {
     const entries = Object.entries(changed).map(([name, value]) => [
       name,
       value.trim() === '' ? null : Number(value),
     ]);
-    await save(Object.fromEntries(entries) as Update);
+    await save(Object.fromEntries(entries) as Update, keptTag);
     setChanged({});
     return 'Saved.';
   });

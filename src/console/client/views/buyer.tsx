@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks';
 import { withTag, type Schemas } from '../api';
 import { Done, Facts, Panel, Problem, Show } from '../parts/basics';
 import { Bar, listCaps, capTitle } from '../parts/caps';
@@ -17,9 +18,16 @@ export function BuyerView({ id }: { id: string }) {
   const path = { id };
   const loaded = useLoaded(() => withTag(api.GET('/buyers/{id}', { params: { path } })), [api, id]);
   useLive(({ kind, data }) => kind === 'cap' && String(data.buyer_id) === id, loaded.reload);
-  const change = async (tag: string, body: Schemas['BuyerUpdate']) => {
-    const header = { 'If-Match': tag };
-    await withTag(api.PUT('/buyers/{id}', { params: { path, header }, body }));
+  /** The version that followed another by a change of this page. */
+  const nextTags = useRef(new Map<string, string>());
+  const change = async (body: Schemas['BuyerUpdate'], tag: string) => {
+    let current = tag;
+    while (nextTags.current.has(current)) current = nextTags.current.get(current)!;
+    const header = { 'If-Match': current };
+    const saved = await withTag(api.PUT('/buyers/{id}', { params: { path, header }, body }));
+    if (saved.tag !== current) nextTags.current.set(current, saved.tag);
+    // A change back gives an earlier version again, which is the last one now.
+    nextTags.current.delete(saved.tag);
     await loaded.reload();
   };
   return (
@@ -34,7 +42,7 @@ export function BuyerView({ id }: { id: string }) {
               <h1>{buyer.name ?? `Buyer ${buyer.id}`}</h1>
               <BuyerState buyer={buyer} />
               {may('buyers:update') && (
-                <Pause buyer={buyer} reload={loaded.reload} change={(body) => change(tag, body)} />
+                <Pause buyer={buyer} reload={loaded.reload} change={(body) => change(body, tag)} />
               )}
             </div>
             <div class="grid">
@@ -44,7 +52,7 @@ export function BuyerView({ id }: { id: string }) {
               </Panel>
               <About buyer={buyer} />
               {may('buyers:update') && (
-                <Forms buyer={buyer} reload={loaded.reload} save={(body) => change(tag, body)} />
+                <Forms buyer={buyer} tag={tag} reload={loaded.reload} save={change} />
               )}
             </div>
           </>

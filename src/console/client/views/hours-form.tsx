@@ -1,16 +1,17 @@
 import { useState } from 'preact/hooks';
-import { useAction } from '../loading';
+import { useAction, useKeptTag } from '../loading';
 import { Done, Field, Panel, Problem } from '../parts/basics';
 import { DAYS, toEntries, openIn, formatTimes, toWeek } from '../parts/week';
 import type { FormProps } from './buyer-form';
 
-export function HoursForm({ buyer, save, reload }: FormProps) {
+export function HoursForm({ buyer, tag, save, reload }: FormProps) {
   const entries = buyer.business_hours_schedule ?? [];
   const shown = toWeek(entries).map(formatTimes);
   const [changed, setChanged] = useState<Record<number, string>>({});
+  const keptTag = useKeptTag(tag, Object.keys(changed).length > 0);
   const { run, is_busy, error, done } = useAction(async () => {
     const week = DAYS.map((day, n) => openIn(changed[n] ?? shown[n]!, day));
-    await save({ business_hours_schedule: toEntries(week, entries[0]) });
+    await save({ business_hours_schedule: toEntries(week, entries[0]) }, keptTag);
     setChanged({});
     return 'Saved.';
   });
