@@ -9,6 +9,8 @@ module.exports = {
     '/node_modules/',
     // npm run test:system
     '/tests/system/(?!smoke)',
+    // npm run test:sip
+    '/tests/sip/',
     // npm run test:clients installs what it needs.
     '/tests/clients/sdk.test.ts',
   ],

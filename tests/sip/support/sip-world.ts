@@ -1,0 +1,219 @@
+import { buildEnvironment } from '../../support/job-process';
+import { ownNumber } from '../../support/leads';
+import { startServer, type Running } from '../../support/process';
+import type { Fields } from '../../support/records';
+import { openWorld, type UsedWorld } from '../../support/use-world';
+import { startKamailio, type Kamailio, type Settings } from './kamailio';
+import { missingPrograms } from './programs';
+import { placeCalls, startUas, type CallOptions, type PlacedCalls } from './sides';
+import type { Uas, UasKind } from './sides';
+import type { Side } from './sipp';
+import { waitUntil } from './waiting';
+
+/** The built service as a process, which tests stop and start. */
+export interface Service {
+  url: string;
+  /** It keeps its connections, and does not answer. */
+  pause(): void;
+  resume(): void;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+export interface Offer {
+  /** The telephone number that callers dial. */
+  number: string;
+  buyer_ids: number[];
+}
+
+/** A buyer: its telephone, and fields of its record. */
+export interface OfferedBuyer {
+  uas: Pick<Uas, 'address'>;
+  fields?: Fields;
+}
+
+export interface EndedCall {
+  call: Fields;
+  /** The names of its events, the earliest first. */
+  events: string[];
+}
+
+/** A company, the service, Kamailio with the file of the example, and who calls and is called. */
+export interface SipWorld {
+  world: UsedWorld;
+  service: Service;
+  kamailio: Kamailio;
+  /** Starts another one that asks the same service, with these settings in addition. */
+  startKamailio(settings: Settings): Promise<Kamailio>;
+  startUas(kind: UasKind): Promise<Uas>;
+  /** An offer with these buyers, who are dialed in this order, and a number of its own. */
+  openOffer(buyers: readonly OfferedBuyer[], fields?: Fields): Promise<Offer>;
+  placeCalls(options: Omit<CallOptions, 'proxy'> & { proxy?: number }): Promise<PlacedCalls>;
+  /** Waits until the service knows the call, and returns its record. */
+  readCall(callId: string): Promise<Fields>;
+  /** Waits until the call has ended. */
+  waitForCall(callId: string): Promise<EndedCall>;
+  /** Slots of these buyers that are in use. */
+  countSlots(buyerIds: readonly number[]): Promise<number>;
+}
+
+async function startService(environment: Record<string, string>): Promise<Service> {
+  let running: Running = await startServer(environment);
+  const { url } = running;
+  const port = new URL(url).port;
+  return {
+    url,
+    pause: () => void running.child.kill('SIGSTOP'),
+    resume: () => void running.child.kill('SIGCONT'),
+    stop: async () => {
+      running.child.kill('SIGCONT');
+      await running.end('SIGTERM');
+    },
+    start: async () => {
+      running = await startServer({ ...environment, PORT: port });
+    },
+  };
+}
+
+/** Starts telephones that the settings name. */
+type BuildSettings = (sides: Pick<SipWorld, 'startUas'>) => Promise<Settings>;
+
+/** A busy machine is no outage of the service, and no silence of a buyer. */
+const PATIENT: Settings = { API_TIMEOUT: 300, SILENCE_MS: 10_000 };
+
+/** Opens a world; whatever is started in it ends with it. */
+export async function openSipWorld(
+  buildSettings: BuildSettings = async () => ({}),
+): Promise<SipWorld> {
+  const world = await openWorld();
+  const stopLater = <T extends Pick<Side, 'stop'>>(started: T): T => {
+    world.closeLater(() => started.stop());
+    return started;
+  };
+  try {
+    return await open(world, stopLater, buildSettings);
+  } catch (error) {
+    await world.close();
+    throw error;
+  }
+}
+
+async function open(
+  world: UsedWorld,
+  stopLater: <T extends Pick<Side, 'stop'>>(started: T) => T,
+  buildSettings: BuildSettings,
+): Promise<SipWorld> {
+  world.sql = runInTurn(world.sql);
+  const environment = { ...buildEnvironment(world), DATABASE_TIMEOUT_SECONDS: '300' };
+  const service = stopLater(await startService(environment));
+  const uas = async (kind: UasKind) => stopLater(await startUas(kind));
+  const api = new URL('/api/v1', service.url);
+  const permissions = ['calls:create', 'calls:read', 'calls:update'];
+  const keys = await world.credentials(world.company, permissions);
+  [api.username, api.password] = keys.split(':') as [string, string];
+  const settings = { API: api.href, ...PATIENT, ...(await buildSettings({ startUas: uas })) };
+  const kamailio = stopLater(await startKamailio(settings));
+  const findId = async (callId: string) => {
+    const text = 'SELECT id FROM calls WHERE company_id = $1 AND carrier_call_id = $2';
+    return (await world.sql(text, [world.company.id, callId]))[0]?.id;
+  };
+  const readCall = async (callId: string) => {
+    const id = await waitUntil(`call ${callId} at the service`, () => findId(callId), kamailio.log);
+    return (await world.ok('get', `calls/${id as string}`)).call as Fields;
+  };
+  return {
+    world,
+    service,
+    kamailio,
+    startKamailio: async (more) => stopLater(await startKamailio({ ...settings, ...more })),
+    startUas: uas,
+    openOffer: (buyers, fields) => openOffer(world, buyers, fields),
+    placeCalls: async (options) =>
+      stopLater(await placeCalls({ proxy: kamailio.port, ...options })),
+    readCall,
+    waitForCall: async (callId) => {
+      const call = await waitUntil(
+        `the end of call ${callId}`,
+        async () => {
+          const current = await readCall(callId);
+          return current.ended_at ? current : undefined;
+        },
+        kamailio.log,
+      );
+      const { call_events } = await world.ok('get', `calls/${call.id as number}/events`);
+      return { call, events: (call_events as Fields[]).map(({ event }) => String(event)) };
+    },
+    countSlots: async (buyerIds) => {
+      const buyers = await Promise.all(
+        buyerIds.map(async (id) => (await world.ok('get', `buyers/${id}`)).buyer as Fields),
+      );
+      return buyers.reduce((sum, buyer) => sum + Number(buyer.concurrency_cap_used), 0);
+    },
+  };
+}
+
+/** A world has one connection, which takes one statement at a time. */
+function runInTurn(sql: UsedWorld['sql']): UsedWorld['sql'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return <Row>(text: string, values?: unknown[]) => {
+    const rows = last.then(() => sql<Row>(text, values));
+    last = rows.catch(() => undefined);
+    return rows;
+  };
+}
+
+async function openOffer(
+  world: UsedWorld,
+  buyers: readonly OfferedBuyer[],
+  fields: Fields = {},
+): Promise<Offer> {
+  const buyerIds: number[] = [];
+  for (const [index, { uas, fields: more = {} }] of buyers.entries()) {
+    const number = uas.address;
+    const shown = { name: `Buyer ${index}`, number, tier: index + 1, timeout_seconds: 12 };
+    buyerIds.push(await world.create('buyers', { ...shown, concurrency_cap_limit: 100, ...more }));
+  }
+  const offerId = await world.create('offers', { name: 'Offer', buyer_ids: buyerIds, ...fields });
+  const number = world.nextNumber();
+  await ownNumber(world, world.company, number.slice(1), offerId);
+  return { number, buyer_ids: buyerIds };
+}
+
+/** The error of a scenario, which its test throws later; undefined without one. */
+const settle = (run: Promise<void>): Promise<unknown> => run.catch((error: unknown) => error);
+
+/** Lines of Kamailio's log that a failure shows. */
+const LOG_LINES = 40;
+
+type Scenario = (sip: SipWorld) => Promise<void>;
+
+/**
+ * Registers tests that share a world, and one that is skipped where programs are missing. Those
+ * that run side by side all start at once; each is still a test of its own.
+ */
+export function testScenarios(
+  scenarios: Record<string, Scenario>,
+  { side_by_side, settings }: { side_by_side: boolean; settings?: BuildSettings },
+): void {
+  const missing = missingPrograms();
+  if (missing) {
+    test.skip(`calls over SIP: ${missing}`, () => undefined);
+    return;
+  }
+  let sip: SipWorld;
+  const running = new Map<string, Promise<unknown>>();
+  beforeAll(async () => {
+    sip = await openSipWorld(settings);
+    if (!side_by_side) return;
+    for (const [name, run] of Object.entries(scenarios)) running.set(name, settle(run(sip)));
+  });
+  afterAll(() => sip?.world.close());
+  for (const [name, run] of Object.entries(scenarios))
+    test(name, async () => {
+      const outcome = await (running.get(name) ?? settle(run(sip)));
+      if (!(outcome instanceof Error)) return;
+      const log = sip.kamailio.log().split('\n').slice(-LOG_LINES);
+      outcome.message += `\n\nKamailio:\n${log.join('\n')}`;
+      throw outcome;
+    });
+}

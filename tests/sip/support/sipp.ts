@@ -1,0 +1,109 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sendRequest } from './message';
+import { findUdpPort, startProgram, type Program } from './programs';
+import { waitUntil } from './waiting';
+
+const SCENARIOS = join(__dirname, '../scenarios');
+/** The status of scenarios/buyer-refuses.xml. */
+const STATUS = '486 Busy Here';
+/** A scenario goes on when a MESSAGE of the call arrives, and logs that it has. */
+const CUE = 'cue';
+/** Characters of the latest SIP messages that a failure shows. */
+const MAX_SHOWN = 5_000;
+/** Bytes that wait for SIPp: with fewer, packets of many calls are lost. */
+const BUFFER = '200000';
+
+/** One side of some calls: a SIPp, whose scenario logs what happens to each. */
+export interface Side {
+  port: number;
+  /** The happenings of a call so far, or of all calls. */
+  log(callId?: string): string[];
+  /** Waits until this has happened to so many calls. */
+  until(happening: string, count?: number): Promise<void>;
+  /** Lets its side of a call hang up, or give up. */
+  hangUp(callId: string): Promise<void>;
+  /** Waits until all of its calls have ended, as its scenario says. */
+  finish(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface SippOptions {
+  /** A file of ../scenarios, without its ending. */
+  scenario: string;
+  /** Replaces the status that the file has. */
+  status?: string;
+  args?: readonly string[];
+  /** A file that its arguments name: its text, by the name of the option. */
+  files?: Record<string, string>;
+  /** The port where its requests go; none for a side that only answers. */
+  target?: number;
+}
+
+export async function startSipp(options: SippOptions): Promise<{ side: Side; program: Program }> {
+  const folder = mkdtempSync(join(tmpdir(), 'trunkline-sipp-'));
+  const port = await findUdpPort();
+  const program = startProgram('sipp', await buildArguments(options, folder, port), folder);
+  const read = (name: string) => {
+    const file = join(folder, name);
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  };
+  const readLog = (callId?: string) =>
+    read('log')
+      .split('\n')
+      .filter((line) => line !== '' && (!callId || line.startsWith(`${callId} `)))
+      .map((line) => line.slice(line.indexOf(' ') + 1));
+  const describe = () =>
+    [read('log'), read('errors'), read('messages').slice(-MAX_SHOWN)].join('\n---\n');
+  const name = options.scenario;
+  const side: Side = {
+    port,
+    log: (callId) => readLog(callId).filter((line) => line !== CUE),
+    until: async (happening, count = 1) => {
+      const isSo = () =>
+        readLog().filter((line) => line === happening).length >= count || undefined;
+      await waitUntil(`${name}: ${happening} (${count})`, isSo, describe);
+    },
+    hangUp: async (callId) => {
+      // A packet may be lost. SIPp takes a second one for a repetition of the first.
+      const hears = async () => {
+        await sendRequest('MESSAGE', callId, port);
+        return readLog(callId).includes(CUE) || undefined;
+      };
+      await waitUntil(`${name}: its cue`, hears, describe);
+    },
+    finish: async () => {
+      const code = await program.ended;
+      if (code !== 0) throw new Error(`${name} ended with ${code}:\n${describe()}`);
+    },
+    stop: async () => {
+      await program.end('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return { side, program };
+}
+
+async function buildArguments(
+  { scenario, status = STATUS, args = [], files = {}, target }: SippOptions,
+  folder: string,
+  port: number,
+): Promise<string[]> {
+  const text = readFileSync(join(SCENARIOS, `${scenario}.xml`), 'utf8');
+  const written = { ...files, '-sf': text.replace(STATUS, status) };
+  for (const [option, content] of Object.entries(written))
+    writeFileSync(join(folder, `file${option}`), content);
+  const [media, control] = [await findUdpPort(), await findUdpPort()];
+  return [
+    ...Object.keys(written).flatMap((option) => [option, join(folder, `file${option}`)]),
+    ...['-i', '127.0.0.1', '-p', String(port), '-mp', String(media), '-cp', String(control)],
+    // A message that is repeated late is left out.
+    ...['-nostdin', '-buff_size', BUFFER, '-default_behaviors', 'all,-abortunexp'],
+    ...['-trace_logs', '-log_file', join(folder, 'log')],
+    ...['-trace_err', '-error_file', join(folder, 'errors')],
+    ...['-trace_msg', '-message_file', join(folder, 'messages')],
+    ...args,
+    ...(target === undefined ? [] : [`127.0.0.1:${target}`]),
+  ];
+}
