@@ -20,7 +20,7 @@ export const WALKS: readonly Walk[] = [
   {
     name: 'an import',
     starts: [
-      ['domain/suppression/files.ts', 'createBuyerSuppressionFile'],
+      ['domain/suppression/add-file.ts', 'addSuppressionFile'],
       ['domain/suppression/import-file.ts', 'importSuppressionFile'],
       ['domain/suppression/csv/thread.ts', 'start'],
     ],
