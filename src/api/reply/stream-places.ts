@@ -18,7 +18,11 @@ interface StreamRequest {
  */
 export type TakeStreamSlot = (stream: StreamRequest) => () => void;
 
-const READERS = { agent: 'This agent has', access_token: 'These credentials have', switch: 'This switch has' };
+const READERS = {
+  agent: 'This agent has',
+  access_token: 'These credentials have',
+  switch: 'This switch has',
+};
 
 /** The slots of a process. A company has a quarter of all connections. */
 export function createStreamSlots(maxConnections: number): TakeStreamSlot {
