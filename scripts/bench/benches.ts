@@ -22,6 +22,7 @@ export const BENCHES: Record<string, () => Promise<Bench>> = {
   arrivals: async () => (await import('./arrivals.js')).benchArrivals,
   teams: async () => (await import('./teams.js')).benchTeams,
   deliveries: async () => (await import('./deliveries.js')).benchDeliveries,
+  sip: async () => (await import('./sip.js')).benchSip,
   fleet: async () => (await import('./fleet.js')).benchFleet,
   soak: async () => (await import('./soak.js')).benchSoak,
 };
