@@ -275,9 +275,9 @@ function buildCallEnd(
 /**
  * The reported seconds; else since the buyer was connected, and no longer than the call has lasted.
  */
-function computeTalkSeconds(
+export function computeTalkSeconds(
   { connected_at }: AttemptState,
-  { duration, total_duration }: ReportedEvent,
+  { duration, total_duration }: Pick<ReportedEvent, 'duration' | 'total_duration'>,
   now: Date,
 ): number {
   if (duration !== undefined && duration !== null) return duration;

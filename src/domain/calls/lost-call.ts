@@ -1,7 +1,7 @@
 import type { Db } from '../../data/db';
-import { isOpen, type AttemptStatus } from '../routing/engine/progress';
-import type { AttemptState, CallState } from './call-state';
-import { prepareBuyerUse } from './event-change';
+import { react } from '../routing/engine/progress';
+import type { CallState } from './call-state';
+import { computeTalkSeconds, prepareBuyerUse } from './event-change';
 import { recordChange, type Progress } from './record-change';
 import { retryOnPaymentConflict } from './settle';
 import { explainLost } from './unbilled-call';
@@ -21,7 +21,8 @@ interface Loss {
 export async function endLostCall(db: Db, state: CallState, loss: Loss): Promise<boolean> {
   const { call, version, attempts } = state;
   const talking = attempts.find(({ status }) => status === 'connected');
-  const seconds = talking ? computeSureSeconds(state, talking, loss) : null;
+  const measured = { duration: call.answered_duration };
+  const seconds = talking ? computeTalkSeconds(talking, measured, loss.seen_at) : null;
   const settle = talking
     ? await prepareBuyerUse(db, state, { talking, connected: undefined, seconds: seconds! })
     : undefined;
@@ -37,30 +38,14 @@ export async function endLostCall(db: Db, state: CallState, loss: Loss): Promise
   return recorded === 'written';
 }
 
-/** A report of the time is exact; else the clock counts since the buyer took the call. */
-function computeSureSeconds(
-  { call }: CallState,
-  { connected_at }: AttemptState,
-  { seen_at }: Loss,
-): number {
-  if (call.answered_duration !== null) return call.answered_duration;
-  return Math.max(0, Math.floor((seen_at.getTime() - connected_at!.getTime()) / 1000));
-}
-
 function buildLoss(
   { call, attempts }: CallState,
   seconds: number | null,
   { seen_at, message, now }: Loss,
 ): Progress {
-  const ends = attempts
-    .filter(isOpen)
-    .map(({ uuid, status }): [string, AttemptStatus] => [
-      uuid,
-      status === 'connected' ? 'completed' : 'canceled',
-    ]);
   const endedAt = new Date(Math.max(seen_at.getTime(), call.created_at.getTime()));
   return {
-    attempts: new Map(ends),
+    attempts: react(attempts, { event: 'completed' }).changes,
     open: [],
     events: [{ event: 'lost', message }],
     status: seconds !== null || call.direction === 'outbound' ? 'completed' : 'no_answer',
