@@ -118,3 +118,47 @@ class ListeningFollowers<Followed> implements Followers<Followed> {
     }
   }
 }
+
+/** A request without new rows says so this often. */
+const HEARTBEAT_MS = 15_000;
+
+interface Reading<Row> {
+  /** Called before the first read, so that no row between the two is missed. */
+  follow: () => Subscription;
+  /** The rows after those that were read, at most `max_rows`. */
+  read: () => Promise<Row[]>;
+  max_rows: number;
+  wait_ms: number;
+  reader_gone: AbortSignal;
+}
+
+/**
+ * Yields rows as they come, first the existing ones, until `wait_ms` have passed, the reader is
+ * gone, or the request must end. An empty list is a heartbeat.
+ */
+export async function* readFollowed<Row>({
+  follow,
+  read,
+  max_rows,
+  wait_ms,
+  reader_gone,
+}: Reading<Row>): AsyncGenerator<Row[]> {
+  const until = performance.now() + wait_ms;
+  const following = wait_ms > 0 ? follow() : undefined;
+  const stop = () => following?.close();
+  reader_gone.addEventListener('abort', stop);
+  try {
+    while (!reader_gone.aborted) {
+      const rows = await read();
+      if (rows.length > 0) yield rows;
+      if (rows.length === max_rows) continue;
+      const left = until - performance.now();
+      if (!following || following.over || left <= 0) return;
+      await following.wait(Math.min(HEARTBEAT_MS, left));
+      if (rows.length === 0) yield [];
+    }
+  } finally {
+    reader_gone.removeEventListener('abort', stop);
+    stop();
+  }
+}

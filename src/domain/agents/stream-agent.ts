@@ -1,10 +1,9 @@
 import type { Template } from '../../data/statement';
 import type { Db } from '../../data/db';
+import { readFollowed } from '../../data/followers';
 import { MAX_EVENTS_AT_ONCE, type AgentEvent } from './events';
 import type { AgentStreams, FollowedAgent } from './streams';
 
-/** A stream without events sends a comment this often. */
-const HEARTBEAT_MS = 15_000;
 /** How long readers wait before they reconnect. */
 const RETRY_MS = 2_000;
 
@@ -30,38 +29,29 @@ export async function* streamAgent({
   wait_ms,
   reader_gone,
 }: StreamOptions): AsyncGenerator<string> {
-  const until = performance.now() + wait_ms;
-  // Followed before the first read, so that no event between the two is missed.
-  const following = wait_ms > 0 ? live.follow(followed) : undefined;
-  const stop = () => following?.close();
-  reader_gone.addEventListener('abort', stop);
-  try {
-    // The position is sent first: a reader that is cut off before the first event resumes from
-    // here.
-    yield `retry: ${RETRY_MS}\nid: ${followed.after}\n\n`;
-    while (!reader_gone.aborted) {
-      const { company_id } = db;
-      const newEvents = await db.query<AgentEvent>(
+  const { company_id } = db;
+  // The position is sent first: a reader that is cut off before the first event resumes from here.
+  yield `retry: ${RETRY_MS}\nid: ${followed.after}\n\n`;
+  const batches = readFollowed({
+    follow: () => live.follow(followed),
+    read: () =>
+      db.query<AgentEvent>(
         events({
           company_id,
           ...db.accessScope,
           agent_id: followed.agent_id,
           after: followed.after,
         }),
-      );
-      for (const event of newEvents) {
-        followed.after = event.event_id;
-        yield formatEvent(event);
-      }
-      if (newEvents.length === MAX_EVENTS_AT_ONCE) continue;
-      const left = until - performance.now();
-      if (!following || following.over || left <= 0) return;
-      await following.wait(Math.min(HEARTBEAT_MS, left));
-      if (newEvents.length === 0) yield ': \n\n';
+      ),
+    max_rows: MAX_EVENTS_AT_ONCE,
+    ...{ wait_ms, reader_gone },
+  });
+  for await (const batch of batches) {
+    for (const event of batch) {
+      followed.after = event.event_id;
+      yield formatEvent(event);
     }
-  } finally {
-    reader_gone.removeEventListener('abort', stop);
-    stop();
+    if (batch.length === 0) yield ': \n\n';
   }
 }
 

@@ -59,7 +59,7 @@ export async function giveCommand(
 export type Command = Schemas['SwitchCommand'];
 
 /** More follow after the last of them. */
-const MAX_COMMANDS = 500;
+export const MAX_COMMANDS = 500;
 
 export const listOpenCommands = (
   db: Pick<Db, 'sql'>,
