@@ -21,6 +21,9 @@ export class SqlText {
 export const sql = (strings: TemplateStringsArray, ...parts: SqlText[]): SqlText =>
   new SqlText(String.raw(strings, ...parts.map(({ text }) => text)).trim());
 
+/** The format of to_char() for times in UTC as the API shows them. */
+export const TIMESTAMP_FORMAT = sql`'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'`;
+
 /** Names of the registered statements, as `<room>.<what it does>`. */
 export type StatementName = keyof SqlTypes;
 

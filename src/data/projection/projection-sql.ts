@@ -2,6 +2,7 @@ import { facets } from '../../platform/contract/contract';
 import { maskColumn } from '../access/scope';
 import { buildMoneyCondition, buildMoneyJoin, MONEY_ALIAS } from '../access/money';
 import { listFields, type Column, type Field, type Projection, type Selection } from './projection';
+import { TIMESTAMP_FORMAT } from '../sql';
 import type { Template } from '../statement';
 
 // SQL of the columns of a projection, used by src/data/projection/record-statements.ts and
@@ -42,9 +43,7 @@ export function fieldSql(
       ? `CASE WHEN ${buildMoneyCondition(moneyVisibility)} THEN ${valueSql} END`
       : valueSql;
   if (!facets(schema).formats.has('date-time')) return sql;
-  return zone
-    ? `iso_local(${sql}, {zone})`
-    : `to_char(${sql}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"')`;
+  return zone ? `iso_local(${sql}, {zone})` : `to_char(${sql}, ${TIMESTAMP_FORMAT.text})`;
 }
 
 const usesAlias = (sql: string, alias: string) => new RegExp(String.raw`\b${alias}\.`).test(sql);

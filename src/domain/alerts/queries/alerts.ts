@@ -1,6 +1,5 @@
-import { sql, statement } from '../../../data/sql';
+import { sql, statement, TIMESTAMP_FORMAT } from '../../../data/sql';
 
-const TIME = sql`'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'`;
 
 export const LIST_WATCHED_COMPANIES = statement(
   'alerts.list_watched_companies',
@@ -73,8 +72,8 @@ const ALERT_PAYLOAD = sql`
             'message', a.message,
             'value', a.value,
             'threshold', a.threshold,
-            'started_at', to_char(a.created_at AT TIME ZONE 'UTC', ${TIME}),
-            'ended_at', to_char(a.ended_at AT TIME ZONE 'UTC', ${TIME})
+            'started_at', to_char(a.created_at AT TIME ZONE 'UTC', ${TIMESTAMP_FORMAT}),
+            'ended_at', to_char(a.ended_at AT TIME ZONE 'UTC', ${TIMESTAMP_FORMAT})
           )
         )`;
 

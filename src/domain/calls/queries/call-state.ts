@@ -1,5 +1,5 @@
 import { OPEN_CONVERSIONS_JSON } from '../../money/queries/open-conversions';
-import { sql, statement } from '../../../data/sql';
+import { sql, statement, type SqlText } from '../../../data/sql';
 import { CALL_COLUMNS, IS_ROUTED, NULLABLE_OF_CALL, type CallJson } from './calls';
 
 /**
@@ -100,40 +100,32 @@ const PARTS = sql`
 
 const OPTIONS = { prepared: true, nullable: [...NULLABLE_OF_CALL, 'words'] };
 
+/** `match` finds the row of a call by its value. */
+const readStates = (values: SqlText, match: SqlText) => sql`
+    SELECT
+      ${COLUMNS}
+    FROM unnest(${values}, {may_connect}::boolean[])
+      WITH ORDINALITY AS asked(value, may_connect, index)
+    JOIN calls c ON c.company_id = {company_id} AND ${match}
+    ${PARTS}`;
+
 export const READ_CALL_STATES = {
   id: statement(
     'calls.read_states_by_id',
-    sql`
-    SELECT
-      ${COLUMNS}
-    FROM unnest({values}::bigint[], {may_connect}::boolean[])
-      WITH ORDINALITY AS asked(value, may_connect, index)
-    JOIN calls c ON c.company_id = {company_id} AND c.id = asked.value
-    ${PARTS}`,
+    readStates(sql`{values}::bigint[]`, sql`c.id = asked.value`),
     OPTIONS,
   ).returning<CallJson>(),
   uuid: statement(
     'calls.read_states_by_uuid',
-    sql`
-    SELECT
-      ${COLUMNS}
-    FROM unnest({values}::uuid[], {may_connect}::boolean[])
-      WITH ORDINALITY AS asked(value, may_connect, index)
-    JOIN calls c ON c.company_id = {company_id} AND c.uuid = asked.value
-    ${PARTS}`,
+    readStates(sql`{values}::uuid[]`, sql`c.uuid = asked.value`),
     OPTIONS,
   ).returning<CallJson>(),
   sid: statement(
     'calls.read_states_by_sid',
-    sql`
-    SELECT
-      ${COLUMNS}
-    FROM unnest({values}::text[], {may_connect}::boolean[])
-      WITH ORDINALITY AS asked(value, may_connect, index)
-    JOIN calls c
-      ON c.company_id = {company_id} AND c.carrier = 'softswitch'
-      AND c.carrier_call_id = asked.value
-    ${PARTS}`,
+    readStates(
+      sql`{values}::text[]`,
+      sql`c.carrier = 'softswitch' AND c.carrier_call_id = asked.value`,
+    ),
     OPTIONS,
   ).returning<CallJson>(),
 };

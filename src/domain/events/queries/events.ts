@@ -1,5 +1,5 @@
 import { buildVisibleCondition } from '../../../data/access/scope';
-import { sql, SqlText, statement } from '../../../data/sql';
+import { sql, SqlText, statement, TIMESTAMP_FORMAT } from '../../../data/sql';
 
 // Events of a company, read from the rows in which they are recorded. Nothing is written for them.
 //
@@ -37,7 +37,6 @@ const HORIZON = sql`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 /** The row t was written from one horizon on, and before another. */
 const BETWEEN = sql`AND ${WRITTEN_BY} >= {from}::bigint AND ${WRITTEN_BY} < {to}::bigint`;
 
-const TIME = sql`'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'`;
 
 /**
  * The position of a stream that starts with new events. Rows that running transactions have yet to
@@ -114,7 +113,7 @@ const CALL_EVENTS = (visible: SqlText) => sql`
       t.id::text,
       json_build_object(
         'id', t.id, 'call_id', t.call_id, 'event', t.event, 'buyer_id', t.buyer_id,
-        'created_at', to_char(t.created_at, ${TIME})
+        'created_at', to_char(t.created_at, ${TIMESTAMP_FORMAT})
       )::text AS data
     FROM call_events t
     WHERE t.company_id = {company_id} AND t.id > greatest({after}::bigint, {seen}::bigint)
@@ -160,7 +159,7 @@ const LEAD_LOGS = sql`
       t.id::text,
       json_build_object(
         'id', t.id, 'lead_id', t.lead_id, 'event', t.event,
-        'created_at', to_char(t.created_at, ${TIME})
+        'created_at', to_char(t.created_at, ${TIMESTAMP_FORMAT})
       )::text AS data
     FROM lead_logs t
     WHERE t.company_id = {company_id} AND t.id > greatest({after}::bigint, {seen}::bigint)

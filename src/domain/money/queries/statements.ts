@@ -1,9 +1,8 @@
-import { sql, statement } from '../../../data/sql';
+import { sql, statement, TIMESTAMP_FORMAT } from '../../../data/sql';
 
 const IS_ACCOUNT_ENTRY = sql`
         (e.buyer_id = {buyer_id}::bigint OR e.traffic_source_id = {traffic_source_id}::bigint)`;
 
-const TIME = sql`'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'`;
 
 export const INSERT_STATEMENT = statement(
   'accounts.insert_statement',
@@ -55,8 +54,8 @@ export const INSERT_STATEMENT = statement(
             'routes_show_path', '/api/v1/statements/' || x.id,
             'buyer_id', x.buyer_id,
             'traffic_source_id', x.traffic_source_id,
-            'period_from', to_char(x.period_from AT TIME ZONE 'UTC', ${TIME}),
-            'period_to', to_char(x.period_to AT TIME ZONE 'UTC', ${TIME}),
+            'period_from', to_char(x.period_from AT TIME ZONE 'UTC', ${TIMESTAMP_FORMAT}),
+            'period_to', to_char(x.period_to AT TIME ZONE 'UTC', ${TIMESTAMP_FORMAT}),
             'time_zone', x.time_zone,
             'opening_balance', x.opening_balance,
             'closing_balance', x.closing_balance,

@@ -1,4 +1,4 @@
-import { sql, statement } from '../../../data/sql';
+import { sql, statement, TIMESTAMP_FORMAT } from '../../../data/sql';
 
 const RECORD = sql`
   (
@@ -8,8 +8,8 @@ const RECORD = sql`
         c.id,
         'Company' AS type,
         c.uuid,
-        to_char(c.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"') AS created_at,
-        to_char(c.updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"') AS updated_at,
+        to_char(c.created_at, ${TIMESTAMP_FORMAT}) AS created_at,
+        to_char(c.updated_at, ${TIMESTAMP_FORMAT}) AS updated_at,
         c.name,
         c.country,
         c.contact_countries,

@@ -1,4 +1,4 @@
-import { sql, statement } from '../../../data/sql';
+import { sql, statement, TIMESTAMP_FORMAT } from '../../../data/sql';
 
 /** Companies with events, stepping from one to the next by the index. */
 export const LIST_COMPANIES_WITH_EVENTS = statement(
@@ -51,7 +51,7 @@ export const READ_EVENTS = statement(
   'webhooks.read_events',
   sql`
     SELECT e.id::text, e.kind,
-      to_char(e.occurred_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"') AS occurred_at,
+      to_char(e.occurred_at, ${TIMESTAMP_FORMAT}) AS occurred_at,
       ids.lead_id::text, ids.call_id::text, ids.buyer_id::text, ids.offer_id::text,
       ids.traffic_source_id::text, o.name AS offer_name,
       coalesce(
@@ -84,10 +84,10 @@ export const READ_EVENTS = statement(
       CASE
         WHEN v.id IS NOT NULL THEN json_build_object(
           'id', v.id, 'uuid', v.uuid,
-          'created_at', to_char(v.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'),
+          'created_at', to_char(v.created_at, ${TIMESTAMP_FORMAT}),
           'call_id', v.call_id, 'buyer_id', v.buyer_id, 'name', v.name,
           'revenue', v.revenue, 'payout', v.payout,
-          'returned_at', to_char(v.returned_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'),
+          'returned_at', to_char(v.returned_at, ${TIMESTAMP_FORMAT}),
           'return_reason', v.return_reason
         )::text
       END AS conversion,
