@@ -80,7 +80,6 @@ export const OWN_KEYS: Partial<Record<Table, string>> = {
   call_centers: 'user_call_center_id',
   offers: 'user_offer_id',
   schedules: 'user_schedule_id',
-  switches: 'name',
   traffic_sources: 'user_traffic_source_id',
 };
 

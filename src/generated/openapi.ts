@@ -10110,10 +10110,10 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         /**
-         * @description `hang_up`: end the call. `refresh`: do what the instruction of the call says now. `stop_leg`: stop the ringing of `attempt`. `play_keys`: play `digits` to the buyer. `start_recording`: record the call from now on. `transfer`: send the caller to `number`. `originate`: call `number`.
+         * @description `hang_up`: end the call. `refresh`: do what the instruction of the call says now. `stop_leg`: stop the ringing of `attempt`. `play_keys`: play `digits` to the buyer. `start_recording`: record the call from now on. `transfer`: send the caller to `number`.
          * @enum {string}
          */
-        SwitchCommandKind: "hang_up" | "refresh" | "stop_leg" | "play_keys" | "start_recording" | "transfer" | "originate";
+        SwitchCommandKind: "hang_up" | "refresh" | "stop_leg" | "play_keys" | "start_recording" | "transfer";
         SwitchCommandCreate: {
             /**
              * @description Id or uuid of the call, or `sid:` and your own identifier of it.
@@ -10161,7 +10161,7 @@ export interface components {
              * @description Uuid of the call.
              */
             call_uuid: string;
-            /** @description Your own identifier of the call; the uuid of one that is to be originated. */
+            /** @description Your own identifier of the call. */
             call_sid: string | null;
             /**
              * Format: uuid
@@ -10181,22 +10181,11 @@ export interface components {
              * @example null
              */
             key_press_id: number | null;
-            /** @description The telephone number or SIP address that is to be called. */
+            /** @description With `transfer`: the telephone number or SIP address. */
             number: string | null;
-            /** @description With `originate`: the caller ID. */
-            caller_id: string | null;
-            /** @description With `originate`: how long to let it ring. */
-            timeout_seconds: number | null;
-            /** @description With `originate`: whether to tell people from answering machines. */
-            detect_machine: components["schemas"]["MachineDetection"] | null;
             /** @description Why it has failed. */
             reason: string | null;
         };
-        /**
-         * @description `at_once`: report `answered` when it is known who has answered. `for_message`: of a machine, at the end of its greeting.
-         * @enum {string}
-         */
-        MachineDetection: "at_once" | "for_message";
         SwitchCommandList: {
             /** @description HTTP status of the response. */
             status: number;

@@ -5631,9 +5631,6 @@ export interface SqlTypes {
       digits: string | null;
       number: string | null;
       key_press_id: number;
-      caller_id: string | null;
-      timeout_seconds: number | null;
-      detect_machine: string | null;
       reason: string | null;
     };
   };
@@ -5658,9 +5655,6 @@ export interface SqlTypes {
       digits: string | null;
       number: string | null;
       key_press_id: number;
-      caller_id: string | null;
-      timeout_seconds: number | null;
-      detect_machine: string | null;
       reason: string | null;
     };
   };

@@ -7,7 +7,7 @@ import { ADD_COMMAND, LIST_OPEN_COMMANDS, READ_COMMAND } from './queries/command
 // The way back to a softswitch: what it is to do about a call that it has reported.
 
 export type CommandKind =
-  'hang_up' | 'refresh' | 'stop_leg' | 'play_keys' | 'start_recording' | 'originate' | 'transfer';
+  'hang_up' | 'refresh' | 'stop_leg' | 'play_keys' | 'start_recording' | 'transfer';
 
 export interface NewCommand {
   command: CommandKind;
@@ -17,9 +17,6 @@ export interface NewCommand {
   attempt?: string | undefined;
   digits?: string;
   number?: string;
-  caller_id?: string;
-  timeout_seconds?: number;
-  detect_machine?: 'at_once' | 'for_message' | undefined;
   /** The event of the call that has the digits. */
   key_press_id?: number;
 }

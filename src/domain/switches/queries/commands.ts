@@ -1,8 +1,8 @@
-import { sql, statement } from '../../../data/sql';
+import { sql, statement, TIMESTAMP_FORMAT } from '../../../data/sql';
 import type { Schemas } from '../../../platform/contract/contract';
 
 /** Words that the contract has lists of. */
-type Words = Pick<Schemas['SwitchCommand'], 'command' | 'status' | 'detect_machine'>;
+type Words = Pick<Schemas['SwitchCommand'], 'command' | 'status'>;
 
 /** Gives the switch of a call a command (prisma/sql/switches/add_switch_command.sql). */
 export const ADD_COMMAND = statement(
@@ -15,30 +15,27 @@ export const ADD_COMMAND = statement(
   { prepared: true, nullable: ['switch_id', 'command_id', 'is_pushed'] },
 );
 
-const TIME = sql`'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'`;
-
 const COMMAND = sql`
+    SELECT
       m.command_id::float8 AS id, m.command,
       CASE
         WHEN m.result IS NOT NULL THEN m.result
         WHEN m.expires_at <= {now}::timestamptz THEN 'expired'
         ELSE 'open'
       END AS status,
-      to_char(m.created_at, ${TIME}) AS created_at, to_char(m.expires_at, ${TIME}) AS expires_at,
-      m.call_id::float8 AS call_id, c.uuid::text AS call_uuid,
-      c.carrier_call_id AS call_sid, m.attempt::text AS attempt, m.leg_sid, m.digits, m.number,
-      m.key_press_id::float8 AS key_press_id, m.caller_id, m.timeout_seconds, m.detect_machine,
-      m.reason`;
+      to_char(m.created_at, ${TIMESTAMP_FORMAT}) AS created_at,
+      to_char(m.expires_at, ${TIMESTAMP_FORMAT}) AS expires_at,
+      m.call_id::float8 AS call_id, c.uuid::text AS call_uuid, c.carrier_call_id AS call_sid,
+      m.attempt::text AS attempt, m.leg_sid, m.digits, m.number,
+      m.key_press_id::float8 AS key_press_id, m.reason
+    FROM switch_commands m
+    JOIN calls c ON c.company_id = m.company_id AND c.id = m.call_id
+    WHERE m.company_id = {company_id} AND m.switch_id = {switch_id}::bigint`;
 
 /** Commands of a switch after a number, that have neither a result nor expired. */
 export const LIST_OPEN_COMMANDS = statement(
   'switches.list_open_commands',
-  sql`
-    SELECT
-      ${COMMAND}
-    FROM switch_commands m
-    JOIN calls c ON c.company_id = m.company_id AND c.id = m.call_id
-    WHERE m.company_id = {company_id} AND m.switch_id = {switch_id}::bigint
+  sql`${COMMAND}
       AND m.command_id > {after}::bigint
       AND m.result IS NULL AND m.expires_at > {now}::timestamptz
     ORDER BY m.command_id
@@ -48,12 +45,7 @@ export const LIST_OPEN_COMMANDS = statement(
 
 export const READ_COMMAND = statement(
   'switches.read_command',
-  sql`
-    SELECT
-      ${COMMAND}
-    FROM switch_commands m
-    JOIN calls c ON c.company_id = m.company_id AND c.id = m.call_id
-    WHERE m.company_id = {company_id} AND m.switch_id = {switch_id}::bigint
+  sql`${COMMAND}
       AND m.command_id = {command_id}::bigint`,
   { prepared: true },
 ).returning<Words>();
@@ -83,7 +75,7 @@ export const FIND_SWITCHES_TO_WAKE = statement(
   { prepared: false },
 );
 
-/** Address and keys for the push of a command; none if the command has a result or its switch no URL. */
+/** Address and keys for a push; none if the command has a result, or its switch no URL. */
 export const READ_PUSH = statement(
   'switches.read_push',
   sql`
