@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { bool, cleanEnv, makeValidator, port, str } from 'envalid';
 import type { CarrierName } from '../platform/carriers/carrier';
 import type { Config } from '../platform/config';
+import { trimUrl } from '../platform/trim-url';
 import { DIALECT_NAMES, type DialectName } from '../platform/carriers/dialects/dialect';
 import { findTwilioFaults, toTwilioSettings } from '../platform/carriers/twilio-settings';
 import { parseHostList } from '../data/postgres/host-list';
@@ -58,7 +59,7 @@ const webUrl = makeValidator<string>((input) => {
   const url = URL.canParse(input) ? new URL(input) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash)
     throw new Error('must be a URL such as https://api.example.com');
-  return input.replace(/(?<!\/)\/+$/, '');
+  return trimUrl(input);
 });
 const networks = makeValidator<string[]>((input) => {
   const list = input.split(',').map((network) => network.trim());

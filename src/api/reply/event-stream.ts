@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { watchClosing } from '../watch-closing';
 import type { EventStream } from './reply';
 
 /** How long a client may stop reading. Meanwhile events wait in the database, not in memory. */
@@ -22,16 +23,15 @@ export async function sendEvents(
   stalledMs = STALLED_MS,
 ): Promise<void> {
   if (req.method === 'HEAD') return void res.set(HEADERS).end();
-  const disconnection = new AbortController();
-  res.once('close', () => disconnection.abort());
-  if (res.destroyed) return;
+  const gone = watchClosing(res);
+  if (gone.aborted) return;
   // Before the headers: a stream over the limit is answered with a problem.
-  const blocks = stream.events(disconnection.signal);
+  const blocks = stream.events(gone);
   res.set(HEADERS);
   res.flushHeaders();
   try {
     for await (const block of blocks) {
-      if (disconnection.signal.aborted) return;
+      if (gone.aborted) return;
       if (!res.write(block) && !(await waitForDrain(res, stalledMs))) return void res.destroy();
     }
     res.end();

@@ -24,6 +24,7 @@ import {
   removeStored,
   type StoredRecord,
 } from '../records/stored-fields';
+import { watchClosing } from '../watch-closing';
 import type { Upload, Uploader } from './upload';
 import { IgnoredFields } from './set-aside';
 import type { Authenticator } from '../auth/authenticator';
@@ -109,13 +110,6 @@ export async function readCall(
   } as unknown as Call<OperationId>;
   const isUnchanged = record && !upload && isEmpty(call.body);
   return { call, unchanged: isUnchanged ? record : undefined };
-}
-
-function watchClosing(res: Response): AbortSignal {
-  const closing = new AbortController();
-  res.once('close', () => closing.abort());
-  if (res.destroyed) closing.abort();
-  return closing.signal;
 }
 
 interface RightsCheck {

@@ -48,6 +48,7 @@ import {
 } from './twiml';
 import { loadOfferWords } from '../routing/context';
 import { isSip } from '../../platform/sip';
+import { trimUrl } from '../../platform/trim-url';
 import { BASE_PATH } from '../../platform/contract/contract';
 import { startCall, type StartedCall } from '../calls/start';
 import { findCalledNumber } from '../numbers/called-number';
@@ -56,13 +57,21 @@ import { findCalledNumber } from '../numbers/called-number';
  * Reports of carriers, answered with TwiML. All locks are taken by the code that handles the
  * reports, for calls and for outreach.
  */
-export const telephony = (deps: Deps) => ({
-  ...outboundReports(deps),
-  ...outboundAnswers(deps),
-  ...inboundCalls(deps),
-  ...endOfDials(deps),
-  ...legsToBuyers(deps),
-});
+export function telephony(deps: Deps) {
+  const door = { ...deps, dialect: selectDialect(deps.config.twilio) };
+  return {
+    ...outboundReports(door),
+    ...outboundAnswers(door),
+    ...inboundCalls(door),
+    ...endOfDials(door),
+    ...legsToBuyers(door),
+  };
+}
+
+interface Door extends Deps {
+  /** That of the carrier of this installation. */
+  dialect: Dialect;
+}
 
 const readPrice = (body: { CallSid: string; Price?: string; PriceUnit?: string }) => ({
   leg_id: body.CallSid,
@@ -74,9 +83,8 @@ const seconds = (text: string | undefined) => (text?.trim() ? Number(text) : und
 
 const readOwnNumber = (text: string): number => requirePossible(parseOwnNumber(text), text, 'To');
 
-const outboundReports = ({ clock, config }: Deps) => {
-  const dialect = selectDialect(config.twilio);
-  return {
+const outboundReports = ({ clock, config, dialect }: Door) =>
+  ({
     receiveSms: async ({ body, db }) => {
       const { number: from, tokens } = await readReportedCaller(db, body.From);
       const message = {
@@ -122,11 +130,10 @@ const outboundReports = ({ clock, config }: Deps) => {
       await saveLegPrice(db, query.key ? { uuid: query.key } : undefined, readPrice(body), clock());
       return new Twiml(NOTHING);
     },
-  } satisfies Partial<Handlers>;
-};
+  }) satisfies Partial<Handlers>;
 
 /** Calls that we placed are answered: the carrier asks what to do with them. */
-const outboundAnswers = ({ clock, config, request, pepper, carrier }: Deps) =>
+const outboundAnswers = ({ clock, config, dialect, request, pepper, carrier }: Door) =>
   ({
     receiveAnswer: async ({ query: { key }, body, db }) => {
       const answeredAt = clock();
@@ -142,10 +149,9 @@ const outboundAnswers = ({ clock, config, request, pepper, carrier }: Deps) =>
       );
       switch (does.kind) {
         case 'route':
-          return nextTwiml(db, does.call_id, { first: false, config });
+          return nextTwiml(db, does.call_id, { first: false, config, dialect });
         case 'connect': {
           const { from, ...rest } = does;
-          const dialect = selectDialect(config.twilio);
           return new Twiml(connectTwiml(dialect, { ...rest, from: `+${from}` }));
         }
         case 'leave_message':
@@ -156,9 +162,8 @@ const outboundAnswers = ({ clock, config, request, pepper, carrier }: Deps) =>
     },
   }) satisfies Partial<Handlers>;
 
-const inboundCalls = ({ clock, config, request, pepper, carrier }: Deps) => {
+const inboundCalls = ({ clock, config, dialect, request, pepper, carrier }: Door) => {
   const edges = { request, pepper, clock, carrier };
-  const dialect = selectDialect(config.twilio);
   return {
     receiveCall: async ({ body, db }) => {
       const call = {
@@ -170,7 +175,9 @@ const inboundCalls = ({ clock, config, request, pepper, carrier }: Deps) => {
       const result = await runWithPreDialChecks(db, edges, (preDial) =>
         receiveCall(db, { ...call, preDial }, clock()),
       );
-      return result ? nextTwiml(db, result.session.id, { first: true, config }) : new Twiml(REJECT);
+      return result
+        ? nextTwiml(db, result.session.id, { first: true, config, dialect })
+        : new Twiml(REJECT);
     },
 
     receiveCallEnd: async ({ body, db }) => {
@@ -184,7 +191,7 @@ const inboundCalls = ({ clock, config, request, pepper, carrier }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-const endOfDials = ({ clock, config, request, pepper, carrier }: Deps) => {
+const endOfDials = ({ clock, config, dialect, request, pepper, carrier }: Door) => {
   const edges = { request, pepper, clock, carrier };
   return {
     receiveDialStatus: async ({ query: { call, round, conference: ended = 0 }, body, db }) => {
@@ -211,7 +218,7 @@ const endOfDials = ({ clock, config, request, pepper, carrier }: Deps) => {
         caller_left: callerLeft,
       };
       await runWithPreDialChecks(db, edges, (preDial) => endDial(db, { ...end, preDial }, clock()));
-      return nextTwiml(db, call, { first: false, config });
+      return nextTwiml(db, call, { first: false, config, dialect });
     },
 
     receiveVoicemail: async ({ query, body, db }) => {
@@ -229,8 +236,8 @@ const readCallerLocation = (body: Call<'receiveCall'>['body']) => ({
   caller_zip: body.CallerZip ?? body.FromZip,
 });
 
-const legsToBuyers = (deps: Deps) => {
-  const { clock, config, request, pepper, carrier } = deps;
+const legsToBuyers = (deps: Door) => {
+  const { clock, config, dialect, request, pepper, carrier } = deps;
   const edges = { request, pepper, clock, carrier };
   const record = legRecorder(deps);
   return {
@@ -261,7 +268,7 @@ const legsToBuyers = (deps: Deps) => {
       if (hasTaken(session, attempt)) return new Twiml(tonesTwiml(tones));
       if (!['ask_for_key', 'wait'].includes(session.instruction.action)) return new Twiml(HANG_UP);
       const urls = buildCallbackUrls(config.public_url, await readCall(db, call));
-      return new Twiml(whisperTwiml(selectDialect(config.twilio), urls.key(attempt), tones));
+      return new Twiml(whisperTwiml(dialect, urls.key(attempt), tones));
     },
 
     receiveKey: async ({ query: { call, attempt }, body, db }) => {
@@ -305,7 +312,7 @@ const hasTaken = ({ instruction }: CallSession, attempt: string) =>
 async function nextTwiml(
   db: Db,
   reference: Reference,
-  { first, config }: { first: boolean; config: Deps['config'] },
+  { first, config, dialect }: Pick<Door, 'config' | 'dialect'> & { first: boolean },
 ): Promise<Twiml> {
   const call = await readCall(db, reference);
   const { instruction, number_called } = await readSession(db, call, { fresh: true });
@@ -313,7 +320,7 @@ async function nextTwiml(
     first && call.offer_id !== null ? await loadOfferWords(db, call.offer_id) : undefined;
   return new Twiml(
     buildTwiml(instruction, {
-      dialect: selectDialect(config.twilio),
+      dialect,
       urls: buildCallbackUrls(config.public_url, call),
       greeting: words?.greeting_message ?? null,
       number_called: number_called ?? '',
@@ -329,8 +336,7 @@ interface CarriedCall {
   number_called: number | null;
 }
 
-const buildBase = (publicUrl: string): string =>
-  `${publicUrl.replace(/(?<!\/)\/+$/, '')}${BASE_PATH}/telephony`;
+const buildBase = (publicUrl: string): string => `${trimUrl(publicUrl)}${BASE_PATH}/telephony`;
 
 /** The carrier reports there about a text message; `key` is the uuid of the message. */
 const messageStatusUrl = (publicUrl: string, key: string): string =>

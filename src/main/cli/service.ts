@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { loadConfig } from '../config';
 import { BASE_PATH, type Schemas } from '../../platform/contract/contract';
+import { trimUrl } from '../../platform/trim-url';
 import type { Installation } from '../../operate/installation/open';
 import { issueCredentials, revokeCredentials } from '../../domain/people/issue-credentials';
 import { withInstallation } from './command';
@@ -46,7 +47,7 @@ export function withService<T>(
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
   const { port } = loadConfig();
-  const at = (url ?? `http://127.0.0.1:${port}`).replace(/(?<!\/)\/+$/, '');
+  const at = trimUrl(url ?? `http://127.0.0.1:${port}`);
   const run = (credentials: string) => work(openService(at, credentials));
   return key ? run(key) : withOwnKey(ownKey, run);
 }

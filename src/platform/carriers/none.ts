@@ -1,14 +1,17 @@
 import { ALL_CAPABILITIES } from './dialects/dialect';
 import type { Carrier, Failure } from './carrier';
 
-const REASON = 'This installation has no carrier (CARRIER=none): it';
-
 const refuse = (deed: string): Failure => ({
   ok: false,
   retryable: false,
   code: 'not_supported',
-  message: `${REASON} ${deed}.`,
+  message: `This installation has no carrier (CARRIER=none): it ${deed}.`,
 });
+
+const NO_CALLS = refuse('places no calls');
+const NO_TEXTS = refuse('sends no texts');
+const NO_CALLS_HERE = refuse('has no calls of its own');
+const NO_NUMBERS = refuse('sells no numbers; enter yours by POST /phone_numbers/import');
 
 /** For an installation whose softswitch brings all calls: nothing goes out from here. */
 export const noCarrier = (): Carrier => ({
@@ -16,18 +19,15 @@ export const noCarrier = (): Carrier => ({
   instant: true,
   max_legs: Infinity,
   capabilities: ALL_CAPABILITIES,
-  refusals: {
-    calls: `${REASON} places no calls.`,
-    texts: `${REASON} sends no texts.`,
-  },
-  sendSms: async () => refuse('sends no texts'),
-  placeCall: async () => refuse('places no calls'),
-  endCall: async () => refuse('has no calls of its own'),
-  stopRinging: async () => refuse('has no calls of its own'),
-  startRecording: async () => refuse('has no calls of its own'),
-  playKeys: async () => refuse('has no calls of its own'),
+  refusals: { calls: NO_CALLS.message, texts: NO_TEXTS.message },
+  sendSms: async () => NO_TEXTS,
+  placeCall: async () => NO_CALLS,
+  endCall: async () => NO_CALLS_HERE,
+  stopRinging: async () => NO_CALLS_HERE,
+  startRecording: async () => NO_CALLS_HERE,
+  playKeys: async () => NO_CALLS_HERE,
   findLegs: async () => ({ ok: true, legs: [] }),
-  searchNumbers: async () => refuse('sells no numbers; enter yours by POST /phone_numbers/import'),
-  buyNumber: async () => refuse('sells no numbers; enter yours by POST /phone_numbers/import'),
+  searchNumbers: async () => NO_NUMBERS,
+  buyNumber: async () => NO_NUMBERS,
   releaseNumber: async () => ({ ok: true }),
 });

@@ -12,6 +12,7 @@ import {
   type SmsRequest,
   type Try,
 } from './carrier';
+import { trimUrl } from '../trim-url';
 import { selectDialect, type DialectChoice } from './dialects';
 import { toRefusal, type Fields } from './dialects/dialect';
 import { keypadPattern, readLimit, nationalPrefix, pick } from './number-search';
@@ -67,7 +68,7 @@ export function twilio({
   const { capabilities, refusals } = dialect;
   const address = base_url ?? dialect.base_url;
   if (!address) throw new Error(`${dialect.label} needs base_url.`);
-  const hooks = `${public_url.replace(/(?<!\/)\/+$/, '')}/api/v1/telephony`;
+  const hooks = `${trimUrl(public_url)}/api/v1/telephony`;
   const service: Service = {
     dialect,
     account: { account_sid, auth_token, base_url: address, application_id },

@@ -1,5 +1,11 @@
-import { listPlacedOperations, readRefName } from './contract-document';
-import type { ContractDocument, Schema } from './contract-document';
+import {
+  listPlacedOperations,
+  readRefName,
+  type Content,
+  type ContractDocument,
+  type RawOperation,
+  type Schema,
+} from './contract-document';
 
 // Schemas that follow from that of a record: the answer with one record, a page of them, and the
 // body of a change. openapi.yaml has those that differ from what stands here.
@@ -9,23 +15,28 @@ const reference = (name: string): Schema => ({ $ref: REFERENCE + name }) as Sche
 
 /** Adds the schemas `…Reply`, `…Page` and `…Update` that operations refer to, and nothing states. */
 export function addEnvelopes({ components, paths }: ContractDocument): void {
-  const named = new Set<string>();
-  for (const { operation } of listPlacedOperations(paths))
-    for (const { content = {} } of [operation.requestBody, ...Object.values(operation.responses)]
-      .filter((part) => part !== undefined)
-      .map((part) => part as { content?: Record<string, { schema: Schema }> }))
-      for (const { schema } of Object.values(content))
-        if (schema.$ref) named.add(readRefName(schema.$ref));
-  const { schemas } = components;
-  components.schemas = Object.fromEntries(
-    Object.entries(schemas).flatMap(([name, schema]) => [
-      [name, schema],
-      ...Object.entries(BUILDERS)
-        .map(([kind, build]) => [name + kind, build] as const)
-        .filter(([envelope]) => named.has(envelope) && !schemas[envelope])
-        .map(([envelope, build]) => [envelope, build(name)] as [string, Schema]),
-    ]),
+  const named = new Set(
+    listPlacedOperations(paths).flatMap(({ operation }) => listSchemaNames(operation)),
   );
+  const { schemas } = components;
+  const buildMissing = (name: string) =>
+    Object.entries(BUILDERS).flatMap(([kind, build]): [string, Schema][] =>
+      named.has(name + kind) && !schemas[name + kind] ? [[name + kind, build(name)]] : [],
+    );
+  components.schemas = Object.fromEntries(
+    Object.entries(schemas).flatMap(([name, schema]) => [[name, schema], ...buildMissing(name)]),
+  );
+}
+
+/** The named schemas of the bodies that an operation takes and answers with. */
+function listSchemaNames({ requestBody, responses }: RawOperation): string[] {
+  const contents = [
+    requestBody?.content,
+    ...Object.values(responses).map(({ content }) => content),
+  ];
+  return contents
+    .flatMap((content) => Object.values((content ?? {}) as Content))
+    .flatMap(({ schema }) => (schema.$ref ? [readRefName(schema.$ref)] : []));
 }
 
 const BUILDERS: Record<string, (name: string) => Schema> = {

@@ -1,4 +1,5 @@
 import type { Capabilities, Failure, FailureCode } from '../carrier';
+import { trimUrl } from '../../trim-url';
 import { isSigned, type SignedParams } from '../signature';
 
 export const DIALECT_NAMES = ['twilio', 'signalwire', 'somleng', 'telnyx'] as const;
@@ -82,8 +83,6 @@ export const ALL_CAPABILITIES: Capabilities = {
   conference: true,
   detection: true,
 };
-
-const trimUrl = (url: string): string => url.replace(/(?<!\/)\/+$/, '');
 
 export const buildAccountUrl = ({ base_url, account_sid }: Account, prefix: string): string =>
   `${trimUrl(base_url)}${prefix}/Accounts/${encodeURIComponent(account_sid)}`;
