@@ -1,6 +1,5 @@
 import { sql, statement, TIMESTAMP_FORMAT } from '../../../data/sql';
 
-
 export const LIST_WATCHED_COMPANIES = statement(
   'alerts.list_watched_companies',
   sql`

@@ -37,7 +37,6 @@ const HORIZON = sql`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 /** The row t was written from one horizon on, and before another. */
 const BETWEEN = sql`AND ${WRITTEN_BY} >= {from}::bigint AND ${WRITTEN_BY} < {to}::bigint`;
 
-
 /**
  * The position of a stream that starts with new events. Rows that running transactions have yet to
  * commit are among the last 10,000 of the company.

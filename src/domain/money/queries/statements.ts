@@ -3,7 +3,6 @@ import { sql, statement, TIMESTAMP_FORMAT } from '../../../data/sql';
 const IS_ACCOUNT_ENTRY = sql`
         (e.buyer_id = {buyer_id}::bigint OR e.traffic_source_id = {traffic_source_id}::bigint)`;
 
-
 export const INSERT_STATEMENT = statement(
   'accounts.insert_statement',
   sql`
