@@ -3378,7 +3378,7 @@ export interface paths {
         put?: never;
         /**
          * Say which calls are live
-         * @description Send it when the switch has started, and once a minute. It renews the time within which an event of each live call must come. A call that the switch no longer has, and that came in before the sync before, ends at the last time at which it was surely live; with a new `boot_id` all calls end that are not live. The reply says which live calls have ended here: hang these up; and which are unknown: report them to `/call_sessions/import` when they end.
+         * @description Send it when the switch has started, and once a minute. It renews the time within which an event of each live call must come. A call that the switch no longer has, and that came in before the sync before, ends at the last time at which it was surely live; with a new `boot_id` all calls end that are not live. The reply says which live calls have ended here: hang these up; and which are unknown, as they were never reported.
          */
         post: operations["syncSwitch"];
         delete?: never;
