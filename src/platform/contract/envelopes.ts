@@ -74,4 +74,4 @@ const BUILDERS: Record<string, (name: string) => Schema> = {
 const split = (name: string): string[] => name.split(/(?=[A-Z])/).map((word) => word.toLowerCase());
 const toSnake = (name: string): string => split(name).join('_');
 const toWords = (name: string): string => split(name).join(' ');
-const toPlural = (noun: string): string => noun + (/(s|ch)$/.test(noun) ? 'es' : 's');
+export const toPlural = (noun: string): string => noun + (/(s|ch)$/.test(noun) ? 'es' : 's');

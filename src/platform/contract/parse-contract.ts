@@ -7,6 +7,7 @@ import type { ContractDocument } from './contract-document';
 import { addDerivedAnswers } from './derived-answers';
 import { addEnvelopes } from './envelopes';
 import { mergeParts } from './merge-parts';
+import { addStandardAnswers } from './standard-answers';
 import { formatContract, PUBLISHED_FILE } from './published-contract';
 
 // Parsing openapi.yaml takes longer than anything else at the start of a program. It is parsed when
@@ -32,6 +33,7 @@ export function parseContract(text: string): ContractDocument {
     parsed?.sha1 === hashText(text) ? parsed.document : (load(text) as ContractDocument);
   if (document.components) {
     addOtherMethods(document);
+    addStandardAnswers(document);
     addEnvelopes(document);
     mergeParts(document);
     addConventions(document);
