@@ -68,6 +68,7 @@ export type Table =
   | 'text_messages'
   | 'traffic_source_tokens'
   | 'traffic_sources'
+  | 'trunks'
   | 'users'
   | 'value_lists'
   | 'webhook_logs'
@@ -81,6 +82,7 @@ export const OWN_KEYS: Partial<Record<Table, string>> = {
   offers: 'user_offer_id',
   schedules: 'user_schedule_id',
   traffic_sources: 'user_traffic_source_id',
+  trunks: 'name',
 };
 
 /**

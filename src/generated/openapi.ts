@@ -3387,6 +3387,61 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/trunks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List trunks
+         * @description Lines to the telephone network: which are down, how many calls each has.
+         */
+        get: operations["listTrunks"];
+        put?: never;
+        /**
+         * Create a trunk
+         * @description `name` and `host` are required. Telephone numbers of buyers are dialed through the first trunk of the switch that leads to the number and has room; a switch without trunks chooses its line itself.
+         */
+        post: operations["createTrunk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/trunks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a trunk
+         * @description One trunk, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
+         */
+        get: operations["showTrunk"];
+        /**
+         * Change a trunk
+         * @description Changes only the fields that are sent. Calls through it go on as they are.
+         */
+        put: operations["updateTrunk"];
+        post?: never;
+        /**
+         * Delete a trunk
+         * @description Calls through it go on; no other call is dialed through it.
+         */
+        delete: operations["deleteTrunk"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/telephony/sms": {
         parameters: {
             query?: never;
@@ -4154,7 +4209,7 @@ export interface components {
          * @description A resource and what may be done with it. `money` and `routing` are for fields that set prices, or decide who gets a call, in addition to `create` and `update`. `company_wide:update` lets the users of a team change what belongs to the whole company or to others too.
          * @enum {string}
          */
-        Scope: "company:read" | "company:update" | "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "value_lists:read" | "value_lists:create" | "value_lists:update" | "value_lists:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "switches:read" | "switches:create" | "switches:update" | "switches:delete" | "switches:operate" | "dispositions:read" | "dispositions:create" | "dispositions:update" | "dispositions:delete" | "alert_rules:read" | "alert_rules:create" | "alert_rules:update" | "alert_rules:delete" | "traffic_source_tokens:read" | "traffic_source_tokens:create" | "traffic_source_tokens:delete" | "account_entries:read" | "account_entries:create" | "statements:read" | "statements:create" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
+        Scope: "company:read" | "company:update" | "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "value_lists:read" | "value_lists:create" | "value_lists:update" | "value_lists:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "switches:read" | "switches:create" | "switches:update" | "switches:delete" | "switches:operate" | "trunks:read" | "trunks:create" | "trunks:update" | "trunks:delete" | "dispositions:read" | "dispositions:create" | "dispositions:update" | "dispositions:delete" | "alert_rules:read" | "alert_rules:create" | "alert_rules:update" | "alert_rules:delete" | "traffic_source_tokens:read" | "traffic_source_tokens:create" | "traffic_source_tokens:delete" | "account_entries:read" | "account_entries:create" | "statements:read" | "statements:create" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
         /**
          * @description Which columns the response has: `buyer`, the default, or `buyer_grid`, which adds foreign keys.
          * @enum {string}
@@ -4694,6 +4749,11 @@ export interface components {
             /** @description Tones played when the call is answered, to telephone numbers and SIP addresses. Each `w` waits 0.5 s and each `W` 1 s. */
             dtmf_tones?: string | null;
             /**
+             * @description Headers of SIP that it gets: by its SIP address, or through a trunk. A carrier passes those that begin with `X-` on to SIP addresses.
+             * @example null
+             */
+            sip_headers?: components["schemas"]["SipHeaders"] | null;
+            /**
              * @description Zone of its business hours and conversions, and of the hours, days and months of its caps: an IANA name or a display name of /collections/time_zone.
              * @example America/Los_Angeles
              */
@@ -5011,6 +5071,11 @@ export interface components {
             timeout_seconds?: number;
             /** @description Tones played when the call is answered. Each `w` waits 0.5 s and each `W` 1 s. Null for none. */
             dtmf_tones?: string | null;
+            /**
+             * @description Headers of SIP that it gets; null for none.
+             * @example null
+             */
+            sip_headers?: components["schemas"]["SipHeaders"] | null;
             /** @description Maximum number of simultaneous calls; null for no limit. */
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
             /** @description Calls that ring at the buyer or are in progress with it now. */
@@ -6483,11 +6548,11 @@ export interface components {
             duplicate_timeframe?: number;
         };
         /**
-         * @description Why a buyer does not get a call. When several reasons apply, the first in this order is given. `blacklisted`: the number is on the blacklist of the company, or blocked for the offer. `already_tried`: it was dialed for the same call before. `out_of_balance`: it is prepaid, and its balance does not pay for the call. `spacing`: the offer limits how often a buyer gets a call. `key_press_unavailable`, `tones_unavailable`: it must press 1, or needs `dtmf_tones`, and the carrier of the call cannot do that. `bidder_suspended`: it failed to answer with a bid again and again, and is not asked for a while. `bid_failed`: it did not answer in time, or not as agreed. `bid_declined`: it does not want the call. `bid_not_asked`: it was not asked, because a better buyer can take the call, or because an explanation asks nobody. `vetoed`: a pre-dial webhook refused it. `not_rung`: its group is dialed all at once and has more buyers than the carrier rings at once; it rings in the next round.
+         * @description Why a buyer does not get a call. When several reasons apply, the first in this order is given. `blacklisted`: the number is on the blacklist of the company, or blocked for the offer. `already_tried`: it was dialed for the same call before. `out_of_balance`: it is prepaid, and its balance does not pay for the call. `spacing`: the offer limits how often a buyer gets a call. `key_press_unavailable`, `tones_unavailable`: it must press 1, or needs `dtmf_tones`, and the carrier of the call cannot do that. `bidder_suspended`: it failed to answer with a bid again and again, and is not asked for a while. `bid_failed`: it did not answer in time, or not as agreed. `bid_declined`: it does not want the call. `bid_not_asked`: it was not asked, because a better buyer can take the call, or because an explanation asks nobody. `no_trunk`: none leads to its number that has not failed for this call. `trunk_full`: those that lead to it have no room. `vetoed`: a pre-dial webhook refused it. `not_rung`: its group is dialed all at once and has more buyers than the carrier rings at once; it rings in the next round.
          * @enum {string}
          */
-        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "traffic_source_paused" | "traffic_source_cap_reached" | "traffic_source_concurrency_full" | "already_tried" | "not_previous_buyer" | "blocked_for_traffic_source" | "not_allowed_for_traffic_source" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "out_of_balance" | "duplicate_caller" | "spacing" | "key_press_unavailable" | "tones_unavailable" | "bidder_suspended" | "bid_failed" | "bid_declined" | "bid_not_asked" | "no_number" | "vetoed" | "not_rung";
-        /** @description The facts behind the reason: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`; `max_legs` and `buyer_group_id`; of a bidder `resumes_at`, or `fault`, `code` and `duration_ms`. */
+        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "traffic_source_paused" | "traffic_source_cap_reached" | "traffic_source_concurrency_full" | "already_tried" | "not_previous_buyer" | "blocked_for_traffic_source" | "not_allowed_for_traffic_source" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "out_of_balance" | "duplicate_caller" | "spacing" | "key_press_unavailable" | "tones_unavailable" | "bidder_suspended" | "bid_failed" | "bid_declined" | "bid_not_asked" | "no_number" | "no_trunk" | "trunk_full" | "vetoed" | "not_rung";
+        /** @description The facts behind the reason: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`; `trunk_ids`; `max_legs` and `buyer_group_id`; of a bidder `resumes_at`, or `fault`, `code` and `duration_ms`. */
         SkipDetails: {
             [key: string]: unknown;
         };
@@ -7120,6 +7185,8 @@ export interface components {
             sip_code?: number | null;
             /** @description The cause of Q.850, used as `sip_code` where that is absent. */
             q850?: number | null;
+            /** @description With `failed`: the trunk that the leg was dialed through. Where it is the trunk that has failed, the buyer is dialed again through its next one. */
+            trunk?: string | null;
             /** @description Your own identifier of the leg to the buyer. */
             leg_sid?: string | null;
             /** @description With `transferred`: the number or address to which the caller was sent. */
@@ -7242,6 +7309,25 @@ export interface components {
             press_one_to_accept: boolean;
             /** @description Whether to record the call. */
             record_calls: boolean;
+            /**
+             * @description The line to dial it through; null where the switch chooses that, and for SIP addresses. Name it in events.
+             * @example null
+             */
+            trunk: {
+                /** @description Name of the trunk. */
+                name: string;
+                /** @description Its gateway. */
+                host: string;
+                /** @description The number as the trunk wants it. */
+                number: string;
+            } | null;
+            /**
+             * @description Headers of SIP to send to it, by name.
+             * @example {}
+             */
+            headers: {
+                [key: string]: string;
+            };
         };
         CallSession: {
             /**
@@ -10257,6 +10343,186 @@ export interface components {
              */
             unknown: string[];
             metadata: components["schemas"]["RecordMetadata"];
+        };
+        /** @enum {string} */
+        TrunkOrder: "id" | "position" | "name" | "created_at" | "updated_at";
+        /**
+         * @description The caller ID that a trunk shows: that of the buyer, always its own `caller_id`, or none.
+         * @enum {string}
+         */
+        CallerIdRule: "pass" | "fixed" | "withheld";
+        /** @description Headers of SIP by name: `X-…`, `P-…`, `User-to-User`, `Diversion` or `Call-Info`. Values may have tokens. */
+        SipHeaders: {
+            [key: string]: string;
+        };
+        TrunkFields: {
+            name?: components["schemas"]["SwitchName"];
+            /** @description The switch that has the trunk, by id or uuid; null for all of them. */
+            switch_id?: string | null;
+            /**
+             * @description Host and port of the gateway, or the name under which the switch knows it. Its credentials stay in the switch.
+             * @example sip.carrier.example
+             */
+            host?: string;
+            /** @description Its position in the order, the lowest first. */
+            position?: number;
+            /**
+             * @description Beginnings of the numbers that it leads to; none for all numbers.
+             * @example [
+             *       "1"
+             *     ]
+             */
+            prefixes?: components["schemas"]["NumberPrefix"][];
+            /**
+             * @description Countries whose numbers it leads to; none for all of them.
+             * @example [
+             *       "US"
+             *     ]
+             */
+            countries?: components["schemas"]["CountryCode"][];
+            /** @description What it wants before the digits of a number. */
+            dial_prefix?: string;
+            caller_id_rule?: components["schemas"]["CallerIdRule"];
+            /**
+             * @description The number that `fixed` shows.
+             * @example null
+             */
+            caller_id?: string | null;
+            /**
+             * @description Headers of SIP for calls through it.
+             * @example {
+             *       "X-Lead": "{{lead_id}}"
+             *     }
+             */
+            headers?: components["schemas"]["SipHeaders"] | null;
+            /**
+             * @description The most calls that ring or talk through it; null for any number.
+             * @example 30
+             */
+            max_calls?: number | null;
+            /**
+             * @description The most calls that begin in one second; null for any number.
+             * @example 10
+             */
+            max_calls_per_second?: number | null;
+            /** @description Whether nothing is dialed through it. */
+            paused?: boolean;
+            /** @description The record's identifier in another system; it need not be unique. */
+            external_record_id?: string | null;
+        };
+        TrunkCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["TrunkFields"], "name" | "host"> & unknown;
+        Trunk: {
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
+            id?: number | null;
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
+            legacy_id?: number | null;
+            /** @description Always `Trunk`. */
+            type?: string;
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
+             */
+            uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
+            created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
+            updated_at?: components["schemas"]["Timestamp"];
+            /**
+             * @description When the record was deleted; null until then. Requests no longer find a deleted record.
+             * @example null
+             */
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was last changed through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record for GET requests. */
+            routes_show_path?: string | null;
+            /** @description Path of the record for PUT requests. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
+            company_id?: number;
+            /** @description Its name. */
+            name?: string;
+            /**
+             * Format: int64
+             * @description Id of the switch that has it; null for all of them.
+             */
+            switch_id?: number | null;
+            /** @description Its gateway. */
+            host?: string;
+            /** @description Its position in the order, the lowest first. */
+            position?: number;
+            /** @description Beginnings of numbers. */
+            prefixes?: string[];
+            /** @description Countries of numbers. */
+            countries?: string[];
+            /** @description What it wants before the digits. */
+            dial_prefix?: string;
+            caller_id_rule?: components["schemas"]["CallerIdRule"];
+            /** @description The number that `fixed` shows. */
+            caller_id?: string | null;
+            /**
+             * @description Headers of SIP.
+             * @example null
+             */
+            headers?: components["schemas"]["SipHeaders"] | null;
+            /** @description The most calls at a time. */
+            max_calls?: number | null;
+            /** @description The most that begin in a second. */
+            max_calls_per_second?: number | null;
+            /** @description Whether nothing is dialed through it. */
+            paused?: boolean;
+            /**
+             * @description Calls that ring or talk through it.
+             * @example 0
+             */
+            calls_in_use?: number;
+            /**
+             * @description Its faults since a call through it last reached a telephone.
+             * @example 0
+             */
+            faults?: number;
+            /**
+             * @description After three faults in a row it is tried only where no other trunk leads, until then.
+             * @example null
+             */
+            down_until?: components["schemas"]["Timestamp"];
+            /**
+             * @description Its last fault, in words.
+             * @example null
+             */
+            last_fault?: string | null;
+        };
+        TrunkUpdate: components["schemas"]["TrunkFields"] & unknown;
+        TrunkReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The trunk, as it is after the request. */
+            trunk: components["schemas"]["Trunk"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        TrunkPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The trunks on this page. */
+            trunks: components["schemas"]["Trunk"][];
+            metadata: components["schemas"]["PageMetadata"];
         };
         /**
          * @description Which columns the response has: `disposition`, the default, or `disposition_grid`, which adds foreign keys.
@@ -14106,6 +14372,8 @@ export interface components {
         CommandWaitSeconds: number;
         /** @description By default `id`. */
         SwitchOrder: components["schemas"]["SwitchOrder"];
+        /** @description By default `id`. */
+        TrunkOrder: components["schemas"]["TrunkOrder"];
         /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. By default `3600`. */
         WaitSeconds: number;
         /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
@@ -23855,6 +24123,213 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTrunks: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records created at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records created until the end of this day, second or millisecond. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
+                order?: components["parameters"]["TrunkOrder"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrunkPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTrunk: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrunkCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrunkReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showTrunk: {
+        parameters: {
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrunkReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateTrunk: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrunkUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrunkReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTrunk: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrunkReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

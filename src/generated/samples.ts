@@ -3775,6 +3775,91 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/switches/edge-1/sync\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"boot_id\": \"2026-11-26T08:00:00Z\", \"live\": [\"switch-1\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
+  "listTrunks": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/trunks"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/trunks');\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/trunks\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "createTrunk": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/trunks \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"edge-1\", \"host\": \"sip.carrier.example\" }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/trunks', {\n  body: { name: 'edge-1', host: 'sip.carrier.example' },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/trunks\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"edge-1\", \"host\": \"sip.carrier.example\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "showTrunk": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/trunks/1"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/trunks/{id}', {\n  params: { path: { id: '1' } },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/trunks/1\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "updateTrunk": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/trunks/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"edge-1 2\" }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/trunks/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'edge-1 2' },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/trunks/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"edge-1 2\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "deleteTrunk": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -X DELETE -u public_key:private_key http://127.0.0.1:3000/api/v1/trunks/1"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.DELETE('/trunks/{id}', {\n  params: { path: { id: '1' } },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.delete(\n    \"http://127.0.0.1:3000/api/v1/trunks/1\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
   "listUsers": [
     {
       "lang": "Shell",

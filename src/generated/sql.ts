@@ -677,6 +677,22 @@ export interface SqlTypes {
       abandoned_rate: string;
     };
   };
+  'calls.change_trunk': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      version: string | null;
+      now: Date | string | null;
+      attempt: string | null;
+      fault: string | null;
+      route: string | object | null;
+      event: string | object | null;
+      lease_until: Date | string | null;
+    };
+    row: {
+      outcome: string;
+    };
+  };
   'calls.claim_cost_looks': {
     params: {
       now: Date | string | null;
@@ -805,6 +821,7 @@ export interface SqlTypes {
       fallback_ended_at: Date | null;
       answered_duration: number | null;
       conferences: number;
+      switch_id: string;
     };
   };
   'calls.find_by_uuid': {
@@ -1089,6 +1106,7 @@ export interface SqlTypes {
       fallback_ended_at: Date | null;
       answered_duration: number | null;
       conferences: number;
+      switch_id: string;
     };
   };
   'calls.lock_by_uuid': {
@@ -1124,6 +1142,7 @@ export interface SqlTypes {
       fallback_ended_at: Date | null;
       answered_duration: number | null;
       conferences: number;
+      switch_id: string;
     };
   };
   'calls.lock_cost_look': {
@@ -1266,6 +1285,8 @@ export interface SqlTypes {
       created_at: Date;
       connected_at: Date | null;
       dial: unknown;
+      routes: unknown;
+      failed_trunk_ids: number[];
     };
   };
   'calls.read_billing': {
@@ -1314,6 +1335,7 @@ export interface SqlTypes {
       fallback_ended_at: Date | null;
       answered_duration: number | null;
       conferences: number;
+      switch_id: string;
     };
   };
   'calls.read_by_sid': {
@@ -1349,6 +1371,7 @@ export interface SqlTypes {
       fallback_ended_at: Date | null;
       answered_duration: number | null;
       conferences: number;
+      switch_id: string;
     };
   };
   'calls.read_by_uuid': {
@@ -1384,6 +1407,7 @@ export interface SqlTypes {
       fallback_ended_at: Date | null;
       answered_duration: number | null;
       conferences: number;
+      switch_id: string;
     };
   };
   'calls.read_decisions': {
@@ -1526,6 +1550,7 @@ export interface SqlTypes {
       fallback_ended_at: Date | null;
       answered_duration: number | null;
       conferences: number | null;
+      switch_id: string;
       version: string;
       payout: number;
       revenue: number;
@@ -1578,6 +1603,7 @@ export interface SqlTypes {
       fallback_ended_at: Date | null;
       answered_duration: number | null;
       conferences: number | null;
+      switch_id: string;
       version: string;
       payout: number;
       revenue: number;
@@ -1630,6 +1656,7 @@ export interface SqlTypes {
       fallback_ended_at: Date | null;
       answered_duration: number | null;
       conferences: number | null;
+      switch_id: string;
       version: string;
       payout: number;
       revenue: number;
@@ -5001,6 +5028,7 @@ export interface SqlTypes {
       run: string;
       snapshot: string;
       own_xid: string | null;
+      trunks: unknown;
       caps: unknown;
       suppressed: unknown;
       earnings: unknown;

@@ -25,6 +25,7 @@ import { company } from '../domain/people/company';
 import { contacts } from '../domain/leads/contacts';
 import { switchCalls } from '../domain/calls/sync-switch';
 import { switches } from '../domain/switches/switches';
+import { trunks } from '../domain/switches/trunks';
 import { disposition } from '../domain/calls/dispositions';
 import { email } from '../domain/outreach/emails';
 import { eventStream } from '../domain/events/event-stream';
@@ -66,6 +67,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     callReports(deps),
     disposition.handlers(deps),
     switches(deps),
+    trunks(deps),
     switchCalls(deps),
     inboundWebhooks(deps),
     alertRules(deps),

@@ -30,6 +30,7 @@ const bodies: Record<string, object> = {
   agent_statuses: { key: 'a', name: 'A' },
   dispositions: { key: 'a', name: 'A' },
   switches: { name: 'edge' },
+  trunks: { name: 'line', host: 'sip.example.com' },
   users: { email: 'a@example.com', invite: false },
   access_control_lists: { name: 'A' },
   alert_rules: { name: 'A', kind: 'no_calls', minutes: 60 },
@@ -78,7 +79,7 @@ const buildUniqueFields = (resource: string, key: string): object =>
       email: `${key}@example.com`,
       user_email: `agent-${key}@example.com`,
       vanity_uri: `a-${key}`,
-      ...(['value_lists', 'switches'].includes(resource) && { name: key }),
+      ...(['value_lists', 'switches', 'trunks'].includes(resource) && { name: key }),
     }).filter(([name]) => name in bodies[resource]!),
   );
 

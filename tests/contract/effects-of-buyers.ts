@@ -39,6 +39,7 @@ export const BUYERS: Effects = {
   buyer_type: at('src/domain/routing/engine/bids.ts'),
   timeout_seconds: at('src/domain/routing/engine/progress.ts'),
   dtmf_tones: at('src/domain/telephony/twiml.ts'),
+  sip_headers: at('src/domain/calls/outcome.ts'),
   record_calls: at('src/domain/telephony/twiml.ts'),
   press_one_to_accept: at('src/domain/routing/engine/progress.ts'),
   ping_timeout_seconds: at('src/domain/routing/queries/bids.ts'),

@@ -132,6 +132,7 @@ const CALLS: Record<string, Effects> = {
     key: at('src/domain/routing/engine/progress.ts'),
     ...all('duration recording_url hangup_cause agent_id by leg_sid number', EVENT),
     ...all('sip_code q850', at('src/domain/routing/engine/leg-failure.ts')),
+    trunk: at('src/domain/calls/change-trunk.ts'),
     switch: INCOMING,
     ...all('sip sip.attestation sip.diversion sip.headers', INCOMING),
   },
@@ -152,6 +153,17 @@ const CALLS: Record<string, Effects> = {
     webhook_url: at('src/domain/switches/push-command.ts', 'url'),
     ...all('call_id command attempt number boot_id live', at('src/domain/calls/sync-switch.ts')),
     ...all('result reason', at('src/domain/switches/save-result.ts')),
+  },
+  trunks: {
+    ...all('name', 'label'),
+    ...all(
+      'switch_id host prefixes countries dial_prefix caller_id_rule caller_id headers',
+      at('src/domain/routing/engine/trunks.ts'),
+    ),
+    ...all(
+      'position max_calls max_calls_per_second paused',
+      at('prisma/sql/switches/reserve_trunks.sql'),
+    ),
   },
   dispositions: {
     ...all('key name', 'label'),

@@ -42,6 +42,7 @@ const SEARCHED_COLUMNS: Record<string, string> = {
   listCallCenters: 'description',
   listDispositions: 'name',
   listSwitches: 'name',
+  listTrunks: 'name',
   listAgentStatuses: 'name',
   listAgents: 'name',
   listAgentStatusTimestamps: 'key',

@@ -28,6 +28,7 @@ export const buyer = (changes: Partial<Candidate> = {}): Candidate => ({
   buyer_fleet_id: null,
   timeout_seconds: 120,
   dtmf_tones: null,
+  sip_headers: null,
   press_one_to_accept: false,
   record_calls: false,
   display_caller_id_type: 'display_caller_id',

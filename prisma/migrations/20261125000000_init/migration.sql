@@ -398,6 +398,7 @@ CREATE TABLE buyers (
   paused_by_user_id bigint,
   timeout_seconds integer NOT NULL,
   dtmf_tones text,
+  sip_headers jsonb,
   record_calls boolean NOT NULL,
   press_one_to_accept boolean NOT NULL,
   ping_timeout_seconds integer,
@@ -1515,6 +1516,49 @@ CREATE INDEX switches_fulltext_idx ON switches USING gin (
   )) gin_trgm_ops
 ) WHERE deleted_at IS NULL;
 
+-- Lines of softswitches to the telephone network. `calls_in_second` counts those that began in the
+-- second `counted_second`; faults are those since a call through it last reached a telephone.
+CREATE TABLE trunks (
+  company_id bigint NOT NULL,
+  id bigserial NOT NULL,
+  uuid uuid NOT NULL,
+  created_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  updated_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  deleted_at timestamptz(3),
+  user_updated_at timestamptz(3),
+  external_record_id text,
+  name text NOT NULL,
+  switch_id bigint,
+  host text NOT NULL,
+  position integer NOT NULL DEFAULT 0,
+  prefixes text[] DEFAULT ARRAY[]::text[],
+  countries text[] DEFAULT ARRAY[]::text[],
+  dial_prefix text NOT NULL DEFAULT '+',
+  caller_id_rule text NOT NULL DEFAULT 'pass',
+  caller_id text,
+  headers jsonb,
+  max_calls integer,
+  max_calls_per_second integer,
+  paused boolean NOT NULL DEFAULT false,
+  counted_second timestamptz(3),
+  calls_in_second integer NOT NULL DEFAULT 0,
+  faults integer NOT NULL DEFAULT 0,
+  down_until timestamptz(3),
+  last_fault text,
+  CONSTRAINT trunks_pkey PRIMARY KEY (company_id, id)
+);
+CREATE UNIQUE INDEX trunks_company_id_uuid_key ON trunks (company_id, uuid);
+CREATE UNIQUE INDEX trunks_company_id_name_key
+  ON trunks (company_id, name) WHERE deleted_at IS NULL;
+CREATE INDEX trunks_fulltext_idx ON trunks USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(host, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+
 -- What a switch is to do. The numbers of its commands have no gaps: its row is locked for each.
 CREATE TABLE switch_commands (
   company_id bigint NOT NULL,
@@ -1719,6 +1763,9 @@ CREATE TABLE call_attempts (
   recorded_at timestamptz(3),
   bid numeric(14, 2),
   bid_duration integer,
+  trunk_id bigint,
+  failed_trunk_ids bigint[] DEFAULT ARRAY[]::bigint[],
+  routes jsonb,
   CONSTRAINT call_attempts_pkey PRIMARY KEY (company_id, id)
 ) WITH (
   autovacuum_vacuum_scale_factor = 0.02,
@@ -1729,6 +1776,8 @@ CREATE INDEX call_attempts_company_id_buyer_id_created_at_idx
 CREATE UNIQUE INDEX call_attempts_company_id_uuid_key ON call_attempts (company_id, uuid);
 CREATE UNIQUE INDEX call_attempts_company_id_call_id_buyer_id_key
   ON call_attempts (company_id, call_id, buyer_id);
+CREATE INDEX call_attempts_trunk_idx ON call_attempts (company_id, trunk_id)
+  WHERE trunk_id IS NOT NULL AND status IN ('ringing', 'answered', 'connected');
 CREATE INDEX call_attempts_ring_until_idx
   ON call_attempts (ring_until) WHERE status = 'ringing' AND ring_until IS NOT NULL;
 
@@ -2850,12 +2899,18 @@ ALTER TABLE calls ADD CONSTRAINT calls_company_id_switch_id_fkey
   FOREIGN KEY (company_id, switch_id) REFERENCES switches (company_id, id);
 ALTER TABLE switches ADD CONSTRAINT switches_company_id_fkey
   FOREIGN KEY (company_id) REFERENCES companies (id);
+ALTER TABLE trunks ADD CONSTRAINT trunks_company_id_fkey
+  FOREIGN KEY (company_id) REFERENCES companies (id);
+ALTER TABLE trunks ADD CONSTRAINT trunks_company_id_switch_id_fkey
+  FOREIGN KEY (company_id, switch_id) REFERENCES switches (company_id, id);
 ALTER TABLE switch_commands ADD CONSTRAINT switch_commands_company_id_switch_id_fkey
   FOREIGN KEY (company_id, switch_id) REFERENCES switches (company_id, id);
 ALTER TABLE switch_commands ADD CONSTRAINT switch_commands_company_id_call_id_fkey
   FOREIGN KEY (company_id, call_id) REFERENCES calls (company_id, id);
 ALTER TABLE call_attempts ADD CONSTRAINT call_attempts_company_id_call_id_fkey
   FOREIGN KEY (company_id, call_id) REFERENCES calls (company_id, id);
+ALTER TABLE call_attempts ADD CONSTRAINT call_attempts_company_id_trunk_id_fkey
+  FOREIGN KEY (company_id, trunk_id) REFERENCES trunks (company_id, id);
 ALTER TABLE call_attempts ADD CONSTRAINT call_attempts_company_id_buyer_id_fkey
   FOREIGN KEY (company_id, buyer_id) REFERENCES buyers (company_id, id);
 ALTER TABLE call_attempts ADD CONSTRAINT call_attempts_company_id_buyer_group_id_fkey

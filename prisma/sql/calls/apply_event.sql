@@ -8,7 +8,10 @@
 -- end; `tokens` are added to those of the call and its lead. `dollars` is that of settle_call():
 -- what the buyer that has the call uses and pays.
 --
--- Locks: the call, all caps that change (lock_caps), the caller of the offer (was_source_paid), the
+-- `failed_attempt` is one whose trunk has failed (trunk_fault), `reached_trunk` one through which the
+-- call has reached a telephone.
+--
+-- Locks: the call, a trunk, all caps that change (lock_caps), the caller of the offer (was_source_paid), the
 -- lead.
 CREATE OR REPLACE FUNCTION apply_event(
   company bigint,
@@ -45,7 +48,8 @@ BEGIN
       status text, buyer_id bigint, buyer_group_id bigint, connect_to text, has_answer boolean,
       taken_at timestamptz, ended_at timestamptz, answered_duration integer, hangup_cause text,
       recording_url text, lease_until timestamptz, open_buyers bigint[], open_groups bigint[],
-      takes boolean, agent_id bigint, tokens jsonb, unbilled_reason text, ends_fallback boolean
+      takes boolean, agent_id bigint, tokens jsonb, unbilled_reason text, ends_fallback boolean,
+      failed_attempt uuid, trunk_fault text, reached_trunk bigint
     );
   SELECT * INTO d
     FROM json_to_record(dollars) AS x(
@@ -53,6 +57,13 @@ BEGIN
       buyer_converted boolean, source_converted boolean, tokens jsonb, buyer_paid boolean,
       source_paid boolean, usages json, entries json
     );
+
+  IF p.failed_attempt IS NOT NULL THEN
+    PERFORM record_trunk_fault(company, p.failed_attempt, at, p.trunk_fault);
+  END IF;
+  IF p.reached_trunk IS NOT NULL THEN
+    PERFORM clear_trunk_faults(company, p.reached_trunk);
+  END IF;
 
   released := list_released_slots(
     company, the_call, true, p.ended_at IS NOT NULL, p.open_buyers, p.open_groups, d.buyer_id,

@@ -3,6 +3,7 @@
 --   begun: its id.
 --   known: it was reported before; the id of that call.
 --   full: caps have no room, which `refused` describes.
+--   trunk_full: trunks have no room, or are gone; `refused` has their ids.
 --   hold_gone: the reservation that it would take over has expired, or another call was first.
 -- Of a call that is not begun, nothing is written.
 --
@@ -14,8 +15,8 @@
 -- list is read as a whole wherever a part of it is. `waits`: for another transaction that begins
 -- the same call; else that is an error (unique_violation).
 --
--- Locks: the ids that carriers give to calls, reservations, caps (lock_caps), then the counts of
--- calls, where nobody waits for another; callers and leads, by number, where buyers pay.
+-- Locks: trunks, the ids that carriers give to calls, reservations, caps (lock_caps), then the
+-- counts of calls, where nobody waits for another; callers and leads, by number, where buyers pay.
 CREATE OR REPLACE FUNCTION begin_calls(
   company bigint,
   new_calls json,
@@ -34,6 +35,7 @@ DECLARE
   known_id bigint;
   ping bigint;
   left_out integer[] := '{}';
+  full_trunks record;
   to_reserve json;
   limit_ids bigint[];
   latest timestamptz;
@@ -50,12 +52,19 @@ DECLARE
   attempt record;
   paying record;
 BEGIN
+  SELECT max(x.at) INTO latest FROM json_to_recordset(new_calls) AS x(at timestamptz);
+  FOR full_trunks IN SELECT * FROM reserve_trunks(company, latest, dials) LOOP
+    left_out := left_out || full_trunks.index;
+    RETURN QUERY
+      SELECT full_trunks.index, 'trunk_full', NULL::bigint, to_json(full_trunks.full_trunk_ids);
+  END LOOP;
   FOR wanting IN
     SELECT *
     FROM json_to_recordset(new_calls) AS x(
       index integer, at timestamptz, carrier text, carrier_call_id text, hold_id bigint
     )
-    WHERE x.carrier_call_id IS NOT NULL OR x.hold_id IS NOT NULL
+    WHERE (x.carrier_call_id IS NOT NULL OR x.hold_id IS NOT NULL)
+      AND x.index <> ALL (left_out)
     ORDER BY x.hold_id
   LOOP
     IF wanting.carrier_call_id IS NOT NULL THEN
@@ -104,8 +113,7 @@ BEGIN
   -- Another process may have begun a call in the next hour already, and ended the windows of this
   -- one, and calls of a batch may be of both: those that come a little late are of the next hour.
   -- In every zone, windows end at a quarter of an hour.
-  SELECT max(x.at), date_bin('15 minutes', max(x.at), 'epoch') INTO latest, window_began
-    FROM json_to_recordset(new_calls) AS x(at timestamptz);
+  window_began := date_bin('15 minutes', latest, 'epoch');
   SELECT greatest(window_began, max(l.hourly_resets_at) - interval '1 hour') INTO window_began
     FROM call_limits l
     WHERE l.company_id = company AND l.id = ANY (limit_ids);
@@ -165,17 +173,18 @@ BEGIN
 
   INSERT INTO call_attempts (
     company_id, uuid, created_at, call_id, round, buyer_id, buyer_group_id, connect_to, status,
-    timeout_seconds, press_one_to_accept, dial, bid, bid_duration, ring_until
+    timeout_seconds, press_one_to_accept, dial, bid, bid_duration, trunk_id, routes, ring_until
   )
     SELECT
       company, x.attempt, b.at, b.id, 1, x.buyer_id, x.buyer_group_id, x.number, 'ringing',
       x.timeout_seconds, x.press_one_to_accept, x.dial, x.bid, x.bid_duration,
+      x.trunk_id, x.routes,
       CASE WHEN x.stops_early THEN b.at + x.timeout_seconds * interval '1 second' END
     FROM unnest(indexes, ids, times) AS b(index, id, at)
     JOIN json_to_recordset(dials) AS x(
       index integer, n integer, attempt uuid, buyer_id bigint, buyer_group_id bigint, number text,
       timeout_seconds integer, press_one_to_accept boolean, dial jsonb, bid numeric,
-      bid_duration integer, stops_early boolean
+      bid_duration integer, trunk_id bigint, routes jsonb, stops_early boolean
     ) ON x.index = b.index
     ORDER BY b.id, x.n;
 

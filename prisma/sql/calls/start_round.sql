@@ -2,12 +2,13 @@
 -- back and those that the next buyers take, and what is dialed; or why no buyer is. All of it, or
 -- nothing of it: `outcome` is 'started', 'stale': the call is not as it was read (`call_version`;
 -- null for a call that is locked already), 'full': the caps that `refused` describes have no room,
+-- 'trunk_full': the trunks whose ids it has have no room, or are gone,
 -- 'source_full': its traffic source has no room for more dollars than the call holds (`held`), or
 -- 'paid_otherwise': buyers that pay for being dialed (`payments` of the round, see begin_calls)
 -- assume other payments for the caller than those in `paid`. Where nothing is written, no lock is
 -- kept: the body is a transaction of its own within the open one, and variables keep their values.
 --
--- Locks, waiting two seconds for each at most: the call, then all caps that change, in their order
+-- Locks, waiting two seconds for each at most: the call, trunks, all caps that change, in their order
 -- (lock_caps); then the caller and the lead, where buyers pay.
 CREATE OR REPLACE FUNCTION start_round(
   company bigint,
@@ -37,6 +38,8 @@ DECLARE
   -- The traffic source of which the call holds more dollars.
   source CONSTANT bigint := next_round->>'source_id';
   source_dollars CONSTANT numeric := next_round->>'source_dollars';
+  -- The trunk of this attempt has failed.
+  failed_attempt CONSTANT uuid := next_round->'trunk_fault'->>'attempt';
   given_back bigint[];
   caps json;
   attempt bigint;
@@ -47,6 +50,27 @@ BEGIN
   IF was.id IS NULL THEN
     outcome := 'stale';
     RETURN;
+  END IF;
+
+  IF failed_attempt IS NOT NULL THEN
+    PERFORM lock_trunks(
+      company,
+      ARRAY(
+        SELECT x.trunk_id FROM json_to_recordset(dials) AS x(trunk_id bigint)
+        UNION
+        SELECT a.trunk_id
+        FROM call_attempts a
+        WHERE a.company_id = company AND a.uuid = failed_attempt
+      )
+    );
+    PERFORM record_trunk_fault(
+      company, failed_attempt, at, next_round->'trunk_fault'->>'fault'
+    );
+  END IF;
+  SELECT to_json(r.full_trunk_ids) INTO refused FROM reserve_trunks(company, at, dials) r;
+  IF refused IS NOT NULL THEN
+    outcome := 'trunk_full';
+    RAISE EXCEPTION 'trunks have no room' USING ERRCODE = 'TL001';
   END IF;
 
   -- The slot of its source is the call's until it ends.
@@ -159,16 +183,17 @@ BEGIN
   FOR attempt IN
     INSERT INTO call_attempts (
       company_id, uuid, created_at, call_id, round, buyer_id, buyer_group_id, connect_to, status,
-      timeout_seconds, press_one_to_accept, dial, bid, bid_duration, ring_until
+      timeout_seconds, press_one_to_accept, dial, bid, bid_duration, trunk_id, routes, ring_until
     )
       SELECT
         company, x.attempt, at, the_call, round_number, x.buyer_id, x.buyer_group_id, x.number,
         'ringing', x.timeout_seconds, x.press_one_to_accept, x.dial, x.bid, x.bid_duration,
+        x.trunk_id, x.routes,
         CASE WHEN x.stops_early THEN at + x.timeout_seconds * interval '1 second' END
       FROM json_to_recordset(dials) AS x(
         n integer, attempt uuid, buyer_id bigint, buyer_group_id bigint, number text,
         timeout_seconds integer, press_one_to_accept boolean, dial jsonb, bid numeric,
-        bid_duration integer, stops_early boolean
+        bid_duration integer, trunk_id bigint, routes jsonb, stops_early boolean
       )
       ORDER BY x.n
       RETURNING id
@@ -182,7 +207,7 @@ BEGIN
 EXCEPTION
   -- What was given back is held again.
   WHEN SQLSTATE 'TL001' THEN
-    outcome := CASE WHEN held IS NULL THEN 'full' ELSE 'source_full' END;
+    outcome := coalesce(outcome, CASE WHEN held IS NULL THEN 'full' ELSE 'source_full' END);
   WHEN SQLSTATE 'TL002' THEN
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
     outcome := 'paid_otherwise';

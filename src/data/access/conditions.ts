@@ -216,6 +216,7 @@ const DIRECT = {
   alerts: 'false',
   // Switches have calls of the whole company.
   switches: 'false',
+  trunks: 'false',
   account_entries: OF_ACCOUNT,
   statements: OF_ACCOUNT,
   access_tokens: 't.user_id = {scope_user}::bigint',

@@ -9,6 +9,7 @@ import {
 } from '../routing/engine/progress';
 import { pairTokens } from '../../platform/tokens/filters';
 import { findLegFailure } from '../routing/engine/leg-failure';
+import type { Route } from '../routing/engine/trunks';
 import { decideDollars } from '../money/engine/decide-dollars';
 import { pickApplicable } from '../money/engine/explain-unbilled';
 import {
@@ -61,12 +62,13 @@ interface EventInput {
   reaction: Reaction;
   reported: ReportedEvent;
   now: Date;
+  failedTrunk?: { attempt: Pick<AttemptState, 'uuid'>; fault: string } | undefined;
 }
 
 export async function buildEventChange(
   db: Pick<Statements, 'sql' | 'company_id'>,
   state: CallState,
-  { reaction, reported, now }: EventInput,
+  { reaction, reported, now, failedTrunk }: EventInput,
 ): Promise<EventChange> {
   const { call } = state;
   const connected = state.attempts.find(({ uuid }) => uuid === reaction.connected);
@@ -93,6 +95,10 @@ export async function buildEventChange(
     answered_duration: isMeasured ? seconds : null,
     recording_url: reported.recording_url ?? null,
     lease_until: new Date(now.getTime() + computeLease(call, next) * 1000),
+    trunk_fault: failedTrunk && { attempt: failedTrunk.attempt.uuid, fault: failedTrunk.fault },
+    reached_trunk: hasReached(reported)
+      ? picked?.routes?.find(isPresent(picked))?.trunk_id
+      : undefined,
   };
   const { agent_id } = reported;
   const settle = talking
@@ -102,6 +108,18 @@ export async function buildEventChange(
     decide: (paidBefore) => toChange(state, { progress, now }, settle?.(paidBefore)),
   };
 }
+
+const REACHING: readonly ReportedEvent['event'][] = ['ringing', 'early_media', 'answered', 'busy'];
+
+/** True if an event shows that the telephone of a buyer was reached. */
+const hasReached = (reported: ReportedEvent): boolean =>
+  REACHING.includes(reported.event) ||
+  (reported.event === 'failed' && findLegFailure(reported) !== undefined);
+
+const isPresent =
+  ({ dial }: AttemptState) =>
+  ({ trunk }: Route): boolean =>
+    trunk.name === dial.trunk?.name;
 
 /**
  * True if an end says more than that the call is over: a call that has ended was only considered
@@ -308,6 +326,7 @@ const DETAILS = [
   'agent_id',
   'by',
   'number',
+  'trunk',
   'sip_code',
   'q850',
 ] as const satisfies readonly (keyof ReportedEvent)[];

@@ -7,6 +7,7 @@ import type { Caller as Asker } from '../../api/auth/caller';
 import { mayUse } from '../../api/access/field-permissions';
 import type { Decision } from '../routing/engine/explain';
 import { loadRouting, type Caller, type RoutingContext } from '../routing/context';
+import { findLines } from '../routing/engine/trunks';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { callerNumber } from '../../data/phone/caller-number';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
@@ -44,6 +45,7 @@ export async function explainRouting(
   const context = await loadOfferContext(db, call.offer_id, asking);
   const { facts, candidates } = context;
   const lead = await readableLead(db, asker, facts);
+  const carrierName = call.carrier ?? carrier.name;
   const routingFacts = await loadRouteFacts(db, context, {
     now: at,
     seed: call.seed || undefined,
@@ -56,7 +58,8 @@ export async function explainRouting(
       traffic_source_id: trafficSourceId ?? lead?.traffic_source_id ?? null,
       sub_id: call.sub_id ?? lead?.sub_id ?? null,
     },
-    ...findRingRules(call.carrier ?? carrier.name, carrier),
+    ...findRingRules(carrierName, carrier),
+    lines: findLines(context.trunks, { carrier: carrierName }),
     tried: new Set(),
   });
   return explain(facts, candidates, routingFacts);

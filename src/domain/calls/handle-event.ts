@@ -5,6 +5,14 @@ import { pickAttempt, isOpen, react } from '../routing/engine/progress';
 import { isCheckRequired, type PreDialCheckRequired, type PreDialState } from '../routing/pre-dial';
 import { readCallState, toSession, type CallState } from './call-state';
 import {
+  changeTrunk,
+  findFailedTrunk,
+  isPresentTrunk,
+  listFailedTrunks,
+  toTrunkFault,
+  type FailedTrunk,
+} from './change-trunk';
+import {
   buildDetails,
   buildEventChange,
   buildTalkEnd,
@@ -108,16 +116,39 @@ async function handle(
     return toSession(state);
   }
   requireClear(attempts, reported);
+  const failedTrunk = findFailedTrunk(attempts, reported);
+  if (failedTrunk) {
+    const changed = isPresentTrunk(failedTrunk)
+      ? await changeTrunk(db, state, { failed: failedTrunk, reported, now })
+      : 'changed';
+    if (changed === 'stale') return 'stale';
+    if (changed === 'changed') return readRedial(db, state, failedTrunk);
+  }
   const reaction = react(attempts, reported);
   if (!reaction.news || (reaction.route && reported.ends_separately)) {
     await refuse(TOO_LATE);
     return toSession(state);
   }
   await refuse(explainEvent(state, reported, reaction));
-  const change = await buildEventChange(db, state, { reaction, reported, now });
+  const event = { reaction, reported, now, failedTrunk };
+  const change = await buildEventChange(db, state, event);
   return reaction.route
-    ? routeAgain(db, state, change, { now, preDial: reported.preDial })
+    ? routeAgain(db, state, change, { now, preDial: reported.preDial, failedTrunk })
     : write(db, state, change);
+}
+
+/** Tells the switch to dial one attempt, through its present trunk. */
+async function readRedial(
+  db: Db,
+  { call }: CallState,
+  { attempt }: FailedTrunk,
+): Promise<CallSession> {
+  const state = await readCallState(db, String(call.id), { may_connect: false });
+  if (!state) throw notFound();
+  const session = toSession(state, { fresh: true });
+  const { instruction } = session;
+  const dial = instruction.dial.filter((leg) => leg.attempt === attempt.uuid);
+  return { ...session, instruction: { ...instruction, dial } };
 }
 
 /** Records the URL of a recording, once for each URL. */
@@ -188,6 +219,7 @@ function requireClear(attempts: readonly AttemptRow[], reported: ReportedEvent):
 interface Rerouting {
   now: Date;
   preDial: PreDialState | undefined;
+  failedTrunk: FailedTrunk | undefined;
 }
 
 /**
@@ -198,19 +230,23 @@ async function routeAgain(
   db: Db,
   state: CallState,
   change: EventChange,
-  { now, preDial }: Rerouting,
+  { now, preDial, failedTrunk }: Rerouting,
 ): Promise<CallSession | PreDialCheckRequired | 'stale'> {
   const { call, attempts, version } = state;
   // A call without a buyer uses and pays nothing.
   const { progress } = change.decide(NO_PRIOR_PAYMENT);
   // Buyers that were dialed already are not dialed again.
   const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
-  const turn = { now, preDial, tried, ignoresSourceLimits: true };
+  const turn = {
+    ...{ now, preDial, tried, ignoresSourceLimits: true },
+    failed_trunks: listFailedTrunks(attempts, failedTrunk),
+  };
   const ends = {
     version,
     ended_attempts: progress.attempts,
     events: progress.events,
     recording_url: progress.recording_url,
+    trunk_fault: failedTrunk && toTrunkFault(failedTrunk),
   };
   const routed = await routeKnownCall(db, call, turn, ends);
   if (routed === 'stale' || isCheckRequired(routed)) return routed;

@@ -15,6 +15,7 @@ import {
   type StoredDecision,
   type Verdict,
 } from '../routing/engine/explain';
+import { applyRoute, buildRoute, renderHeaders, type Route } from '../routing/engine/trunks';
 import type { DialBuyer } from '../routing/engine/progress';
 import { pickFirst, type Member } from '../routing/engine/order';
 import type { ChosenBuyers } from '../routing/engine/reserved-choice';
@@ -39,11 +40,12 @@ interface DecisionInput {
 export function buildRound(
   call: RoutableCall,
   { facts, routingFacts: loadedFacts, basis, events = [] }: DecisionInput,
-  { members, evaluation, slots, caps, refused = loadedFacts.refused }: ChosenBuyers,
+  { members, trunks, evaluation, slots, caps, refused = loadedFacts.refused }: ChosenBuyers,
 ): Round {
   const routingFacts = { ...loadedFacts, refused };
   const { now } = routingFacts;
-  const dial = members.map((member) => buildDial(member, call, now));
+  const legs = members.map((member) => buildLeg(member, { call, trunks, routingFacts }));
+  const dial = legs.map((leg) => leg.dial);
   const round = call.round + 1;
   const verdict = toOutboundVerdict(
     call,
@@ -67,6 +69,7 @@ export function buildRound(
     decision: packDecision(verdict, evaluation, basis),
     basis,
     dial,
+    routes: new Map(legs.flatMap((leg) => (leg.routes ? [[leg.dial.attempt, leg.routes]] : []))),
     bids: members.flatMap(({ buyer: { id, bid } }) => (bid ? [{ buyer_id: id, ...bid }] : [])),
     dials_as_one: dialsAsOne(call.carrier),
     longest,
@@ -165,7 +168,12 @@ function buildEvents(
   { action, message }: Verdict,
 ): NewEvent[] {
   if (dial.length === 0) return [{ event: isOutbound(call) ? 'abandoned' : action, message }];
-  return dial.map(({ buyer_id, number }) => ({ event: 'dialed', message: number, buyer_id }));
+  return dial.map(({ buyer_id, number, trunk }) => ({
+    event: 'dialed',
+    message: trunk ? `${number} through ${trunk.name}` : number,
+    buyer_id,
+    details: trunk && { trunk: trunk.name },
+  }));
 }
 
 const isOutbound = (call: RoutableCall): boolean =>
@@ -213,11 +221,36 @@ function buildUnansweredEnd({ action, reason }: Verdict, { offer }: CallFacts, n
   };
 }
 
+interface LegInput extends Pick<ChosenBuyers, 'trunks'> {
+  call: Pick<CallRow, 'caller_number'>;
+  routingFacts: Pick<RouteFacts, 'now' | 'tokens'>;
+}
+
+/** A buyer as it is dialed, with the routes to it where it is dialed through trunks. */
+function buildLeg(
+  member: Member,
+  { call, trunks, routingFacts: { now, tokens } }: LegInput,
+): { dial: DialBuyer; routes: Route[] | undefined } {
+  const { id, sip_headers } = member.buyer;
+  const dial = {
+    ...buildDial(member, call, now),
+    headers: renderHeaders(sip_headers ?? {}, tokens),
+  };
+  const routes = trunks
+    .get(id)
+    ?.slice(0, MAX_ROUTES)
+    .map((trunk) => buildRoute(trunk, dial, tokens));
+  return { dial: routes ? applyRoute(dial, routes[0]!) : dial, routes };
+}
+
+/** So many trunks are tried for a buyer. */
+const MAX_ROUTES = 10;
+
 function buildDial(
   { buyer, group }: Member,
   { caller_number }: Pick<CallRow, 'caller_number'>,
   now: Date,
-): DialBuyer {
+): Omit<DialBuyer, 'headers'> {
   return {
     attempt: uuidv7(now.getTime()),
     buyer_id: buyer.id,
@@ -230,6 +263,7 @@ function buildDial(
     dtmf_tones: buyer.dtmf_tones,
     press_one_to_accept: buyer.press_one_to_accept,
     record_calls: buyer.record_calls,
+    trunk: null,
   };
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../routing/engine/explain';
 import { loadBuyerNames } from '../routing/buyer-names';
 import type { AttemptState, DialBuyer } from '../routing/engine/progress';
+import type { Route } from '../routing/engine/trunks';
 import {
   FIND_ATTEMPT_OF_LEG,
   FIND_CALL_BY_SID,
@@ -56,6 +57,8 @@ export interface CallRow {
   answered_duration: number | null;
   /** When what the caller got without a buyer was over. */
   fallback_ended_at: Date | null;
+  /** The softswitch that has the call, if it said so. */
+  switch_id: string | null;
   /** How many conferences the caller and the buyer were sent to, each to play keys. */
   conferences: number;
 }
@@ -67,6 +70,10 @@ export interface AttemptRow extends AttemptState {
   created_at: Date;
   connected_at: Date | null;
   dial: DialBuyer;
+  /** Its trunks, in the order in which they are tried; null where the switch chooses its line. */
+  routes: readonly Route[] | null;
+  /** Trunks that have failed: the others are left. */
+  failed_trunk_ids: number[];
 }
 
 const SID = 'sid:';

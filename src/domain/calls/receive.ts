@@ -257,7 +257,7 @@ export const buildStartEvents = ({ lead_id }: NewCall): NewEvent[] => [
   { event: 'started', details: { lead_id } },
 ];
 
-type RoutedCall = Pick<Round, 'round' | 'dial' | 'set'> & { id: number };
+type RoutedCall = Pick<Round, 'round' | 'dial' | 'routes' | 'set'> & { id: number };
 
 /** Built without a read: the call was just written. */
 export const buildNewSession = (
@@ -283,7 +283,7 @@ const toCallRow = (call: NewCall, { id, round, set }: RoutedCall, now: Date): Ca
   conferences: 0,
 });
 
-const toAttemptRows = ({ round, dial }: RoutedCall, now: Date): AttemptRow[] =>
+const toAttemptRows = ({ round, dial, routes }: RoutedCall, now: Date): AttemptRow[] =>
   dial.map((buyer) => ({
     uuid: buyer.attempt,
     status: 'ringing',
@@ -294,4 +294,6 @@ const toAttemptRows = ({ round, dial }: RoutedCall, now: Date): AttemptRow[] =>
     created_at: now,
     connected_at: null,
     dial: buyer,
+    routes: routes.get(buyer.attempt) ?? null,
+    failed_trunk_ids: [],
   }));

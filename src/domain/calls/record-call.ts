@@ -5,6 +5,7 @@ import type { Db } from '../../data/db';
 import type { CandidateBid } from '../routing/engine/candidate';
 import type { Basis, StoredDecision } from '../routing/engine/explain';
 import type { AttemptStatus, DialBuyer } from '../routing/engine/progress';
+import type { Route } from '../routing/engine/trunks';
 import {
   toUsageRows,
   type BuyerChoice,
@@ -50,6 +51,8 @@ export interface Round {
   decision: StoredDecision;
   basis: Basis;
   dial: readonly DialBuyer[];
+  /** Routes to buyers that are dialed through trunks, by attempt; the first is that of `dial`. */
+  routes: ReadonlyMap<string, readonly Route[]>;
   bids: readonly (CandidateBid & { buyer_id: number })[];
   /** True if the carrier rings all of these buyers as long as the one that rings longest. */
   dials_as_one: boolean;
@@ -91,7 +94,7 @@ export type StartResult =
   | { kind: 'known'; id: number }
   | { kind: 'hold_gone' }
   | PaidOtherwise
-  | Extract<NoRoom, { kind: 'full' }>;
+  | Exclude<NoRoom, { kind: 'source_full' }>;
 
 /** Starts calls in one exchange, each or not; none waits for a call that is being started. */
 export async function startCalls(
@@ -110,9 +113,9 @@ export async function startSingleCall(db: Pick<Db, 'sql'>, start: StartCall): Pr
 }
 
 interface StartRow {
-  outcome: 'begun' | 'known' | 'full' | 'hold_gone' | 'paid_otherwise';
+  outcome: 'begun' | 'known' | 'full' | 'trunk_full' | 'hold_gone' | 'paid_otherwise';
   id: number | null;
-  refused: readonly FullCaps[] | null;
+  refused: readonly FullCaps[] | readonly number[] | null;
   paid?: PaidOtherwise['paid'] | null;
 }
 
@@ -130,10 +133,19 @@ function toStartResult(
       return { kind: 'hold_gone' };
     case 'paid_otherwise':
       return { kind: 'paid_otherwise', paid: paid! };
-    case 'full':
-      return { kind: 'full', full: refused! };
+    default:
+      return toNoRoom(outcome, refused!);
   }
 }
+
+/** `refused` describes caps, or has the ids of trunks. */
+const toNoRoom = (
+  kind: 'full' | 'trunk_full',
+  refused: readonly FullCaps[] | readonly number[],
+): Exclude<NoRoom, { kind: 'source_full' }> =>
+  kind === 'full'
+    ? { kind, full: refused as readonly FullCaps[] }
+    : { kind, trunk_ids: refused as readonly number[] };
 
 const toStartParams = (starts: readonly StartCall[]) => {
   const rounds = starts.map(({ round }) => round);
@@ -170,6 +182,12 @@ function withoutCaps(decision: StoredDecision): string {
   return `${JSON.stringify({ ...decision, caps: undefined }).slice(0, -1)},"caps":`;
 }
 
+/** The fault of the trunk of an attempt, in words. */
+export interface TrunkFault {
+  attempt: string;
+  fault: string;
+}
+
 /** A round of a known call, with what ended the round before. */
 export interface NextRound {
   call_id: number;
@@ -178,6 +196,8 @@ export interface NextRound {
   /** By uuid. */
   ended_attempts: ReadonlyMap<string, AttemptStatus>;
   recording_url?: string | null | undefined;
+  /** The trunk of an attempt of the last round has failed. */
+  trunk_fault?: TrunkFault | undefined;
   outcome: Round;
   usages: readonly CapUsage[];
   source_hold: BuyerChoice['source_hold'];
@@ -199,6 +219,7 @@ export async function startRound(
     ...set,
     abandoned: set.abandoned ?? false,
     recording_url: rest.recording_url ?? null,
+    trunk_fault: rest.trunk_fault,
     source_id: rest.source_hold?.source_id ?? null,
     source_dollars: rest.source_hold?.dollars ?? null,
     payments: toPaymentRows(payments, now),
@@ -213,18 +234,21 @@ export async function startRound(
   });
   const { outcome: result, refused, held, paid } = row!;
   if (result === 'paid_otherwise') return { kind: result, paid: paid! };
-  if (result === 'full') return { kind: 'full', full: refused! };
-  if (result === 'source_full') return { kind: 'source_full', full: refused!, held: held! };
+  if (result === 'full' || result === 'trunk_full') return toNoRoom(result, refused!);
+  if (result === 'source_full')
+    return { kind: 'source_full', full: refused as readonly FullCaps[], held: held! };
   return { kind: result === 'stale' ? 'stale' : 'done' };
 }
 
 /** Parts of rounds, as JSON lists; `index` in each row is the index of its round. */
 const toRoundParams = (rounds: readonly Round[]) => ({
-  dials: toIndexedJson(rounds, ({ dial, bids, dials_as_one, longest }) =>
+  dials: toIndexedJson(rounds, ({ dial, routes, bids, dials_as_one, longest }) =>
     dial.map((buyer) => ({
       ...buyer,
       ...toBidColumns(bids, buyer),
       dial: buyer,
+      routes: routes.get(buyer.attempt),
+      trunk_id: routes.get(buyer.attempt)?.[0]!.trunk_id,
       stops_early: dials_as_one && buyer.timeout_seconds < longest,
     })),
   ),

@@ -5,7 +5,7 @@ import type { UnbilledReason } from '../money/engine/explain-unbilled';
 import type { AttemptStatus } from '../routing/engine/progress';
 import { APPLY_EVENT } from './queries/apply-event';
 import type { AttemptRow } from './read-call';
-import type { NewEvent } from './record-call';
+import type { NewEvent, TrunkFault } from './record-call';
 import { toDollarColumns } from './settle';
 
 /** Effect of an event on a call; null leaves a column as it is. */
@@ -27,6 +27,10 @@ export interface Progress {
   lease_until: Date;
   /** True if what the caller got without a buyer is over. */
   ends_fallback?: boolean;
+  /** The trunk of an attempt has failed, and no other one is left for it. */
+  trunk_fault?: TrunkFault | undefined;
+  /** The id of a trunk through which a telephone was reached. */
+  reached_trunk?: number | undefined;
   /** Why the buyer that had the call does not pay. */
   unbilled_reason?: UnbilledReason | undefined;
 }
@@ -99,6 +103,9 @@ function toProgressColumns(change: Change) {
     recording_url: progress.recording_url,
     unbilled_reason: progress.unbilled_reason,
     ends_fallback: progress.ends_fallback ?? false,
+    failed_attempt: progress.trunk_fault?.attempt,
+    trunk_fault: progress.trunk_fault?.fault,
+    reached_trunk: progress.reached_trunk,
     lease_until: progress.lease_until,
     takes: use?.takes !== undefined,
     agent_id: use?.agent_id ?? null,

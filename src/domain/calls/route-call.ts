@@ -4,6 +4,7 @@ import { buildBidQuestion, applyBids } from '../routing/bids';
 import type { AttemptStatus } from '../routing/engine/progress';
 import type { Evaluation, RouteFacts } from '../routing/engine/evaluate';
 import type { Member } from '../routing/engine/order';
+import { findLines } from '../routing/engine/trunks';
 import { loadRouting, toSource, type RoutingContext } from '../routing/context';
 import {
   buildPreDialCheck,
@@ -20,7 +21,7 @@ import { loadRouteFacts, type CallToRoute } from '../routing/route-facts';
 import { buildRound, measureDecision, type RoutableCall } from './outcome';
 import { startWithPayments } from './pay-at-dial';
 import type { CallRow } from './read-call';
-import { startRound, type NewCall, type NewEvent } from './record-call';
+import { startRound, type NewCall, type NewEvent, type TrunkFault } from './record-call';
 import { readMoney } from './settle';
 
 export interface Routing extends Pick<
@@ -37,16 +38,20 @@ export interface Routing extends Pick<
 type Turn = Pick<
   CallToRoute,
   'now' | 'tried' | 'preDial' | 'ignoresSourceLimits' | 'countsAgainstSource'
->;
+> & {
+  /** Ids of trunks that have failed for the call. */
+  failed_trunks?: ReadonlySet<number>;
+};
 
 export const loadFactsForCall = (
   db: Statements,
   call: NewCall | CallRow,
   context: RoutingContext,
-  turn: Turn,
+  { failed_trunks, ...turn }: Turn,
 ): Promise<RouteFacts> =>
   loadRouteFacts(db, context, {
     ...turn,
+    lines: findLines(context.trunks, call, failed_trunks),
     caller_number: call.caller_number,
     // Includes tokens of a lead of another source, which are not the call's (receive.ts).
     tokens: { ...context.facts.lead?.data, ...call.token_values },
@@ -62,6 +67,7 @@ interface EndOfRound {
   ended_attempts: ReadonlyMap<string, AttemptStatus>;
   events: readonly NewEvent[];
   recording_url?: string | null | undefined;
+  trunk_fault?: TrunkFault | undefined;
 }
 
 const NOTHING_ENDED: EndOfRound = { version: null, ended_attempts: new Map(), events: [] };
@@ -87,11 +93,11 @@ export async function routeKnownCall(
   const routingFacts = await loadFactsForCall(db, call, context, turn);
   const routing = { ...context, routingFacts, preDial, events: ends.events };
   const take = async (choice: BuyerChoice): Promise<TakeOutcome<'routed' | 'stale'>> => {
-    const { evaluation, members, usages, source_hold, refused } = choice;
-    const chosen = { evaluation, members, slots: toSlots(usages), caps: [], refused };
+    const { evaluation, members, trunks, usages, source_hold, refused } = choice;
+    const chosen = { evaluation, members, trunks, slots: toSlots(usages), caps: [], refused };
     const outcome = buildRound(call, routing, chosen);
-    const { version, ended_attempts, recording_url } = ends;
-    const next = { call_id: call.id, version, ended_attempts, recording_url };
+    const { version, ended_attempts, recording_url, trunk_fault } = ends;
+    const next = { call_id: call.id, version, ended_attempts, recording_url, trunk_fault };
     const started = await startWithPayments(db, members, {
       loadCall: async () => ({ call, money: await readMoney(db, call.id), now }),
       start: (payments) => startRound(db, { ...next, outcome, usages, source_hold, payments }),

@@ -3,6 +3,7 @@ import { buildReferenceProblem } from '../../data/records';
 import type { Db } from '../../data/db';
 import type { CallMoney } from '../money/engine/settlement';
 import { applyBids } from '../routing/bids';
+import { applyFullTrunks } from '../routing/engine/trunks';
 import { buildReservedChoice, type ChosenBuyers } from '../routing/engine/reserved-choice';
 import { loadRouting, type RoutingContext } from '../routing/context';
 import { isCheckRequired, type PreDialCheckRequired } from '../routing/pre-dial';
@@ -81,9 +82,9 @@ async function start(
     (await chooseBuyers(
       context,
       { ...routingFacts, ...buildChecks({ ...call, round: 0 }, routing) },
-      ({ evaluation, members, usages, refused }) => {
+      ({ evaluation, members, trunks, usages, refused }) => {
         const slots = toSlots(usages);
-        const chosen = { evaluation, members, slots, caps: [], refused };
+        const chosen = { evaluation, members, trunks, slots, caps: [], refused };
         return startRouted(db, { call, routing, chosen, usages });
       },
     ));
@@ -125,14 +126,19 @@ async function takeOverReservation(
   call: NewCall,
   routing: RoutingOfNewCall,
 ): Promise<RoutedCall | undefined> {
-  const { facts, routingFacts } = routing;
-  let { reservation } = routing;
+  const { facts } = routing;
+  let { reservation, routingFacts } = routing;
   while (reservation) {
     const chosen = buildReservedChoice(routing, routingFacts, reservation);
     if (!chosen) return undefined;
     const hold = { hold_id: reservation.id, usages: [] };
     const outcome = await startRouted(db, { call, routing, chosen, ...hold });
     if (outcome.kind === 'done') return outcome.result;
+    if (outcome.kind === 'trunk_full') {
+      const lines = applyFullTrunks(routingFacts.lines!, outcome.trunk_ids);
+      routingFacts = { ...routingFacts, lines };
+      continue;
+    }
     const awaited = { offer_id: facts.offer.id!, caller_number: call.caller_number! };
     reservation = await findReservation(db, { ...awaited, now: routingFacts.now });
   }
@@ -158,7 +164,7 @@ async function startRouted(
   });
   if (result.kind === 'known') return { kind: 'done', result: { known_id: result.id } };
   if (result.kind === 'hold_gone') return { kind: 'full', full: [] };
-  if (result.kind === 'full') return result;
+  if (result.kind === 'full' || result.kind === 'trunk_full') return result;
   measureDecision(round.decision);
   return { kind: 'done', result: { id: result.id, round } };
 }

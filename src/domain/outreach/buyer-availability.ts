@@ -1,6 +1,7 @@
 import { findRingRules, type OwnCarrier } from '../../platform/carriers/carrier';
 import type { Statements } from '../../data/db';
 import { buildAvailability, type Availability } from '../routing/engine/availability';
+import { findLines } from '../routing/engine/trunks';
 import { loadRouting } from '../routing/context';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
 import type { DueLead } from './due-lead';
@@ -31,6 +32,7 @@ export async function findBuyerAvailability(
         sub_id: lead.sub_id,
       },
       ...findRingRules(carrier.name, carrier),
+      lines: findLines(routing.trunks, { carrier: carrier.name }),
       max_legs: Infinity,
       tried: new Set(),
     }));

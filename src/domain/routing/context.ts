@@ -8,6 +8,7 @@ import { copyWithBids } from './engine/bids';
 import { copyCandidate, type Candidate } from './engine/candidate';
 import type { PlainCandidates } from './engine/evaluate';
 import type { Basis } from './engine/explain';
+import type { Trunk } from './engine/trunks';
 import type { CallSource } from './engine/source';
 import { CALL_STATE, CHANGES, type BuyerLists, type CallerState } from './queries/call-state';
 import { OFFER_WORDS, type CallFacts, type OfferTerms } from './queries/caller-facts';
@@ -76,6 +77,8 @@ export interface RoutingContext {
    * reservation.
    */
   sources: ReadonlyMap<number, CallSource>;
+  /** Those of the company that calls may use now, in the order in which they are tried. */
+  trunks: readonly Trunk[];
   /** True for a call that was reported before. */
   is_known: boolean;
 }
@@ -117,7 +120,7 @@ async function loadContexts(
 }
 
 function buildContext(
-  { candidates, plain, last_calls, basis, snapshot, caller, offer_id }: CallState,
+  { candidates, plain, last_calls, basis, snapshot, caller, offer_id, trunks }: CallState,
   knownBids: KnownBids | undefined,
 ): RoutingContext | undefined {
   const facts = buildFacts(offer_id, caller);
@@ -134,6 +137,7 @@ function buildContext(
     needs: snapshot.needs,
     reservation: parseReservation(caller),
     sources: new Map(caller.sources.map((callSource) => [callSource.id, callSource])),
+    trunks,
     is_known: caller.is_known,
   };
 }
@@ -195,6 +199,7 @@ interface CallState {
   basis: Basis;
   snapshot: OfferSnapshot;
   caller: CallerState;
+  trunks: readonly Trunk[];
 }
 
 /** Loads the buyers of the source of each call as they are now. */
@@ -222,7 +227,7 @@ async function loadCallStates(
 function buildCallState(
   { source, number }: RoutingRequest,
   snapshot: OfferSnapshot,
-  { offers, caps, suppressed, earnings, callers, index }: StateRead & { index: number },
+  { offers, caps, suppressed, earnings, callers, trunks, index }: StateRead & { index: number },
 ): CallState {
   const offer = offers.get(snapshot)!;
   const changed: CandidateChanges = new Map();
@@ -242,6 +247,7 @@ function buildCallState(
     basis: offer.basis,
     snapshot,
     caller: callers[index]!,
+    trunks,
   };
 }
 
@@ -291,6 +297,7 @@ interface StateRead {
   suppressed: BuyerLists[];
   earnings: { id: number; epc: number | null }[];
   callers: CallerState[];
+  trunks: Trunk[];
 }
 
 /** Reads the state that calls have changed, and adds it to the cache. */
@@ -311,7 +318,7 @@ async function readState(
     ...toColumns(calls),
     now,
   });
-  const { run, caps, changes, snapshot, own_xid, suppressed, earnings, callers } = row!;
+  const { run, caps, changes, snapshot, own_xid, suppressed, earnings, callers, trunks } = row!;
   shared.run ??= run;
   if (run !== shared.run) {
     // Another server run: cached transaction ids are meaningless. Start again.
@@ -324,7 +331,7 @@ async function readState(
   const mark = own_xid === null ? parseSnapshotMark(snapshot) : SUPERSEDES_ALL;
   addCaps(state, caps, { base, mark, unread, now });
   const offers = new Map(snapshots.map((item) => [item, state.offers.get(item)!]));
-  return { changes, offers, caps: state.caps, suppressed, earnings, callers };
+  return { changes, offers, caps: state.caps, suppressed, earnings, callers, trunks };
 }
 
 const toColumns = (calls: readonly RoutingRequest[]) => ({

@@ -10,6 +10,7 @@ import { evaluate, type Evaluation, type RouteFacts } from './engine/evaluate';
 import { pickFirst, type FirstChoice, type Member } from './engine/order';
 import type { RoutingContext } from './context';
 import type { PreDialCheckRequired } from './pre-dial';
+import { applyFullTrunks, assignTrunks, type TrunksByBuyer } from './engine/trunks';
 import { sourceCapFault, type SourceCaps, type SourceFault } from './engine/source';
 import { RESERVE_CAPS } from '../caps/queries/reserve-caps';
 
@@ -50,6 +51,7 @@ export interface CapUsage extends HeldUsage {
 export interface BuyerChoice {
   evaluation: Evaluation;
   members: readonly Member[];
+  trunks: TrunksByBuyer;
   usages: readonly CapUsage[];
   /**
    * The dollars that the call holds of its source from now on, more than it has held since it came
@@ -59,8 +61,12 @@ export interface BuyerChoice {
   refused: Refusal | undefined;
 }
 
-/** Caps without room: of these rows, or of the source for more than the `held` dollars. */
+/**
+ * Caps without room: of these rows, or of the source for more than the `held` dollars; or trunks
+ * without room, by id.
+ */
 export type NoRoom =
+  | { kind: 'trunk_full'; trunk_ids: readonly number[] }
   | { kind: 'full'; full: readonly FullCaps[] }
   | { kind: 'source_full'; full: readonly FullCaps[]; held: number };
 export type TakeOutcome<T> = { kind: 'done'; result: T } | NoRoom;
@@ -95,10 +101,16 @@ export async function chooseBuyers<T>(
     const members = first?.members ?? [];
     const check = members.length > 0 ? findRequiredCheck(members) : undefined;
     if (check) return check;
+    const { trunks, without } = assignTrunks(members, facts.lines);
+    if (without.size > 0) {
+      facts = { ...facts, without_trunk: new Set([...(facts.without_trunk ?? []), ...without]) };
+      continue;
+    }
     const counts = members.length > 0 || chargeSourceWhenUnrouted;
     const choice: BuyerChoice = {
       evaluation,
       members,
+      trunks,
       usages: counts ? buildCapUsages(first, caps, facts) : [],
       source_hold: computeSourceHold(facts, members),
       refused: facts.refused,
@@ -130,10 +142,11 @@ const reserveInTransaction =
   async ({
     evaluation,
     members,
+    trunks,
     usages,
     refused,
   }: BuyerChoice): Promise<TakeOutcome<ChosenBuyers>> => {
-    const chosen = { evaluation, members, slots: toSlots(usages), caps: [], refused };
+    const chosen = { evaluation, members, trunks, slots: toSlots(usages), caps: [], refused };
     if (usages.length === 0) return { kind: 'done', result: chosen };
     const rows = JSON.stringify(toUsageRows(usages));
     const [row] = await db.sql(RESERVE_CAPS, { usages: rows, now });
@@ -181,6 +194,8 @@ interface FailedChoice {
  * whose caps have room was dialed a moment ago, and the offer requires time between calls.
  */
 function applyNoRoom(facts: RouteFacts, { noRoom, choice, failures }: FailedChoice): RouteFacts {
+  if (noRoom.kind === 'trunk_full')
+    return { ...facts, lines: applyFullTrunks(facts.lines!, noRoom.trunk_ids) };
   if (noRoom.kind === 'source_full') return limitToSourceRoom(facts, choice, noRoom);
   const fullCaps = new Map(noRoom.full.map((full) => [full.limit_id, full]));
   let { refused } = facts;

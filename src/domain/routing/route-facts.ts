@@ -17,6 +17,7 @@ import {
   type SourceCaps,
   type SourceFault,
 } from './engine/source';
+import type { Lines } from './engine/trunks';
 import { newSeed, type CallFacts, type RoutingContext } from './context';
 import type { PreDialState } from './pre-dial';
 
@@ -89,6 +90,8 @@ export interface CallToRoute extends RingRules {
   origin: CallOrigin;
   /** Buyers dialed for the call before. */
   tried: ReadonlySet<number>;
+  /** Absent when the carrier or switch of the call chooses the line. */
+  lines?: Lines | undefined;
   preDial?: PreDialState | undefined;
   /**
    * Set for a call reserved by a seller or routed before: a pause or the caps of its source no
@@ -183,6 +186,7 @@ export function buildRouteFacts(
     max_legs,
     can_whisper,
     can_play_tones,
+    lines,
     tried,
     preDial,
     source_fault,
@@ -199,6 +203,7 @@ export function buildRouteFacts(
     max_legs,
     can_whisper,
     can_play_tones,
+    lines,
     tried,
     vetoed: preDial?.verdicts,
     refused: findRefusal(facts, source_fault),

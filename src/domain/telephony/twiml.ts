@@ -10,6 +10,7 @@ import {
 import { conferenceNoun } from '../../platform/carriers/twilio-conference';
 import { isSip } from '../../platform/sip';
 import { isRecording } from '../../data/phone/machine-message';
+import type { SipHeaders } from '../routing/engine/trunks';
 import { PRESS_ONE_PROMPT, type DialBuyer, type Instruction } from '../routing/engine/progress';
 
 export type DialedLeg = Pick<
@@ -19,6 +20,7 @@ export type DialedLeg = Pick<
   | 'timeout_seconds'
   | 'caller_id'
   | 'dtmf_tones'
+  | 'headers'
   | 'press_one_to_accept'
   | 'record_calls'
 >;
@@ -154,7 +156,7 @@ function pickCallerId(dial: readonly DialedLeg[], numberCalled: string): string 
 }
 
 function buildLeg(
-  { attempt, number, dtmf_tones, press_one_to_accept }: DialedLeg,
+  { attempt, number, headers, dtmf_tones, press_one_to_accept }: DialedLeg,
   { dialect: { capabilities }, urls }: TwimlContext,
 ): string {
   const tones = capabilities.tones ? dtmf_tones : null;
@@ -168,7 +170,17 @@ function buildLeg(
       statusCallbackEvent: EVENTS,
     }),
   };
-  return element(pickNoun(number), ofLeg, escapeText(number));
+  const address = isSip(number) ? addHeaders(number, headers) : number;
+  return element(pickNoun(number), ofLeg, escapeText(address));
+}
+
+/** Carriers take headers of SIP as parameters of an address, and pass on those of customers. */
+function addHeaders(address: string, headers: SipHeaders): string {
+  const parameters = Object.entries(headers)
+    .filter(([name]) => name.startsWith('X-'))
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  if (parameters.length === 0) return address;
+  return `${address}${address.includes('?') ? '&' : '?'}${parameters.join('&')}`;
 }
 
 /** A text that is the URL of a recording is played. */

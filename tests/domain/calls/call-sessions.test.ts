@@ -67,6 +67,8 @@ describe('a call', () => {
         dtmf_tones: '1w2',
         press_one_to_accept: false,
         record_calls: true,
+        trunk: null,
+        headers: {},
       },
     ]);
     expect(await ok('get', `call_sessions/${call.uuid}`)).toMatchObject({

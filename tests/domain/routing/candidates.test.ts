@@ -69,6 +69,7 @@ test('all facts of a buyer and of its group', async () => {
     epc: null,
     display_service_number: null,
     user_buyer_id: null,
+    sip_headers: null,
     record_token_additional_data: [],
     business_hours: schedules.map(openMinutes),
     direct: true,

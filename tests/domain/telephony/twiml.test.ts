@@ -16,6 +16,7 @@ const leg = (more: Partial<DialedLeg> = {}): DialedLeg => ({
   timeout_seconds: 30,
   caller_id: '+13105550188',
   dtmf_tones: null,
+  headers: {},
   press_one_to_accept: false,
   record_calls: false,
   ...more,
@@ -80,6 +81,14 @@ test('a dial has the attributes that carriers know, and complete URLs', () => {
       },
     ],
   });
+});
+
+test('a SIP buyer gets headers of customers as parameters of its address', () => {
+  const headers = { 'X-Lead': 'a b&c', Diversion: '<sip:1@example.com>' };
+  const [dial] = read(dialing(leg({ number: 'sip:ada@pbx.example.com', headers }))).children;
+  expect(dial!.children).toMatchObject([
+    { name: 'Sip', text: 'sip:ada@pbx.example.com?X-Lead=a%20b%26c' },
+  ]);
 });
 
 test('a SIP buyer is a <Sip>, which gets its tones when it answers', () => {

@@ -20,6 +20,7 @@ const IMMEDIATE = new Set([
   'createCallCenter',
   'createAgentStatus',
   'createDisposition',
+  'createTrunk',
   'createSwitch', // gets commands about calls, which limited users do not see
   'createAgent',
   'createAgentMessage',

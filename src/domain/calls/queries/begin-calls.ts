@@ -2,8 +2,9 @@ import type { FullCaps } from '../../caps/engine/used-up-cap';
 import { sql, statement } from '../../../data/sql';
 
 interface BeginRow {
-  outcome: 'begun' | 'known' | 'full' | 'hold_gone';
-  refused: FullCaps[] | null;
+  outcome: 'begun' | 'known' | 'full' | 'trunk_full' | 'hold_gone';
+  /** Caps without room, or the ids of trunks. */
+  refused: FullCaps[] | number[] | null;
 }
 
 interface SingleRow extends Omit<BeginRow, 'outcome'> {

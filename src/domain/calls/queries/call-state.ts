@@ -52,6 +52,8 @@ const PARTS = sql`
               'created_at', a.created_at,
               'connected_at', a.connected_at,
               'dial', a.dial,
+              'routes', a.routes,
+              'failed_trunk_ids', a.failed_trunk_ids,
               'bid', CASE WHEN a.bid IS NOT NULL
                 THEN json_build_object('amount', a.bid, 'duration', a.bid_duration) END,
               'token_pairs', CASE WHEN money.is_due THEN (

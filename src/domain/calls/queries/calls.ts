@@ -10,7 +10,8 @@ export const CALL_COLUMNS = sql`
       c.traffic_source_id::float8 AS traffic_source_id, c.buyer_id::float8 AS buyer_id,
       c.round, c.fallback, c.hangup_cause, c.token_values, c.connected_at, c.ended_at,
       c.sub_id, c.caller_city, c.caller_state, c.caller_zip, c.caller_country,
-      c.fallback_ended_at, c.answered_duration, c.conferences`;
+      c.fallback_ended_at, c.answered_duration, c.conferences,
+      c.switch_id::text AS switch_id`;
 
 /** Inbound calls, and outbound ones for which we are asked what follows an answer. */
 export const IS_ROUTED = sql`
@@ -90,11 +91,12 @@ export const READ_ATTEMPTS = statement(
     SELECT
       a.uuid::text AS uuid, a.status, a.press_one_to_accept, a.round,
       a.buyer_id::float8 AS buyer_id, a.buyer_group_id::float8 AS buyer_group_id,
-      a.created_at, a.connected_at, a.dial
+      a.created_at, a.connected_at, a.dial, a.routes,
+      a.failed_trunk_ids::float8[] AS failed_trunk_ids
     FROM call_attempts a
     WHERE a.company_id = {company_id} AND a.call_id = {call_id}::bigint
     ORDER BY a.id`,
-  { prepared: true, nullable: ['buyer_group_id'] },
+  { prepared: true, nullable: ['buyer_group_id', 'routes'] },
 );
 
 export const FIND_ATTEMPT_OF_LEG = statement(

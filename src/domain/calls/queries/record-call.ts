@@ -26,8 +26,9 @@ export const START_ROUND = statement(
     ) r`,
   { prepared: true, records: true, nullable: ['refused', 'held', 'paid'] },
 ).returning<{
-  outcome: 'started' | 'stale' | 'full' | 'source_full' | 'paid_otherwise';
-  refused: FullCaps[] | null;
+  outcome: 'started' | 'stale' | 'full' | 'trunk_full' | 'source_full' | 'paid_otherwise';
+  /** Caps without room, or the ids of trunks. */
+  refused: FullCaps[] | number[] | null;
   paid: { buyer_id: number; buyer_paid: boolean; source_paid: boolean } | null;
 }>();
 

@@ -1,3 +1,4 @@
+import type { SipHeaders } from './trunks';
 import type { UsedUpCap } from '../../caps/caps';
 
 export interface Suppression {
@@ -42,6 +43,8 @@ export interface Candidate extends Owner {
   buyer_fleet_id: number | null;
   timeout_seconds: number;
   dtmf_tones: string | null;
+  /** Values may have tokens. */
+  sip_headers: SipHeaders | null;
   press_one_to_accept: boolean;
   record_calls: boolean;
   display_caller_id_type:
@@ -106,6 +109,7 @@ export const copyCandidate = (candidate: Candidate, changes: CandidateChanges = 
     buyer_fleet_id: candidate.buyer_fleet_id,
     timeout_seconds: candidate.timeout_seconds,
     dtmf_tones: candidate.dtmf_tones,
+    sip_headers: candidate.sip_headers,
     press_one_to_accept: candidate.press_one_to_accept,
     record_calls: candidate.record_calls,
     display_caller_id_type: candidate.display_caller_id_type,

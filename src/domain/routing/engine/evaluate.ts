@@ -1,7 +1,7 @@
 import { bestGroup, findTier, ringsAtOnce, type Candidate, type CandidateGroup } from './candidate';
 import { compareDrawn, drawBy, toDrawKey } from './draw';
 import { isBidder } from './bids';
-import { eligibilityCheck, filterFault, type Facts } from './eligibility';
+import { eligibilityCheck, filterFault, findTrunkFault, type Facts } from './eligibility';
 import type { Fault } from './reasons';
 import type { SourceCaps } from './source';
 
@@ -115,7 +115,9 @@ export function evaluate(
     const buyer = candidates[index]!;
     const isOpen =
       unmet !== undefined && plain!.is_open[index] === 1 && plain!.candidates[index] === buyer;
-    const fault = isOpen ? unmet[plain!.list_indexes[index]!] : findFault(buyer);
+    const fault = isOpen
+      ? (unmet[plain!.list_indexes[index]!] ?? findTrunkFault(buyer, facts))
+      : findFault(buyer);
     faults.push(fault);
     if (fault) continue;
     const group = isOpen ? null : bestGroup(buyer);

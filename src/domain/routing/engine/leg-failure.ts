@@ -34,6 +34,18 @@ const BY_Q850: Record<number, LegFailure> = {
   28: 'no_such_number',
 };
 
+/**
+ * Answers of a trunk, not of a telephone: it refuses the call, lacks a route or a channel, or fails.
+ */
+const TRUNK_SIP_CODES = new Set([401, 403, 407]);
+const TRUNK_Q850 = new Set([2, 3, 25, 27, 34, 38, 41, 42, 44, 47, 58, 63]);
+
+/** True where the codes say that the trunk has failed, so that another one may reach the buyer. */
+export const isTrunkFailure = ({ sip_code, q850 }: LegAnswer): boolean =>
+  typeof sip_code === 'number'
+    ? TRUNK_SIP_CODES.has(sip_code) || (sip_code >= 500 && sip_code < 600)
+    : TRUNK_Q850.has(q850 ?? -1);
+
 /** Undefined where the codes do not tell, or none are given. */
 export const findLegFailure = ({ sip_code, q850 }: LegAnswer): LegFailure | undefined =>
   typeof sip_code === 'number' ? BY_SIP_CODE[sip_code] : BY_Q850[q850 ?? -1];

@@ -1,3 +1,4 @@
+import type { Route, SipHeaders } from './trunks';
 import { findLegFailure, type LegAnswer } from './leg-failure';
 
 // The attempts of a call: what events change about them, and what is to be done next.
@@ -36,6 +37,8 @@ export interface CallEvent extends LegAnswer {
   /** The uuid of the attempt. */
   attempt?: string | null | undefined;
   key?: string | null | undefined;
+  /** Name of the trunk through which the leg was dialed. */
+  trunk?: string | null | undefined;
 }
 
 export interface Reaction {
@@ -161,6 +164,9 @@ export interface DialBuyer {
   dtmf_tones: string | null;
   press_one_to_accept: boolean;
   record_calls: boolean;
+  /** The line to dial it through; null where the switch chooses that. */
+  trunk: Route['trunk'] | null;
+  headers: SipHeaders;
 }
 
 export type InstructionAction =

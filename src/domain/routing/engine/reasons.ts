@@ -29,6 +29,8 @@ export const REASONS = [
   'bid_declined',
   'bid_not_asked',
   'no_number',
+  'no_trunk',
+  'trunk_full',
   'vetoed',
   'not_rung',
 ] as const;

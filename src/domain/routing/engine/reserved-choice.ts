@@ -3,11 +3,13 @@ import type { Candidate } from './candidate';
 import type { Refusal } from './eligibility';
 import { evaluate, type Evaluation, type RouteFacts } from './evaluate';
 import { pickFirst, type Member } from './order';
+import { assignTrunks, type TrunksByBuyer } from './trunks';
 
 export interface ChosenBuyers {
   evaluation: Evaluation;
   /** Empty when no buyer can take the call. */
   members: readonly Member[];
+  trunks: TrunksByBuyer;
   /** The part of their caps that the call holds until it ends. */
   slots: HeldSlot[];
   /** The caps of the buyers, their groups and the source, before the reservation. */
@@ -42,9 +44,11 @@ export function buildReservedChoice(
     plain,
   );
   const first = pickFirst(evaluation);
-  const members = first?.members.filter(({ buyer }) => reserved.has(buyer.id)) ?? [];
+  const reservedMembers = first?.members.filter(({ buyer }) => reserved.has(buyer.id)) ?? [];
+  const { trunks, without } = assignTrunks(reservedMembers, facts.lines);
+  const members = reservedMembers.filter(({ buyer }) => !without.has(buyer.id));
   if (members.length === 0) return undefined;
-  return { evaluation, members, slots: reservation.slots, caps: reservation.caps };
+  return { evaluation, members, trunks, slots: reservation.slots, caps: reservation.caps };
 }
 
 /** Leaves only the reserved path to a buyer: the offer itself, or the group as if it were open. */

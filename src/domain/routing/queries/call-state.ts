@@ -2,6 +2,7 @@ import { SERVER_RUN } from '../../../data/postgres/server-run';
 import { sql, statement } from '../../../data/sql';
 import type { Suppression } from '../engine/candidate';
 import type { ReservedChoice } from '../engine/reserved-choice';
+import type { Trunk } from '../engine/trunks';
 import type { CallSource } from '../engine/source';
 import { CALLER_COLUMNS, OFFER_COLUMNS, type Caller, type FactsOfOffer } from './caller-facts';
 import { EARNINGS_PER_CALL, PAYS } from './candidate-facts';
@@ -108,6 +109,7 @@ export const CALL_STATE = statement(
       ${SERVER_RUN} AS run,
       pg_current_snapshot()::text AS snapshot,
       pg_current_xact_id_if_assigned()::text AS own_xid,
+      list_trunks({company_id}::bigint, {now}::timestamptz) AS trunks,
       coalesce((
         SELECT json_agg(json_build_object(
           'limit_id', l.id,
@@ -214,4 +216,5 @@ export const CALL_STATE = statement(
   suppressed: BuyerLists[];
   earnings: { id: number; epc: number | null }[];
   callers: CallerState[];
+  trunks: Trunk[];
 }>();

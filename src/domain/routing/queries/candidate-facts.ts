@@ -34,6 +34,7 @@ export const BUYER_FACTS = sql`
   'buyer_fleet_id', b.buyer_fleet_id,
   'timeout_seconds', b.timeout_seconds,
   'dtmf_tones', b.dtmf_tones,
+  'sip_headers', b.sip_headers,
   'press_one_to_accept', b.press_one_to_accept,
   'record_calls', b.record_calls,
   'display_caller_id_type', b.display_caller_id_type,

@@ -8,6 +8,7 @@ import {
 import { evaluateEligibility, type Facts } from '../../../../src/domain/routing/engine/eligibility';
 import { REASONS, type Fault, type Reason } from '../../../../src/domain/routing/engine/reasons';
 import { sourceCapFault, sourceFault } from '../../../../src/domain/routing/engine/source';
+import type { Trunk } from '../../../../src/domain/routing/engine/trunks';
 import { findRefusal } from '../../../../src/domain/routing/route-facts';
 import { openMinutes } from '../../../../src/platform/time/opening-hours';
 import { buyer, cap, group, MONDAY, NEW_YORK, route, tokens } from '../../../support/candidates';
@@ -37,6 +38,13 @@ function buildLegLimitFault(): Fault {
   const { considered } = route(all, { now, tokens, seed: 'docs', max_legs: 2 });
   return considered.find(({ reason }) => reason === 'not_rung') as unknown as Fault;
 }
+
+const TRUNK: Trunk = {
+  ...{ id: 5, name: 'carrier-a', switch_id: null, host: 'sip.carrier.example', room: null },
+  ...{ prefixes: [], countries: [], dial_prefix: '+', caller_id_rule: 'pass', caller_id: null },
+  headers: null,
+};
+const NONE = { failed: new Set<number>() };
 
 const EXAMPLES: Record<Reason, () => Fault | undefined> = {
   blacklisted: () => findRefusal({ ...CALLER, blacklisted: true }, undefined),
@@ -69,6 +77,8 @@ const EXAMPLES: Record<Reason, () => Fault | undefined> = {
   bid_declined: () => findBidFault(declinedFault(12)),
   bid_not_asked: () => findFault(bidder),
   no_number: () => findFault({ number: null }),
+  no_trunk: () => findFault({}, { lines: { trunks: [{ ...TRUNK, countries: ['MX'] }], ...NONE } }),
+  trunk_full: () => findFault({}, { lines: { trunks: [{ ...TRUNK, room: 0 }], ...NONE } }),
   vetoed: () =>
     findFault(
       {},
