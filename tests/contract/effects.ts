@@ -156,8 +156,9 @@ const CALLS: Record<string, Effects> = {
   },
   trunks: {
     ...all('name', 'label'),
+    switch_id: at('src/domain/routing/lines.ts'),
     ...all(
-      'switch_id host prefixes countries dial_prefix caller_id_rule caller_id headers',
+      'host prefixes countries dial_prefix caller_id_rule caller_id headers',
       at('src/domain/routing/engine/trunks.ts'),
     ),
     ...all(

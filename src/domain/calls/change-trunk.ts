@@ -1,7 +1,8 @@
 import type { Db } from '../../data/db';
 import { isTrunkFailure } from '../routing/engine/leg-failure';
 import { pickAttempt } from '../routing/engine/progress';
-import { applyRoute, type Route } from '../routing/engine/trunks';
+import type { Route } from '../routing/engine/line';
+import { applyRoute } from '../routing/engine/trunks';
 import type { AttemptState, CallState } from './call-state';
 import { buildDetails, type ReportedEvent } from './event-change';
 import { CHANGE_TRUNK } from './queries/change-trunk';

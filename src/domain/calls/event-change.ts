@@ -9,7 +9,7 @@ import {
 } from '../routing/engine/progress';
 import { pairTokens } from '../../platform/tokens/filters';
 import { findLegFailure } from '../routing/engine/leg-failure';
-import type { Route } from '../routing/engine/trunks';
+import type { Route } from '../routing/engine/line';
 import { decideDollars } from '../money/engine/decide-dollars';
 import { pickApplicable } from '../money/engine/explain-unbilled';
 import {

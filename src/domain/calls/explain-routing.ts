@@ -7,7 +7,7 @@ import type { Caller as Asker } from '../../api/auth/caller';
 import { mayUse } from '../../api/access/field-permissions';
 import type { Decision } from '../routing/engine/explain';
 import { loadRouting, type Caller, type RoutingContext } from '../routing/context';
-import { findLines } from '../routing/engine/trunks';
+import { findLines } from '../routing/lines';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { callerNumber } from '../../data/phone/caller-number';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';

@@ -15,7 +15,8 @@ import {
   type StoredDecision,
   type Verdict,
 } from '../routing/engine/explain';
-import { applyRoute, buildRoute, renderHeaders, type Route } from '../routing/engine/trunks';
+import type { Route } from '../routing/engine/line';
+import { applyRoute, buildRoute, renderHeaders } from '../routing/engine/trunks';
 import type { DialBuyer } from '../routing/engine/progress';
 import { pickFirst, type Member } from '../routing/engine/order';
 import type { ChosenBuyers } from '../routing/engine/reserved-choice';

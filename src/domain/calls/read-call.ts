@@ -10,7 +10,7 @@ import {
 } from '../routing/engine/explain';
 import { loadBuyerNames } from '../routing/buyer-names';
 import type { AttemptState, DialBuyer } from '../routing/engine/progress';
-import type { Route } from '../routing/engine/trunks';
+import type { Route } from '../routing/engine/line';
 import {
   FIND_ATTEMPT_OF_LEG,
   FIND_CALL_BY_SID,

@@ -5,7 +5,7 @@ import type { Db } from '../../data/db';
 import type { CandidateBid } from '../routing/engine/candidate';
 import type { Basis, StoredDecision } from '../routing/engine/explain';
 import type { AttemptStatus, DialBuyer } from '../routing/engine/progress';
-import type { Route } from '../routing/engine/trunks';
+import type { Route } from '../routing/engine/line';
 import {
   toUsageRows,
   type BuyerChoice,

@@ -4,7 +4,7 @@ import { buildBidQuestion, applyBids } from '../routing/bids';
 import type { AttemptStatus } from '../routing/engine/progress';
 import type { Evaluation, RouteFacts } from '../routing/engine/evaluate';
 import type { Member } from '../routing/engine/order';
-import { findLines } from '../routing/engine/trunks';
+import { findLines } from '../routing/lines';
 import { loadRouting, toSource, type RoutingContext } from '../routing/context';
 import {
   buildPreDialCheck,

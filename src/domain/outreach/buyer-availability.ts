@@ -1,7 +1,7 @@
 import { findRingRules, type OwnCarrier } from '../../platform/carriers/carrier';
 import type { Statements } from '../../data/db';
 import { buildAvailability, type Availability } from '../routing/engine/availability';
-import { findLines } from '../routing/engine/trunks';
+import { findLines } from '../routing/lines';
 import { loadRouting } from '../routing/context';
 import { NO_ORIGIN, loadRouteFacts } from '../routing/route-facts';
 import type { DueLead } from './due-lead';

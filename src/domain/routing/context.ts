@@ -8,7 +8,7 @@ import { copyWithBids } from './engine/bids';
 import { copyCandidate, type Candidate } from './engine/candidate';
 import type { PlainCandidates } from './engine/evaluate';
 import type { Basis } from './engine/explain';
-import type { Trunk } from './engine/trunks';
+import type { Trunk } from './engine/line';
 import type { CallSource } from './engine/source';
 import { CALL_STATE, CHANGES, type BuyerLists, type CallerState } from './queries/call-state';
 import { OFFER_WORDS, type CallFacts, type OfferTerms } from './queries/caller-facts';

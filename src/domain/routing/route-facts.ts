@@ -17,7 +17,7 @@ import {
   type SourceCaps,
   type SourceFault,
 } from './engine/source';
-import type { Lines } from './engine/trunks';
+import type { Lines } from './engine/line';
 import { newSeed, type CallFacts, type RoutingContext } from './context';
 import type { PreDialState } from './pre-dial';
 

@@ -10,7 +10,7 @@ import {
 import { conferenceNoun } from '../../platform/carriers/twilio-conference';
 import { isSip } from '../../platform/sip';
 import { isRecording } from '../../data/phone/machine-message';
-import type { SipHeaders } from '../routing/engine/trunks';
+import type { SipHeaders } from '../routing/engine/line';
 import { PRESS_ONE_PROMPT, type DialBuyer, type Instruction } from '../routing/engine/progress';
 
 export type DialedLeg = Pick<

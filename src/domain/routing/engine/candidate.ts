@@ -1,4 +1,4 @@
-import type { SipHeaders } from './trunks';
+import type { SipHeaders } from './line';
 import type { UsedUpCap } from '../../caps/caps';
 
 export interface Suppression {

@@ -6,7 +6,8 @@ import type { Candidate } from './candidate';
 import { fullFault, findPathFault } from './caps';
 import { hoursFault } from './hours';
 import { localTime, pauseFault, type Fault, type Reason } from './reasons';
-import { trunkFault, type Lines } from './trunks';
+import type { Lines } from './line';
+import { trunkFault } from './trunks';
 import { sourceBuyerFault, type SourceBuyers, type SourceFault } from './source';
 
 /** A reason that keeps a call from all buyers. */

@@ -1,4 +1,4 @@
-import type { Route, SipHeaders } from './trunks';
+import type { Route, SipHeaders } from './line';
 import { findLegFailure, type LegAnswer } from './leg-failure';
 
 // The attempts of a call: what events change about them, and what is to be done next.

@@ -1,71 +1,12 @@
 import { isSip } from '../../../platform/sip';
-import { SOFTSWITCH } from '../../../platform/carriers/carrier';
-import { readCountry } from '../../../data/phone/area-codes';
 import { substitute, type TokenSource } from '../../../platform/tokens/substitute';
 import { cutText } from '../../../platform/storable-text';
 import type { Candidate } from './candidate';
-import type { Member } from './order';
+import type { Lines, Route, SipHeaders, Trunk } from './line';
 import type { DialBuyer } from './progress';
 import type { Fault } from './reasons';
 
-// Lines of a softswitch to the telephone network: which of them a buyer is dialed through.
-
-/** A trunk that calls may use now (prisma/sql/switches/reserve_trunks.sql). */
-export interface Trunk {
-  id: number;
-  name: string;
-  /** Null: any switch has it. */
-  switch_id: number | null;
-  host: string;
-  prefixes: readonly string[];
-  countries: readonly string[];
-  dial_prefix: string;
-  caller_id_rule: 'pass' | 'fixed' | 'withheld';
-  caller_id: string | null;
-  headers: SipHeaders | null;
-  /** How many calls more it may take now; null for any number. */
-  room: number | null;
-}
-
-export type SipHeaders = Record<string, string>;
-
-/** The trunks of a call, in the order in which they are tried. */
-export interface Lines {
-  trunks: readonly Trunk[];
-  /** Trunks that have failed for the call. */
-  failed: ReadonlySet<number>;
-}
-
-/** A trunk of a leg, with what is dialed through it. */
-export interface Route {
-  trunk_id: number;
-  trunk: { name: string; host: string; number: string };
-  caller_id: string | null;
-  headers: SipHeaders;
-}
-
-interface CallOfSwitch {
-  carrier: string;
-  /** Absent for a call that may come from any switch; null for one whose switch is not known. */
-  switch_id?: string | number | null | undefined;
-}
-
-/**
- * The trunks of the switch that has a call. Undefined where it has none, and so chooses its line
- * itself, and for calls of a carrier.
- */
-export function findLines(
-  trunks: readonly Trunk[],
-  { carrier, switch_id: switchId }: CallOfSwitch,
-  failed: ReadonlySet<number> = new Set(),
-): Lines | undefined {
-  if (carrier !== SOFTSWITCH) return undefined;
-  const own = trunks.filter(
-    ({ switch_id }) =>
-      switch_id === null || switchId === undefined || String(switch_id) === String(switchId),
-  );
-  return own.length > 0 ? { trunks: own, failed } : undefined;
-}
+// Which of the lines of a softswitch a buyer is dialed through.
 
 /** Why a buyer with a telephone number cannot be dialed; undefined when it can. */
 export function trunkFault({ number }: Candidate, lines: Lines): Fault | undefined {
@@ -91,9 +32,9 @@ export function trunkFault({ number }: Candidate, lines: Lines): Fault | undefin
 
 const hasRoom = ({ room }: Trunk): boolean => room === null || room > 0;
 
-function listTrunksTo(number: string, { trunks, failed }: Lines): Trunk[] {
+function listTrunksTo(number: string, { trunks, failed, findCountry }: Lines): Trunk[] {
   const digits = number.replace(/\D/g, '');
-  const country = readCountry(Number(digits));
+  const country = findCountry(digits);
   return trunks.filter(
     ({ id, prefixes, countries }) =>
       !failed.has(id) &&
@@ -110,7 +51,7 @@ export type TrunksByBuyer = ReadonlyMap<number, readonly Trunk[]>;
  * room for one call more. `without`: buyers for which none has.
  */
 export function assignTrunks(
-  members: readonly Member[],
+  members: readonly { buyer: Pick<Candidate, 'id' | 'number'> }[],
   lines: Lines | undefined,
 ): { trunks: TrunksByBuyer; without: ReadonlySet<number> } {
   const trunks = new Map<number, readonly Trunk[]>();

@@ -2,7 +2,7 @@ import { SERVER_RUN } from '../../../data/postgres/server-run';
 import { sql, statement } from '../../../data/sql';
 import type { Suppression } from '../engine/candidate';
 import type { ReservedChoice } from '../engine/reserved-choice';
-import type { Trunk } from '../engine/trunks';
+import type { Trunk } from '../engine/line';
 import type { CallSource } from '../engine/source';
 import { CALLER_COLUMNS, OFFER_COLUMNS, type Caller, type FactsOfOffer } from './caller-facts';
 import { EARNINGS_PER_CALL, PAYS } from './candidate-facts';

@@ -8,7 +8,7 @@ import {
 import { evaluateEligibility, type Facts } from '../../../../src/domain/routing/engine/eligibility';
 import { REASONS, type Fault, type Reason } from '../../../../src/domain/routing/engine/reasons';
 import { sourceCapFault, sourceFault } from '../../../../src/domain/routing/engine/source';
-import type { Trunk } from '../../../../src/domain/routing/engine/trunks';
+import type { Trunk } from '../../../../src/domain/routing/engine/line';
 import { findRefusal } from '../../../../src/domain/routing/route-facts';
 import { openMinutes } from '../../../../src/platform/time/opening-hours';
 import { buyer, cap, group, MONDAY, NEW_YORK, route, tokens } from '../../../support/candidates';
@@ -44,7 +44,7 @@ const TRUNK: Trunk = {
   ...{ prefixes: [], countries: [], dial_prefix: '+', caller_id_rule: 'pass', caller_id: null },
   headers: null,
 };
-const NONE = { failed: new Set<number>() };
+const NONE = { failed: new Set<number>(), findCountry: () => 'US' };
 
 const EXAMPLES: Record<Reason, () => Fault | undefined> = {
   blacklisted: () => findRefusal({ ...CALLER, blacklisted: true }, undefined),

@@ -1,0 +1,28 @@
+import { readCountry } from '../../data/phone/area-codes';
+import { SOFTSWITCH } from '../../platform/carriers/carrier';
+import type { Lines, Trunk } from './engine/line';
+
+interface CallOfSwitch {
+  carrier: string;
+  /** Absent for a call that may come from any switch; null for one whose switch is not known. */
+  switch_id?: string | number | null | undefined;
+}
+
+/**
+ * The trunks of the switch that has a call. Undefined where it has none, and so chooses its line
+ * itself, and for calls of a carrier.
+ */
+export function findLines(
+  trunks: readonly Trunk[],
+  { carrier, switch_id: switchId }: CallOfSwitch,
+  failed: ReadonlySet<number> = new Set(),
+): Lines | undefined {
+  if (carrier !== SOFTSWITCH) return undefined;
+  const own = trunks.filter(
+    ({ switch_id }) =>
+      switch_id === null || switchId === undefined || String(switch_id) === String(switchId),
+  );
+  return own.length > 0 ? { trunks: own, failed, findCountry } : undefined;
+}
+
+const findCountry = (digits: string): string | null => readCountry(Number(digits));
