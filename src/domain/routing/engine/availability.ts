@@ -1,6 +1,6 @@
 import type { Candidate } from './candidate';
 import { evaluate, type RouteFacts } from './evaluate';
-import type { Fault } from './reasons';
+import type { Fault, Reason } from './reasons';
 
 export interface Availability {
   available: boolean;
@@ -11,12 +11,15 @@ export interface Availability {
 }
 
 /**
- * Milliseconds. No event announces that a slot of concurrency becomes free, or that a buyer
- * changes.
+ * Milliseconds. No event announces that a slot of concurrency or a trunk becomes free, or that a
+ * buyer changes.
  */
 const LOOK_AGAIN_MS = { least: 15_000, busy: 30_000, most: 600_000 };
 /** Details of reasons that hold the time at which the reason ends. */
 const ENDS = ['opens_at', 'resets_at', 'pays_again_at', 'next_call_at'] as const;
+
+/** Reasons that end when a call ends. */
+const BUSY: ReadonlySet<Reason> = new Set(['concurrency_full', 'trunk_full']);
 
 /** The decision of routing about a call, without a reservation. Pure. */
 export function buildAvailability(
@@ -52,7 +55,7 @@ function computeDelay(faults: readonly Fault[], now: Date): number {
       return typeof at === 'string' ? [Date.parse(at) - now.getTime()] : [];
     }),
   );
-  const busy = faults.some(({ reason }) => reason === 'concurrency_full');
+  const busy = faults.some(({ reason }) => BUSY.has(reason));
   const first = Math.min(LOOK_AGAIN_MS[busy ? 'busy' : 'most'], ...ends);
   return Math.max(LOOK_AGAIN_MS.least, first);
 }
