@@ -16,7 +16,14 @@ import { errorUnlessRemoved } from './removed-company';
 import { sendJson, sendReply } from './reply/send-reply';
 import { DATA_AGE } from './records/stale-reads';
 import { unchangedReply } from './records/stored-fields';
-import { digestFile, discardUpload, isMultipart, storeUpload, type Upload } from './request/upload';
+import {
+  digestFile,
+  discardUpload,
+  isBareFile,
+  isMultipart,
+  storeUpload,
+  type Upload,
+} from './request/upload';
 import type { AnyHandler, Pipeline } from './request/read-call';
 
 interface Handling {
@@ -142,7 +149,8 @@ async function readBody(
   { operation, req, res, is_known }: Incoming & { is_known: boolean },
   { readBody, upload }: Pipeline,
 ): Promise<Upload | undefined> {
-  if (!isMultipart(req)) return void (await readBody(req, res, is_known));
+  if (!isMultipart(req) && !isBareFile(operation, req))
+    return void (await readBody(req, res, is_known));
   // The token of a lead or an invitation may be a field of the form.
   const hasToken = isOpen(operation) || operation.credentials === 'invitation_token';
   const isRead = hasToken || (operation.multipart && is_known);

@@ -36,7 +36,9 @@ type Body<Id extends OperationId> = Id extends `${infer Post extends OperationId
 
 type Payload<R> = R extends { content: infer C }
   ? | (C extends { 'application/json': infer J } ? J | Json<J> | Csv : never)
-    | (C extends { 'application/octet-stream': unknown } ? Download : never)
+    | (C extends { 'application/octet-stream': unknown } | { 'audio/*': unknown }
+        ? Download
+        : never)
     | (C extends { 'text/xml': unknown } ? Twiml : never)
     | (C extends { 'text/event-stream': unknown } ? EventStream : never)
   : never;

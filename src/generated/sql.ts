@@ -363,14 +363,6 @@ export interface SqlTypes {
       n: number;
     };
   };
-  'background.files_in_use': {
-    params: {
-      keys: readonly (string)[] | string | null;
-    };
-    row: {
-      key: string | null;
-    };
-  };
   'backup.forget_settings': {
     params: object;
     row: {
@@ -400,14 +392,6 @@ export interface SqlTypes {
       columns: string;
     };
   };
-  'backup.list_company_files': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      key: string | null;
-    };
-  };
   'backup.list_company_tables': {
     params: {
       left_out: readonly (string)[] | string | null;
@@ -415,12 +399,6 @@ export interface SqlTypes {
     row: {
       name: string;
       columns: string;
-    };
-  };
-  'backup.list_files': {
-    params: object;
-    row: {
-      key: string | null;
     };
   };
   'backup.list_migrations': {
@@ -1775,6 +1753,20 @@ export interface SqlTypes {
       paid: unknown;
     };
   };
+  'calls.store_recording': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      now: Date | string | null;
+      file_key: string | null;
+      media_type: string | null;
+      sha256: string | null;
+      recording_url: string | null;
+    };
+    row: {
+      outcome: string;
+    };
+  };
   'calls.sum_legs': {
     params: {
       legs: string | object | null;
@@ -2556,6 +2548,16 @@ export interface SqlTypes {
       was_counted: boolean;
     };
   };
+  'erasure.delete_call_recordings': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
   'erasure.delete_contact_restrictions': {
     params: {
       company_id: number | string | bigint | null;
@@ -3221,6 +3223,15 @@ export interface SqlTypes {
       pid: number | string | bigint | null;
     };
     row: object;
+  };
+  'installation.stored_file_keys': {
+    params: {
+      company_id: number | string | bigint | null;
+      among: readonly (string)[] | string | null;
+    };
+    row: {
+      file_key: string;
+    };
   };
   'jobs.add_jobs': {
     params: {
@@ -4663,6 +4674,15 @@ export interface SqlTypes {
     };
   };
   'retention.delete_call_leg_prices_of_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'retention.delete_call_recordings_of_calls': {
     params: {
       company_id: number | string | bigint | null;
       ids: readonly (number | string | bigint)[] | string | null;

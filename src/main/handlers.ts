@@ -17,6 +17,7 @@ import { buyerSuppressions } from '../domain/suppression/lists';
 import { buyers } from '../domain/buyers/buyers';
 import { callCenter } from '../domain/agents/call-centers';
 import { callSessions } from '../domain/calls/call-sessions';
+import { recordings } from '../domain/calls/recordings';
 import { callReports } from '../domain/calls/reports';
 import { calls } from '../domain/calls/calls';
 import { changeLog } from '../domain/people/change-logs';
@@ -65,6 +66,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     simulations(deps),
     calls(deps),
     callReports(deps),
+    recordings(deps),
     disposition.handlers(deps),
     switches(deps),
     trunks(deps),

@@ -1,7 +1,7 @@
 import { contract, facets } from '../../src/platform/contract/contract';
 import { isRemoval } from '../../src/data/references';
 import { createFixture, type Fixture } from '../support/example';
-import { findTable } from '../support/example-bodies';
+import { buildAudio, findTable } from '../support/example-bodies';
 import { listProperties, listReferences } from '../support/references';
 import { useWorld } from '../support/use-world';
 import type { Company } from '../support/world';
@@ -50,6 +50,7 @@ test.each(withId)(
       const send = (name: string) =>
         api(operation.method, operation.path.replace(/\{\w+\}/, name), {
           body: mine.body(operation),
+          ...buildAudio(operation),
         });
       const [otherResponse, none] = [await send(reference), await send(NOWHERE.id)];
       expect([otherResponse.status, none.status]).toEqual([404, 404]);

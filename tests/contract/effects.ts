@@ -134,6 +134,7 @@ const CALLS: Record<string, Effects> = {
     ...all('sip_code q850', at('src/domain/routing/engine/leg-failure.ts')),
     trunk: at('src/domain/calls/change-trunk.ts'),
     switch: INCOMING,
+    recording: at('src/domain/calls/recordings.ts'),
     ...all('sip sip.attestation sip.diversion sip.headers', INCOMING),
   },
   calls: {

@@ -91,7 +91,9 @@ test('every operation was looked at', () => {
 
 test('every success response and every request body has an example', () => {
   expect(
-    documentedMedia.filter(({ examples }) => examples.length === 0).map(({ name }) => name),
+    documentedMedia
+      .filter(({ examples, type }) => examples.length === 0 && type !== 'audio/*')
+      .map(({ name }) => name),
   ).toEqual([]);
 });
 
@@ -109,7 +111,7 @@ test('every example of JSON and of forms validates, and is of the status it stan
 test('every example of a text is a text, and one of TwiML is well-formed', () => {
   const texts = documentedMedia.filter(isText);
   expect(new Set(texts.map(({ type }) => type))).toEqual(
-    new Set(['application/octet-stream', 'text/event-stream', 'text/xml']),
+    new Set(['application/octet-stream', 'audio/*', 'text/event-stream', 'text/xml']),
   );
   for (const { name, type, examples } of texts)
     for (const [, value] of examples) {

@@ -14,6 +14,7 @@ const FILES_OF_PROCEDURES = {
   pay_at_dial: 'calls/settle_call.sql',
   settle_call: 'calls/settle_call.sql',
   start_round: 'calls/start_round.sql',
+  store_recording: 'calls/store_recording.sql',
   record_payments: 'money/record_payments.sql',
   record_steps: 'outreach/record_steps.sql',
 };

@@ -44,6 +44,15 @@ export function buildForm(operation: Operation): Record<string, string | Buffer>
   return { ...Object.fromEntries(form), import_file: Buffer.from(import_file!) };
 }
 
+/** A body that is a file itself, for an operation that takes one. */
+export const buildAudio = ({ takes_bare_file }: Operation) =>
+  takes_bare_file
+    ? {
+        body: Buffer.from('RIFF\0\0\0\0WAVEfmt '),
+        headers: { 'Content-Type': 'audio/wav' },
+      }
+    : undefined;
+
 export const hasFile = ({ multipart }: Operation): boolean =>
   multipart !== undefined && 'import_file' in facets(multipart).properties;
 

@@ -2,7 +2,7 @@ import { computeSignature } from '../../src/platform/carriers/signature';
 import type { CredentialKind, Operation } from '../../src/platform/contract/contract';
 import { confirmationToken } from '../../src/api/auth/confirmations';
 import { invitationToken } from '../../src/api/auth/invitations';
-import { buildNumber } from './example-bodies';
+import { buildAudio, buildNumber } from './example-bodies';
 import {
   TWILIO_TOKEN,
   type Api,
@@ -58,7 +58,9 @@ export async function sendAs(
   operation: Operation,
   { path, body, more, by }: { path: string; body: unknown; more: SendOptions; by: Api },
 ): ReturnType<Api> {
-  const { credentials = 'own', method = operation.method, query = {}, path: at, ...options } = more;
+  const { credentials = 'own', method = operation.method, query = {}, path: at, ...rest } = more;
+  const audio = 'body' in rest || 'form' in rest ? undefined : buildAudio(operation);
+  const options = { ...rest, ...audio, headers: { ...audio?.headers, ...rest.headers } };
   const draft: Draft = {
     operation,
     method,

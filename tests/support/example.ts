@@ -117,7 +117,7 @@ async function createRecords(fixture: Fixture, { company, tokens }: Sender): Pro
     if (table === 'schedules') tokens.lead_token = record.lead_token;
     if (table === 'inbound_webhooks') tokens.webhook_token = res.body.auth_token;
   }
-  for (const id of ['blockContacts', 'receiveTextMessage'] as const)
+  for (const id of ['blockContacts', 'receiveTextMessage', 'storeRecording'] as const)
     await send(contract.operations.find((operation) => operation.id === id)!);
 }
 

@@ -1839,6 +1839,18 @@ CREATE TABLE decision_bases (
   CONSTRAINT decision_bases_pkey PRIMARY KEY (company_id, hash)
 );
 
+CREATE TABLE call_recordings (
+  company_id bigint NOT NULL,
+  call_id bigint NOT NULL,
+  created_at timestamptz(3) NOT NULL,
+  file_key text NOT NULL,
+  media_type text NOT NULL,
+  sha256 text NOT NULL,
+  CONSTRAINT call_recordings_pkey PRIMARY KEY (company_id, call_id)
+);
+-- Which of many files are in use.
+CREATE INDEX call_recordings_file_key_idx ON call_recordings (file_key);
+
 CREATE TABLE call_events (
   company_id bigint NOT NULL,
   id bigserial NOT NULL,
@@ -2925,6 +2937,9 @@ ALTER TABLE call_slots ADD CONSTRAINT call_slots_company_id_call_id_fkey
   FOREIGN KEY (company_id, call_id) REFERENCES calls (company_id, id);
 ALTER TABLE call_slots ADD CONSTRAINT call_slots_company_id_call_limit_id_fkey
   FOREIGN KEY (company_id, call_limit_id) REFERENCES call_limits (company_id, id);
+ALTER TABLE call_recordings ADD CONSTRAINT call_recordings_company_id_call_id_fkey
+  FOREIGN KEY (company_id, call_id) REFERENCES calls (company_id, id);
+
 ALTER TABLE call_decisions ADD CONSTRAINT call_decisions_company_id_call_id_fkey
   FOREIGN KEY (company_id, call_id) REFERENCES calls (company_id, id);
 ALTER TABLE decision_bases ADD CONSTRAINT decision_bases_company_id_fkey

@@ -44,10 +44,10 @@ export class EventStream {
 }
 
 export class Download {
-  readonly media_type = 'application/octet-stream';
   constructor(
     readonly stream: Readable,
     readonly file_name: string,
     readonly bytes: number,
+    readonly media_type = 'application/octet-stream',
   ) {}
 }

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs';
-import { pipeline, Transform, type TransformCallback } from 'node:stream';
+import { rm as remove } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline, Transform, type Readable, type TransformCallback } from 'node:stream';
+import { pipeline as pipe } from 'node:stream/promises';
 import { diskStorage, type StorageEngine } from 'multer';
 import { HttpProblem } from '../../platform/errors';
+import { createNewFile } from '../../platform/storage/new-file';
 import type { Storage } from '../../platform/storage/storage';
 
 /** How many bytes are written before free space is checked again. */
@@ -35,6 +39,35 @@ export function uploadDisk(storage: Storage): StorageEngine {
   };
 }
 
+/**
+ * Stores a body in the folder for incoming files, with the checks that those of forms get. Throws
+ * 413 as soon as it is larger than `max_bytes`.
+ */
+export async function saveBody(
+  body: Readable,
+  storage: Storage,
+  maxBytes: number,
+): Promise<{ path: string; bytes: number }> {
+  const path = join(storage.incoming, randomUUID());
+  let bytes = 0;
+  const limited = new Transform({
+    transform: (chunk: Buffer, _encoding, done: TransformCallback) => {
+      bytes += chunk.length;
+      if (bytes > maxBytes) done(fileTooLarge(maxBytes));
+      else done(null, chunk);
+    },
+  });
+  // A destroyed request would take its connection along, and with it the answer.
+  const chunks = body.iterator({ destroyOnReturn: false });
+  try {
+    await pipe(chunks, limited, roomCheck(storage), createNewFile(path));
+    return { path, bytes };
+  } catch (error) {
+    await remove(path, { force: true });
+    throw error;
+  }
+}
+
 function roomCheck(storage: Storage): Transform {
   let unchecked = 0;
   const check = async (bytes: number) => {
@@ -52,6 +85,9 @@ function roomCheck(storage: Storage): Transform {
     },
   });
 }
+
+export const fileTooLarge = (bytes: number): HttpProblem =>
+  new HttpProblem('file_too_large', `The file is larger than ${bytes} bytes.`);
 
 export const noSpace = (): HttpProblem =>
   new HttpProblem(

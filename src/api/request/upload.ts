@@ -10,15 +10,22 @@ import { expectFile, type BodyTimeouts } from './body-timeout';
 import { bodyLimit } from './read-body';
 import type { Storage } from '../../platform/storage/storage';
 import { cutText } from '../../platform/storable-text';
-import { foreignFormat, readHead } from '../../platform/storage/file-format';
+import {
+  findAudioType,
+  foreignFormat,
+  readHead,
+  type AudioType,
+} from '../../platform/storage/file-format';
 import { createFileKey } from '../../platform/storage/keys';
-import { noSpace, uploadDisk } from './upload-disk';
+import { fileTooLarge, noSpace, saveBody, uploadDisk } from './upload-disk';
 
 /** A file that came with a request. It is deleted after the reply. */
 export interface Upload {
   path: string;
   name: string;
   bytes: number;
+  /** The type of audio, by its content; absent for other files. */
+  media_type?: AudioType;
   /** The key in the storage, and whether a record refers to it. */
   storedFile?: { key: string; is_used: boolean };
 }
@@ -66,6 +73,13 @@ const LIMITS = {
 export const isMultipart = (req: Request): boolean =>
   /^multipart\/form-data\b/i.test(req.headers['content-type'] ?? '');
 
+/** Types that may be audio; what it is is found out by its content. */
+const BARE_FILE = /^\s*(audio\/|application\/(ogg|octet-stream)\b|$)/i;
+
+/** A file that is the body itself, such as `curl -T` and switches send it. */
+export const isBareFile = ({ takes_bare_file }: Operation, { headers }: Request): boolean =>
+  takes_bare_file && BARE_FILE.test(headers['content-type'] ?? '');
+
 interface UploaderOptions {
   storage: Storage;
   max_upload_bytes: number;
@@ -81,21 +95,23 @@ export function uploader(options: UploaderOptions): Uploader {
     defParamCharset: 'utf8',
   });
   return async (operation, req, res, isKnown) => {
-    requireBoundary(req);
+    const isForm = isMultipart(req);
+    if (isForm) requireBoundary(req);
     const field = fileField(operation);
     const announced = Number(req.headers['content-length'] ?? 0);
     if (!field) requireSmall(announced, bodyLimit(isKnown, options.max_body_bytes));
     if (announced > max_upload_bytes + LIMITS.fields * LIMITS.fieldSize)
-      throw tooLarge(max_upload_bytes);
+      throw fileTooLarge(max_upload_bytes);
     if (field && !(await storage.hasRoomFor(announced))) throw noSpace();
     if (field) expectFile(req, options.timeouts);
+    if (field && !isForm) return takeBody(req, field, options);
     const parse = field ? form.single(field) : form.none();
     await new Promise<void>((done, fail) =>
       parse(req, res, (error: unknown) =>
         error ? fail(toProblem(error, operation, max_upload_bytes)) : done(),
       ),
     );
-    return field ? takeFile(req, field) : undefined;
+    return field ? takeFile(operation, req, field) : undefined;
   };
 }
 
@@ -117,8 +133,32 @@ function requireSmall(announced: number, limit: number): void {
   );
 }
 
-/** The uploaded file of a field, if there is one and it can be CSV; otherwise it is deleted. */
-async function takeFile(req: Request, field: string): Promise<Upload | undefined> {
+/** The body as the file of a field, as if it were the only part of a form. */
+async function takeBody(
+  req: Request,
+  field: string,
+  { storage, max_upload_bytes }: UploaderOptions,
+): Promise<Upload> {
+  const saved = await saveBody(req, storage, max_upload_bytes).catch((error: unknown) => {
+    throw toStorageProblem(error) ?? error;
+  });
+  const upload = { ...saved, name: field };
+  try {
+    await requireAudio(upload, field);
+  } catch (error) {
+    await rm(upload.path, { force: true });
+    throw error;
+  }
+  [req.body, req.body_type] = [{}, 'multipart/form-data'];
+  return upload;
+}
+
+/** The uploaded file of a field, if there is one and it can be used; otherwise it is deleted. */
+async function takeFile(
+  { takes_bare_file }: Operation,
+  req: Request,
+  field: string,
+): Promise<Upload | undefined> {
   const { file } = req;
   const upload = file && { path: file.path, name: toFileName(file.originalname), bytes: file.size };
   try {
@@ -131,7 +171,7 @@ async function takeFile(req: Request, field: string): Promise<Upload | undefined
         'invalid_file',
         'must be sent as one file: a part with a filename',
       );
-    if (upload) await requireCsv(upload, field);
+    if (upload) await (takes_bare_file ? requireAudio : requireCsv)(upload, field);
     return upload;
   } catch (error) {
     if (upload) await rm(upload.path, { force: true });
@@ -157,17 +197,27 @@ async function requireCsv(upload: Upload, field: string): Promise<void> {
     );
 }
 
+/** Refuses a file that is no audio by its first bytes, and notes which it is. */
+async function requireAudio(upload: Upload, field: string): Promise<void> {
+  const mediaType = findAudioType(await readHead(upload.path));
+  if (!mediaType)
+    throw HttpProblem.field(
+      field,
+      'invalid_file',
+      `${upload.bytes === 0 ? 'is empty' : 'is no audio'}; it must be WAV, MP3 or Ogg`,
+    );
+  upload.media_type = mediaType;
+}
+
 const toFileName = (original: string) =>
   cutText(original.split(/[\\/]/).at(-1) ?? '', 255) || 'import.csv';
 
-const tooLarge = (bytes: number) =>
-  new HttpProblem('file_too_large', `The file is larger than ${bytes} bytes.`);
-
 function toProblem(error: unknown, operation: Operation, maxUploadBytes: number): unknown {
   if (error instanceof HttpProblem) return error;
+  const storageProblem = toStorageProblem(error);
+  if (storageProblem) return storageProblem;
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOSPC' || code === 'EDQUOT') return noSpace();
-  if (code === 'LIMIT_FILE_SIZE') return tooLarge(maxUploadBytes);
+  if (code === 'LIMIT_FILE_SIZE') return fileTooLarge(maxUploadBytes);
   if (code === 'LIMIT_UNEXPECTED_FILE' || code === 'LIMIT_FILE_COUNT') {
     const field = (error as MulterError).field ?? 'body';
     return field === fileField(operation)
@@ -182,6 +232,15 @@ function toProblem(error: unknown, operation: Operation, maxUploadBytes: number)
   if (typeof code !== 'string')
     return new HttpProblem('malformed_body', `The form cannot be read: ${message}.`);
   return error;
+}
+
+/** A problem of the disk, or of a body that was cut off. */
+function toStorageProblem(error: unknown): HttpProblem | undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return noSpace();
+  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
+    return new HttpProblem('malformed_body', 'The connection ended before the body was read.');
+  return undefined;
 }
 
 /** The SHA-256 of a file, in hexadecimal, by which a repeated request is recognized. */

@@ -6,8 +6,8 @@ import { foldNextActions } from '../../domain/leads/fold-next-actions';
 import { deleteExpiredRows, deleteOldRecords } from '../../operate/privacy/delete-old';
 import { deleteOldWebhookLogs } from '../../domain/webhooks/delete-old-logs';
 import { collectFromParts } from '../../operate/installation/all-parts';
+import { listStoredFiles } from '../../operate/installation/stored-files';
 import { STORAGE_MARK } from '../../platform/storage/storage';
-import { FILES_IN_USE } from './queries/background';
 
 const HOUR_MS = 3_600_000;
 
@@ -64,8 +64,9 @@ export async function deleteOrphanedUploads(
   await storage.clearIncoming(ageMs);
   for await (const keyPage of storage.keysOlderThan(ageMs)) {
     const keys = keyPage.filter((key) => key !== STORAGE_MARK);
-    const inUse = await collectFromParts({ parts }, ({ sql }) => sql(FILES_IN_USE, { keys }));
-    const used = new Set(inUse.map(({ key }) => key));
+    const used = new Set(
+      await collectFromParts({ parts }, ({ sql }) => listStoredFiles(sql, { among: keys })),
+    );
     for (const key of keys) if (!used.has(key)) await storage.remove(key);
   }
 }

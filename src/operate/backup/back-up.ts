@@ -22,14 +22,8 @@ import {
   type Manifest,
   type Totals,
 } from './manifest';
-import {
-  copyJobsOut,
-  copyOut,
-  JOB_COLUMNS,
-  LIST_FILES,
-  lockTables,
-  READ_MOMENT,
-} from './queries/snapshot';
+import { copyJobsOut, copyOut, JOB_COLUMNS, lockTables, READ_MOMENT } from './queries/snapshot';
+import { listStoredFiles } from '../installation/stored-files';
 
 /** Part of a table that is in memory at a time. */
 const PIECE_BYTES = 4 * 1024 * 1024;
@@ -77,7 +71,7 @@ export async function backUp(
     const bytes = await writeArchive(file, async (archive) => {
       await archive.add(MANIFEST, JSON.stringify(manifest));
       await archive.add(PEPPER, source.pepper);
-      const keys = (await sql(LIST_FILES, {})).map(({ key }) => key!);
+      const keys = await listStoredFiles(sql);
       const rows = await addTables(archive, client, { all_columns: manifest.columns, piece_bytes });
       totals = { rows, ...(await addFiles(archive, keys, source.storage)) };
       await archive.add(TOTALS, JSON.stringify(totals));

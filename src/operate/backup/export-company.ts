@@ -10,11 +10,12 @@ import { sqlOn } from '../../data/sql';
 import { runInTransaction } from '../../data/transaction';
 import type { Deps } from '../../domain/deps';
 import { StartError } from '../../platform/start-error';
+import { listStoredFiles } from '../installation/stored-files';
 import { UNEXPORTED_TABLES } from '../privacy/ownership';
 import { createNewFile } from '../../platform/storage/new-file';
 import { requireNewFile, writeArchive, type Archive } from './archive';
 import { addFiles } from './back-up';
-import { copyCompanyOut, LIST_COMPANY_FILES, LIST_COMPANY_TABLES } from './queries/company';
+import { copyCompanyOut, LIST_COMPANY_TABLES } from './queries/company';
 import { READ_MOMENT } from './queries/snapshot';
 
 export interface ExportedCompany {
@@ -54,9 +55,7 @@ export async function exportCompany(
       let added = { files: 0, missing_files: [] as string[] };
       const bytes = await writeArchive(file, async (archive) => {
         rows = await addTables(archive, client, { company_id: companyId, folder });
-        const keys = (await sql(LIST_COMPANY_FILES, { company_id: companyId })).map(
-          ({ key }) => key!,
-        );
+        const keys = await listStoredFiles(sql, { company_id: companyId });
         added = await addFiles(archive, keys, storage);
         await archive.add(
           'export.json',

@@ -9,6 +9,7 @@ import { from, type CopyStreamQuery } from 'pg-copy-streams';
 import { sqlOn } from '../../data/sql';
 import { continueSequence, dropConstraints } from '../../data/postgres/whole-tables';
 import { readMark } from '../installation/storage-mark';
+import { listStoredFiles } from '../installation/stored-files';
 import { StartError } from '../../platform/start-error';
 import { isFileKey } from '../../platform/storage/keys';
 import { createNewFile } from '../../platform/storage/new-file';
@@ -18,7 +19,6 @@ import { TASK_NAMES } from '../../data/jobs/tasks';
 import { JOBS, PEPPER, readFileName, readPieceName, TOTALS, type Totals } from './manifest';
 import type { MatchedSchema, MatchedTable } from './match-schema';
 import { addJobs, copyIn, FORGET_SETTINGS, FORGET_STORAGE, MAKE_JOBS } from './queries/load';
-import { LIST_FILES } from './queries/snapshot';
 import { readPepper, readTotals } from './read-manifest';
 
 // Loads the entries of an archive after the manifest. The archive may have been written by anyone:
@@ -149,8 +149,7 @@ function startFilling(client: Client, table: string, { target, columns }: Matche
 async function endTables({ client, target }: Load, progress: Progress): Promise<Set<string>> {
   if (progress.keys) return progress.keys;
   await adoptInstallation(client, target.storage);
-  const rows = await sqlOn(client)(LIST_FILES, {});
-  return (progress.keys = new Set(rows.map(({ key }) => key!)));
+  return (progress.keys = new Set(await listStoredFiles(sqlOn(client))));
 }
 
 /** Stores an uploaded file. It replaces that of an earlier attempt. */

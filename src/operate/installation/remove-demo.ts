@@ -8,6 +8,7 @@ import { deleteJobs } from '../../data/jobs/delete-jobs';
 import { StartError } from '../../platform/start-error';
 import { deleteCompany } from '../privacy/delete-company';
 import { collectFromParts } from './all-parts';
+import { listStoredFiles } from './stored-files';
 
 /**
  * Removes a demo company with everything that belongs to it: the given one, or the only one.
@@ -66,17 +67,14 @@ async function deleteAll({ prisma, bulk }: Database, companyId: bigint): Promise
   });
   if (billed.length > 0)
     throw buildBilledError(billed.map(({ phone_number }) => `+${phone_number}`));
-  const files = await prisma.buyerSuppressionFile.findMany({
-    where: { company_id: companyId, import_file_key: { not: null } },
-    select: { import_file_key: true },
-  });
-  await runInTransaction(bulk, async (client) => {
+  return runInTransaction(bulk, async (client) => {
     const sql = sqlOn(client);
+    const keys = await listStoredFiles(sql, { company_id: companyId });
     await deleteCompany(sql, companyId);
     // Last: until the company was locked, requests could add jobs.
     await deleteJobs(sql, companyId);
+    return keys;
   });
-  return files.map(({ import_file_key }) => import_file_key!);
 }
 
 const PAUSE_MS = 250;

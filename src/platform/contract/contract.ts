@@ -84,6 +84,8 @@ export interface Operation {
   /** The fields of the body may be in the query string too. */
   merged: boolean;
   multipart: Schema | undefined;
+  /** A file may be the body itself, without a form. */
+  takes_bare_file: boolean;
   media_types: string[];
   status: number;
   responses: Record<string, { content?: Record<string, unknown>; $ref?: string }>;
@@ -164,6 +166,9 @@ function describe({ method, path, operation, shared, resolve }: OperationSource)
       fields,
     merged: fields !== undefined,
     multipart: content['multipart/form-data']?.schema,
+    takes_bare_file: Object.entries(content).some(
+      ([type, { schema }]) => type !== 'multipart/form-data' && resolve(schema).format === 'binary',
+    ),
     media_types: Object.keys(content),
     status: Number(status),
     responses: operation.responses,

@@ -4,6 +4,7 @@ import {
   type ContractDocument,
   type PlacedOperation,
   type RawOperation,
+  type Schema,
 } from './contract-document';
 
 // An operation of openapi.yaml names its success, and those errors that are peculiar to it. Here are
@@ -12,6 +13,7 @@ import {
 interface Facts extends Pick<PlacedOperation, 'path' | 'operation'> {
   /** The names of its parameters, with those of its path. */
   parameters: ReadonlySet<string>;
+  takes_file: boolean;
 }
 
 interface Rule {
@@ -59,6 +61,7 @@ const RULES: Rule[] = [
   { status: '429', response: 'TooManyRequests', applies: always },
   { status: '500', response: 'InternalError', applies: always },
   { status: '503', response: 'Unavailable', applies: always },
+  { status: '507', response: 'InsufficientStorage', applies: ({ takes_file }) => takes_file },
 ];
 
 function collectParameters(
@@ -71,10 +74,29 @@ function collectParameters(
   );
 }
 
+/** True if the body is a file, or a form that may have one. */
+function takesFile({ schemas }: ContractDocument['components'], { operation }: PlacedOperation) {
+  const { content, 'x-also-accepts': others } = operation.requestBody ?? {};
+  const hasFile = (schema: Schema): boolean => {
+    const {
+      format,
+      properties,
+      allOf = [],
+      'x-also-fields': fields,
+    } = schema.$ref ? schemas[readRefName(schema.$ref)]! : schema;
+    const parts = [...Object.values({ ...fields, ...properties }), ...allOf];
+    return format === 'binary' || parts.some(hasFile);
+  };
+  return Object.values({ ...content, ...others }).some(({ schema }) => hasFile(schema));
+}
+
 export function addDerivedAnswers({ paths, components }: ContractDocument): void {
   for (const placed of listPlacedOperations(paths)) {
     const { path, operation } = placed;
-    const facts = { path, operation, parameters: collectParameters(components, placed) };
+    const facts = {
+      ...{ path, operation, parameters: collectParameters(components, placed) },
+      takes_file: takesFile(components, placed),
+    };
     const derived = RULES.filter(({ applies }) => applies(facts)).map(({ status, response }) => [
       status,
       { $ref: `#/components/responses/${response}` },

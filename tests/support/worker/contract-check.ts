@@ -37,9 +37,13 @@ const findSchema = (operation: Operation, status: string, media: string): string
 };
 
 /** True if the contract promises no more than a text of its kind. */
-const isOpaque = (operation: Operation, status: string, media: string): boolean =>
-  ['application/octet-stream', 'text/xml', 'text/event-stream'].includes(media) &&
-  media in (operation.responses[status]?.content ?? {});
+function isOpaque(operation: Operation, status: string, media: string): boolean {
+  const declared = media.startsWith('audio/') ? 'audio/*' : media;
+  return (
+    ['application/octet-stream', 'text/xml', 'text/event-stream', 'audio/*'].includes(declared) &&
+    declared in (operation.responses[status]?.content ?? {})
+  );
+}
 
 /** The answers of an operation that the values of parameters ask for. */
 const otherAnswers = ({ parameters }: Operation): OtherAnswer[] =>

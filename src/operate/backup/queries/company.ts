@@ -25,17 +25,6 @@ export const LIST_COMPANY_TABLES = statement(
   { prepared: false },
 ).returning<{ name: string; columns: string }>();
 
-export const LIST_COMPANY_FILES = statement(
-  'backup.list_company_files',
-  sql`
-    SELECT import_file_key AS key
-    FROM buyer_suppression_files
-    WHERE company_id = {company_id} AND import_file_key IS NOT NULL
-    ORDER BY id
-  `,
-  { prepared: false },
-);
-
 /** The rows of a company, from a table that is known only at run time. */
 export const copyCompanyOut = (table: string, columns: string, companyId: string): string =>
   `COPY (SELECT ${columns} FROM ${table} ` +

@@ -17,17 +17,6 @@ export const LIST_MIGRATIONS = statement(
   { prepared: false },
 );
 
-export const LIST_FILES = statement(
-  'backup.list_files',
-  sql`
-    SELECT import_file_key AS key
-    FROM buyer_suppression_files
-    WHERE import_file_key IS NOT NULL
-    ORDER BY company_id, id
-  `,
-  { prepared: false },
-);
-
 /** Columns of the table of jobs, as an SQL list. */
 export const JOB_COLUMNS = statement(
   'backup.job_columns',
