@@ -15,8 +15,12 @@ export function addConventions(document: ContractDocument): void {
   for (const { operation } of listPlacedOperations(document.paths)) {
     addHeaders(operation, document);
     addForm(operation);
+    requireBody(operation);
     for (const urls of Object.values(operation.callbacks ?? {}))
-      for (const { post } of Object.values(urls)) Object.assign(post, { ...EVENT, ...post });
+      for (const { post } of Object.values(urls)) {
+        Object.assign(post, { ...EVENT, ...post });
+        requireBody(post);
+      }
   }
   completeProblems(document);
   nameWords(document);
@@ -75,6 +79,11 @@ function addForm({ requestBody }: RawOperation): void {
   if (!json) return;
   const form = { 'application/x-www-form-urlencoded': { schema: { ...json.schema } } };
   requestBody['x-also-accepts'] ??= form;
+}
+
+/** A body is required where it does not say otherwise. */
+function requireBody({ requestBody }: Pick<RawOperation, 'requestBody'>): void {
+  if (requestBody) requestBody.required ??= true;
 }
 
 const EVENT = {
