@@ -11,12 +11,14 @@ const FILES_OF_PROCEDURES = {
   apply_event: 'calls/apply_event.sql',
   begin_calls: 'calls/begin_calls.sql',
   try_begin_call: 'calls/begin_calls.sql',
+  change_trunk: 'calls/change_trunk.sql',
   pay_at_dial: 'calls/settle_call.sql',
   settle_call: 'calls/settle_call.sql',
   start_round: 'calls/start_round.sql',
   store_recording: 'calls/store_recording.sql',
   record_payments: 'money/record_payments.sql',
   record_steps: 'outreach/record_steps.sql',
+  record_trunk_fault: 'switches/record_trunk_fault.sql',
 };
 
 const texts = new Map(readProcedures().map(({ name, text }) => [name, text]));
@@ -56,6 +58,8 @@ const UNRECORDED = {
     'calls.add_conference',
   ],
   call_attempts: [
+    // Through which line a buyer is dialed.
+    'calls.change_trunk',
     // When a leg of the carrier is to stop ringing.
     'calls.claim_legs_to_stop',
     // The request for its recording.

@@ -173,7 +173,7 @@ describe('a trunk that fails', () => {
   test('makes the next one dial the buyer, without caps and events of a new buyer', async () => {
     const [first] = await addBoth();
     const id = await buyer({ attempt_daily_limit: 5 });
-    const call = await startCall([id, await buyer()]);
+    const call = await startCall([id, await buyer({ tier: 2 })]);
     const attempt = readLegs(call)[0]!.attempt;
     const after = await failTrunk(call, 'first');
     expect(after.action).toBe('dial');

@@ -9,5 +9,5 @@ export const CHANGE_TRUNK = statement(
       {company_id}::bigint, {call_id}::bigint, {version}, {now}::timestamptz, {attempt}::uuid,
       {fault}, {route}::json, {event}::json, {lease_until}::timestamptz
     )`,
-  { prepared: true },
+  { prepared: true, records: true },
 ).returning<{ outcome: 'changed' | 'stale' | 'trunk_full' }>();
