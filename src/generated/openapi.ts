@@ -2433,6 +2433,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/call_sessions/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report calls that took place without the service
+         * @description For calls that a switch has sent somewhere itself while the service was away. Each counts in caps, conversions, payouts and the ledger at its own time, and once: a known `call_sid` is not changed, so that an import may be repeated. What has happened is counted even beyond a cap; the event `over_cap` of the call says so. A call that is refused does not affect the others.
+         */
+        post: operations["importCalls"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/call_sessions/{id}": {
         parameters: {
             query?: never;
@@ -6733,7 +6753,7 @@ export interface components {
              * @enum {string}
              */
             action: "dial" | "fallback" | "hang_up";
-            /** @description Why no buyer is dialed: `no_buyers`, `no_buyer_available`, or what keeps the call from all of them. Null when a buyer is dialed. */
+            /** @description Why no buyer is dialed: `no_buyers`, `no_buyer_available`, or what keeps the call from all of them. Null when a buyer is dialed. `imported`: a switch has decided this itself. */
             reason: string | null;
             /** @description The reason in words; null when a buyer is dialed. */
             message: string | null;
@@ -7192,6 +7212,81 @@ export interface components {
              * @example edge-1
              */
             switch?: string | null;
+        };
+        ImportedCall: {
+            /** @description A number of yours: determines the offer, or the buyer that the number forwards to, and the traffic source. Send this or `offer_id`. */
+            number_called?: string;
+            /** @description Id or uuid of the offer. */
+            offer_id?: string;
+            /** @description The number of the caller. Null, blank, `anonymous` or omitted: withheld. So is a text that is no number, which the token `caller_raw` keeps. */
+            caller_number?: string | null;
+            tokens?: components["schemas"]["CallTokens"];
+            /** @description Id or uuid. By default the traffic source of the number called. */
+            traffic_source_id?: string | null;
+            /** @description Your own label for where the call comes from. By default that of its reservation, or of the caller's lead. */
+            sub_id?: string | null;
+            /**
+             * @description Your own identifier of the call, such as the Call-ID of SIP; one per call, also where several softswitches report calls.
+             * @example switch-1
+             */
+            call_sid: string | null;
+            sip?: components["schemas"]["SipOfCall"];
+            /**
+             * @description Name, id or uuid of the switch that has the call, which then gets commands for it.
+             * @example edge-1
+             */
+            switch?: string | null;
+            /**
+             * Format: date-time
+             * @description When the call came in, at most 31 days ago. Caps count it at this time.
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description When it was over. It is paid for at this time.
+             */
+            ended_at: string;
+            /** @description Id or uuid of the buyer that was dialed. Null or omitted for none. */
+            buyer_id?: string | null;
+            /** @description Seconds that the buyer had the call. Null or omitted for a call that it did not take. */
+            duration?: number | null;
+            /** @description Why the call ended, in words of your own. By default what `by` says. */
+            hangup_cause?: string | null;
+            by?: components["schemas"]["CallParty"];
+        };
+        CallImport: {
+            /** @description The calls, in any order. */
+            calls: components["schemas"]["ImportedCall"][];
+        };
+        CallImportReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The result of each call, in the order of the request. */
+            results: components["schemas"]["CallImportResult"][];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        CallImportResult: {
+            /** @description Index of the call in the request, from 0. */
+            index: number;
+            /** @description As it was sent. Null without one. */
+            call_sid: string | null;
+            /**
+             * @description `exists`: the call is known by its `call_sid`, and was not changed. `refused`: nothing was written, for the reasons in `errors`.
+             * @enum {string}
+             */
+            result: "imported" | "exists" | "refused";
+            /**
+             * Format: int64
+             * @description Id of the call; null if it was refused.
+             */
+            id: number | null;
+            /** @description What is wrong with the call, by field. */
+            errors: {
+                [key: string]: string[];
+            };
         };
         /** @description What the SIP request of the caller says. Each value is a token of the call, which filters and reports can use: `sip_attestation`, `sip_diversion`, and for a header such as `X-Campaign` `sip_x_campaign`. */
         SipOfCall: {
@@ -21624,6 +21719,39 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    importCalls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallImport"];
+            };
+        };
+        responses: {
+            /** @description The result of each call. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallImportReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];

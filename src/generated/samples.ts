@@ -2755,6 +2755,23 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/call_sessions\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"offer_id\": \"1\",\n        \"caller_number\": \"+13105550188\",\n        \"tokens\": {\"state\": \"CA\"},\n        \"call_sid\": \"switch-1\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
+  "importCalls": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/call_sessions/import \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"calls\": [\n    {\n      \"number_called\": \"+12135550100\",\n      \"offer_id\": \"1\",\n      \"caller_number\": \"+13105550188\",\n      \"tokens\": { \"state\": \"CA\" },\n      \"traffic_source_id\": \"1\",\n      \"sub_id\": \"ad-7\",\n      \"call_sid\": \"switch-1\",\n      \"sip\": { \"attestation\": \"A\", \"diversion\": null, \"headers\": {} },\n      \"switch\": \"edge-1\",\n      \"started_at\": \"2026-06-01T16:30:00.000+00:00\",\n      \"ended_at\": \"2026-06-01T16:30:00.000+00:00\",\n      \"buyer_id\": \"1\",\n      \"duration\": 90,\n      \"hangup_cause\": \"caller\",\n      \"by\": \"caller\"\n    }\n  ]\n}'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/call_sessions/import', {\n  body: {\n    calls: [\n      {\n        number_called: '+12135550100',\n        offer_id: '1',\n        caller_number: '+13105550188',\n        tokens: { state: 'CA' },\n        traffic_source_id: '1',\n        sub_id: 'ad-7',\n        call_sid: 'switch-1',\n        sip: { attestation: 'A', diversion: null, headers: {} },\n        switch: 'edge-1',\n        started_at: '2026-06-01T16:30:00.000+00:00',\n        ended_at: '2026-06-01T16:30:00.000+00:00',\n        buyer_id: '1',\n        duration: 90,\n        hangup_cause: 'caller',\n        by: 'caller',\n      },\n    ],\n  },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/call_sessions/import\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"calls\": [\n            {\n                \"number_called\": \"+12135550100\",\n                \"offer_id\": \"1\",\n                \"caller_number\": \"+13105550188\",\n                \"tokens\": {\"state\": \"CA\"},\n                \"traffic_source_id\": \"1\",\n                \"sub_id\": \"ad-7\",\n                \"call_sid\": \"switch-1\",\n                \"sip\": {\"attestation\": \"A\", \"diversion\": None, \"headers\": {}},\n                \"switch\": \"edge-1\",\n                \"started_at\": \"2026-06-01T16:30:00.000+00:00\",\n                \"ended_at\": \"2026-06-01T16:30:00.000+00:00\",\n                \"buyer_id\": \"1\",\n                \"duration\": 90,\n                \"hangup_cause\": \"caller\",\n                \"by\": \"caller\",\n            },\n        ],\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
   "showCallSession": [
     {
       "lang": "Shell",

@@ -1036,6 +1036,24 @@ export interface SqlTypes {
       profit: string;
     };
   };
+  'calls.list_exceeded_caps': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      started_at: Date | string | null;
+    };
+    row: {
+      cap: string;
+      used: number;
+      limit: number;
+      buyer_id: number | null;
+      buyer_group_id: number | null;
+      traffic_source_id: number | null;
+    };
+  };
   'calls.local_times': {
     params: {
       created_at_from: Date | string | null;

@@ -17,6 +17,7 @@ import { buyerSuppressions } from '../domain/suppression/lists';
 import { buyers } from '../domain/buyers/buyers';
 import { callCenter } from '../domain/agents/call-centers';
 import { callSessions } from '../domain/calls/call-sessions';
+import { callImports } from '../domain/calls/import-calls';
 import { recordings } from '../domain/calls/recordings';
 import { callReports } from '../domain/calls/reports';
 import { calls } from '../domain/calls/calls';
@@ -67,6 +68,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     calls(deps),
     callReports(deps),
     recordings(deps),
+    callImports(deps),
     disposition.handlers(deps),
     switches(deps),
     trunks(deps),

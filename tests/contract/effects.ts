@@ -118,6 +118,7 @@ const LEADS: Effects = {
 
 const EVENT = at('src/domain/calls/event-change.ts');
 const INCOMING = at('src/domain/calls/receive.ts');
+const IMPORT = at('src/domain/calls/import-calls.ts');
 const UPDATE_CALL = at('src/domain/calls/update-call.ts');
 const CHANGE_DOLLARS = at('src/domain/money/engine/settle-changes.ts');
 /** Replays count by the twin of this matrix in memory. */
@@ -135,6 +136,14 @@ const CALLS: Record<string, Effects> = {
     trunk: at('src/domain/calls/change-trunk.ts'),
     switch: INCOMING,
     recording: at('src/domain/calls/recordings.ts'),
+    ...all('calls calls.started_at calls.ended_at calls.buyer_id', IMPORT),
+    ...all(
+      'calls.number_called calls.offer_id calls.caller_number calls.tokens calls.call_sid',
+      INCOMING,
+    ),
+    ...all('calls.traffic_source_id calls.sub_id calls.switch calls.sip', INCOMING),
+    ...all('calls.sip.attestation calls.sip.diversion calls.sip.headers', INCOMING),
+    ...all('calls.duration calls.hangup_cause calls.by', EVENT),
     ...all('sip sip.attestation sip.diversion sip.headers', INCOMING),
   },
   calls: {

@@ -1982,6 +1982,11 @@ CREATE TABLE statements (
   CONSTRAINT statements_period_check CHECK (period_from < period_to)
 );
 CREATE UNIQUE INDEX statements_company_id_uuid_key ON statements (company_id, uuid);
+-- Until when the account of an owner is drawn up.
+CREATE INDEX statements_company_id_buyer_id_period_to_idx
+  ON statements (company_id, buyer_id, period_to) WHERE buyer_id IS NOT NULL;
+CREATE INDEX statements_company_id_traffic_source_id_period_to_idx
+  ON statements (company_id, traffic_source_id, period_to) WHERE traffic_source_id IS NOT NULL;
 
 -- ---------------------------------------------------------------------------------------------
 -- Ping/post

@@ -4,10 +4,11 @@
 -- calls it began. So a statement that has waited for a lock sees what its former holder has
 -- written.
 
--- Whether the buyer has paid for the caller since an instant. Of two calls of one caller the second
+-- Whether the buyer has paid for the caller within a time before an instant, or after it: a call may
+-- be reported after a later one. Of two calls of one caller the second
 -- waits, if whoever asks has locked the buyer's caps.
 CREATE OR REPLACE FUNCTION has_buyer_paid(
-  company bigint, buyer bigint, number bigint, since timestamptz
+  company bigint, buyer bigint, number bigint, at timestamptz, within interval
 ) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   RETURN EXISTS (
@@ -15,16 +16,17 @@ BEGIN
     WHERE v.company_id = company
       AND v.caller_number = number
       AND v.buyer_id = buyer
-      AND v.created_at > since
+      AND v.created_at > at - within
+      AND v.created_at < at + within
       AND v.returned_at IS NULL
   );
 END $$;
 
--- Whether the source of another call of this caller for this offer was paid since an instant. Of
--- two calls of one caller the second waits until the first is written. The number keeps these
--- advisory locks apart from those of other statements.
+-- The same for the source of another call of this caller for this offer. Of two calls of one caller
+-- the second waits until the first is written. The number keeps these advisory locks apart from
+-- those of other statements.
 CREATE OR REPLACE FUNCTION was_source_paid(
-  company bigint, offer bigint, number bigint, except_call bigint, since timestamptz
+  company bigint, offer bigint, number bigint, except_call bigint, at timestamptz, within interval
 ) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(
@@ -37,7 +39,8 @@ BEGIN
       AND c.offer_id = offer
       AND c.traffic_source_converted
       AND c.id <> except_call
-      AND c.created_at > since
+      AND c.created_at > at - within
+      AND c.created_at < at + within
   );
 END $$;
 
@@ -57,10 +60,10 @@ DECLARE
 BEGIN
   buyer_paid := the_call.caller_number IS NOT NULL AND buyer_seconds > 0 AND has_buyer_paid(
     the_call.company_id, (dollars->>'buyer_id')::bigint, the_call.caller_number,
-    at - buyer_seconds * interval '1 second'
+    at, buyer_seconds * interval '1 second'
   );
   source_paid := the_call.caller_number IS NOT NULL AND source_seconds > 0 AND was_source_paid(
     the_call.company_id, the_call.offer_id, the_call.caller_number, the_call.id,
-    at - source_seconds * interval '1 second'
+    at, source_seconds * interval '1 second'
   );
 END $$;

@@ -21,7 +21,9 @@ BEGIN
   INSERT INTO account_entries (
     company_id, created_at, buyer_id, traffic_source_id, kind, amount, call_id, note
   )
-    SELECT company, at, x.buyer_id, x.traffic_source_id, x.kind, x.amount, is_now.id, x.note
+    SELECT
+      company, entry_time(company, at, x.buyer_id, x.traffic_source_id), x.buyer_id,
+      x.traffic_source_id, x.kind, x.amount, is_now.id, x.note
     FROM json_to_recordset(entries) AS x(
       buyer_id bigint, traffic_source_id bigint, kind text, amount numeric, note text
     );
@@ -124,4 +126,27 @@ BEGIN
     PERFORM record_lead_change(lead_was, lead_now);
   END IF;
   RETURN conversion;
+END $$;
+
+-- When an amount of a call is entered: at its own time, unless a statement of that time is drawn up
+-- already, which never changes. Then the next statement has it.
+CREATE OR REPLACE FUNCTION entry_time(
+  company bigint, at timestamptz, buyer bigint, source bigint
+) RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN greatest(
+    at,
+    CASE
+      WHEN buyer IS NULL THEN (
+        SELECT max(s.period_to)
+        FROM statements s
+        WHERE s.company_id = company AND s.traffic_source_id = source
+      )
+      ELSE (
+        SELECT max(s.period_to)
+        FROM statements s
+        WHERE s.company_id = company AND s.buyer_id = buyer
+      )
+    END
+  );
 END $$;

@@ -14,7 +14,11 @@ export class IgnoredFields {
 
   constructor(private readonly required: ReadonlySet<string>) {}
 
-  static forOperation({ lenient }: Pick<Operation, 'lenient'>): IgnoredFields | undefined {
+  static forOperation({
+    lenient,
+    rows,
+  }: Pick<Operation, 'lenient' | 'rows'>): IgnoredFields | undefined {
+    if (rows !== undefined) return new IgnoredRows(rows);
     return lenient && new IgnoredFields(lenient);
   }
 
@@ -54,6 +58,49 @@ export class IgnoredFields {
 
   private has(name: string): boolean {
     return name in this.values;
+  }
+}
+
+/**
+ * The entries of a list that cannot be used, and why: an operation with `x-rows` goes on with the
+ * others. Faults elsewhere refuse the request.
+ */
+export class IgnoredRows extends IgnoredFields {
+  /** By the index of the entry as it was sent. */
+  readonly faultsByRow = new Map<number, FieldFaults>();
+  /** The entries as they were sent. */
+  sentRows: readonly unknown[] = [];
+  /** The indexes of those that are left. */
+  private indexes: readonly number[] | undefined;
+
+  constructor(private readonly list: string) {
+    super(new Set());
+  }
+
+  override take(error: unknown, fields: Fields): void {
+    const rows = fields[this.list];
+    if (!(error instanceof HttpProblem) || error.status !== 422 || !Array.isArray(rows))
+      throw error;
+    const indexes = this.indexes ?? rows.map((_, index) => index);
+    if (!this.indexes) this.sentRows = rows;
+    const wrong = new Set<number>();
+    for (const [field, faults] of Object.entries(error.faults)) {
+      const [list, position, ...name] = field.split('.');
+      const index = list === this.list ? indexes[Number(position)] : undefined;
+      if (index === undefined) throw error;
+      const faultsOfRow = this.faultsByRow.get(index) ?? (Object.create(null) as FieldFaults);
+      faultsOfRow[name.join('.') || this.list] = faults;
+      this.faultsByRow.set(index, faultsOfRow);
+      wrong.add(index);
+    }
+    if (wrong.size === 0) throw error;
+    fields[this.list] = rows.filter((_, position) => !wrong.has(indexes[position]!));
+    this.indexes = indexes.filter((index) => !wrong.has(index));
+  }
+
+  /** The index that an entry had before others were taken away. */
+  findIndex(position: number): number {
+    return this.indexes ? this.indexes[position]! : position;
   }
 }
 

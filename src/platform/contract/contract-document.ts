@@ -125,6 +125,7 @@ export interface RawOperation {
   'x-own-transactions'?: boolean;
   'x-routes'?: boolean;
   'x-lenient'?: string[];
+  'x-rows'?: string;
   'x-own-number'?: string;
   'x-by-lead-token'?: OperationId;
   'x-foreign-names'?: boolean;

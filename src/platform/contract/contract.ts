@@ -73,6 +73,8 @@ export interface Operation {
   routes: boolean;
   /** Only these fields can refuse a request: other wrong fields become warnings. */
   lenient: ReadonlySet<string> | undefined;
+  /** A list whose wrong entries are refused one by one, and not the request. */
+  rows: string | undefined;
   /** The operation that takes a request with a lead token. */
   by_lead_token: OperationId | undefined;
   /** Its names of fields are accepted in other spellings. */
@@ -156,6 +158,7 @@ function describe({ method, path, operation, shared, resolve }: OperationSource)
     own_transactions: operation['x-own-transactions'] === true,
     routes: operation['x-routes'] === true,
     lenient: operation['x-lenient'] && new Set(operation['x-lenient']),
+    rows: operation['x-rows'],
     own_number: operation['x-own-number'],
     by_lead_token: operation['x-by-lead-token'],
     foreign_names: operation['x-foreign-names'] === true,

@@ -53,6 +53,11 @@ interface Usage {
   buyer_conversion: number;
   revenue: number;
   earned_revenue: number;
+  /** Only where nothing was reserved: otherwise they are counted when a buyer is dialed. */
+  attempt?: number;
+  calls?: number;
+  /** When it was used, where windows may have begun since. */
+  at?: Date;
 }
 
 /** Usage that was counted for caps at one time, of a buyer with its group or of a source. */

@@ -235,7 +235,12 @@ export interface StoredDecision extends Omit<Verdict, 'bids'> {
 /** `unpackDecision` reverses it. Pure. */
 export function packDecision(
   verdict: Verdict,
-  { candidates, faults, ringing, plain }: Evaluation,
+  {
+    candidates,
+    faults,
+    ringing,
+    plain,
+  }: Pick<Evaluation, 'candidates' | 'faults' | 'ringing' | 'plain'>,
   basis: Pick<Basis, 'hash' | 'rows'>,
 ): StoredDecision {
   const differences: StoredDifference[] = [];
