@@ -1,4 +1,3 @@
-import { waitUntil } from './support/waiting';
 import { testScenarios } from './support/sip-world';
 
 const CAP = 50;
@@ -24,10 +23,7 @@ testScenarios(
       );
       await calls.hangUp(connected);
       await calls.finish();
-      await waitUntil(
-        'no slot is in use',
-        async () => (await sip.countSlots(buyer_ids)) === 0 || undefined,
-      );
+      await sip.waitForFreeSlots(buyer_ids);
       const states = await sip.world.sql<{ status: string; n: number }>(
         `SELECT status, count(*)::int AS n FROM calls WHERE company_id = $1 GROUP BY 1 ORDER BY 1`,
         [sip.world.company.id],

@@ -3,14 +3,15 @@ import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 
-// Programs of Debian that speak SIP: Kamailio, and SIPp for callers and buyers.
+// Programs of Debian that speak SIP: Kamailio, SIPp for callers and buyers, and baresip, which has
+// sound.
 
-const INSTALL = '.ci/sip installs Kamailio, its modules and SIPp';
+const INSTALL = '.ci/sip installs them';
 
 /** Names the programs that are not installed; undefined if all are. */
 export function missingPrograms(): string | undefined {
-  const missing = ['kamailio', 'sipp'].filter(
-    (program) => spawnSync(program, ['-v'], { stdio: 'ignore' }).error,
+  const missing = ['kamailio', 'sipp', 'baresip'].filter(
+    (program) => spawnSync(program, ['-h'], { stdio: 'ignore' }).error,
   );
   return missing.length > 0 ? `no ${missing.join(', no ')}: ${INSTALL}` : undefined;
 }

@@ -24,7 +24,7 @@ export async function startUas(kind: UasKind): Promise<Uas> {
 }
 
 /** True if a program of this machine receives packets at a port of 127.0.0.1. */
-function isBound(port: number): boolean {
+export function isBound(port: number): boolean {
   const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return readFileSync('/proc/net/udp', 'utf8').includes(local);
 }
@@ -39,6 +39,8 @@ export interface CallOptions {
   rate?: number;
   /** The URIs of the callers, in turn. */
   callers?: readonly string[];
+  /** Begins their Call-IDs. */
+  id_prefix?: string;
   /** The callers wait for the word to give up, not to hang up. */
   gives_up?: boolean;
 }
@@ -66,15 +68,20 @@ export async function placeCalls({
   count = 1,
   rate = 10,
   callers = Array.from({ length: count }, buildCaller),
+  id_prefix = '',
   gives_up = false,
 }: CallOptions): Promise<PlacedCalls> {
+  const cidFormat = `${id_prefix.replaceAll('%', '%%')}%u-%p@%s`;
   const { side, program } = await startSipp({
     scenario: gives_up ? 'caller-gives-up' : 'caller',
-    args: ['-s', number, '-m', String(count), '-r', String(rate)],
+    args: ['-s', number, '-m', String(count), '-r', String(rate), '-cid_str', cidFormat],
     files: { '-inf': `SEQUENTIAL\n${callers.map((uri) => `${uri};\n`).join('')}` },
     target: proxy,
   });
-  const ids = Array.from({ length: count }, (_, n) => `${n + 1}-${program.pid}@127.0.0.1`);
+  const ids = Array.from(
+    { length: count },
+    (_, n) => `${id_prefix}${n + 1}-${program.pid}@127.0.0.1`,
+  );
   const hangUp = async (callIds: readonly string[] = ids) => {
     await Promise.all(callIds.map((id) => side.hangUp(id)));
   };

@@ -8,6 +8,7 @@ import { missingPrograms } from './programs';
 import { placeCalls, startUas, type CallOptions, type PlacedCalls } from './sides';
 import type { Uas, UasKind } from './sides';
 import type { Side } from './sipp';
+import { startTelephone, type Telephone, type TelephoneOptions } from './telephone';
 import { waitUntil } from './waiting';
 
 /** The built service as a process, which tests stop and start. */
@@ -34,27 +35,38 @@ export interface OfferedBuyer {
 
 export interface EndedCall {
   call: Fields;
-  /** The names of its events, the earliest first. */
+  /** The names of its events, the earliest first; `failed` with the codes and their meaning. */
   events: string[];
+}
+
+/** A Kamailio that the service knows as a switch. */
+export interface Edge extends Kamailio {
+  /** Its name there. */
+  name: string;
 }
 
 /** A company, the service, Kamailio with the file of the example, and who calls and is called. */
 export interface SipWorld {
   world: UsedWorld;
   service: Service;
-  kamailio: Kamailio;
-  /** Starts another one that asks the same service, with these settings in addition. */
-  startKamailio(settings: Settings): Promise<Kamailio>;
+  kamailio: Edge;
+  /** Starts another switch that asks the same service, with these settings in addition. */
+  startKamailio(settings: Settings): Promise<Edge>;
   startUas(kind: UasKind): Promise<Uas>;
+  startTelephone(options: TelephoneOptions): Promise<Telephone>;
   /** An offer with these buyers, who are dialed in this order, and a number of its own. */
   openOffer(buyers: readonly OfferedBuyer[], fields?: Fields): Promise<Offer>;
   placeCalls(options: Omit<CallOptions, 'proxy'> & { proxy?: number }): Promise<PlacedCalls>;
   /** Waits until the service knows the call, and returns its record. */
   readCall(callId: string): Promise<Fields>;
-  /** Waits until the call has ended. */
-  waitForCall(callId: string): Promise<EndedCall>;
+  /** Waits until the call has ended, or until this event of it. */
+  waitForCall(callId: string, event?: string): Promise<EndedCall>;
+  /** Waits until a call of this caller is known, and returns its Call-ID. */
+  findCallId(callerNumber: string): Promise<string>;
   /** Slots of these buyers that are in use. */
   countSlots(buyerIds: readonly number[]): Promise<number>;
+  /** Waits until none is. */
+  waitForFreeSlots(buyerIds: readonly number[]): Promise<void>;
 }
 
 async function startService(environment: Record<string, string>): Promise<Service> {
@@ -108,11 +120,18 @@ async function open(
   const service = stopLater(await startService(environment));
   const uas = async (kind: UasKind) => stopLater(await startUas(kind));
   const api = new URL('/api/v1', service.url);
-  const permissions = ['calls:create', 'calls:read', 'calls:update'];
+  const permissions = ['calls:create', 'calls:read', 'calls:update', 'switches:operate'];
   const keys = await world.credentials(world.company, permissions);
   [api.username, api.password] = keys.split(':') as [string, string];
   const settings = { API: api.href, ...PATIENT, ...(await buildSettings({ startUas: uas })) };
-  const kamailio = stopLater(await startKamailio(settings));
+  let switchCount = 0;
+  const startEdge = async (more: Settings = {}): Promise<Edge> => {
+    const SWITCH = `edge-${++switchCount}`;
+    await world.create('switches', { name: SWITCH });
+    const started = stopLater(await startKamailio({ ...settings, SWITCH, ...more }));
+    return { ...started, name: SWITCH };
+  };
+  const kamailio = await startEdge();
   const findId = async (callId: string) => {
     const text = 'SELECT id FROM calls WHERE company_id = $1 AND carrier_call_id = $2';
     return (await world.sql(text, [world.company.id, callId]))[0]?.id;
@@ -125,31 +144,50 @@ async function open(
     world,
     service,
     kamailio,
-    startKamailio: async (more) => stopLater(await startKamailio({ ...settings, ...more })),
+    startKamailio: startEdge,
     startUas: uas,
+    startTelephone: async (options) => stopLater(await startTelephone(options)),
     openOffer: (buyers, fields) => openOffer(world, buyers, fields),
     placeCalls: async (options) =>
       stopLater(await placeCalls({ proxy: kamailio.port, ...options })),
     readCall,
-    waitForCall: async (callId) => {
-      const call = await waitUntil(
+    waitForCall: (callId, event) =>
+      waitUntil(
         `the end of call ${callId}`,
         async () => {
-          const current = await readCall(callId);
-          return current.ended_at ? current : undefined;
+          const call = await readCall(callId);
+          const { call_events } = await world.ok('get', `calls/${call.id as number}/events`);
+          const events = (call_events as Fields[]).map(nameEvent);
+          const isOver = event ? events.includes(event) : call.ended_at !== null;
+          return isOver ? { call, events } : undefined;
         },
         kamailio.log,
-      );
-      const { call_events } = await world.ok('get', `calls/${call.id as number}/events`);
-      return { call, events: (call_events as Fields[]).map(({ event }) => String(event)) };
-    },
-    countSlots: async (buyerIds) => {
-      const buyers = await Promise.all(
-        buyerIds.map(async (id) => (await world.ok('get', `buyers/${id}`)).buyer as Fields),
-      );
-      return buyers.reduce((sum, buyer) => sum + Number(buyer.concurrency_cap_used), 0);
+      ),
+    findCallId: (callerNumber) =>
+      waitUntil('a call of the caller', async () => {
+        const text =
+          'SELECT carrier_call_id AS sid FROM calls WHERE company_id = $1 AND caller_number = $2';
+        return (await world.sql<{ sid: string }>(text, [world.company.id, callerNumber]))[0]?.sid;
+      }),
+    countSlots: (buyerIds) => countSlots(world, buyerIds),
+    waitForFreeSlots: async (buyerIds) => {
+      const isFree = async () => (await countSlots(world, buyerIds)) === 0 || undefined;
+      await waitUntil('no slot is in use', isFree, kamailio.log);
     },
   };
+}
+
+async function countSlots(world: UsedWorld, buyerIds: readonly number[]): Promise<number> {
+  const buyers = await Promise.all(
+    buyerIds.map(async (id) => (await world.ok('get', `buyers/${id}`)).buyer as Fields),
+  );
+  return buyers.reduce((sum, buyer) => sum + Number(buyer.concurrency_cap_used), 0);
+}
+
+function nameEvent({ event, details }: Fields): string {
+  if (event !== 'failed') return String(event);
+  const { sip_code, q850, reason, hangup_cause } = details as Fields;
+  return [event, sip_code, q850, reason ?? hangup_cause].filter(Boolean).join(' ');
 }
 
 /** A world has one connection, which takes one statement at a time. */

@@ -20,7 +20,7 @@ export interface Side {
   port: number;
   /** The happenings of a call so far, or of all calls. */
   log(callId?: string): string[];
-  /** Waits until this has happened to so many calls. */
+  /** Waits until what begins with this has happened to so many calls. */
   until(happening: string, count?: number): Promise<void>;
   /** Lets its side of a call hang up, or give up. */
   hangUp(callId: string): Promise<void>;
@@ -62,7 +62,7 @@ export async function startSipp(options: SippOptions): Promise<{ side: Side; pro
     log: (callId) => readLog(callId).filter((line) => line !== CUE),
     until: async (happening, count = 1) => {
       const isSo = () =>
-        readLog().filter((line) => line === happening).length >= count || undefined;
+        readLog().filter((line) => line.startsWith(happening)).length >= count || undefined;
       await waitUntil(`${name}: ${happening} (${count})`, isSo, describe);
     },
     hangUp: async (callId) => {

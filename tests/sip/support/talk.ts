@@ -18,11 +18,12 @@ export interface Talk {
 
 const TALK_MS = 3_000;
 
-export async function openTalk(sip: SipWorld): Promise<Talk> {
+/** Opens a talk through a proxy, by default that of the world. */
+export async function openTalk(sip: SipWorld, proxy = sip.kamailio.port): Promise<Talk> {
   const buyer = await sip.startUas('answers');
   const { number, buyer_ids } = await sip.openOffer([{ uas: buyer }]);
   const placedAt = Date.now();
-  const calls = await sip.placeCalls({ number });
+  const calls = await sip.placeCalls({ number, proxy });
   await calls.until('answered');
   await buyer.until('answered');
   const id = calls.ids[0]!;
