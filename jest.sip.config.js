@@ -7,5 +7,7 @@ module.exports = {
   testMatch: ['<rootDir>/tests/sip/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
   globalSetup: '<rootDir>/tests/support/system-setup.ts',
+  // Each file has a service, a database and a Kamailio of its own.
+  maxWorkers: 2,
   reporters: ['default'],
 };

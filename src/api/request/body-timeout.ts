@@ -12,14 +12,21 @@ export const BODY_TIMEOUTS: BodyTimeouts = { body_ms: 60_000, file_ms: 60_000, f
 
 const timers = new WeakMap<Request, NodeJS.Timeout>();
 
-/** Closes connections whose body arrives too slowly. */
+/**
+ * Closes connections whose body arrives too slowly. The limit begins again while nothing reads it:
+ * that takes a slow database, not a slow sender.
+ */
 export function bodyTimeout({ body_ms }: BodyTimeouts): (req: Request) => void {
   return (req) => {
     const hasBody =
       req.headers['transfer-encoding'] !== undefined ||
       Number(req.headers['content-length'] ?? 0) > 0;
     if (!hasBody) return;
-    timers.set(req, setTimeout(() => req.destroy(), body_ms).unref());
+    const check = () => {
+      if (req.readableFlowing === null) timers.get(req)?.refresh();
+      else req.destroy();
+    };
+    timers.set(req, setTimeout(check, body_ms).unref());
     const stop = () => clearTimeout(timers.get(req));
     req.once('end', stop).once('close', stop);
   };

@@ -148,6 +148,20 @@ describe('a form that drips', () => {
     expect(await drip(req, '3105550123\r\n'.repeat(50), 40, '\r\n--x--\r\n')).toBe(201);
   });
 
+  test('is not meant by a limit while the server itself is busy before it reads', async () => {
+    const auth = await world.credentials(world.company, ['buyers:create']);
+    await world.sql('BEGIN');
+    await world.sql('LOCK TABLE credential_lookups');
+    const { port } = server.address() as AddressInfo;
+    const reply = caller(`http://127.0.0.1:${port}`, auth)('post', 'buyers', {
+      body: { name: 'Buyer' },
+    });
+    const early = Promise.race([reply, new Promise((done) => setTimeout(done, 1_000, 'waits'))]);
+    expect(await early).toBe('waits');
+    await world.sql('ROLLBACK');
+    expect((await reply).status).toBe(201);
+  });
+
   test('leaves no timer behind if it has no body at all', async () => {
     const intervals = jest.spyOn(global, 'setInterval');
     const req = open('buyer_suppression_files', 0);
