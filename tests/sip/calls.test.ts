@@ -84,11 +84,39 @@ testScenarios(
       const { call, events } = await sip.waitForCall(calls.ids[0]!);
       expect(call).toMatchObject({ status: 'completed', buyer_id: buyer_ids[3] });
       expect(events.filter((event) => event.startsWith('failed'))).toEqual([
-        'failed no SIP response',
-        'failed cannot be dialed',
+        'failed 503 no SIP response',
+        'failed 503 cannot be dialed',
         'failed cannot be dialed',
       ]);
       expect(await sip.countSlots(buyer_ids)).toBe(0);
+    },
+
+    'a trunk that fails is followed by the next, with the headers of the buyer': async (sip) => {
+      const full = await sip.startUas('503 Service Unavailable');
+      const gone = await startSilence(sip);
+      const works = await sip.startUas('answers');
+      for (const [position, { address }] of [full, gone, works].entries())
+        await sip.world.create('trunks', {
+          ...{ name: `trunk-${position}`, position, dial_prefix: '00' },
+          host: address.slice(address.indexOf('@') + 1),
+        });
+      const { number, buyer_ids } = await sip.openOffer([
+        {
+          uas: { address: '+12125550142' },
+          fields: { sip_headers: { 'X-Lead': 'a "b"; c' } },
+        },
+      ]);
+      const calls = await sip.placeCalls({ number });
+      await calls.until('answered');
+      expect(await sip.countSlots(buyer_ids)).toBe(1);
+      await calls.hangUp();
+      await calls.finish();
+      const { call, events } = await sip.waitForCall(calls.ids[0]!);
+      expect(call).toMatchObject({ status: 'completed', buyer_id: buyer_ids[0] });
+      expect(events.slice(0, 5)).toEqual([
+        ...['started', 'dialed', 'trunk_failed', 'trunk_failed', 'answered'],
+      ]);
+      expect(works.log(calls.ids[0])[0]).toMatch(/ a "b"; c$/);
     },
 
     'of buyers who ring at once, the first to answer is connected': async (sip) => {
@@ -125,7 +153,7 @@ testScenarios(
       const { call, events } = await sip.waitForCall(calls.ids[0]!);
       expect(call).toMatchObject({ status: 'completed', buyer_id: next.buyer_ids[0] });
       expect(events.filter((event) => event === 'no_answer')).toHaveLength(2);
-      expect(events).toContain('failed no SIP response');
+      expect(events).toContain('failed 503 no SIP response');
       expect(await sip.countSlots([...members.buyer_ids, ...next.buyer_ids])).toBe(0);
     },
 
