@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
+import { sendRequest } from './support/message';
 import { testScenarios, type SipWorld } from './support/sip-world';
 import { expectTalk, openTalk } from './support/talk';
 
@@ -33,6 +34,18 @@ testScenarios(
       expect(events.slice(0, 4)).toEqual(['started', 'dialed', 'answered', 'completed']);
       expect(buyer.log(id)).toEqual([expect.any(String), 'answered', 'was hung up on']);
       expect(await sip.countSlots(buyer_ids)).toBe(0);
+    },
+
+    'requests of strangers with the Call-ID of a call do not end it': async (sip) => {
+      const talk = await openTalk(sip);
+      const { port } = sip.kamailio;
+      await sendRequest('INVITE', talk.id, port);
+      await sendRequest('BYE', talk.id, port, { to_tag: 'stranger', proxy: port });
+      expect(await sip.readCall(talk.id)).toMatchObject({ status: 'in_progress' });
+      expect(await sip.countSlots(talk.buyer_ids)).toBe(1);
+      await talk.calls.hangUp();
+      await talk.calls.finish();
+      expectTalk((await sip.waitForCall(talk.id)).call, talk, 'caller_hung_up');
     },
 
     'the buyer hangs up on the caller': async (sip) => {

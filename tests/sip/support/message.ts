@@ -3,12 +3,22 @@ import { createSocket } from 'node:dgram';
 /** How long an answer on this machine may take before the request is sent again. */
 const REPEAT_MS = 500;
 
-const buildRequest = (method: string, callId: string, port: number): string =>
+/** A request within a dialog, through a proxy: its tag, and the proxy's port. */
+export interface WithinDialog {
+  to_tag: string;
+  proxy: number;
+}
+
+const buildRequest = (
+  { method, callId, port }: { method: string; callId: string; port: number },
+  within?: WithinDialog,
+): string =>
   [
     `${method} sip:test@127.0.0.1 SIP/2.0`,
     `Via: SIP/2.0/UDP 127.0.0.1:${port};branch=z9hG4bK-${method}-${callId}`,
     'From: <sip:test@127.0.0.1>;tag=test',
-    'To: <sip:test@127.0.0.1>',
+    `To: <sip:test@127.0.0.1>${within ? `;tag=${within.to_tag}` : ''}`,
+    ...(within ? [`Route: <sip:127.0.0.1:${within.proxy};lr;ftag=test>`] : []),
     `Call-ID: ${callId}`,
     `CSeq: 1 ${method}`,
     'Max-Forwards: 70',
@@ -16,8 +26,13 @@ const buildRequest = (method: string, callId: string, port: number): string =>
     '\r\n',
   ].join('\r\n');
 
-/** Sends a request outside of any dialog. Returns false if it is not answered soon. */
-export function sendRequest(method: string, callId: string, port: number): Promise<boolean> {
+/** Sends a request, usually outside of any dialog. Returns false if it is not answered soon. */
+export function sendRequest(
+  method: string,
+  callId: string,
+  port: number,
+  within?: WithinDialog,
+): Promise<boolean> {
   const socket = createSocket('udp4');
   return new Promise<boolean>((done) => {
     const timer = setTimeout(() => done(false), REPEAT_MS);
@@ -27,7 +42,8 @@ export function sendRequest(method: string, callId: string, port: number): Promi
     });
     socket.once('error', () => done(false));
     socket.bind(0, '127.0.0.1', () => {
-      socket.send(buildRequest(method, callId, socket.address().port), port, '127.0.0.1');
+      const request = buildRequest({ method, callId, port: socket.address().port }, within);
+      socket.send(request, port, '127.0.0.1');
     });
   }).finally(() => socket.close());
 }

@@ -93,6 +93,13 @@ type BuildSettings = (sides: Pick<SipWorld, 'startUas'>) => Promise<Settings>;
 /** A busy machine is no outage of the service, and no silence of a buyer. */
 const PATIENT: Settings = { API_TIMEOUT: 300, SILENCE_MS: 10_000 };
 
+/** As for a usual service, on a machine that may be busy. */
+function buildPatientEnvironment(world: UsedWorld): Record<string, string> {
+  const url = new URL(world.database.DATABASE_URL!);
+  url.searchParams.set('connect_timeout', '60');
+  return { ...buildEnvironment(world), DATABASE_URL: url.href, DATABASE_TIMEOUT_SECONDS: '300' };
+}
+
 /** Opens a world; whatever is started in it ends with it. */
 export async function openSipWorld(
   buildSettings: BuildSettings = async () => ({}),
@@ -116,8 +123,7 @@ async function open(
   buildSettings: BuildSettings,
 ): Promise<SipWorld> {
   world.sql = runInTurn(world.sql);
-  const environment = { ...buildEnvironment(world), DATABASE_TIMEOUT_SECONDS: '300' };
-  const service = stopLater(await startService(environment));
+  const service = stopLater(await startService(buildPatientEnvironment(world)));
   const uas = async (kind: UasKind) => stopLater(await startUas(kind));
   const api = new URL('/api/v1', service.url);
   const permissions = ['calls:create', 'calls:read', 'calls:update', 'switches:operate'];
