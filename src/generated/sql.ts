@@ -731,16 +731,11 @@ export interface SqlTypes {
     params: {
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
-      status: string | null;
       now: Date | string | null;
-      hangup_cause: string | null;
-      fallback: string | null;
-      abandoned: boolean | null;
-      event: string | null;
-      message: string | null;
+      ending: string | object | null;
     };
     row: {
-      is_recorded: boolean;
+      ended: string;
     };
   };
   'calls.find_attempt_of_leg': {

@@ -12,6 +12,7 @@ const FILES_OF_PROCEDURES = {
   begin_calls: 'calls/begin_calls.sql',
   try_begin_call: 'calls/begin_calls.sql',
   change_trunk: 'calls/change_trunk.sql',
+  end_outbound_call: 'calls/end_outbound_call.sql',
   pay_at_dial: 'calls/settle_call.sql',
   settle_call: 'calls/settle_call.sql',
   start_round: 'calls/start_round.sql',

@@ -8,13 +8,8 @@ import {
   type PreDialCheckRequired,
   type PreDialState,
 } from '../routing/pre-dial';
-import {
-  AWAIT_PLACING,
-  END_OUTBOUND,
-  FIND_DESTINATION,
-  READ_OUTBOUND,
-  RECORD_ANSWER,
-} from './queries/outbound';
+import { endOutbound } from './end-outbound';
+import { AWAIT_PLACING, FIND_DESTINATION, READ_OUTBOUND, RECORD_ANSWER } from './queries/outbound';
 import { lockCall, readCall, type CallRow } from './read-call';
 import { buildAbandonedEnd } from './outcome';
 import { routeKnownCall } from './route-call';
@@ -39,7 +34,6 @@ export type AnswerResult =
 
 /** A person who hears nothing for longer counts as abandoned. */
 const ABANDONED_AFTER_MS = 2_000;
-const NO_END = { hangup_cause: null, fallback: null, abandoned: false };
 
 /**
  * Decides what follows when an outbound call is answered: a person is routed like a caller. An
@@ -121,15 +115,9 @@ async function endForMachine(
   answeredBy: AnsweredBy,
   now: Date,
 ): Promise<void> {
-  await db.sql(END_OUTBOUND, {
-    ...NO_END,
-    call_id: id,
-    status: 'completed',
-    hangup_cause: answeredBy,
-    event: 'hang_up',
-    message: `answered by a ${answeredBy}`,
-    now,
-  });
+  const message = `answered by a ${answeredBy}`;
+  const end = { status: 'completed', hangup_cause: answeredBy, event: 'hang_up', message };
+  await endOutbound(db, id, end, now);
 }
 
 async function routePerson(
@@ -157,13 +145,8 @@ async function abandon(
 ): Promise<void> {
   const words = await loadOfferWords(db, offer_id!);
   const end = buildAbandonedEnd('abandoned', words ?? { abandoned_message: null }, now);
-  await db.sql(END_OUTBOUND, {
-    ...end,
-    call_id: id,
-    event: 'abandoned',
-    message: isLate
-      ? 'no buyer was found within two seconds of the answer'
-      : 'the offer was deleted',
-    now,
-  });
+  const message = isLate
+    ? 'no buyer was found within two seconds of the answer'
+    : 'the offer was deleted';
+  await endOutbound(db, id, { ...end, event: 'abandoned', message }, now);
 }

@@ -3,8 +3,14 @@ import type { Db, Statements } from '../../data/db';
 import type { CallReport } from '../outreach/receive-status';
 import { awaitPlacing } from './answer-call';
 import { handleCallEvent } from './handle-event';
-import { END_OUTBOUND, FIND_OUTBOUND, RECORD_OUTBOUND_STATUS } from './queries/outbound';
+import { endOutbound, type OutboundEnd } from './end-outbound';
+import { FIND_OUTBOUND, RECORD_OUTBOUND_STATUS } from './queries/outbound';
 import { lockCall } from './read-call';
+
+interface OutboundReport extends CallReport {
+  /** More of the end of a call in which no buyer was dialed. */
+  end?: Partial<OutboundEnd>;
+}
 
 /**
  * Records what a carrier reports of an outbound call that is routed, or for which machines are
@@ -14,7 +20,7 @@ import { lockCall } from './read-call';
  */
 export async function reportOutbound(
   db: Db,
-  report: CallReport,
+  report: OutboundReport,
   now: Date,
   { is_locked = false }: { is_locked?: boolean } = {},
 ): Promise<boolean> {
@@ -28,21 +34,13 @@ export async function reportOutbound(
   return true;
 }
 
-async function record(db: Statements, report: CallReport, now: Date): Promise<void> {
+async function record(db: Statements, report: OutboundReport, now: Date): Promise<void> {
   const call = await lockCall(db, report.key);
   if (!call) return;
-  const { status, carrier_call_id, duration = null } = report;
+  const { status, carrier_call_id, duration = null, end } = report;
   const callId = call.id;
   await db.sql(RECORD_OUTBOUND_STATUS, { call_id: callId, status, carrier_call_id, duration, now });
   if (!isOver(status) || call.ended_at !== null || call.round > 0) return;
-  await db.sql(END_OUTBOUND, {
-    call_id: callId,
-    status,
-    hangup_cause: status === 'completed' ? 'completed' : null,
-    fallback: null,
-    abandoned: false,
-    event: status,
-    message: null,
-    now,
-  });
+  const cause = status === 'completed' ? 'completed' : null;
+  await endOutbound(db, callId, { status, hangup_cause: cause, event: status, ...end }, now);
 }

@@ -107,40 +107,13 @@ export const RECORD_ANSWER = statement(
   { prepared: true, records: true },
 );
 
+/** Ends an outbound call (prisma/sql/calls/end_outbound_call.sql). */
 export const END_OUTBOUND = statement(
   'calls.end_outbound',
   sql`
-    WITH was AS (${CALL_BEFORE}
-    ),
-    call AS (
-      UPDATE calls c
-      SET
-        status = {status},
-        ended_at = {now}::timestamptz,
-        updated_at = {now}::timestamptz,
-        hangup_cause = coalesce({hangup_cause}, c.hangup_cause),
-        fallback = {fallback},
-        abandoned =
-          {abandoned}::boolean AND coalesce(c.answered_by, '') NOT IN ('machine', 'fax'),
-        service_cost = service_cost_after(was.call, c.total_duration, {now}::timestamptz)
-      FROM was
-      WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING c.id, c.lead_id, ${OLD_AND_NEW}
-    ),
-    queued AS (
-      INSERT INTO lead_calls (company_id, call_id, changed_at)
-      SELECT {company_id}, call.id, {now}::timestamptz
-      FROM call
-      WHERE call.lead_id IS NOT NULL
-      ON CONFLICT (company_id, call_id) DO UPDATE SET changed_at = excluded.changed_at
-    ),
-    event AS (
-      INSERT INTO call_events (company_id, created_at, call_id, event, message)
-      SELECT {company_id}, {now}::timestamptz, call.id, {event}, {message}
-      FROM call
-    )
-    SELECT ${RECORD_CALL_CHANGE}
-    FROM call`,
+    SELECT end_outbound_call(
+      {company_id}::bigint, {call_id}::bigint, {now}::timestamptz, {ending}::json
+    )::text AS ended`,
   { prepared: true, records: true },
 );
 
