@@ -19,7 +19,7 @@ const ROOMS = {
   simulation: ['caps', 'money', 'routing', 'value-lists'],
   leads: ['numbers', 'offers', 'value-lists'],
   schedules: ['offers', 'people', 'value-lists'],
-  outreach: ['leads', 'numbers', 'routing', 'schedules', 'value-lists'],
+  outreach: ['leads', 'numbers', 'routing', 'schedules', 'switches', 'value-lists'],
   'ping-post': ['money', 'offers', 'routing'],
   calls: [
     ...['caps', 'leads', 'money', 'numbers', 'offers', 'outreach', 'routing', 'schedules'],

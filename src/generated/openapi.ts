@@ -10289,7 +10289,12 @@ export interface components {
              */
             synced_at?: components["schemas"]["Timestamp"];
             /**
-             * @description Calls in progress that it has reported.
+             * @description About when it last asked for commands; null for never.
+             * @example null
+             */
+            asked_at?: components["schemas"]["Timestamp"];
+            /**
+             * @description Calls in progress that it has reported or is to place.
              * @example 0
              */
             live_calls?: number;
@@ -10337,10 +10342,10 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         /**
-         * @description `hang_up`: end the call. `refresh`: do what the instruction of the call says now. `stop_leg`: stop the ringing of `attempt`. `play_keys`: play `digits` to the buyer. `start_recording`: record the call from now on. `transfer`: send the caller to `number`.
+         * @description `hang_up`: end the call. `refresh`: do what the instruction of the call says now. `stop_leg`: stop the ringing of `attempt`. `play_keys`: play `digits` to the buyer. `start_recording`: record the call from now on. `transfer`: send the caller to `number`. `originate`: call the person at `number`, and report what happens as events of the call.
          * @enum {string}
          */
-        SwitchCommandKind: "hang_up" | "refresh" | "stop_leg" | "play_keys" | "start_recording" | "transfer";
+        SwitchCommandKind: "hang_up" | "refresh" | "stop_leg" | "play_keys" | "start_recording" | "transfer" | "originate";
         SwitchCommandCreate: {
             /**
              * @description Id or uuid of the call, or `sid:` and your own identifier of it.
@@ -10388,7 +10393,7 @@ export interface components {
              * @description Uuid of the call.
              */
             call_uuid: string;
-            /** @description Your own identifier of the call. */
+            /** @description Your own identifier of the call; with `originate` its uuid, which it keeps. */
             call_sid: string | null;
             /**
              * Format: uuid
@@ -10408,11 +10413,22 @@ export interface components {
              * @example null
              */
             key_press_id: number | null;
-            /** @description With `transfer`: the telephone number or SIP address. */
+            /** @description With `transfer` and `originate`: the telephone number or SIP address. */
             number: string | null;
+            /** @description With `originate`: the caller ID. */
+            caller_id: string | null;
+            /** @description With `originate`: how long to let it ring. */
+            timeout_seconds: number | null;
+            /** @description With `originate`: whether to tell people from answering machines. */
+            detect_machine: components["schemas"]["MachineDetection"] | null;
             /** @description Why it has failed. */
             reason: string | null;
         };
+        /**
+         * @description `at_once`: report `answered` when it is known who has answered. `for_message`: of a machine, at the end of its greeting.
+         * @enum {string}
+         */
+        MachineDetection: "at_once" | "for_message";
         SwitchCommandList: {
             /** @description HTTP status of the response. */
             status: number;
@@ -12727,7 +12743,7 @@ export interface components {
             /** @description What was noted about the disposition; null if nothing was. */
             disposition_notes?: string | null;
             /**
-             * @description Why an incoming call ended: `completed`, `caller_hung_up`, `hang_up` (by request), `lost` (no event arrived in time), why no buyer was left, or what your softswitch reports. Null while it is in progress, and for outgoing calls.
+             * @description Why an incoming call ended: `completed`, `caller_hung_up`, `hang_up` (by request), `lost` (no event arrived in time), why no buyer was left, or what your softswitch reports. Of an outgoing call also `originate_failed` and `originate_expired`: its switch did not place it. Null while it is in progress, and where nothing is known.
              * @example caller
              */
             hangup_cause?: string | null;

@@ -671,6 +671,18 @@ export interface SqlTypes {
       outcome: string;
     };
   };
+  'calls.check_placed_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      now: Date | string | null;
+      grace_seconds: number | string | bigint | null;
+      longest_seconds: number | string | bigint | null;
+    };
+    row: {
+      is_ended: boolean;
+    };
+  };
   'calls.claim_cost_looks': {
     params: {
       now: Date | string | null;
@@ -857,6 +869,16 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+    };
+  };
+  'calls.find_placed_to_check': {
+    params: {
+      now: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      company_id: string;
+      call_id: string;
     };
   };
   'calls.find_stale_calls': {
@@ -1488,6 +1510,7 @@ export interface SqlTypes {
       machine_action: string | null;
       machine_message: string | null;
       answered_by: string | null;
+      answered_at: Date | null;
       connect_to: string | null;
       timeout_seconds: number;
     };
@@ -5650,6 +5673,16 @@ export interface SqlTypes {
       is_pushed: boolean | null;
     };
   };
+  'switches.find_live_switches': {
+    params: {
+      now: Date | string | null;
+      company_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      company_id: string;
+      id: string | null;
+    };
+  };
   'switches.find_switch': {
     params: {
       company_id: number | string | bigint | null;
@@ -5668,6 +5701,15 @@ export interface SqlTypes {
     row: {
       n: number;
       must_end: boolean;
+    };
+  };
+  'switches.list_callers_without': {
+    params: {
+      now: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      name: string;
     };
   };
   'switches.list_open_commands': {
@@ -5691,8 +5733,32 @@ export interface SqlTypes {
       leg_sid: string | null;
       digits: string | null;
       number: string | null;
+      caller_id: string | null;
+      timeout_seconds: number | null;
+      detect_machine: string | null;
       key_press_id: number;
       reason: string | null;
+    };
+  };
+  'switches.note_asked': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      switch_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'switches.originate_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      placed: string | object | null;
+      now: Date | string | null;
+      valid_seconds: number | string | bigint | null;
+      channel: string | null;
+    };
+    row: {
+      switch_id: string;
+      command_id: string;
     };
   };
   'switches.read_command': {
@@ -5715,6 +5781,9 @@ export interface SqlTypes {
       leg_sid: string | null;
       digits: string | null;
       number: string | null;
+      caller_id: string | null;
+      timeout_seconds: number | null;
+      detect_machine: string | null;
       key_press_id: number;
       reason: string | null;
     };
@@ -5735,14 +5804,16 @@ export interface SqlTypes {
   };
   'switches.save_result': {
     params: {
-      result: string | null;
-      reason: string | null;
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       switch_id: number | string | bigint | null;
       command_id: number | string | bigint | null;
+      now: Date | string | null;
+      result: string | null;
+      reason: string | null;
     };
-    row: object;
+    row: {
+      saved: string;
+    };
   };
   'value_lists.add_values': {
     params: {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { bool, cleanEnv, makeValidator, port, str } from 'envalid';
-import type { CarrierName } from '../platform/carriers/carrier';
+import type { CarrierSetting } from '../platform/carriers';
 import type { Config } from '../platform/config';
 import { trimUrl } from '../platform/trim-url';
 import { DIALECT_NAMES, type DialectName } from '../platform/carriers/dialects/dialect';
@@ -112,7 +112,10 @@ const VARIABLES = {
   ...S3_VARIABLES,
   DEMO: bool({ default: true }),
   RUN_JOBS: bool({ default: true }),
-  CARRIER: str<CarrierName>({ choices: ['sandbox', 'twilio', 'none'], default: 'sandbox' }),
+  CARRIER: str<CarrierSetting>({
+    choices: ['sandbox', 'twilio', 'switch', 'none'],
+    default: 'sandbox',
+  }),
   TWILIO_DIALECT: str<DialectName>({ choices: DIALECT_NAMES, default: 'twilio' }),
   TWILIO_ACCOUNT_SID: str({ default: undefined }),
   TWILIO_AUTH_TOKEN: str({ default: undefined }),

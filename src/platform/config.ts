@@ -1,4 +1,4 @@
-import type { CarrierName } from './carriers/carrier';
+import type { CarrierSetting } from './carriers';
 import type { TwilioSettings } from './carriers/twilio-settings';
 import type { MailSettings } from './mail/settings';
 import type { S3Settings } from './storage/s3-settings';
@@ -52,7 +52,7 @@ export interface Config extends MailSettings {
   demo: boolean;
   /** The server runs background jobs too; otherwise they are left to `npm run worker`. */
   run_jobs: boolean;
-  carrier: CarrierName;
+  carrier: CarrierSetting;
   twilio: TwilioSettings;
   /** The URL of this service from outside, without a path. */
   public_url: string;

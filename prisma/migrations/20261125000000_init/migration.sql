@@ -1502,6 +1502,7 @@ CREATE TABLE switches (
   secret_rotated_at timestamptz(3),
   boot_id text,
   synced_at timestamptz(3),
+  asked_at timestamptz(3),
   last_command_id bigint NOT NULL DEFAULT 0,
   CONSTRAINT switches_pkey PRIMARY KEY (company_id, id)
 );
@@ -1573,10 +1574,14 @@ CREATE TABLE switch_commands (
   leg_sid text,
   digits text,
   number text,
+  caller_id text,
+  timeout_seconds integer,
+  detect_machine text,
   key_press_id bigint,
   result text,
   reason text,
   answered_at timestamptz(3),
+  check_at timestamptz(3),
   CONSTRAINT switch_commands_pkey PRIMARY KEY (company_id, id)
 );
 CREATE UNIQUE INDEX switch_commands_company_id_switch_id_command_id_key
@@ -1584,6 +1589,9 @@ CREATE UNIQUE INDEX switch_commands_company_id_switch_id_command_id_key
 CREATE INDEX switch_commands_open_idx
   ON switch_commands (company_id, switch_id, command_id) WHERE result IS NULL;
 CREATE INDEX switch_commands_company_id_call_id_idx ON switch_commands (company_id, call_id);
+CREATE UNIQUE INDEX switch_commands_originate_key
+  ON switch_commands (company_id, call_id) WHERE command = 'originate';
+CREATE INDEX switch_commands_check_at_idx ON switch_commands (check_at) WHERE check_at IS NOT NULL;
 
 CREATE TABLE dispositions (
   company_id bigint NOT NULL,

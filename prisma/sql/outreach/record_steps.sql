@@ -200,13 +200,13 @@ BEGIN
         company_id, uuid, created_at, updated_at, direction, status, error_code, error_message,
         lead_id, offer_id, schedule_id, schedule_action_id, token_values, from_number, to_number,
         caller_number, connect_to, routed, machine_action, machine_message, carrier,
-        carrier_call_id, answered_at, ended_at, service_cost
+        carrier_call_id, switch_id, answered_at, ended_at, service_cost
       )
         VALUES (
           company, x.uuid, at, at, 'outbound', x.status, x.error_code, x.error_message,
           x.lead_id, x.offer_id, x.schedule_id, x.schedule_action_id, x.token_values,
           x.from_number, x.to_number, x.to_number, x.connect_to, x.routed, x.machine_action,
-          x.machine_message, x.carrier, x.carrier_call_id, x.answered_at, x.ended_at,
+          x.machine_message, x.carrier, x.carrier_call_id, x.switch_id, x.answered_at, x.ended_at,
           service_cost_of(company, NULL, at, x.ended_at)
         )
         RETURNING * INTO is_now;
@@ -233,6 +233,7 @@ BEGIN
           machine_message = x.machine_message,
           carrier = x.carrier,
           carrier_call_id = x.carrier_call_id,
+          switch_id = x.switch_id,
           answered_at = x.answered_at,
           ended_at = x.ended_at,
           service_cost = service_cost_after(was, was.total_duration, x.ended_at)

@@ -21,7 +21,7 @@ BEGIN
   END IF;
   INSERT INTO switch_commands (
     company_id, switch_id, command_id, created_at, expires_at, call_id, command, attempt, leg_sid,
-    digits, number, key_press_id
+    digits, number, caller_id, timeout_seconds, detect_machine, key_press_id, check_at
   )
     SELECT
       company, told.id, told.last_command_id, at, at + x.valid_seconds * interval '1 second',
@@ -34,10 +34,11 @@ BEGIN
         ORDER BY e.id DESC
         LIMIT 1
       ),
-      x.digits, x.number, x.key_press_id
+      x.digits, x.number, x.caller_id, x.timeout_seconds, x.detect_machine, x.key_press_id,
+      CASE WHEN x.command = 'originate' THEN at + x.valid_seconds * interval '1 second' END
     FROM json_to_record(command) AS x(
-      command text, valid_seconds integer, attempt uuid, digits text, number text,
-      key_press_id bigint
+      command text, valid_seconds integer, attempt uuid, digits text, number text, caller_id text,
+      timeout_seconds integer, detect_machine text, key_press_id bigint
     );
   PERFORM pg_notify(channel, company || '/' || told.id);
   switch_id := told.id;

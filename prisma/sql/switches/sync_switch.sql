@@ -4,7 +4,8 @@
 --
 -- `gone` are calls of the switch in progress here that it does not have, with the time at which each
 -- was last surely live: all of them after a restart of the switch, else those that were there before
--- its last sync. A call that came in since may have been too late for this list.
+-- its last sync. A call that came in since, or that the switch has said it places, may have been too
+-- late for this list; one that it has not been asked for yet is not there to be lost.
 --
 -- Locks the switch alone.
 CREATE OR REPLACE FUNCTION sync_switch(
@@ -59,11 +60,17 @@ BEGIN
 
   SELECT coalesce(json_agg(json_build_object('id', g.id, 'seen_at', g.seen_at)), '[]') INTO gone
     FROM (
-      SELECT c.id, coalesce(max(s.seen_at), c.updated_at) AS seen_at
+      SELECT
+        c.id,
+        coalesce(max(s.seen_at), greatest(c.updated_at, max(m.answered_at))) AS seen_at
       FROM calls c
       LEFT JOIN call_slots s ON s.company_id = c.company_id AND s.call_id = c.id
+      LEFT JOIN switch_commands m
+        ON c.direction = 'outbound' AND m.company_id = c.company_id AND m.call_id = c.id
+        AND m.command = 'originate'
       WHERE c.company_id = company AND c.switch_id = the_switch AND c.ended_at IS NULL
         AND c.id <> ALL (coalesce(live_ids, '{}'))
+        AND (c.status <> 'queued' OR c.direction = 'inbound' OR m.result IS NOT NULL)
       GROUP BY c.id, c.updated_at
     ) g
     WHERE is_restart OR g.seen_at <= last_sync;

@@ -1,6 +1,7 @@
 import type { Db } from '../../data/db';
 import { react } from '../routing/engine/progress';
 import type { CallState } from './call-state';
+import type { CallRow } from './read-call';
 import { computeTalkSeconds, prepareBuyerUse } from './event-change';
 import { recordChange, type Progress } from './record-change';
 import { retryOnPaymentConflict } from './settle';
@@ -38,6 +39,13 @@ export async function endLostCall(db: Db, state: CallState, loss: Loss): Promise
   return recorded === 'written';
 }
 
+/** The status of a lost call that no buyer had; a person may have answered an outbound one. */
+const UNANSWERED = {
+  inbound: () => 'no_answer',
+  outbound: ({ status }: Pick<CallRow, 'status'>) =>
+    status === 'queued' || status === 'ringing' ? 'failed' : 'completed',
+};
+
 function buildLoss(
   { call, attempts }: CallState,
   seconds: number | null,
@@ -48,7 +56,7 @@ function buildLoss(
     attempts: react(attempts, { event: 'completed' }).changes,
     open: [],
     events: [{ event: 'lost', message }],
-    status: seconds !== null || call.direction === 'outbound' ? 'completed' : 'no_answer',
+    status: seconds === null ? UNANSWERED[call.direction](call) : 'completed',
     connected: undefined,
     ended_at: call.ended_at ?? endedAt,
     answered_duration: seconds,

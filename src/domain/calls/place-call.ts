@@ -1,4 +1,5 @@
 import type { Carrier } from '../../platform/carriers/carrier';
+import { NO_LIVE_SWITCH } from '../../platform/carriers/softswitch';
 import type { Sql } from '../../data/sql';
 import type { Db, Statements } from '../../data/db';
 import type { ContactConditions } from '../schedules/engine/next-step';
@@ -8,11 +9,23 @@ import { carrierUnavailable } from '../numbers/find-numbers';
 import type { Queue } from '../../data/jobs/queue';
 import { findBuyerAvailability } from '../outreach/buyer-availability';
 import { loadOutreachContext, type OutreachContext } from '../outreach/context';
-import { resumeDelivery, sendDraft, type DeliveryResult } from '../outreach/channels';
-import { draftCall, type Channels, type Draft } from '../outreach/drafts';
+import {
+  followPlacedCalls,
+  resumeDelivery,
+  sendDraft,
+  type DeliveryResult,
+} from '../outreach/channels';
+import {
+  draftCall,
+  findCallRefusal,
+  type Channels,
+  type CompanyChannels,
+  type Draft,
+} from '../outreach/drafts';
 import type { DueLead } from '../outreach/due-lead';
 import { contactKey, lockContacts, type ContactState } from '../outreach/load-leads';
-import { isRingingInSandbox, recordSteps } from '../outreach/record-steps';
+import { recordSteps } from '../outreach/record-steps';
+import { loadLiveSwitches } from '../switches/originate';
 import { lockLead } from './editable-call';
 import {
   DELETE_UNPLACED_CALL,
@@ -48,9 +61,13 @@ export async function placeCall(db: Db, order: CallOrder, placing: Placing): Pro
 async function placeInTransaction(
   db: Statements,
   { from, target, lead_id, machine, fields }: ResolvedOrder,
-  { channels, outside, queue, now }: Placing,
+  { channels: installed, outside, queue, now }: Placing,
 ): Promise<string> {
   const { sql } = db;
+  const company = { company_ids: [target.company_id], now };
+  const switches = await loadLiveSwitches(sql, installed.carrier, company);
+  const channels = { ...installed, switches };
+  requireSwitch(target, channels);
   const contacts = await lockContacts(sql, [target], now);
   if (lead_id !== null) await lockLead(db, lead_id);
   const lead = { ...target, callback_at: now };
@@ -69,9 +86,16 @@ async function placeInTransaction(
     throw await buildUnavailable(delivery, { outside, channels });
   await record(db, delivery, { lead, lead_id, outreach, now });
   const placed = delivery.draft.row as CallDraft['row'];
-  const { company_id, uuid } = placed;
-  if (isRingingInSandbox(placed)) await queue.add(db, 'play_sandbox_call', { company_id, uuid });
-  return uuid;
+  await followPlacedCalls(sql, [placed], { queue, db, now });
+  return placed.uuid;
+}
+
+/** Throws 409 where a switch of the company would have to place the call, and none is there. */
+function requireSwitch(target: DueLead, { carrier, switches }: CompanyChannels): void {
+  const refusal =
+    findCallRefusal(target, { carrier, switches }) ??
+    (switches.get(target.company_id) === null ? NO_LIVE_SWITCH : undefined);
+  if (refusal) throw new HttpProblem('carrier_refused', refusal);
 }
 
 /** Throws 422 if a routed call would find no buyer now. */
@@ -130,7 +154,8 @@ function describeRefusal(
   return `is on the suppression list ${suppressed_by} of the offer or the schedule`;
 }
 
-type Drafting = PlacingContext & Pick<ResolvedOrder, 'from' | 'machine'> & { channels: Channels };
+type Drafting = PlacingContext &
+  Pick<ResolvedOrder, 'from' | 'machine'> & { channels: CompanyChannels };
 
 function buildDraft(
   lead: DueLead,

@@ -15,6 +15,8 @@ const RINGING_GRACE_SECONDS = 60;
 export const TALKING_LEASE_SECONDS = 900;
 /** In addition to the longest time that a carrier leaves two parties connected. */
 const CONNECTED_GRACE_SECONDS = 60;
+/** A person who was called, and is connected to no buyer, is not there for longer. */
+export const LONGEST_PERSON_SECONDS = DIAL_LIMIT_SECONDS + CONNECTED_GRACE_SECONDS;
 
 /** A call as its carrier or softswitch sees it. */
 export interface CallSession {

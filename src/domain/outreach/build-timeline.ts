@@ -11,7 +11,7 @@ import { nextContact } from '../../platform/time/contact-hours';
 import { formatInstant } from '../../platform/time/zone';
 import { findBuyerAvailability } from './buyer-availability';
 import type { OutreachContext } from './context';
-import { draftAction, type Channels, type Draft, type Fault } from './drafts';
+import { draftAction, type CompanyChannels, type Draft, type Fault } from './drafts';
 import type { DueLead } from './due-lead';
 import type { ContactState } from './load-leads';
 import { READ_HISTORY } from './queries/lead-logs';
@@ -19,7 +19,7 @@ import { READ_HISTORY } from './queries/lead-logs';
 interface TimelineContext {
   contact: ContactState;
   records: OutreachContext;
-  channels: Channels;
+  channels: CompanyChannels;
   /** IANA zone of the times. */
   zone: string;
 }

@@ -1,6 +1,9 @@
 import type { Failure } from '../../platform/carriers/carrier';
 import type { MailFailure } from '../../platform/mail/mailer';
+import type { Db } from '../../data/db';
+import type { Queue } from '../../data/jobs/queue';
 import type { Sql } from '../../data/sql';
+import { originateCalls } from '../switches/originate';
 import type { Channels, Draft } from './drafts';
 import type { DueLead } from './due-lead';
 import {
@@ -10,7 +13,7 @@ import {
   READ_EMAIL,
   READ_TEXT_MESSAGE,
 } from './queries/deliveries';
-import { recordSteps } from './record-steps';
+import { recordSteps, type CallRow } from './record-steps';
 
 /** The draft can be sent inside the transaction that records it, together with others. */
 export const isInstant = ({ table }: Draft, { carrier, mailer }: Channels): boolean =>
@@ -32,6 +35,9 @@ export interface DeliveryResult {
 
 /** A message for a machine is played after its greeting. */
 const DETECT = { hang_up: 'at_once', connect: 'at_once', leave_message: 'for_message' } as const;
+
+const pickDetection = ({ machine_action }: Pick<CallRow, 'machine_action'>) =>
+  machine_action === null ? undefined : DETECT[machine_action];
 
 /** Passes a draft to the carrier or the mailer, once. */
 export async function sendDraft(
@@ -58,14 +64,11 @@ export async function sendDraft(
       ...(code && { error_code: code }),
     });
   }
-  const { connect_to, machine_action } = draft.row;
-  const { timeout_seconds } = draft;
-  const detectMachine = machine_action === null ? undefined : DETECT[machine_action];
+  const { connect_to, timeout_seconds, switch_id } = draft.row;
   const outcome = await carrier.placeCall({
     ...request,
-    connect_to,
-    timeout_seconds,
-    detect_machine: detectMachine,
+    ...{ connect_to, timeout_seconds, switch_id },
+    detect_machine: pickDetection(draft.row),
   });
   if (!outcome.ok) return toFailed(draft, outcome);
   const { status, code, carrier_id: carrierCallId } = outcome;
@@ -169,4 +172,31 @@ async function readEarlier(sql: Sql, { table, row: { company_id, uuid } }: Draft
     case 'emails':
       return (await sql(READ_EMAIL, key))[0];
   }
+}
+
+interface Recorded {
+  queue: Queue;
+  db: Pick<Db, 'query'>;
+  now: Date;
+}
+
+/**
+ * Has recorded calls go on, in the transaction that has recorded them and as its last step: a call
+ * that rings in the sandbox is played, and one that a switch places becomes its command.
+ */
+export async function followPlacedCalls(
+  sql: Sql,
+  calls: readonly CallRow[],
+  { queue, db, now }: Recorded,
+): Promise<void> {
+  const ringing = calls.filter(
+    ({ carrier, status }) => carrier === 'sandbox' && status === 'ringing',
+  );
+  await queue.addAll(
+    db,
+    'play_sandbox_call',
+    ringing.map(({ company_id, uuid }) => ({ company_id, uuid })),
+  );
+  const placed = calls.map((call) => ({ ...call, detect_machine: pickDetection(call) }));
+  await originateCalls(sql, placed, { queue, db, now });
 }

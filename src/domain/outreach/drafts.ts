@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Carrier } from '../../platform/carriers/carrier';
+import { SOFTSWITCH, type Carrier } from '../../platform/carriers/carrier';
+import { NO_SWITCH } from '../../platform/carriers/softswitch';
 import type { Mailer } from '../../platform/mail/mailer';
 import type { ActionRow } from '../schedules/engine/plan';
 import { escapeHtml, substitute, type TokenSource } from '../../platform/tokens/substitute';
 import { toConnection, type Connection, type NumberColumn, type OutreachContext } from './context';
 import { isRecording } from '../../data/phone/machine-message';
+import type { LiveSwitches } from '../switches/originate';
 import type { DueLead } from './due-lead';
 import type { CallRow, EmailRow, TextMessageRow } from './record-steps';
 
@@ -15,10 +17,15 @@ export interface Channels {
   mail_from: string;
 }
 
+/** Channels for leads that are known. */
+export interface CompanyChannels extends Channels {
+  switches: LiveSwitches;
+}
+
 /** A text message, a call or an e-mail that is ready to be sent, as a row of `table`. */
 export type Draft =
   | { table: 'text_messages'; row: TextMessageRow; column: NumberColumn }
-  | { table: 'calls'; row: CallRow; column: NumberColumn; timeout_seconds: number }
+  | { table: 'calls'; row: CallRow; column: NumberColumn }
   | { table: 'emails'; row: EmailRow };
 
 /** Why there is no draft, as text for the lead's history. */
@@ -30,7 +37,7 @@ const MAX_SMS_CHARS = 1_600;
 
 interface DraftContext {
   records: OutreachContext;
-  channels: Channels;
+  channels: CompanyChannels;
 }
 
 /** The draft of an action for a lead. Sends nothing. */
@@ -84,7 +91,7 @@ export function draftCall(
   { records, channels, action }: DraftContext & { action?: ActionRow },
 ): Draft | Fault {
   const { connect_to, timeout_seconds, machine_action, machine_message } = connection;
-  const refusal = channels.carrier.refusals?.calls;
+  const refusal = findCallRefusal(lead, channels);
   if (refusal) return { fault: refusal };
   const number = records.pickNumber(lead, 'dial_number_id');
   if (!number) return { fault: 'the company owns no number to call from' };
@@ -105,8 +112,19 @@ export function draftCall(
     machine_message: fillMessage(machine_message, records.buildTokens(lead, number)),
     carrier: channels.carrier.name,
     carrier_call_id: null,
+    switch_id: channels.switches.get(lead.company_id) ?? null,
+    timeout_seconds,
   };
-  return { table: 'calls', row, column: 'dial_number_id', timeout_seconds };
+  return { table: 'calls', row, column: 'dial_number_id' };
+}
+
+/** Why the company of a lead places no calls at all; undefined where it does. */
+export function findCallRefusal(
+  { company_id }: Pick<DueLead, 'company_id'>,
+  { carrier, switches }: Pick<CompanyChannels, 'carrier' | 'switches'>,
+): string | undefined {
+  const hasNoSwitch = carrier.name === SOFTSWITCH && !switches.has(company_id);
+  return carrier.refusals?.calls ?? (hasNoSwitch ? NO_SWITCH : undefined);
 }
 
 const fillMessage = (message: string | null, tokens: TokenSource): string | null =>

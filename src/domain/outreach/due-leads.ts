@@ -7,13 +7,14 @@ import { buildCompanyStatements } from '../../data/tenant';
 import { runInTransaction } from '../../data/transaction';
 import type { Deps } from '../deps';
 import { findBuyerAvailability } from './buyer-availability';
-import { isInstant, resumeDelivery, sendDraft } from './channels';
+import { followPlacedCalls, isInstant, resumeDelivery, sendDraft } from './channels';
+import { loadLiveSwitches } from '../switches/originate';
 import { loadOutreachContext } from './context';
 import type { Channels } from './drafts';
 import type { LeadKey } from './due-lead';
 import { contactKey, lockContacts, lockLeads } from './load-leads';
 import { CHECK_CONNECTION, CLAIM_BY_PRIORITY, CLAIM_BY_TIME, RELEASE_LEADS } from './queries/leads';
-import { combineByCompany, isRingingInSandbox, recordSteps } from './record-steps';
+import { combineByCompany, recordSteps } from './record-steps';
 import type { StepChanges } from './step-recorder';
 import {
   FAULT_DELAY_MS,
@@ -200,6 +201,8 @@ async function runSteps(
   const leads = await lockLeads(sql, claim_id, keys);
   if (leads.length === 0) return [];
   const records = await loadOutreachContext(sql, leads, now);
+  const companyIds = leads.map(({ company_id }) => company_id);
+  const switches = await loadLiveSwitches(sql, channels.carrier, { company_ids: companyIds, now });
   const buyerFor: StepContext['buyerFor'] = (lead, offerId) => {
     const db = buildCompanyStatements(deps.database, BigInt(lead.company_id), client);
     return findBuyerAvailability(db, lead, { offer_id: offerId, carrier: channels.carrier, now });
@@ -210,7 +213,10 @@ async function runSteps(
   for (const lead of leads) {
     await pause();
     const contact = contacts.get(contactKey(lead))!;
-    const context = { records, contact, channels, deliver, buyerFor, ...lease };
+    const context = {
+      ...{ records, contact, deliver, buyerFor, ...lease },
+      channels: { ...channels, switches },
+    };
     // An error before the next statement concerns this lead alone.
     const result = await runLeadSteps(lead, context).catch((error: unknown) => {
       deps.log.error(
@@ -236,8 +242,8 @@ async function recordChanges(
   );
   const webhooks = await recordSteps(sqlOn(client), batches, now);
   for (const webhook of webhooks) await queue.add(db, 'send_action_webhook', webhook);
-  for (const { company_id, uuid, ...call } of batches.flatMap(({ calls }) => calls))
-    if (isRingingInSandbox(call)) await queue.add(db, 'play_sandbox_call', { company_id, uuid });
+  const calls = batches.flatMap((batch) => batch.calls);
+  await followPlacedCalls(sqlOn(client), calls, { queue, db, now });
 }
 
 async function runInParallel<T>(

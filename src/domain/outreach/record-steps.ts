@@ -42,13 +42,11 @@ export interface CallRow extends Delivery {
   machine_message: string | null;
   carrier: string;
   carrier_call_id: string | null;
+  /** The switch of the company that places it; null where a carrier does, or none is live. */
+  switch_id: string | null;
+  /** How long the telephones ring; the call keeps that of its action. */
+  timeout_seconds: number;
 }
-
-/** The sandbox has placed a call that is not answered yet. */
-export const isRingingInSandbox = ({
-  carrier,
-  status,
-}: Pick<CallRow, 'carrier' | 'status'>): boolean => carrier === 'sandbox' && status === 'ringing';
 
 export interface EmailRow extends Delivery {
   from_email: string;

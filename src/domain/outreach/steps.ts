@@ -4,7 +4,14 @@ import { decideNextStep, type DelayReason, type ParkReason } from '../schedules/
 import { decideNextOfferStep, type OfferVerdict } from '../schedules/engine/offer-next-step';
 import { applyStatus, type DeliveryResult } from './channels';
 import { toConnection, type OutreachContext } from './context';
-import { draftAction, draftCall, type Channels, type Draft, type Fault } from './drafts';
+import {
+  draftAction,
+  draftCall,
+  type Channels,
+  type CompanyChannels,
+  type Draft,
+  type Fault,
+} from './drafts';
 import type { DueLead } from './due-lead';
 import type { ContactState } from './load-leads';
 import { KINDS, StepRecorder, type StepChanges } from './step-recorder';
@@ -19,7 +26,7 @@ export interface StepContext {
   records: OutreachContext;
   /** Shared by the leads of one number: a change by one of them applies to the others. */
   contact: ContactState;
-  channels: Channels;
+  channels: CompanyChannels;
   deliver: Deliver;
   buyerFor: (lead: DueLead, offerId: string) => Promise<Availability>;
   /** Until when a lead with a deferred draft stays claimed. */

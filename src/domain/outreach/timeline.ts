@@ -10,6 +10,7 @@ import { evaluateEligibility } from '../routing/engine/eligibility';
 import { combineNeeds } from '../../platform/tokens/filter-needs';
 import { lookUpForFilters } from '../value-lists/look-up';
 import { ianaName } from '../../platform/time/zone';
+import { loadLiveSwitches } from '../switches/originate';
 import { buildTimeline } from './build-timeline';
 import { loadOutreachContext, type OutreachContext } from './context';
 import { findSuppressions, loadOffers } from './context';
@@ -22,8 +23,11 @@ import { readContact, type ContactState } from './load-leads';
 export const leadTimeline = ({ clock, carrier, mailer, config }: Deps) =>
   ({
     showLeadTimeline: async ({ params, query, db }) => {
-      const leadContext = await loadLead(db, params.id, clock());
-      const channels = { carrier, mailer, mail_from: config.mail_from };
+      const now = clock();
+      const leadContext = await loadLead(db, params.id, now);
+      const company = { company_ids: [String(db.company_id)], now };
+      const switches = await loadLiveSwitches(db.sql, carrier, company);
+      const channels = { carrier, mailer, mail_from: config.mail_from, switches };
       const zone = ianaName(query.time_zone ?? 'UTC') ?? 'UTC';
       const timeline = await buildTimeline(db, leadContext.lead, {
         ...leadContext,

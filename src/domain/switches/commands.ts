@@ -6,6 +6,7 @@ import { ADD_COMMAND, LIST_OPEN_COMMANDS, READ_COMMAND } from './queries/command
 
 // The way back to a softswitch: what it is to do about a call that it has reported.
 
+/** Those that other code gives; calls are placed by ./originate.ts. */
 export type CommandKind =
   'hang_up' | 'refresh' | 'stop_leg' | 'play_keys' | 'start_recording' | 'transfer';
 

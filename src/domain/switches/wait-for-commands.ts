@@ -2,6 +2,7 @@ import type { Db } from '../../data/db';
 import { readFollowed } from '../../data/followers';
 import { listOpenCommands, MAX_COMMANDS, type Command } from './commands';
 import type { FollowedSwitch, SwitchFollowers } from './follow';
+import { NOTE_ASKED } from './queries/switches';
 
 interface Waiting {
   db: Db;
@@ -19,7 +20,9 @@ const followCommands = ({ db, live, followed, clock, ...times }: Waiting) =>
   readFollowed({
     follow: () => live.followSwitch(followed),
     read: async () => {
-      const commands = await listOpenCommands(db, followed, clock());
+      const now = clock();
+      await db.sql(NOTE_ASKED, { switch_id: followed.switch_id, now });
+      const commands = await listOpenCommands(db, followed, now);
       followed.after = commands.at(-1)?.id ?? followed.after;
       return commands;
     },

@@ -11,6 +11,7 @@ import {
 } from '../../domain/outreach/due-leads';
 import { createRuleWatcher } from '../../domain/alerts/watch';
 import { lookUpCosts } from '../../domain/calls/look-up-costs';
+import { checkPlacedCalls } from '../../domain/calls/check-placed-calls';
 import { endStaleCalls } from '../../domain/calls/end-stale-calls';
 import { forEach } from '../../data/jobs/each';
 import { applyCalls } from '../../domain/leads/apply-calls';
@@ -161,6 +162,7 @@ export function startHousekeeping(deps: Deps): Running {
     const { pool } = deps.database;
     const works = [
       () => endStaleCalls(deps),
+      () => checkPlacedCalls(deps),
       () => expireReservations(pool, deps.clock()),
       () => applyCalls(pool, deps.clock()),
     ];

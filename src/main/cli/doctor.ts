@@ -26,6 +26,7 @@ import {
   sharedSettings,
 } from '../../operate/installation/shared-settings';
 import { loadRecordedMark, storageFault } from '../../operate/installation/storage-mark';
+import { listCallersWithoutSwitch } from '../../domain/switches/originate';
 import { countRefusedMails } from '../../domain/people/mail-counts';
 import { describeNodeSupport } from '../../platform/node-support';
 import { folderFault, StartError } from '../../platform/start-error';
@@ -78,6 +79,8 @@ export async function examine(): Promise<Finding[]> {
 function carrier({ carrier: name, twilio }: Config): Finding {
   if (name === 'sandbox') return finding('carrier', true, 'the sandbox, which sends nothing');
   if (name === 'none') return finding('carrier', true, 'none: no calls or texts go out from here');
+  if (name === 'switch')
+    return finding('carrier', true, 'switches of the companies place calls; no texts go out');
   const { label, capabilities, refusals } = selectDialect(twilio);
   const limits = [...listConsequences(capabilities), ...Object.values(refusals)];
   const text = limits.length === 0 ? 'can do everything' : limits.join('; ');
@@ -205,16 +208,21 @@ async function examineInUse(sql: Sql, config: Config): Promise<Finding[]> {
   ];
 }
 
-async function cellsAndPurchases(sql: Sql, { database_url }: Config): Promise<Finding[]> {
-  const numbers = await listInterruptedPurchases(sql);
-  const failing = await listFaults(sql);
-  const refused = [await countRefusedMails(sql, new Date())];
-  const { cells, faults } = database_url
-    ? await examineCells(database_url, async (ofCell) => {
-        numbers.push(...(await listInterruptedPurchases(ofCell)));
-        failing.push(...(await listFaults(ofCell)));
-        refused.push(await countRefusedMails(ofCell, new Date()));
-      })
+async function cellsAndPurchases(sql: Sql, config: Config): Promise<Finding[]> {
+  const now = new Date();
+  const numbers: string[] = [];
+  const failing: string[] = [];
+  const refused: Awaited<ReturnType<typeof countRefusedMails>>[] = [];
+  const callers: string[] = [];
+  const look = async (node: Sql) => {
+    numbers.push(...(await listInterruptedPurchases(node)));
+    failing.push(...(await listFaults(node)));
+    refused.push(await countRefusedMails(node, now));
+    if (config.carrier === 'switch') callers.push(...(await listCallersWithoutSwitch(node, now)));
+  };
+  await look(sql);
+  const { cells, faults } = config.database_url
+    ? await examineCells(config.database_url, look)
     : { cells: 0, faults: [] };
   const cellFindings = cells === 0 ? [] : [finding('cells', true, `${cells}, all in use`)];
   return [
@@ -222,8 +230,20 @@ async function cellsAndPurchases(sql: Sql, { database_url }: Config): Promise<Fi
     reportPurchases(numbers),
     background(failing),
     mails(refused),
+    ...(config.carrier === 'switch' ? [switches(callers)] : []),
   ];
 }
+
+/** Companies whose schedules call, and whose switches are away. */
+const switches = (callers: readonly string[]): Finding =>
+  finding(
+    'switches',
+    callers.length === 0,
+    callers.length === 0
+      ? 'there for every company whose schedules call'
+      : `none has been there for three minutes, although schedules call: ${callers.join(', ')}`,
+    'A switch must send a sync once a minute, or ask for commands: docs/switches.md.',
+  );
 
 /** Mails of today beyond the quotas: no fault, but someone may miss them. */
 function mails(refused: readonly { mails: number; companies: number }[]): Finding {

@@ -1,8 +1,9 @@
-export type CarrierName = 'none' | 'sandbox' | 'twilio';
+export type CarrierName = 'none' | 'sandbox' | 'softswitch' | 'twilio';
 
 const MAX_LEGS: Record<CarrierName, number> = {
   none: Infinity,
   sandbox: Infinity,
+  softswitch: Infinity,
   // Nouns in one <Dial>.
   twilio: 10,
 };
@@ -51,7 +52,7 @@ export const findRingRules = (name: string, ownCarrier: OwnCarrier | undefined):
 export const DIAL_LIMIT_SECONDS = 14_400;
 
 /** Calls of the customer's own telephone system, which asks what to do at each step. */
-export const SOFTSWITCH = 'softswitch';
+export const SOFTSWITCH = 'softswitch' satisfies CarrierName;
 
 /** A softswitch has no limit. */
 export const findMaxLegs = (carrier: string): number =>
@@ -118,6 +119,8 @@ export interface CallRequest extends Try {
   detect_machine?: 'at_once' | 'for_message' | undefined;
   /** How long each of the two telephones rings. */
   timeout_seconds: number;
+  /** The switch that is to place it, where the company's own switches do. */
+  switch_id?: string | null;
 }
 
 export interface NumberRequest extends Try {

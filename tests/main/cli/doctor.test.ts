@@ -22,6 +22,7 @@ const SOMLENG = { TWILIO_DIALECT: 'somleng', TWILIO_BASE_URL: 'https://somleng.e
 
 test.each([
   [{}, /^the sandbox, which sends nothing$/],
+  [{ CARRIER: 'switch' }, /^switches of the companies place calls; no texts go out$/],
   [{ CARRIER: 'none' }, /^none: no calls or texts go out from here$/],
   [TWILIO, /^Twilio at https:\/\/api\.twilio\.com: can do everything$/],
   [{ ...TWILIO, TWILIO_CAN_WHISPER: 'false' }, /: asks no buyer to press 1 \(`key_press_unav/],

@@ -13,9 +13,13 @@ export const CALL_COLUMNS = sql`
       c.fallback_ended_at, c.answered_duration, c.conferences,
       c.switch_id::text AS switch_id`;
 
+/** An outbound call for which we are asked what follows an answer: a switch always asks. */
+export const ASKS_US = sql`
+      (c.routed OR c.machine_action IS NOT NULL OR c.carrier = 'softswitch')`;
+
 /** Inbound calls, and outbound ones for which we are asked what follows an answer. */
 export const IS_ROUTED = sql`
-      (c.direction = 'inbound' OR c.routed OR c.machine_action IS NOT NULL)
+      (c.direction = 'inbound' OR ${ASKS_US})
       AND c.deleted_at IS NULL`;
 
 const CALL = sql`

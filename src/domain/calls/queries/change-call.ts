@@ -1,4 +1,5 @@
 import { sql, statement } from '../../../data/sql';
+import { ASKS_US } from './calls';
 import { OLD_AND_NEW, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 export const FIND_CALL = {
@@ -6,7 +7,7 @@ export const FIND_CALL = {
     'calls.find_by_id',
     sql`
     SELECT c.id::text AS id, c.direction, c.lead_id::text AS lead_id,
-      c.routed OR c.machine_action IS NOT NULL AS asks_us
+      ${ASKS_US} AS asks_us
     FROM calls c
     WHERE c.company_id = {company_id} AND c.id = {value}::bigint AND c.deleted_at IS NULL`,
     { prepared: true, nullable: ['lead_id'] },
@@ -15,7 +16,7 @@ export const FIND_CALL = {
     'calls.find_by_uuid',
     sql`
     SELECT c.id::text AS id, c.direction, c.lead_id::text AS lead_id,
-      c.routed OR c.machine_action IS NOT NULL AS asks_us
+      ${ASKS_US} AS asks_us
     FROM calls c
     WHERE c.company_id = {company_id} AND c.uuid = {value}::uuid AND c.deleted_at IS NULL`,
     { prepared: true, nullable: ['lead_id'] },

@@ -1,5 +1,6 @@
 import { sql, statement } from '../../../data/sql';
 import type { CallStatus } from '../../../platform/carriers/carrier';
+import { ASKS_US } from './calls';
 import { OLD_AND_NEW, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 /** Waits for the transaction that is placing the call, if there is one: it holds the lead. */
@@ -27,7 +28,7 @@ export const FIND_OUTBOUND = statement(
     WHERE c.company_id = {company_id}
       AND c.uuid = {key}::uuid
       AND c.direction = 'outbound'
-      AND (c.routed OR c.machine_action IS NOT NULL)`,
+      AND ${ASKS_US}`,
   { prepared: true },
 );
 
@@ -51,7 +52,7 @@ export const FIND_DESTINATION = statement(
     WHERE c.company_id = {company_id}
       AND c.uuid = {key}::uuid
       AND c.direction = 'outbound'
-      AND NOT (c.routed OR c.machine_action IS NOT NULL)
+      AND NOT ${ASKS_US}
       AND c.deleted_at IS NULL`,
   { prepared: true },
 ).returning<{ status: CallStatus; connect_to: string; timeout_seconds: number }>();
@@ -61,13 +62,13 @@ export const READ_OUTBOUND = statement(
   'calls.read_outbound',
   sql`
     SELECT
-      c.routed, c.machine_action, c.machine_message, c.answered_by, c.connect_to,
+      c.routed, c.machine_action, c.machine_message, c.answered_by, c.answered_at, c.connect_to,
       ${RING_SECONDS}
     FROM calls c
     WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint`,
   {
     prepared: true,
-    nullable: ['machine_action', 'machine_message', 'answered_by', 'connect_to'],
+    nullable: ['machine_action', 'machine_message', 'answered_by', 'answered_at', 'connect_to'],
   },
 ).returning<{ routed: boolean; timeout_seconds: number }>();
 
@@ -152,5 +153,28 @@ export const RECORD_OUTBOUND_STATUS = statement(
     )
     SELECT ${RECORD_CALL_CHANGE}
     FROM call`,
+  { prepared: true, records: true },
+);
+
+/** Calls of all companies that switches are to place and that are to be looked at now. */
+export const FIND_PLACED_TO_CHECK = statement(
+  'calls.find_placed_to_check',
+  sql`
+    SELECT m.company_id::text AS company_id, m.call_id::text AS call_id
+    FROM switch_commands m
+    WHERE m.check_at <= {now}::timestamptz
+    ORDER BY m.check_at
+    LIMIT {limit}::int`,
+  { prepared: true },
+);
+
+/** Looks at such a call (prisma/sql/calls/check_placed_call.sql). */
+export const CHECK_PLACED_CALL = statement(
+  'calls.check_placed_call',
+  sql`
+    SELECT check_placed_call(
+      {company_id}::bigint, {call_id}::bigint, {now}::timestamptz,
+      {grace_seconds}::int * interval '1 second', {longest_seconds}::int * interval '1 second'
+    ) AS is_ended`,
   { prepared: true, records: true },
 );

@@ -2,7 +2,7 @@ import { sql, statement, TIMESTAMP_FORMAT } from '../../../data/sql';
 import type { Schemas } from '../../../platform/contract/contract';
 
 /** Words that the contract has lists of. */
-type Words = Pick<Schemas['SwitchCommand'], 'command' | 'status'>;
+type Words = Pick<Schemas['SwitchCommand'], 'command' | 'status' | 'detect_machine'>;
 
 /** Gives the switch of a call a command (prisma/sql/switches/add_switch_command.sql). */
 export const ADD_COMMAND = statement(
@@ -15,19 +15,25 @@ export const ADD_COMMAND = statement(
   { prepared: true, nullable: ['switch_id', 'command_id', 'is_pushed'] },
 );
 
+/** A call that has ended is not placed any more. */
+const IS_DUE = sql`(
+        m.expires_at > {now}::timestamptz
+        AND NOT (m.command = 'originate' AND c.ended_at IS NOT NULL)
+      )`;
+
 const COMMAND = sql`
     SELECT
       m.command_id::float8 AS id, m.command,
       CASE
         WHEN m.result IS NOT NULL THEN m.result
-        WHEN m.expires_at <= {now}::timestamptz THEN 'expired'
+        WHEN NOT ${IS_DUE} THEN 'expired'
         ELSE 'open'
       END AS status,
       to_char(m.created_at, ${TIMESTAMP_FORMAT}) AS created_at,
       to_char(m.expires_at, ${TIMESTAMP_FORMAT}) AS expires_at,
       m.call_id::float8 AS call_id, c.uuid::text AS call_uuid, c.carrier_call_id AS call_sid,
-      m.attempt::text AS attempt, m.leg_sid, m.digits, m.number,
-      m.key_press_id::float8 AS key_press_id, m.reason
+      m.attempt::text AS attempt, m.leg_sid, m.digits, m.number, m.caller_id, m.timeout_seconds,
+      m.detect_machine, m.key_press_id::float8 AS key_press_id, m.reason
     FROM switch_commands m
     JOIN calls c ON c.company_id = m.company_id AND c.id = m.call_id
     WHERE m.company_id = {company_id} AND m.switch_id = {switch_id}::bigint`;
@@ -37,7 +43,7 @@ export const LIST_OPEN_COMMANDS = statement(
   'switches.list_open_commands',
   sql`${COMMAND}
       AND m.command_id > {after}::bigint
-      AND m.result IS NULL AND m.expires_at > {now}::timestamptz
+      AND m.result IS NULL AND ${IS_DUE}
     ORDER BY m.command_id
     LIMIT {limit}::int`,
   { prepared: true },
@@ -50,15 +56,25 @@ export const READ_COMMAND = statement(
   { prepared: true },
 ).returning<Words>();
 
-/** The first result counts, and only in time. */
+/** Saves the result of a command (prisma/sql/switches/save_command_result.sql). */
 export const SAVE_RESULT = statement(
   'switches.save_result',
   sql`
-    UPDATE switch_commands
-    SET result = {result}, reason = {reason}, answered_at = {now}::timestamptz
-    WHERE company_id = {company_id} AND switch_id = {switch_id}::bigint
-      AND command_id = {command_id}::bigint
-      AND result IS NULL AND expires_at > {now}::timestamptz`,
+    SELECT save_command_result(
+      {company_id}::bigint, {switch_id}::bigint, {command_id}::bigint, {now}::timestamptz, {result},
+      {reason}
+    )::text AS saved`,
+  { prepared: true, records: true },
+);
+
+/** Has switches place calls (prisma/sql/switches/originate_calls.sql). */
+export const ORIGINATE_CALLS = statement(
+  'switches.originate_calls',
+  sql`
+    SELECT r.switch_id::text AS switch_id, r.command_id::text AS command_id
+    FROM originate_calls(
+      {company_id}::bigint, {placed}::json, {now}::timestamptz, {valid_seconds}::int, {channel}
+    ) r`,
   { prepared: true },
 );
 
@@ -82,9 +98,10 @@ export const READ_PUSH = statement(
     SELECT s.webhook_url AS url, s.uuid::text AS uuid, s.secret_version, s.secret_rotated_at
     FROM switch_commands m
     JOIN switches s ON s.company_id = m.company_id AND s.id = m.switch_id
+    JOIN calls c ON c.company_id = m.company_id AND c.id = m.call_id
     WHERE m.company_id = {company_id} AND m.switch_id = {switch_id}::bigint
       AND m.command_id = {command_id}::bigint
-      AND m.result IS NULL AND m.expires_at > {now}::timestamptz
+      AND m.result IS NULL AND ${IS_DUE}
       AND s.webhook_url IS NOT NULL AND s.deleted_at IS NULL`,
   { prepared: false },
 ).returning<{ url: string }>();

@@ -1,0 +1,49 @@
+import type { Carrier, Failure } from './carrier';
+import { ALL_CAPABILITIES } from './dialects/dialect';
+
+const refuse = (deed: string): Failure => ({
+  ok: false,
+  retryable: false,
+  code: 'not_supported',
+  message: `This installation calls through your own switches (CARRIER=switch): it ${deed}.`,
+});
+
+const NO_TEXTS = refuse('sends no texts');
+const NO_NUMBERS = refuse('sells no numbers; enter yours by POST /phone_numbers/import');
+const BY_COMMAND = refuse('gives a switch commands about its calls');
+
+/** Why a company without a switch cannot call. */
+export const NO_SWITCH =
+  'The company has no switch to place it (CARRIER=switch): register one by POST /switches, and ' +
+  'let it ask for commands.';
+
+/** Why a company cannot call at the moment. */
+export const NO_LIVE_SWITCH =
+  'No switch of the company is there to place it: none has sent a sync, or asked for commands, in ' +
+  'the last three minutes.';
+
+const AWAY: Failure = { ok: false, retryable: true, code: 'unavailable', message: NO_LIVE_SWITCH };
+
+/**
+ * Calls are placed by the switch of the company, by a command that is added in the transaction that
+ * records the call (src/domain/switches/originate.ts): here they are only accepted. The switch asks
+ * what to do at each step.
+ */
+export const softswitch = (): Carrier => ({
+  name: 'softswitch',
+  instant: true,
+  max_legs: Infinity,
+  capabilities: ALL_CAPABILITIES,
+  refusals: { texts: NO_TEXTS.message },
+  sendSms: async () => NO_TEXTS,
+  placeCall: async ({ key, switch_id }) =>
+    switch_id ? { ok: true, carrier_id: key, status: 'queued' } : AWAY,
+  endCall: async () => BY_COMMAND,
+  stopRinging: async () => BY_COMMAND,
+  startRecording: async () => BY_COMMAND,
+  playKeys: async () => BY_COMMAND,
+  findLegs: async () => ({ ok: true, legs: [] }),
+  searchNumbers: async () => NO_NUMBERS,
+  buyNumber: async () => NO_NUMBERS,
+  releaseNumber: async () => ({ ok: true }),
+});
