@@ -7307,7 +7307,7 @@ export interface components {
             event: components["schemas"]["CallEventKind"];
             /**
              * Format: uuid
-             * @description The attempt the event is about. Optional when only one buyer is being dialed.
+             * @description The attempt the event is about. Optional when only one buyer is being dialed. Without it, events of a call that the switch has placed are about the person called.
              */
             attempt?: string | null;
             /** @description With `key_press`: 1 accepts the call, any other key declines it. */
@@ -7322,6 +7322,7 @@ export interface components {
             /** @description With `completed`: why the call ended, in words of your own; stored with the call. By default what `by` says, else `completed`, or `caller_hung_up` when no buyer took it. With `no_answer`, `busy` and `failed`: why, in the event of the call. */
             hangup_cause?: string | null;
             by?: components["schemas"]["CallParty"];
+            answered_by?: components["schemas"]["AnsweredBy"];
             /** @description The status of SIP with which the buyer or a trunk answered. With `failed` it tells what has failed: 486 and 600 are a busy line, 408, 480 and 487 no answer, 603 a buyer that declines; 404, 410, 484, 485 and 604 mean that the buyer has no such number. */
             sip_code?: number | null;
             /** @description The cause of Q.850, used as `sip_code` where that is absent. */
@@ -7341,12 +7342,17 @@ export interface components {
          */
         SipAttestation: "A" | "B" | "C";
         /**
+         * @description With `answered` of a person who was called: who it is, where that was detected.
+         * @enum {string}
+         */
+        AnsweredBy: "human" | "machine" | "fax" | "unknown";
+        /**
          * @description With `completed`, `held`, `resumed` and `transferred`: who did that.
          * @enum {string}
          */
         CallParty: "caller" | "buyer" | "switch";
         /**
-         * @description `ringing`, `early_media`, `answered`, `key_press`, `no_answer`, `busy` and `failed` are about a buyer that was dialed; `held`, `resumed` and `transferred` about the one that has the call. `duration`: the call is still in progress and keeps its slots. `completed`: the call has ended, on whichever side. `recording`: where the recording can be fetched, at any time. `fallback_started` and `fallback_ended`: what the caller gets without a buyer; after `fallback_ended`, or `completed`, nothing is left to do.
+         * @description `ringing`, `early_media`, `answered`, `key_press`, `no_answer`, `busy` and `failed` are about a buyer that was dialed; `held`, `resumed` and `transferred` about the one that has the call. `duration`: the call is still in progress and keeps its slots. `completed`: the call has ended, on whichever side. `recording`: where the recording can be fetched, at any time. `fallback_started` and `fallback_ended`: what the caller gets without a buyer; after `fallback_ended`, or `completed`, nothing is left to do. In a call that a switch places, `ringing`, `answered`, `no_answer`, `busy` and `failed` without `attempt` are about the person called.
          * @enum {string}
          */
         CallEventKind: "ringing" | "early_media" | "answered" | "key_press" | "no_answer" | "busy" | "failed" | "duration" | "held" | "resumed" | "transferred" | "completed" | "recording" | "fallback_started" | "fallback_ended";

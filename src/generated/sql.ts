@@ -1526,6 +1526,7 @@ export interface SqlTypes {
       recording_url: string | null;
       hangup_cause: string | null;
       agent_id: string | null;
+      answered_by: string | null;
       details: unknown;
     };
   };

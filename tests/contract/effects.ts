@@ -134,6 +134,7 @@ const CALLS: Record<string, Effects> = {
     ...all('duration recording_url hangup_cause agent_id by leg_sid number', EVENT),
     ...all('sip_code q850', at('src/domain/routing/engine/leg-failure.ts')),
     trunk: at('src/domain/calls/change-trunk.ts'),
+    answered_by: at('src/domain/calls/person-event.ts'),
     switch: INCOMING,
     recording: at('src/domain/calls/recordings.ts'),
     ...all('calls calls.started_at calls.ended_at calls.buyer_id', IMPORT),

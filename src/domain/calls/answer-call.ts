@@ -26,7 +26,7 @@ export interface Answer {
 
 /** Next step after an outbound call is answered. */
 export type AnswerResult =
-  | { kind: 'route'; call_id: number }
+  | { kind: 'route'; call_id: number; is_repeated: boolean }
   /** The fixed destination of the call. */
   | { kind: 'connect'; from: number; connect_to: string; timeout_seconds: number }
   | { kind: 'leave_message'; message: string }
@@ -88,7 +88,7 @@ async function handleAnswer(
   if (!routed)
     return { kind: 'connect', from: call.number_called!, connect_to: connect_to!, timeout_seconds };
   const check = isRepeated ? undefined : await routePerson(tx, call.uuid, answer, now);
-  return check ?? { kind: 'route', call_id: call.id };
+  return check ?? { kind: 'route', call_id: call.id, is_repeated: isRepeated };
 }
 
 /**

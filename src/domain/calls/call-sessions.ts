@@ -10,10 +10,12 @@ import { startCall } from './start';
 import { findAgentId } from './describe-call';
 import { explainRouting } from './explain-routing';
 import { handleCallEvent } from './handle-event';
+import { handlePersonEvent } from './person-event';
+import { readCurrentSession } from './person-session';
 import { readBilling } from './read-billing';
 import { readCall, readDecisions, readKeyPresses } from './read-call';
 import { readIncomingCall } from './receive';
-import { readSession, type CallSession } from './session';
+import type { CallSession } from './session';
 
 /**
  * Calls in progress, for softswitches: begin a call, report its events, and ask what to do next;
@@ -35,18 +37,23 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
     },
 
     showCallSession: async ({ params, db }) =>
-      reply(db, await readSession(db, await readCall(db, params.id), { fresh: true })),
+      reply(db, await readCurrentSession(db, await readCall(db, params.id), { fresh: true })),
 
     createCallEvent: async ({ params, body, db }) => {
       const agentId = await findAgentId(db, body.agent_id ?? null);
-      const session = await runWithPreDialChecks(db, edges, (preDial) =>
-        handleCallEvent(
+      const received = { ...body, agent_id: agentId, received_at: clock() };
+      const session = await runWithPreDialChecks(db, edges, (preDial) => {
+        const reported = { ...received, preDial, must_be_used: true };
+        return handleCallEvent(
           db,
           params.id,
-          { ...body, agent_id: agentId, preDial, must_be_used: true },
+          {
+            ...reported,
+            of_person: (call) => handlePersonEvent(db, call, reported, clock()),
+          },
           clock(),
-        ),
-      );
+        );
+      });
       return reply(db, session);
     },
 

@@ -1,3 +1,4 @@
+import type { AnsweredBy } from '../../platform/carriers/carrier';
 import type { Reference } from '../../data/records';
 import type { Statements } from '../../data/db';
 import {
@@ -44,6 +45,8 @@ export interface ReportedEvent extends CallEvent {
    */
   ends_separately?: boolean;
   agent_id?: Reference | null | undefined;
+  /** With `answered` of a person whom a switch has called. */
+  answered_by?: AnsweredBy | undefined;
   /** Seconds that the caller's side lasted: with `completed`, the most that a buyer has talked. */
   total_duration?: number | null | undefined;
   /**
@@ -305,7 +308,7 @@ export function computeTalkSeconds(
 }
 
 /** The event in words, with its reason. */
-function describeEvent(reported: ReportedEvent): string | null {
+export function describeEvent(reported: ReportedEvent): string | null {
   const { event, key, hangup_cause, number, sip_code, q850 } = reported;
   if (key) return `pressed ${key}`;
   if (event === 'transferred' && number) return `to ${number}`;
@@ -329,6 +332,7 @@ const DETAILS = [
   'trunk',
   'sip_code',
   'q850',
+  'answered_by',
 ] as const satisfies readonly (keyof ReportedEvent)[];
 
 export function buildDetails(reported: ReportedEvent): Record<string, unknown> | null {

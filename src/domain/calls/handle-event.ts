@@ -21,7 +21,8 @@ import {
   type EventChange,
   type ReportedEvent,
 } from './event-change';
-import type { AttemptRow } from './read-call';
+import { isOfPerson } from './person-session';
+import type { AttemptRow, CallRow } from './read-call';
 import type { NewEvent } from './record-call';
 import { recordChange, type Progress } from './record-change';
 import {
@@ -44,6 +45,8 @@ interface EventToHandle extends ReportedEvent {
   preDial?: PreDialState | undefined;
   /** Refuse an event with a field that would not be used. */
   must_be_used?: boolean;
+  /** Handles an event about the person whom a switch has called, instead of this code. */
+  of_person?: (call: CallRow) => Promise<CallSession | PreDialCheckRequired>;
 }
 
 /**
@@ -74,6 +77,8 @@ export async function handleCallEvent(
   for (let time = 0; time < MAX_READS; time++) {
     const state = await readCallState(db, reference, { may_connect: mayConnect });
     if (!state) throw notFound();
+    if (reported.of_person && isOfPerson(state.call, reported))
+      return reported.of_person(state.call);
     const handled = await handle(db, state, reported, now);
     if (handled !== 'stale') return handled;
   }
@@ -97,6 +102,7 @@ async function handle(
     if (reported.must_be_used) await refuseUnused(db, state, reported, reasons);
   };
   requireOwnAttempt(attempts, reported);
+  await refuse({ answered_by: 'it is not about a person whom the switch has called' });
   if (reported.event === 'recording') return recordRecording(db, state, reported, now);
   if (reported.event === 'fallback_started' || reported.event === 'fallback_ended')
     return recordFallback(db, state, reported, now);

@@ -9,9 +9,9 @@ import { READ_REPORTED } from './queries/reported-fields';
 // learns that: no accepted value is dropped.
 
 /** Fields with content; `attempt` only says which buyer is meant. */
-type Field = 'key' | 'duration' | 'recording_url' | 'hangup_cause' | 'agent_id';
+type Field = 'key' | 'duration' | 'recording_url' | 'hangup_cause' | 'agent_id' | 'answered_by';
 /** The reason by field; fields that are used are absent. */
-type Reasons = Partial<Record<Field, string>>;
+export type Reasons = Partial<Record<Field, string>>;
 
 const NO_TALK = 'no buyer has taken the call: report `answered` first';
 const ENDED = 'the call has ended';
@@ -82,7 +82,7 @@ const hasContent = (value: unknown): boolean =>
  */
 export async function refuseUnused(
   db: Pick<Statements, 'sql'>,
-  { call }: CallState,
+  { call }: Pick<CallState, 'call'>,
   reported: ReportedEvent,
   reasons: Reasons,
 ): Promise<void> {

@@ -9,7 +9,7 @@ export const READ_REPORTED = statement(
   sql`
     SELECT
       c.answered_duration AS duration, c.recording_url, c.hangup_cause,
-      c.agent_id::text AS agent_id,
+      c.agent_id::text AS agent_id, c.answered_by,
       coalesce(
         (
           SELECT json_agg(e.details)
@@ -23,5 +23,8 @@ export const READ_REPORTED = statement(
       ) AS details
     FROM calls c
     WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint`,
-  { prepared: true, nullable: ['duration', 'recording_url', 'hangup_cause', 'agent_id'] },
+  {
+    prepared: true,
+    nullable: ['duration', 'recording_url', 'hangup_cause', 'agent_id', 'answered_by'],
+  },
 );
