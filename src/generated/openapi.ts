@@ -10425,16 +10425,11 @@ export interface components {
             caller_id: string | null;
             /** @description With `originate`: how long to let it ring. */
             timeout_seconds: number | null;
-            /** @description With `originate`: whether to tell people from answering machines. */
-            detect_machine: components["schemas"]["MachineDetection"] | null;
+            /** @description With `originate`: `at_once` to report `answered` when it is known who has answered, or `for_message`, of a machine, at the end of its greeting. Null: detect no machines. */
+            detect_machine: string | null;
             /** @description Why it has failed. */
             reason: string | null;
         };
-        /**
-         * @description `at_once`: report `answered` when it is known who has answered. `for_message`: of a machine, at the end of its greeting.
-         * @enum {string}
-         */
-        MachineDetection: "at_once" | "for_message";
         SwitchCommandList: {
             /** @description HTTP status of the response. */
             status: number;

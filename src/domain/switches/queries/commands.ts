@@ -2,7 +2,7 @@ import { sql, statement, TIMESTAMP_FORMAT } from '../../../data/sql';
 import type { Schemas } from '../../../platform/contract/contract';
 
 /** Words that the contract has lists of. */
-type Words = Pick<Schemas['SwitchCommand'], 'command' | 'status' | 'detect_machine'>;
+type Words = Pick<Schemas['SwitchCommand'], 'command' | 'status'>;
 
 /** Gives the switch of a call a command (prisma/sql/switches/add_switch_command.sql). */
 export const ADD_COMMAND = statement(
