@@ -13042,6 +13042,8 @@ export interface components {
         CallReportFigures: {
             /** @description Calls, incoming and outgoing. */
             calls: components["schemas"]["Count"];
+            /** @description Those of them in which the sandbox rang no telephone. */
+            sandbox_calls: components["schemas"]["Count"];
             /** @description How often buyers were rung. */
             attempts: components["schemas"]["Count"];
             /** @description Calls that a buyer took. */
@@ -13175,6 +13177,8 @@ export interface components {
         GroupedReportMetadata: {
             /** @description Key of the rows. */
             root: string;
+            /** @description Calls in which the sandbox rang no telephone. */
+            sandbox_calls: number;
             /** @description What each row stands for. */
             group_by: components["schemas"]["CallReportGroup"][];
             /** @description The time zone of local times. */

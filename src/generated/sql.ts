@@ -653,6 +653,7 @@ export interface SqlTypes {
       answered_by_person: string;
       abandoned: string;
       abandoned_rate: string;
+      sandbox_calls: string;
     };
   };
   'calls.change_trunk': {
@@ -709,6 +710,21 @@ export interface SqlTypes {
       attempt: string;
       leg_sid: string | null;
       carrier: string;
+    };
+  };
+  'calls.count_sandbox_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      offer_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      group_by: readonly (string)[] | string | null;
+    };
+    row: {
+      n: number;
     };
   };
   'calls.delete_unplaced_call': {

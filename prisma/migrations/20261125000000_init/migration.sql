@@ -1745,6 +1745,8 @@ CREATE INDEX calls_reported_idx ON calls (company_id, created_at) INCLUDE (
   to_number, sub_id, caller_state, connected_at, ended_at, total_duration, buyer_converted,
   traffic_source_converted, revenue, payout
 ) WHERE deleted_at IS NULL;
+CREATE INDEX calls_sandbox_idx ON calls (company_id, created_at)
+  WHERE deleted_at IS NULL AND carrier = 'sandbox';
 -- How many chunks there are: without it, the planner takes each call for a chunk of its own, and
 -- does not count in parallel.
 CREATE STATISTICS calls_chunks ON (id / 8192) FROM calls;

@@ -7,6 +7,7 @@ import { copyOut } from '../../api/records/copy-out';
 import { Json, type Csv } from '../../api/reply/reply';
 import { ianaName } from '../../platform/time/zone';
 import {
+  COUNT_SANDBOX_CALLS,
   GROUPED_REPORT,
   GROUPED_REPORT_CSV,
   PERIODIC_REPORT,
@@ -89,8 +90,12 @@ export async function groupCalls(
   const { rows, totals, total_count } = result!;
   if (!root) return new Json(rows);
   const totalPages = Math.ceil(total_count / per_page);
+  const [sandbox] = await db.sql(COUNT_SANDBOX_CALLS, { ...common, group_by });
   const counts = { page, per_page, total_pages: totalPages, total_count };
-  const metadata = JSON.stringify({ root: 'rows', group_by, time_zone, ...counts });
+  const metadata = JSON.stringify({
+    ...{ root: 'rows', group_by, time_zone, ...counts },
+    sandbox_calls: sandbox!.n,
+  });
   return new Json(
     `{"status":200,"success":true,"rows":${rows},"totals":${totals},"metadata":${metadata}}`,
   );

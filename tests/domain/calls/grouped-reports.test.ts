@@ -77,6 +77,7 @@ describe('random calls, compared with adding them up one by one', () => {
     const query = { created_at_from: '2026-11-01', created_at_to: '2026-11-30T23:59:59' };
     const within = calls.filter(({ created_at }) => String(created_at).startsWith('2026-11'));
     expect((await ask(company, query)).totals).toEqual(buildReport(within, ['day'], 'UTC').totals);
+    expect((await ask(company, query)).metadata.sandbox_calls).toBe(within.length);
     const { buyer_id } = calls.find((call) => call.buyer_id)!;
     const ofBuyer = within.filter((call) => call.buyer_id === buyer_id);
     expect((await ask(company, { ...query, buyer_id })).totals).toEqual(

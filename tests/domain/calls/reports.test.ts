@@ -40,6 +40,7 @@ describe('reports of calls', () => {
     // Acme does not answer, Bayline takes it and pays.
     const sold = await call(
       on('2027-01-11T12:00:00Z', 100, {
+        carrier: 'twilio',
         offer_id: auto,
         buyer_id: bayline,
         traffic_source_id: search,
@@ -100,6 +101,7 @@ describe('reports of calls', () => {
     const notCalled = { answered_by_person: 0, abandoned: 0, abandoned_rate: 0 };
     const nothing = {
       calls: 0,
+      sandbox_calls: 0,
       attempts: 0,
       connects: 0,
       conversions: 0,
@@ -118,6 +120,7 @@ describe('reports of calls', () => {
         key: String(acme),
         name: 'Acme',
         calls: 2,
+        sandbox_calls: 2,
         attempts: 2,
         connects: 1,
         average_duration: 55.5,
@@ -141,12 +144,13 @@ describe('reports of calls', () => {
       },
       { ...nothing, key: String(crest), name: 'Crest', skip_reasons: { closed: 2, paused: 1 } },
       {
-        ...{ ...nothing, key: null, name: null, calls: 1 },
+        ...{ ...nothing, key: null, name: null, calls: 1, sandbox_calls: 1 },
         ...{ skip_reasons: {}, unbilled_reasons: { not_connected: 1 } },
       },
     ]);
     expect(totals).toEqual({
       calls: 4,
+      sandbox_calls: 3,
       attempts: 3,
       connects: 2,
       conversions: 1,
@@ -239,10 +243,10 @@ describe('reports of calls', () => {
     expect(csv.text.split('\n')).toEqual([
       'key,name,calls,attempts,connects,conversions,traffic_source_conversions,revenue,payout,' +
         'profit,epc,average_duration,skip_reasons,unbilled_reasons,answered_by_person,abandoned,' +
-        'abandoned_rate',
-      `${acme},Acme,0,1,0,0,0,0,0,0,0,0,"{""declined"": 1}",{},0,0,0`,
-      `${bayline},'=Bayline,1,1,1,1,1,20.00,5.00,15.00,20.0000,100.0,{},{},0,0,0`,
-      `${crest},Crest,0,0,0,0,0,0,0,0,0,0,"{""closed"": 2}",{},0,0,0`,
+        'abandoned_rate,sandbox_calls',
+      `${acme},Acme,0,1,0,0,0,0,0,0,0,0,"{""declined"": 1}",{},0,0,0,0`,
+      `${bayline},'=Bayline,1,1,1,1,1,20.00,5.00,15.00,20.0000,100.0,{},{},0,0,0,0`,
+      `${crest},Crest,0,0,0,0,0,0,0,0,0,0,"{""closed"": 2}",{},0,0,0,0`,
       '',
     ]);
     expect((await company.api('get', 'calls/reports', { query: { root: false } })).body).toEqual(

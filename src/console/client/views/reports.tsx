@@ -103,7 +103,15 @@ const DayField = ({ label, value, onChange }: DayFieldProps) => (
 
 const Totals = ({ figures }: { figures: Schemas['CallReportFigures'] }) => (
   <dl class="tiles">
-    <Tile name="Calls" value={count(figures.calls)} />
+    <Tile
+      name="Calls"
+      value={count(figures.calls)}
+      note={
+        figures.sandbox_calls > 0
+          ? `${count(figures.sandbox_calls)} of them in the sandbox, where no telephone rang`
+          : undefined
+      }
+    />
     <Tile
       name="Connected"
       value={count(figures.connects)}
@@ -181,8 +189,12 @@ const short = (name: string): string =>
 
 const toRowName = ({ name, key }: Row): string => name ?? key ?? 'none';
 
+/** Says how many calls rang no telephone. */
+const formatCalls = ({ calls, sandbox_calls }: Row): string =>
+  sandbox_calls > 0 ? `${count(calls)} (${count(sandbox_calls)} sandbox)` : count(calls);
+
 const FIGURES: readonly Column<Row>[] = [
-  { name: 'Calls', of: ({ calls }) => count(calls), number: true },
+  { name: 'Calls', of: formatCalls, number: true },
   { name: 'Connected', of: ({ connects }) => count(connects), number: true },
   { name: 'Paid for', of: ({ conversions }) => count(conversions), number: true },
   { name: 'Revenue', of: ({ revenue }) => dollars(revenue), number: true },

@@ -37,6 +37,7 @@ const CALL_SUMS = sql`
         t.id, t.buyer_id, t.connected_at, t.buyer_converted, t.traffic_source_converted,
         t.revenue, t.payout, ${DURATION} AS duration, t.abandoned,
         ${IS_PERSON} AS by_person, ${REASON} AS unbilled_reason,
+        t.carrier = 'sandbox' AS is_sandbox,
         {scope_teams}::bigint[] IS NULL OR sides.sale AS is_sale,
         {scope_teams}::bigint[] IS NULL OR sides.purchase AS is_purchase,
         CASE {category}::text
@@ -101,6 +102,7 @@ const CALL_SUMS = sql`
         sum(t.duration) AS duration,
         count(*) FILTER (WHERE t.by_person) AS by_person,
         count(*) FILTER (WHERE t.abandoned) AS abandoned,
+        count(*) FILTER (WHERE t.is_sandbox) AS sandbox_calls,
         NULL::jsonb AS skip_reasons, NULL::jsonb AS unbilled_reasons
       FROM selected t
       WHERE ${BUYER_CONDITION}
@@ -108,17 +110,17 @@ const CALL_SUMS = sql`
       UNION ALL
       SELECT
         CASE {category}::text WHEN 'buyer' THEN t.buyer_id ELSE c.record_id END,
-        c.period, 0, count(*), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL
+        c.period, 0, count(*), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL
       FROM selected c
       JOIN call_attempts t ON t.company_id = {company_id} AND t.call_id = c.id
       WHERE ${BUYER_CONDITION}
       GROUP BY 1, 2
       UNION ALL
-      SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, jsonb_object_agg(reason, n), NULL
+      SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, jsonb_object_agg(reason, n), NULL
       FROM reasons
       GROUP BY 1, 2
       UNION ALL
-      SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, jsonb_object_agg(reason, n)
+      SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, jsonb_object_agg(reason, n)
       FROM unbilled
       GROUP BY 1, 2
     ),
@@ -130,6 +132,7 @@ const CALL_SUMS = sql`
         coalesce(sum(revenue), 0) AS revenue, coalesce(sum(payout), 0) AS payout,
         coalesce(sum(profit), 0) AS profit, coalesce(sum(duration), 0) AS duration,
         sum(by_person) AS by_person, sum(abandoned) AS abandoned,
+        sum(sandbox_calls) AS sandbox_calls,
         (array_agg(skip_reasons) FILTER (WHERE skip_reasons IS NOT NULL))[1] AS skip_reasons,
         (array_agg(unbilled_reasons) FILTER (WHERE unbilled_reasons IS NOT NULL))[1]
           AS unbilled_reasons
@@ -162,6 +165,7 @@ const CALL_NAME = sql`
 
 const CALL_FIGURES = sql`
         'calls', f.calls,
+        'sandbox_calls', f.sandbox_calls,
         'attempts', f.attempts,
         'connects', f.connects,
         'conversions', CASE WHEN {sale}::boolean THEN f.conversions END,
@@ -197,6 +201,7 @@ export const CALL_REPORT = statement(
         coalesce(sum(duration), 0) AS duration,
         coalesce(sum(by_person), 0) AS by_person,
         coalesce(sum(abandoned), 0) AS abandoned,
+        coalesce(sum(sandbox_calls), 0) AS sandbox_calls,
         (
           SELECT jsonb_object_agg(reason, n)
           FROM (SELECT reason, sum(n) AS n FROM reasons GROUP BY 1) by_reason
@@ -261,7 +266,8 @@ export const CALL_REPORT_CSV = statement(
       coalesce(f.skip_reasons, '{}') AS skip_reasons,
       CASE WHEN {sale}::boolean THEN coalesce(f.unbilled_reasons, '{}') END AS unbilled_reasons,
       f.by_person AS answered_by_person, f.abandoned,
-      coalesce(round(f.abandoned::numeric / nullif(f.by_person, 0), 4), 0) AS abandoned_rate
+      coalesce(round(f.abandoned::numeric / nullif(f.by_person, 0), 4), 0) AS abandoned_rate,
+      f.sandbox_calls
     FROM sums f, ${CALL_NAME}
     ORDER BY f.record_id, f.period`,
   { prepared: false, search: true },

@@ -67,26 +67,8 @@ const PAYOUT = sql`coalesce(
           sum(t.payout) FILTER (WHERE t.payout <> 0 AND (${IS_UNLIMITED} OR sides.purchase)), 0.00
         )`;
 
-/** Figures of each group. A caller who may see all gets the profit from the sums. */
-const buildSums = (period: SqlText): SqlText => sql`
-      SELECT
-        ${buildKeyColumns(1)},
-        ${buildKeyColumns(2)},
-        ${buildKeyColumns(3)},
-        count(*) AS calls,
-        count(t.connected_at) AS connects,
-        count(*) FILTER (WHERE t.buyer_converted AND (${IS_UNLIMITED} OR sides.sale))
-          AS conversions,
-        count(*) FILTER (WHERE t.traffic_source_converted AND (${IS_UNLIMITED} OR sides.purchase))
-          AS traffic_source_conversions,
-        ${REVENUE} AS revenue,
-        ${PAYOUT} AS payout,
-        CASE
-          WHEN ${IS_UNLIMITED} THEN ${REVENUE} - ${PAYOUT}
-          ELSE
-            coalesce(sum(t.revenue - t.payout) FILTER (WHERE sides.sale AND sides.purchase), 0)
-        END AS profit,
-        sum(${DURATION}) AS duration
+/** The calls of a report; `period` is another condition. */
+export const buildSelection = (period: SqlText): SqlText => sql`
       FROM calls t
       ${SIDES}
       WHERE t.company_id = {company_id}
@@ -112,7 +94,29 @@ const buildSums = (period: SqlText): SqlText => sql`
           OR {traffic_source_id}::bigint IS NULL
             AND NOT {group_by}::text[] && ARRAY['traffic_source', 'sub_id']
           OR sides.purchase
-        )
+        )`;
+
+/** Figures of each group. A caller who may see all gets the profit from the sums. */
+const buildSums = (period: SqlText): SqlText => sql`
+      SELECT
+        ${buildKeyColumns(1)},
+        ${buildKeyColumns(2)},
+        ${buildKeyColumns(3)},
+        count(*) AS calls,
+        count(t.connected_at) AS connects,
+        count(*) FILTER (WHERE t.buyer_converted AND (${IS_UNLIMITED} OR sides.sale))
+          AS conversions,
+        count(*) FILTER (WHERE t.traffic_source_converted AND (${IS_UNLIMITED} OR sides.purchase))
+          AS traffic_source_conversions,
+        ${REVENUE} AS revenue,
+        ${PAYOUT} AS payout,
+        CASE
+          WHEN ${IS_UNLIMITED} THEN ${REVENUE} - ${PAYOUT}
+          ELSE
+            coalesce(sum(t.revenue - t.payout) FILTER (WHERE sides.sale AND sides.purchase), 0)
+        END AS profit,
+        sum(${DURATION}) AS duration
+${buildSelection(period)}
       GROUP BY id_1, text_1, id_2, text_2, id_3, text_3`;
 
 export const GROUPED_SUMS = sql`
