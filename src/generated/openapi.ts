@@ -10241,6 +10241,8 @@ export interface components {
              * @example https://switch.example.com/commands
              */
             webhook_url?: string | null;
+            /** @description Whether it may be asked to place calls (`CARRIER=switch`). Not for one that only takes calls, such as an edge. */
+            places_calls?: boolean;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
         };
@@ -10289,6 +10291,8 @@ export interface components {
             name?: string;
             /** @description Where commands are sent. */
             webhook_url?: string | null;
+            /** @description Whether it may be asked to place calls. */
+            places_calls?: boolean;
             /**
              * @description When it last said which calls are live; null for never.
              * @example null

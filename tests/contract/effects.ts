@@ -162,6 +162,7 @@ const CALLS: Record<string, Effects> = {
   switches: {
     ...all('name', 'label'),
     webhook_url: at('src/domain/switches/push-command.ts', 'url'),
+    places_calls: at('src/domain/switches/queries/switches.ts'),
     ...all('call_id command attempt number boot_id live', at('src/domain/calls/sync-switch.ts')),
     ...all('result reason', at('src/domain/switches/save-result.ts')),
   },

@@ -1498,6 +1498,7 @@ CREATE TABLE switches (
   external_record_id text,
   name text NOT NULL,
   webhook_url text,
+  places_calls boolean NOT NULL DEFAULT true,
   secret_version integer NOT NULL DEFAULT 1,
   secret_rotated_at timestamptz(3),
   boot_id text,

@@ -70,6 +70,13 @@ describe('a company', () => {
     expect(await listCommands()).toEqual([]);
   });
 
+  test('does not call through a switch that only takes calls', async () => {
+    await connect({ name: 'edge', places_calls: false });
+    expect((await here.placeCall()).body).toMatchObject({ code: 'carrier_refused' });
+    await connect();
+    expect(await routeCall()).toMatchObject({ command: 'originate' });
+  });
+
   test('sends no texts and buys no numbers, by name', async () => {
     await connect();
     const { lead } = await here.callLead([{ action_type: 'sms', body: 'Hello' }]);

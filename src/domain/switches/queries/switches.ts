@@ -18,7 +18,7 @@ const IS_LIVE = sql`
       greatest(s.synced_at, s.asked_at) > {now}::timestamptz - interval '3 minutes'`;
 
 /**
- * For each of the companies that has a switch: the first of those that are live, which are those
+ * For each of the companies that has a switch which places calls: the first of those that are live, which are those
  * that have sent a sync or asked for commands of late. Null where none is.
  */
 export const FIND_LIVE_SWITCHES = statement(
@@ -28,7 +28,7 @@ export const FIND_LIVE_SWITCHES = statement(
       s.company_id::text AS company_id,
       (min(s.id) FILTER (WHERE ${IS_LIVE}))::text AS id
     FROM switches s
-    WHERE s.company_id = ANY ({company_ids}::bigint[]) AND s.deleted_at IS NULL
+    WHERE s.company_id = ANY ({company_ids}::bigint[]) AND s.deleted_at IS NULL AND s.places_calls
     GROUP BY s.company_id`,
   { prepared: true, nullable: ['id'] },
 );
@@ -69,7 +69,7 @@ export const LIST_CALLERS_WITHOUT = statement(
       AND NOT EXISTS (
         SELECT
         FROM switches s
-        WHERE s.company_id = c.id AND s.deleted_at IS NULL AND ${IS_LIVE}
+        WHERE s.company_id = c.id AND s.deleted_at IS NULL AND s.places_calls AND ${IS_LIVE}
       )
     ORDER BY c.id
     LIMIT {limit}::int`,
