@@ -117,3 +117,9 @@ function isFree(port: number): Promise<boolean> {
     socket.bind(port, '127.0.0.1', () => socket.close(() => done(true)));
   });
 }
+
+/** True if a program of this machine receives packets at a port of 127.0.0.1. */
+export function isBound(port: number): boolean {
+  const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return readFileSync('/proc/net/udp', 'utf8').includes(local);
+}

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { startSipp, type Side } from './sipp';
-import { waitUntil } from './waiting';
 
 /** A buyer who answers, one who rings for ever, or one who refuses with this status. */
 export type UasKind = 'answers' | 'rings' | `${number} ${string}`;
@@ -13,20 +11,10 @@ export interface Uas extends Side {
 /** Starts a buyer's telephone, which takes any number of calls. */
 export async function startUas(kind: UasKind): Promise<Uas> {
   const isStatus = kind !== 'answers' && kind !== 'rings';
-  const { side, program } = await startSipp(
+  const { side } = await startSipp(
     isStatus ? { scenario: 'buyer-refuses', status: kind } : { scenario: `buyer-${kind}` },
   );
-  await waitUntil('SIPp listens', () => {
-    if (!program.isRunning()) throw new Error(`SIPp has ended: ${program.output()}`);
-    return isBound(side.port) || undefined;
-  });
   return { ...side, address: `sip:buyer@127.0.0.1:${side.port}` };
-}
-
-/** True if a program of this machine receives packets at a port of 127.0.0.1. */
-export function isBound(port: number): boolean {
-  const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  return readFileSync('/proc/net/udp', 'utf8').includes(local);
 }
 
 export interface CallOptions {

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sendRequest } from './message';
-import { findUdpPort, startProgram, type Program } from './programs';
+import { findUdpPort, isBound, startProgram, type Program } from './programs';
 import { waitUntil } from './waiting';
 
 const SCENARIOS = join(__dirname, '../scenarios');
@@ -41,7 +41,29 @@ export interface SippOptions {
   target?: number;
 }
 
-export async function startSipp(options: SippOptions): Promise<{ side: Side; program: Program }> {
+interface Started {
+  side: Side;
+  program: Program;
+}
+
+const MAX_STARTS = 5;
+/** All calls have gone as the scenario says, or some have not: SIPp itself could run. */
+const CODES_OF_CALLS: readonly (number | null)[] = [0, 1];
+
+/** Starts SIPp, again where something else has taken its ports since they were found free. */
+export async function startSipp(options: SippOptions): Promise<Started> {
+  for (let start = 1; ; start++) {
+    const { side, program } = await startOnce(options);
+    const isDecided = () => isBound(side.port) || !program.isRunning() || undefined;
+    await waitUntil('SIPp listens', isDecided, () => program.output());
+    if (program.isRunning() || CODES_OF_CALLS.includes(await program.ended))
+      return { side, program };
+    await side.stop();
+    if (start === MAX_STARTS) throw new Error(`SIPp has ended: ${program.output()}`);
+  }
+}
+
+async function startOnce(options: SippOptions): Promise<Started> {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-sipp-'));
   const port = await findUdpPort();
   const program = startProgram('sipp', await buildArguments(options, folder, port), folder);

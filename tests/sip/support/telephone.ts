@@ -1,8 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findUdpPort, startProgram } from './programs';
-import { isBound } from './sides';
+import { findUdpPort, isBound, startProgram } from './programs';
 import { waitUntil } from './waiting';
 
 // A telephone with sound: a baresip that plays a tone, hangs up at its end, and keeps all it hears.
