@@ -73,6 +73,20 @@ module.exports = {
       },
     },
     {
+      name: 'adapters-know-the-contract',
+      comment:
+        'An adapter is a client: its process knows the service by its public contract alone.',
+      severity: 'error',
+      from: { path: '^src/adapters/' },
+      to: { path: '^src/(data|api|domain|operate|main|console)/' },
+    },
+    {
+      name: 'nothing-needs-an-adapter',
+      severity: 'error',
+      from: { path: '^src/(platform|data|api|domain|operate|console)/' },
+      to: { path: '^src/adapters/' },
+    },
+    {
       name: 'console-is-served',
       comment: 'The server part of the console knows the API alone.',
       severity: 'error',
