@@ -73,6 +73,21 @@ export interface Call {
   transfer?: { command_id: number; number: string };
 }
 
+/** A call that has come in. */
+export const buildCall = (channel: string, more: Partial<Call> = {}): Call => ({
+  sid: channel,
+  channel,
+  is_outbound: false,
+  is_answered: false,
+  phase: 'dialing',
+  legs: {},
+  is_recorded: false,
+  after_greeting: [],
+  was_greeted: false,
+  played_id: 0,
+  ...more,
+});
+
 export type DialBuyer = Session['instruction']['dial'][number];
 /** When a machine is to be distinguished from a person: at once, or when its greeting has ended. */
 export type Detection = 'at_once' | 'for_message';
