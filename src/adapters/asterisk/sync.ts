@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Actor } from './actor';
+import type { Service } from './service';
+
+const SYNC_MS = 60_000;
+/** Until the first has an answer. */
+const FIRST_MS = 5_000;
+const TIMEOUT_MS = 3_000;
+
+export interface SyncEdges {
+  service: Pick<Service, 'sync'>;
+  actors: ReadonlySet<Actor>;
+  log: Logger;
+  signal: AbortSignal;
+}
+
+export interface Syncing {
+  /** Says again and again which calls are live; begun once those are known. */
+  start(): void;
+  /**
+   * A call may begin. The first sync ends all calls that it does not list: one that begins while it
+   * is under way would be among them.
+   */
+  gate(): Promise<void>;
+  /** Resolves when it has ended with the process. */
+  ended(): Promise<void>;
+}
+
+export function createSync(edges: SyncEdges): Syncing {
+  const bootId = randomUUID();
+  let isSynced = false;
+  let openGate: () => void = () => undefined;
+  let attempt = new Promise<void>((done) => {
+    openGate = done;
+  });
+  let running: Promise<void> | undefined;
+  const run = async () => {
+    while (!edges.signal.aborted) {
+      const sync = syncOnce(bootId, edges).then((isDone) => void (isSynced ||= isDone));
+      attempt = sync;
+      await sync;
+      openGate();
+      const pause = isSynced ? SYNC_MS : FIRST_MS;
+      await sleep(pause, undefined, { signal: edges.signal }).catch(() => undefined);
+    }
+  };
+  return {
+    start: () => void (running ??= run()),
+    gate: () => (isSynced ? Promise.resolve() : attempt),
+    ended: () => running ?? Promise.resolve(),
+  };
+}
+
+/** Returns false without an answer. Calls that have ended at the service are hung up. */
+async function syncOnce(
+  bootId: string,
+  { service, actors, log, signal }: SyncEdges,
+): Promise<boolean> {
+  const bySid = new Map([...actors].map((actor) => [actor.call.sid, actor]));
+  try {
+    const body = { boot_id: bootId, live: [...bySid.keys()] };
+    const { ended, lost, renewed } = await service.sync(body, { timeout_ms: TIMEOUT_MS, signal });
+    log.debug({ renewed, ended: ended.length, lost: lost.length }, 'synced');
+    for (const sid of ended) bySid.get(sid)?.take({ type: 'ended' });
+    return true;
+  } catch (error) {
+    if (!signal.aborted) log.warn({ err: error }, 'no sync with the service');
+    return false;
+  }
+}
