@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { contract } from '../../platform/contract/contract';
+import { addAsteriskCommand } from './asterisk';
 import { addBackupCommands } from './backup';
 import { addCallCommands } from './calls';
 import { addCellCommands } from './cells';
@@ -36,6 +37,7 @@ export function createProgram(): Command {
   addPgBouncerCommand(program);
   addStorageCommands(program);
   addCellCommands(program);
+  addAsteriskCommand(program);
   addDoctorCommand(program);
   addCompletionCommand(program);
   for (const [path, example] of Object.entries(EXAMPLES))
@@ -95,6 +97,7 @@ export const EXAMPLES: Record<string, string> = {
   explain: 'explain 1 --caller +13105550188 --token state=CA',
   caps: 'caps --full',
   jobs: 'jobs',
+  asterisk: 'asterisk --switch edge-1 --key pk_live_1:sk_live_1 --ari-key trunkline:secret',
   pgbouncer: 'pgbouncer',
   'storage copy': 'storage copy --from /var/lib/trunkline/storage',
   distribute: 'distribute --cells 4 --apply',
