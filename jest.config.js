@@ -11,6 +11,8 @@ module.exports = {
     '/tests/system/(?!smoke)',
     // npm run test:sip
     '/tests/sip/',
+    // npm run test:asterisk
+    '/tests/asterisk/',
     // npm run test:clients installs what it needs.
     '/tests/clients/sdk.test.ts',
   ],

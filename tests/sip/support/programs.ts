@@ -38,8 +38,14 @@ process.once('exit', () => {
 });
 
 /** Starts a program, which also ends with this process. */
-export function startProgram(command: string, args: readonly string[], cwd: string): Program {
-  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+export function startProgram(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  environment: Record<string, string> = {},
+): Program {
+  const env = { ...process.env, ...environment };
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const pid = child.pid;
   if (pid === undefined) throw new Error(`cannot start ${command}`);
   let output = '';

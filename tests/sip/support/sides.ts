@@ -1,4 +1,4 @@
-import { startSipp, type Side } from './sipp';
+import { startSipp, type Media, type Side } from './sipp';
 
 /** A buyer who answers, one who rings for ever, or one who refuses with this status. */
 export type UasKind = 'answers' | 'rings' | `${number} ${string}`;
@@ -9,10 +9,12 @@ export interface Uas extends Side {
 }
 
 /** Starts a buyer's telephone, which takes any number of calls. */
-export async function startUas(kind: UasKind): Promise<Uas> {
+export async function startUas(kind: UasKind, media?: Media): Promise<Uas> {
   const isStatus = kind !== 'answers' && kind !== 'rings';
   const { side } = await startSipp(
-    isStatus ? { scenario: 'buyer-refuses', status: kind } : { scenario: `buyer-${kind}` },
+    isStatus
+      ? { scenario: 'buyer-refuses', status: kind }
+      : { scenario: `buyer-${kind}`, ...(media && { media }) },
   );
   return { ...side, address: `sip:buyer@127.0.0.1:${side.port}` };
 }
@@ -31,6 +33,7 @@ export interface CallOptions {
   id_prefix?: string;
   /** The callers wait for the word to give up, not to hang up. */
   gives_up?: boolean;
+  media?: Media;
 }
 
 export interface PlacedCalls extends Omit<Side, 'hangUp'> {
@@ -58,10 +61,12 @@ export async function placeCalls({
   callers = Array.from({ length: count }, buildCaller),
   id_prefix = '',
   gives_up = false,
+  media,
 }: CallOptions): Promise<PlacedCalls> {
   const cidFormat = `${id_prefix.replaceAll('%', '%%')}%u-%p@%s`;
   const { side, program } = await startSipp({
     scenario: gives_up ? 'caller-gives-up' : 'caller',
+    ...(media && { media }),
     args: ['-s', number, '-m', String(count), '-r', String(rate), '-cid_str', cidFormat],
     files: { '-inf': `SEQUENTIAL\n${callers.map((uri) => `${uri};\n`).join('')}` },
     target: proxy,

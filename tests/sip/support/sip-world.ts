@@ -69,7 +69,7 @@ export interface SipWorld {
   waitForFreeSlots(buyerIds: readonly number[]): Promise<void>;
 }
 
-async function startService(environment: Record<string, string>): Promise<Service> {
+export async function startService(environment: Record<string, string>): Promise<Service> {
   let running: Running = await startServer(environment);
   const { url } = running;
   const port = new URL(url).port;
@@ -197,7 +197,7 @@ function nameEvent({ event, details }: Fields): string {
 }
 
 /** A world has one connection, which takes one statement at a time. */
-function runInTurn(sql: UsedWorld['sql']): UsedWorld['sql'] {
+export function runInTurn(sql: UsedWorld['sql']): UsedWorld['sql'] {
   let last: Promise<unknown> = Promise.resolve();
   return <Row>(text: string, values?: unknown[]) => {
     const rows = last.then(() => sql<Row>(text, values));
@@ -206,7 +206,7 @@ function runInTurn(sql: UsedWorld['sql']): UsedWorld['sql'] {
   };
 }
 
-async function openOffer(
+export async function openOffer(
   world: UsedWorld,
   buyers: readonly OfferedBuyer[],
   fields: Fields = {},

@@ -20,6 +20,8 @@ export interface Side {
   port: number;
   /** The happenings of a call so far, or of all calls. */
   log(callId?: string): string[];
+  /** The Call-IDs of the calls so far. */
+  callIds(): string[];
   /** Waits until what begins with this has happened to so many calls. */
   until(happening: string, count?: number): Promise<void>;
   /** Lets its side of a call hang up, or give up. */
@@ -29,12 +31,22 @@ export interface Side {
   stop(): Promise<void>;
 }
 
+export interface Media {
+  /** The action of SIPp. */
+  exec: string;
+  after_ms?: number;
+  /** Files that the action names. */
+  files?: Record<string, Buffer>;
+}
+
 export interface SippOptions {
   /** A file of ../scenarios, without its ending. */
   scenario: string;
   /** Replaces the status that the file has. */
   status?: string;
   args?: readonly string[];
+  /** Sent as RTP when the call is answered. */
+  media?: Media;
   /** A file that its arguments name: its text, by the name of the option. */
   files?: Record<string, string>;
   /** The port where its requests go; none for a side that only answers. */
@@ -82,6 +94,14 @@ async function startOnce(options: SippOptions): Promise<Started> {
   const side: Side = {
     port,
     log: (callId) => readLog(callId).filter((line) => line !== CUE),
+    callIds: () => [
+      ...new Set(
+        read('log')
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => line.slice(0, line.indexOf(' '))),
+      ),
+    ],
     until: async (happening, count = 1) => {
       const isSo = () =>
         readLog().filter((line) => line.startsWith(happening)).length >= count || undefined;
@@ -107,13 +127,29 @@ async function startOnce(options: SippOptions): Promise<Started> {
   return { side, program };
 }
 
+/** The line of a scenario that follows the answer. */
+const ANSWERED = '  <recv request="BYE" optional="true" next="ended">';
+const CODEC = 'RTP/AVP 0\n      a=rtpmap:0 PCMU/8000';
+const CODECS =
+  'RTP/AVP 0 101\n      a=rtpmap:0 PCMU/8000\n      a=rtpmap:101 telephone-event/8000\n' +
+  '      a=fmtp:101 0-15';
+
+function addMedia(text: string, media: Media | undefined): string {
+  if (!media) return text;
+  const action = `<nop><action><exec ${media.exec}/></action></nop>`;
+  const pause = `<pause milliseconds="${media.after_ms ?? 0}"/>`;
+  return text.replace(CODEC, CODECS).replace(ANSWERED, `  ${pause}\n  ${action}\n${ANSWERED}`);
+}
+
 async function buildArguments(
-  { scenario, status = STATUS, args = [], files = {}, target }: SippOptions,
+  { scenario, status = STATUS, args = [], files = {}, media: played, target }: SippOptions,
   folder: string,
   port: number,
 ): Promise<string[]> {
   const text = readFileSync(join(SCENARIOS, `${scenario}.xml`), 'utf8');
-  const written = { ...files, '-sf': text.replace(STATUS, status) };
+  const written = { ...files, '-sf': addMedia(text.replace(STATUS, status), played) };
+  for (const [name, content] of Object.entries(played?.files ?? {}))
+    writeFileSync(join(folder, name), content);
   for (const [option, content] of Object.entries(written))
     writeFileSync(join(folder, `file${option}`), content);
   const [media, control] = [await findUdpPort(), await findUdpPort()];
