@@ -62,6 +62,7 @@ test('what is written is read back, for every writable field', async () => {
     },
     timeout_seconds: 12,
     dtmf_tones: '1wW#',
+    sip_headers: { 'X-Campaign': '{{campaign}}' },
     time_zone: 'Asia/Tokyo',
     paused: true,
     record_calls: true,
