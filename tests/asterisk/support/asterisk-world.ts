@@ -68,7 +68,8 @@ export interface AsteriskWorldOptions {
 export async function openAsteriskWorld(
   options: AsteriskWorldOptions = {},
 ): Promise<AsteriskWorld> {
-  const world = await openWorld();
+  const { environment } = options;
+  const world = await openWorld({ ...(environment && { environment }) });
   try {
     return await open(world, options);
   } catch (error) {

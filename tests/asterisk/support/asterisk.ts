@@ -82,6 +82,7 @@ export async function startAsterisk(options: AsteriskOptions): Promise<Asterisk>
       'PJSIP/+12125550199@trunk': options.overflow,
     }),
     'ari.conf': readExample('ari.conf', {}) + (options.adapter === undefined ? '' : OUTBOUND_ARI),
+    'amd.conf': readExample('amd.conf', {}),
     'http.conf': readExample('http.conf', { 'bindport=8088': `bindport=${ariPort}` }),
     ...(options.adapter !== undefined && {
       'websocket_client.conf': readExample('websocket_client.conf', {
