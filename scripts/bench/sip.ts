@@ -21,10 +21,13 @@ const NUMBER = '+12125550100';
 
 type Contender = 'alone' | 'asking';
 
-/** An offer whose buyers are all at the address of the probe, and its number. */
+/** The switch, an offer whose buyers are all at the address of the probe, and its number. */
 async function openOffer(world: BenchWorld, address: string): Promise<void> {
   const offerId = await openStormOffer(world, { kind: 'no caps', buyers: BUYERS, skip: 0 });
   const { url, company_id, first_id } = world;
+  await query(url, "INSERT INTO switches (company_id, uuid, name) VALUES ($1, uuidv7(), 'edge')", [
+    company_id,
+  ]);
   await query(url, 'UPDATE buyers SET number = $2 WHERE company_id = $1 AND id < $3', [
     ...[company_id, address, first_id + BUYERS],
   ]);
