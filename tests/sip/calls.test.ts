@@ -36,6 +36,24 @@ testScenarios(
       expect(await sip.countSlots(buyer_ids)).toBe(0);
     },
 
+    'a recording is stored after the end': async (sip) => {
+      const talk = await openTalk(sip);
+      await talk.calls.hangUp();
+      const { call } = await sip.waitForCall(talk.id);
+      const header = Buffer.from('524946460400000057415645', 'hex');
+      const key = await sip.world.credentials(sip.world.company, ['calls:update', 'calls:read']);
+      const headers = { Authorization: `Basic ${Buffer.from(key).toString('base64')}` };
+      const send = (path: string, init: RequestInit = {}) =>
+        fetch(`${sip.service.url}/api/v1/${path}`, { ...init, headers });
+      const stored = await send(`call_sessions/sid:${encodeURIComponent(talk.id)}/recording`, {
+        method: 'PUT',
+        body: header,
+      });
+      expect(stored.status).toBe(200);
+      const audio = await send(`calls/${call.id as number}/recording`);
+      expect(Buffer.from(await audio.arrayBuffer())).toEqual(header);
+    },
+
     'requests of strangers with the Call-ID of a call do not end it': async (sip) => {
       const talk = await openTalk(sip);
       const { port } = sip.kamailio;

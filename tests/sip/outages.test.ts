@@ -25,6 +25,11 @@ testScenarios(
         await sip.service.start();
         expectTalk((await sip.waitForCall(talk.id)).call, talk, 'buyer_hung_up');
         expect(await sip.countSlots(talk.buyer_ids)).toBe(0);
+        for (const id of overflowing.ids) {
+          const { call, events } = await sip.waitForCall(id, 'imported');
+          expect(call).toMatchObject({ buyer_id: null, hangup_cause: 'overflow' });
+          expect(events.filter((event) => event === 'imported')).toHaveLength(1);
+        }
         const next = await openTalk(sip);
         await next.calls.hangUp();
         expectTalk((await sip.waitForCall(next.id)).call, next, 'caller_hung_up');
