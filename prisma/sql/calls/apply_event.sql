@@ -8,11 +8,11 @@
 -- end; `tokens` are added to those of the call and its lead. `dollars` is that of settle_call():
 -- what the buyer that has the call uses and pays.
 --
--- `failed_attempt` is one whose trunk has failed (trunk_fault), `reached_trunk` one through which the
--- call has reached a telephone.
+-- `failed_attempt` is one whose trunk has failed (trunk_fault), `reached_trunk` one through which
+-- the call has reached a telephone.
 --
--- Locks: the call, a trunk, all caps that change (lock_caps), the caller of the offer (was_source_paid), the
--- lead.
+-- Locks: the call, a trunk, all caps that change (lock_caps), the caller of the offer
+-- (was_source_paid), the lead.
 CREATE OR REPLACE FUNCTION apply_event(
   company bigint,
   the_call bigint,

@@ -1,7 +1,7 @@
 -- Looks at a call that a switch is to place, when its command says so (check_at). Ends one that its
 -- switch has not taken in time, that was neither answered nor ended by the end of its ringing, or
--- whose end was not reported after the longest talk. A call whose buyers were dialed is watched by its slots. True if it ended
--- the call.
+-- whose end was not reported after the longest talk. A call whose buyers were dialed is watched by
+-- its slots. True if it ended the call.
 --
 -- Locks: the call, the command.
 CREATE OR REPLACE FUNCTION check_placed_call(

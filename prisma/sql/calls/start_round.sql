@@ -8,8 +8,8 @@
 -- assume other payments for the caller than those in `paid`. Where nothing is written, no lock is
 -- kept: the body is a transaction of its own within the open one, and variables keep their values.
 --
--- Locks, waiting two seconds for each at most: the call, trunks, all caps that change, in their order
--- (lock_caps); then the caller and the lead, where buyers pay.
+-- Locks, waiting two seconds for each at most: the call, trunks, all caps that change, in their
+-- order (lock_caps); then the caller and the lead, where buyers pay.
 CREATE OR REPLACE FUNCTION start_round(
   company bigint,
   the_call bigint,

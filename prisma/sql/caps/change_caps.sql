@@ -82,7 +82,10 @@ BEGIN
       ELSE next_month(m.at, l.zone)
     END,
     calls_count = l.calls_count + m.calls,
-    last_call_at = CASE WHEN m.calls > 0 THEN greatest(l.last_call_at, m.at) ELSE l.last_call_at END,
+    last_call_at = CASE
+      WHEN m.calls > 0 THEN greatest(l.last_call_at, m.at)
+      ELSE l.last_call_at
+    END,
     pending_connections = l.pending_connections + m.held_connections,
     pending_conversions = l.pending_conversions + m.held_conversions,
     pending_revenue = l.pending_revenue + m.held_revenue,
@@ -106,8 +109,9 @@ BEGIN
       coalesce(sum(x.held_conversions), 0) AS held_conversions,
       coalesce(sum(x.held_revenue), 0) AS held_revenue
     FROM json_to_recordset(changes) AS x(
-      limit_id bigint, at timestamptz, calls integer, slots integer, attempt integer, buyer_conversion integer,
-      connection integer, earned_revenue numeric, revenue numeric, charge numeric,
+      limit_id bigint, at timestamptz, calls integer, slots integer, attempt integer,
+      buyer_conversion integer, connection integer, earned_revenue numeric, revenue numeric,
+      charge numeric,
       held_connections integer, held_conversions integer, held_revenue numeric
     )
     GROUP BY x.limit_id

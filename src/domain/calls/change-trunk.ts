@@ -19,7 +19,7 @@ export interface FailedTrunk {
   fault: string;
 }
 
-/** The trunk of which an event says that it has failed, be it the present one of its attempt or not. */
+/** The trunk that has failed by an event, be it the present one of its attempt or not. */
 export function findFailedTrunk(
   attempts: readonly AttemptState[],
   reported: ReportedEvent,

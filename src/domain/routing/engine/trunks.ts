@@ -77,7 +77,7 @@ export const applyFullTrunks = (lines: Lines, fullIds: readonly number[]): Lines
 
 type Leg = Pick<DialBuyer, 'number' | 'caller_id' | 'headers'>;
 
-/** Builds what is dialed through a trunk for a leg. Headers of the buyer take the place of its own. */
+/** Builds what is dialed through a trunk. Headers of the buyer take the place of its own. */
 export const buildRoute = (
   { id, name, host, dial_prefix, caller_id_rule, caller_id, headers }: Trunk,
   leg: Leg,
