@@ -58,9 +58,8 @@ export function openReports(edges: Edges): Reports {
     }
     const started = [item];
     queues.set(of, started);
-    const run = drain(started, edges).then(() => {
+    const run = drain(started, edges, () => queues.delete(of)).then(() => {
       running.delete(run);
-      queues.delete(of);
     });
     running.add(run);
   };
@@ -74,14 +73,17 @@ export function openReports(edges: Edges): Reports {
   };
 }
 
-/** Sends what is in the queue, the first until it is answered. Ends early with the process. */
-async function drain(queue: Item[], edges: Edges): Promise<void> {
+/**
+ * Sends what is in the queue, the first until it is answered. Ends early with the process. `close`
+ * is called in the very moment in which nothing is left: what comes after it needs a new queue.
+ */
+async function drain(queue: Item[], edges: Edges, close: () => void): Promise<void> {
   let pause = FIRST_PAUSE_MS;
   while (queue.length > 0) {
     if (edges.signal.aborted) {
       // The next process sends them.
       for (const item of queue) keep(item, edges);
-      return;
+      return close();
     }
     if (await trySending(queue[0]!, edges)) {
       queue.shift();
@@ -92,6 +94,7 @@ async function drain(queue: Item[], edges: Edges): Promise<void> {
     await sleep(pause, undefined, { signal: edges.signal }).catch(() => undefined);
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   }
+  close();
 }
 
 /** Returns false if there is no answer. */
