@@ -1,5 +1,5 @@
 import { format } from 'prettier';
-import { BASE_URL, buildTarget, type SampleRequest } from './request';
+import { AUDIO, BASE_URL, buildTarget, type SampleRequest } from './request';
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -10,7 +10,8 @@ const CREDENTIALS = {
   none: [],
 };
 
-async function bodyOptions({ body, file }: SampleRequest): Promise<string[]> {
+async function bodyOptions({ body, file, audio }: SampleRequest): Promise<string[]> {
+  if (audio) return [`-H 'Content-Type: audio/wav'`, `--data-binary @${audio}`];
   if (file)
     return [
       ...Object.entries(body as object).map(([name, value]) => `-F ${quote(`${name}=${value}`)}`),
@@ -30,6 +31,7 @@ export async function curl(request: SampleRequest): Promise<string> {
     ...(request.method === implied ? [] : [`-X ${request.method.toUpperCase()}`]),
     ...CREDENTIALS[request.credentials],
     ...(request.answer === 'stream' ? ['-N'] : []),
+    ...(request.answer === 'audio' ? [`-o ${AUDIO}`] : []),
     /[?&]/.test(url) ? quote(url) : url,
   ].join(' ');
   return ['curl ' + options, ...(await bodyOptions(request))].join(' \\\n  ');

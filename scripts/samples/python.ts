@@ -1,4 +1,4 @@
-import { BASE_URL, buildTarget, type SampleRequest, type Value } from './request';
+import { AUDIO, BASE_URL, buildTarget, type SampleRequest, type Value } from './request';
 
 const MAX_WIDTH = 80;
 
@@ -28,7 +28,8 @@ function literal(value: Value, indent: string, before: number): string {
 const argument = (name: string, value: Value) =>
   `${name}=${literal(value, '    ', name.length + 6)}`;
 
-function bodyArguments({ body, file }: SampleRequest): string[] {
+function bodyArguments({ body, file, audio }: SampleRequest): string[] {
+  if (audio) return [`data=open("${audio}", "rb")`];
   if (!file) return body === undefined ? [] : [argument('json', body)];
   return [
     ...(Object.keys(body as object).length > 0 ? [argument('data', body!)] : []),
@@ -46,6 +47,7 @@ const CREDENTIALS = {
 const PRINT = {
   json: 'print(response.json())',
   text: 'print(response.text)',
+  audio: `open("${AUDIO}", "wb").write(response.content)`,
   stream: 'for line in response.iter_lines(decode_unicode=True):\n    print(line)',
 };
 

@@ -28,9 +28,13 @@ export interface SampleRequest {
   body: Value | undefined;
   /** Set when the body is a form with a file. */
   file: { field: string; name: string; content: string } | undefined;
-  answer: 'json' | 'text' | 'stream';
+  /** The name of a file that is the body itself. */
+  audio: string | undefined;
+  answer: 'json' | 'text' | 'audio' | 'stream';
 }
 
+/** The file that samples send and save. */
+export const AUDIO = 'recording.wav';
 export const BASE_URL = `http://127.0.0.1:3000${BASE_PATH}`;
 const TOKENS: Record<string, string> = {
   lead_token: 'LEAD_TOKEN',
@@ -92,6 +96,7 @@ const fileField = ({ multipart }: Operation): string | undefined =>
 function pickAnswerKind({ responses, status }: Operation): SampleRequest['answer'] {
   const types = Object.keys(responses[status]?.content ?? { 'application/json': {} });
   if (types.includes('application/json')) return 'json';
+  if (types.some((type) => type.startsWith('audio/'))) return 'audio';
   return types.includes('text/event-stream') ? 'stream' : 'text';
 }
 
@@ -122,6 +127,7 @@ export function buildRequest(operation: Operation): SampleRequest {
     ...buildCredentials(operation),
     body: operation.method === 'get' ? undefined : buildBody(operation),
     file: undefined,
+    audio: operation.takes_bare_file ? AUDIO : undefined,
     answer: pickAnswerKind(operation),
   };
 }

@@ -8,10 +8,11 @@ const AUTHORIZATION = {
   none: undefined,
 };
 
-function client({ credentials }: SampleRequest): string {
+function client({ credentials, audio }: SampleRequest): string {
   const authorization = AUTHORIZATION[credentials];
   const headers = authorization ? `headers: { Authorization: ${authorization} },` : '';
   return `
+    ${audio ? "import { openAsBlob } from 'node:fs';" : ''}
     import createClient from 'openapi-fetch';
     import type { paths } from './trunkline';
 
@@ -22,7 +23,8 @@ function client({ credentials }: SampleRequest): string {
   `;
 }
 
-function form({ body, file }: SampleRequest): string {
+function form({ body, file, audio }: SampleRequest): string {
+  if (audio) return `const audio = await openAsBlob('${audio}');`;
   if (!file) return '';
   const fields = Object.entries(body as object).map(
     ([name, value]) => `form.set(${JSON.stringify(name)}, ${JSON.stringify(value)});`,
@@ -35,18 +37,30 @@ function form({ body, file }: SampleRequest): string {
   `;
 }
 
-function options({ path, query, token, body, file, answer }: SampleRequest): string {
+type Body = Pick<SampleRequest, 'body' | 'file' | 'audio'>;
+
+function pickBody({ body, file, audio }: Body): string | undefined {
+  if (file) return 'form as never';
+  return audio ? 'audio as never' : JSON.stringify(body);
+}
+
+/** The client would send JSON. */
+const AUDIO_OPTIONS = "bodySerializer: (blob) => blob, headers: { 'Content-Type': 'audio/wav' }";
+
+function options(request: SampleRequest): string {
+  const { path, query, token, body, file, audio, answer } = request;
   const params = {
     ...(Object.keys(path).length > 0 && { path }),
     ...(Object.keys(query).length > 0 && { query }),
   };
   const [credential] = Object.entries(token);
-  const bodyCode = file ? 'form as never' : JSON.stringify(body);
+  const bodyCode = pickBody({ body, file, audio });
   const parts = [
     ...(Object.keys(params).length > 0 ? [`params: ${JSON.stringify(params)}`] : []),
     ...(credential ? [`querySerializer: () => '${credential.join('=')}'`] : []),
     ...(bodyCode === undefined ? [] : [`body: ${bodyCode}`]),
-    ...(answer === 'json' ? [] : [`parseAs: '${answer}'`]),
+    ...(audio ? [AUDIO_OPTIONS] : []),
+    ...(answer === 'json' ? [] : [`parseAs: '${answer === 'audio' ? 'blob' : answer}'`]),
   ];
   return parts.length > 0 ? `, { ${parts.join(', ')} }` : '';
 }

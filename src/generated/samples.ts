@@ -2810,34 +2810,34 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/call_sessions/sid%3Aswitch-1/recording"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/call_sessions/sid%3Aswitch-1/recording \\\n  -H 'Content-Type: audio/wav' \\\n  --data-binary @recording.wav"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/call_sessions/{id}/recording', {\n  params: { path: { id: 'sid:switch-1' } },\n});\nconsole.log(error ?? data);"
+      "source": "import { openAsBlob } from 'node:fs';\nimport createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst audio = await openAsBlob('recording.wav');\nconst { data, error } = await client.PUT('/call_sessions/{id}/recording', {\n  params: { path: { id: 'sid:switch-1' } },\n  body: audio as never,\n  bodySerializer: (blob) => blob,\n  headers: { 'Content-Type': 'audio/wav' },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/call_sessions/sid%3Aswitch-1/recording\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/call_sessions/sid%3Aswitch-1/recording\",\n    auth=(\"public_key\", \"private_key\"),\n    data=open(\"recording.wav\", \"rb\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "downloadRecording": [
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/calls/1/recording"
+      "source": "curl -u public_key:private_key -o recording.wav http://127.0.0.1:3000/api/v1/calls/1/recording"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/calls/{id}/recording', {\n  params: { path: { id: '1' } },\n  parseAs: 'text',\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/calls/{id}/recording', {\n  params: { path: { id: '1' } },\n  parseAs: 'blob',\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/calls/1/recording\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.text)"
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/calls/1/recording\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nopen(\"recording.wav\", \"wb\").write(response.content)"
     }
   ],
   "showCallDecision": [

@@ -174,8 +174,10 @@ inBrowser('reports as the API sums them; an upload, its progress and its rejecte
       const title = { day: 'By day', buyer: 'By buyer', traffic_source: 'By source' }[category]!;
       const shown = await panel(page, title).locator('tbody tr').allInnerTexts();
       expect(shown.length).toBe(rows.length);
-      for (const [n, { calls, revenue }] of rows.entries())
-        expect(shown[n]).toMatch(new RegExp(`\\t${calls}\\t.*\\t\\${dollars(revenue)}\\t`));
+      for (const [n, { calls, sandbox_calls: inSandbox, revenue }] of rows.entries()) {
+        const count = inSandbox ? `${calls} \\(${inSandbox} sandbox\\)` : calls;
+        expect(shown[n]).toMatch(new RegExp(`\\t${count}\\t.*\\t\\${dollars(revenue)}\\t`));
+      }
     }
     const form = panel(page, 'Upload a list');
     await form.getByLabel('Suppression list').selectOption(String(here.list));

@@ -40,7 +40,7 @@ test('samples of TypeScript type-check against the types of the contract', () =>
     module: 'esnext',
     moduleResolution: 'bundler',
     lib: ['es2022', 'dom'],
-    types: [],
+    types: ['node'],
   };
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
