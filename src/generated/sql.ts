@@ -1315,6 +1315,7 @@ export interface SqlTypes {
       connected_at: Date | null;
       dial: unknown;
       routes: unknown;
+      trunk_id: number | null;
       failed_trunk_ids: number[];
     };
   };

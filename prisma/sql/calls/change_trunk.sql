@@ -20,24 +20,19 @@ DECLARE
   was calls;
   is_now calls;
   next_trunk CONSTANT bigint := route->>'trunk_id';
-  failed bigint;
 BEGIN
   was := lock_call(company, the_call, call_version);
   IF was.id IS NULL THEN
     outcome := 'stale';
     RETURN;
   END IF;
-  SELECT a.trunk_id INTO failed
-    FROM call_attempts a
-    WHERE a.company_id = company AND a.uuid = the_attempt;
-  PERFORM lock_trunks(company, ARRAY[failed, next_trunk]);
+  PERFORM record_trunk_fault(company, the_attempt, at, fault, ARRAY[next_trunk]);
   PERFORM FROM reserve_trunks(
     company, at, json_build_array(json_build_object('index', 0, 'trunk_id', next_trunk))
   );
   IF FOUND THEN
     RAISE EXCEPTION 'the trunk has no room' USING ERRCODE = 'TL001';
   END IF;
-  PERFORM record_trunk_fault(company, the_attempt, at, fault);
   UPDATE call_attempts a
     SET trunk_id = next_trunk, dial = (route->'dial')::jsonb
     WHERE a.company_id = company AND a.uuid = the_attempt;

@@ -53,18 +53,9 @@ BEGIN
   END IF;
 
   IF failed_attempt IS NOT NULL THEN
-    PERFORM lock_trunks(
-      company,
-      ARRAY(
-        SELECT x.trunk_id FROM json_to_recordset(dials) AS x(trunk_id bigint)
-        UNION
-        SELECT a.trunk_id
-        FROM call_attempts a
-        WHERE a.company_id = company AND a.uuid = failed_attempt
-      )
-    );
     PERFORM record_trunk_fault(
-      company, failed_attempt, at, next_round->'trunk_fault'->>'fault'
+      company, failed_attempt, at, next_round->'trunk_fault'->>'fault',
+      ARRAY(SELECT x.trunk_id FROM json_to_recordset(dials) AS x(trunk_id bigint))
     );
   END IF;
   SELECT to_json(r.full_trunk_ids) INTO refused FROM reserve_trunks(company, at, dials) r;

@@ -1,10 +1,12 @@
 -- Records that the trunk of an attempt has failed: the call does not use it again, and after three
--- faults in a row it is tried only where no other trunk leads, for a minute. Locks the trunk.
+-- faults in a row it is tried only where no other trunk leads, for a minute. Locks the trunk and
+-- those that the call uses next, in the order of their ids.
 CREATE OR REPLACE FUNCTION record_trunk_fault(
   company bigint,
   the_attempt uuid,
   at timestamptz,
-  fault text
+  fault text,
+  next_trunk_ids bigint[] DEFAULT '{}'
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   failed bigint;
@@ -13,6 +15,7 @@ BEGIN
     SET failed_trunk_ids = a.failed_trunk_ids || a.trunk_id
     WHERE a.company_id = company AND a.uuid = the_attempt AND a.trunk_id IS NOT NULL
     RETURNING a.trunk_id INTO failed;
+  PERFORM lock_trunks(company, next_trunk_ids || failed);
   UPDATE trunks t
     SET
       faults = t.faults + 1,

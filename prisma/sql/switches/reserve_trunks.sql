@@ -1,24 +1,39 @@
--- How many calls more a trunk may take at a time; null for any number. Those that ring or talk
--- through it are counted, so that nothing has to be given back.
-CREATE OR REPLACE FUNCTION trunk_room(trunk trunks, at timestamptz) RETURNS integer
+-- How many calls ring or talk through a trunk. They are counted where they are written, so that
+-- nothing has to be given back.
+CREATE OR REPLACE FUNCTION count_trunk_calls(company bigint, the_trunk bigint) RETURNS integer
 LANGUAGE plpgsql STABLE AS $$
-DECLARE
-  calls integer;
-  calls_in_second integer;
 BEGIN
-  IF trunk.max_calls IS NOT NULL THEN
-    SELECT count(*) INTO calls
-      FROM call_attempts a
-      WHERE a.company_id = trunk.company_id AND a.trunk_id = trunk.id
-        AND a.status IN ('ringing', 'answered', 'connected');
-  END IF;
-  -- Clocks of processes differ a little: the next second has begun where another has counted it.
-  calls_in_second := CASE
-    WHEN trunk.counted_second - date_trunc('second', at) BETWEEN interval '0' AND interval '1 second'
+  RETURN (
+    SELECT count(*)
+    FROM call_attempts a
+    WHERE a.company_id = company AND a.trunk_id = the_trunk
+      AND a.status IN ('ringing', 'answered', 'connected')
+  );
+END $$;
+
+-- How many calls of a trunk have begun in the second of a time. Clocks of processes differ a little:
+-- the next second has begun where another process has counted it.
+CREATE OR REPLACE FUNCTION calls_in_second(trunk trunks, at timestamptz) RETURNS integer
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT CASE
+    WHEN trunk.counted_second BETWEEN date_trunc('second', at)
+      AND date_trunc('second', at) + interval '1 second'
       THEN trunk.calls_in_second
     ELSE 0
-  END;
-  RETURN least(trunk.max_calls - calls, trunk.max_calls_per_second - calls_in_second);
+  END
+$$;
+
+-- How many calls more a trunk may take at a time; null for any number.
+CREATE OR REPLACE FUNCTION trunk_room(trunk trunks, at timestamptz) RETURNS integer
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN least(
+    CASE
+      WHEN trunk.max_calls IS NOT NULL
+        THEN trunk.max_calls - count_trunk_calls(trunk.company_id, trunk.id)
+    END,
+    trunk.max_calls_per_second - calls_in_second(trunk, at)
+  );
 END $$;
 
 -- The trunks of a company that calls may use, in the order in which they are tried: those that are
@@ -116,11 +131,11 @@ BEGIN
   END LOOP;
   UPDATE trunks t
     SET
-      calls_in_second = x.n + CASE
-        WHEN t.counted_second >= date_trunc('second', at) THEN t.calls_in_second
-        ELSE 0
-      END,
-      counted_second = greatest(t.counted_second, date_trunc('second', at))
+      calls_in_second = x.n + calls_in_second(t, at),
+      counted_second = CASE
+        WHEN calls_in_second(t, at) > 0 THEN t.counted_second
+        ELSE date_trunc('second', at)
+      END
     FROM (
       SELECT leg.trunk_id, count(*) AS n
       FROM json_to_recordset(legs) AS leg(index integer, trunk_id bigint)

@@ -1,7 +1,6 @@
 import type { Db } from '../../data/db';
 import { isTrunkFailure } from '../routing/engine/leg-failure';
 import { pickAttempt } from '../routing/engine/progress';
-import type { Route } from '../routing/engine/line';
 import { applyRoute } from '../routing/engine/trunks';
 import type { AttemptState, CallState } from './call-state';
 import { buildDetails, type ReportedEvent } from './event-change';
@@ -15,7 +14,7 @@ import { computeLease } from './session';
 /** An attempt, and the fault of its trunk. */
 export interface FailedTrunk {
   attempt: AttemptState;
-  trunk: string;
+  trunk_id: number;
   fault: string;
 }
 
@@ -27,14 +26,15 @@ export function findFailedTrunk(
   const { event, trunk, sip_code, q850 } = reported;
   if (event !== 'failed' || !trunk || !isTrunkFailure(reported)) return undefined;
   const attempt = pickAttempt(attempts, reported);
-  const isRoute = attempt?.routes?.some((route) => route.trunk.name === trunk);
-  if (attempt?.status !== 'ringing' || !isRoute) return undefined;
-  return { attempt, trunk, fault: `${trunk} answered ${sip_code ?? `${q850} (Q.850)`}` };
+  const route = attempt?.routes?.find((tried) => tried.trunk.name === trunk);
+  if (attempt?.status !== 'ringing' || !route) return undefined;
+  const { trunk_id } = route;
+  return { attempt, trunk_id, fault: `${trunk} answered ${sip_code ?? `${q850} (Q.850)`}` };
 }
 
 /** False for a report that is repeated: the attempt is dialed through another trunk by now. */
-export const isPresentTrunk = ({ attempt, trunk }: FailedTrunk): boolean =>
-  attempt.dial.trunk?.name === trunk;
+export const isPresentTrunk = ({ attempt, trunk_id }: FailedTrunk): boolean =>
+  attempt.trunk_id === trunk_id;
 
 /**
  * Dials the buyer through its next trunk with room. `left`: there is none, and nothing was written.
@@ -46,7 +46,9 @@ export async function changeTrunk(
 ): Promise<'changed' | 'stale' | 'left'> {
   const { attempt, fault } = failed;
   const lease = computeLease(call, attempts);
-  for (const route of listNextRoutes(attempts, attempt)) {
+  const failedTrunks = listFailedTrunks(attempts, failed);
+  const routes = (attempt.routes ?? []).filter(({ trunk_id }) => !failedTrunks.has(trunk_id));
+  for (const route of routes) {
     const event = {
       event: 'trunk_failed',
       message: `${fault}: dialed again through ${route.trunk.name}`,
@@ -74,17 +76,8 @@ export const listFailedTrunks = (
 ): ReadonlySet<number> =>
   new Set([
     ...attempts.flatMap(({ failed_trunk_ids }) => failed_trunk_ids),
-    ...(failed?.attempt.routes ?? [])
-      .filter(({ trunk }) => trunk.name === failed?.trunk)
-      .map(({ trunk_id }) => trunk_id),
+    ...(failed ? [failed.trunk_id] : []),
   ]);
-
-function listNextRoutes(attempts: readonly AttemptRow[], attempt: AttemptRow): Route[] {
-  const failed = listFailedTrunks(attempts, undefined);
-  return (attempt.routes ?? []).filter(
-    ({ trunk_id, trunk }) => !failed.has(trunk_id) && trunk.name !== attempt.dial.trunk?.name,
-  );
-}
 
 export const toTrunkFault = ({ attempt, fault }: FailedTrunk): TrunkFault => ({
   attempt: attempt.uuid,

@@ -10,7 +10,6 @@ import {
 } from '../routing/engine/progress';
 import { pairTokens } from '../../platform/tokens/filters';
 import { findLegFailure } from '../routing/engine/leg-failure';
-import type { Route } from '../routing/engine/line';
 import { decideDollars } from '../money/engine/decide-dollars';
 import { pickApplicable } from '../money/engine/explain-unbilled';
 import {
@@ -23,6 +22,7 @@ import {
 import { toCallMoney, type AttemptState, type CallState } from './call-state';
 import { checkConversions } from './find-conversion';
 import { addUnbilled, hasPaid, listTerms } from './unbilled-call';
+import type { TrunkFault } from './record-call';
 import type { BuyerUse, Change, Progress } from './record-change';
 import { computeLease } from './session';
 
@@ -65,13 +65,14 @@ interface EventInput {
   reaction: Reaction;
   reported: ReportedEvent;
   now: Date;
-  failedTrunk?: { attempt: Pick<AttemptState, 'uuid'>; fault: string } | undefined;
+  /** The trunk of the attempt has failed, and no other one is left for it. */
+  trunkFault?: TrunkFault | undefined;
 }
 
 export async function buildEventChange(
   db: Pick<Statements, 'sql' | 'company_id'>,
   state: CallState,
-  { reaction, reported, now, failedTrunk }: EventInput,
+  { reaction, reported, now, trunkFault }: EventInput,
 ): Promise<EventChange> {
   const { call } = state;
   const connected = state.attempts.find(({ uuid }) => uuid === reaction.connected);
@@ -98,10 +99,8 @@ export async function buildEventChange(
     answered_duration: isMeasured ? seconds : null,
     recording_url: reported.recording_url ?? null,
     lease_until: new Date(now.getTime() + computeLease(call, next) * 1000),
-    trunk_fault: failedTrunk && { attempt: failedTrunk.attempt.uuid, fault: failedTrunk.fault },
-    reached_trunk: hasReached(reported)
-      ? picked?.routes?.find(isPresent(picked))?.trunk_id
-      : undefined,
+    trunk_fault: trunkFault,
+    reached_trunk: (hasReached(reported) && picked?.trunk_id) || undefined,
   };
   const { agent_id } = reported;
   const settle = talking
@@ -118,11 +117,6 @@ const REACHING: readonly ReportedEvent['event'][] = ['ringing', 'early_media', '
 const hasReached = (reported: ReportedEvent): boolean =>
   REACHING.includes(reported.event) ||
   (reported.event === 'failed' && findLegFailure(reported) !== undefined);
-
-const isPresent =
-  ({ dial }: AttemptState) =>
-  ({ trunk }: Route): boolean =>
-    trunk.name === dial.trunk?.name;
 
 /**
  * True if an end says more than that the call is over: a call that has ended was only considered

@@ -136,7 +136,8 @@ async function handle(
     return toSession(state);
   }
   await refuse(explainEvent(state, reported, reaction));
-  const event = { reaction, reported, now, failedTrunk };
+  const trunkFault = failedTrunk && toTrunkFault(failedTrunk);
+  const event = { reaction, reported, now, trunkFault };
   const change = await buildEventChange(db, state, event);
   return reaction.route
     ? routeAgain(db, state, change, { now, preDial: reported.preDial, failedTrunk })
@@ -252,7 +253,7 @@ async function routeAgain(
     ended_attempts: progress.attempts,
     events: progress.events,
     recording_url: progress.recording_url,
-    trunk_fault: failedTrunk && toTrunkFault(failedTrunk),
+    trunk_fault: progress.trunk_fault,
   };
   const routed = await routeKnownCall(db, call, turn, ends);
   if (routed === 'stale' || isCheckRequired(routed)) return routed;

@@ -72,6 +72,8 @@ export interface AttemptRow extends AttemptState {
   dial: DialBuyer;
   /** Its trunks, in the order in which they are tried; null where the switch chooses its line. */
   routes: readonly Route[] | null;
+  /** The trunk that it is dialed through. */
+  trunk_id: number | null;
   /** Trunks that have failed: the others are left. */
   failed_trunk_ids: number[];
 }

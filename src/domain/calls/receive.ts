@@ -295,5 +295,6 @@ const toAttemptRows = ({ round, dial, routes }: RoutedCall, now: Date): AttemptR
     connected_at: null,
     dial: buyer,
     routes: routes.get(buyer.attempt) ?? null,
+    trunk_id: routes.get(buyer.attempt)?.[0]!.trunk_id ?? null,
     failed_trunk_ids: [],
   }));

@@ -22,7 +22,7 @@ export function findLines(
     ({ switch_id }) =>
       switch_id === null || switchId === undefined || String(switch_id) === String(switchId),
   );
-  return own.length > 0 ? { trunks: own, failed, findCountry } : undefined;
+  return own.length > 0 ? { trunks: own, failed, without: new Set(), findCountry } : undefined;
 }
 
 const findCountry = (digits: string): string | null => readCountry(Number(digits));

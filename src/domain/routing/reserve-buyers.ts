@@ -10,7 +10,7 @@ import { evaluate, type Evaluation, type RouteFacts } from './engine/evaluate';
 import { pickFirst, type FirstChoice, type Member } from './engine/order';
 import type { RoutingContext } from './context';
 import type { PreDialCheckRequired } from './pre-dial';
-import { applyFullTrunks, assignTrunks, type TrunksByBuyer } from './engine/trunks';
+import { applyFullTrunks, assignTrunks, excludeBuyers, type TrunksByBuyer } from './engine/trunks';
 import { sourceCapFault, type SourceCaps, type SourceFault } from './engine/source';
 import { RESERVE_CAPS } from '../caps/queries/reserve-caps';
 
@@ -103,7 +103,7 @@ export async function chooseBuyers<T>(
     if (check) return check;
     const { trunks, without } = assignTrunks(members, facts.lines);
     if (without.size > 0) {
-      facts = { ...facts, without_trunk: new Set([...(facts.without_trunk ?? []), ...without]) };
+      facts = { ...facts, lines: excludeBuyers(facts.lines!, without) };
       continue;
     }
     const counts = members.length > 0 || chargeSourceWhenUnrouted;

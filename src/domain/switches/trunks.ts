@@ -12,12 +12,7 @@ const trunk = noun({
   search: ['name', 'host', 'external_record_id'],
   references: ['switch_id'],
   computed: {
-    calls_in_use: `(
-      SELECT count(*)
-      FROM call_attempts a
-      WHERE a.company_id = t.company_id AND a.trunk_id = t.id
-        AND a.status IN ('ringing', 'answered', 'connected')
-    )::int`,
+    calls_in_use: 'count_trunk_calls(t.company_id, t.id)',
   },
 });
 

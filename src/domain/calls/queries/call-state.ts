@@ -53,6 +53,7 @@ const PARTS = sql`
               'connected_at', a.connected_at,
               'dial', a.dial,
               'routes', a.routes,
+              'trunk_id', a.trunk_id,
               'failed_trunk_ids', a.failed_trunk_ids,
               'bid', CASE WHEN a.bid IS NOT NULL
                 THEN json_build_object('amount', a.bid, 'duration', a.bid_duration) END,

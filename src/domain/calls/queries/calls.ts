@@ -96,11 +96,12 @@ export const READ_ATTEMPTS = statement(
       a.uuid::text AS uuid, a.status, a.press_one_to_accept, a.round,
       a.buyer_id::float8 AS buyer_id, a.buyer_group_id::float8 AS buyer_group_id,
       a.created_at, a.connected_at, a.dial, a.routes,
+      a.trunk_id::float8 AS trunk_id,
       a.failed_trunk_ids::float8[] AS failed_trunk_ids
     FROM call_attempts a
     WHERE a.company_id = {company_id} AND a.call_id = {call_id}::bigint
     ORDER BY a.id`,
-  { prepared: true, nullable: ['buyer_group_id', 'routes'] },
+  { prepared: true, nullable: ['buyer_group_id', 'routes', 'trunk_id'] },
 );
 
 export const FIND_ATTEMPT_OF_LEG = statement(

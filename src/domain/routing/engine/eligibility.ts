@@ -43,8 +43,6 @@ export interface Facts {
   can_play_tones?: boolean | undefined;
   /** The trunks of the call; absent when its carrier or switch chooses the line. */
   lines?: Lines | undefined;
-  /** Buyers for which no trunk was left when those that ring with them had theirs. */
-  without_trunk?: ReadonlySet<number> | undefined;
   /** Results of pre-dial webhooks by buyer; null when the buyer may be dialed. */
   vetoed?: ReadonlyMap<number, Veto | null> | undefined;
   /** Absent when no buyer is asked for bids. */
@@ -99,7 +97,7 @@ export function eligibilityCheck(facts: Facts): (candidate: Candidate) => Fault 
     (anyAnswer ? undefined : answerFault(candidate, facts)) ??
     bidFault(candidate, facts.bids) ??
     numberFault(candidate) ??
-    findTrunkFault(candidate, facts) ??
+    trunkFault(candidate, facts.lines) ??
     (anyVeto ? vetoFault(candidate, facts) : undefined);
 }
 
@@ -248,20 +246,6 @@ function answerFault(
 
 function numberFault({ number }: Candidate): Fault | undefined {
   return number?.trim() ? undefined : { reason: 'no_number', message: 'the buyer has no number' };
-}
-
-/** Why no trunk is left for a buyer; undefined where there is one, or none is needed. */
-export function findTrunkFault(
-  candidate: Candidate,
-  { lines, without_trunk }: Pick<Facts, 'lines' | 'without_trunk'>,
-): Fault | undefined {
-  if (!lines) return undefined;
-  return without_trunk?.has(candidate.id)
-    ? {
-        reason: 'trunk_full',
-        message: 'the trunks that lead to the number of the buyer are full with those of its group',
-      }
-    : trunkFault(candidate, lines);
 }
 
 function vetoFault({ id }: Candidate, { vetoed }: Facts): Fault | undefined {

@@ -1,9 +1,10 @@
 import { bestGroup, findTier, ringsAtOnce, type Candidate, type CandidateGroup } from './candidate';
 import { compareDrawn, drawBy, toDrawKey } from './draw';
 import { isBidder } from './bids';
-import { eligibilityCheck, filterFault, findTrunkFault, type Facts } from './eligibility';
+import { eligibilityCheck, filterFault, type Facts } from './eligibility';
 import type { Fault } from './reasons';
 import type { SourceCaps } from './source';
+import { trunkFault } from './trunks';
 
 export interface RouteFacts extends Facts {
   seed: string;
@@ -116,7 +117,7 @@ export function evaluate(
     const isOpen =
       unmet !== undefined && plain!.is_open[index] === 1 && plain!.candidates[index] === buyer;
     const fault = isOpen
-      ? (unmet[plain!.list_indexes[index]!] ?? findTrunkFault(buyer, facts))
+      ? (unmet[plain!.list_indexes[index]!] ?? trunkFault(buyer, facts.lines))
       : findFault(buyer);
     faults.push(fault);
     if (fault) continue;

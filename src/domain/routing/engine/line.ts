@@ -24,6 +24,8 @@ export interface Lines {
   trunks: readonly Trunk[];
   /** Trunks that have failed for the call. */
   failed: ReadonlySet<number>;
+  /** Buyers for which no trunk was left when those that ring with them had theirs. */
+  without: ReadonlySet<number>;
   /** The country of a number, by its digits; null where it is not known. */
   findCountry: (digits: string) => string | null;
 }

@@ -8,9 +8,14 @@ import type { Fault } from './reasons';
 
 // Which of the lines of a softswitch a buyer is dialed through.
 
-/** Why a buyer with a telephone number cannot be dialed; undefined when it can. */
-export function trunkFault({ number }: Candidate, lines: Lines): Fault | undefined {
-  if (!number || isSip(number)) return undefined;
+/** Why no trunk is left for a buyer; undefined where there is one, or none is needed. */
+export function trunkFault({ id, number }: Candidate, lines: Lines | undefined): Fault | undefined {
+  if (!lines || !number || isSip(number)) return undefined;
+  if (lines.without.has(id))
+    return {
+      reason: 'trunk_full',
+      message: 'the trunks that lead to the number of the buyer are full with those of its group',
+    };
   const leading = listTrunksTo(number, lines);
   if (leading.length === 0)
     return {
@@ -68,6 +73,12 @@ export function assignTrunks(
   }
   return { trunks, without };
 }
+
+/** Lines after a choice has shown that buyers would get no trunk. */
+export const excludeBuyers = (lines: Lines, without: ReadonlySet<number>): Lines => ({
+  ...lines,
+  without: new Set([...lines.without, ...without]),
+});
 
 /** Lines after a reservation has shown that some trunks have no room. */
 export const applyFullTrunks = (lines: Lines, fullIds: readonly number[]): Lines => ({

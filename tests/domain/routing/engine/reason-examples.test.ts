@@ -44,7 +44,10 @@ const TRUNK: Trunk = {
   ...{ prefixes: [], countries: [], dial_prefix: '+', caller_id_rule: 'pass', caller_id: null },
   headers: null,
 };
-const NONE = { failed: new Set<number>(), findCountry: () => 'US' };
+const NONE = {
+  ...{ failed: new Set<number>(), without: new Set<number>() },
+  findCountry: () => 'US',
+};
 
 const EXAMPLES: Record<Reason, () => Fault | undefined> = {
   blacklisted: () => findRefusal({ ...CALLER, blacklisted: true }, undefined),
