@@ -75,7 +75,8 @@ function printWalks(sources: Sources): void {
     const lower = ['api', 'data', 'platform'].map(
       (storey) => `${storey} ${count(storey) + count(storey, true)}`,
     );
-    const text = `domain ${count('domain')}, its queries ${count('domain', true)}, ${lower.join(', ')}`;
+    const parts = [`domain ${count('domain')}`, `its queries ${count('domain', true)}`, ...lower];
+    const text = parts.join(', ');
     print(`  ${name.padEnd(22)} ${text}`);
     if (process.argv.includes('--files')) for (const path of paths.toSorted()) print(`    ${path}`);
   }

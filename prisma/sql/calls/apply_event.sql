@@ -172,14 +172,8 @@ BEGIN
   IF conversion IS NOT NULL THEN
     PERFORM record_conversion_event(company, the_call, conversion);
   END IF;
-  -- Queues the call for its lead (src/domain/leads/apply-calls.ts). If the lead is being updated at
-  -- the moment, this waits: that update may have read the call as it was before.
-  IF was.lead_id IS NOT NULL
-    AND (p.buyer_id IS NOT NULL OR was.direction = 'outbound' AND p.ended_at IS NOT NULL)
-  THEN
-    INSERT INTO lead_calls (company_id, call_id, changed_at)
-      VALUES (company, the_call, at)
-      ON CONFLICT (company_id, call_id) DO UPDATE SET changed_at = excluded.changed_at;
+  IF p.buyer_id IS NOT NULL OR was.direction = 'outbound' AND p.ended_at IS NOT NULL THEN
+    PERFORM queue_call_for_lead(is_now, at);
   END IF;
   outcome := 'written';
 END $$;

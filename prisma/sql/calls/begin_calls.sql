@@ -225,9 +225,8 @@ BEGIN
   FOR begun IN
     SELECT c.* FROM calls c WHERE c.company_id = company AND c.id = ANY (ids) ORDER BY c.id
   LOOP
-    IF begun.lead_id IS NOT NULL AND begun.buyer_id IS NOT NULL THEN
-      INSERT INTO lead_calls (company_id, call_id, changed_at)
-        VALUES (company, begun.id, begun.created_at);
+    IF begun.buyer_id IS NOT NULL THEN
+      PERFORM queue_call_for_lead(begun, begun.created_at);
     END IF;
     PERFORM record_new_call(begun);
   END LOOP;

@@ -1,6 +1,6 @@
--- Ends an outbound call in which no buyer is dialed, and queues it for its lead
--- (src/domain/leads/apply-calls.ts). `ending` has its status, event and message; hangup_cause and
--- total_duration are null or absent where the call keeps its own, and ended_at where it ends now.
+-- Ends an outbound call in which no buyer is dialed, and queues it for its lead. `ending` has its
+-- status, event and message; hangup_cause and total_duration are null or absent where the call
+-- keeps its own, and ended_at where it ends now.
 -- Fallback and abandoned are those of a person for whom there was no buyer; a machine was not
 -- abandoned.
 --
@@ -34,11 +34,7 @@ BEGIN
       service_cost = service_cost_after(was, e.total_duration, e.ended_at)
     WHERE c.company_id = company AND c.id = the_call
     RETURNING c.* INTO is_now;
-  IF is_now.lead_id IS NOT NULL THEN
-    INSERT INTO lead_calls (company_id, call_id, changed_at)
-      VALUES (company, the_call, at)
-      ON CONFLICT (company_id, call_id) DO UPDATE SET changed_at = excluded.changed_at;
-  END IF;
+  PERFORM queue_call_for_lead(is_now, at);
   INSERT INTO call_events (company_id, created_at, call_id, event, message, details)
     VALUES (company, at, the_call, e.event, e.message, e.details);
   PERFORM record_call_change(was, is_now);

@@ -160,14 +160,8 @@ BEGIN
     )
     ORDER BY x.n;
 
-  -- If the lead is being updated at the moment, this waits: that update may have read the call as
-  -- it was before.
-  IF was.lead_id IS NOT NULL
-    AND (buyer IS NOT NULL OR was.direction = 'outbound' AND end_at IS NOT NULL)
-  THEN
-    INSERT INTO lead_calls (company_id, call_id, changed_at)
-      VALUES (company, the_call, at)
-      ON CONFLICT (company_id, call_id) DO UPDATE SET changed_at = excluded.changed_at;
+  IF buyer IS NOT NULL OR was.direction = 'outbound' AND end_at IS NOT NULL THEN
+    PERFORM queue_call_for_lead(is_now, at);
   END IF;
   PERFORM record_call_change(was, is_now);
 

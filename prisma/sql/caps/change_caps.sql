@@ -132,7 +132,7 @@ CREATE OR REPLACE FUNCTION counts_in_window(
   END
 $$;
 
--- The same for a total, which users set to 0.
+-- 1 if a total counts what was used at a time, or 0 if users have set it to 0 since.
 CREATE OR REPLACE FUNCTION counts_in_total(used_at timestamptz, reset_at timestamptz)
 RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT CASE WHEN used_at <= reset_at THEN 0 ELSE 1 END

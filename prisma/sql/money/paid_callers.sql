@@ -4,9 +4,9 @@
 -- calls it began. So a statement that has waited for a lock sees what its former holder has
 -- written.
 
--- Whether the buyer has paid for the caller within a time before an instant, or after it: a call may
--- be reported after a later one. Of two calls of one caller the second
--- waits, if whoever asks has locked the buyer's caps.
+-- True if the buyer has paid for the caller within a time before an instant, or after it: a call
+-- may be reported after a later one. Of two calls of one caller the second waits, if the caps of
+-- the buyer are locked.
 CREATE OR REPLACE FUNCTION has_buyer_paid(
   company bigint, buyer bigint, number bigint, at timestamptz, within interval
 ) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
@@ -22,9 +22,9 @@ BEGIN
   );
 END $$;
 
--- The same for the source of another call of this caller for this offer. Of two calls of one caller
--- the second waits until the first is written. The number keeps these advisory locks apart from
--- those of other statements.
+-- True if the source of another call of this caller for this offer was paid within such a time. Of
+-- two calls of one caller the second waits until the first is written. The number keeps these
+-- advisory locks apart from those of other statements.
 CREATE OR REPLACE FUNCTION was_source_paid(
   company bigint, offer bigint, number bigint, except_call bigint, at timestamptz, within interval
 ) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$

@@ -11,8 +11,8 @@ BEGIN
   );
 END $$;
 
--- How many calls of a trunk have begun in the second of a time. Clocks of processes differ a little:
--- the next second has begun where another process has counted it.
+-- How many calls of a trunk have begun in the second of a time. Clocks of processes differ a
+-- little: the next second has begun where another process has counted it.
 CREATE OR REPLACE FUNCTION calls_in_second(trunk trunks, at timestamptz) RETURNS integer
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT CASE

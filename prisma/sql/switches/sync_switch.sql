@@ -1,11 +1,11 @@
--- A switch has said which calls it has. Renews the leases of those that are in progress; a slot that
--- an event holds at the moment is renewed by that event, and is passed over. `ended` are live calls
--- that have ended here, `unknown` those that were never reported, both as they were sent.
+-- A switch has said which calls it has. Renews the leases of those that are in progress; a slot
+-- that an event holds at the moment is renewed by that event, and is passed over. `ended` are live
+-- calls that have ended here, `unknown` those that were never reported, both as they were sent.
 --
--- `gone` are calls of the switch in progress here that it does not have, with the time at which each
--- was last surely live: all of them after a restart of the switch, else those that were there before
--- its last sync. A call that came in since, or that the switch has said it places, may have been too
--- late for this list; one that it has not been asked for yet is not there to be lost.
+-- `gone` are calls of the switch in progress here that it does not have, with the time at which
+-- each was last surely live: all of them after a restart of the switch, else those that were there
+-- before its last sync. A call that came in since, or that the switch has said it places, may have
+-- been too late for this list; one that it has not been asked for yet is not there to be lost.
 --
 -- Locks the switch alone.
 CREATE OR REPLACE FUNCTION sync_switch(

@@ -20,7 +20,7 @@ import type { Syncing } from './sync';
 
 /** `call_sid` has no more characters. */
 const MAX_SID = 100;
-/** How long a caller waits for the service before the overflow: a second request repeats the first. */
+/** How long a caller waits for the service before the overflow: the second request is the same. */
 const TRY_TIMEOUTS_MS = [3_000, 2_000];
 const PAUSE_MS = 300;
 
@@ -32,7 +32,7 @@ export interface BeginEdges {
   sync: Pick<Syncing, 'gate'>;
 }
 
-/** The Call-ID of SIP, by which everybody names the call; else the name that Asterisk has for it. */
+/** The Call-ID of SIP, by which all name the call; else the name that Asterisk has for it. */
 export async function readSid(channel: string, ari: Ari): Promise<string> {
   const callId = await readVariable('CHANNEL(pjsip,call-id)', channel, ari);
   return callId && callId.length <= MAX_SID ? callId : channel;

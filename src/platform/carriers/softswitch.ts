@@ -19,8 +19,8 @@ export const NO_SWITCH =
 
 /** Why a company cannot call at the moment. */
 export const NO_LIVE_SWITCH =
-  'No switch of the company is there to place it: none has sent a sync, or asked for commands, in ' +
-  'the last three minutes.';
+  'No switch of the company is there to place it: none has sent a sync, or asked for commands, ' +
+  'in the last three minutes.';
 
 const AWAY: Failure = { ok: false, retryable: true, code: 'unavailable', message: NO_LIVE_SWITCH };
 

@@ -7,8 +7,8 @@ import {
   type Schema,
 } from './contract-document';
 
-// An operation of openapi.yaml names its success, and those errors that are peculiar to it. Here are
-// the rules by which all others follow from what it takes.
+// An operation of openapi.yaml names its success, and those errors that are peculiar to it. Here
+// are the rules by which all others follow from what it takes.
 
 interface Facts extends Pick<PlacedOperation, 'path' | 'operation'> {
   /** The names of its parameters, with those of its path. */

@@ -13,7 +13,7 @@ import {
 const REFERENCE = '#/components/schemas/';
 const reference = (name: string): Schema => ({ $ref: REFERENCE + name }) as Schema;
 
-/** Adds the schemas `…Reply`, `…Page` and `…Update` that operations refer to, and nothing states. */
+/** Adds the schemas `…Reply`, `…Page` and `…Update` that are referred to, and stated nowhere. */
 export function addEnvelopes({ components, paths }: ContractDocument): void {
   const named = new Set(
     listPlacedOperations(paths).flatMap(({ operation }) => listSchemaNames(operation)),

@@ -27,7 +27,7 @@ const isReply = (message: Message): message is Reply => message.type === 'RESTRe
 /** Makes a connection of an open WebSocket. Without `rest`, requests go through the socket too. */
 export function openConnection(socket: WebSocket, rest?: Ari): AriConnection {
   const listeners: ((event: AriEvent) => void)[] = [];
-  // Those that come before a listener is there are kept: none is lost while the connection is set up.
+  // Those that come before a listener are kept: none is lost while the connection is set up.
   const early: AriEvent[] = [];
   const waiting = new Map<string, (reply: Reply | undefined) => void>();
   const lost = new Promise<void>((done) => socket.once('close', () => done()));

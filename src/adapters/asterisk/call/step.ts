@@ -222,7 +222,7 @@ function stopLeg(turn: Turn, { attempt }: Command): boolean {
   return true;
 }
 
-/** Returns why the keys cannot be played. Those that the instruction has had are not played again. */
+/** Returns why keys cannot be played. Those that the instruction has had are not played again. */
 function playKeys(turn: Turn, { digits, key_press_id: id }: Command): string | undefined {
   const { call } = turn;
   const leg = call.taker === undefined ? undefined : call.legs[call.taker];

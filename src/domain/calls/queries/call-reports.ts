@@ -116,11 +116,13 @@ const CALL_SUMS = sql`
       WHERE ${BUYER_CONDITION}
       GROUP BY 1, 2
       UNION ALL
-      SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, jsonb_object_agg(reason, n), NULL
+      SELECT
+        record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, jsonb_object_agg(reason, n), NULL
       FROM reasons
       GROUP BY 1, 2
       UNION ALL
-      SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, jsonb_object_agg(reason, n)
+      SELECT
+        record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, jsonb_object_agg(reason, n)
       FROM unbilled
       GROUP BY 1, 2
     ),

@@ -34,9 +34,7 @@ const BY_Q850: Record<number, LegFailure> = {
   28: 'no_such_number',
 };
 
-/**
- * Answers of a trunk, not of a telephone: it refuses the call, lacks a route or a channel, or fails.
- */
+/** Answers of a trunk, not of a telephone: it refuses calls, lacks a route or channel, or fails. */
 const TRUNK_SIP_CODES = new Set([401, 403, 407]);
 const TRUNK_Q850 = new Set([2, 3, 25, 27, 34, 38, 41, 42, 44, 47, 58, 63]);
 

@@ -18,8 +18,8 @@ const IS_LIVE = sql`
       greatest(s.synced_at, s.asked_at) > {now}::timestamptz - interval '3 minutes'`;
 
 /**
- * For each of the companies that has a switch which places calls: the first of those that are live, which are those
- * that have sent a sync or asked for commands of late. Null where none is.
+ * For each of the companies that has a switch which places calls: the first of those that are live,
+ * which are those that have sent a sync or asked for commands of late. Null where none is.
  */
 export const FIND_LIVE_SWITCHES = statement(
   'switches.find_live_switches',
