@@ -1,16 +1,10 @@
 import type { Carrier, Failure } from './carrier';
-import { ALL_CAPABILITIES } from './dialects/dialect';
+import { createRefusingCarrier } from './refusing-carrier';
 
-const refuse = (deed: string): Failure => ({
-  ok: false,
-  retryable: false,
-  code: 'not_supported',
-  message: `This installation calls through your own switches (CARRIER=switch): it ${deed}.`,
+const REFUSING = createRefusingCarrier('softswitch', {
+  subject: 'This installation calls through your own switches (CARRIER=switch)',
+  about_calls: 'gives a switch commands about its calls',
 });
-
-const NO_TEXTS = refuse('sends no texts');
-const NO_NUMBERS = refuse('sells no numbers; enter yours by POST /phone_numbers/import');
-const BY_COMMAND = refuse('gives a switch commands about its calls');
 
 /** Why a company without a switch cannot call. */
 export const NO_SWITCH =
@@ -30,20 +24,8 @@ const AWAY: Failure = { ok: false, retryable: true, code: 'unavailable', message
  * what to do at each step.
  */
 export const softswitch = (): Carrier => ({
-  name: 'softswitch',
-  instant: true,
-  max_legs: Infinity,
-  capabilities: ALL_CAPABILITIES,
-  refusals: { texts: NO_TEXTS.message },
-  sendSms: async () => NO_TEXTS,
+  ...REFUSING,
+  refusals: { texts: REFUSING.refusals!.texts },
   placeCall: async ({ key, switch_id }) =>
     switch_id ? { ok: true, carrier_id: key, status: 'queued' } : AWAY,
-  endCall: async () => BY_COMMAND,
-  stopRinging: async () => BY_COMMAND,
-  startRecording: async () => BY_COMMAND,
-  playKeys: async () => BY_COMMAND,
-  findLegs: async () => ({ ok: true, legs: [] }),
-  searchNumbers: async () => NO_NUMBERS,
-  buyNumber: async () => NO_NUMBERS,
-  releaseNumber: async () => ({ ok: true }),
 });

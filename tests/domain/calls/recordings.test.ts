@@ -7,7 +7,6 @@ import { erasePerson } from '../../../src/operate/privacy/erase-person';
 import { listStoredFiles } from '../../../src/operate/installation/stored-files';
 import { openDirectory } from '../../../src/platform/storage/directory';
 import { eventually } from '../../support/engine-process';
-import { eventually } from '../../support/engine-process';
 import { softswitch } from '../../support/softswitch';
 import { basic, buildApp, caller } from '../../support/world';
 
@@ -101,7 +100,7 @@ describe('a recording', () => {
     await store(call, WAV);
     await store(call, WAV);
     expect(await listRecordings(call)).toHaveLength(1);
-    // What is not kept is deleted after the answer.
+    // The repeated one is deleted after the answer.
     await eventually(() => listFiles().length <= before + 1);
     expect(listFiles()).toHaveLength(before + 1);
     const { recording_url: url } = await store(call, MP3, 'audio/mpeg');
