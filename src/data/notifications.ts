@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { HostsClient } from './postgres/hosts-client';
+import { pause } from '../platform/pause';
 
 /** Wakes a loop that sleeps between two polls. */
 export interface WakeSignal {
@@ -20,7 +21,7 @@ export function createWakeSignal(): WakeSignal {
       if (!pending) {
         const ringing = new AbortController();
         wake = () => ringing.abort();
-        await setTimeout(ms, undefined, { signal: ringing.signal }).catch(() => undefined);
+        await pause(ms, ringing.signal);
       }
       pending = false;
       wake = undefined;
@@ -48,7 +49,7 @@ export async function listen(options: ListenOptions): Promise<void> {
   const { stopping } = options;
   while (!stopping.aborted) {
     await listenOnce(options);
-    await setTimeout(RECONNECT_MS, undefined, { signal: stopping }).catch(() => undefined);
+    await pause(RECONNECT_MS, stopping);
   }
 }
 

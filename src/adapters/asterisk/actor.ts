@@ -27,8 +27,6 @@ export interface ActorEdges {
   forget(actor: Actor): void;
 }
 
-const READ_TIMEOUT_MS = 3_000;
-
 /** Facts that come while it begins are handled afterwards. */
 export type Begin = () => AsyncIterable<Input>;
 
@@ -111,20 +109,19 @@ const pickFacts = ({ event, attempt, duration, sip_code, q850 }: CallEvent) => (
 
 function sendResult(
   { call: { sid } }: Actor,
-  { command_id, result, reason }: Extract<Action, { type: 'result' }>,
+  { type, command_id, ...body }: Extract<Action, { type: 'result' }>,
   { reports, switch_name }: ActorEdges,
 ): void {
-  const path = buildResultPath(switch_name, command_id);
-  const body = { result, ...(reason !== undefined && { reason }) };
   // A result does not wait behind events of the call.
-  reports.send({ of: `${sid} ${command_id}`, path, body });
+  const of = `${sid} ${type} ${command_id}`;
+  reports.send({ of, path: buildResultPath(switch_name, command_id), body });
 }
 
 async function refresh(actor: Actor, { service, log }: ActorEdges): Promise<void> {
   const { uuid } = actor.call;
   if (uuid === undefined || actor.call.phase === 'over') return;
   try {
-    const session = await service.readCall(uuid, { timeout_ms: READ_TIMEOUT_MS });
+    const session = await service.readCall(uuid);
     actor.take({ type: 'session', session });
   } catch (error) {
     log.warn({ err: error, call_uuid: uuid }, 'the service does not say how the call goes on');

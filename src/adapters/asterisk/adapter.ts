@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ActorEdges } from './actor';
 import {
@@ -11,12 +10,13 @@ import {
 } from './ari/ari';
 import { beginCall, listLive, readSid, restore, type Live } from './begin';
 import { createCalls, type Calls } from './calls';
-import { buildCall, type Command } from './call/call';
+import { buildCall, toResult, type Command } from './call/call';
 import { followCommands } from './commands';
 import { readEvent } from './events';
 import type { Journal } from './journal';
+import { pause } from '../../platform/pause';
 import { perform } from './perform';
-import { buildPersonCall, dialPerson, isOriginate, readPersonUuid, resumePerson } from './person';
+import { buildPersonCall, dialPerson, readPersonUuid, resumePerson } from './person';
 import { listRecordings, storeRecording, type RecordingEdges } from './recordings';
 import { openReports, type Reports } from './reports';
 import { buildResultPath, type Service } from './service';
@@ -60,7 +60,7 @@ export async function runAdapter(edges: AdapterEdges): Promise<void> {
       if (!signal.aborted) log.warn({ err: error }, 'no connection to Asterisk');
     }
     use(DISCONNECTED);
-    await sleep(RECONNECT_MS, undefined, { signal }).catch(() => undefined);
+    await pause(RECONNECT_MS, signal);
   }
   await Promise.all([commands, adapter.sync.ended()]);
   await adapter.reports.settle();
@@ -169,7 +169,7 @@ function carryOut(adapter: Adapter, command: Command): void {
   const { calls, log } = adapter;
   const { command: kind, id, call_uuid } = command;
   log.info({ command: kind, id, call_uuid }, 'a command');
-  if (isOriginate(command)) return originate(adapter, command);
+  if (kind === 'originate') return originate(adapter, command);
   const actor = calls.findCall(command);
   if (actor) actor.take({ type: 'command', command });
   else answer(adapter, command, 'no such call');
@@ -177,8 +177,7 @@ function carryOut(adapter: Adapter, command: Command): void {
 
 function answer({ reports, settings }: Adapter, { id }: Command, failure?: string): void {
   const path = buildResultPath(settings.service.name, id);
-  const body = failure === undefined ? { result: 'done' } : { result: 'failed', reason: failure };
-  reports.send({ of: `command ${id}`, path, body });
+  reports.send({ of: `command ${id}`, path, body: toResult(failure) });
 }
 
 function originate(adapter: Adapter, command: Command): void {

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Command } from './call/call';
 import type { Service } from './service';
+import { pause } from '../../platform/pause';
 
 // The way from the service to this process: it asks for commands, and waits until there are some.
 
@@ -32,7 +32,7 @@ export async function followCommands(
     } catch (error) {
       if (signal.aborted) return;
       log.warn({ err: error }, 'no commands from the service');
-      await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      await pause(PAUSE_MS, signal);
     }
   }
 }

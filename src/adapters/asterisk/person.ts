@@ -7,15 +7,7 @@ import { buildEndpoint, type AsteriskSettings } from './settings';
 
 // Calls that the service has this switch place. The person is the caller of the call that follows.
 
-/** The fields of a command that say whom to call. */
-export type Originate = Pick<Command, 'number' | 'call_uuid'> & {
-  caller_id?: string | null;
-  timeout_seconds?: number | null;
-  detect_machine?: string | null;
-};
-
 const RING_SECONDS = 30;
-const READ_TIMEOUT_MS = 3_000;
 
 /** Such a call has its uuid as `call_sid` too. */
 export const buildPersonCall = (uuid: string): Call =>
@@ -23,7 +15,7 @@ export const buildPersonCall = (uuid: string): Call =>
 
 /** Dials the person. Throws if Asterisk does not. */
 export async function dialPerson(
-  { number, caller_id, timeout_seconds, detect_machine, call_uuid }: Originate,
+  { number, caller_id, timeout_seconds, detect_machine, call_uuid }: Command,
   { ari, settings }: { ari: Ari; settings: AsteriskSettings },
 ): Promise<void> {
   const endpoint = buildEndpoint(number ?? '', settings);
@@ -38,8 +30,6 @@ export async function dialPerson(
     },
   });
 }
-
-export const isOriginate = ({ command }: Command): boolean => (command as string) === 'originate';
 
 const PERSON = buildPersonChannel('');
 
@@ -61,7 +51,7 @@ export async function* resumePerson(
 ): AsyncGenerator<Input> {
   if (channel.state !== 'Up') return;
   try {
-    const session = await service.readCall(uuid, { timeout_ms: READ_TIMEOUT_MS });
+    const session = await service.readCall(uuid);
     const { action, dial } = session.instruction;
     // No buyer is dialed: the answer of the person was not reported.
     const isNew = action === 'wait' && dial.length === 0;

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Ari } from './ari/ari';
 import { openRest, type ClientSettings } from './ari/client';
 import { readRecordingUuid } from './call/call';
 import { Refused, type Service } from './service';
+import { pause } from '../../platform/pause';
 
 // Recordings are stored by the service, and then deleted here. Those that Asterisk still has wait:
 // no other list of them is kept.
@@ -55,11 +55,11 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
 export async function storeRecording(name: string, edges: RecordingEdges): Promise<void> {
   const uuid = readRecordingUuid(name);
   if (uuid === undefined) return;
-  let pause = FIRST_PAUSE_MS;
+  let pauseMs = FIRST_PAUSE_MS;
   while (!edges.signal.aborted) {
     if (await tryStoring(name, uuid, edges)) return;
-    await sleep(pause, undefined, { signal: edges.signal }).catch(() => undefined);
-    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    await pause(pauseMs, edges.signal);
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
 }
 

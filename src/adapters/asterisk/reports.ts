@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Journal, Pending } from './journal';
 import { Refused, type Service } from './service';
+import { pause } from '../../platform/pause';
 
 // Requests that the service must get: events of calls and results of commands, each until it has an
 // answer, those of one call in their order.
@@ -78,7 +78,7 @@ export function openReports(edges: Edges): Reports {
  * is called in the very moment in which nothing is left: what comes after it needs a new queue.
  */
 async function drain(queue: Item[], edges: Edges, close: () => void): Promise<void> {
-  let pause = FIRST_PAUSE_MS;
+  let pauseMs = FIRST_PAUSE_MS;
   while (queue.length > 0) {
     if (edges.signal.aborted) {
       // The next process sends them.
@@ -87,12 +87,12 @@ async function drain(queue: Item[], edges: Edges, close: () => void): Promise<vo
     }
     if (await trySending(queue[0]!, edges)) {
       queue.shift();
-      pause = FIRST_PAUSE_MS;
+      pauseMs = FIRST_PAUSE_MS;
       continue;
     }
     for (const item of queue) fail(item, edges);
-    await sleep(pause, undefined, { signal: edges.signal }).catch(() => undefined);
-    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    await pause(pauseMs, edges.signal);
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
   close();
 }

@@ -35,6 +35,9 @@ export interface ServiceSettings {
   name: string;
 }
 
+/** A service that is there takes far less to say how a call is. */
+const READ_TIMEOUT_MS = 3_000;
+
 export interface AskOptions {
   timeout_ms: number;
   signal?: AbortSignal | undefined;
@@ -73,8 +76,10 @@ export function openService({ url, key, name }: ServiceSettings) {
     post,
     startCall: async (call: Schemas['CallSessionCreate'], options: AskOptions) =>
       readSession(await post('/call_sessions', { ...call, switch: name }, options)),
-    readCall: async (id: string, options: AskOptions) =>
-      readSession(await send(`/call_sessions/${encodeURIComponent(id)}`, options)),
+    readCall: async (id: string) =>
+      readSession(
+        await send(`/call_sessions/${encodeURIComponent(id)}`, { timeout_ms: READ_TIMEOUT_MS }),
+      ),
     storeRecording: (uuid: string, wav: Buffer, options: AskOptions) =>
       send(`/call_sessions/${uuid}/recording`, options, {
         method: 'PUT',

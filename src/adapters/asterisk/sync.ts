@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Actor } from './actor';
 import type { Service } from './service';
+import { pause } from '../../platform/pause';
 
 const SYNC_MS = 60_000;
 /** Until the first has an answer. */
@@ -42,8 +42,8 @@ export function createSync(edges: SyncEdges): Syncing {
       attempt = sync;
       await sync;
       openGate();
-      const pause = isSynced ? SYNC_MS : FIRST_MS;
-      await sleep(pause, undefined, { signal: edges.signal }).catch(() => undefined);
+      const pauseMs = isSynced ? SYNC_MS : FIRST_MS;
+      await pause(pauseMs, edges.signal);
     }
   };
   return {

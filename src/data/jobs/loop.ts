@@ -1,8 +1,8 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createClockGuard } from '../postgres/clock-skew';
 import type { Sql } from '../sql';
 import { endLoopFault, recordLoopFault } from './loop-faults';
+import { pause } from '../../platform/pause';
 
 export interface Running {
   /** Starts no further work, and waits for the current work. */
@@ -29,7 +29,6 @@ export function repeat(log: Logger, repeated: LoopOptions): Running {
   const { work, every_ms, pause_ms, failure, sql } = repeated;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const pause = (ms: number) => setTimeout(ms, undefined, { signal }).catch(() => undefined);
   const requireClock = sql ? createClockGuard(sql) : async () => {};
   const run = async () => {
     let hasFailed = false;
@@ -39,12 +38,12 @@ export function repeat(log: Logger, repeated: LoopOptions): Running {
         const hasMore = await work(signal);
         if (hasFailed && sql) await endLoopFault(sql, failure);
         hasFailed = false;
-        if (!hasMore) await pause(every_ms);
+        if (!hasMore) await pause(every_ms, signal);
       } catch (error) {
         log.warn({ err: error }, failure);
         hasFailed = true;
         if (sql) await recordLoopFault(sql, failure, FAULT_SECONDS + pause_ms / 1000);
-        await pause(pause_ms);
+        await pause(pause_ms, signal);
       }
     }
   };

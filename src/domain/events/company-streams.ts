@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../../data/client';
 import { createWakeSignal, type WakeSignal } from '../../data/notifications';
@@ -6,6 +5,7 @@ import type { Caller } from '../../api/auth/caller';
 import { unchangedRights } from '../../api/auth/unchanged-rights';
 import type { Position } from './position';
 import { LOOK_FOR_NEWS } from './queries/events';
+import { pause } from '../../platform/pause';
 
 // Wakes the streams of companies' events. Code that records events does not notify them: a process
 // with open streams looks once a second, in one statement for all its companies.
@@ -120,7 +120,7 @@ export class CompanyStreams {
       await this.lookOnce().catch((error: unknown) =>
         this.deps.log.debug({ err: error }, 'could not look for events of companies'),
       );
-      await setTimeout(LOOK_MS, undefined, { signal: stopping }).catch(() => undefined);
+      await pause(LOOK_MS, stopping);
     }
   }
 

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Deps } from '../../domain/deps';
 import { type Running, repeat } from '../../data/jobs/loop';
 import { startWorkers } from '../../data/jobs/workers';
@@ -21,6 +20,7 @@ import { type DeliveryDeps } from '../../domain/webhooks/serve-queue';
 import { fanOutWebhookEvents } from '../../domain/webhooks/fan-out-events';
 import { stopLegs } from '../../domain/calls/stop-legs';
 import { startTriggered } from '../../domain/leads/start-triggered';
+import { pause } from '../../platform/pause';
 
 const LOOK_MS = 1_000;
 
@@ -44,7 +44,7 @@ export async function startJobs({ parts, log }: Pick<Deps, 'parts' | 'log'>): Pr
   const stopping = new AbortController();
   const following = (async () => {
     while (!stopping.signal.aborted) {
-      await setTimeout(LOOK_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await pause(LOOK_MS, stopping.signal);
       await follow().catch((error: unknown) => log.warn({ err: error }, 'jobs do not start'));
     }
   })();

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Live } from '../../domain/events/live';
 import type { Database } from '../../data/client';
 import type { Directory } from '../../data/directory';
@@ -19,6 +18,7 @@ import {
   LIST_OLD_KEYS,
 } from './queries/directory';
 import { FIND_EMPTIEST, LIST_MOVED_COMPANIES } from './queries/open';
+import { pause } from '../../platform/pause';
 
 /** A cell as opened by this process. */
 export interface Part {
@@ -100,7 +100,7 @@ export class Cells {
     const { signal } = this.closing;
     while (!signal.aborted) {
       await follow().catch(onError);
-      await setTimeout(REFRESH_MS, undefined, { signal }).catch(() => undefined);
+      await pause(REFRESH_MS, signal);
     }
   }
 

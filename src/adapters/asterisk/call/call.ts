@@ -3,9 +3,7 @@ import type { Schemas } from '../../../platform/contract/contract-document';
 // A call as the adapter sees it, the facts that change it, and what is then to be done.
 
 export type Session = Schemas['CallSession'];
-export type CallEvent = Schemas['CallEventCreate'] & {
-  answered_by?: 'human' | 'machine' | 'unknown';
-};
+export type CallEvent = Schemas['CallEventCreate'];
 export type Command = Schemas['SwitchCommand'];
 
 export type LegState =
@@ -117,7 +115,7 @@ export type Input =
   | { type: 'recorded' }
   | { type: 'person_ringing' }
   | { type: 'person_up'; detect: Detection | undefined }
-  | { type: 'detected'; answered_by: 'human' | 'machine' | 'unknown' }
+  | { type: 'detected'; answered_by: Schemas['AnsweredBy'] }
   | { type: 'caller_over'; cause: Cause }
   | { type: 'held'; by: 'caller' | 'buyer'; is_held: boolean }
   | { type: 'time_is_up'; timer: Timer }
@@ -142,7 +140,14 @@ export type Action =
   | { type: 'play_keys'; channel: string; digits: string; id?: number | undefined }
   | { type: 'start_timer'; timer: Timer; seconds: number }
   | { type: 'stop_timer'; timer: Timer }
-  | { type: 'result'; command_id: number; result: 'done' | 'failed'; reason?: string };
+  | ({ type: 'result'; command_id: number } & Result);
+
+/** The result of a command. */
+export type Result = { result: 'done' } | { result: 'failed'; reason: string };
+
+/** Without a failure it was carried out. */
+export const toResult = (failure?: string): Result =>
+  failure === undefined ? { result: 'done' } : { result: 'failed', reason: failure };
 
 export interface Dialing {
   number: string;

@@ -5,6 +5,7 @@ import {
   FALLBACK,
   isAlive,
   listLegs,
+  toResult,
   TRANSFER,
   type CallEvent,
   type Cause,
@@ -192,8 +193,8 @@ export function failTransfer(turn: Turn): void {
   const { transfer } = turn.call;
   if (!transfer) return;
   delete turn.call.transfer;
-  const reason = `${transfer.number} did not answer`;
-  turn.act({ type: 'result', command_id: transfer.command_id, result: 'failed', reason });
+  const failure = `${transfer.number} did not answer`;
+  turn.act({ type: 'result', command_id: transfer.command_id, ...toResult(failure) });
 }
 
 /** The number to which the caller is to be sent has answered: the buyer is let go. */
@@ -209,5 +210,5 @@ export function transferTo(turn: Turn): void {
   turn.act({ type: 'connect', leg: TRANSFER, drop: former });
   dropLeg(turn, former);
   turn.act({ type: 'report', event: { event: 'transferred', by: 'switch', number } });
-  turn.act({ type: 'result', command_id, result: 'done' });
+  turn.act({ type: 'result', command_id, ...toResult() });
 }

@@ -1,6 +1,7 @@
 import {
   FALLBACK,
   listLegs,
+  toResult,
   TRANSFER,
   type Call,
   type CallEvent,
@@ -207,10 +208,7 @@ function obey(turn: Turn, command: Command): void {
 }
 
 function answer(turn: Turn, { id }: Command, failure?: string): void {
-  turn.act({
-    ...{ type: 'result', command_id: id, result: failure ? 'failed' : 'done' },
-    ...(failure !== undefined && { reason: failure }),
-  });
+  turn.act({ type: 'result', command_id: id, ...toResult(failure) });
 }
 
 /** The service has given the buyer up, or learns of it by the event. */
