@@ -9,6 +9,12 @@ import { HUMAN, MACHINE } from './support/media';
 
 /** Has a person called for an offer, whose buyer answers. */
 async function callPerson(on: AsteriskWorld) {
+  await waitUntil(
+    'the service hears of the switch',
+    async () =>
+      ((await on.world.ok('get', 'switches')).switches as Fields[])[0]!.synced_at ?? undefined,
+    on.adapter.log,
+  );
   const buyer = await on.startUas('answers');
   const { buyer_ids } = await on.openOffer([{ uas: buyer }]);
   const { offers } = await on.world.ok('get', 'offers?order=id&order_dir=desc&per_page=1');

@@ -7,7 +7,14 @@ import { freePort } from '../../support/process';
 import type { Fields } from '../../support/records';
 import { openWorld, type UsedWorld } from '../../support/use-world';
 import { missingPrograms, startProgram, type Program } from '../../sip/support/programs';
-import { openOffer, runInTurn, startService } from '../../sip/support/sip-world';
+import { testTogether } from '../../sip/support/scenarios';
+import {
+  countSlots,
+  createCallReader,
+  openOffer,
+  runInTurn,
+  startService,
+} from '../../sip/support/sip-world';
 import type { EndedCall, Offer, OfferedBuyer, Service } from '../../sip/support/sip-world';
 import { placeCalls, startUas, type CallOptions, type PlacedCalls } from '../../sip/support/sides';
 import type { Uas, UasKind } from '../../sip/support/sides';
@@ -103,14 +110,7 @@ async function open(world: UsedWorld, options: AsteriskWorldOptions): Promise<As
   const adapter = await startAdapter({ service, asterisk, key, port });
   world.closeLater(() => adapter.kill());
   const describe = () => `${adapter.log()}\n---\n${asterisk.log()}`;
-  const findId = async (callId: string) => {
-    const text = 'SELECT id FROM calls WHERE company_id = $1 AND carrier_call_id = $2';
-    return (await world.sql(text, [world.company.id, callId]))[0]?.id;
-  };
-  const readCall = async (callId: string) => {
-    const id = await waitUntil(`call ${callId} at the service`, () => findId(callId), describe);
-    return (await world.ok('get', `calls/${id as string}`)).call as Fields;
-  };
+  const readCall = createCallReader(world, describe);
   const waitForField = (callId: string, field: string) =>
     waitUntil(
       `${field} of call ${callId}`,
@@ -128,12 +128,7 @@ async function open(world: UsedWorld, options: AsteriskWorldOptions): Promise<As
       const { call_events } = await world.ok('get', `calls/${call.id as number}/events`);
       return { call, events: (call_events as Fields[]).map(({ event }) => String(event)) };
     },
-    countSlots: async (buyerIds) => {
-      const buyers = await Promise.all(
-        buyerIds.map(async (id) => (await world.ok('get', `buyers/${id}`)).buyer as Fields),
-      );
-      return buyers.reduce((sum, buyer) => sum + Number(buyer.concurrency_cap_used), 0);
-    },
+    countSlots: (buyerIds) => countSlots(world, buyerIds),
   };
 }
 
@@ -174,37 +169,16 @@ async function startAdapter({ service, asterisk, key, port }: AdapterOptions): P
   return { log: () => program.output(), kill: () => program.end('SIGKILL'), start };
 }
 
-/** The error of a scenario, which its test throws later; undefined without one. */
-const settle = (run: Promise<void>): Promise<unknown> => run.catch((error: unknown) => error);
-/** Lines of each log that a failure shows. */
-const LOG_LINES = 60;
-
-type Scenario = (world: AsteriskWorld) => Promise<void>;
-
-/** Registers tests that share a world, and one that is skipped where programs are missing. */
-export function testScenarios(
-  scenarios: Record<string, Scenario>,
+/** Registers tests of calls by Asterisk. */
+export const testScenarios = (
+  scenarios: Record<string, (on: AsteriskWorld) => Promise<void>>,
   { side_by_side, ...options }: { side_by_side: boolean } & AsteriskWorldOptions,
-): void {
-  const missing = missingPrograms() ?? missingAsterisk();
-  if (missing) {
-    test.skip(`calls by Asterisk: ${missing}`, () => undefined);
-    return;
-  }
-  let opened: AsteriskWorld;
-  const running = new Map<string, Promise<unknown>>();
-  beforeAll(async () => {
-    opened = await openAsteriskWorld(options);
-    if (!side_by_side) return;
-    for (const [name, run] of Object.entries(scenarios)) running.set(name, settle(run(opened)));
+): void =>
+  testTogether(scenarios, {
+    title: 'calls by Asterisk',
+    missing: missingPrograms() ?? missingAsterisk(),
+    side_by_side,
+    open: () => openAsteriskWorld(options),
+    close: ({ world }) => world.close(),
+    listLogs: ({ adapter, asterisk }) => [adapter.log(), asterisk.log()],
   });
-  afterAll(() => opened?.world.close());
-  for (const [name, run] of Object.entries(scenarios))
-    test(name, async () => {
-      const outcome = await (running.get(name) ?? settle(run(opened)));
-      if (!(outcome instanceof Error)) return;
-      for (const log of [opened.adapter.log(), opened.asterisk.log()])
-        outcome.message += `\n---\n${log.split('\n').slice(-LOG_LINES).join('\n')}`;
-      throw outcome;
-    });
-}

@@ -5,6 +5,7 @@ import type { Fields } from '../../support/records';
 import { openWorld, type UsedWorld } from '../../support/use-world';
 import { startKamailio, type Kamailio, type Settings } from './kamailio';
 import { missingPrograms } from './programs';
+import { testTogether } from './scenarios';
 import { placeCalls, startUas, type CallOptions, type PlacedCalls } from './sides';
 import type { Uas, UasKind } from './sides';
 import type { Side } from './sipp';
@@ -138,14 +139,7 @@ async function open(
     return { ...started, name: SWITCH };
   };
   const kamailio = await startEdge();
-  const findId = async (callId: string) => {
-    const text = 'SELECT id FROM calls WHERE company_id = $1 AND carrier_call_id = $2';
-    return (await world.sql(text, [world.company.id, callId]))[0]?.id;
-  };
-  const readCall = async (callId: string) => {
-    const id = await waitUntil(`call ${callId} at the service`, () => findId(callId), kamailio.log);
-    return (await world.ok('get', `calls/${id as string}`)).call as Fields;
-  };
+  const readCall = createCallReader(world, kamailio.log);
   return {
     world,
     service,
@@ -183,7 +177,17 @@ async function open(
   };
 }
 
-async function countSlots(world: UsedWorld, buyerIds: readonly number[]): Promise<number> {
+/** Returns a function that waits until the service knows a call, and returns its record. */
+export const createCallReader =
+  (world: UsedWorld, describe: () => string) =>
+  async (callId: string): Promise<Fields> => {
+    const text = 'SELECT id FROM calls WHERE company_id = $1 AND carrier_call_id = $2';
+    const findId = async () => (await world.sql(text, [world.company.id, callId]))[0]?.id;
+    const id = await waitUntil(`call ${callId} at the service`, findId, describe);
+    return (await world.ok('get', `calls/${id as string}`)).call as Fields;
+  };
+
+export async function countSlots(world: UsedWorld, buyerIds: readonly number[]): Promise<number> {
   const buyers = await Promise.all(
     buyerIds.map(async (id) => (await world.ok('get', `buyers/${id}`)).buyer as Fields),
   );
@@ -223,41 +227,16 @@ export async function openOffer(
   return { number, buyer_ids: buyerIds };
 }
 
-/** The error of a scenario, which its test throws later; undefined without one. */
-const settle = (run: Promise<void>): Promise<unknown> => run.catch((error: unknown) => error);
-
-/** Lines of Kamailio's log that a failure shows. */
-const LOG_LINES = 40;
-
-type Scenario = (sip: SipWorld) => Promise<void>;
-
-/**
- * Registers tests that share a world, and one that is skipped where programs are missing. Those
- * that run side by side all start at once; each is still a test of its own.
- */
-export function testScenarios(
-  scenarios: Record<string, Scenario>,
+/** Registers tests of calls over SIP. */
+export const testScenarios = (
+  scenarios: Record<string, (sip: SipWorld) => Promise<void>>,
   { side_by_side, settings }: { side_by_side: boolean; settings?: BuildSettings },
-): void {
-  const missing = missingPrograms();
-  if (missing) {
-    test.skip(`calls over SIP: ${missing}`, () => undefined);
-    return;
-  }
-  let sip: SipWorld;
-  const running = new Map<string, Promise<unknown>>();
-  beforeAll(async () => {
-    sip = await openSipWorld(settings);
-    if (!side_by_side) return;
-    for (const [name, run] of Object.entries(scenarios)) running.set(name, settle(run(sip)));
+): void =>
+  testTogether(scenarios, {
+    title: 'calls over SIP',
+    missing: missingPrograms(),
+    side_by_side,
+    open: () => openSipWorld(settings),
+    close: (sip) => sip.world.close(),
+    listLogs: (sip) => [sip.kamailio.log()],
   });
-  afterAll(() => sip?.world.close());
-  for (const [name, run] of Object.entries(scenarios))
-    test(name, async () => {
-      const outcome = await (running.get(name) ?? settle(run(sip)));
-      if (!(outcome instanceof Error)) return;
-      const log = sip.kamailio.log().split('\n').slice(-LOG_LINES);
-      outcome.message += `\n\nKamailio:\n${log.join('\n')}`;
-      throw outcome;
-    });
-}
