@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import type { Action, Call, CallEvent, Input, Timer } from './call/call';
+import type { Action, Call, Input, Timer } from './call/call';
 import { step } from './call/step';
-import type { Reports } from './reports';
-import { buildResultPath, readSession, type Service } from './service';
+import type { Reports } from '../service/reports';
+import { buildResultPath, readSession, type Service, type CallEvent } from '../service/service';
 import type { AsteriskAction } from './perform';
 
 // One actor per call: its facts are handled in their order, the next when all is done that the one

@@ -10,18 +10,18 @@ import {
 } from './ari/ari';
 import { beginCall, listLive, readSid, restore, type Live } from './begin';
 import { createCalls, type Calls } from './calls';
-import { buildCall, toResult, type Command } from './call/call';
-import { followCommands } from './commands';
+import { buildCall } from './call/call';
+import { followCommands } from '../service/commands';
 import { readEvent } from './events';
-import type { Journal } from './journal';
+import type { Journal } from '../service/journal';
 import { pause } from '../../platform/pause';
 import { perform } from './perform';
 import { buildPersonCall, dialPerson, readPersonUuid, resumePerson } from './person';
 import { listRecordings, storeRecording, type RecordingEdges } from './recordings';
-import { openReports, type Reports } from './reports';
-import { buildResultPath, type Service } from './service';
+import { openReports, type Reports } from '../service/reports';
+import { buildResultPath, toResult, type Service, type Command } from '../service/service';
 import type { AsteriskSettings } from './settings';
-import { createSync, type Syncing } from './sync';
+import { createSync, type Syncing } from '../service/sync';
 
 const RECONNECT_MS = 1_000;
 
@@ -91,12 +91,15 @@ function openAdapter(edges: AdapterEdges): { adapter: Adapter; use(ari: Ari): vo
       }),
   };
   const calls = createCalls(actorEdges);
-  const sync = createSync({ service, actors: calls.actors, log, signal });
+  const sync = createSync({ service, listLive: () => listBySid(calls), log, signal });
   return {
     adapter: { ...edges, ari, calls, reports, sync },
     use: (next) => void (current = next),
   };
 }
+
+const listBySid = ({ actors }: Calls) =>
+  new Map([...actors].map((actor) => [actor.call.sid, () => actor.take({ type: 'ended' })]));
 
 /** Neither rang nor refused: no fault of the buyer's number. */
 const NOT_DIALED = { q850: 27 };

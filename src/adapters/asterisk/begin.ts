@@ -9,12 +9,11 @@ import {
   type Call,
   type Input,
   type Leg,
-  type Session,
 } from './call/call';
 import { PLAYED_VARIABLE } from './perform';
-import { Refused, type Service } from './service';
+import { Refused, type Service, type Session } from '../service/service';
 import type { AsteriskSettings } from './settings';
-import type { Syncing } from './sync';
+import type { Syncing } from '../service/sync';
 
 // A call that has come in, or that is there when this process starts.
 

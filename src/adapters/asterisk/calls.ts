@@ -1,6 +1,7 @@
 import { startActor, type Actor, type ActorEdges, type Begin } from './actor';
 import type { Live } from './begin';
-import type { Call, Command, Input } from './call/call';
+import type { Call, Input } from './call/call';
+import type { Command } from '../service/service';
 
 // The calls of this process, and which of them a channel is of.
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { APP, type Ari, type Channel } from './ari/ari';
 import { restore, type Live } from './begin';
-import { buildCall, buildPersonChannel, type Call, type Command, type Input } from './call/call';
-import type { Service } from './service';
+import { buildCall, buildPersonChannel, type Call, type Input } from './call/call';
+import type { Service, Command } from '../service/service';
 import { buildEndpoint, type AsteriskSettings } from './settings';
 
 // Calls that the service has this switch place. The person is the caller of the call that follows.

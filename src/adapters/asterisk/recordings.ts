@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Ari } from './ari/ari';
 import { openRest, type ClientSettings } from './ari/client';
 import { readRecordingUuid } from './call/call';
-import { Refused, type Service } from './service';
+import { Refused, type Service } from '../service/service';
 import { pause } from '../../platform/pause';
 
 // Recordings are stored by the service, and then deleted here. Those that Asterisk still has wait:

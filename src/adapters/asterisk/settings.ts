@@ -1,5 +1,4 @@
-import type { DialBuyer } from './call/call';
-import type { ServiceSettings } from './service';
+import type { ServiceSettings, DialBuyer } from '../service/service';
 
 export interface AsteriskSettings {
   service: ServiceSettings;

@@ -5,9 +5,9 @@ import pino from 'pino';
 import { runAdapter } from '../../../src/adapters/asterisk/adapter';
 import { AriFault, type AriEvent, type AriRequest } from '../../../src/adapters/asterisk/ari/ari';
 import type { Bridge, Channel } from '../../../src/adapters/asterisk/ari/ari';
-import type { Command, Session } from '../../../src/adapters/asterisk/call/call';
-import { openJournal } from '../../../src/adapters/asterisk/journal';
-import { Refused, type Service } from '../../../src/adapters/asterisk/service';
+import type { Command, Session } from '../../../src/adapters/service/service';
+import { openJournal } from '../../../src/adapters/service/journal';
+import { Refused, type Service } from '../../../src/adapters/service/service';
 import { eventually } from '../../support/engine-process';
 import { buildBuyer, buildSession, UUID } from './sessions';
 

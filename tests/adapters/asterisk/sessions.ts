@@ -1,4 +1,4 @@
-import type { DialBuyer, Session } from '../../../src/adapters/asterisk/call/call';
+import type { DialBuyer, Session } from '../../../src/adapters/service/service';
 
 type Instruction = Session['instruction'];
 

@@ -2,10 +2,9 @@ import {
   buildCall,
   type Action,
   type Call,
-  type Command,
   type Input,
-  type Session,
 } from '../../../src/adapters/asterisk/call/call';
+import type { Command, Session } from '../../../src/adapters/service/service';
 import { step } from '../../../src/adapters/asterisk/call/step';
 import { buildBuyer, buildSession } from './sessions';
 

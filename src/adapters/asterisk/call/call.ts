@@ -1,10 +1,7 @@
 import type { Schemas } from '../../../platform/contract/contract-document';
+import type { CallEvent, Command, DialBuyer, Result, Session } from '../../service/service';
 
 // A call as the adapter sees it, the facts that change it, and what is then to be done.
-
-export type Session = Schemas['CallSession'];
-export type CallEvent = Schemas['CallEventCreate'];
-export type Command = Schemas['SwitchCommand'];
 
 export type LegState =
   | 'ringing'
@@ -86,7 +83,6 @@ export const buildCall = (channel: string, more: Partial<Call> = {}): Call => ({
   ...more,
 });
 
-export type DialBuyer = Session['instruction']['dial'][number];
 /** When a machine is to be distinguished from a person: at once, or when its greeting has ended. */
 export type Detection = 'at_once' | 'for_message';
 export type Playback = 'greeting' | 'prompt' | 'message';
@@ -141,13 +137,6 @@ export type Action =
   | { type: 'start_timer'; timer: Timer; seconds: number }
   | { type: 'stop_timer'; timer: Timer }
   | ({ type: 'result'; command_id: number } & Result);
-
-/** The result of a command. */
-export type Result = { result: 'done' } | { result: 'failed'; reason: string };
-
-/** Without a failure it was carried out. */
-export const toResult = (failure?: string): Result =>
-  failure === undefined ? { result: 'done' } : { result: 'failed', reason: failure };
 
 export interface Dialing {
   number: string;

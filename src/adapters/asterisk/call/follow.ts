@@ -1,4 +1,5 @@
-import { FALLBACK, listLegs, type Call, type Session, type Turn } from './call';
+import { FALLBACK, listLegs, type Call, type Turn } from './call';
+import type { Session } from '../../service/service';
 import {
   connectLeg,
   dialAll,

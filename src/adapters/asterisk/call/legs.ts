@@ -5,14 +5,12 @@ import {
   FALLBACK,
   isAlive,
   listLegs,
-  toResult,
   TRANSFER,
-  type CallEvent,
   type Cause,
-  type DialBuyer,
   type Leg,
   type Turn,
 } from './call';
+import { toResult, type CallEvent, type DialBuyer } from '../../service/service';
 
 // The telephones that are rung for the caller.
 

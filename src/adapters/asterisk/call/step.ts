@@ -1,17 +1,15 @@
 import {
   FALLBACK,
   listLegs,
-  toResult,
   TRANSFER,
   type Call,
-  type CallEvent,
   type Cause,
-  type Command,
   type Decision,
   type Detection,
   type Input,
   type Turn,
 } from './call';
+import { toResult, type CallEvent, type Command } from '../../service/service';
 import { endMessage, follow, refuse } from './follow';
 import {
   answerLeg,

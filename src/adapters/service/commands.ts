@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import type { Command } from './call/call';
-import type { Service } from './service';
+import type { Service, Command } from './service';
 import { pause } from '../../platform/pause';
 
 // The way from the service to this process: it asks for commands, and waits until there are some.

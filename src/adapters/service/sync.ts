@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Actor } from './actor';
 import type { Service } from './service';
 import { pause } from '../../platform/pause';
 
@@ -11,7 +10,8 @@ const TIMEOUT_MS = 3_000;
 
 export interface SyncEdges {
   service: Pick<Service, 'sync'>;
-  actors: ReadonlySet<Actor>;
+  /** The live calls by `call_sid`, each with what ends it. */
+  listLive(): ReadonlyMap<string, () => void>;
   log: Logger;
   signal: AbortSignal;
 }
@@ -56,14 +56,14 @@ export function createSync(edges: SyncEdges): Syncing {
 /** Returns false without an answer. Calls that have ended at the service are hung up. */
 async function syncOnce(
   bootId: string,
-  { service, actors, log, signal }: SyncEdges,
+  { service, listLive, log, signal }: SyncEdges,
 ): Promise<boolean> {
-  const bySid = new Map([...actors].map((actor) => [actor.call.sid, actor]));
+  const live = listLive();
   try {
-    const body = { boot_id: bootId, live: [...bySid.keys()] };
+    const body = { boot_id: bootId, live: [...live.keys()] };
     const { ended, lost, renewed } = await service.sync(body, { timeout_ms: TIMEOUT_MS, signal });
     log.debug({ renewed, ended: ended.length, lost: lost.length }, 'synced');
-    for (const sid of ended) bySid.get(sid)?.take({ type: 'ended' });
+    for (const sid of ended) live.get(sid)?.();
     return true;
   } catch (error) {
     if (!signal.aborted) log.warn({ err: error }, 'no sync with the service');

@@ -1,8 +1,19 @@
 import { parseForeignJson } from '../../platform/storable-text';
 import type { Schemas } from '../../platform/contract/contract-document';
-import type { Session } from './call/call';
 
-// The requests to Trunkline. This process knows it by its public contract alone.
+// The requests of an adapter to Trunkline, which it knows by its public contract alone.
+
+export type Session = Schemas['CallSession'];
+export type DialBuyer = Session['instruction']['dial'][number];
+export type CallEvent = Schemas['CallEventCreate'];
+export type Command = Schemas['SwitchCommand'];
+
+/** The result of a command. */
+export type Result = { result: 'done' } | { result: 'failed'; reason: string };
+
+/** Without a failure it was carried out. */
+export const toResult = (failure?: string): Result =>
+  failure === undefined ? { result: 'done' } : { result: 'failed', reason: failure };
 
 /** An answer that will not get better by asking again. */
 export class Refused extends Error {
