@@ -21,6 +21,12 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
+/** The environment of a program that is started here, with these variables in addition. */
+export const extendEnvironment = (variables: Record<string, string>): NodeJS.ProcessEnv => ({
+  ...process.env,
+  ...variables,
+});
+
 /** An unusable environment; `faults` names every wrong variable and what is allowed. */
 export class ConfigError extends StartError {
   constructor(readonly faults: string[]) {

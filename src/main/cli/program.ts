@@ -15,6 +15,7 @@ import { addJobCommands } from './jobs';
 import { addNumberCommands } from './numbers';
 import { addPgBouncerCommand } from './pgbouncer';
 import { addStorageCommands } from './storage';
+import { addSwitchCommands } from './switch';
 import { addTokenCommands } from './tokens';
 import { addUserCommands } from './users';
 
@@ -38,6 +39,7 @@ export function createProgram(): Command {
   addStorageCommands(program);
   addCellCommands(program);
   addAsteriskCommand(program);
+  addSwitchCommands(program);
   addDoctorCommand(program);
   addCompletionCommand(program);
   for (const [path, example] of Object.entries(EXAMPLES))
@@ -98,6 +100,7 @@ export const EXAMPLES: Record<string, string> = {
   caps: 'caps --full',
   jobs: 'jobs',
   asterisk: 'asterisk --switch edge-1 --key pk_live_1:sk_live_1 --ari-key trunkline:secret',
+  'switch test': 'switch test --url http://127.0.0.1:3900 --answers sip:bob@pbx.internal',
   pgbouncer: 'pgbouncer',
   'storage copy': 'storage copy --from /var/lib/trunkline/storage',
   distribute: 'distribute --cells 4 --apply',

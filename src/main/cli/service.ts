@@ -31,7 +31,7 @@ export interface Service {
   url: string;
   authorization: string;
   /** Sends a request below the base path of the API. Throws with the messages of the API. */
-  ask<Answer>(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer>;
+  ask<Answer>(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answer>;
 }
 
 export interface OwnKey {
@@ -52,7 +52,7 @@ export function withService<T>(
   return key ? run(key) : withOwnKey(ownKey, run);
 }
 
-function openService(url: string, credentials: string): Service {
+export function openService(url: string, credentials: string): Service {
   const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
   return {
     url,
