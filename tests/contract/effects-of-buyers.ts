@@ -158,7 +158,7 @@ export const OFFERS: Effects = {
   buyer_group_ids: at('src/domain/offers/offers.ts'),
   lead_token_powers: at('src/api/auth/queries/lead-tokens.ts'),
   ...all('reset_lead_token lead_token', at('src/domain/offers/lead-token.ts')),
-  greeting_message: at('src/domain/telephony/telephony.ts'),
+  greeting_message: at('src/domain/telephony/next-step.ts'),
   abandoned_message: at('src/domain/calls/outcome.ts'),
   fallback_type: at('src/domain/calls/session.ts'),
   fallback_message: at('src/domain/calls/session.ts'),

@@ -3,11 +3,9 @@ import { saveRecording } from '../calls/change-call';
 import { handleCallEvent } from '../calls/handle-event';
 import { findNextConference, conferenceName } from '../calls/play-keys';
 import { saveLegPrice } from '../calls/leg-prices';
-import { findCall, readAttempts, readCall, type CallRow } from '../calls/read-call';
+import { findCall, readAttempts, readCall } from '../calls/read-call';
 import { recordLeg } from '../calls/record-leg';
 import { reportOutbound } from '../calls/report-outbound';
-import { readSession, type CallSession } from '../calls/session';
-import { isOver, type CallStatus } from '../../platform/carriers/carrier';
 import { selectDialect } from '../../platform/carriers/dialects';
 import type { Dialect } from '../../platform/carriers/dialects/dialect';
 import {
@@ -24,14 +22,13 @@ import { Twiml } from '../../api/reply/reply';
 import { receiveCallStatus, receiveMessageStatus } from '../outreach/receive-status';
 import { toCarrierKeyword } from '../outreach/keywords';
 import { receiveTextMessage } from '../outreach/receive-text-message';
-import { readReportedCaller, requirePossible } from '../../data/phone/caller-number';
-import { parseOwnNumber } from '../../data/phone/parse-number';
-import {
-  runWithPreDialChecks,
-  type PreDialCheckRequired,
-  type PreDialState,
-} from '../routing/pre-dial';
+import { readReportedCaller } from '../../data/phone/caller-number';
+import { isOver } from '../../platform/carriers/carrier';
+import { runWithPreDialChecks } from '../routing/pre-dial';
+import { buildTelephonyUrl, carriedUrls, type CarriedCall } from './carried-call';
 import { endDial } from './end-dial';
+import { answerLeg, hasTaken, loadNextStep } from './next-step';
+import { endCall, readOwnNumber, receiveCall } from './receive-call';
 import { receiveLegStatus } from './receive-leg-status';
 import {
   conferenceTwiml,
@@ -46,12 +43,7 @@ import {
   whisperTwiml,
   type CallbackUrls,
 } from './twiml';
-import { loadOfferWords } from '../routing/context';
 import { isSip } from '../../platform/sip';
-import { trimUrl } from '../../platform/trim-url';
-import { BASE_PATH } from '../../platform/contract/contract';
-import { startCall, type StartedCall } from '../calls/start';
-import { findCalledNumber } from '../numbers/called-number';
 
 /**
  * Reports of carriers, answered with TwiML. All locks are taken by the code that handles the
@@ -80,8 +72,6 @@ const readPrice = (body: { CallSid: string; Price?: string; PriceUnit?: string }
 });
 
 const seconds = (text: string | undefined) => (text?.trim() ? Number(text) : undefined);
-
-const readOwnNumber = (text: string): number => requirePossible(parseOwnNumber(text), text, 'To');
 
 const outboundReports = ({ clock, config, dialect }: Door) =>
   ({
@@ -151,8 +141,9 @@ const outboundAnswers = ({ clock, config, dialect, request, pepper, carrier }: D
         case 'route':
           return nextTwiml(db, does.call_id, { first: false, config, dialect });
         case 'connect': {
-          const { from, ...rest } = does;
-          return new Twiml(connectTwiml(dialect, { ...rest, from: `+${from}` }));
+          const { from, connect_to, timeout_seconds } = does;
+          const connection = { from: `+${from}`, connect_to, timeout_seconds };
+          return new Twiml(connectTwiml(dialect, connection));
         }
         case 'leave_message':
           return new Twiml(spokenTwiml(does.message));
@@ -167,6 +158,7 @@ const inboundCalls = ({ clock, config, dialect, request, pepper, carrier }: Door
   return {
     receiveCall: async ({ body, db }) => {
       const call = {
+        carrier: 'twilio' as const,
         call_sid: body.CallSid,
         from: body.From,
         to: body.To,
@@ -183,8 +175,11 @@ const inboundCalls = ({ clock, config, dialect, request, pepper, carrier }: Door
     receiveCallEnd: async ({ body, db }) => {
       const status = toCallStatus(body.CallStatus);
       const call = await findCall(db, 'twilio', body.CallSid);
-      if (call && status && isOver(status))
-        await endCall(db, { call, status, duration: seconds(body.CallDuration), dialect }, clock());
+      if (call && status && isOver(status)) {
+        const { answers_with_buyer } = dialect;
+        const duration = seconds(body.CallDuration);
+        await endCall(db, { call, status, duration, answers_with_buyer }, clock());
+      }
       await saveLegPrice(db, call, readPrice(body), clock());
       return new Twiml(NOTHING);
     },
@@ -262,11 +257,11 @@ const legsToBuyers = (deps: Door) => {
     },
 
     receiveWhisper: async ({ query: { call, attempt }, body, db }) => {
-      const answered = { event: 'answered', attempt, leg_sid: body.CallSid } as const;
-      const session = await handleCallEvent(db, call, answered, clock());
-      const tones = await findTones(db, session.id, attempt);
-      if (hasTaken(session, attempt)) return new Twiml(tonesTwiml(tones));
-      if (!['ask_for_key', 'wait'].includes(session.instruction.action)) return new Twiml(HANG_UP);
+      const leg = { call, attempt, leg_sid: body.CallSid };
+      const { call_id, action } = await answerLeg(db, leg, clock());
+      const tones = await findTones(db, call_id, attempt);
+      if (action === 'connect') return new Twiml(tonesTwiml(tones));
+      if (action === 'hang_up') return new Twiml(HANG_UP);
       const urls = buildCallbackUrls(config.public_url, await readCall(db, call));
       return new Twiml(whisperTwiml(dialect, urls.key(attempt), tones));
     },
@@ -305,143 +300,33 @@ async function findTones(db: Db, callId: number, attempt: string): Promise<strin
   return dial && isSip(dial.number) ? dial.dtmf_tones : null;
 }
 
-const hasTaken = ({ instruction }: CallSession, attempt: string) =>
-  instruction.action === 'connect' && instruction.attempt === attempt.toLowerCase();
-
-/** TwiML of the next step for the caller. `first`: the call was not answered before. */
+/** TwiML of the next step for the caller. */
 async function nextTwiml(
   db: Db,
   reference: Reference,
   { first, config, dialect }: Pick<Door, 'config' | 'dialect'> & { first: boolean },
 ): Promise<Twiml> {
-  const call = await readCall(db, reference);
-  const { instruction, number_called } = await readSession(db, call, { fresh: true });
-  const words =
-    first && call.offer_id !== null ? await loadOfferWords(db, call.offer_id) : undefined;
-  return new Twiml(
-    buildTwiml(instruction, {
-      dialect,
-      urls: buildCallbackUrls(config.public_url, call),
-      greeting: words?.greeting_message ?? null,
-      number_called: number_called ?? '',
-      unanswered: first,
-    }),
-  );
+  const { call, instruction, ...words } = await loadNextStep(db, reference, { first });
+  const urls = buildCallbackUrls(config.public_url, call);
+  return new Twiml(buildTwiml(instruction, { dialect, urls, ...words, unanswered: first }));
 }
-
-interface CarriedCall {
-  uuid: string;
-  round: number;
-  /** E.164 without the plus. */
-  number_called: number | null;
-}
-
-const buildBase = (publicUrl: string): string => `${trimUrl(publicUrl)}${BASE_PATH}/telephony`;
 
 /** The carrier reports there about a text message; `key` is the uuid of the message. */
 const messageStatusUrl = (publicUrl: string, key: string): string =>
-  `${buildBase(publicUrl)}/message_status?${new URLSearchParams({ key }).toString()}`;
+  `${buildTelephonyUrl(publicUrl)}/message_status?${new URLSearchParams({ key }).toString()}`;
 
-/**
- * URLs that a carrier calls about a call. Its requests about a leg to a buyer name neither the call
- * nor a number of the company, so the URLs do.
- */
 function buildCallbackUrls(
   publicUrl: string,
-  { uuid, round, number_called }: CarriedCall,
+  call: CarriedCall & { round: number },
 ): CallbackUrls & { key(attempt: string): string; conference_status(n: number): string } {
-  const base = buildBase(publicUrl);
-  const url = (name: string, more: Record<string, string> = {}) => {
-    const query = new URLSearchParams({
-      call: uuid,
-      ...more,
-      number: String(number_called ?? ''),
-    });
-    return `${base}/${name}?${query.toString()}`;
-  };
+  const url = carriedUrls(publicUrl, call);
+  const round = String(call.round);
   return {
-    dial_status: url('dial_status', { round: String(round) }),
-    conference_status: (n) => url('dial_status', { round: String(round), conference: String(n) }),
+    dial_status: url('dial_status', { round }),
+    conference_status: (n) => url('dial_status', { round, conference: String(n) }),
     voicemail: url('voicemail'),
     attempt_status: (attempt) => url('attempt_status', { attempt }),
     whisper: (attempt) => url('whisper', { attempt }),
     key: (attempt) => url('key', { attempt }),
   };
-}
-
-interface CallEnd {
-  dialect: Dialect;
-  call: CallRow;
-  status: CallStatus;
-  /** Seconds since the caller's side was answered. */
-  duration: number | undefined;
-}
-
-/**
- * Ends a call. The report of the end of the dialing says how long a buyer has talked. Without that
- * report the clock decides, up to the time that the caller was there.
- */
-async function endCall(db: Db, end: CallEnd, now: Date): Promise<void> {
-  const { call, duration } = end;
-  const tookCall = await wasTakenUnseen(db, end);
-  const ofTaker = tookCall && { duration, took_call: tookCall };
-  const event = { event: 'completed', total_duration: duration, ...ofTaker } as const;
-  await handleCallEvent(db, call.id, event, now);
-}
-
-/**
- * True if a buyer had a call of which nothing was reported before it was considered over. A caller
- * who hears no greeting is only answered when a buyer is: then the caller's side lasted as long as
- * the buyer has talked.
- */
-async function wasTakenUnseen(
-  db: Db,
-  { call, status, duration, dialect }: CallEnd,
-): Promise<boolean> {
-  if (!dialect.answers_with_buyer) return false;
-  const isUnseen = call.hangup_cause === 'lost' && call.connected_at === null;
-  const isAnswered = status === 'completed' && (duration ?? 0) > 0;
-  if (!isUnseen || !isAnswered || call.direction === 'outbound') return false;
-  const words = call.offer_id === null ? undefined : await loadOfferWords(db, call.offer_id);
-  return !words?.greeting_message?.trim();
-}
-
-interface CarrierCall {
-  call_sid: string;
-  /** A number, a SIP address, or a word for a withheld number. */
-  from: string | undefined;
-  to: string;
-  caller_city: string | undefined;
-  caller_state: string | undefined;
-  caller_zip: string | undefined;
-  preDial?: PreDialState | undefined;
-}
-
-/**
- * Starts a call that a carrier reports. Undefined if the number called forwards to nothing. A
- * caller who does not show a telephone number counts as one who withholds it.
- */
-async function receiveCall(
-  db: Db,
-  { call_sid, from, to, preDial, ...caller }: CarrierCall,
-  now: Date,
-): Promise<StartedCall | PreDialCheckRequired | undefined> {
-  const numberCalled = readOwnNumber(to);
-  const called = await findCalledNumber(db, numberCalled);
-  if (!called || (called.offer_id === null && called.buyer_id === null)) return undefined;
-  const reported = await readReportedCaller(db, from);
-  const incoming = {
-    ...called,
-    carrier: 'twilio',
-    call_sid,
-    caller_number: reported.number,
-    caller_city: caller.caller_city || null,
-    caller_state: caller.caller_state || null,
-    caller_zip: caller.caller_zip || null,
-    number_called: numberCalled,
-    sub_id: null,
-    tokens: reported.tokens,
-    preDial,
-  };
-  return startCall(db, incoming, now);
 }

@@ -11,19 +11,8 @@ import { conferenceNoun } from '../../platform/carriers/twilio-conference';
 import { isSip } from '../../platform/sip';
 import { isRecording } from '../../data/phone/machine-message';
 import type { SipHeaders } from '../routing/engine/line';
-import { PRESS_ONE_PROMPT, type DialBuyer, type Instruction } from '../routing/engine/progress';
-
-export type DialedLeg = Pick<
-  DialBuyer,
-  | 'attempt'
-  | 'number'
-  | 'timeout_seconds'
-  | 'caller_id'
-  | 'dtmf_tones'
-  | 'headers'
-  | 'press_one_to_accept'
-  | 'record_calls'
->;
+import { PRESS_ONE_PROMPT, type Instruction } from '../routing/engine/progress';
+import { KEY_SECONDS, pickCallerId, pickRingSeconds, type DialedLeg } from './dialed-leg';
 
 export interface CallbackUrls {
   /** Called when a <Dial> is over, whichever side ended it. */
@@ -44,10 +33,7 @@ export interface TwimlContext {
   unanswered: boolean;
 }
 
-/** The shortest ring time that carriers accept. */
-const MIN_RING_SECONDS = 5;
 const VOICEMAIL_SECONDS = 120;
-const KEY_SECONDS = 10;
 const EVENTS = 'initiated ringing answered completed';
 
 const REJECTED_REASONS = new Set(['blacklisted', 'offer_suppressed']);
@@ -130,11 +116,10 @@ function buildFallback(
 
 function buildDial(dial: readonly DialedLeg[], context: TwimlContext): string {
   const { dialect, urls, number_called } = context;
-  const ring = Math.max(...dial.map(({ timeout_seconds }) => timeout_seconds));
   const isRecorded =
     dialect.capabilities.record_dial && dial.every(({ record_calls }) => record_calls);
   const values = {
-    timeout: Math.min(Math.max(ring, MIN_RING_SECONDS), dialect.max_ring_seconds),
+    timeout: pickRingSeconds(dial, dialect.max_ring_seconds),
     callerId: pickCallerId(dial, number_called),
     action: urls.dial_status,
     // Where some buyers are not to be recorded, the one that answers is recorded by itself.
@@ -144,15 +129,6 @@ function buildDial(dial: readonly DialedLeg[], context: TwimlContext): string {
   };
   const content = dial.map((leg) => buildLeg(leg, context)).join('');
   return buildVerb(dialect, 'Dial', { values, content });
-}
-
-/**
- * A <Dial> shows one number to all buyers. Without one the carrier would show the caller's, which
- * some must not see: then, and if they should see different ones, they see the number called.
- */
-function pickCallerId(dial: readonly DialedLeg[], numberCalled: string): string {
-  const [shown, ...rest] = new Set(dial.map(({ caller_id }) => caller_id));
-  return rest.length === 0 && shown ? shown : numberCalled;
 }
 
 function buildLeg(

@@ -1,6 +1,7 @@
 import type { ActionResult, Failure, KeyRequest, Leg, Legs } from './carrier';
 import { toRefusal, type Fields } from './dialects/dialect';
-import { ask, readSid, toUnusable, type Json, type Line } from './twilio-api';
+import { readSid, toUnusable, type Json } from './carrier-api';
+import { ask, type Line } from './twilio-api';
 import { keysTwiml } from './twilio-conference';
 import { CLOCK_SKEW_MS, listRecords, readCreatedAt } from './twilio-lists';
 import { toCallStatus } from './twilio-words';

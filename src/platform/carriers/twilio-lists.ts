@@ -1,6 +1,7 @@
 import type { Failure } from './carrier';
 import type { Fields } from './dialects/dialect';
-import { ask, readRecords, toUnusable, type Json, type Line } from './twilio-api';
+import { readRecords, toUnusable, type Json } from './carrier-api';
+import { ask, type Line } from './twilio-api';
 
 // Lists of a carrier. Some services ignore the filters of a list: the code that reads one checks
 // each record itself, and reads on where the records of others fill the pages.

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { buildTwiml, whisperTwiml, type DialedLeg } from '../../../src/domain/telephony/twiml';
+import type { DialedLeg } from '../../../src/domain/telephony/dialed-leg';
+import { buildTwiml, whisperTwiml } from '../../../src/domain/telephony/twiml';
 import type { Instruction } from '../../../src/domain/routing/engine/progress';
 import { DIALECTS } from '../../../src/platform/carriers/dialects';
 import { readTwiml } from '../../support/twiml-caller';
