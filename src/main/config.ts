@@ -5,6 +5,7 @@ import type { CarrierSetting } from '../platform/carriers';
 import type { Config } from '../platform/config';
 import { trimUrl } from '../platform/trim-url';
 import { DIALECT_NAMES, type DialectName } from '../platform/carriers/dialects/dialect';
+import { findJambonzFaults, toJambonzSettings } from '../platform/carriers/jambonz-settings';
 import { findTwilioFaults, toTwilioSettings } from '../platform/carriers/twilio-settings';
 import { parseHostList } from '../data/postgres/host-list';
 import { namesDatabase } from '../data/postgres/session-settings';
@@ -119,7 +120,7 @@ const VARIABLES = {
   DEMO: bool({ default: true }),
   RUN_JOBS: bool({ default: true }),
   CARRIER: str<CarrierSetting>({
-    choices: ['sandbox', 'twilio', 'switch', 'none'],
+    choices: ['sandbox', 'twilio', 'jambonz', 'switch', 'none'],
     default: 'sandbox',
   }),
   TWILIO_DIALECT: str<DialectName>({ choices: DIALECT_NAMES, default: 'twilio' }),
@@ -129,6 +130,11 @@ const VARIABLES = {
   TWILIO_BASE_URL: webUrl({ default: undefined }),
   TWILIO_CAN_WHISPER: bool({ default: undefined }),
   TELNYX_APPLICATION_ID: str({ default: undefined }),
+  JAMBONZ_BASE_URL: webUrl({ default: undefined }),
+  JAMBONZ_ACCOUNT_SID: str({ default: undefined }),
+  JAMBONZ_API_KEY: str({ default: undefined }),
+  JAMBONZ_APPLICATION_SID: str({ default: undefined }),
+  JAMBONZ_WEBHOOK_SECRET: str({ default: undefined }),
   PUBLIC_URL: webUrl({ default: undefined }),
   ...MAIL_VARIABLES,
   WEBHOOK_ALLOW_NETWORKS: networks({ default: [] }),
@@ -178,6 +184,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     run_jobs: values.RUN_JOBS,
     carrier: values.CARRIER,
     twilio: toTwilioSettings(values),
+    jambonz: toJambonzSettings(values),
     public_url: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
     public_url_is_set: values.PUBLIC_URL !== undefined,
     ...readMailSettings(values),
@@ -198,6 +205,7 @@ const daysKept = (values: Record<DaysVariable, number>) => ({
 
 const missing = (set: NodeJS.ProcessEnv): string[] => [
   ...findTwilioFaults(set),
+  ...findJambonzFaults(set),
   ...missingForPooler(set),
   ...findS3Faults(set),
 ];

@@ -1,4 +1,5 @@
 import type { CarrierSetting } from './carriers';
+import type { JambonzSettings } from './carriers/jambonz-settings';
 import type { TwilioSettings } from './carriers/twilio-settings';
 import type { MailSettings } from './mail/settings';
 import type { S3Settings } from './storage/s3-settings';
@@ -54,6 +55,7 @@ export interface Config extends MailSettings {
   run_jobs: boolean;
   carrier: CarrierSetting;
   twilio: TwilioSettings;
+  jambonz: JambonzSettings;
   /** The URL of this service from outside, without a path. */
   public_url: string;
   /** False where PUBLIC_URL is not set: `public_url` is then that of this machine. */

@@ -89,6 +89,25 @@ describe('settings of a carrier', () => {
   });
 });
 
+test('what jambonz needs is named, each on its own', () => {
+  const settings: Record<string, string> = {
+    JAMBONZ_BASE_URL: 'https://jambonz.example.com/api/v1/',
+    JAMBONZ_ACCOUNT_SID: 'one',
+    JAMBONZ_API_KEY: 'key',
+    JAMBONZ_APPLICATION_SID: 'two',
+    JAMBONZ_WEBHOOK_SECRET: 'secret',
+    PUBLIC_URL: 'https://calls.example.com',
+  };
+  expect(loadConfig({ CARRIER: 'jambonz', ...settings }).jambonz).toEqual({
+    ...{ base_url: 'https://jambonz.example.com/api/v1', account_sid: 'one', api_key: 'key' },
+    ...{ application_sid: 'two', webhook_secret: 'secret' },
+  });
+  for (const name of Object.keys(settings))
+    expect(() => loadConfig({ CARRIER: 'jambonz', ...settings, [name]: '' })).toThrow(
+      `${name} must be given with CARRIER=jambonz`,
+    );
+});
+
 describe('settings of a bucket', () => {
   const BUCKET = { S3_BUCKET: 'bucket', AWS_REGION: 'eu-west-1' };
   const KEYS = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' };

@@ -1,6 +1,5 @@
 import type { Request } from 'express';
-import { SIGNATURE_HEADERS } from '../../platform/carriers/dialects';
-import type { Dialect } from '../../platform/carriers/dialects/dialect';
+import { SIGNATURE_HEADERS, type SignatureCheck } from '../../platform/carriers/signature-checks';
 import { queryByKey, type Directory } from '../../data/directory';
 import { HttpProblem } from '../../platform/errors';
 import { FIND_NUMBER_OWNER } from './queries/carrier-numbers';
@@ -11,9 +10,8 @@ import type { Scheme } from './scheme';
 import { parseOwnNumber } from '../../data/phone/parse-number';
 
 export interface CarrierOptions {
-  dialect: Dialect;
-  /** Key of the carrier's signatures; absent: every request is refused. */
-  signing_key: string | undefined;
+  /** One is enough; without any, every request is refused. */
+  signature_checks: readonly SignatureCheck[];
   /** The address the carrier knows this service by. */
   public_url: string;
 }
@@ -53,25 +51,34 @@ const hasSignature = (req: Request): boolean =>
 
 function hasValidSignature(
   req: Request,
-  { dialect, signing_key, public_url }: CarrierOptions,
+  { signature_checks, public_url }: CarrierOptions,
   receivedAt: Date,
 ): boolean {
   const signed = {
     url: public_url + req.originalUrl,
     form: readForm(req),
     form_text: req.form_text,
+    json_text: req.signed_text,
     received_at: receivedAt,
     getHeader: (name: string) => req.get(name),
   };
-  return !!signing_key && dialect.isSigned(signed, signing_key);
+  return signature_checks.some((isSigned) => isSigned(signed));
 }
 
 const readForm = (req: Request) => (req.body ?? {}) as Record<string, string>;
 
-const readOwnNumber = (req: Request, field: string): string | undefined =>
-  (
-    parseOwnNumber(readText(req.body, field)) ?? parseOwnNumber(readText(req.query, field))
-  )?.toString();
+/** Some carriers repeat the data that they were given with a call or a leg (`customerData`). */
+function readOwnNumber({ body, query }: Request, field: string): string | undefined {
+  const texts = [
+    readText(readField(body, 'customerData'), 'number'),
+    readText(body, field),
+    readText(query, field),
+  ];
+  return texts
+    .map((text) => parseOwnNumber(text))
+    .find((number) => number !== undefined)
+    ?.toString();
+}
 
 function readText(source: unknown, field: string): string {
   const value = readField(source, field);

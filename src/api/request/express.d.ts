@@ -11,5 +11,7 @@ declare namespace Express {
     body_type?: string;
     /** The text of a JSON body with integers that a number cannot hold. */
     json_text?: string;
+    /** A JSON body as it came, where the sender says that it has signed it. */
+    signed_text?: string;
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Request, type RequestHandler, type Response } from 'express';
+import { JAMBONZ_SIGNATURE } from '../../platform/carriers/jambonz-signature';
 import { HttpProblem } from '../../platform/errors';
 import type { FormCharset } from './escapes';
 import { readForm } from './parameters';
@@ -105,6 +106,7 @@ function requireFewValues(req: IncomingMessage, res: unknown, body: Buffer): voi
   measure(req, res, body);
   if (hasTooManyValues(body)) throw Object.assign(new Error(), { type: 'values.too.many' });
   if (hasLongInteger(body)) (req as Request).json_text = body.toString();
+  if (JAMBONZ_SIGNATURE in req.headers) (req as Request).signed_text = body.toString();
 }
 
 function readCharset(req: Request): FormCharset {

@@ -4,6 +4,7 @@ import type { Client } from 'pg';
 import { listFaults } from '../background/list-faults';
 import { examineCells } from '../../operate/cells/examine';
 import { ConfigError, loadConfig } from '../config';
+import { JAMBONZ_CAPABILITIES, JAMBONZ_REFUSALS } from '../../platform/carriers/jambonz';
 import { listConsequences, selectDialect } from '../../platform/carriers/dialects';
 import { type Config } from '../../platform/config';
 import { findClockFault } from '../../data/postgres/clock-skew';
@@ -76,15 +77,23 @@ export async function examine(): Promise<Finding[]> {
 }
 
 /** A carrier that cannot do everything is no fault, but someone may miss it. */
-function carrier({ carrier: name, twilio }: Config): Finding {
+function carrier({ carrier: name, twilio, jambonz }: Config): Finding {
   if (name === 'sandbox') return finding('carrier', true, 'the sandbox, which sends nothing');
   if (name === 'none') return finding('carrier', true, 'none: no calls or texts go out from here');
   if (name === 'switch')
     return finding('carrier', true, 'switches of the companies place calls; no texts go out');
-  const { label, capabilities, refusals } = selectDialect(twilio);
+  const { label, capabilities, refusals, base_url } =
+    name === 'jambonz'
+      ? {
+          label: 'jambonz',
+          capabilities: JAMBONZ_CAPABILITIES,
+          refusals: JAMBONZ_REFUSALS,
+          ...jambonz,
+        }
+      : { ...selectDialect(twilio), base_url: twilio.base_url };
   const limits = [...listConsequences(capabilities), ...Object.values(refusals)];
   const text = limits.length === 0 ? 'can do everything' : limits.join('; ');
-  return finding('carrier', true, `${label} at ${twilio.base_url}: ${text}`);
+  return finding('carrier', true, `${label} at ${base_url}: ${text}`);
 }
 
 function disk({ data_dir }: Config): Finding {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { openCarrier } from '../../platform/carriers';
 import type { Carrier } from '../../platform/carriers/carrier';
-import { selectDialect } from '../../platform/carriers/dialects';
+import { listSignatureChecks } from '../../platform/carriers/signature-checks';
 import type { Config } from '../../platform/config';
 import { openDatabase, type DatabaseOptions } from '../../data/client';
 import {
@@ -77,7 +77,11 @@ export function sharedDeps({
     storage: openConfiguredStorage(config, storage_mark),
     carrier:
       edges.carrier ??
-      openCarrier(config.carrier, { ...config.twilio, public_url: config.public_url }),
+      openCarrier(config.carrier, {
+        ...config.twilio,
+        jambonz: config.jambonz,
+        public_url: config.public_url,
+      }),
     mailer:
       edges.mailer ??
       (config.smtp_url ? openMailer('smtp', { url: config.smtp_url }) : openMailer('sandbox')),
@@ -103,9 +107,10 @@ export function buildDatabaseDeps(
   { database, directory }: Pick<Deps, 'database' | 'directory'>,
   { rate_window_seconds }: Pick<DepsOptions, 'rate_window_seconds'>,
 ): Pick<Deps, 'database' | 'directory' | 'tenants' | 'authenticator' | 'limits' | 'live'> {
-  const { twilio, public_url } = config;
-  const { signing_key } = twilio;
-  const carrier = { dialect: selectDialect(twilio), signing_key, public_url };
+  const carrier = {
+    signature_checks: listSignatureChecks(config),
+    public_url: config.public_url,
+  };
   return {
     database,
     directory,

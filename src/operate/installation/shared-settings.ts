@@ -13,11 +13,16 @@ type Value = string | number | boolean | null;
 export type SharedSettings = Record<string, Value>;
 
 /** Compared as digests, which only a process with the pepper can make. */
-export const SECRETS = ['TWILIO_AUTH_TOKEN', 'TWILIO_SIGNING_KEY'];
+export const SECRETS = [
+  'TWILIO_AUTH_TOKEN',
+  'TWILIO_SIGNING_KEY',
+  'JAMBONZ_API_KEY',
+  'JAMBONZ_WEBHOOK_SECRET',
+];
 
 /** The settings that must be equal in all processes, by variable; secrets as digests. */
 export function sharedSettings(config: Config, pepper: string): SharedSettings {
-  const { twilio } = config;
+  const { twilio, jambonz } = config;
   const digest = (secret: string | undefined) =>
     secret === undefined ? null : digestSecret(pepper, secret).toString('hex').slice(0, 16);
   return {
@@ -31,6 +36,11 @@ export function sharedSettings(config: Config, pepper: string): SharedSettings {
       TWILIO_CAN_WHISPER: selectDialect(twilio).capabilities.whisper,
       TELNYX_APPLICATION_ID: twilio.application_id ?? null,
     }),
+    JAMBONZ_BASE_URL: jambonz.base_url ?? null,
+    JAMBONZ_ACCOUNT_SID: jambonz.account_sid ?? null,
+    JAMBONZ_API_KEY: digest(jambonz.api_key),
+    JAMBONZ_APPLICATION_SID: jambonz.application_sid ?? null,
+    JAMBONZ_WEBHOOK_SECRET: digest(jambonz.webhook_secret),
     PUBLIC_URL: config.public_url_is_set ? config.public_url : null,
     // Each host may have a server of its own.
     SMTP_URL: config.smtp_url !== undefined,

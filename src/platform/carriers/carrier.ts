@@ -1,4 +1,4 @@
-export type CarrierName = 'none' | 'sandbox' | 'softswitch' | 'twilio';
+export type CarrierName = 'jambonz' | 'none' | 'sandbox' | 'softswitch' | 'twilio';
 
 const MAX_LEGS: Record<CarrierName, number> = {
   none: Infinity,
@@ -6,13 +6,21 @@ const MAX_LEGS: Record<CarrierName, number> = {
   softswitch: Infinity,
   // Nouns in one <Dial>.
   twilio: 10,
+  // Targets of one dial; more are left out.
+  jambonz: 10,
 };
+
+/** Carriers that dial buyers by themselves, and report how that has ended. */
+const DIALS_BY_ITSELF: ReadonlySet<string> = new Set<CarrierName>(['twilio', 'jambonz']);
 
 /**
  * True if a carrier rings all buyers of a round for the same time, and records all of them or none:
  * settings of one buyer must be requested leg by leg.
  */
-export const dialsAsOne = (carrier: string): boolean => carrier === 'twilio';
+export const dialsAsOne = (carrier: string): boolean => DIALS_BY_ITSELF.has(carrier);
+
+/** True for a carrier that dials each buyer through the trunk that is named to it. */
+export const takesTrunks = (carrier: string): boolean => carrier === 'jambonz';
 
 /**
  * The longest time, in seconds, that a carrier which dials by itself leaves two parties connected:
@@ -20,7 +28,7 @@ export const dialsAsOne = (carrier: string): boolean => carrier === 'twilio';
  * each step.
  */
 export const findDialLimit = (carrier: string): number | null =>
-  carrier === 'twilio' ? DIAL_LIMIT_SECONDS : null;
+  DIALS_BY_ITSELF.has(carrier) ? DIAL_LIMIT_SECONDS : null;
 
 /** How the carrier of a call rings buyers. Absent abilities are there. */
 export interface RingRules {
@@ -226,6 +234,8 @@ export interface Capabilities {
   record_dial: boolean;
   /** Records the leg of one buyer. */
   record_leg: boolean;
+  /** Records a caller's message. */
+  voicemail: boolean;
   /** Takes a party out of a connection, plays keys to it, and lets it meet the other again. */
   conference: boolean;
   /** Detects answering machines, and says so when it asks what to do. */

@@ -20,7 +20,18 @@ const TWILIO = {
 };
 const SOMLENG = { TWILIO_DIALECT: 'somleng', TWILIO_BASE_URL: 'https://somleng.example.com' };
 
+const JAMBONZ = {
+  CARRIER: 'jambonz',
+  JAMBONZ_BASE_URL: 'https://jambonz.example.com/api/v1',
+  JAMBONZ_ACCOUNT_SID: 'one',
+  JAMBONZ_API_KEY: 'key',
+  JAMBONZ_APPLICATION_SID: 'two',
+  JAMBONZ_WEBHOOK_SECRET: 'secret',
+  PUBLIC_URL: 'https://calls.example.com',
+};
+
 test.each([
+  [JAMBONZ, /^jambonz at https:\/\/jambonz.*: stops no single leg.*takes no voicemail.*no texts?/],
   [{}, /^the sandbox, which sends nothing$/],
   [{ CARRIER: 'switch' }, /^switches of the companies place calls; no texts go out$/],
   [{ CARRIER: 'none' }, /^none: no calls or texts go out from here$/],

@@ -27,6 +27,8 @@ export interface SignedRequest {
   form: SignedParams;
   /** The form as it came; undefined for a body of another type. */
   form_text: string | undefined;
+  /** JSON as it came; undefined for a body of another type. */
+  json_text?: string | undefined;
   received_at: Date;
   getHeader(name: string): string | undefined;
 }
@@ -80,6 +82,7 @@ export const ALL_CAPABILITIES: Capabilities = {
   cancel_leg: true,
   record_dial: true,
   record_leg: true,
+  voicemail: true,
   conference: true,
   detection: true,
 };

@@ -12,11 +12,6 @@ export const DIALECTS: Record<DialectName, Dialect> = {
   telnyx: TELNYX,
 };
 
-/** For requests that carry no valid signature: one of these headers is an attempt to sign it. */
-export const SIGNATURE_HEADERS: readonly string[] = [
-  ...new Set(Object.values(DIALECTS).flatMap(({ signature_headers }) => signature_headers)),
-];
-
 export interface DialectChoice {
   dialect?: DialectName;
   /** Overrides the capability of the dialect. */
@@ -38,6 +33,7 @@ const CONSEQUENCES: Record<keyof Capabilities, string> = {
   cancel_leg: 'stops no single leg: buyers that ring at once ring as long as the longest',
   record_dial: 'records no calls',
   record_leg: 'records no single leg: of buyers that ring at once all are recorded, or none',
+  voicemail: 'takes no voicemail: the caller hears the message of the offer, and the call ends',
   conference: 'plays no keys in a call: send_key_press is refused',
   detection: 'detects no answering machines: each call that is answered counts as one by a person',
 };

@@ -18,6 +18,7 @@ export const SOMLENG: Dialect = {
     cancel_leg: false,
     record_dial: false,
     record_leg: false,
+    voicemail: true,
     conference: false,
     detection: false,
   },
