@@ -25,8 +25,13 @@ export interface Answer {
 }
 
 /** Next step after an outbound call is answered. */
-export type AnswerResult =
-  | { kind: 'route'; call_id: number; is_repeated: boolean }
+export type AnswerResult = AnswerAction & {
+  /** True where the answer is reported again, or nothing depends on who has answered. */
+  is_repeated: boolean;
+};
+
+type AnswerAction =
+  | { kind: 'route'; call_id: number }
   /** The fixed destination of the call. */
   | { kind: 'connect'; from: number; connect_to: string; timeout_seconds: number }
   | { kind: 'leave_message'; message: string }
@@ -79,16 +84,20 @@ async function handleAnswer(
     });
   }
   const does = pickMachineAction(answeredBy, outbound!.machine_action);
-  if (does === 'leave_message') return { kind: 'leave_message', message: machine_message! };
+  const result = { is_repeated: isRepeated };
+  if (does === 'leave_message')
+    return { ...result, kind: 'leave_message', message: machine_message! };
   if (does === 'hang_up') {
     if (!isRepeated) await endForMachine(tx, call, answeredBy, now);
-    return { kind: 'hang_up' };
+    return { ...result, kind: 'hang_up' };
   }
-  if (!routed && call.ended_at !== null) return { kind: 'hang_up' };
-  if (!routed)
-    return { kind: 'connect', from: call.number_called!, connect_to: connect_to!, timeout_seconds };
+  if (!routed && call.ended_at !== null) return { ...result, kind: 'hang_up' };
+  if (!routed) {
+    const destination = { from: call.number_called!, connect_to: connect_to!, timeout_seconds };
+    return { ...result, kind: 'connect', ...destination };
+  }
   const check = isRepeated ? undefined : await routePerson(tx, call.uuid, answer, now);
-  return check ?? { kind: 'route', call_id: call.id, is_repeated: isRepeated };
+  return check ?? { ...result, kind: 'route', call_id: call.id };
 }
 
 /**
@@ -99,7 +108,10 @@ async function findDestination(tx: Statements, key: string): Promise<AnswerResul
   const [plainCall] = await tx.sql(FIND_DESTINATION, { key });
   if (!plainCall) throw notFound();
   const { status, ...destination } = plainCall;
-  return isOver(status) ? { kind: 'hang_up' } : { kind: 'connect', ...destination };
+  const result = { is_repeated: true };
+  return isOver(status)
+    ? { ...result, kind: 'hang_up' }
+    : { ...result, kind: 'connect', ...destination };
 }
 
 /** A fax hears no message. */

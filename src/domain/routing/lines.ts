@@ -1,5 +1,5 @@
 import { readCountry } from '../../data/phone/area-codes';
-import { SOFTSWITCH } from '../../platform/carriers/carrier';
+import { SOFTSWITCH, takesTrunks } from '../../platform/carriers/carrier';
 import type { Lines, Trunk } from './engine/line';
 
 interface CallOfSwitch {
@@ -9,18 +9,21 @@ interface CallOfSwitch {
 }
 
 /**
- * The trunks of the switch that has a call. Undefined where it has none, and so chooses its line
- * itself, and for calls of a carrier.
+ * The trunks of the switch that has a call, and for a carrier that takes the name of a trunk those
+ * of no switch. Undefined where there is none, so that the line is chosen elsewhere, and for calls
+ * of other carriers.
  */
 export function findLines(
   trunks: readonly Trunk[],
   { carrier, switch_id: switchId }: CallOfSwitch,
   failed: ReadonlySet<number> = new Set(),
 ): Lines | undefined {
-  if (carrier !== SOFTSWITCH) return undefined;
+  const isOfSwitch = carrier === SOFTSWITCH;
+  if (!isOfSwitch && !takesTrunks(carrier)) return undefined;
   const own = trunks.filter(
     ({ switch_id }) =>
-      switch_id === null || switchId === undefined || String(switch_id) === String(switchId),
+      switch_id === null ||
+      (isOfSwitch && (switchId === undefined || String(switch_id) === String(switchId))),
   );
   return own.length > 0 ? { trunks: own, failed, without: new Set(), findCountry } : undefined;
 }

@@ -22,5 +22,6 @@ export const carriedUrls =
       ...more,
       number: String(number_called ?? ''),
     });
-    return `${buildTelephonyUrl(publicUrl)}/${name}?${query.toString()}`;
+    // Not all who read a query take a plus sign for a space.
+    return `${buildTelephonyUrl(publicUrl)}/${name}?${query.toString().replaceAll('+', '%20')}`;
   };

@@ -19,6 +19,10 @@ export interface DialEnd {
   /** True if a buyer was connected to the caller; undefined where the carrier does not say. */
   bridged: boolean | undefined;
   caller_left: boolean;
+  /** The answer of SIP to the leg, where the carrier says it. */
+  sip_code?: number | undefined;
+  /** The trunk that the only buyer was dialed through. */
+  trunk?: string | undefined;
   preDial?: PreDialState | undefined;
 }
 
@@ -49,8 +53,12 @@ export async function endDial(
     await handle({ event: 'completed', total_duration: end.duration, ...ofTaker });
     return undefined;
   }
+  const reportedLeg = end.leg_sid && (await findAttemptOfLeg(db, call.id, end.leg_sid));
   for (const { uuid } of open) {
-    const result = await handle({ event: toEvent(end.status), attempt: uuid });
+    const event = toEvent(end.status);
+    const isOfLeg = reportedLeg ? uuid === reportedLeg : open.length === 1;
+    const answer = event === 'failed' && isOfLeg && { sip_code: end.sip_code, trunk: end.trunk };
+    const result = await handle({ event, attempt: uuid, ...answer });
     if (isCheckRequired(result)) return result;
   }
   return undefined;

@@ -11,6 +11,8 @@ export interface LegReport {
   attempt: string;
   status: CallStatus;
   leg_sid: string | undefined;
+  /** The answer of SIP to a leg that has failed, where the carrier says it. */
+  sip_code?: number | undefined;
   preDial?: PreDialState | undefined;
 }
 
@@ -40,14 +42,17 @@ function toLegEnd(
  */
 export async function receiveLegStatus(
   db: Db,
-  { call: reference, attempt, status, leg_sid, preDial }: LegReport,
+  { call: reference, attempt, status, leg_sid, sip_code, preDial }: LegReport,
   now: Date,
 ): Promise<void> {
   const event = CALL_DEPENDENT.has(status)
     ? await resolveEvent(db, reference, { attempt, status, leg_sid })
     : EVENTS[status];
   if (!event) return;
-  const reported = { event, attempt, leg_sid, ends_separately: true, preDial };
+  const reported = {
+    ...{ event, attempt, leg_sid, ends_separately: true, preDial },
+    ...(event === 'failed' && { sip_code }),
+  };
   await handleCallEvent(db, reference, reported, now);
 }
 
