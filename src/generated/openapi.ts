@@ -3728,6 +3728,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/telephony/jambonz/call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive a call from jambonz
+         * @description The call hook of the application: an incoming call, or the answer of a call that was placed through it, and what detects answering machines there. A call that is reported again is the same call. Requests must be signed by jambonz.
+         */
+        post: operations["receiveJambonzCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/telephony/jambonz/dial": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive the result of dialing buyers from jambonz
+         * @description The action hook of a dial: asks what to do once it is over. Requests must be signed by jambonz.
+         */
+        post: operations["receiveJambonzDial"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/telephony/jambonz/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive that a buyer of jambonz has answered, or its key
+         * @description The confirm hook of each buyer that is dialed, and the action hook of the question for the key of one that has `press_one_to_accept`. Requests must be signed by jambonz.
+         */
+        post: operations["receiveJambonzConfirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/telephony/jambonz/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive the status of a call from jambonz
+         * @description The call status hook of the application: reports of incoming and outgoing calls, and of the legs to buyers. Requests must be signed by jambonz.
+         */
+        post: operations["receiveJambonzStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users": {
         parameters: {
             query?: never;
@@ -4815,7 +4895,7 @@ export interface components {
             /** @description Tones played when the call is answered, to telephone numbers and SIP addresses. Each `w` waits 0.5 s and each `W` 1 s. */
             dtmf_tones?: string | null;
             /**
-             * @description Headers of SIP that it gets: by its SIP address, or through a trunk. A carrier passes those that begin with `X-` on to SIP addresses.
+             * @description Headers of SIP that it gets: by its SIP address, or through a trunk. A carrier passes those that begin with `X-` on to SIP addresses; jambonz passes on all.
              * @example null
              */
             sip_headers?: components["schemas"]["SipHeaders"] | null;
@@ -6871,10 +6951,10 @@ export interface components {
             per_page?: number;
         };
         /**
-         * @description By what a call comes in: a softswitch and the sandbox ring any number of buyers at once, twilio rings 10, or one where the service does not report what becomes of each.
+         * @description By what a call comes in: a softswitch and the sandbox ring any number of buyers at once, twilio and jambonz ring 10, or one where the service does not report what becomes of each.
          * @enum {string}
          */
-        InboundCarrier: "softswitch" | "sandbox" | "twilio";
+        InboundCarrier: "softswitch" | "sandbox" | "twilio" | "jambonz";
         RoutingExplanation: {
             /** @description HTTP status of the response. */
             status: number;
@@ -10519,7 +10599,7 @@ export interface components {
         };
         TrunkFields: {
             name?: components["schemas"]["SwitchName"];
-            /** @description The switch that has the trunk, by id or uuid; null for all of them. */
+            /** @description The switch that has the trunk, by id or uuid; null for all of them, and for jambonz, where it is the Carrier of this name. */
             switch_id?: string | null;
             /**
              * @description Host and port of the gateway, or the name under which the switch knows it. Its credentials stay in the switch.
@@ -13411,6 +13491,99 @@ export interface components {
              */
             RecordingDuration?: string;
         };
+        /**
+         * @example [
+         *       {
+         *         "verb": "say",
+         *         "text": "Thank you for calling. We connect you with an agent."
+         *       },
+         *       {
+         *         "verb": "dial",
+         *         "target": [
+         *           {
+         *             "type": "phone",
+         *             "number": "+14155550122",
+         *             "confirmHook": "https://calls.trunkline.example/api/v1/telephony/jambonz/confirm?call=01a2033f-4004-7cb9-a21b-6e2c9e8cb0b7&attempt=01a2033f-4004-7e79-a282-62f3ce0bf298&number=12135550100"
+         *           }
+         *         ],
+         *         "actionHook": "https://calls.trunkline.example/api/v1/telephony/jambonz/dial?call=01a2033f-4004-7cb9-a21b-6e2c9e8cb0b7&round=1&number=12135550100",
+         *         "callerId": "+13105550123",
+         *         "timeout": 30,
+         *         "timeLimit": 14400,
+         *         "answerOnBridge": true,
+         *         "tag": {
+         *           "number": "12135550100",
+         *           "call": "01a2033f-4004-7cb9-a21b-6e2c9e8cb0b7",
+         *           "legs": {
+         *             "+14155550122": "01a2033f-4004-7e79-a282-62f3ce0bf298"
+         *           }
+         *         }
+         *       }
+         *     ]
+         */
+        JambonzVerbs: ({
+            /** @description Its name, such as `dial`. */
+            verb: string;
+        } & {
+            [key: string]: unknown;
+        })[];
+        /** @description What jambonz sends to the call hook of an application. It may send more. */
+        JambonzCall: {
+            /** @description The identifier of the call, or of the leg. */
+            call_sid: string;
+            /** @description `inbound`, or `outbound` for a call that jambonz has placed. */
+            direction?: string;
+            /** @description The number of the caller. Anything that is not a telephone number counts as withheld; the token `caller_raw` of the call keeps it. */
+            from?: string;
+            /** @description What was called. Without `customerData`, a number of yours. */
+            to: string;
+            /** @description What the detection of machines has found, such as `amd_human_detected`; absent where a call has come in or is answered. */
+            type?: string;
+            /** @description The data that this service has given a call or a leg: uuids, and a number of the company, without the plus sign, which decides whose the report is. */
+            customerData?: {
+                [key: string]: unknown;
+            };
+        };
+        JambonzDial: {
+            /** @description `trying`, `ringing`, `early-media`, `in-progress`, `completed`, `busy`, `no-answer` or `failed`. Unknown words are ignored. */
+            call_status?: string;
+            /** @description `inbound`, or `outbound` for a call that jambonz has placed. */
+            direction?: string;
+            /** @description Status of the leg that took the call, or of the last one, such as `completed`, `busy`, `failed`, or `ringing` where nobody answered in time. */
+            dial_call_status?: string;
+            /** @description The leg of the buyer that took the call, or the last one. */
+            dial_call_sid?: string;
+            /** @description The last status of SIP; says why a leg has failed. */
+            dial_sip_status?: number;
+        };
+        JambonzConfirm: {
+            /** @description The leg to the buyer. */
+            call_sid?: string;
+            /** @description The address that was dialed. */
+            to?: string;
+            /** @description Why the question for a key is over, such as `dtmfDetected` or `timeout`; absent when the buyer has just answered. */
+            reason?: string;
+            /** @description The key; absent if none was pressed. */
+            digits?: string;
+        };
+        JambonzStatus: {
+            /** @description The identifier of the call, or of the leg. */
+            call_sid: string;
+            /** @description The call of the caller: only a leg to a buyer has one. */
+            parent_call_sid?: string;
+            /** @description `trying`, `ringing`, `early-media`, `in-progress`, `completed`, `busy`, `no-answer` or `failed`. Unknown words are ignored. */
+            call_status?: string;
+            /** @description The last status of SIP; says why a leg has failed. */
+            sip_status?: number;
+            /** @description Seconds since the answer, once the call has ended. */
+            duration?: number;
+            /** @description What was called. Without `customerData`, a number of yours. */
+            to: string;
+            /** @description The data that this service has given a call or a leg: uuids, and a number of the company, without the plus sign, which decides whose the report is. */
+            customerData?: {
+                [key: string]: unknown;
+            };
+        };
         /** @enum {string} */
         UserOrder: "id" | "email" | "name" | "created_at";
         UserFields: {
@@ -14742,6 +14915,8 @@ export interface components {
         CarriedRound: number;
         /** @description Which conference of the call has ended, starting at 1; absent at the end of the connection before. Conferences are made to play keys to a buyer. */
         CarriedConference: number;
+        /** @description The trunk that the only buyer was dialed through, if it was one. */
+        CarriedTrunk: string;
         /** @description uuid of the attempt. */
         CarriedAttempt: string;
         /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
@@ -24988,6 +25163,150 @@ export interface operations {
                 };
                 content: {
                     "text/xml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveJambonzCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JambonzCall"];
+            };
+        };
+        responses: {
+            /** @description What jambonz should do now: greet the caller and dial buyers, play the fallback of the offer when no buyer is left, refuse the caller, or wait. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JambonzVerbs"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveJambonzDial: {
+        parameters: {
+            query: {
+                /** @description uuid of the call, given to the carrier with the buyers it dials. */
+                call: components["parameters"]["CarriedCall"];
+                /** @description The routing round, starting at 1: how many times buyers have been looked for. */
+                round: components["parameters"]["CarriedRound"];
+                /** @description The trunk that the only buyer was dialed through, if it was one. */
+                trunk?: components["parameters"]["CarriedTrunk"];
+                /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
+                number: components["parameters"]["CarriedNumber"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JambonzDial"];
+            };
+        };
+        responses: {
+            /** @description What jambonz should do now: dial the next buyer, or the same through its next trunk, play the fallback of the offer, or hang up. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JambonzVerbs"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveJambonzConfirm: {
+        parameters: {
+            query: {
+                /** @description uuid of the call, given to the carrier with the buyers it dials. */
+                call: components["parameters"]["CarriedCall"];
+                /** @description uuid of the attempt. */
+                attempt: components["parameters"]["CarriedAttempt"];
+                /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
+                number: components["parameters"]["CarriedNumber"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JambonzConfirm"];
+            };
+        };
+        responses: {
+            /** @description What jambonz should do with the buyer: play tones, ask for the key, or hang up. Where nothing is left to do, the buyer is connected. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JambonzVerbs"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveJambonzStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JambonzStatus"];
+            };
+        };
+        responses: {
+            /** @description What jambonz should do now: nothing. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JambonzVerbs"];
                 };
             };
             400: components["responses"]["BadRequest"];

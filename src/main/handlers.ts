@@ -44,6 +44,7 @@ import { pings } from '../domain/ping-post/pings';
 import { scheduleActions } from '../domain/schedules/schedule-actions';
 import { simulations } from '../domain/simulation/simulations';
 import { schedules } from '../domain/schedules/schedules';
+import { jambonz } from '../domain/telephony/jambonz';
 import { telephony } from '../domain/telephony/telephony';
 import { textMessages } from '../domain/outreach/text-messages';
 import { trafficSourceTokens } from '../domain/offers/traffic-source-tokens';
@@ -99,6 +100,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     email.handlers(deps),
     leadLog.handlers(deps),
     telephony(deps),
+    jambonz(deps),
     users(deps, deleteAgent),
     accessControlLists(deps),
     changeLog.handlers(deps),

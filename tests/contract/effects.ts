@@ -215,6 +215,7 @@ const CALLS: Record<string, Effects> = {
 };
 
 const TELEPHONY = at('src/domain/telephony/telephony.ts');
+const JAMBONZ = at('src/domain/telephony/jambonz.ts');
 const WEBHOOKS: Record<string, Effects> = {
   outgoing_webhooks: {
     ...all('name url', 'label'),
@@ -254,6 +255,9 @@ const WEBHOOKS: Record<string, Effects> = {
     ...all('MessageSid From To Body MessageStatus ErrorCode CallStatus CallDuration', TELEPHONY),
     ...all('CallSid Price PriceUnit CallerCity DialCallStatus DialCallSid', TELEPHONY),
     ...all('DialBridged DialCallDuration RecordingUrl Digits', TELEPHONY),
+    ...all('call_sid direction from to type customerData call_status reason digits', JAMBONZ),
+    ...all('dial_call_status dial_call_sid dial_sip_status', JAMBONZ),
+    ...all('parent_call_sid sip_status duration', JAMBONZ),
     ...all('OptOutType AnsweredBy CallerState CallerZip FromCity FromState FromZip', TELEPHONY),
   },
   text_messages: all('from to body', at('src/domain/outreach/text-messages.ts')),

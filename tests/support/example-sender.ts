@@ -3,7 +3,9 @@ import type { CredentialKind, Operation } from '../../src/platform/contract/cont
 import { confirmationToken } from '../../src/api/auth/confirmations';
 import { invitationToken } from '../../src/api/auth/invitations';
 import { buildAudio, buildNumber } from './example-bodies';
+import { signJambonz } from './jambonz-rest';
 import {
+  JAMBONZ_SECRET,
   TWILIO_TOKEN,
   type Api,
   type Company,
@@ -190,23 +192,33 @@ const asCarrier =
     const parameters = { ...Object.fromEntries(urlEntries), ...query } as Record<string, string>;
     const search = new URLSearchParams(parameters).toString();
     const url = search ? `${path}?${search}` : path;
-    const isForm = typeof options.body === 'object' && options.body !== null;
-    const form = new URLSearchParams(isForm ? (options.body as Record<string, string>) : {});
-    const signature = computeSignature(
-      credentials === 'wrong' ? 'another token' : TWILIO_TOKEN,
-      world.deps.config.public_url + url,
-      Object.fromEntries(form),
-    );
+    const isObject = typeof options.body === 'object' && options.body !== null;
+    const isJson = operation.media_types.includes('application/json');
+    const fields = isObject && !isJson ? (options.body as Record<string, string>) : {};
+    const form = new URLSearchParams(fields);
+    const content = isJson ? JSON.stringify(options.body) : form.toString();
     const { body, ...rest } = options;
+    const token = credentials === 'wrong' ? 'another token' : undefined;
+    const signature = isJson
+      ? signJambonz(token ?? JAMBONZ_SECRET, isObject ? content : String(body), world.deps.clock())
+      : computeSignature(
+          token ?? TWILIO_TOKEN,
+          world.deps.config.public_url + url,
+          Object.fromEntries(form),
+        );
     const headers = {
-      'Content-Type': 'application/x-www-form-urlencoded',
-      ...(credentials !== 'none' && { 'X-Twilio-Signature': signature }),
+      'Content-Type': isJson ? 'application/json' : 'application/x-www-form-urlencoded',
+      ...(credentials !== 'none' && {
+        [isJson ? 'Jambonz-Signature' : 'X-Twilio-Signature']: signature,
+      }),
       ...options.headers,
     };
-    const content = isForm ? form.toString() : body;
     return {
       path: url,
-      options: { ...rest, auth: null, headers, ...(method !== 'head' && { body: content }) },
+      options: {
+        ...{ ...rest, auth: null, headers },
+        ...(method !== 'head' && { body: isObject ? content : body }),
+      },
     };
   };
 

@@ -83,6 +83,9 @@ export interface WorldOptions {
 
 export const PEPPER_OF_TESTS = 'a pepper for tests, long enough to be one';
 
+/** The secret that a jambonz of tests signs with. */
+export const JAMBONZ_SECRET = 'wh_secret_of_a_jambonz_for_tests';
+
 /** The token that the carrier of tests signs with. */
 export const TWILIO_TOKEN = 'a token of the carrier, for tests';
 
@@ -92,6 +95,7 @@ const testEnvironment = (environment: Record<string, string> = {}): Record<strin
   LOG_LEVEL: 'silent',
   DATABASE_TIMEOUT_SECONDS: secondsForDatabase(),
   TWILIO_AUTH_TOKEN: TWILIO_TOKEN,
+  JAMBONZ_WEBHOOK_SECRET: JAMBONZ_SECRET,
   ...environment,
 });
 

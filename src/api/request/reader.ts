@@ -133,13 +133,14 @@ function compileReceipt(
  * a city, or for a duration that it does not know.
  */
 function compileFit(schema: Schema): (body: Fields) => void {
-  const maxLengths = Object.entries(facets(schema).properties).flatMap(([name, property]) => {
+  const { properties } = facets(schema);
+  // Required fields are ids and numbers.
+  const optional = Object.entries(properties).flatMap(([name, property]) => {
     const { max, minLength } = facets(property);
-    // Required fields are ids and numbers.
-    return max.length !== undefined && minLength === 0 ? [[name, max.length] as const] : [];
+    return minLength === 0 ? [[name, max.length ?? Infinity] as const] : [];
   });
   return (body) => {
-    for (const [name, maxLength] of maxLengths) {
+    for (const [name, maxLength] of optional) {
       const value = body[name];
       if (typeof value !== 'string') continue;
       if (value.trim() === '') Reflect.deleteProperty(body, name);

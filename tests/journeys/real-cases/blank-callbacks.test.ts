@@ -1,4 +1,6 @@
 import { contract, facets } from '../../../src/platform/contract/contract';
+import { signJambonz } from '../../support/jambonz-rest';
+import { JAMBONZ_SECRET } from '../../support/world';
 import { carrierRequests, US } from '../../support/carrier-requests';
 
 // Carriers leave out or leave blank what they do not know, and callers are not always numbers.
@@ -6,10 +8,17 @@ import { carrierRequests, US } from '../../support/carrier-requests';
 const here = carrierRequests();
 const { hook, text, placedCall, callStatus, loadRow } = here;
 
-const OWN = ['To', 'From'];
+const OWN = ['To', 'From', 'to'];
 const operations = contract.operations.filter(
   ({ credentials }) => credentials === 'carrier_signature',
 );
+
+function sendAsJambonz(path: string, body: object) {
+  const text = JSON.stringify(body);
+  const signature = signJambonz(JAMBONZ_SECRET, text, here.world.deps.clock());
+  const headers = { 'Content-Type': 'application/json', 'Jambonz-Signature': signature };
+  return here.world.company.api('post', path, { auth: null, headers, body: text });
+}
 
 test.each(operations.map((operation) => [operation.id, operation] as const))(
   '%s is refused for no blank field',
@@ -34,7 +43,10 @@ test.each(operations.map((operation) => [operation.id, operation] as const))(
           return [name, required.includes(name) ? `X${call.uuid}` : blank];
         }),
       );
-      const res = await hook(path.replace(/\?$/, ''), body);
+      const address = path.replace(/\?$/, '');
+      const res = operation.media_types.includes('application/json')
+        ? await sendAsJambonz(address, body)
+        : await hook(address, body);
       expect(res.status).not.toBe(422);
       expect(res.status).toBeLessThan(500);
     }

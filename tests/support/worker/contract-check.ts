@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import Ajv from 'ajv/dist/2020';
 import type { Response } from 'supertest';
 import { toExactContract, findListReference } from '../../../scripts/exact-contract';
-import { BASE_PATH, contract, type Operation } from '../../../src/platform/contract/contract';
+import {
+  BASE_PATH,
+  contract,
+  type Operation,
+  type Schema,
+} from '../../../src/platform/contract/contract';
 import type { OtherAnswer } from '../../../src/platform/contract/contract-document';
 import { resolveOtherPath } from '../../../src/api/reply/other-paths';
 
@@ -82,7 +87,8 @@ export function checkAnswer(method: string, url: string, res: Response): void {
   const ref = findSchema(operation, status, media);
   if (ref) {
     const body: unknown = JSON.parse(res.text);
-    const pointer = Array.isArray(body) ? bareRows(operation, ref) : ref;
+    const isBare = Array.isArray(body) && contract.resolve<Schema>({ $ref: ref }).type !== 'array';
+    const pointer = isBare ? bareRows(operation, ref) : ref;
     const validate = ajv.getSchema(`contract${pointer}`);
     if (!validate) throw new Error(`no schema ${pointer}`);
     if (!validate(body))
