@@ -17,7 +17,8 @@ import type { Journal } from '../service/journal';
 import { pause } from '../../platform/pause';
 import { perform } from './perform';
 import { buildPersonCall, dialPerson, readPersonUuid, resumePerson } from './person';
-import { listRecordings, storeRecording, type RecordingEdges } from './recordings';
+import { listRecordings } from './recordings';
+import { storeRecording, type RecordingEdges } from '../service/recordings';
 import { openReports, type Reports } from '../service/reports';
 import { buildResultPath, toResult, type Service, type Command } from '../service/service';
 import type { AsteriskSettings } from './settings';
@@ -165,7 +166,8 @@ function startCaller(adapter: Adapter, channel: Channel): void {
 }
 
 function store({ service, ari, read_recording: read, log, signal }: Adapter, name: string): void {
-  void storeRecording(name, { service, ari, read, log, signal });
+  const remove = () => ari.ask({ method: 'DELETE', path: `/recordings/stored/${name}` });
+  void storeRecording(name, { service, read, remove, log, signal });
 }
 
 function carryOut(adapter: Adapter, command: Command): void {

@@ -1,40 +1,29 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { AriFault, type Ari, type Bridge, type Channel } from './ari/ari';
 import {
   buildBridge,
   buildLegChannel,
-  buildRecording,
   FALLBACK,
   type Call,
   type Input,
   type Leg,
 } from './call/call';
 import { PLAYED_VARIABLE } from './perform';
-import { Refused, type Service, type Session } from '../service/service';
+import { buildRecording } from '../service/recordings';
+import type { Session } from '../service/service';
+import { buildSid, startCall, type StartEdges } from '../service/start-call';
 import type { AsteriskSettings } from './settings';
-import type { Syncing } from '../service/sync';
 
 // A call that has come in, or that is there when this process starts.
 
-/** `call_sid` has no more characters. */
-const MAX_SID = 100;
-/** How long a caller waits for the service before the overflow: the second request is the same. */
-const TRY_TIMEOUTS_MS = [3_000, 2_000];
-const PAUSE_MS = 300;
-
-export interface BeginEdges {
+export interface BeginEdges extends StartEdges {
   ari: Ari;
-  service: Pick<Service, 'startCall' | 'readCall'>;
-  log: Logger;
   settings: Pick<AsteriskSettings, 'headers'>;
-  sync: Pick<Syncing, 'gate'>;
 }
 
 /** The Call-ID of SIP, by which all name the call; else the name that Asterisk has for it. */
 export async function readSid(channel: string, ari: Ari): Promise<string> {
   const callId = await readVariable('CHANNEL(pjsip,call-id)', channel, ari);
-  return callId && callId.length <= MAX_SID ? callId : channel;
+  return buildSid(callId, channel);
 }
 
 async function readVariable(
@@ -52,44 +41,24 @@ async function readVariable(
   }
 }
 
-async function readSip(channel: string, { ari, settings: { headers } }: BeginEdges) {
-  const read = await Promise.all(
-    headers.map(async (name) => [
-      name,
-      await readVariable(`PJSIP_HEADER(read,${name})`, channel, ari),
-    ]),
-  );
-  const values = Object.fromEntries(read.filter(([, value]) => value !== undefined));
-  const { Diversion: diversion, ...others } = values as Record<string, string>;
-  if (Object.keys(values).length === 0) return undefined;
-  return { headers: others, ...(diversion !== undefined && { diversion }) };
-}
-
 /** Asks the service what to do with a caller. */
 export async function beginCall(
   channel: Channel,
   sid: string,
   edges: BeginEdges,
 ): Promise<Input[]> {
-  const sip = await readSip(channel.id, edges);
-  await edges.sync.gate();
-  const body = {
-    number_called: channel.dialplan.exten,
-    caller_number: channel.caller.number || null,
-    call_sid: sid,
-    ...(sip && { sip }),
+  const { ari, settings } = edges;
+  const headers = await Promise.all(
+    settings.headers.map(async (name) => [
+      name,
+      await readVariable(`PJSIP_HEADER(read,${name})`, channel.id, ari),
+    ]),
+  );
+  const caller = {
+    ...{ sid, number_called: channel.dialplan.exten, caller_number: channel.caller.number || null },
+    headers: Object.fromEntries(headers.filter(([, value]) => value !== undefined)),
   };
-  for (const [index, timeout] of TRY_TIMEOUTS_MS.entries()) {
-    if (index > 0) await sleep(PAUSE_MS);
-    try {
-      const session = await edges.service.startCall(body, { timeout_ms: timeout });
-      return [{ type: 'session', session }];
-    } catch (error) {
-      edges.log.warn({ err: error, sid }, 'the service did not take a call');
-      if (error instanceof Refused) return [{ type: 'unknown_number' }];
-    }
-  }
-  return [{ type: 'unreachable' }];
+  return [await startCall(caller, edges)];
 }
 
 /** Everything that Asterisk has. */

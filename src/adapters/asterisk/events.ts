@@ -1,7 +1,8 @@
 import type { AriEvent, Channel } from './ari/ari';
-import { readRecordingUuid, type Detection, type Input } from './call/call';
+import type { Detection, Input } from './call/call';
 import { readPlayback } from './perform';
 import { readPersonUuid } from './person';
+import { readRecordingUuid } from '../service/recordings';
 
 // Events of Asterisk as facts of calls.
 

@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import { APP, AriFault, type Ari } from './ari/ari';
-import { buildBridge, buildRecording, type Action, type Call, type Playback } from './call/call';
+import { buildBridge, type Action, type Call, type Playback } from './call/call';
 import { findMedia } from './media';
-import { buildEndpoint, buildHeaders, buildTrunkEndpoint, type AsteriskSettings } from './settings';
+import { buildHeaders, type AsteriskSettings } from './settings';
+import { buildEndpoint, buildTrunkEndpoint } from '../service/dialing';
+import { buildRecording } from '../service/recordings';
 
 // Decisions, carried out in Asterisk.
 

@@ -3,7 +3,8 @@ import { APP, type Ari, type Channel } from './ari/ari';
 import { restore, type Live } from './begin';
 import { buildCall, buildPersonChannel, type Call, type Input } from './call/call';
 import type { Service, Command } from '../service/service';
-import { buildEndpoint, type AsteriskSettings } from './settings';
+import type { AsteriskSettings } from './settings';
+import { buildEndpoint } from '../service/dialing';
 
 // Calls that the service has this switch place. The person is the caller of the call that follows.
 

@@ -4,11 +4,8 @@ import { WebSocket, WebSocketServer } from 'ws';
 import type { AriEvent } from '../../../src/adapters/asterisk/ari/ari';
 import { createClient } from '../../../src/adapters/asterisk/ari/client';
 import { createAriServer } from '../../../src/adapters/asterisk/ari/server';
-import {
-  buildEndpoint,
-  buildHeaders,
-  buildTrunkEndpoint,
-} from '../../../src/adapters/asterisk/settings';
+import { buildHeaders } from '../../../src/adapters/asterisk/settings';
+import { buildEndpoint, buildTrunkEndpoint } from '../../../src/adapters/service/dialing';
 import { freePort } from '../../support/process';
 
 const KEY = 'trunkline:secret';

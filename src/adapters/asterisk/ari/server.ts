@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 import type { AriConnection, Connect } from './ari';
+import { isAllowed, listen } from '../../service/door';
 import { openConnection } from './socket';
 
 export interface ServerSettings {
@@ -57,17 +57,3 @@ export async function createAriServer({ host, port, key }: ServerSettings): Prom
 /** Asterisk asks for the protocol "ari". */
 const pickProtocol = (protocols: Set<string>): string | false =>
   protocols.has('ari') ? 'ari' : false;
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-function isAllowed({ headers }: IncomingMessage, key: string): boolean {
-  const expected = `Basic ${Buffer.from(key).toString('base64')}`;
-  return timingSafeEqual(digest(headers.authorization ?? ''), digest(expected));
-}
-
-function listen(http: Server, host: string, port: number): Promise<void> {
-  return new Promise((done, fail) => {
-    http.once('error', fail);
-    http.listen(port, host, () => done());
-  });
-}

@@ -1,5 +1,7 @@
 import type { Schemas } from '../../../platform/contract/contract-document';
-import type { CallEvent, Command, DialBuyer, Result, Session } from '../../service/service';
+import type { Cause } from '../../service/failures';
+import type { CallEvent, Command, DialBuyer, Result } from '../../service/service';
+import type { Start } from '../../service/start-call';
 
 // A call as the adapter sees it, the facts that change it, and what is then to be done.
 
@@ -87,23 +89,14 @@ export const buildCall = (channel: string, more: Partial<Call> = {}): Call => ({
 export type Detection = 'at_once' | 'for_message';
 export type Playback = 'greeting' | 'prompt' | 'message';
 
-/** Why a channel has ended. */
-export interface Cause {
-  sip_code?: number | undefined;
-  q850?: number | undefined;
-}
-
 export type Input =
   | { type: 'named'; sid: string }
   /** Found in Asterisk by a process that has just started. */
   | { type: 'restored'; call: Partial<Call> }
   /** The buyer has hung up while this process was not there. */
   | { type: 'buyer_gone' }
-  | { type: 'session'; session: Session }
-  /** A request to the service got no answer. */
-  | { type: 'unreachable' }
-  /** The service does not take the call: the number called is not one of its own. */
-  | { type: 'unknown_number' }
+  /** The answer of the service; none makes it `unreachable`. */
+  | Start
   | { type: 'leg_ringing' | 'leg_up'; leg: string }
   | { type: 'leg_over'; leg: string; cause: Cause }
   | { type: 'key'; leg: string; key: string }
@@ -175,9 +168,3 @@ export const buildNextChannel = (first: string, trunks: readonly string[]): stri
   trunks.length > 1 ? `${first}-${trunks.length}` : first;
 export const buildPersonChannel = (uuid: string): string => `tl-person-${uuid}`;
 export const buildBridge = (uuid: string): string => `tl-${uuid}`;
-export const buildRecording = (kind: 'talk' | 'voicemail', uuid: string): string =>
-  `tl-${kind}-${uuid}`;
-
-/** The uuid in the name of a recording of the adapter; undefined for one of somebody else. */
-export const readRecordingUuid = (name: string): string | undefined =>
-  /^tl-(?:talk|voicemail)-([\da-f-]{36})$/.exec(name)?.[1];

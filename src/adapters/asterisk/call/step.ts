@@ -3,19 +3,18 @@ import {
   listLegs,
   TRANSFER,
   type Call,
-  type Cause,
   type Decision,
   type Detection,
   type Input,
   type Turn,
 } from './call';
+import { describeFailure, type Cause } from '../../service/failures';
 import { toResult, type CallEvent, type Command } from '../../service/service';
 import { endMessage, follow, refuse } from './follow';
 import {
   answerLeg,
   awaitKeys,
   connectLeg,
-  describeFailure,
   dialAll,
   dialNumber,
   dropLeg,
