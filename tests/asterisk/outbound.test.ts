@@ -2,7 +2,7 @@ import { waitUntil } from '../sip/support/waiting';
 import type { Fields } from '../support/records';
 import { ownNumber } from '../support/leads';
 import { testScenarios, type AsteriskWorld } from './support/asterisk-world';
-import { HUMAN, MACHINE } from './support/media';
+import { HUMAN, MACHINE } from '../sip/support/media';
 
 // Calls that the service has Asterisk place (CARRIER=switch), one after the other: the carrier at
 // the trunk answers as a person or as a machine.

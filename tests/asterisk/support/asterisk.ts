@@ -2,7 +2,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   readdirSync,
   rmSync,
   symlinkSync,
@@ -11,10 +10,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../support/process';
+import type { StartedSwitch } from '../../sip/support/adapter-world';
+import { readExample as readExampleFile } from '../../sip/support/example';
 import { findUdpPort, startProgram, type Program } from '../../sip/support/programs';
 import { waitUntil } from '../../sip/support/waiting';
 
-const EXAMPLES = join(__dirname, '../../../examples/asterisk');
 /** The folder that Asterisk was installed in (configure --prefix). */
 const PREFIX = process.env.ASTERISK_PREFIX ?? '';
 const EXAMPLE_PASSWORD = 'CHANGE_ME';
@@ -25,17 +25,12 @@ export const missingAsterisk = (): string | undefined =>
     ? undefined
     : 'no Asterisk in ASTERISK_PREFIX: .ci/asterisk builds it';
 
-export interface Asterisk {
-  sip_port: number;
+export interface Asterisk extends StartedSwitch {
   ari_url: string;
   ari_key: string;
   recordings_dir: string;
-  log(): string;
   /** Runs a command of its console. */
   console(command: string): Promise<string>;
-  stop(): Promise<void>;
-  /** As after a crash. */
-  restart(): Promise<void>;
 }
 
 export interface AsteriskOptions {
@@ -47,15 +42,8 @@ export interface AsteriskOptions {
   adapter?: number;
 }
 
-/** A file of the example, with other addresses. Each must be there once at least. */
-function readExample(name: string, replaced: Record<string, string>): string {
-  let text = readFileSync(join(EXAMPLES, name), 'utf8');
-  for (const [former, next] of Object.entries(replaced)) {
-    if (!text.includes(former)) throw new Error(`${name} has no ${former}`);
-    text = text.replaceAll(former, next);
-  }
-  return text;
-}
+const readExample = (name: string, replaced: Record<string, string>): string =>
+  readExampleFile(`asterisk/${name}`, replaced);
 
 const OUTBOUND_ARI = `
 [to-adapter]

@@ -1,4 +1,4 @@
-import type { Media } from '../../sip/support/sipp';
+import type { Media } from './sipp';
 
 // RTP that SIPp sends: speech in place of a person's, and keys as RFC 2833 has them.
 
