@@ -5,11 +5,11 @@ import pino from 'pino';
 import { runAdapter } from '../../../src/adapters/asterisk/adapter';
 import { AriFault, type AriEvent, type AriRequest } from '../../../src/adapters/asterisk/ari/ari';
 import type { Bridge, Channel } from '../../../src/adapters/asterisk/ari/ari';
-import type { Command, Session } from '../../../src/adapters/service/service';
+import type { Command } from '../../../src/adapters/service/service';
 import { openJournal } from '../../../src/adapters/service/journal';
-import { Refused, type Service } from '../../../src/adapters/service/service';
 import { eventually } from '../../support/engine-process';
-import { buildBuyer, buildSession, UUID } from './sessions';
+import { playService, type Played } from '../support/played-service';
+import { buildBuyer, buildSession, UUID } from '../support/sessions';
 
 // The adapter between an Asterisk and a service that are played by this test.
 
@@ -23,16 +23,11 @@ const buildChannel = (id: string, more: Partial<Channel> = {}): Channel => ({
   ...more,
 });
 
-interface Played {
+interface Setup extends Played {
   channels?: Channel[];
   bridges?: Bridge[];
   /** The last key press that the channels have. */
   played_id?: number;
-  /** Answers of the service to events, by the event; others change nothing. */
-  answers?: Record<string, Session>;
-  /** The service does not answer. */
-  is_away?: boolean;
-  begins?: () => Session;
   file?: string;
 }
 
@@ -41,12 +36,10 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-function play(setup: Played = {}) {
+function play(setup: Setup = {}) {
   const played = { ...setup };
   const requests: AriRequest[] = [];
-  const posts: { path: string; body: Record<string, unknown> }[] = [];
-  const syncs: { boot_id: string; live: string[] }[] = [];
-  const commands: Command[] = [];
+  const { service, ...facts } = playService(played);
   let listener: (event: AriEvent) => void = () => undefined;
   let lose: () => void = () => undefined;
   const ended = new AbortController();
@@ -64,42 +57,6 @@ function play(setup: Played = {}) {
     if (path.endsWith('/variable') && request.query?.variable?.includes('call-id'))
       return { value: `sid-of-${path.split('/')[2]}` };
     throw new AriFault(404, request, 'not there');
-  };
-  const requireService = () => {
-    if (played.is_away) throw new Error('no answer');
-  };
-  const session = () => played.begins?.() ?? buildSession({ action: 'wait' });
-  const service: Service = {
-    post: async (path, body) => {
-      requireService();
-      posts.push({ path, body: body as Record<string, unknown> });
-      if (path.includes('unheard')) throw new Refused(404, '');
-      const next = played.answers?.[String((body as { event?: string }).event)];
-      return { call_session: next ?? buildSession({ action: 'wait' }) };
-    },
-    startCall: async () => {
-      requireService();
-      return session();
-    },
-    readCall: async () => session(),
-    storeRecording: async () => ({}),
-    listCommands: async (after = 0, _, { signal }) => {
-      const next = commands.filter(({ id }) => id > after);
-      if (next.length > 0) return next;
-      await new Promise<void>((done) => {
-        const timer = setTimeout(done, 20);
-        signal?.addEventListener('abort', () => {
-          clearTimeout(timer);
-          done();
-        });
-      });
-      return [];
-    },
-    sync: async (body) => {
-      requireService();
-      syncs.push(body);
-      return { renewed: 0, ended: [], lost: [], unknown: [] } as never;
-    },
   };
   const running = runAdapter({
     ...{ service, journal: openJournal(file), log: pino({ level: 'silent' }) },
@@ -123,12 +80,10 @@ function play(setup: Played = {}) {
   };
   closing.push(stop, () => rmSync(folder, { recursive: true, force: true }));
   return {
-    ...{ played, file, posts, syncs, commands, stop },
+    ...{ ...facts, played, file, stop },
     send: (...events: AriEvent[]) => events.forEach((event) => listener(event)),
     did: (method: string, path: string) =>
       requests.filter((request) => request.method === method && request.path === path),
-    reported: (event: string) => posts.filter(({ body }) => body.event === event),
-    results: () => posts.filter(({ body }) => 'result' in body),
   };
 }
 

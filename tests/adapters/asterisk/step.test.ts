@@ -6,7 +6,7 @@ import {
 } from '../../../src/adapters/asterisk/call/call';
 import type { Command, Session } from '../../../src/adapters/service/service';
 import { step } from '../../../src/adapters/asterisk/call/step';
-import { buildBuyer, buildSession } from './sessions';
+import { buildBuyer, buildSession } from '../support/sessions';
 
 const NOW = Date.parse('2027-01-12T17:00:00Z');
 
