@@ -10,6 +10,7 @@ import { addCompletionCommand } from './completion';
 import { addDatabaseCommands } from './database';
 import { examine, type Finding } from './doctor';
 import { addEraseCommands } from './erase';
+import { addFreeswitchCommand } from './freeswitch';
 import { addImportCommand } from './imports';
 import { addJobCommands } from './jobs';
 import { addNumberCommands } from './numbers';
@@ -39,6 +40,7 @@ export function createProgram(): Command {
   addStorageCommands(program);
   addCellCommands(program);
   addAsteriskCommand(program);
+  addFreeswitchCommand(program);
   addSwitchCommands(program);
   addDoctorCommand(program);
   addCompletionCommand(program);
@@ -100,6 +102,8 @@ export const EXAMPLES: Record<string, string> = {
   caps: 'caps --full',
   jobs: 'jobs',
   asterisk: 'asterisk --switch edge-1 --key pk_live_1:sk_live_1 --ari-key trunkline:secret',
+  freeswitch:
+    'freeswitch --switch edge-1 --key pk_live_1:sk_live_1 --httapi-key trunkline:a --socket-password b',
   'switch test': 'switch test --url http://127.0.0.1:3900 --answers sip:bob@pbx.internal',
   pgbouncer: 'pgbouncer',
   'storage copy': 'storage copy --from /var/lib/trunkline/storage',
