@@ -13,6 +13,8 @@ module.exports = {
     '/tests/sip/',
     // npm run test:asterisk
     '/tests/asterisk/',
+    // npm run test:freeswitch
+    '/tests/freeswitch/',
     // npm run test:clients installs what it needs.
     '/tests/clients/sdk.test.ts',
   ],
