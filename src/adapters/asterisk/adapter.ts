@@ -15,10 +15,12 @@ import { followCommands } from '../service/commands';
 import { readEvent } from './events';
 import type { Journal } from '../service/journal';
 import { pause } from '../../platform/pause';
+import { createOverflow, isOverflowing, type Overflow } from './overflow';
 import { perform } from './perform';
 import { buildPersonCall, dialPerson, readPersonUuid, resumePerson } from './person';
 import { listRecordings } from './recordings';
 import { storeRecording, type RecordingEdges } from '../service/recordings';
+import { importCall } from '../service/overflow';
 import { openReports, type Reports } from '../service/reports';
 import { buildResultPath, toResult, type Service, type Command } from '../service/service';
 import type { AsteriskSettings } from './settings';
@@ -42,6 +44,7 @@ interface Adapter extends AdapterEdges {
   calls: Calls;
   reports: Reports;
   sync: Syncing;
+  overflow: Overflow;
 }
 
 /** Carries calls between Asterisk and the service until the signal; then calls go on without it. */
@@ -49,18 +52,20 @@ export async function runAdapter(edges: AdapterEdges): Promise<void> {
   const { log, signal } = edges;
   const { adapter, use } = openAdapter(edges);
   const commands = followCommands(edges, (command) => carryOut(adapter, command));
+  let lostAt = new Date();
   while (!signal.aborted) {
     try {
       const connection = await edges.connect(signal);
       signal.addEventListener('abort', connection.close, { once: true });
       use(connection);
-      await serve(adapter, connection);
+      await serve(adapter, connection, lostAt);
       signal.removeEventListener('abort', connection.close);
       if (!signal.aborted) log.warn('the connection to Asterisk is lost');
     } catch (error) {
       if (!signal.aborted) log.warn({ err: error }, 'no connection to Asterisk');
     }
     use(DISCONNECTED);
+    lostAt = new Date();
     await pause(RECONNECT_MS, signal);
   }
   await Promise.all([commands, adapter.sync.ended()]);
@@ -78,13 +83,17 @@ function openAdapter(edges: AdapterEdges): { adapter: Adapter; use(ari: Ari): vo
   let current = DISCONNECTED;
   const ari: Ari = { ask: (request) => current.ask(request) };
   const reports = openReports({ service, journal, log, signal });
+  const switchName = settings.service.name;
+  const overflow = createOverflow(ari, (call) =>
+    importCall(call, { reports, switch_name: switchName, log }),
+  );
   const actorEdges: ActorEdges = {
-    ...{ service, reports, log, switch_name: settings.service.name, now: Date.now },
+    ...{ service, reports, log, switch_name: switchName, now: Date.now },
     changed: (actor) => calls.changed(actor),
     forget: (actor) => calls.forget(actor),
     perform: (action, call) =>
       perform(action, call, {
-        ...{ ari, settings, log },
+        ...{ ari, settings, log, followOverflow: overflow.follow },
         endPlayback: (channel, playback) =>
           calls.pass(channel, () => ({ type: 'played', playback })),
         endLeg: (leg) =>
@@ -94,7 +103,7 @@ function openAdapter(edges: AdapterEdges): { adapter: Adapter; use(ari: Ari): vo
   const calls = createCalls(actorEdges);
   const sync = createSync({ service, listLive: () => listBySid(calls), log, signal });
   return {
-    adapter: { ...edges, ari, calls, reports, sync },
+    adapter: { ...edges, ari, calls, reports, sync, overflow },
     use: (next) => void (current = next),
   };
 }
@@ -106,9 +115,10 @@ const listBySid = ({ actors }: Calls) =>
 const NOT_DIALED = { q850: 27 };
 
 /** Until the connection is lost. */
-async function serve(adapter: Adapter, connection: AriConnection): Promise<void> {
+async function serve(adapter: Adapter, connection: AriConnection, lostAt: Date): Promise<void> {
   const live = await listLive(connection);
   adapter.calls.endMissing(live);
+  adapter.overflow.endMissing(live, lostAt);
   await resume(adapter, live);
   adapter.sync.start();
   for (const name of await listRecordings(connection)) store(adapter, name);
@@ -122,6 +132,7 @@ async function resume(adapter: Adapter, live: Live): Promise<void> {
   const { ari, calls } = adapter;
   for (const channel of live.channels) {
     if (calls.has(channel.id)) continue;
+    if (isOverflowing(channel)) await adapter.overflow.follow(channel);
     const uuid = readPersonUuid(channel);
     if (uuid !== undefined)
       calls.start(buildPersonCall(uuid), () => resumePerson(uuid, { channel, live }, adapter));
@@ -150,6 +161,8 @@ function handle(adapter: Adapter, event: AriEvent): void {
       if (read.channel !== undefined) calls.pass(read.channel, () => ({ type: 'recorded' }));
       return;
     case 'fact':
+      if (event.type === 'ChannelDestroyed')
+        adapter.overflow.end(read.channel, new Date(event.timestamp ?? Date.now()));
       return calls.pass(read.channel, read.read);
   }
 }

@@ -26,7 +26,8 @@ export async function readSid(channel: string, ari: Ari): Promise<string> {
   return buildSid(callId, channel);
 }
 
-async function readVariable(
+/** A variable or function of a channel; undefined where it has none. */
+export async function readVariable(
   variable: string,
   channel: string,
   ari: Ari,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { APP, AriFault, type Ari } from './ari/ari';
+import { APP, AriFault, type Ari, type Channel } from './ari/ari';
 import { buildBridge, type Action, type Call, type Playback } from './call/call';
 import { findMedia } from './media';
 import { buildHeaders, type AsteriskSettings } from './settings';
@@ -14,6 +14,8 @@ export interface Performing {
   log: Logger;
   /** Nothing will be heard of a playback that could not begin. */
   endPlayback(channel: string, playback: Playback): void;
+  /** The dialplan gets the caller. */
+  followOverflow(channel: Channel): Promise<void>;
   /** Nothing will be heard of a leg that could not be dialed. */
   endLeg(leg: string): void;
 }
@@ -60,7 +62,7 @@ async function run(action: AsteriskAction, call: Call, on: Performing): Promise<
     case 'refuse':
       return leave(call, { context: REFUSE_CONTEXT, extension: String(action.status) }, ari);
     case 'overflow':
-      return leave(call, { context: OVERFLOW_CONTEXT, extension: 's' }, ari);
+      return overflow(call, on);
     case 'detect':
       return leave(call, { context: DETECT_CONTEXT, extension: action.detect }, ari);
     case 'play':
@@ -117,6 +119,16 @@ async function dial(
 
 const hangUp = (channel: string, ari: Ari): Promise<void> =>
   quietly(ari.ask({ method: 'DELETE', path: `/channels/${channel}` }));
+
+async function overflow(call: Call, { ari, log, followOverflow }: Performing): Promise<void> {
+  try {
+    await followOverflow(await ari.ask({ method: 'GET', path: `/channels/${call.channel}` }));
+  } catch (error) {
+    // The caller matters more than the report.
+    log.warn({ err: error, sid: call.sid }, 'the end of a call that overflows will not be known');
+  }
+  await leave(call, { context: OVERFLOW_CONTEXT, extension: 's' }, ari);
+}
 
 /** Sends the caller back to the dialplan; one for whom it has nothing is hung up on. */
 async function leave(call: Call, query: Record<string, string>, ari: Ari): Promise<void> {

@@ -7,6 +7,7 @@ import type { HttapiRequest } from './httapi/request';
 import { findCall } from './restore';
 import { decide, NOT_FOUND, overflow, refuse } from './work';
 import { describeFailure } from '../service/failures';
+import { importCall } from '../service/overflow';
 import type { CallEvent } from '../service/service';
 import { buildSid, startCall } from '../service/start-call';
 
@@ -20,8 +21,10 @@ export async function answerCaller(request: HttapiRequest, on: Edges): Promise<W
   const step = variable('trunkline_step');
   const isKnown = on.calls.find(channel) !== undefined;
   if (is_exiting) {
-    if (!isKnown && step === undefined) return NOTHING;
-    endCaller(await findCall(request, on), request, on);
+    const call = isKnown || step !== undefined ? await findCall(request, on) : undefined;
+    if (call) endCaller(call, request, on);
+    // The service has not been asked, or has not answered.
+    if (!call || (step === 'overflow' && !call.session)) importCaller(request, on);
     on.calls.remove(channel);
     return NOTHING;
   }
@@ -99,6 +102,22 @@ async function endLeg(call: Call, request: HttapiRequest, on: Edges): Promise<Wo
 function isTaken({ leg, session }: Call): boolean {
   const { action, attempt } = session?.instruction ?? {};
   return leg?.state === 'taken' || (action === 'connect' && attempt === leg?.attempt);
+}
+
+/** The call went elsewhere, or came while this process was away. */
+function importCaller({ channel, field, variable }: HttapiRequest, on: Edges): void {
+  const [start, end] = [Number(variable('start_uepoch')), Number(variable('end_uepoch'))];
+  if (!(start > 0) || !(end > 0)) return;
+  const { settings, ...edges } = on;
+  importCall(
+    {
+      sid: buildSid(variable('sip_call_id'), channel),
+      number_called: field('Caller-Destination-Number') ?? '',
+      caller_number: field('Caller-Caller-ID-Number') ?? null,
+      ...{ started_at: new Date(start / 1000), ended_at: new Date(end / 1000) },
+    },
+    { ...edges, switch_name: settings.service.name },
+  );
 }
 
 function endFallback(call: Call, on: Edges): void {

@@ -24,7 +24,7 @@ export interface Channel {
   name: string;
   state: string;
   caller: { number: string };
-  dialplan: { exten: string; app_name?: string; app_data?: string };
+  dialplan: { context?: string; exten: string; app_name?: string; app_data?: string };
   creationtime: string;
 }
 
