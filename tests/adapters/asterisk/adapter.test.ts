@@ -26,6 +26,8 @@ const buildChannel = (id: string, more: Partial<Channel> = {}): Channel => ({
 interface Setup extends Played {
   channels?: Channel[];
   bridges?: Bridge[];
+  /** The number that the dialplan has kept. */
+  called?: string;
   /** The last key press that the channels have. */
   played_id?: number;
   file?: string;
@@ -54,6 +56,10 @@ function play(setup: Setup = {}) {
     if (path === '/bridges') return played.bridges ?? [];
     if (path === '/recordings/stored') return [];
     if (request.query?.variable === 'TRUNKLINE_PLAYED') return { value: String(played.played_id) };
+    if (request.query?.variable === 'TRUNKLINE_CALLED' && played.called)
+      return { value: played.called };
+    const channel = played.channels?.find(({ id }) => path === `/channels/${id}`);
+    if (channel) return channel;
     if (path.endsWith('/variable') && request.query?.variable?.includes('call-id'))
       return { value: `sid-of-${path.split('/')[2]}` };
     throw new AriFault(404, request, 'not there');
@@ -81,6 +87,7 @@ function play(setup: Setup = {}) {
   closing.push(stop, () => rmSync(folder, { recursive: true, force: true }));
   return {
     ...{ ...facts, played, file, stop },
+    lose: () => lose(),
     send: (...events: AriEvent[]) => events.forEach((event) => listener(event)),
     did: (method: string, path: string) =>
       requests.filter((request) => request.method === method && request.path === path),
@@ -145,14 +152,38 @@ test('a talk that was there before the process goes on, and its keys are not pla
   expect(on.did('POST', `/bridges/tl-${UUID}`)).toEqual([]);
 });
 
-test('a service that is away sends callers to the overflow', async () => {
-  const on = play({ is_away: true });
+test('a service that is away sends callers to the overflow, and gets them later', async () => {
+  const channel = buildChannel('c1', { creationtime: '2026-11-27T10:00:00.000+0000' });
+  const on = play({ is_away: true, channels: [channel] });
   await until('a listener', () => on.did('GET', '/recordings/stored').length === 1);
-  on.send(start());
+  on.send(start(channel));
   await until('overflow', () => on.did('POST', '/channels/c1/continue').length === 1);
   expect(on.did('POST', '/channels/c1/continue')[0]!.query).toMatchObject({
     context: 'trunkline-overflow',
   });
+  expect(on.did('POST', '/applications/trunkline/subscription')[0]!.query).toEqual({
+    eventSource: 'channel:c1',
+  });
+  const at = '2026-11-27T10:01:00.000+0000';
+  on.send({ type: 'ChannelDestroyed', cause: 16, channel, timestamp: at });
+  on.played.is_away = false;
+  await until('the import', () => on.imported().length === 1);
+  expect(on.imported()[0]).toEqual({
+    ...{ call_sid: 'sid-of-c1', switch: 'edge', caller_number: '+12015550100' },
+    ...{ number_called: '+12125550100', started_at: '2026-11-27T10:00:00.000Z' },
+    ended_at: '2026-11-27T10:01:00.000Z',
+  });
+});
+
+test('calls in the overflow when it starts are imported when they end', async () => {
+  const dialplan = { exten: 's', context: 'trunkline-overflow', app_name: 'Dial' };
+  const left = buildChannel('c1', { dialplan });
+  const on = play({ channels: [left, buildChannel('c2', { dialplan })], called: '+12125550111' });
+  await until('a listener', () => on.did('GET', '/recordings/stored').length === 1);
+  on.played.channels = [left];
+  on.lose();
+  await until('the import of the other', () => on.imported().length === 1);
+  expect(on.imported()[0]).toMatchObject({ call_sid: 'sid-of-c2', number_called: '+12125550111' });
 });
 
 test('events that had no answer are sent by the next process, in their order, once', async () => {

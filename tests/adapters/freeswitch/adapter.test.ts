@@ -128,6 +128,14 @@ const buildTalk = (document: string, more: Record<string, string> = {}) => ({
   ...more,
 });
 
+const ENDED = {
+  variable_start_uepoch: '1700000000000000',
+  variable_end_uepoch: '1700000042000000',
+  variable_sip_call_id: 'sid-1',
+  'Caller-Destination-Number': '+12125550100',
+  'Caller-Caller-ID-Number': '+12015550100',
+};
+
 const dial = (...buyers: ReturnType<typeof buildBuyer>[]) =>
   buildSession({ action: 'dial', dial: buyers });
 const connect = (more = {}) => buildSession({ action: 'connect', attempt: A, ...more });
@@ -250,6 +258,19 @@ describe('a caller', () => {
     expect(on.reported('completed')[0]).toMatchObject({
       path: '/call_sessions/sid%3Asid-1/events',
       body: { hangup_cause: 'overflow' },
+    });
+  });
+
+  test('is imported when it is over, if the service has not heard of it', async () => {
+    const on = await play();
+    on.played.is_away = true;
+    const document = await on.begin();
+    await on.exit(document, ENDED);
+    on.played.is_away = false;
+    await eventually(() => on.imported().length === 1);
+    expect(on.imported()[0]).toMatchObject({
+      ...{ call_sid: 'sid-1', number_called: '+12125550100', caller_number: '+12015550100' },
+      ...{ started_at: '2023-11-14T22:13:20.000Z', ended_at: '2023-11-14T22:14:02.000Z' },
     });
   });
 

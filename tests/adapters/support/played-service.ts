@@ -30,6 +30,7 @@ export function playService(played: Played) {
     post: async (path, body) => {
       requireService();
       posts.push({ path, body: body as Record<string, unknown> });
+      if (path === '/call_sessions/import') return { results: [{ result: 'imported' }] };
       if (path.includes('unheard')) throw new Refused(404, '');
       const next = played.answers?.[String((body as { event?: string }).event)];
       return { call_session: next ?? buildSession({ action: 'wait' }) };
@@ -67,6 +68,10 @@ export function playService(played: Played) {
     ...{ service, posts, syncs, commands },
     starts: () => starts,
     reported: (event: string) => posts.filter(({ body }) => body.event === event),
+    imported: () =>
+      posts
+        .filter(({ path }) => path === '/call_sessions/import')
+        .flatMap(({ body }) => body.calls as Record<string, unknown>[]),
     results: () => posts.filter(({ body }) => 'result' in body),
   };
 }

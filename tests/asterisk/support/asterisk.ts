@@ -53,6 +53,9 @@ apps=trunkline
 local_ari_user=trunkline
 `;
 
+/** A member of a queue, at the telephone of the overflow. */
+const AGENT = '\n[agents]\nexten => agent,1,Dial(${OVERFLOW},60)\n';
+
 /** Starts Asterisk with the files of the example. */
 export async function startAsterisk(options: AsteriskOptions): Promise<Asterisk> {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-asterisk-'));
@@ -66,9 +69,10 @@ export async function startAsterisk(options: AsteriskOptions): Promise<Asterisk>
       'contact=sip:sip.carrier.example': `contact=sip:${trunk}`,
       'match=sip.carrier.example': 'match=127.0.0.1',
     }),
-    'extensions.conf': readExample('extensions.conf', {
-      'PJSIP/+12125550199@trunk': options.overflow,
-    }),
+    'extensions.conf':
+      readExample('extensions.conf', {
+        'PJSIP/+12125550199@trunk': options.overflow,
+      }) + AGENT,
     'ari.conf': readExample('ari.conf', {}) + (options.adapter === undefined ? '' : OUTBOUND_ARI),
     'amd.conf': readExample('amd.conf', {}),
     'http.conf': readExample('http.conf', { 'bindport=8088': `bindport=${ariPort}` }),
@@ -77,6 +81,7 @@ export async function startAsterisk(options: AsteriskOptions): Promise<Asterisk>
         'ws://127.0.0.1:8089': `ws://127.0.0.1:${options.adapter}`,
       }),
     }),
+    'queues.conf': '[agents]\nmember => Local/agent@agents\n',
     'rtp.conf': `[general]\nrtpstart=${rtpPort + 10_000}\nrtpend=${rtpPort + 10_400}\n`,
     'modules.conf': '[modules]\nautoload=yes\n',
     'logger.conf': '[general]\n[logfiles]\nconsole => notice,warning,error,verbose(3)\n',

@@ -38,6 +38,8 @@ export const outageScenarios: Record<string, (on: World) => Promise<void>> = {
     expect(call).toMatchObject({ status: 'completed', hangup_cause: 'caller_hung_up' });
     expectDuration(call.answered_duration, answered_at, endedAt);
     expect(await on.countSlots(buyer_ids)).toBe(0);
+    const overflowed = (await on.waitForCall(more.ids[0]!)).call;
+    expect(overflowed).toMatchObject({ buyer_id: null, connected_at: null });
   },
 
   'an adapter that is killed takes up its calls again': async (on) => {
