@@ -1,5 +1,9 @@
 import { freePort } from '../../support/process';
-import { openAdapterWorld, type AdapterWorld } from '../../sip/support/adapter-world';
+import {
+  openAdapterWorld,
+  type AdapterProcess,
+  type AdapterWorld,
+} from '../../sip/support/adapter-world';
 import { missingPrograms } from '../../sip/support/programs';
 import { testTogether } from '../../sip/support/scenarios';
 import type { Media } from '../../sip/support/sipp';
@@ -16,6 +20,18 @@ export interface AsteriskWorldOptions {
   trunk_media?: Media;
 }
 
+/** `port`: Asterisk connects to the adapter there. */
+export const buildAdapter = (asterisk: Asterisk, port?: number): AdapterProcess => ({
+  args: () => [
+    ...['asterisk', '--dial-sip', 'PJSIP/sip/{uri}'],
+    ...(port === undefined
+      ? ['--ari-url', asterisk.ari_url]
+      : ['--listen', `127.0.0.1:${port}`, '--recordings-dir', asterisk.recordings_dir]),
+  ],
+  environment: { ASTERISK_ARI_KEY: asterisk.ari_key },
+  connected: 'connected to Asterisk',
+});
+
 export async function openAsteriskWorld(
   options: AsteriskWorldOptions = {},
 ): Promise<AsteriskWorld> {
@@ -27,16 +43,7 @@ export async function openAsteriskWorld(
         ...{ trunk: trunk.port, overflow: `PJSIP/sip/${overflow.address}` },
         ...(port !== undefined && { adapter: port }),
       }),
-    adapter: (asterisk) => ({
-      args: () => [
-        ...['asterisk', '--dial-sip', 'PJSIP/sip/{uri}'],
-        ...(port === undefined
-          ? ['--ari-url', asterisk.ari_url]
-          : ['--listen', `127.0.0.1:${port}`, '--recordings-dir', asterisk.recordings_dir]),
-      ],
-      environment: { ASTERISK_ARI_KEY: asterisk.ari_key },
-      connected: 'connected to Asterisk',
-    }),
+    adapter: (asterisk) => buildAdapter(asterisk, port),
     environment: options.environment,
     trunk_media: options.trunk_media,
   });

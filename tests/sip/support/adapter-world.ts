@@ -152,7 +152,8 @@ async function open<Switch extends StartedSwitch>(
   };
 }
 
-async function startAdapter(
+/** Starts an adapter, and waits until it has its switch. */
+export async function startAdapter(
   { args, environment, connected }: AdapterProcess,
   common: { args: string[]; key: string },
 ): Promise<Adapter> {

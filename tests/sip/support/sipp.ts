@@ -110,6 +110,7 @@ async function startOnce(options: SippOptions): Promise<Started> {
     hangUp: async (callId) => {
       // A packet may be lost. SIPp takes a second one for a repetition of the first.
       const hears = async () => {
+        if (!program.isRunning()) throw new Error(`${name} has ended:\n${describe()}`);
         await sendRequest('MESSAGE', callId, port);
         return readLog(callId).includes(CUE) || undefined;
       };
