@@ -1,4 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
+import { findRecord } from '../../data/records';
 import { selectVisibleBuyers } from '../../data/access/scope';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
@@ -58,7 +59,8 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
     },
 
     showCallDecision: async ({ params, db }) => {
-      const { id } = await readCall(db, params.id);
+      // Also of a call that was never routed: it has no decisions.
+      const id = Number(await findRecord(db, 'calls', params.id));
       const decisions = await visibleParts(db, await readDecisions(db, id));
       const billing = await readBilling(db, id, decisions);
       return {

@@ -24,6 +24,9 @@ describe('a placed call', () => {
     });
     expect(res.body.call).toEqual((await ok('get', `calls/${res.body.call.uuid}`)).call);
     expect(await counted()).toEqual([1, 1]);
+    // No buyer was considered.
+    const answer = await ok('get', `calls/${res.body.call.id}/decision`);
+    expect(answer).toMatchObject({ decisions: [], billing: null });
   });
 
   test('for an offer asks for a buyer when it is answered', async () => {
