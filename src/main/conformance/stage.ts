@@ -44,8 +44,11 @@ export interface Surroundings {
   restart?: (() => Promise<void>) | undefined;
   /** Seconds to wait for what the adapter does at once, and for its next sync. */
   patience: { prompt: number; sync: number };
-  /** For how long the parties talk. */
+  /** For how long the parties talk, and by how much the reported time may differ. */
   talk_seconds: number;
+  max_difference_seconds: number;
+  /** Seconds for what is not seen from here, such as the end of a leg. */
+  settle_seconds: number;
 }
 
 interface Service {
