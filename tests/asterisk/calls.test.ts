@@ -1,5 +1,5 @@
 import { testScenarios } from './support/asterisk-world';
-import { callScenarios, openTalk } from '../sip/support/adapter-calls';
+import { callScenarios, openGroup, openTalk } from '../sip/support/adapter-calls';
 
 // Calls through Asterisk with the files of examples/asterisk/ and the adapter, side by side.
 
@@ -9,11 +9,7 @@ testScenarios(
 
     'of buyers who ring at once, the first to answer is connected': async (on) => {
       const kinds = ['rings', 'rings', '486 Busy Here', 'answers'] as const;
-      const uases = await Promise.all(kinds.map((kind) => on.startUas(kind)));
-      const { buyer_ids } = await on.openOffer(uases.map((uas) => ({ uas })));
-      const fields = { dial_buyers_type: 'simultaneously', buyer_ids, tier: 1 };
-      const groupId = await on.world.create('buyer_groups', { name: 'Group', ...fields });
-      const { number } = await on.openOffer([], { buyer_group_ids: [groupId] });
+      const { uases, buyer_ids, number } = await openGroup(on, kinds);
       const calls = await on.placeCalls({ number });
       await calls.until('answered');
       await Promise.all([uases[0]!, uases[1]!].map((uas) => uas.until('canceled')));

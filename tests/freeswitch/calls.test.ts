@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callScenarios, openTalk } from '../sip/support/adapter-calls';
+import { callScenarios, openGroup, openTalk } from '../sip/support/adapter-calls';
 import { SPEECH } from '../sip/support/media';
 import { waitUntil } from '../sip/support/waiting';
 import { testScenarios } from './support/freeswitch-world';
@@ -11,12 +11,7 @@ testScenarios(
     ...callScenarios,
 
     'buyers of a group that rings at once are dialed one after the other': async (on) => {
-      const kinds = ['486 Busy Here', 'rings', 'answers'] as const;
-      const uases = await Promise.all(kinds.map((kind) => on.startUas(kind)));
-      const { buyer_ids } = await on.openOffer(uases.map((uas) => ({ uas })));
-      const fields = { dial_buyers_type: 'simultaneously', buyer_ids, tier: 1 };
-      const groupId = await on.world.create('buyer_groups', { name: 'Group', ...fields });
-      const { number } = await on.openOffer([], { buyer_group_ids: [groupId] });
+      const { buyer_ids, number } = await openGroup(on, ['486 Busy Here', 'rings', 'answers']);
       const calls = await on.placeCalls({ number });
       await calls.until('answered');
       expect(await on.countSlots(buyer_ids)).toBe(1);

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openService } from '../../src/main/cli/service';
 import { playScenarios, type Verdict } from '../../src/main/conformance/run';
 import { SCENARIOS } from '../../src/main/conformance/scenarios';
 import { openStage, type Stage, type Surroundings } from '../../src/main/conformance/stage';
@@ -16,7 +15,7 @@ export async function openConformance(deps: Deps, surroundings: Surroundings): P
   const server = createServer(buildApp(deps));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', () => done()));
   const stage = await openStage({
-    ...{ ...surroundings, deps, openService, key: ADAPTER.key, switch_name: ADAPTER.name },
+    ...{ ...surroundings, deps, key: ADAPTER.key, switch_name: ADAPTER.name },
     ...{ number: `+${number++}`, caller: '+13105550190', door: { host: '127.0.0.1', port: 0 } },
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
   });

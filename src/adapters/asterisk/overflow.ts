@@ -5,7 +5,7 @@ import type { OverflowedCall } from '../service/overflow';
 
 // Calls that the dialplan has, as the service is away: Asterisk says when they end.
 
-/** The number that was called, which the dialplan keeps: the overflow has an extension of its own. */
+/** Where the dialplan keeps the number that was called: the overflow has another extension. */
 const CALLED_VARIABLE = 'TRUNKLINE_CALLED';
 
 type Overflowing = Omit<OverflowedCall, 'ended_at'>;

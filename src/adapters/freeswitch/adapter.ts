@@ -37,8 +37,8 @@ export interface AdapterEdges {
 }
 
 /**
- * Answers FreeSWITCH by HTTP, and gives it the commands of the service by its event socket, until the
- * signal; then calls go on without it.
+ * Answers FreeSWITCH by HTTP, and gives it the commands of the service by its event socket, until
+ * the signal; then calls go on without it.
  */
 export async function runAdapter(edges: AdapterEdges): Promise<void> {
   const { log, signal } = edges;

@@ -1,7 +1,7 @@
 import type { Call } from './calls';
 import type { Edges } from './edges';
 
-/** Where the channel of the caller has the last key press that was played: it outlives this process. */
+/** Where the caller's channel has the last key press that was played: it outlives this process. */
 const PLAYED_VARIABLE = 'trunkline_played';
 /** FreeSWITCH's word for a variable that is not set. */
 const UNDEFINED = '_undef_';
@@ -15,7 +15,7 @@ export async function readVariable(
   return value === UNDEFINED || value === '' ? undefined : value;
 }
 
-/** Keys are played one after the other: of two requests for them, one would not know of the other. */
+/** Keys are played one after the other: of two requests for them, neither knows of the other. */
 export function playInTurn<T>(call: Call, work: () => Promise<T>): Promise<T> {
   const run = call.keys.then(work);
   call.keys = run.catch(() => undefined);

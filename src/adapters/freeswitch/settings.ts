@@ -4,8 +4,6 @@ import type { SpeechSettings } from '../service/speech';
 
 export interface FreeswitchSettings extends DialSettings, SpeechSettings {
   service: ServiceSettings;
-  /** Asks a buyer to press 1 where a text cannot be spoken. */
-  prompt_sound: string;
   /** Headers of the caller's INVITE that are passed on. */
   headers: string[];
   /** Where FreeSWITCH records, and this process reads. */

@@ -10,8 +10,8 @@ import { isNumber, listHeaders } from '../service/dialing';
 import { buildRecording } from '../service/recordings';
 import type { DialBuyer, Session } from '../service/service';
 
-// The work of a caller's channel: what FreeSWITCH does until it asks again. The variables say what it
-// was doing, also to another process.
+// The work of a caller's channel: what FreeSWITCH does until it asks again. The variables say what
+// it was doing, also to another process.
 
 /** Why FreeSWITCH will ask again: a leg is over, the fallback is, or a pause. */
 export type Step = 'leg' | 'fallback' | 'idle' | 'overflow';

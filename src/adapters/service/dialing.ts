@@ -1,6 +1,6 @@
 import type { DialBuyer } from './service';
 
-// Numbers, trunks and headers come from outside: each is one part of what a switch dials, never more.
+// Numbers, trunks and headers come from outside: each is one part of what a switch dials.
 
 export interface DialSettings {
   /** How a telephone number is dialed: `{number}` with `+`, `{digits}` without. */

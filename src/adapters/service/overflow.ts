@@ -33,8 +33,6 @@ export function importCall(
         const [result] = (answer as Schemas['CallImportReply']).results;
         log.info({ sid, result: result?.result, errors: result?.errors }, 'a call was imported');
       },
-      refused: () => undefined,
-      unreachable: () => undefined,
     },
   );
 }

@@ -39,7 +39,8 @@ interface Edges {
 }
 
 export interface Reports {
-  send(pending: Pending, outcome?: Outcome): void;
+  /** Outcomes that are not named change nothing. */
+  send(pending: Pending, outcome?: Partial<Outcome>): void;
   /** Ends when nothing waits any more. */
   settle(): Promise<void>;
 }
@@ -66,7 +67,7 @@ export function openReports(edges: Edges): Reports {
   for (const [journaled, pending] of edges.journal.left)
     add({ pending, journaled, outcome: IGNORED });
   return {
-    send: (pending, outcome = IGNORED) => add({ pending, outcome }),
+    send: (pending, outcome) => add({ pending, outcome: { ...IGNORED, ...outcome } }),
     settle: async () => {
       while (running.size > 0) await Promise.all(running);
     },

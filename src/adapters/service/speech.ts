@@ -8,6 +8,8 @@ export interface SpeechSettings {
   tts_command?: string;
   /** Folder of that speech, which the switch reads too. */
   sounds_dir: string;
+  /** Asks a buyer to press 1 where a text cannot be spoken. */
+  prompt_sound: string;
 }
 
 /** Speech that is being made, by file. */

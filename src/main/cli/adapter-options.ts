@@ -21,6 +21,7 @@ export interface AdapterOptions {
   dialTrunk: string;
   ttsCommand?: string;
   soundsDir: string;
+  promptSound: string;
   header: string[];
 }
 
@@ -37,6 +38,7 @@ export interface SwitchKind {
   dial_trunk: string;
   dial_sip: string;
   sounds_dir: string;
+  prompt_sound: string;
 }
 
 /** An option that is also a variable. */
@@ -80,6 +82,11 @@ export const buildAdapterOptions = ({ name, prefix, ...kind }: SwitchKind): Opti
     `where that speech is kept for ${name}`,
     `${prefix}_SOUNDS_DIR`,
   ).default(kind.sounds_dir),
+  fromEnvironment(
+    '--prompt-sound <sound>',
+    'asks to press 1, where no text can be spoken',
+    `${prefix}_PROMPT_SOUND`,
+  ).default(kind.prompt_sound),
   fromEnvironment(
     '--header <name>',
     'a header of callers to pass on; several times',
@@ -131,6 +138,7 @@ export function openBase(options: AdapterOptions, kind: string): Base {
       dial_trunk: options.dialTrunk,
       ...(options.ttsCommand !== undefined && { tts_command: options.ttsCommand }),
       sounds_dir: options.soundsDir,
+      prompt_sound: options.promptSound,
       headers: options.header,
     },
     service: openService(service),

@@ -21,7 +21,6 @@ interface Options extends AdapterOptions {
   ariUrl?: string;
   ariKey: string;
   listen?: Address;
-  promptSound: string;
   recordingsDir?: string;
 }
 
@@ -40,6 +39,7 @@ const buildOptions = (): Option[] => [
     ...{ name: 'Asterisk', prefix: 'ASTERISK', dial: 'PJSIP/{number}@trunk' },
     ...{ dial_trunk: 'PJSIP/{number}@{trunk}', dial_sip: 'PJSIP/sip/{uri}' },
     sounds_dir: '/var/lib/asterisk/sounds/trunkline',
+    prompt_sound: 'sound:vm-press,sound:digits/1',
   }),
   fromEnvironment('--ari-url <url>', `where ARI is; by default ${DEFAULT_ARI}`, 'ASTERISK_ARI_URL'),
   fromEnvironment(
@@ -52,11 +52,6 @@ const buildOptions = (): Option[] => [
     'let Asterisk connect here, as websocket_client.conf says, with the key --ari-key',
     'ASTERISK_LISTEN',
   ).argParser(parseAddress),
-  fromEnvironment(
-    '--prompt-sound <media>',
-    'asks to press 1, where no text can be spoken',
-    'ASTERISK_PROMPT_SOUND',
-  ).default('sound:vm-press,sound:digits/1'),
   fromEnvironment(
     '--recordings-dir <folder>',
     'where Asterisk records, to read it there',
@@ -71,7 +66,6 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   await runAdapter({
     ...base,
     connect,
-    settings: { ...base.settings, prompt_sound: options.promptSound },
     read_recording: createReader(options.recordingsDir, client),
     signal,
   });

@@ -18,7 +18,6 @@ interface Options extends AdapterOptions {
   httapiKey: string;
   eventSocket: Address;
   socketPassword: string;
-  promptSound: string;
   recordingsDir: string;
 }
 
@@ -35,6 +34,7 @@ const buildOptions = (): Option[] => [
     ...{ name: 'FreeSWITCH', prefix: 'FREESWITCH', dial: 'sofia/gateway/trunk/{number}' },
     ...{ dial_trunk: 'sofia/gateway/{trunk}/{number}', dial_sip: 'sofia/trunkline/{uri}' },
     sounds_dir: '/var/lib/freeswitch/sounds/trunkline',
+    prompt_sound: 'tone_stream://%(300,200,600);loops=3',
   }),
   fromEnvironment('--listen <host:port>', 'where FreeSWITCH asks', 'FREESWITCH_LISTEN')
     .argParser(parseAddress)
@@ -53,11 +53,6 @@ const buildOptions = (): Option[] => [
     'FREESWITCH_SOCKET_PASSWORD',
   ).makeOptionMandatory(),
   fromEnvironment(
-    '--prompt-sound <file>',
-    'asks to press 1, where no text can be spoken',
-    'FREESWITCH_PROMPT_SOUND',
-  ).default('tone_stream://%(300,200,600);loops=3'),
-  fromEnvironment(
     '--recordings-dir <folder>',
     'where FreeSWITCH records, which is read here',
     'FREESWITCH_RECORDINGS_DIR',
@@ -74,13 +69,13 @@ function parseFolder(text: string): string {
 }
 
 async function run(options: Options, signal: AbortSignal): Promise<void> {
-  const { promptSound, recordingsDir, listen, eventSocket } = options;
+  const { recordingsDir, listen, eventSocket } = options;
   const base = openBase(options, 'freeswitch');
   await runAdapter({
     ...base,
     door: { ...listen, key: options.httapiKey },
     connect: createSocketClient({ ...eventSocket, password: options.socketPassword }),
-    settings: { ...base.settings, prompt_sound: promptSound, recordings_dir: recordingsDir },
+    settings: { ...base.settings, recordings_dir: recordingsDir },
     signal,
   });
 }

@@ -1,21 +1,21 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listen } from '../../operate/installation/listen';
 import { openInstallation, type Installation } from '../../operate/installation/open';
 import { BASE_PATH } from '../../platform/contract/contract';
-import { createApp } from '../app';
 import { startJobs } from '../background/start';
 import { loadConfig } from '../config';
 import { askForCall, createCaller, startAdapter } from '../conformance/programs';
 import { playScenarios, type Verdict } from '../conformance/run';
 import { CHECKLIST, SCENARIOS } from '../conformance/scenarios';
 import { openStage, type Surroundings } from '../conformance/stage';
+import { httpServer } from '../processes/http-server';
+import { measurements } from '../processes/measure';
 import { json, print } from './command';
-import { openService } from './service';
 
 // Holds an adapter of a softswitch against the checklist of docs/switches.md: the service runs here
 // on a database of its own that goes with the command.
@@ -99,16 +99,15 @@ async function inTemporaryInstallation<T>(
   });
   try {
     const installation = await openInstallation(config);
-    const server = createServer(createApp(installation.deps));
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', () => done()));
-    const jobs = await startJobs(installation.deps);
+    const { deps } = installation;
+    const { server, stop } = httpServer(deps, measurements(deps));
+    await listen(server, { host: '127.0.0.1', port: 0 });
+    const jobs = await startJobs(deps);
     try {
       return await work(installation, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     } finally {
-      installation.deps.live.close();
-      server.closeAllConnections();
-      server.close();
-      await jobs.stop();
+      deps.live.close();
+      await Promise.all([stop(), jobs.stop()]);
       await installation.close();
     }
   } finally {
@@ -136,7 +135,7 @@ async function test(options: Options, { deps }: Installation, url: string): Prom
     patience: { prompt: patience, sync: SYNC_SECONDS + patience },
   };
   const door = { host: address.hostname, port: Number(address.port || 80) };
-  const stage = await openStage({ ...named, ...surroundings, deps, url, openService, door });
+  const stage = await openStage({ ...named, ...surroundings, deps, url, door });
   say(`The adapter asks at ${base}, as the switch ${options.switch} with the key ${key}.\n`);
   const environment = { TRUNKLINE_URL: base, TRUNKLINE_KEY: key, TRUNKLINE_SWITCH: options.switch };
   const program = command === undefined ? undefined : startAdapter(command, environment, say);

@@ -11,8 +11,6 @@ export interface Exchange {
   /** Below the base path, decoded, without the query. */
   path: string;
   body: Record<string, unknown>;
-  /** Milliseconds of the clock. */
-  at: number;
   /** Absent until there is an answer, or if there was none. */
   status?: number;
   answer?: Record<string, unknown>;
@@ -20,8 +18,8 @@ export interface Exchange {
 
 export interface Disturbance {
   /**
-   * `refuse`: 503, and the service does not hear of it; who waits for an answer gets none. `lose`: the service has done it, and the
-   * adapter does not hear of that.
+   * `refuse`: 503, and the service does not hear of it; a request that waits for its answer gets
+   * none. `lose`: the service has done it, and the adapter does not hear of that.
    */
   kind: 'refuse' | 'lose';
   times: number;
@@ -118,7 +116,7 @@ const readFields = (text: Buffer): Record<string, unknown> =>
 function toExchange({ method, url }: IncomingMessage, body: Buffer): Exchange {
   const { pathname } = new URL(url!, 'http://door');
   const path = pathname.startsWith(BASE_PATH) ? pathname.slice(BASE_PATH.length) : pathname;
-  return { method: method!, path: decode(path), body: readFields(body), at: Date.now() };
+  return { method: method!, path: decode(path), body: readFields(body) };
 }
 
 function decode(path: string): string {

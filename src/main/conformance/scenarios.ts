@@ -120,13 +120,13 @@ async function loseStart(stage: Stage): Promise<void> {
     buyers: [stage.answers],
     talk_seconds: stage.talk_seconds,
   });
-  const starts = () => stage.door.exchanges.slice(since).filter(isStart);
+  const listStarts = () => stage.door.exchanges.slice(since).filter(isStart);
   await waitUntil(
-    () => starts().length > 1,
+    () => listStarts().length > 1,
     stage.patience.prompt,
     'POST /call_sessions without an answer is not repeated',
   );
-  if (starts().some(({ body }) => body.call_sid !== call.sid))
+  if (listStarts().some(({ body }) => body.call_sid !== call.sid))
     throw new Fault('POST /call_sessions was repeated with another call_sid: two calls');
   await waitForTalk(stage, call);
   await waitForEvent(stage, call, 'completed');

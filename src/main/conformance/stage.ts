@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createCompany } from '../../operate/installation/create-company';
 import { issueCredentials } from '../../domain/people/issue-credentials';
 import type { Deps } from '../../domain/deps';
 import type { Schemas } from '../../platform/contract/contract';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { openService, type Service } from '../cli/service';
 import { openDoor, type Door, type Exchange } from './door';
 
 // A company for an adapter to work for, its calls, and what the adapter does about them.
@@ -51,15 +52,10 @@ export interface Surroundings {
   settle_seconds: number;
 }
 
-interface Service {
-  ask<Answer>(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answer>;
-}
-
 export interface StageOptions extends Surroundings {
   deps: Deps;
   /** Where the service listens. */
   url: string;
-  openService(url: string, key: string): Service;
   door: { host: string; port: number };
   /** Key pair and name of the adapter. */
   key: string;
@@ -85,7 +81,7 @@ const PERMISSIONS = ['calls:create', 'calls:update', 'calls:read', 'switches:ope
 
 /** Makes a company with a switch and a number, and opens the door for its adapter. */
 export async function openStage(options: StageOptions): Promise<Stage> {
-  const { deps, url, openService, switch_name: name, number } = options;
+  const { deps, url, switch_name: name, number } = options;
   let serviceKey = '';
   const { credentials } = await createCompany('Conformance', deps, {
     more: async (db) => {
@@ -130,13 +126,8 @@ interface NewOffer {
   number?: Fields;
 }
 
-interface Led {
-  buyer_ids: number[];
-  offer_id: number;
-}
-
 /** Has the number lead to an offer of these buyers, and returns the ids of all. */
-export async function leadTo(stage: Stage, { buyers, at_once, number }: NewOffer): Promise<Led> {
+export async function leadTo(stage: Stage, { buyers, at_once, number }: NewOffer) {
   const ids: number[] = [];
   for (const [index, buyerNumber] of buyers.entries()) {
     const body = { name: `Buyer ${index + 1}`, number: buyerNumber, tier: index + 1 };
@@ -156,8 +147,6 @@ export async function leadTo(stage: Stage, { buyers, at_once, number }: NewOffer
   await stage.ask('PUT', `/phone_numbers/${stage.number_id}`, change);
   return { buyer_ids: ids, offer_id: offerId };
 }
-
-interface NewCall extends NewOffer, Manner {}
 
 type Manner = Partial<Pick<CallPlan, 'talk_seconds' | 'expected'>>;
 
@@ -179,7 +168,7 @@ export const isStart = ({ method, path }: Exchange): boolean =>
   method === 'POST' && path === '/call_sessions';
 
 /** Places a call to these buyers, and waits until the adapter has reported it. */
-export async function startCall(stage: Stage, call: NewCall): Promise<ReportedCall> {
+export async function startCall(stage: Stage, call: NewOffer & Manner): Promise<ReportedCall> {
   const { buyer_ids } = await leadTo(stage, call);
   const since = mark(stage);
   const placed = placeCall(stage, call);
@@ -234,15 +223,14 @@ export async function waitUntil(
 
 /** Returns true for a report of this event of the call. */
 export function isEvent({ method, path, body }: Exchange, call: NamedCall, event: string): boolean {
-  const [, reference, rest] = /^\/call_sessions\/(.+)\/(events)$/.exec(path) ?? [];
-  if (method !== 'POST' || rest === undefined || body.event !== event) return false;
-  return reference === call.uuid || reference === `sid:${call.sid}` || reference === call.id;
+  const [, reference] = /^\/call_sessions\/(.+)\/events$/.exec(path) ?? [];
+  if (method !== 'POST' || body.event !== event) return false;
+  return reference === call.uuid || reference === `sid:${call.sid}`;
 }
 
 interface NamedCall {
   uuid: string;
   sid: string;
-  id?: string;
 }
 
 /** Waits until an event of the call was reported, and accepted. */
@@ -250,10 +238,10 @@ export const waitForEvent = (
   stage: Stage,
   call: NamedCall,
   event: string,
-  { since, seconds, accept = () => true }: Partial<Wanted> = {},
+  { accept = () => true, ...rest }: Partial<Wanted> = {},
 ): Promise<Exchange> =>
   waitFor(stage, `event ${event}`, {
-    ...{ since: since ?? 0, seconds: seconds ?? stage.patience.prompt },
+    ...rest,
     accept: (exchange) =>
       isAccepted(exchange) && isEvent(exchange, call, event) && accept(exchange),
   });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fields } from '../../support/records';
 import type { AdapterWorld, StartedSwitch } from './adapter-world';
+import type { UasKind } from './sides';
 import { pressKey } from './media';
 import { waitUntil } from './waiting';
 
@@ -19,6 +20,16 @@ export async function openTalk(on: World, fields: Fields = {}) {
   await buyer.until('answered');
   await sleep(2_000);
   return { buyer, buyer_ids, calls, id: calls.ids[0]! };
+}
+
+/** An offer whose buyers are to ring at once. */
+export async function openGroup(on: World, kinds: readonly UasKind[]) {
+  const uases = await Promise.all(kinds.map((kind) => on.startUas(kind)));
+  const { buyer_ids } = await on.openOffer(uases.map((uas) => ({ uas })));
+  const fields = { dial_buyers_type: 'simultaneously', buyer_ids, tier: 1 };
+  const groupId = await on.world.create('buyer_groups', { name: 'Group', ...fields });
+  const { number } = await on.openOffer([], { buyer_group_ids: [groupId] });
+  return { uases, buyer_ids, number };
 }
 
 export const callScenarios: Scenarios = {

@@ -4,6 +4,7 @@ import { SCENARIOS } from '../../../src/main/conformance/scenarios';
 import type { CallPlan, PlacedCall } from '../../../src/main/conformance/stage';
 import { ADAPTER, buildUrl, openConformance, playNamed } from '../../support/conformance';
 import { openWorld, type UsedWorld } from '../../support/use-world';
+import { startAdapter, type AdapterProcess, type StartedSwitch } from './adapter-world';
 import { placeCalls, startUas, type PlacedCalls, type Uas, type UasKind } from './sides';
 
 // The conformance client, and a real switch with its adapter.
@@ -74,6 +75,25 @@ export interface TestedOptions {
 
 /** A busy machine is no fault. */
 const PATIENT = { talk_seconds: 2, max_difference_seconds: 60, settle_seconds: 5 };
+
+/** Starts a switch and its adapter, which asks the conformance client. */
+export const startWithAdapter =
+  <Switch extends StartedSwitch>(
+    startSwitch: (carrier: Uas) => Promise<Switch>,
+    buildAdapter: (started: Switch) => AdapterProcess,
+  ) =>
+  async ({ api, carrier, world }: Sides): Promise<TestedSwitch> => {
+    const started = await startSwitch(carrier);
+    world.closeLater(started.stop);
+    const args = ['--url', api.origin, '--switch', ADAPTER.name];
+    const adapter = await startAdapter(buildAdapter(started), { args, key: ADAPTER.key });
+    world.closeLater(adapter.kill);
+    const restart = async () => {
+      await adapter.kill();
+      await adapter.start();
+    };
+    return { sip_port: started.sip_port, restart };
+  };
 
 /** Plays the scenarios, and returns those that have not shown what they should, and why. */
 export async function listFailures(
