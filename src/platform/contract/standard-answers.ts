@@ -5,8 +5,8 @@ import {
 } from './contract-document';
 import { toPlural } from './envelopes';
 
-// The answers of the operations that every noun has: `listBuyers`, `showBuyer`, `createBuyer`,
-// `updateBuyer`, `deleteBuyer`. openapi.yaml has those that differ from what stands here.
+// The answers of the operations that every noun has: `listBuyers`, `newBuyer`, `showBuyer`,
+// `createBuyer`, `updateBuyer`, `deleteBuyer`. openapi.yaml has those that differ from what stands here.
 
 interface StandardAnswer {
   status: '200' | '201';
@@ -20,6 +20,11 @@ const STANDARD_ANSWERS: Record<string, StandardAnswer> = {
   show: { status: '200', description: 'The record.', envelope: 'Reply' },
   create: { status: '201', description: 'The record as created.', envelope: 'Reply' },
   update: { status: '200', description: 'The record as changed.', envelope: 'Reply' },
+  new: {
+    status: '200',
+    description: 'A record that is not stored, with every default in place.',
+    envelope: 'Reply',
+  },
   delete: { status: '200', description: 'The record as deleted.', envelope: 'Reply' },
 };
 
