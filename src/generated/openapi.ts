@@ -14865,12 +14865,18 @@ export interface components {
         CallIdTo: number;
         /** @description Only calls of this lead, by id or uuid. */
         CallLeadId: components["schemas"]["RecordId"];
+        /** @description Only calls that this agent took, by id or uuid. */
+        CallAgentId: components["schemas"]["RecordId"];
+        /** @description Only calls that were given this disposition, by id or uuid. */
+        CallDispositionId: components["schemas"]["RecordId"];
         /** @description Only calls from or to the person with this number, in any format. */
         CallCallerNumber: string;
         /** @description Only calls with this status. */
         CallOfStatus: components["schemas"]["CallStatus"];
         /** @description Only incoming or only outgoing calls. */
         CallOfCategory: components["schemas"]["CallCategory"];
+        /** @description Only calls that no buyer pays for, for this reason. */
+        CallOfUnbilledReason: components["schemas"]["UnbilledReason"];
         /** @description `true`: only calls a buyer has paid for; `false`: only the others. */
         CallBuyerConverted: boolean;
         /** @description `true`: only calls a traffic source is paid for; `false`: only the others. */
@@ -14903,6 +14909,8 @@ export interface components {
         ReportOfferId: components["schemas"]["Reference"];
         /** @description Only the calls and attempts of this buyer, and the reasons it was skipped, by id or uuid. */
         ReportCallBuyerId: components["schemas"]["Reference"];
+        /** @description Only incoming or only outgoing calls. Outgoing calls lower `connect_rate`: those that no person answers are put through to no buyer. */
+        ReportCallCategory: components["schemas"]["CallCategory"];
         /** @description Only leads of this buyer, by id or uuid. */
         ReportLeadBuyerId: components["schemas"]["Reference"];
         /** @description Only what came from this traffic source, by id or uuid. */
@@ -17814,6 +17822,8 @@ export interface operations {
                 offer_id?: components["parameters"]["ReportOfferId"];
                 /** @description Only calls that were connected to this buyer or last tried with it, by id or uuid. */
                 buyer_id?: components["parameters"]["GroupedReportBuyerId"];
+                /** @description Only incoming or only outgoing calls. Outgoing calls lower `connect_rate`: those that no person answers are put through to no buyer. */
+                call_category?: components["parameters"]["ReportCallCategory"];
                 /** @description The figure by which the rows are sorted. By default they are sorted by what they are grouped by. */
                 order?: components["parameters"]["GroupedCallReportOrder"];
                 /** @description By default `asc`. */
@@ -22247,12 +22257,18 @@ export interface operations {
                 number_id?: components["parameters"]["CallNumberId"];
                 /** @description Only calls of this lead, by id or uuid. */
                 lead_id?: components["parameters"]["CallLeadId"];
+                /** @description Only calls that this agent took, by id or uuid. */
+                agent_id?: components["parameters"]["CallAgentId"];
+                /** @description Only calls that were given this disposition, by id or uuid. */
+                disposition_id?: components["parameters"]["CallDispositionId"];
                 /** @description Only calls from or to the person with this number, in any format. */
                 caller_number?: components["parameters"]["CallCallerNumber"];
                 /** @description Only calls with this status. */
                 status?: components["parameters"]["CallOfStatus"];
                 /** @description Only incoming or only outgoing calls. */
                 category?: components["parameters"]["CallOfCategory"];
+                /** @description Only calls that no buyer pays for, for this reason. */
+                unbilled_reason?: components["parameters"]["CallOfUnbilledReason"];
                 /** @description `true`: only calls a buyer has paid for; `false`: only the others. */
                 buyer_converted?: components["parameters"]["CallBuyerConverted"];
                 /** @description `true`: only calls a traffic source is paid for; `false`: only the others. */
@@ -22387,6 +22403,8 @@ export interface operations {
                 offer_id?: components["parameters"]["ReportOfferId"];
                 /** @description Only the calls and attempts of this buyer, and the reasons it was skipped, by id or uuid. */
                 buyer_id?: components["parameters"]["ReportCallBuyerId"];
+                /** @description Only incoming or only outgoing calls. Outgoing calls lower `connect_rate`: those that no person answers are put through to no buyer. */
+                call_category?: components["parameters"]["ReportCallCategory"];
                 /** @description Only what came from this traffic source, by id or uuid. */
                 traffic_source_id?: components["parameters"]["ReportTrafficSourceId"];
                 /** @description `false` returns the bare array, without root key and metadata. */
@@ -22437,6 +22455,8 @@ export interface operations {
                 offer_id?: components["parameters"]["ReportOfferId"];
                 /** @description Only calls that were connected to this buyer or last tried with it, by id or uuid. */
                 buyer_id?: components["parameters"]["GroupedReportBuyerId"];
+                /** @description Only incoming or only outgoing calls. Outgoing calls lower `connect_rate`: those that no person answers are put through to no buyer. */
+                call_category?: components["parameters"]["ReportCallCategory"];
                 /** @description Only what came from this traffic source, by id or uuid. */
                 traffic_source_id?: components["parameters"]["ReportTrafficSourceId"];
                 /** @description The figure by which the rows are sorted. By default they are sorted by what they are grouped by. */

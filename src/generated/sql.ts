@@ -610,6 +610,7 @@ export interface SqlTypes {
       created_at_to: Date | string | null;
       offer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
+      call_category: string | null;
       buyer_id: number | string | bigint | null;
       sale: boolean | null;
       purchase: boolean | null;
@@ -631,6 +632,7 @@ export interface SqlTypes {
       created_at_to: Date | string | null;
       offer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
+      call_category: string | null;
       buyer_id: number | string | bigint | null;
       sale: boolean | null;
       purchase: boolean | null;
@@ -721,6 +723,7 @@ export interface SqlTypes {
       offer_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
+      call_category: string | null;
       group_by: readonly (string)[] | string | null;
     };
     row: {
@@ -937,6 +940,7 @@ export interface SqlTypes {
       offer_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
+      call_category: string | null;
       order: string | null;
       order_dir: string | null;
       per_page: number | string | bigint | null;
@@ -970,6 +974,7 @@ export interface SqlTypes {
       offer_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
+      call_category: string | null;
       order: string | null;
       zone: string | null;
       sale: boolean | null;
@@ -1231,6 +1236,7 @@ export interface SqlTypes {
       offer_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
+      call_category: string | null;
       order: string | null;
       order_dir: string | null;
       per_page: number | string | bigint | null;
@@ -1265,6 +1271,7 @@ export interface SqlTypes {
       offer_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
+      call_category: string | null;
       order: string | null;
       zone: string | null;
       sale: boolean | null;

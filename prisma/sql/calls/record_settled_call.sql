@@ -11,12 +11,14 @@ BEGIN
       was.created_at, was.ended_at, was.caller_number, was.status,
       was.direction, was.buyer_converted, was.traffic_source_converted, was.recording_url,
       was.offer_id, was.buyer_id, was.traffic_source_id, was.schedule_id, was.number_id,
-      was.lead_id, was.token_values
+      was.lead_id, was.token_values, was.agent_id, was.disposition_id, was.unbilled_reason,
+      was.connected_at, was.routed
     ) IS DISTINCT FROM (
       now.created_at, now.ended_at, now.caller_number, now.status,
       now.direction, now.buyer_converted, now.traffic_source_converted, now.recording_url,
       now.offer_id, now.buyer_id, now.traffic_source_id, now.schedule_id, now.number_id,
-      now.lead_id, now.token_values
+      now.lead_id, now.token_values, now.agent_id, now.disposition_id, now.unbilled_reason,
+      now.connected_at, now.routed
     );
 END $$;
 

@@ -1,6 +1,7 @@
 import { cachedCount } from '../../data/projection/list-statements';
 import type { Filters } from '../../api/records/filters';
 import { noun } from '../../api/records/noun';
+import { contract } from '../../platform/contract/contract';
 
 /** Whole seconds between two times; 0 if one of them is null. */
 const seconds = (from: string, to: string) =>
@@ -26,12 +27,22 @@ const NAME = `nullif(
 /** The carrier's measurement, else ours. */
 export const TOTAL_DURATION = `coalesce(t.total_duration, ${seconds('t.created_at', until())})`;
 
+const IS_UNCONNECTED = `t.ended_at IS NOT NULL AND t.connected_at IS NULL AND NOT t.buyer_converted
+    AND (${INBOUND} OR t.routed)`;
+
 /** Why no buyer pays for a call that has ended and was put through to buyers; null if one pays. */
 export const UNBILLED_REASON = `CASE
   WHEN t.unbilled_reason IS NOT NULL THEN t.unbilled_reason
-  WHEN t.ended_at IS NOT NULL AND t.connected_at IS NULL AND NOT t.buyer_converted
-    AND (${INBOUND} OR t.routed) THEN 'not_connected'
+  WHEN ${IS_UNCONNECTED} THEN 'not_connected'
 END`;
+
+const REASONS = contract.document.components.schemas.UnbilledReason!.enum!.map(String);
+
+/** Not by the expression of the column: the planner knows how frequent the stored values are. */
+const filterByReason = (reason: string): string =>
+  reason === 'not_connected'
+    ? `t.unbilled_reason IS NULL AND ${IS_UNCONNECTED}`
+    : 't.unbilled_reason = {unbilled_reason}';
 
 /** From the beginning of an inbound call, or the answer of an outbound one, until a connection. */
 const HOLD_DURATION = `CASE
@@ -123,6 +134,9 @@ export const callFilters = {
     't.recording_url IS NULL',
   ),
   no_buyer: buildCountedFilter('no_buyer', 't.buyer_id IS NULL', 't.buyer_id IS NOT NULL'),
+  unbilled_reason: {
+    cases: Object.fromEntries(REASONS.map((reason) => [reason, filterByReason(reason)])),
+  },
   token_named: 't.token_values ? {token_named}',
   token_like:
     '(t.token_values @> ({token_like}::jsonb->0) OR t.token_values @> ({token_like}::jsonb->1))',

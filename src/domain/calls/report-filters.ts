@@ -1,3 +1,4 @@
+import type { Schemas } from '../../platform/contract/contract';
 import type { Reference } from '../../data/records';
 import type { Db } from '../../data/db';
 
@@ -7,6 +8,7 @@ export interface ReportFilters {
   offer_id?: Reference;
   buyer_id?: Reference;
   traffic_source_id?: Reference;
+  call_category?: Schemas['CallCategory'];
 }
 
 /** Parameters of the statements of reports, null if not given. */
@@ -16,6 +18,7 @@ export const toFilterParams = ({ accessScope }: Db, filters: ReportFilters) => (
   offer_id: toIdText(filters.offer_id),
   buyer_id: toIdText(filters.buyer_id),
   traffic_source_id: toIdText(filters.traffic_source_id),
+  call_category: filters.call_category ?? null,
   scope_teams: accessScope ? parseTeams(accessScope.scope_teams) : null,
 });
 

@@ -1,6 +1,10 @@
+import { createCallWriter, type CallFields } from '../../support/calls';
 import { companyWithCalls } from '../../support/company-with-calls';
+import { bindCreate } from '../../support/reports';
+import type { Company } from '../../support/world';
 
-const { api, ids, createdCalls, listed, findName } = companyWithCalls();
+const here = companyWithCalls();
+const { api, ids, createdCalls, listed, findName } = here;
 
 describe('filters select exactly what they name', () => {
   const ALL = 'plain sold paid bought ringing out failed';
@@ -117,10 +121,75 @@ describe('filters select exactly what they name', () => {
     [{ caller_number: 'call me' }, 'caller_number'],
     [{ status: 'nonsense' }, 'status'],
     [{ category: 'sideways' }, 'category'],
+    [{ unbilled_reason: 'bad luck' }, 'unbilled_reason'],
+    [{ agent_id: 999_999_999 }, 'agent_id'],
+    [{ disposition_id: '0190d6ea-0000-7000-8000-000000000000' }, 'disposition_id'],
     [{ order: 'shoe_size' }, 'order'],
   ])('%p is rejected with the name of the parameter', async (query, field) => {
     const res = await api('calls', query);
     expect([res.status, Object.keys(res.body.errors)]).toEqual([422, [field]]);
+  });
+});
+
+describe('calls of an agent, with a disposition, or unpaid for a reason', () => {
+  const filters: Record<string, object> = {};
+  const expected: Record<string, string[]> = {};
+  const list = async (query: object): Promise<Record<string, unknown>[]> => {
+    const { body } = await other.api('get', 'calls', { query });
+    expect(body.metadata.total_count).toBe(body.calls.length);
+    return body.calls;
+  };
+  let other: Company;
+  beforeAll(async () => {
+    other = await here.world.addCompany();
+    const make = bindCreate(other);
+    const agent = await make('agents', 'agent', { user_email: 'ann@example.com' });
+    const disposition = await make('dispositions', 'disposition', { key: 'sold', name: 'Sold' });
+    const { call } = createCallWriter(here.world, other);
+    const at = '2027-01-11T12:00:00Z';
+    const ended = { created_at: at, ended_at: at };
+    const connected = { ...ended, connected_at: at };
+    const rows: Record<string, CallFields> = {
+      paid: { ...connected, buyer_converted: true, agent_id: agent },
+      short: { ...connected, unbilled_reason: 'too_short', disposition_id: disposition },
+      returned: { ...connected, unbilled_reason: 'returned', agent_id: agent },
+      unheard: ended,
+      routed: { ...ended, direction: 'outbound', routed: true },
+      // It was put through to no buyer.
+      direct: { ...ended, direction: 'outbound' },
+      ringing: { created_at: at },
+    };
+    for (const [name, fields] of Object.entries(rows)) await call({ sub_id: name, ...fields });
+    Object.assign(filters, {
+      agent_id: { agent_id: agent },
+      disposition_id: { disposition_id: disposition },
+    });
+    for (const reason of ['too_short', 'returned', 'not_connected'])
+      filters[reason] = { unbilled_reason: reason };
+    Object.assign(expected, {
+      ...{ agent_id: ['paid', 'returned'], disposition_id: ['short'], too_short: ['short'] },
+      ...{ returned: ['returned'], not_connected: ['unheard', 'routed'] },
+    });
+  });
+
+  test('are found, with their number', async () => {
+    for (const [name, query] of Object.entries(filters)) {
+      const names = (await list(query)).map(({ sub_id }) => sub_id);
+      expect([name, names]).toEqual([name, expected[name]]);
+    }
+  });
+
+  test('a reason finds the calls that show it', async () => {
+    const shown = (await list({})).filter(({ unbilled_reason: reason }) => reason !== null);
+    expect(shown.length).toBe(4);
+    for (const { id, unbilled_reason: reason } of shown)
+      expect((await list({ unbilled_reason: reason })).map((call) => call.id)).toContain(id);
+  });
+
+  test('a uuid names an agent, and several filters narrow', async () => {
+    const { uuid } = (await other.api('get', 'agents')).body.agents[0];
+    expect((await list({ agent_id: uuid, unbilled_reason: 'returned' })).length).toBe(1);
+    expect(await list({ agent_id: uuid, unbilled_reason: 'too_short' })).toEqual([]);
   });
 });
 

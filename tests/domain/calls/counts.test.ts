@@ -108,6 +108,8 @@ test('filtered lists count calls that have settled as they are now', async () =>
     { buyer_converted: true, status: 'completed' },
     { created_at_from: new Date(createdAt.getTime() - 1_000).toISOString() },
     { in_progress: false, ended_at_to: new Date().toISOString() },
+    { unbilled_reason: 'not_connected' },
+    { unbilled_reason: 'too_short' },
   ];
   const totals = async () => {
     const counts: number[] = [];
@@ -129,20 +131,23 @@ test('filtered lists count calls that have settled as they are now', async () =>
     }
     return counts;
   };
-  expect(await totals()).toEqual([6, 6, 2, 12, 12]);
-  expect(await totals()).toEqual([6, 6, 2, 12, 12]);
+  expect(await totals()).toEqual([6, 6, 2, 12, 12, 8, 0]);
+  expect(await totals()).toEqual([6, 6, 2, 12, 12, 8, 0]);
   const change = (set: string, id: number) =>
     world.sql(addRecording(`UPDATE calls SET ${set} WHERE company_id = $1 AND id = $2`), [
       otherCompany.id,
       id,
     ]);
   await change(`status = 'completed', buyer_converted = true`, 1_004_000);
-  expect(await totals()).toEqual([5, 6, 3, 12, 12]);
+  expect(await totals()).toEqual([5, 6, 3, 12, 12, 7, 0]);
   await change(`token_values = '{"state":"TX"}'`, 1_012_000);
   await change('deleted_at = now()', 1_000_000);
-  expect(await totals()).toEqual([5, 5, 2, 11, 11]);
+  expect(await totals()).toEqual([5, 5, 2, 11, 11, 7, 0]);
   await add({ status: 'no_answer', id: 1_000_001, ended_at: createdAt });
-  expect(await totals()).toEqual([6, 5, 2, 12, 12]);
+  expect(await totals()).toEqual([6, 5, 2, 12, 12, 8, 0]);
+  await change(`unbilled_reason = 'too_short'`, 1_008_000);
+  await change('connected_at = created_at', 1_020_000);
+  expect(await totals()).toEqual([6, 5, 2, 12, 12, 6, 1]);
 });
 
 test('a change of whatever a filter of calls reads is recorded once a call has settled', async () => {

@@ -73,6 +73,15 @@ describe('random calls, compared with adding them up one by one', () => {
     });
   });
 
+  test.each(['inbound', 'outbound'])('of %s calls alone', async (category) => {
+    const chosen = calls.filter(({ direction }) => direction === category);
+    const expected = buildReport(chosen, ['day', 'buyer'], 'UTC');
+    const query = { group_by: 'day,buyer', per_page: 1000, call_category: category };
+    const { rows, totals, metadata } = await ask(company, query);
+    expect([rows.length, metadata.sandbox_calls]).toEqual([expected.rows.size, chosen.length]);
+    expect(totals).toEqual(expected.totals);
+  });
+
   test('of a time and of one buyer', async () => {
     const query = { created_at_from: '2026-11-01', created_at_to: '2026-11-30T23:59:59' };
     const within = calls.filter(({ created_at }) => String(created_at).startsWith('2026-11'));

@@ -257,6 +257,26 @@ describe('reports of calls', () => {
     ).toContain('Crest');
   });
 
+  test('incoming and outgoing calls apart, with the attempts of each', async () => {
+    const other = await world.addCompany();
+    const make = bindCreate(other);
+    const [buyer, second] = [
+      await make('buyers', 'buyer', { name: 'Acme' }),
+      await make('buyers', 'buyer', { name: 'Bayline' }),
+    ];
+    const { call, attempt } = createCallWriter(world, other);
+    const at = '2027-01-11T12:00:00Z';
+    const sold = await call(on(at, 30, { buyer_id: buyer, connected_at: at }));
+    const unheard = await call(on(at, 10, { direction: 'outbound', routed: true }));
+    await attempt(sold.id, buyer);
+    for (const id of [buyer, second]) await attempt(unheard.id, id);
+    const figures = async (query: object) =>
+      pick([(await report('calls', query, other)).totals], 'calls', 'connects', 'attempts')[0];
+    expect(await figures({})).toEqual([2, 1, 3]);
+    expect(await figures({ call_category: 'inbound' })).toEqual([1, 1, 1]);
+    expect(await figures({ call_category: 'outbound' })).toEqual([1, 0, 2]);
+  });
+
   test('another company has none', async () => {
     const otherCompany = await world.addCompany();
     expect(await report('calls', { category: 'day' }, otherCompany)).toMatchObject({

@@ -61,6 +61,7 @@ const CALL_SUMS = sql`
         AND ({offer_id}::bigint IS NULL OR t.offer_id = {offer_id}::bigint)
         AND ({traffic_source_id}::bigint IS NULL
           OR t.traffic_source_id = {traffic_source_id}::bigint)
+        AND ({call_category}::text IS NULL OR t.direction = {call_category}::text)
         AND ({scope_teams}::bigint[] IS NULL OR ${VISIBLE_CALL})
         AND ({scope_teams}::bigint[] IS NULL OR {buyer_id}::bigint IS NULL OR ${VISIBLE_BUYER})
         AND (

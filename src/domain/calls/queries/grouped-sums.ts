@@ -82,6 +82,7 @@ export const buildSelection = (period: SqlText): SqlText => sql`
         AND ({buyer_id}::bigint IS NULL OR t.buyer_id = {buyer_id}::bigint)
         AND ({traffic_source_id}::bigint IS NULL
           OR t.traffic_source_id = {traffic_source_id}::bigint)
+        AND ({call_category}::text IS NULL OR t.direction = {call_category}::text)
         AND (${IS_UNLIMITED} OR ${VISIBLE_CALL})
         AND (
           ${IS_UNLIMITED}
