@@ -2991,6 +2991,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/outgoing_webhooks/{id}/redeliver_failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver failed events again
+         * @description Delivers again now, in their order, the events of a webhook that are dead, or have failed and wait for their next attempt: the oldest 10,000; repeat it while some are left. Their attempts are counted from the start again. A paused webhook sends them when it is unpaused.
+         */
+        post: operations["redeliverFailedEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhook_logs": {
         parameters: {
             query?: never;
@@ -7815,6 +7838,35 @@ export interface components {
              */
             secret?: string;
             checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        EventPeriod: {
+            /**
+             * Format: date-time
+             * @description Only events that happened at or after this time.
+             * @example 2026-11-27T08:00:00Z
+             */
+            from?: string | null;
+            /**
+             * Format: date-time
+             * @description Only events that happened before this time, or until the end of this day.
+             * @example 2026-11-27T10:00:00Z
+             */
+            to?: string | null;
+        };
+        RedeliveredEvents: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description How many events are delivered again. */
+            redelivered: number;
+            /**
+             * @description How many others are left.
+             * @example 0
+             */
+            remaining: number;
             metadata: components["schemas"]["RecordMetadata"];
         };
         WebhookLog: {
@@ -23349,6 +23401,47 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliverFailedEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EventPeriod"];
+            };
+        };
+        responses: {
+            /** @description How many events are delivered again. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RedeliveredEvents"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -3316,6 +3316,23 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/outgoing_webhooks/1/rotate_secret\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
+  "redeliverFailedEvents": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/outgoing_webhooks/1/redeliver_failed \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"from\": \"2026-11-27T08:00:00Z\" }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST(\n  '/outgoing_webhooks/{id}/redeliver_failed',\n  { params: { path: { id: '1' } }, body: { from: '2026-11-27T08:00:00Z' } },\n);\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/outgoing_webhooks/1/redeliver_failed\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"from\": \"2026-11-27T08:00:00Z\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
   "listWebhookLogs": [
     {
       "lang": "Shell",

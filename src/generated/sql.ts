@@ -6199,6 +6199,20 @@ export interface SqlTypes {
       alert: string | null;
     };
   };
+  'webhooks.redeliver_failed': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      from: Date | string | null;
+      to: Date | string | null;
+      at_most: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      redelivered: number;
+      remaining: number;
+    };
+  };
   'webhooks.release_queue': {
     params: {
       company_id: number | string | bigint | null;

@@ -229,6 +229,8 @@ const WEBHOOKS: Record<string, Effects> = {
     paused: at('src/domain/webhooks/queries/leases.ts'),
     record_token_filter_list: at('src/domain/webhooks/make-delivery.ts', 'token_filters'),
     alert_email: at('src/domain/webhooks/alert-owner.ts'),
+    from: at('prisma/sql/webhooks/redeliver_failed.sql', 'since'),
+    to: at('prisma/sql/webhooks/redeliver_failed.sql', 'until'),
   },
   webhook_manual_fires: {
     ...all(

@@ -11,3 +11,7 @@ CREATE INDEX calls_company_id_agent_id_id_idx
 CREATE INDEX calls_company_id_disposition_id_id_idx
   ON calls (company_id, disposition_id, id)
   WHERE deleted_at IS NULL AND disposition_id IS NOT NULL;
+
+-- Failed events are delivered again without a look at those that have arrived.
+CREATE INDEX webhook_deliveries_dead_idx
+  ON webhook_deliveries (company_id, outgoing_webhook_id, id) WHERE status = 'dead';

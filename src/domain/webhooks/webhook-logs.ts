@@ -1,11 +1,13 @@
-import { lockRecord, type Reference } from '../../data/records';
+import { findRecord, lockRecord, type Reference } from '../../data/records';
+import type { Schemas } from '../../platform/contract/contract';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
 import { noun } from '../../api/records/noun';
 import { loadWriteReply } from '../../api/records/record';
 import type { Db } from '../../data/db';
-import { HttpProblem } from '../../platform/errors';
-import { FIND_LOGGED_DELIVERY } from './queries/deliveries';
+import { HttpProblem, notFound } from '../../platform/errors';
+import { FIND_LOGGED_DELIVERY, REDELIVER_FAILED } from './queries/deliveries';
+import { LOCK_WEBHOOK } from './queries/webhooks';
 import { wakeQueue } from './queues';
 
 const webhookLog = noun({
@@ -49,7 +51,36 @@ export const webhookLogs = (deps: Deps) =>
       const id = await db.transaction((tx) => redeliver(tx, params.id, now));
       return loadWriteReply({ db, now, projection }, id, { status: 202 });
     },
+
+    redeliverFailedEvents: async ({ db, params, body = {} }) => {
+      const now = deps.clock();
+      const counts = await db.transaction((tx) => redeliverFailed(tx, params.id, body, now));
+      return {
+        ...{ status: 202, success: true as const, errors: {}, ...counts },
+        metadata: { root: 'redelivered' },
+      };
+    },
   }) satisfies Partial<Handlers>;
+
+/** More deliveries would keep the queue locked for too long. */
+const MAX_REDELIVERED = 10_000;
+
+/** Makes the failed deliveries of a webhook due. Throws 404 for a webhook that is deleted. */
+async function redeliverFailed(
+  db: Db,
+  reference: Reference,
+  { from, to }: Schemas['EventPeriod'],
+  now: Date,
+): Promise<{ redelivered: number; remaining: number }> {
+  const id = String(await findRecord(db, 'outgoing_webhooks', reference));
+  if ((await db.sql(LOCK_WEBHOOK, { id })).length === 0) throw notFound();
+  const period = { from: from ?? null, to: to ?? null };
+  const [counts] = await db.sql(REDELIVER_FAILED, {
+    ...{ ...period, id, at_most: MAX_REDELIVERED, now: now.toISOString() },
+  });
+  if (counts!.redelivered > 0) await wakeQueue(db, id, now);
+  return counts!;
+}
 
 /**
  * Sends the delivery of a log again, and returns the id of the log. Throws a 404 problem for an
@@ -64,10 +95,10 @@ async function redeliver(db: Db, reference: Reference, now: Date): Promise<bigin
   if (delivery_id === null) throw problem('is of a pre-dial request, which is sent only once');
   if (!is_sendable)
     throw problem('is of an event whose body was larger than 20 kB: it was not stored');
+  await wakeQueue(db, webhook_id!, now);
   await db.prisma.webhookDelivery.updateMany({
     where: { id: BigInt(delivery_id) },
     data: { status: 'waiting', attempts: 0, due_at: now },
   });
-  await wakeQueue(db, webhook_id!, now);
   return id;
 }

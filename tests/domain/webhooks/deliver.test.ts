@@ -176,6 +176,108 @@ test('Retry-After is respected, redirects are not; dead deliveries can be resent
   });
 });
 
+describe('all failed events of a webhook', () => {
+  const redeliver = (id: number, body: object = {}) =>
+    here.ok('post', `outgoing_webhooks/${id}/redeliver_failed`, body);
+  /** A webhook with four events: one delivered, two dead, one that waits for its next attempt. */
+  const failSome = async (answer: () => Answer) => {
+    const receiver = await openReceiver(() => answer());
+    const { id } = await here.hook(receiver.url);
+    const ids = await here.calls(4);
+    await fanOutWebhookEvents(world.deps);
+    await world.sql(
+      `UPDATE webhook_deliveries d
+      SET status = x.status, attempts = x.attempts, due_at = x.due_at
+      FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM webhook_deliveries
+          WHERE outgoing_webhook_id = $1) o
+        JOIN (VALUES (1, 'dead', 10, NULL), (2, 'delivered', 1, NULL),
+          (3, 'waiting', 3, now() + interval '9 hours'), (4, 'dead', 10, NULL)
+        ) x (n, status, attempts, due_at) ON x.n = o.n
+      WHERE d.id = o.id`,
+      [id],
+    );
+    return { id, receiver, failedIds: [ids[0], ids[2], ids[3]] };
+  };
+
+  test('are sent again in their order, and those that have arrived are not', async () => {
+    const { id, receiver, failedIds } = await failSome(() => 200);
+    start();
+    expect(await redeliver(id)).toMatchObject({ redelivered: 3, remaining: 0 });
+    await eventually(async () => !(await here.statuses(id)).includes('waiting'));
+    expect(receiver.received.map(({ body }) => parseCallId(body))).toEqual(failedIds);
+    expect(new Set(await here.statuses(id))).toEqual(new Set(['delivered']));
+    expect(await redeliver(id)).toMatchObject({ redelivered: 0, remaining: 0 });
+  });
+
+  test('are sent once, however often that is requested at the same time', async () => {
+    const { id, receiver } = await failSome(() => 200);
+    start();
+    const counts = await Promise.all(Array.from({ length: 8 }, () => redeliver(id)));
+    expect(counts.reduce((sum, { redelivered }) => sum + Number(redelivered), 0)).toBe(3);
+    await eventually(async () => !(await here.statuses(id)).includes('waiting'));
+    expect(receiver.received.length).toBe(3);
+  });
+
+  test('are counted from the start again, and those of a paused webhook wait', async () => {
+    const { id, receiver } = await failSome(() => 500);
+    await here.ok('put', `outgoing_webhooks/${id}`, { paused: true });
+    expect(await redeliver(id)).toMatchObject({ redelivered: 3 });
+    const [queue] = await world.sql<{ next_due_at: Date | null }>(
+      'SELECT next_due_at FROM webhook_queues WHERE outgoing_webhook_id = $1',
+      [id],
+    );
+    expect([queue!.next_due_at, receiver.received.length]).toEqual([null, 0]);
+    await here.ok('put', `outgoing_webhooks/${id}`, { paused: false });
+    start({ delays: [1_000_000] });
+    await eventually(async () => (await here.logs(id)).length === 3);
+    expect((await here.logs(id)).map(({ attempt }: { attempt: number }) => attempt)).toEqual([
+      1, 1, 1,
+    ]);
+  });
+
+  test('are so many at most, the oldest first, and the number of the others is known', async () => {
+    const { id } = await failSome(() => 200);
+    const counts = await world.sql(
+      `SELECT redelivered::int, remaining::int
+      FROM redeliver_failed($1, $2, NULL, NULL, 2, now())`,
+      [world.company.id, id],
+    );
+    expect([counts, await here.statuses(id)]).toEqual([
+      [{ redelivered: 2, remaining: 1 }],
+      ['waiting', 'delivered', 'waiting', 'dead'],
+    ]);
+  });
+
+  test('are those of a period, of one company, that can be sent', async () => {
+    const { id } = await failSome(() => 200);
+    await world.sql(
+      `UPDATE webhook_deliveries SET created_at = '2026-03-01T12:00:00Z'
+      WHERE id = (SELECT min(id) FROM webhook_deliveries WHERE outgoing_webhook_id = $1)`,
+      [id],
+    );
+    expect(await redeliver(id, { to: '2026-02-28' })).toMatchObject({ redelivered: 0 });
+    // An erased event, and one whose body was too large.
+    const spoil = (set: string) =>
+      world.sql(
+        `UPDATE webhook_deliveries SET ${set}
+        WHERE id = (SELECT max(id) FROM webhook_deliveries WHERE outgoing_webhook_id = $1)`,
+        [id],
+      );
+    await spoil('request_body = NULL');
+    expect(await redeliver(id, { from: '2026-03-02' })).toMatchObject({ redelivered: 1 });
+    await spoil(`request_method = 'GET', request_url = ''`);
+    expect(await redeliver(id, { from: '2026-03-01', to: '2026-03-01' })).toMatchObject({
+      redelivered: 1,
+    });
+    expect(await redeliver(id)).toMatchObject({ redelivered: 0 });
+    const other = await world.addCompany();
+    const path = `outgoing_webhooks/${id}/redeliver_failed`;
+    expect((await other.api('post', path)).status).toBe(404);
+    await here.ok('delete', `outgoing_webhooks/${id}`);
+    expect((await api('post', path)).status).toBe(404);
+  });
+});
+
 test('both secrets verify for a day after a rotation, later only the new one', async () => {
   let now = new Date();
   const receiver = await openReceiver();

@@ -48,6 +48,7 @@ const OWN_OPERATIONS = [
   'deleteOutgoingWebhook',
   'rotateOutgoingWebhookSecret',
   'redeliverWebhookLog',
+  'redeliverFailedEvents',
   'createWebhookManualFire',
   'createInboundWebhook',
   'updateInboundWebhook',

@@ -117,8 +117,7 @@ export const FIND_LOGGED_DELIVERY = statement(
   sql`
     SELECT l.webhook_delivery_id::text AS delivery_id, l.outgoing_webhook_id::text AS webhook_id,
       w.deleted_at IS NOT NULL AS is_webhook_deleted,
-      coalesce(d.request_body IS NOT NULL OR d.request_method IN ('GET', 'DELETE'), false)
-        AS is_sendable
+      coalesce(is_sendable(d), false) AS is_sendable
     FROM webhook_logs l
     JOIN outgoing_webhooks w ON w.company_id = l.company_id AND w.id = l.outgoing_webhook_id
     LEFT JOIN webhook_deliveries d ON d.company_id = l.company_id AND d.id = l.webhook_delivery_id
@@ -126,4 +125,17 @@ export const FIND_LOGGED_DELIVERY = statement(
     FOR SHARE OF w
   `,
   { prepared: false, nullable: ['delivery_id'] },
+);
+
+/** Makes failed deliveries of a locked webhook due (prisma/sql/webhooks/redeliver_failed.sql). */
+export const REDELIVER_FAILED = statement(
+  'webhooks.redeliver_failed',
+  sql`
+    SELECT r.redelivered::float8 AS redelivered, r.remaining::float8 AS remaining
+    FROM redeliver_failed(
+      {company_id}::bigint, {id}::bigint, {from}::timestamptz, {to}::timestamptz,
+      {at_most}::bigint, {now}::timestamptz
+    ) r
+  `,
+  { prepared: false },
 );
