@@ -190,7 +190,7 @@ function functionsScript(): string {
 const migrationScript = (name: string) => read(join('migrations', name, 'migration.sql'));
 
 /** Defined like in Prisma's own tools, which can then read it. */
-const MIGRATIONS_TABLE = `
+export const MIGRATIONS_TABLE = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id varchar(36) PRIMARY KEY NOT NULL,
     checksum varchar(64) NOT NULL,
