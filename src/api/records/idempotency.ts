@@ -1,7 +1,8 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Operation } from '../../platform/contract/contract';
 import type { Db } from '../../data/db';
 import { HttpProblem } from '../../platform/errors';
+import { deriveKey, open, seal } from '../../platform/sealed';
 import type { KeyOwner } from './key-owner';
 import { LOCK_KEY } from './queries/idempotency';
 import { Json } from '../reply/reply';
@@ -12,7 +13,7 @@ interface Row {
   operation_id: string;
   request_digest: Uint8Array<ArrayBuffer>;
   status: number;
-  /** Encrypted text and headers. */
+  /** Encrypted text and headers: an answer may hold a secret that is shown once. */
   answer: Uint8Array<ArrayBuffer>;
   created_at: Date;
 }
@@ -48,7 +49,7 @@ export interface Idempotency {
 
 export function idempotency({ pepper, clock }: { pepper: string; clock: () => Date }): Idempotency {
   // The label is part of the key: another one would make stored answers unreadable.
-  const secret = Buffer.from(hkdfSync('sha256', pepper, '', 'idempotent answers', 32));
+  const secret = deriveKey(pepper, 'idempotent answers');
   return {
     once: (db, request, work) =>
       db.transaction(async (tx) => {
@@ -161,20 +162,4 @@ function toAnswer(reply: unknown, status: number): Answer {
   return reply instanceof Json
     ? { status: reply.status ?? status, text: reply.text, headers: reply.headers, replayed: false }
     : { status, text: JSON.stringify(reply), headers: {}, replayed: false };
-}
-
-/** AES-256-GCM: an answer may hold a secret that is shown once. */
-function seal(secret: Buffer, text: string): Uint8Array<ArrayBuffer> {
-  const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', secret, nonce);
-  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-  return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), sealed]));
-}
-
-function open(secret: Buffer, sealed: Uint8Array): string {
-  const bytes = Buffer.from(sealed);
-  const decipher = createDecipheriv('aes-256-gcm', secret, bytes.subarray(0, 12)).setAuthTag(
-    bytes.subarray(12, 28),
-  );
-  return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8');
 }
