@@ -4370,10 +4370,10 @@ export interface components {
          */
         ApplyBlockOrUnblock: "block" | "unblock";
         /**
-         * @description `key_pair`: credentials of the company; `user_token`: credentials of one user.
+         * @description `key_pair`: credentials of the company; `user_token`: credentials of one user; `session`: those of a person who has signed in to the console, where alone they work.
          * @enum {string}
          */
-        AccessTokenKind: "key_pair" | "user_token";
+        AccessTokenKind: "key_pair" | "user_token" | "session";
         /**
          * @description A resource and what may be done with it. `money` and `routing` are for fields that set prices, or decide who gets a call, in addition to `create` and `update`. `company_wide:update` lets the users of a team change what belongs to the whole company or to others too.
          * @enum {string}
@@ -4651,6 +4651,32 @@ export interface components {
          *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
          *     }
          * @example {
+         *       "type": "/api/docs/errors#session_ended",
+         *       "title": "Unauthorized",
+         *       "status": 401,
+         *       "code": "session_ended",
+         *       "detail": "Sign in again.",
+         *       "instance": "/api/v1/me",
+         *       "success": false,
+         *       "message": "Sign in again.",
+         *       "errors": {},
+         *       "error_codes": {},
+         *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
+         *     }
+         * @example {
+         *       "type": "/api/docs/errors#foreign_origin",
+         *       "title": "Forbidden",
+         *       "status": 403,
+         *       "code": "foreign_origin",
+         *       "detail": "X-CSRF-Token is not right.",
+         *       "instance": "/console/session",
+         *       "success": false,
+         *       "message": "X-CSRF-Token is not right.",
+         *       "errors": {},
+         *       "error_codes": {},
+         *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
+         *     }
+         * @example {
          *       "type": "/api/docs/errors#request_timeout",
          *       "title": "Request Timeout",
          *       "status": 408,
@@ -4713,7 +4739,7 @@ export interface components {
          * @description What kind of error it is: a stable word. `x-codes` has for each its status, its cause and its cure; `/api/docs/errors` shows them with examples.
          * @enum {string}
          */
-        ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "not_used" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "too_many_at_once" | "internal_error" | "unavailable" | "search_too_slow" | "contended" | "carrier_unavailable" | "insufficient_storage" | "storage_unavailable" | "disk_full";
+        ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "session_ended" | "invitation_used" | "foreign_origin" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "not_used" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "too_many_at_once" | "internal_error" | "unavailable" | "search_too_slow" | "contended" | "carrier_unavailable" | "insufficient_storage" | "storage_unavailable" | "disk_full";
         /** @description Which page of the list this is, and where the next one begins. */
         PageMetadata: {
             /**
@@ -13706,8 +13732,14 @@ export interface components {
             team_ids?: number[];
             /** @description When the last invitation was mailed. */
             invited_at?: components["schemas"]["Timestamp"];
-            /** @description When the user first created a token from an invitation. */
+            /** @description When the user first accepted an invitation, or signed in. */
             joined_at?: components["schemas"]["Timestamp"];
+            /** @description Whether a password was set. */
+            has_password?: boolean;
+            /** @description Whether codes of an app are asked for. */
+            has_second_factor?: boolean;
+            /** @description When the user last used the console with a session, to the minute. */
+            last_seen_at?: components["schemas"]["Timestamp"];
         };
         UserUpdate: components["schemas"]["UserFields"] & unknown;
         UserReply: {
@@ -13955,7 +13987,7 @@ export interface components {
             /** @description Whether the record was created, changed or deleted. */
             action?: components["schemas"]["ChangeAction"];
             /**
-             * @description The operation of this contract that made the change, by its operationId.
+             * @description The operationId of what made the change, or a word such as signIn.
              * @example updateBuyer
              */
             operation?: string;
@@ -14032,7 +14064,11 @@ export interface components {
              * @example Dashboard
              */
             name: string;
-            kind: components["schemas"]["AccessTokenKind"];
+            /**
+             * @description Of the company, or of one user.
+             * @enum {string}
+             */
+            kind: "key_pair" | "user_token";
             /** @description For a key pair, what it may do. For a user's token, the permissions it is limited to within those of the user's teams; without any, it has all of them. */
             permissions?: components["schemas"]["Scope"][];
             /** @description May do everything, regardless of the user's teams. */
@@ -14096,7 +14132,7 @@ export interface components {
             /** @description Whose credentials they are. Null in a response to `new`. */
             kind?: components["schemas"]["AccessTokenKind"] | null;
             /**
-             * @description The public key, or the first part of a user token.
+             * @description The public key, or the first part of a user token or a session.
              * @example ut_0e83159e37ac1b57560e3866
              */
             public_key?: string | null;
@@ -14111,8 +14147,26 @@ export interface components {
             user_id?: number | null;
             /** @description E-mail address of the user of the token; null for a key pair. */
             user_email?: string | null;
-            /** @description When it expires; null for never. */
+            /** @description When it expires; null for never. A session, if it is not used until then. */
             expires_at?: components["schemas"]["Timestamp"];
+            /** @description When a session ends even if it is used; null for all else, as is what follows. */
+            ends_at?: components["schemas"]["Timestamp"];
+            /** @description When the session was last used, to the minute. */
+            last_seen_at?: components["schemas"]["Timestamp"];
+            /** @description How its person signed in. */
+            sign_in_method?: ("password" | "link" | "oidc" | "invitation" | "owner_link") | null;
+            /** @description Whether a second factor was asked for. */
+            second_factor?: boolean | null;
+            /**
+             * @description Where it was begun.
+             * @example 192.0.2.7
+             */
+            ip?: string | null;
+            /**
+             * @description The browser in which it was begun, as it named itself.
+             * @example Mozilla/5.0
+             */
+            user_agent?: string | null;
         };
         AccessTokenPage: {
             /** @description HTTP status of the response. */

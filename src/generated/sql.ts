@@ -3196,6 +3196,17 @@ export interface SqlTypes {
       free: boolean;
     };
   };
+  'http.touch_session': {
+    params: {
+      company_id: number | string | bigint | null;
+      access_token_id: number | string | bigint | null;
+      now: Date | string | null;
+      idle_hours: number | string | bigint | null;
+    };
+    row: {
+      touched: boolean;
+    };
+  };
   'installation.claim_pepper': {
     params: {
       pepper_check: Buffer | null;

@@ -1,5 +1,5 @@
 import compression from 'compression';
-import express, { type Express, type RequestHandler, type Response } from 'express';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import helmet from 'helmet';
 import { listFaults } from './background/list-faults';
 import type { Config } from '../platform/config';
@@ -9,6 +9,7 @@ import type { Deps } from '../domain/deps';
 import { HttpProblem } from '../platform/errors';
 import { consolePages } from '../console/console';
 import { createHandlers } from './handlers';
+import { sessionGate } from '../api/auth/session-gate';
 import type { Pipeline } from '../api/request/read-call';
 import { bind } from '../api/bind';
 import { BODY_TIMEOUTS, bodyTimeout, type BodyTimeouts } from '../api/request/body-timeout';
@@ -58,7 +59,9 @@ export function createApp(
   };
 
   app.use(observeAndCompress(createRequestObserver(log)));
-  app.use(BASE_PATH, api(config, handlers, pipeline));
+  const mounts = api(config, handlers, pipeline);
+  app.use(BASE_PATH, mounts.open);
+  app.use(`/console${BASE_PATH}`, mounts.ofConsole);
   app.use(healthChecks(database.sql, () => collectFromParts(deps, ({ sql }) => listFaults(sql))));
   app.get('/metrics', metricsPage(config.metrics_token, measured.page));
   app.get('/', (_req, res) => res.redirect('/api/docs/'));
@@ -114,22 +117,39 @@ function observeAndCompress(observe: ReturnType<typeof createRequestObserver>): 
   };
 }
 
+interface Mounts {
+  /** For every client that has credentials of its own, or needs none. */
+  open: RequestHandler;
+  /** For the console, whose session is in a cookie: of no other origin, and without CORS. */
+  ofConsole: RequestHandler;
+}
+
 /**
  * The steps before an operation are called directly, one after the other: as Express handlers, each
  * would cost more than its work.
  */
-function api({ cors_origins }: Config, handlers: Handlers, pipeline: Pipeline): RequestHandler {
-  const allowOrigins = cors(cors_origins);
+function api(config: Config, handlers: Handlers, pipeline: Pipeline): Mounts {
+  const allowOrigins = cors(config.cors_origins);
+  const openGate = sessionGate(config);
   const limitTimeOfBody = bodyTimeout(pipeline.timeouts);
   const [readOtherPaths, readFormat] = [otherPaths(), listFormats()];
   const operate = bind(handlers, pipeline);
-  return (req, res, next) => {
-    setSecurityHeaders(res);
-    readOtherPaths(req);
-    if (allowOrigins(req, res)) return;
-    limitTimeOfBody(req);
-    readFormat(req);
-    return operate(req, res, next);
+  const mount =
+    (isAnswered: (req: Request, res: Response) => boolean): RequestHandler =>
+    (req, res, next) => {
+      setSecurityHeaders(res);
+      readOtherPaths(req);
+      if (isAnswered(req, res)) return;
+      limitTimeOfBody(req);
+      readFormat(req);
+      return operate(req, res, next);
+    };
+  return {
+    open: mount(allowOrigins),
+    ofConsole: mount((req) => {
+      openGate(req);
+      return false;
+    }),
   };
 }
 

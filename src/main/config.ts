@@ -137,6 +137,8 @@ const VARIABLES = {
   JAMBONZ_WEBHOOK_SECRET: str({ default: undefined }),
   PUBLIC_URL: webUrl({ default: undefined }),
   ...MAIL_VARIABLES,
+  SESSION_IDLE_HOURS: between(1, 720)({ default: 12 }),
+  SESSION_DAYS: between(1, 365)({ default: 14 }),
   WEBHOOK_ALLOW_NETWORKS: networks({ default: [] }),
   WEBHOOK_LOG_DAYS: between(1, 36_500)({ default: 30 }),
   CALL_DAYS: between(0, 36_500)({ default: 0 }),
@@ -188,6 +190,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     public_url: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
     public_url_is_set: values.PUBLIC_URL !== undefined,
     ...readMailSettings(values),
+    session_idle_hours: values.SESSION_IDLE_HOURS,
+    session_days: values.SESSION_DAYS,
     webhook_allow_networks: values.WEBHOOK_ALLOW_NETWORKS,
     ...daysKept(values),
   });

@@ -62,6 +62,9 @@ export interface Config extends MailSettings {
   public_url_is_set: boolean;
   /** Networks, as CIDR, that webhooks may reach although they are not public. */
   webhook_allow_networks: string[];
+  /** When a session of the console ends: without use, and at the latest. */
+  session_idle_hours: number;
+  session_days: number;
   /** How long deliveries to webhooks are kept, with their logs. */
   webhook_log_days: number;
   /** How many days records are kept after they ended or were created; 0 for ever. */

@@ -28,6 +28,7 @@ const LOOKUPS = [
   'installations',
   'processes',
   'loop_faults',
+  'sign_in_attempts',
   'credential_lookups',
   'lead_tokens',
   'number_lookups',

@@ -21,8 +21,13 @@ interface StoredCredentials {
 }
 
 export interface CredentialVerifier {
-  /** The owner of the credentials; undefined if they are unknown, wrong, revoked or expired. */
+  /**
+   * The owner of a key pair or a user token; undefined if it is unknown, wrong, revoked or expired,
+   * or the secret of a session: that works in its cookie alone.
+   */
   verify(credentials: Credentials): Promise<Caller | undefined>;
+  /** Like `verify`, for the cookie of a session, in which nothing else works. */
+  verifySession(credentials: Credentials): Promise<Caller | undefined>;
   /** Drops cached credentials that were revoked or changed in this process. */
   forget(publicKey: string): void;
   forgetAll(): void;
@@ -40,20 +45,26 @@ export function credentialVerifier({
   clock,
 }: VerifierOptions): CredentialVerifier {
   const lookup = cachedLookup((publicKey) => findCredentials(directory, publicKey));
+  const verifyAny = async ({ public_key, secret }: Credentials) => {
+    if (!/^[\x21-\x7e]{1,100}$/.test(public_key)) return undefined;
+    const cachedEntry = lookup.find(public_key);
+    const entry = cachedEntry instanceof Promise ? await cachedEntry : cachedEntry;
+    if (!entry?.verified.has(secret)) {
+      const digest = digestSecret(pepper, secret);
+      if (!entry || !timingSafeEqual(digest, entry.secret_digest)) return undefined;
+      entry.verified.add(secret);
+    }
+    return entry.expires_at && entry.expires_at <= clock() ? undefined : entry.caller;
+  };
+  const verifyKind = async (credentials: Credentials, isSession: boolean) => {
+    const caller = await verifyAny(credentials);
+    return caller && (caller.kind === 'session') === isSession ? caller : undefined;
+  };
   return {
     forget: lookup.forget,
     forgetAll: lookup.forgetAll,
-    verify: async ({ public_key, secret }) => {
-      if (!/^[\x21-\x7e]{1,100}$/.test(public_key)) return undefined;
-      const cachedEntry = lookup.find(public_key);
-      const entry = cachedEntry instanceof Promise ? await cachedEntry : cachedEntry;
-      if (!entry?.verified.has(secret)) {
-        const digest = digestSecret(pepper, secret);
-        if (!entry || !timingSafeEqual(digest, entry.secret_digest)) return undefined;
-        entry.verified.add(secret);
-      }
-      return entry.expires_at && entry.expires_at <= clock() ? undefined : entry.caller;
-    },
+    verify: (credentials) => verifyKind(credentials, false),
+    verifySession: (credentials) => verifyKind(credentials, true),
   };
 }
 

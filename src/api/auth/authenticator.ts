@@ -9,16 +9,24 @@ import { failedAttempts } from './failed-attempts';
 import { invitationScheme } from './invitations';
 import { leadTokenScheme } from './lead-tokens';
 import type { Authenticated, Scheme } from './scheme';
+import { sessions, type Sessions } from './sessions';
 import { webhookTokenScheme } from './webhook-tokens';
 
+type AuthenticatedOperation = Pick<
+  Operation,
+  'credentials' | 'own_number' | 'power' | 'method' | 'effect'
+>;
+
 export interface Authenticator {
+  /** Those of the console, whose requests have no other credentials. */
+  sessions: Sessions;
   /**
-   * Finds the sender by the scheme of the operation. Throws 401 for bad credentials, and 429 after
-   * ten of them in a minute from one address.
+   * Finds the sender by the scheme of the operation, or by the session of the console. Throws 401
+   * for bad credentials, and 429 after ten of them in a minute from one address.
    */
   authenticate(
     req: Request,
-    operation: Pick<Operation, 'credentials' | 'own_number' | 'power'>,
+    operation: AuthenticatedOperation,
     knownCaller?: Caller,
   ): Promise<Authenticated>;
   /**
@@ -28,7 +36,7 @@ export interface Authenticator {
    */
   callerOutsideBody(
     req: Request,
-    operation: Pick<Operation, 'credentials'>,
+    operation: AuthenticatedOperation,
   ): Promise<Caller | undefined> | undefined;
   /**
    * Drops from the cache, after a change in this process: credentials by public key, a lead token,
@@ -48,11 +56,14 @@ export interface AuthOptions {
   pepper: string;
   clock: () => Date;
   carrier: CarrierOptions;
+  session_idle_hours: number;
 }
 
-export function authenticator({ directory, pepper, clock, carrier }: AuthOptions): Authenticator {
+export function authenticator(options: AuthOptions): Authenticator {
+  const { directory, pepper, clock, carrier } = options;
   const failures = failedAttempts();
   const credentials = credentialVerifier({ directory, pepper, clock });
+  const ofConsole = sessions(credentials, options);
   const leadTokens = leadTokenScheme(directory, credentials, failures);
   const webhookTokens = webhookTokenScheme(directory, pepper, failures);
   const schemes: Record<CredentialKind, Scheme> = {
@@ -64,9 +75,15 @@ export function authenticator({ directory, pepper, clock, carrier }: AuthOptions
     carrier_signature: carrierSignatureScheme(directory, carrier, { failures, clock }),
   };
   return {
-    authenticate: (req, operation, knownCaller) =>
-      schemes[operation.credentials].authenticate(req, operation, knownCaller),
-    callerOutsideBody: (req, { credentials: kind }) => schemes[kind].callerOutsideBody?.(req),
+    sessions: ofConsole,
+    authenticate: async (req, operation, knownCaller) =>
+      req.session === undefined
+        ? schemes[operation.credentials].authenticate(req, operation, knownCaller)
+        : { caller: await ofConsole.admit(req, operation), owner: undefined },
+    callerOutsideBody: (req, operation) =>
+      req.session === undefined
+        ? schemes[operation.credentials].callerOutsideBody?.(req)
+        : ofConsole.admit(req, operation),
     forget: (key) => {
       credentials.forget(key);
       leadTokens.forget(key);

@@ -1,6 +1,7 @@
 import type { Operation } from '../../platform/contract/contract';
 import type { Team } from '../../data/access/scope';
 import { HttpProblem } from '../../platform/errors';
+import type { CredentialsKind } from './credentials';
 import type { TeamRow } from './queries/credentials';
 
 export interface Caller {
@@ -8,7 +9,7 @@ export interface Caller {
   company_name: string;
   /** 0 for a caller without credentials of the company. */
   access_token_id: bigint;
-  kind: 'key_pair' | 'user_token';
+  kind: CredentialsKind;
   name: string;
   public_key: string;
   /**
@@ -51,7 +52,7 @@ interface StoredRights {
 
 /**
  * A key pair has the permissions it names. A user's token has those of the user's teams, narrowed
- * by its own if it has any; the token of a superuser has all.
+ * by its own if it has any; the token of a superuser has all. A session has none of its own.
  */
 export function buildRights({
   kind,

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** A key pair or a user token: a public part and a secret. */
+/** A key pair, a user token or a session: a public part and a secret. */
 export interface Credentials {
   public_key: string;
   secret: string;
@@ -10,13 +10,25 @@ export interface Credentials {
 export const digestSecret = (pepper: string, secret: string): Buffer =>
   createHmac('sha256', pepper).update(secret).digest();
 
-export function mintCredentials(kind: 'key_pair' | 'user_token'): Credentials {
-  const prefix = kind === 'key_pair' ? 'pk' : 'ut';
+/**
+ * Key pairs and user tokens work in a header; a session only in the cookie of the console, and
+ * nothing else does there.
+ */
+export type CredentialsKind = 'key_pair' | 'user_token' | 'session';
+
+const PREFIXES: Record<CredentialsKind, string> = {
+  key_pair: 'pk',
+  user_token: 'ut',
+  session: 'us',
+};
+
+export function mintCredentials(kind: CredentialsKind): Credentials {
   return {
-    public_key: `${prefix}_${randomBytes(12).toString('hex')}`,
+    public_key: `${PREFIXES[kind]}_${randomBytes(12).toString('hex')}`,
     secret: randomBytes(32).toString('hex'),
   };
 }
 
+/** A user token or the cookie of a session, as it is shown once. */
 export const formatUserToken = ({ public_key, secret }: Credentials): string =>
   `${public_key}_${secret}`;

@@ -6,6 +6,7 @@ export interface KeyOwner {
   kind:
     | 'key_pair'
     | 'user_token'
+    | 'session'
     | 'lead_token'
     | 'webhook'
     | 'invitation'

@@ -3,6 +3,8 @@ declare namespace Express {
     /** Made here, also sent as X-Request-Id. */
     id: string;
     client_id?: string | undefined;
+    /** The cookie of a request to the console's own mount of the API; null without one. */
+    session?: import('../auth/credentials').Credentials | null;
     /** Bytes of a body that was read into memory, after decompression. */
     body_bytes?: number;
     /** A form as it came, after decompression: some carriers sign it. */

@@ -14,6 +14,8 @@ export interface NewCredentials {
   superuser: boolean;
   /** Only for a user token; a user is created where the address is new. */
   user_email?: string | undefined;
+  /** The user of a session. */
+  user_id?: bigint;
   expires_at?: Date | null | undefined;
 }
 
@@ -22,7 +24,7 @@ export interface IssuedCredentials {
   public_key: string;
   /** Only for a key pair. Shown only once: only its keyed digest is stored. */
   private_key?: string;
-  /** Only for a user token. */
+  /** Only for a user token, or a session: what its cookie has. */
   token?: string;
 }
 
@@ -48,7 +50,7 @@ export async function createCredentials(
   const { public_key, secret } = credentials;
   const userId =
     input.user_email === undefined
-      ? null
+      ? (input.user_id ?? null)
       : (await findOrCreateUsers(db, [input.user_email], now))[0]!;
   const { id } = await db.prisma.accessToken.create({
     data: {

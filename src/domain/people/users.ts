@@ -23,6 +23,12 @@ const user = noun({
   singular: 'user',
   plural: 'users',
   search: ['email', 'name', 'external_record_id'],
+  joins: { l: 'LEFT JOIN user_logins l ON l.company_id = t.company_id AND l.user_id = t.id' },
+  computed: {
+    has_password: '(l.password_hash IS NOT NULL)',
+    has_second_factor: '(l.totp_confirmed_at IS NOT NULL)',
+    last_seen_at: 'l.seen_at',
+  },
   parts: {
     team_ids: {
       pairs: 'access_control_list_users',
@@ -152,6 +158,7 @@ async function deleteUser(
     await deleteAgent(tx, locked.id, now);
     await moveCount(tx, 'agents', -1);
   }
+  await tx.prisma.userLogin.deleteMany({ where: { user_id: id } });
   await tx.prisma.user.update({
     where: toKey(tx, id),
     data: { ...deletedAt(now), invitation_open: false },

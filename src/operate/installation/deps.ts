@@ -115,7 +115,13 @@ export function buildDatabaseDeps(
     database,
     directory,
     tenants: tenants(database, directory),
-    authenticator: authenticator({ directory, pepper, clock, carrier }),
+    authenticator: authenticator({
+      directory,
+      pepper,
+      clock,
+      carrier,
+      session_idle_hours: config.session_idle_hours,
+    }),
     limits: buildRateLimits(
       config,
       buildRateLimitCounter({ database, log }, rate_window_seconds),

@@ -50,6 +50,8 @@ export function sharedSettings(config: Config, pepper: string): SharedSettings {
     RATE_LIMIT_PER_MINUTE: config.rate_limit_per_minute,
     LEAD_RATE_LIMIT_PER_MINUTE: config.lead_rate_limit_per_minute,
     SELLER_RATE_LIMIT_PER_MINUTE: config.seller_rate_limit_per_minute,
+    SESSION_IDLE_HOURS: config.session_idle_hours,
+    SESSION_DAYS: config.session_days,
     WEBHOOK_ALLOW_NETWORKS: config.webhook_allow_networks.toSorted().join(','),
     WEBHOOK_LOG_DAYS: config.webhook_log_days,
     CALL_DAYS: config.call_days,

@@ -1,4 +1,5 @@
 import { sql, statement } from '../../../data/sql';
+import type { CredentialsKind } from '../credentials';
 
 /** A team of a user, as json_agg returns it. */
 export interface TeamRow {
@@ -37,7 +38,7 @@ export const FIND_CREDENTIALS = statement(
   company_id: string;
   company_name: string;
   access_token_id: string;
-  kind: 'key_pair' | 'user_token';
+  kind: CredentialsKind;
   name: string;
   public_key: string;
   superuser: boolean;
@@ -77,7 +78,7 @@ export const FIND_CURRENT_RIGHTS = statement(
   { prepared: false },
 ).returning<{
   n: number;
-  kind: 'key_pair' | 'user_token';
+  kind: CredentialsKind;
   superuser: boolean;
   permissions: string[];
   teams: TeamRow[] | null;
