@@ -4420,6 +4420,22 @@ export interface SqlTypes {
       companies: number;
     };
   };
+  'people.delete_ended_sessions': {
+    params: {
+      limit: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
+  };
+  'people.delete_old_attempts': {
+    params: {
+      limit: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
+  };
   'people.expire_credentials': {
     params: {
       company_id: number | string | bigint | null;
@@ -4445,6 +4461,44 @@ export interface SqlTypes {
       email: string;
     };
   };
+  'people.find_login': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+    };
+    row: {
+      company_name: string | null;
+      email: string | null;
+      name: string | null;
+      joined_at: Date | null;
+      password_hash: string | null;
+      password_set_at: Date | null;
+      totp_secret: Buffer | null;
+      totp_confirmed_at: Date | null;
+      totp_last_step: string | null;
+      recovery_digests: Buffer[] | null;
+    };
+  };
+  'people.find_logins': {
+    params: {
+      email: string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      company_id: string | null;
+      user_id: string | null;
+      password_hash: string | null;
+    };
+  };
+  'people.forgive_attempts': {
+    params: {
+      subjects: readonly (string)[] | string | null;
+      own: string | null;
+    };
+    row: {
+      forgive_attempts: string;
+    };
+  };
   'people.insert_missing_users': {
     params: {
       company_id: number | string | bigint | null;
@@ -4454,6 +4508,25 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+    };
+  };
+  'people.list_sessions': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      id: string;
+      public_key: string;
+      created_at: Date;
+      expires_at: Date | null;
+      ends_at: Date;
+      seen_at: Date;
+      method: string;
+      second_factor: boolean;
+      ip: string | null;
+      user_agent: string | null;
     };
   };
   'people.lock_company': {
@@ -4471,6 +4544,17 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+    };
+  };
+  'people.lock_person': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+    };
+    row: {
+      email: string | null;
+      joined_at: Date | null;
+      password_set_at: Date | null;
     };
   };
   'people.lock_team_of_buyer': {
@@ -4535,6 +4619,17 @@ export interface SqlTypes {
       team_ids: readonly (number | string | bigint)[] | string | null;
     };
     row: object;
+  };
+  'people.take_attempts': {
+    params: {
+      subjects: readonly (string)[] | string | null;
+      free_guesses: readonly (number | string | bigint)[] | string | null;
+      window_hours: readonly (number | string | bigint)[] | string | null;
+      now: Date | string | null;
+    };
+    row: {
+      wait_seconds: number;
+    };
   };
   'people.take_mails': {
     params: {

@@ -35,6 +35,7 @@ import { loadDestinationTest } from '../domain/people/destinations';
 import { collectFromParts } from '../operate/installation/all-parts';
 import { confirmationPage } from '../domain/people/confirmation-page';
 import { invitationPage } from '../domain/people/invitation-page';
+import { signInRoutes } from '../domain/people/sign-in/routes';
 import { measurements, type Measurements } from './processes/measure';
 import { within } from '../platform/telemetry/tracing';
 
@@ -62,6 +63,7 @@ export function createApp(
   const mounts = api(config, handlers, pipeline);
   app.use(BASE_PATH, mounts.open);
   app.use(`/console${BASE_PATH}`, mounts.ofConsole);
+  app.use(signInRoutes(deps));
   app.use(healthChecks(database.sql, () => collectFromParts(deps, ({ sql }) => listFaults(sql))));
   app.get('/metrics', metricsPage(config.metrics_token, measured.page));
   app.get('/', (_req, res) => res.redirect('/api/docs/'));

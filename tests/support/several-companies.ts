@@ -15,7 +15,12 @@ export const EXCEPTIONS: readonly Exception[] = [
   {
     reason: 'credentials say which company it is: it is not known before',
     rules: ['company'],
-    statements: ['http.find_lead_token', 'http.find_credentials', 'http.find_inbound_webhook'],
+    statements: [
+      'http.find_lead_token',
+      'http.find_credentials',
+      'http.find_inbound_webhook',
+      'people.find_logins',
+    ],
   },
   {
     reason: 'the operator asks about the installation as a whole',
@@ -34,6 +39,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     rules: ['company', 'locks'],
     statements: [
       'db.delete_unused_counts',
+      'people.delete_ended_sessions',
       'retention.delete_expired_bid_failures',
       'retention.delete_expired_bids',
       'retention.delete_expired_idempotency_keys',

@@ -4,6 +4,7 @@ import type { Deps } from '../../domain/deps';
 import { endLoopFault, recordLoopFault } from '../../data/jobs/loop-faults';
 import { foldNextActions } from '../../domain/leads/fold-next-actions';
 import { deleteExpiredRows, deleteOldRecords } from '../../operate/privacy/delete-old';
+import { deleteEndedSignIns } from '../../domain/people/sign-in/delete-ended';
 import { deleteOldWebhookLogs } from '../../domain/webhooks/delete-old-logs';
 import { collectFromParts } from '../../operate/installation/all-parts';
 import { listStoredFiles } from '../../operate/installation/stored-files';
@@ -39,6 +40,7 @@ function deletionsIn(part: Deps): Promise<void>[] {
   return [
     ...deleteExpiredRows(sql),
     deleteUnusedCounts(sql),
+    deleteEndedSignIns(sql),
     foldNextActions(sql),
     clockIsRight.then(() => deleteOldWebhookLogs(part, config.webhook_log_days)),
     clockIsRight.then(() => deleteOldRecords(part, config)),

@@ -1,0 +1,98 @@
+import { Router, type Request, type RequestHandler } from 'express';
+import { requireSameOrigin } from '../../../api/auth/same-origin';
+import { BODY_TIMEOUTS, bodyTimeout } from '../../../api/request/body-timeout';
+import { bodyReader } from '../../../api/request/read-body';
+import { HttpProblem } from '../../../platform/errors';
+import type { Deps } from '../../deps';
+import { changePassword, endOtherSessions, endOwnSession, listOwnSessions } from './account';
+import { requireSession, type ConsoleCall, type OwnCall } from './console-call';
+import { FIELDS, readFields } from './fields';
+import { MAX_PASSWORD } from './passwords';
+import {
+  chooseCompany,
+  readSession,
+  signInByPassword,
+  signOut,
+  type ConsoleReply,
+} from './sign-in';
+import { describeState } from './state';
+
+// The console's own requests, outside of the contract: they set the cookie that all its others are
+// made with, and are for its page alone.
+
+type Work<Call> = (call: Call, req: Request) => ConsoleReply | Promise<ConsoleReply>;
+
+const password = FIELDS.text(MAX_PASSWORD);
+const { email, optional, whole } = FIELDS;
+
+/** Routes of signing in, and of the own account. */
+export function signInRoutes(deps: Deps): Router {
+  const router = Router({ caseSensitive: true });
+  const { open, own } = handlersFor(deps);
+
+  router.get(
+    '/console/session',
+    open(async (call) => ({ status: 200, body: await describeState(call) })),
+  );
+  router.post(
+    '/console/session',
+    open((call, { body }) => signInByPassword(call, readFields(body, { email, password }))),
+  );
+  router.delete('/console/session', open(signOut));
+  router.post(
+    '/console/session/company',
+    open((call, { body }) => chooseCompany(call, readFields(body, { company_id: whole }))),
+  );
+  router.put(
+    '/console/password',
+    own((call, { body }) =>
+      changePassword(call, readFields(body, { current_password: optional(password), password })),
+    ),
+  );
+  router.get('/console/sessions', own(listOwnSessions));
+  router.delete('/console/sessions', own(endOtherSessions));
+  router.delete(
+    '/console/sessions/:id',
+    own((call, { params }) => endOwnSession(call, String(params.id))),
+  );
+  return router;
+}
+
+/**
+ * Handlers of the page's requests: from the same origin alone, with a small JSON body where they
+ * have one. `own` needs a session, and for a change its CSRF token.
+ */
+function handlersFor(deps: Deps) {
+  const readBody = bodyReader(deps.config);
+  const limitTimeOfBody = bodyTimeout(BODY_TIMEOUTS);
+  const handle =
+    (work: Work<ConsoleCall>): RequestHandler =>
+    async (req, res) => {
+      res.set({
+        'Cache-Control': 'no-store',
+        'X-Content-Type-Options': 'nosniff',
+        'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+      });
+      requireSameOrigin(req, deps.config);
+      const call = { deps, req, res, now: deps.clock() };
+      readSession(call);
+      if (req.method === 'POST' || req.method === 'PUT') {
+        limitTimeOfBody(req);
+        requireJson(req);
+        await readBody(req, res, false);
+      }
+      const { status, body } = await work(call, req);
+      res.status(status).json(body);
+    };
+  return {
+    open: handle,
+    own: (work: Work<OwnCall>): RequestHandler =>
+      handle(async (call, req) => work(await requireSession(call), req)),
+  };
+}
+
+/** A form of another page cannot send JSON. */
+function requireJson(req: Request): void {
+  if (req.is('application/json')) return;
+  throw new HttpProblem('unsupported_media_type', 'The body must be JSON: application/json.');
+}
