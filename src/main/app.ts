@@ -66,7 +66,7 @@ export function createApp(
   app.use(signInRoutes(deps));
   app.use(healthChecks(database.sql, () => collectFromParts(deps, ({ sql }) => listFaults(sql))));
   app.get('/metrics', metricsPage(config.metrics_token, measured.page));
-  app.get('/', (_req, res) => res.redirect('/api/docs/'));
+  app.get('/', (_req, res) => res.redirect('/console/'));
   app.use(consolePages());
   app.use(helmet(PAGE_HEADERS), docs());
   app.get('/invitations', invitationPage);

@@ -20,21 +20,30 @@ test('the page loads nothing from elsewhere and runs nothing inline; its files a
   const page = await app.get('/console/').expect(200);
   expect(page.headers['content-security-policy']).toBe(
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
-      "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "img-src 'self' data:; media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   );
   expect((await app.get('/console').expect(308)).headers.location).toBe('/console/');
   await app.get('/console/').set('If-None-Match', page.headers.etag!).expect(304);
-  const names = [...page.text.matchAll(/(?:src|href)="(main-[0-9a-f]{16}\.\w+)"/g)].map(
-    (m) => m[1]!,
+  const names = [...page.text.matchAll(/(?:src|href)="(\w+-[0-9a-f]{16}\.\w+)"/g)].map(
+    (match) => match[1]!,
   );
-  const types = [/^text\/css/, /^(text|application)\/javascript/];
-  expect(names.length).toBe(2);
-  for (const [n, name] of names.entries()) {
-    const file = await app.get(`/console/${name}`).expect(200).expect('Content-Type', types[n]!);
-    expect(file.headers['cache-control']).toContain('immutable');
-    expect(file.headers['content-encoding']).toBe('gzip');
+  const types = [/^text\/css/, /^application\/json/, /^(text|application)\/javascript/];
+  expect(names.length).toBe(types.length);
+  for (const [index, name] of names.entries()) {
+    const file = await app.get(`/console/${name}`).expect(200);
+    expect(file.headers).toMatchObject({
+      'content-type': expect.stringMatching(types[index]!),
+      'cache-control': expect.stringContaining('immutable'),
+      'content-encoding': 'gzip',
+    });
   }
-  for (const name of ['main.js', '..%2f..%2fpackage.json', 'main-0000000000000000.js'])
+  for (const name of [
+    'main.js',
+    'main-AAAAAAAA.js',
+    'main.css',
+    '..%2f..%2fpackage.json',
+    'main-0000000000000000.js',
+  ])
     await app.get(`/console/${name}`).expect(404);
 });
 
