@@ -1,20 +1,20 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from '../../generated/openapi';
+import { ApiError } from './api-error';
+import type { Transport } from './transport';
 
+export { ApiError };
 export type Schemas = components['schemas'];
 export type Scope = Schemas['Scope'];
 export type Me = Schemas['Me'];
 export type Api = Client<paths>;
 
-export const API = '/api/v1';
-
-/** A client with these credentials; `onRefused` is called when they are no longer accepted. */
-export function openApi(authorization: string, onRefused: () => void): Api {
+/** The API for requests whose shape the contract's types describe. */
+export function openApi({ base, headers, credentials, onRefused }: Transport): Api {
   const api = createClient<paths>({
-    baseUrl: API,
-    headers: { Authorization: authorization },
-    // The browser would show a password prompt of its own.
-    credentials: 'omit',
+    baseUrl: base,
+    headers,
+    credentials,
     querySerializer: { array: { style: 'form', explode: false } },
   });
   api.use({
@@ -23,20 +23,6 @@ export function openApi(authorization: string, onRefused: () => void): Api {
     },
   });
   return api;
-}
-
-export class ApiError extends Error {
-  constructor(
-    readonly status: number,
-    readonly problem: Schemas['Problem'] | undefined,
-  ) {
-    super(problem?.detail ?? `The server answered ${status}.`);
-  }
-
-  /** The record was changed since it was read. */
-  get isOutdated(): boolean {
-    return this.status === 412;
-  }
 }
 
 interface Answer<T> {

@@ -1,4 +1,4 @@
-import { API } from './api';
+import type { Transport } from './transport';
 
 /** An event of the company, as the API streams it. */
 export interface LiveEvent {
@@ -23,8 +23,8 @@ const MAX_WAIT_MS = 30_000;
  * Follows the stream of events and resumes it after the last one it had. EventSource cannot send
  * the Authorization header, so the stream is read with fetch.
  */
-export function openEvents(authorization: string, onRefused: () => void): Events {
-  const stream = new Stream(authorization, onRefused);
+export function openEvents(transport: Transport): Events {
+  const stream = new Stream(transport);
   void stream.follow();
   return stream;
 }
@@ -37,10 +37,7 @@ class Stream implements Events {
   private last_id: string | undefined;
   private wait_ms = FIRST_WAIT_MS;
 
-  constructor(
-    private readonly authorization: string,
-    private readonly onRefused: () => void,
-  ) {}
+  constructor(private readonly transport: Transport) {}
 
   subscribe(heard: (event: LiveEvent) => void): () => void {
     this.listeners.add(heard);
@@ -74,13 +71,14 @@ class Stream implements Events {
   }
 
   private async readOnce(): Promise<'retry' | 'stop'> {
-    const { authorization: Authorization, last_id } = this;
-    const res = await fetch(`${API}/events/stream`, {
-      headers: { Authorization, ...(last_id !== undefined && { 'Last-Event-ID': last_id }) },
-      credentials: 'omit',
+    const { last_id } = this;
+    const { base, headers, credentials, onRefused } = this.transport;
+    const res = await fetch(`${base}/events/stream`, {
+      headers: { ...headers, ...(last_id !== undefined && { 'Last-Event-ID': last_id }) },
+      credentials,
       signal: this.closing.signal,
     });
-    if (res.status === 401) this.onRefused();
+    if (res.status === 401) onRefused();
     if (res.status === 401 || res.status === 403) return 'stop';
     // The position is not valid any more: start with new events.
     if (res.status === 422) this.last_id = undefined;

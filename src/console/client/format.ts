@@ -1,3 +1,5 @@
+import { currentZone, toDay } from './zone';
+
 const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
 const DOLLARS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 const WHOLE_DOLLARS = new Intl.NumberFormat('en-US', {
@@ -6,19 +8,24 @@ const WHOLE_DOLLARS = new Intl.NumberFormat('en-US', {
   maximumFractionDigits: 0,
 });
 const PERCENT = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
-const TIME = new Intl.DateTimeFormat('en-US', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-});
-const DAY_TIME = new Intl.DateTimeFormat('en-US', {
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-});
+const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+const SHAPES = {
+  time: { ...CLOCK, second: '2-digit' },
+  dayTime: { month: 'short', day: 'numeric', ...CLOCK },
+  dateTime: { year: 'numeric', month: 'short', day: 'numeric', ...CLOCK },
+  day: { year: 'numeric', month: 'short', day: 'numeric' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>;
+
+/** Making a format takes longer than using it a thousand times. */
+const FORMATS = new Map<string, Intl.DateTimeFormat>();
+
+function formatIn(shape: keyof typeof SHAPES, at: Date, timeZone = currentZone()): string {
+  const key = `${shape} ${timeZone}`;
+  let format = FORMATS.get(key);
+  if (!format)
+    FORMATS.set(key, (format = new Intl.DateTimeFormat('en-US', { ...SHAPES[shape], timeZone })));
+  return format.format(at);
+}
 
 /** Stands for a missing value. */
 export const NOTHING = '–';
@@ -33,9 +40,18 @@ export const dollars = formatOrNothing((n: number) => DOLLARS.format(n));
 /** For axes. */
 export const wholeDollars = formatOrNothing((n: number) => WHOLE_DOLLARS.format(n));
 export const percent = formatOrNothing((n: number) => PERCENT.format(n));
-/** In the zone of the browser. */
-export const time = formatOrNothing((at: string) => TIME.format(new Date(at)));
-export const dayTime = formatOrNothing((at: string) => DAY_TIME.format(new Date(at)));
+/** In the zone of the console, as all that follow. */
+export const time = formatOrNothing((at: string) => formatIn('time', new Date(at)));
+/** The year is said where it is not the present one. */
+export const dayTime = formatOrNothing((at: string) => {
+  const date = new Date(at);
+  const isThisYear = toDay(date).slice(0, 4) === toDay(new Date()).slice(0, 4);
+  return formatIn(isThisYear ? 'dayTime' : 'dateTime', date);
+});
+/** A date without a time is the same day everywhere. */
+export const day = formatOrNothing((at: string) =>
+  at.length === 10 ? formatIn('day', new Date(at), 'UTC') : formatIn('day', new Date(at)),
+);
 export const text = formatOrNothing((value: string | number) => String(value));
 
 const two = (n: number): string => String(Math.floor(n)).padStart(2, '0');
@@ -52,8 +68,8 @@ export const duration = formatOrNothing((seconds: number) => {
 /** `no_answer` as `no answer`. */
 export const words = formatOrNothing((name: string | number) => String(name).replaceAll('_', ' '));
 
-/** A date for `<input type="datetime-local">`, in the zone of the browser. */
-export function localInput(at: Date): string {
-  const shifted = new Date(at.getTime() - at.getTimezoneOffset() * 60_000);
-  return shifted.toISOString().slice(0, 16);
-}
+/** `no_answer` as `No answer`. */
+export const sentence = (name: string): string => {
+  const plain = name.replaceAll('_', ' ');
+  return plain.charAt(0).toUpperCase() + plain.slice(1);
+};

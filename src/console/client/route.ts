@@ -1,25 +1,103 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
+import { useSyncExternalStore } from './store';
 
-/** The location in the console: `#/calls/12` is the view `calls` with the id `12`. */
+/**
+ * The location in the console: `#/calls/12?tab=story` is the view `calls` with the id `12`. All
+ * state of a table is in the query, so that a link shows others what one sees.
+ */
 export interface Route {
   view: string;
   id: string | undefined;
+  query: URLSearchParams;
 }
 
 function read(): Route {
-  const [view = '', id] = location.hash.replace(/^#\/?/, '').split('/');
-  return { view, id: id === undefined || id === '' ? undefined : decodeURIComponent(id) };
+  const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
+  const [view = '', id] = path.split('/');
+  return {
+    view,
+    id: id === undefined || id === '' ? undefined : decodeURIComponent(id),
+    query: new URLSearchParams(query),
+  };
 }
 
-export const linkTo = (view: string, id?: number | string | null): string =>
-  id === undefined || id === null ? `#/${view}` : `#/${view}/${id}`;
+type QueryChanges = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-export function useRoute(): Route {
-  const [route, setRoute] = useState(read);
+export function linkTo(
+  view: string,
+  id?: number | string | null,
+  query: QueryChanges = {},
+): string {
+  const path =
+    id === undefined || id === null ? `#/${view}` : `#/${view}/${encodeURIComponent(String(id))}`;
+  return addQuery(path, changeQuery(new URLSearchParams(), query));
+}
+
+const addQuery = (path: string, query: URLSearchParams): string =>
+  query.size === 0 ? path : `${path}?${query.toString()}`;
+
+/** A changed copy of a query; empty values are taken away. */
+export function changeQuery(query: URLSearchParams, changes: QueryChanges): URLSearchParams {
+  const changed = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(changes))
+    if (value === null || value === undefined || value === '') changed.delete(name);
+    else changed.set(name, String(value));
+  return changed;
+}
+
+/** Goes to a location; `replace` leaves none of the present one in the history. */
+export function goTo(hash: string, { replace = false } = {}): void {
+  if (replace) location.replace(hash);
+  else location.hash = hash;
+}
+
+/** Changes the query of the present location. */
+export function setQuery(changes: QueryChanges, { replace = false } = {}): void {
+  const { view, id, query } = read();
+  goTo(addQuery(linkTo(view, id), changeQuery(query, changes)), { replace });
+}
+
+let route = read();
+const listeners = new Set<() => void>();
+addEventListener('hashchange', (event) => {
+  if (!mayLeave(event)) return;
+  route = read();
+  for (const changed of listeners) changed();
+});
+
+export const useRoute = (): Route => useSyncExternalStore(listeners, () => route);
+
+/** A form with changes asks before it is left. */
+let guard: (() => boolean) | undefined;
+let isReturning = false;
+
+const pathIn = (url: string): string => (url.split('#')[1] ?? '').split('?')[0]!;
+
+function mayLeave({ oldURL, newURL }: HashChangeEvent): boolean {
+  if (isReturning) {
+    isReturning = false;
+    return false;
+  }
+  const isLeft = pathIn(oldURL) !== pathIn(newURL);
+  if (!isLeft || !guard?.() || confirm('Leave without saving your changes?')) return true;
+  isReturning = true;
+  location.replace(oldURL);
+  return false;
+}
+
+/** Asks before the page of a form is left while `isChanged`. */
+export function useLeaveGuard(isChanged: boolean): void {
   useEffect(() => {
-    const changed = () => setRoute(read());
-    addEventListener('hashchange', changed);
-    return () => removeEventListener('hashchange', changed);
-  }, []);
-  return route;
+    if (!isChanged) return;
+    guard = () => true;
+    const closing = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', closing);
+    return () => {
+      guard = undefined;
+      removeEventListener('beforeunload', closing);
+    };
+  }, [isChanged]);
 }
+
+/** The pages for developers, on the same server. */
+export const docsLink = (page = ''): string => `/api/docs/${page}`;

@@ -128,17 +128,27 @@ export function Table<Row>({ caption, columns, rows, getKey, empty }: TableProps
 export function Field({
   label,
   hint,
+  error,
   ...input
-}: { label: string; hint?: string } & JSX.HTMLAttributes<HTMLInputElement> &
+}: {
+  label: string;
+  hint?: string;
+  error?: string | undefined;
+} & JSX.HTMLAttributes<HTMLInputElement> &
   JSX.InputHTMLAttributes<HTMLInputElement>) {
   const id = useId();
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input id={id} aria-describedby={hint ? `${id}-hint` : undefined} {...input} />
-      {hint && (
-        <small id={`${id}-hint`} class="quiet">
-          {hint}
+      <input
+        id={id}
+        aria-describedby={hint || error ? `${id}-hint` : undefined}
+        aria-invalid={error === undefined ? undefined : true}
+        {...input}
+      />
+      {(error ?? hint) && (
+        <small id={`${id}-hint`} class={error === undefined ? 'quiet' : 'error'}>
+          {error ?? hint}
         </small>
       )}
     </div>

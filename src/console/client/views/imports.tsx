@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
-import { API, ApiError, ok, type Schemas } from '../api';
+import { ok, type Schemas } from '../api';
 import { Done, Panel, Problem, Show, Table, type Column } from '../parts/basics';
 import { Progress } from '../parts/progress';
 import { count, dayTime } from '../format';
 import { useAction, useLive, useLoaded } from '../loading';
 import { useSession } from '../session';
+import { send } from '../transport';
 
 type File = Schemas['BuyerSuppressionFile'];
 type Rejected = Schemas['RejectedRow'];
@@ -93,9 +94,12 @@ const REJECTED: readonly Column<Rejected>[] = [
 ];
 
 function Upload({ uploaded }: { uploaded: () => void }) {
-  const { authorization } = useSession();
+  const { transport } = useSession();
   const { run, is_busy, error, done } = useAction(async (form: HTMLFormElement) => {
-    const file = await upload(new FormData(form), authorization);
+    const { data } = await send(transport, 'POST', '/buyer_suppression_files', {
+      body: new FormData(form),
+    });
+    const file = data.buyer_suppression_file as File;
     form.reset();
     uploaded();
     return `${file.name ?? 'The file'} was uploaded at ${dayTime(file.created_at)}.`;
@@ -151,17 +155,4 @@ function Lists() {
       )}
     </Show>
   );
-}
-
-/** openapi-fetch has no type for a file in a form: this sends the form as it is. */
-async function upload(form: FormData, authorization: string): Promise<File> {
-  const res = await fetch(`${API}/buyer_suppression_files`, {
-    method: 'POST',
-    credentials: 'omit',
-    headers: { Authorization: authorization },
-    body: form,
-  });
-  const body: unknown = await res.json();
-  if (!res.ok) throw new ApiError(res.status, body as Schemas['Problem']);
-  return (body as Schemas['BuyerSuppressionFileReply']).buyer_suppression_file;
 }

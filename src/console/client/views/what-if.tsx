@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import { ok, type Schemas } from '../api';
 import { Field, Panel, Problem } from '../parts/basics';
 import { DecisionDetails } from '../parts/decision';
-import { localInput } from '../format';
 import { useAction } from '../loading';
 import { useSession } from '../session';
+import { fromLocalInput, toLocalInput } from '../zone';
 import { Weights } from './weights';
 
 type Call = Schemas['Call'];
@@ -38,7 +38,7 @@ function readTokens(text: string): Record<string, string> {
 
 function Question({ call }: { call: Call }) {
   const { api } = useSession();
-  const [at, setAt] = useState(localInput(new Date(call.created_at!)));
+  const [at, setAt] = useState(toLocalInput(new Date(call.created_at!)));
   const [tokens, setTokens] = useState(formatTokens(call.token_values));
   const [caller, setCaller] = useState(call.caller_number ?? '');
   const [decision, setDecision] = useState<Decision>();
@@ -47,7 +47,7 @@ function Question({ call }: { call: Call }) {
       offer_id: String(call.offer_id),
       caller_number: caller.trim() === '' ? null : caller,
       tokens: readTokens(tokens),
-      at: new Date(at).toISOString(),
+      at: fromLocalInput(at).toISOString(),
     };
     setDecision((await ok(api.POST('/routing/explain', { body }))).decision);
   });
