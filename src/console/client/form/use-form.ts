@@ -1,0 +1,148 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Fields } from '../../noun-contract';
+import { ApiError } from '../api';
+import type { Json } from '../transport';
+import {
+  findFault,
+  groupFaults,
+  isEqual,
+  listChanges,
+  mergeChanges,
+  toBody,
+  toInputs,
+  type Conflict,
+  type Reads,
+  type Values,
+} from './model';
+
+interface FormOptions {
+  fields: Fields;
+  reads: Reads | undefined;
+  /** The stored record, or the defaults of a new one. */
+  record: Json;
+  tag: string;
+  /** Values of a new record that are sent without being typed. */
+  presets?: Values;
+  /** Sends the changed fields; gives the record as it is now stored. */
+  save: (body: Json, tag: string) => Promise<{ record: Json; tag: string }>;
+  /** The record as it is now, after somebody else changed it. */
+  loadLatest: () => Promise<{ record: Json; tag: string }>;
+}
+
+/** Somebody else was faster: what they changed, and where both did. */
+export interface Clash {
+  theirs: readonly Conflict[];
+  conflicts: readonly Conflict[];
+}
+
+/** Faults by field, and what is wrong with the whole. */
+interface Refusal {
+  errors: Readonly<Record<string, readonly string[]>>;
+  error?: unknown;
+}
+const NO_REFUSAL: Refusal = { errors: {} };
+
+const CORRECT = 'Please correct the marked fields.';
+
+const findFaults = (fields: Fields, inputs: Values, names: readonly string[]) =>
+  names.flatMap((name): [string, string[]][] => {
+    const fault = findFault(fields[name]!, inputs[name]);
+    return fault === undefined ? [] : [[name, [fault]]];
+  });
+
+/** The faults at their fields, and the error for the whole form where others are left. */
+function describeRefusal(reason: unknown, fields: Fields): Refusal {
+  const problem = reason instanceof ApiError ? reason.problem : undefined;
+  const { byField, others } = groupFaults(problem?.errors ?? {}, fields);
+  const isAtFields = Object.keys(byField).length > 0 && others.length === 0;
+  // A fault that stands at its field is not said twice.
+  return { errors: byField, error: isAtFields ? new Error(CORRECT) : reason };
+}
+
+const listRequired = (fields: Fields): string[] =>
+  Object.keys(fields).filter((name) => fields[name]!.required);
+
+interface Stored {
+  record: Json;
+  tag: string;
+}
+
+/** State of a form: inputs, changes, faults, and the merge with the changes of others. */
+export function useForm({ fields, reads, record, tag, presets, save, loadLatest }: FormOptions) {
+  const [stored, setStored] = useState<Stored>({ record, tag });
+  const base = useMemo(() => toInputs(fields, stored.record, reads), [fields, stored]);
+  const [typed, setTyped] = useState<Values>(presets ?? {});
+  const [refusal, setRefusal] = useState<Refusal>(NO_REFUSAL);
+  const [clash, setClash] = useState<Clash>();
+  const [isBusy, setBusy] = useState(false);
+  const inputs: Values = { ...base, ...typed };
+  const changes = listChanges(base, inputs);
+
+  // The page has loaded the record again: shown at once, unless somebody is typing.
+  if (changes.length === 0 && !isBusy && tag !== stored.tag && !isEqual(record, stored.record))
+    setStored({ record, tag });
+
+  const change = (name: string, value: unknown) => {
+    setTyped((before) => ({ ...before, [name]: value }));
+    setRefusal(({ errors }) => ({ errors: { ...errors, [name]: [] } }));
+  };
+  const reset = () => {
+    setTyped({});
+    setRefusal(NO_REFUSAL);
+    setClash(undefined);
+  };
+  const merge = async () => {
+    const latest = await loadLatest();
+    const merged = mergeChanges(base, inputs, toInputs(fields, latest.record, reads));
+    setStored(latest);
+    setTyped(merged.inputs);
+    setClash(merged);
+  };
+  /** True when it was stored. */
+  const submit = async (): Promise<boolean> => {
+    const needed = stored.record.id === undefined ? listRequired(fields) : [];
+    const faults = findFaults(fields, inputs, [...new Set([...changes, ...needed])]);
+    if (faults.length > 0) {
+      setRefusal({ errors: Object.fromEntries(faults), error: new Error(CORRECT) });
+      return false;
+    }
+    setBusy(true);
+    try {
+      const saved = await save(toBody(fields, inputs, changes), stored.tag);
+      setStored(saved);
+      reset();
+      return true;
+    } catch (reason) {
+      if (reason instanceof ApiError && reason.isOutdated)
+        await merge().catch((fault: unknown) => setRefusal(describeRefusal(fault, fields)));
+      else setRefusal(describeRefusal(reason, fields));
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return {
+    inputs,
+    changes,
+    ...refusal,
+    clash,
+    is_busy: isBusy,
+    record: stored.record,
+    change,
+    reset,
+    submit,
+    /** Decides about a field that both changed. */
+    settle: (name: string, isMine: boolean) => {
+      if (!isMine) setTyped((before) => ({ ...before, [name]: base[name] }));
+      setClash((before) => before && withoutConflict(before, name));
+    },
+    dismissClash: () => setClash(undefined),
+  };
+}
+
+export type Form = ReturnType<typeof useForm>;
+
+const withoutConflict = ({ theirs, conflicts }: Clash, name: string): Clash => ({
+  theirs,
+  conflicts: conflicts.filter((conflict) => conflict.name !== name),
+});

@@ -1,0 +1,133 @@
+import type { ComponentChild, ComponentType } from 'preact';
+import type { FieldContract } from '../../noun-contract';
+import type { Json } from '../transport';
+import type { Reads, Values } from '../form/model';
+
+// The layout of a noun has what the contract does not say: the order of its fields, groups, words
+// and help. A test places every field that the API takes.
+
+export interface EditorProps {
+  id: string;
+  name: string;
+  label: string;
+  field: FieldContract;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  errors: readonly string[];
+  disabled: boolean;
+  /** All inputs of the form. */
+  inputs: Values;
+  /** The record as it is stored; without an id while it is new. */
+  record: Json;
+}
+
+/** Edits several fields at once. */
+export interface GroupEditorProps {
+  inputs: Values;
+  change: (name: string, value: unknown) => void;
+  errors: Readonly<Record<string, readonly string[]>>;
+  disabled: boolean;
+  record: Json;
+  /** The fields of the group that the caller may see. */
+  fields: Readonly<Record<string, FieldContract>>;
+}
+
+export interface FieldLayout {
+  field: string;
+  label?: string;
+  help?: string;
+  unit?: string;
+  placeholder?: string;
+  editor?: ComponentType<EditorProps>;
+  /** The field takes the width of the form. */
+  isWide?: boolean;
+  /** Shown only while this holds. */
+  when?: (inputs: Values) => boolean;
+}
+
+export interface GroupLayout {
+  title: string;
+  fields: readonly (string | FieldLayout)[];
+  editor?: ComponentType<GroupEditorProps>;
+  help?: string;
+  /** Folded until somebody opens it. */
+  isClosed?: boolean;
+  when?: (inputs: Values) => boolean;
+  /** Only for new records, or only for stored ones. */
+  only?: 'create' | 'update';
+}
+
+export interface ColumnLayout {
+  /** The column of the API; also the key of `columns` in links. */
+  name: string;
+  title?: string;
+  /** Instead of the format that its type has. */
+  show?: (record: Json) => ComponentChild;
+  /** Columns that `show` reads. */
+  needs?: readonly string[];
+  /** Shown unless a person chooses columns. */
+  isHidden?: boolean;
+}
+
+/** A button of a record's page. */
+export interface ActionLayout {
+  title: (record: Json) => string;
+  /** The permission that it takes. */
+  scope: string;
+  when?: (record: Json) => boolean;
+  run: (context: ActionContext) => Promise<string | undefined>;
+  isDangerous?: boolean;
+}
+
+export interface ActionContext {
+  record: Json;
+  send: (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: Json) => Promise<Json>;
+  reload: () => Promise<void>;
+}
+
+export interface PanelProps {
+  record: Json;
+  reload: () => Promise<void>;
+}
+
+export interface NounLayout {
+  /** The noun of the API: `buyers`. */
+  noun: string;
+  /** Words of the trade, where the API has others: the help says both. */
+  words: { singular: string; plural: string; also?: string };
+  title: (record: Json) => string;
+  /** One sentence for people who see the page for the first time. */
+  about: string;
+  reads?: Reads;
+  groups: readonly GroupLayout[];
+  labels?: Readonly<Record<string, string>>;
+  /** Fields that are not in the form: buttons, wizards or nothing for people. */
+  hidden?: readonly string[];
+  columns: readonly (string | ColumnLayout)[];
+  /** Filters that a person does not need. */
+  hiddenFilters?: readonly string[];
+  /** Sorted by this, descending, unless a person chooses; by default the order of the API. */
+  order?: string;
+  actions?: readonly ActionLayout[];
+  /** Name of the field and of the one that names its original, for copies. */
+  copy?: { field: string; idField?: string };
+  /** Shown on the page of a record, above its form. */
+  panels?: readonly ComponentType<PanelProps>[];
+  /** Shown above the table, as a wizard or a search is. */
+  listPanels?: readonly ComponentType<{ reload: () => Promise<void> }>[];
+  /** State of a record in a word, for its title and its row. */
+  state?: (record: Json) => { text: string; tone: 'good' | 'bad' | 'warn' | 'plain' } | undefined;
+  stateNeeds?: readonly string[];
+  /** Values of a new record, from the query of a link: `offer_id` of an offer's page. */
+  presets?: readonly string[];
+}
+
+/** Identity for layouts, which gives their literals a type. */
+export const noun = (layout: NounLayout): NounLayout => layout;
+
+/** The fields of a layout, as objects. */
+export const toFieldLayout = (entry: string | FieldLayout): FieldLayout =>
+  typeof entry === 'string' ? { field: entry } : entry;
+
+export const toColumnLayout = (entry: string | ColumnLayout): ColumnLayout =>
+  typeof entry === 'string' ? { name: entry } : entry;
