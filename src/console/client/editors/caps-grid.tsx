@@ -1,0 +1,121 @@
+import { count, dollars } from '../format';
+import type { GroupEditorProps } from '../nouns/layout';
+
+// Caps as a grid of metrics and windows; its columns are the flat names of the API.
+
+const METRICS = [
+  ['attempt', 'Dialed', 'calls'],
+  ['connection', 'Calls taken', 'calls'],
+  ['buyer_conversion', 'Calls paid for', 'calls'],
+  ['revenue', 'Revenue', '$'],
+  ['earned_revenue', 'Margin', '$'],
+] as const;
+const WINDOWS = [
+  ['hourly', 'in an hour'],
+  ['daily', 'in a day'],
+  ['monthly', 'in a month'],
+  ['total', 'in all'],
+] as const;
+const AT_ONCE = ['concurrency_cap', 'concurrency_cap_limit', 'spacing_seconds'] as const;
+
+/** All fields that a noun with caps may have; a layout names those of its own. */
+export const CAP_FIELDS: readonly string[] = [
+  ...AT_ONCE.slice(0, 2),
+  ...METRICS.flatMap(([metric]) => WINDOWS.map(([window]) => `${metric}_${window}_limit`)),
+];
+
+/** The caps of a record, each next to what is used of it. An empty limit is none. */
+export function CapsGrid(props: GroupEditorProps) {
+  const { fields } = props;
+  const windows = WINDOWS.filter(([window]) =>
+    METRICS.some(([metric]) => fields[`${metric}_${window}_limit`]),
+  );
+  const metrics = METRICS.filter(([metric]) =>
+    windows.some(([window]) => fields[`${metric}_${window}_limit`]),
+  );
+  const atOnce = AT_ONCE.find((name) => name.startsWith('concurrency') && fields[name]);
+  return (
+    <div class="scroll" role="region" aria-label="Caps" tabIndex={0}>
+      {atOnce && (
+        <p class="at-once">
+          <Cell
+            {...props}
+            name={atOnce}
+            used="concurrency_cap_used"
+            label="Calls at once"
+            isLabelled
+          />
+        </p>
+      )}
+      <table class="caps">
+        <caption class="hidden">Limits, with what is used of them</caption>
+        <thead>
+          <tr>
+            <th scope="col">At most</th>
+            {windows.map(([window, title]) => (
+              <th key={window} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {metrics.map(([metric, title, unit]) => (
+            <tr key={metric}>
+              <th scope="row">
+                {title}
+                {unit === '$' && ', $'}
+              </th>
+              {windows.map(([window, windowTitle]) => (
+                <td key={window}>
+                  <Cell
+                    {...props}
+                    name={`${metric}_${window}_limit`}
+                    used={`${metric}_${window}_used`}
+                    label={`${title} ${windowTitle}`}
+                    isMoney={unit === '$'}
+                  />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface CellProps extends GroupEditorProps {
+  name: string;
+  /** The column with what is used. */
+  used: string;
+  label: string;
+  isMoney?: boolean;
+  isLabelled?: boolean;
+}
+
+function Cell({ name, used, label, isMoney, isLabelled, ...props }: CellProps) {
+  const { fields, inputs, errors, change, disabled, record } = props;
+  if (!fields[name]) return null;
+  const usedValue = record[used];
+  const format = isMoney ? dollars : count;
+  const faults = errors[name] ?? [];
+  return (
+    <label class="cap" data-field={name}>
+      <span class={isLabelled ? '' : 'hidden'}>{label}</span>
+      <input
+        inputMode="decimal"
+        autocomplete="off"
+        placeholder="no limit"
+        disabled={disabled}
+        aria-invalid={faults.length > 0}
+        value={String(inputs[name] ?? '')}
+        onInput={(event) => change(name, event.currentTarget.value)}
+      />
+      {typeof usedValue === 'number' && record.id !== undefined && (
+        <small class="quiet">{format(usedValue)} used</small>
+      )}
+      {faults.length > 0 && <small class="error">{faults.join('. ')}</small>}
+    </label>
+  );
+}
