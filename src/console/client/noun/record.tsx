@@ -1,0 +1,322 @@
+import type { ComponentChild } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { NounContract } from '../../noun-contract';
+import type { Scope } from '../api';
+import { findNoun } from '../contract';
+import { RecordForm } from '../form/record-form';
+import { useForm } from '../form/use-form';
+import { useAction, useLoaded } from '../loading';
+import type { ActionLayout, NounLayout } from '../nouns/layout';
+import { Badge, Problem, Show } from '../parts/basics';
+import { goTo, linkTo, useRoute } from '../route';
+import { useSession, type Session } from '../session';
+import { showToast } from '../toast';
+import { send, type Answer, type Json } from '../transport';
+import { formFields, fullSerializer, mayDo, mayWriteField } from './access';
+
+interface Shown {
+  record: Json;
+  tag: string;
+}
+
+const read = (noun: NounContract, { data, tag }: Answer): Shown => ({
+  record: data[noun.record_key] as Json,
+  tag,
+});
+
+/** The page of a record: its state, what can be done with it, and its form. */
+export function RecordPage({ layout, id }: { layout: NounLayout; id: string }) {
+  const session = useSession();
+  const noun = findNoun(session.contract, layout.noun);
+  const path = `/${layout.noun}/${encodeURIComponent(id)}`;
+  const query = { serializer: fullSerializer(noun) };
+  const load = async () => read(noun, await send(session.transport, 'GET', path, { query }));
+  const loaded = useLoaded(load, [path]);
+  return (
+    <>
+      <p>
+        <a href={linkTo(layout.noun)}>All {layout.words.plural}</a>
+      </p>
+      <Show of={loaded}>
+        {(shown) => (
+          <StoredRecord
+            key={id}
+            layout={layout}
+            noun={noun}
+            path={path}
+            shown={shown}
+            load={load}
+            reload={loaded.reload}
+          />
+        )}
+      </Show>
+    </>
+  );
+}
+
+interface StoredRecordProps {
+  layout: NounLayout;
+  noun: NounContract;
+  path: string;
+  shown: Shown;
+  load: () => Promise<Shown>;
+  reload: () => Promise<void>;
+}
+
+function StoredRecord({ layout, noun, path, shown, load, reload }: StoredRecordProps) {
+  const session = useSession();
+  const fields = useMemo(() => formFields(noun.write, layout.hidden), [noun, layout]);
+  const query = { serializer: fullSerializer(noun) };
+  const form = useForm({
+    fields,
+    reads: layout.reads,
+    ...shown,
+    save: async (body, tag) => {
+      const method = noun.record_key === 'call' ? 'POST' : 'PUT';
+      return read(noun, await send(session.transport, method, path, { query, body, tag }));
+    },
+    loadLatest: load,
+  });
+  const mayUpdate = mayDo(session, noun, 'update');
+  const { record } = form;
+  const state = layout.state?.(shown.record);
+  return (
+    <>
+      <div class="title">
+        <h1>{layout.title(record)}</h1>
+        {state && <Badge tone={state.tone}>{state.text}</Badge>}
+        <Actions layout={layout} noun={noun} path={path} record={shown.record} reload={reload} />
+      </div>
+      {layout.panels && (
+        <div class="grid">
+          {layout.panels.map((Part, index) => (
+            <Part key={index} record={shown.record} reload={reload} />
+          ))}
+        </div>
+      )}
+      <RecordForm
+        layout={layout}
+        fields={fields}
+        mayWrite={(name) => mayUpdate && mayWriteField(session, noun, fields[name]!)}
+        form={form}
+        isNew={false}
+        onSaved={() => {
+          showToast('Saved.');
+          void reload();
+        }}
+      />
+    </>
+  );
+}
+
+interface ActionsProps {
+  layout: NounLayout;
+  noun: NounContract;
+  path: string;
+  record: Json;
+  reload: () => Promise<void>;
+}
+
+/** Pause, copy, delete, and what only this noun has. */
+function Actions({ layout, noun, path, record, reload }: ActionsProps) {
+  const session = useSession();
+  const actions = [
+    ...(layout.actions ?? []).filter(
+      ({ scope, when }) => session.may(scope as Scope) && (!when || when(record)),
+    ),
+    ...(layout.copy && mayDo(session, noun, 'create') ? [copyAction(layout)] : []),
+    ...('paused' in noun.write && mayDo(session, noun, 'update') ? [pauseAction(path)] : []),
+    ...(mayDo(session, noun, 'delete') ? [deleteAction(layout, path)] : []),
+  ];
+  const [error, setError] = useState<unknown>();
+  return (
+    <>
+      {actions.map((action) => (
+        <ActionButton
+          key={action.title(record)}
+          layout={action}
+          record={record}
+          reload={reload}
+          onError={setError}
+        />
+      ))}
+      <Problem error={error} />
+    </>
+  );
+}
+
+interface ActionButtonProps {
+  layout: ActionLayout;
+  record: Json;
+  reload: () => Promise<void>;
+  onError: (error: unknown) => void;
+}
+
+function ActionButton({ layout: action, record, reload, onError }: ActionButtonProps) {
+  const { transport } = useSession();
+  const { run, is_busy } = useAction(async () => {
+    onError(undefined);
+    try {
+      const done = await action.run({
+        record,
+        reload,
+        send: async (method, path, body) =>
+          (await send(transport, method, path, body ? { body } : {})).data,
+      });
+      if (typeof done === 'string') showToast(done);
+    } catch (error) {
+      onError(error);
+    }
+  });
+  return (
+    <button
+      type="button"
+      class={action.isDangerous ? 'danger' : undefined}
+      disabled={is_busy}
+      onClick={() => void run()}
+    >
+      {action.title(record)}
+    </button>
+  );
+}
+
+/** Pausing needs no question, since it can be taken back at once. */
+const pauseAction = (path: string): ActionLayout => ({
+  title: ({ paused }) => (paused ? 'Resume' : 'Pause'),
+  scope: '',
+  run: async ({ record, send: change, reload }) => {
+    const set = async (paused: boolean) => {
+      await change('PUT', path, { paused });
+      await reload();
+    };
+    const isPaused = record.paused === true;
+    await set(!isPaused);
+    showToast(isPaused ? 'Active again.' : 'Paused. What is under way goes on.', {
+      undo: () =>
+        void set(isPaused).catch((error: Error) => showToast(error.message, { tone: 'bad' })),
+    });
+    return undefined;
+  },
+});
+
+const copyAction = (layout: NounLayout): ActionLayout => ({
+  title: () => 'Copy',
+  scope: '',
+  run: async ({ record }) => {
+    goTo(linkTo(layout.noun, 'new', { copy: String(record.id) }));
+    return undefined;
+  },
+});
+
+const deleteAction = (layout: NounLayout, path: string): ActionLayout => ({
+  title: () => 'Delete',
+  scope: '',
+  isDangerous: true,
+  run: async ({ record, send: change }) => {
+    const question = `Delete the ${layout.words.singular} “${layout.title(record)}”? This cannot be undone.`;
+    if (!confirm(question)) return undefined;
+    await change('DELETE', path);
+    goTo(linkTo(layout.noun), { replace: true });
+    return 'Deleted.';
+  },
+});
+
+/** A form with the defaults of the API, or with the values of a record that is copied. */
+export function NewRecordPage({ layout }: { layout: NounLayout }) {
+  const session = useSession();
+  const { query } = useRoute();
+  const copied = query.get('copy');
+  const noun = findNoun(session.contract, layout.noun);
+  const loaded = useLoaded(() => loadDefaults(session, noun, layout, copied), [layout, copied]);
+  const { singular } = layout.words;
+  return (
+    <>
+      <p>
+        <a href={linkTo(layout.noun)}>All {layout.words.plural}</a>
+      </p>
+      <h1>{copied === null ? `New ${singular}` : `Copy of a ${singular}`}</h1>
+      <p class="quiet">{layout.about}</p>
+      <Show of={loaded}>
+        {(record) => <NewRecord layout={layout} noun={noun} record={record} copied={copied} />}
+      </Show>
+    </>
+  );
+}
+
+async function loadDefaults(
+  { transport }: Session,
+  noun: NounContract,
+  layout: NounLayout,
+  copied: string | null,
+): Promise<Json> {
+  const query = { serializer: fullSerializer(noun) };
+  if (copied !== null) {
+    const { data } = await send(transport, 'GET', `/${layout.noun}/${copied}`, { query });
+    const record = data[noun.record_key] as Json;
+    return {
+      ...record,
+      id: undefined,
+      ...(typeof record.name === 'string' && { name: `${record.name} (copy)` }),
+    };
+  }
+  if (noun.verbs.new) {
+    const { data } = await send(transport, 'GET', `/${layout.noun}/new`, { query });
+    return data[noun.record_key] as Json;
+  }
+  const defaults = Object.entries(noun.write).filter(([, field]) => field.default !== undefined);
+  return Object.fromEntries(defaults.map(([name, field]) => [name, field.default]));
+}
+
+interface NewRecordProps {
+  layout: NounLayout;
+  noun: NounContract;
+  record: Json;
+  copied: string | null;
+}
+
+function NewRecord({ layout, noun, record, copied }: NewRecordProps): ComponentChild {
+  const session = useSession();
+  const { query } = useRoute();
+  const fields = useMemo(() => formFields(noun.write, layout.hidden), [noun, layout]);
+  const presets = Object.fromEntries(
+    (layout.presets ?? []).flatMap((name) => {
+      const value = query.get(name);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+  const form = useForm({
+    fields,
+    reads: layout.reads,
+    record,
+    tag: '',
+    presets: copied === null ? presets : { ...presets, name: record.name },
+    save: async (body) => {
+      const copy = copied === null || !layout.copy ? {} : buildCopy(layout.copy, copied);
+      const { data, tag } = await send(session.transport, 'POST', `/${layout.noun}`, {
+        body: {
+          ...copy,
+          ...body,
+          ...(copied !== null && 'name' in fields && { name: body.name ?? record.name }),
+        },
+      });
+      const created = data[noun.record_key] as Json;
+      goTo(linkTo(layout.noun, String(created.id)), { replace: true });
+      return { record: created, tag };
+    },
+    loadLatest: async () => ({ record, tag: '' }),
+  });
+  return (
+    <RecordForm
+      layout={layout}
+      fields={fields}
+      mayWrite={(name) => mayWriteField(session, noun, fields[name]!)}
+      form={form}
+      isNew
+      onSaved={() => showToast(`The ${layout.words.singular} was created.`)}
+      onCancel={() => history.back()}
+    />
+  );
+}
+
+const buildCopy = ({ field, idField }: NonNullable<NounLayout['copy']>, id: string): Json =>
+  idField === undefined ? { [field]: id } : { [field]: 'true', [idField]: id };

@@ -1,0 +1,50 @@
+import type { ComponentChild } from 'preact';
+import type { View } from '../view';
+import { lazy } from '../lazy';
+import { mayDo } from '../noun/access';
+import type { NounLayout } from './layout';
+
+// The pages of nouns: each is its layout, and the script of a layout is loaded with its page.
+
+interface NounPage {
+  name: string;
+  title: string;
+  load: () => Promise<NounLayout>;
+}
+
+function toView({ name, title, load }: NounPage): View {
+  const Page = lazy<{ id?: string }>(async () => {
+    const [layout, { ListPage }, { NewRecordPage, RecordPage }] = await Promise.all([
+      load(),
+      import('../noun/list'),
+      import('../noun/record'),
+    ]);
+    return function NounPage({ id }: { id?: string }): ComponentChild {
+      if (id === undefined) return <ListPage layout={layout} />;
+      if (id === 'new') return <NewRecordPage layout={layout} />;
+      return <RecordPage layout={layout} id={id} />;
+    };
+  });
+  return {
+    name,
+    title,
+    may: (session) => {
+      const noun = session.contract.nouns[name];
+      return noun !== undefined && mayDo(session, noun, 'list');
+    },
+    list: () => <Page key={name} />,
+    detail: (id) => <Page key={name} id={id} />,
+  };
+}
+
+/** The layouts, by the areas of the menu. */
+export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
+  {
+    title: 'Routing',
+    pages: [
+      { name: 'buyers', title: 'Buyers', load: async () => (await import('./buyers')).buyers },
+    ],
+  },
+];
+
+export const NOUN_PAGES = NOUNS.map(({ title, pages }) => ({ title, views: pages.map(toView) }));

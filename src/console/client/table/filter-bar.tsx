@@ -1,0 +1,162 @@
+import { useState } from 'preact/hooks';
+import type { FieldContract, NounContract } from '../../noun-contract';
+import { ReferenceInput, useTitles } from '../form/combobox';
+import { toLabel } from '../form/field';
+import { dayTime, sentence, words } from '../format';
+import { Field } from '../parts/basics';
+import { fromLocalInput, toLocalInput } from '../zone';
+import { PeriodChoice } from './period';
+
+interface FilterBarProps {
+  noun: NounContract;
+  names: readonly string[];
+  filters: Readonly<Record<string, string>>;
+  change: (changes: Readonly<Record<string, string | null>>) => void;
+}
+
+/** An input for each filter of the API. */
+export function FilterBar({ noun, names, filters, change }: FilterBarProps) {
+  return (
+    <div class="filters" role="group" aria-label="Filters">
+      {'created_at_from' in noun.filters && <PeriodChoice filters={filters} change={change} />}
+      {names.map((name) => (
+        <FilterInput
+          key={name}
+          name={name}
+          field={noun.filters[name]!}
+          value={filters[name] ?? ''}
+          onChange={(value) => change({ [name]: value === '' ? null : value })}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface FilterInputProps {
+  name: string;
+  field: FieldContract;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+function FilterInput({ name, field, value, onChange }: FilterInputProps) {
+  const label = toLabel(name);
+  const id = `filter-${name}`;
+  if (field.reference || name in REFERENCES)
+    return (
+      <div class="field">
+        <label for={id}>{label}</label>
+        <ReferenceInput
+          id={id}
+          noun={field.reference ?? REFERENCES[name]!}
+          value={value}
+          onChange={onChange}
+        />
+      </div>
+    );
+  const choices = field.type === 'boolean' ? ['true', 'false'] : field.enum;
+  if (choices)
+    return (
+      <div class="field">
+        <label for={id}>{label}</label>
+        <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+          <option value="">Any</option>
+          {choices.map((choice) => (
+            <option key={choice} value={choice}>
+              {BOOLEANS[choice] ?? words(choice)}
+            </option>
+          ))}
+        </select>
+      </div>
+    );
+  return <TypedFilter name={name} label={label} field={field} value={value} onChange={onChange} />;
+}
+
+const BOOLEANS: Readonly<Record<string, string>> = { true: 'yes', false: 'no' };
+
+/** Filters that take an id, and whose schema is shared with paths. */
+const REFERENCES: Readonly<Record<string, string>> = {
+  buyer_id: 'buyers',
+  offer_id: 'offers',
+  traffic_source_id: 'traffic_sources',
+  schedule_id: 'schedules',
+  number_id: 'phone_numbers',
+  outgoing_webhook_id: 'outgoing_webhooks',
+  buyer_suppression_id: 'buyer_suppressions',
+  alert_rule_id: 'alert_rules',
+  agent_id: 'agents',
+  user_id: 'users',
+  call_center_id: 'call_centers',
+  agent_status_id: 'agent_statuses',
+};
+
+/** Applied when it is left or Enter is pressed: each change asks the server. */
+function TypedFilter({ label, field, value, onChange }: FilterInputProps & { label: string }) {
+  const isTime = field.format === 'date-time';
+  const shown = isTime && value !== '' ? toLocalInput(new Date(value)) : value;
+  const [typed, setTyped] = useState<string>();
+  const apply = () => {
+    if (typed !== undefined && typed !== shown)
+      onChange(isTime && typed !== '' ? fromLocalInput(typed).toISOString() : typed.trim());
+    setTyped(undefined);
+  };
+  return (
+    <Field
+      label={label}
+      type={isTime ? 'datetime-local' : 'text'}
+      autocomplete="off"
+      value={typed ?? shown}
+      onInput={(event) => setTyped(event.currentTarget.value)}
+      onBlur={apply}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') apply();
+      }}
+    />
+  );
+}
+
+/** The filters that are set, as chips that can be taken away. */
+export function FilterChips({ noun, filters, change }: Omit<FilterBarProps, 'names'>) {
+  const entries = Object.entries(filters);
+  if (entries.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Set filters">
+      {entries.map(([name, value]) => (
+        <FilterChip
+          key={name}
+          name={name}
+          field={noun.filters[name]!}
+          value={value}
+          remove={() => change({ [name]: null })}
+        />
+      ))}
+    </ul>
+  );
+}
+
+interface FilterChipProps {
+  name: string;
+  field: FieldContract;
+  value: string;
+  remove: () => void;
+}
+
+function FilterChip({ name, field, value, remove }: FilterChipProps) {
+  const reference = field.reference ?? REFERENCES[name];
+  const titles = useTitles(reference ?? '', reference ? [value] : []);
+  const label = toLabel(name);
+  return (
+    <li class="chip">
+      {label}: {titles.get(value) ?? formatFilter(field, value)}
+      <button type="button" aria-label={`Remove the filter ${label}`} onClick={remove}>
+        ×
+      </button>
+    </li>
+  );
+}
+
+function formatFilter(field: FieldContract, value: string): string {
+  if (field.format === 'date-time') return dayTime(value);
+  if (field.type === 'boolean') return BOOLEANS[value] ?? value;
+  return field.enum ? sentence(value) : value;
+}

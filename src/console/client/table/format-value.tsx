@@ -1,0 +1,34 @@
+import type { ComponentChild } from 'preact';
+import type { FieldContract } from '../../noun-contract';
+import { count, day, dayTime, dollars, NOTHING, sentence } from '../format';
+import { Badge } from '../parts/basics';
+
+/** A value of a record, as its type suggests. */
+export function formatValue(field: FieldContract | undefined, value: unknown): ComponentChild {
+  if (value === null || value === undefined || value === '') return NOTHING;
+  if (typeof value === 'boolean') return value ? <Badge tone="good">yes</Badge> : 'no';
+  if (typeof value === 'number') return isMoneyField(field) ? dollars(value) : count(value);
+  if (Array.isArray(value)) return formatList(value);
+  if (typeof value === 'object') return formatMap(value);
+  const text = String(value);
+  if (field?.format === 'date-time') return dayTime(text);
+  if (field?.format === 'date') return day(text);
+  return field?.enum ? sentence(text) : text;
+}
+
+const isMoneyField = (field: FieldContract | undefined): boolean => field?.format === 'money';
+
+const MAX_LISTED = 3;
+
+function formatList(values: readonly unknown[]): string {
+  const texts = values.filter((value) => typeof value !== 'object').map(String);
+  if (texts.length < values.length) return count(values.length);
+  const more = texts.length - MAX_LISTED;
+  const shown = texts.slice(0, MAX_LISTED).join(', ') || NOTHING;
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
+const formatMap = (value: object): string =>
+  Object.entries(value)
+    .map(([name, part]) => `${name}=${String(part)}`)
+    .join(', ') || NOTHING;
