@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import 'uplot/dist/uPlot.min.css';
-import './style.css';
+import './style/index.css';
 import { SessionProvider, useSignIn } from './session';
 import { Shell } from './shell';
 import { SignIn } from './sign-in';

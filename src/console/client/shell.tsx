@@ -1,115 +1,122 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChild } from 'preact';
+import { AREAS, listViews } from './areas';
 import type { StreamState } from './events';
-import { linkTo, useRoute, type Route } from './route';
+import { KeyMap, useKeys } from './keys';
+import { Logo } from './logo';
+import { docsLink, linkTo, useRoute, type Route } from './route';
 import type { Session } from './session';
-import { BuyerView } from './views/buyer';
-import { BuyersView } from './views/buyers';
-import { CallView } from './views/call';
-import { CallsView } from './views/calls';
-import { LeadView } from './views/lead';
-import { LeadsView } from './views/leads';
-import { NowView } from './views/now';
-import { ReportsView } from './views/reports';
-
-interface View {
-  name: string;
-  title: string;
-  may: (session: Session) => boolean;
-  list: () => ComponentChildren;
-  detail?: (id: string) => ComponentChildren;
-}
-
-const VIEWS: readonly View[] = [
-  {
-    name: 'now',
-    title: 'Now',
-    may: ({ may }) => may('calls:read') || may('buyers:read'),
-    list: () => <NowView />,
-  },
-  {
-    name: 'calls',
-    title: 'Calls',
-    may: ({ may }) => may('calls:read'),
-    list: () => <CallsView />,
-    detail: (id) => <CallView id={id} />,
-  },
-  {
-    name: 'buyers',
-    title: 'Buyers',
-    may: ({ may }) => may('buyers:read'),
-    list: () => <BuyersView />,
-    detail: (id) => <BuyerView id={id} />,
-  },
-  {
-    name: 'leads',
-    title: 'Leads',
-    may: ({ may }) => may('leads:read'),
-    list: () => <LeadsView />,
-    detail: (id) => <LeadView id={id} />,
-  },
-  {
-    name: 'reports',
-    title: 'Reports and imports',
-    may: ({ may }) => may('calls:read') || may('buyer_suppression_files:read'),
-    list: () => <ReportsView />,
-  },
-];
+import { THEMES, useTheme, type Theme } from './theme';
+import { Toasts } from './toast';
+import type { View } from './view';
+import { useZone, zoneName } from './zone';
+import { ZoneChoice } from './zone-choice';
 
 /** The frame of the views. Views that the caller may not see are left out. */
 export function Shell({ session }: { session: Session }) {
   const route = useRoute();
-  const views = VIEWS.filter(({ may }) => may(session));
-  const view = views.find(({ name }) => name === route.view) ?? views[0];
-  const main = useFocusOnChange(view?.name, route.id);
+  const zone = useZone();
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const views = listViews(session);
+  const view = route.view === '' ? views[0] : views.find(({ name }) => name === route.view);
+  const main = useFocusOnChange(view, route.id);
+  const keys = useKeys();
+  useEffect(() => setMenuOpen(false), [route.view, route.id]);
   return (
-    <>
+    <div class={isMenuOpen ? 'frame menu-open' : 'frame'}>
       <a class="skip" href="#main" onClick={(event) => focusMain(event, main.current)}>
         Skip to the content
       </a>
       <header class="top">
-        <span class="brand">Trunkline</span>
-        <nav aria-label="Views">
-          {views.map(({ name, title }) => (
-            <a
-              key={name}
-              href={linkTo(name)}
-              aria-current={name === view?.name ? 'page' : undefined}
-            >
-              {title}
-            </a>
-          ))}
-        </nav>
-        <div class="who">
-          <Live session={session} />
-          <span>
-            {session.me.company.name}
-            <small class="quiet">{session.me.user?.email ?? session.me.name}</small>
-          </span>
-          <button type="button" onClick={session.signOut}>
-            Sign out
-          </button>
-        </div>
+        <button
+          type="button"
+          class="menu-button"
+          aria-expanded={isMenuOpen}
+          aria-controls="menu"
+          onClick={() => setMenuOpen(!isMenuOpen)}
+        >
+          Menu
+        </button>
+        <Live session={session} />
+        <ZoneButton />
+        <ThemeButton />
+        <button type="button" aria-label="Keys of the keyboard" onClick={keys.open}>
+          ?
+        </button>
+        <span class="who">
+          {session.me.company.name}
+          <small class="quiet">{session.me.user?.email ?? session.me.name}</small>
+        </span>
+        <button type="button" onClick={session.signOut}>
+          Sign out
+        </button>
       </header>
-      <main id="main" tabIndex={-1} ref={main}>
-        {view ? content(view, route) : <p>These credentials may see none of the views.</p>}
+      <Menu session={session} current={view} />
+      <main id="main" tabIndex={-1} ref={main} key={zone}>
+        {view ? content(view, route) : <Unknown has_views={views.length > 0} />}
       </main>
-    </>
+      <Toasts />
+      <KeyMap {...keys} />
+    </div>
   );
 }
 
-function content(view: View, route: Route): ComponentChildren {
-  const { id } = route.view === view.name ? route : { id: undefined };
-  return id !== undefined && view.detail ? view.detail(id) : view.list();
+function Menu({ session, current }: { session: Session; current: View | undefined }) {
+  return (
+    <div class="side" id="menu">
+      <a class="brand" href="#/">
+        <Logo /> Trunkline
+      </a>
+      <nav aria-label="Views">
+        {AREAS.map(({ title, views }) => {
+          const shown = views.filter(({ is_hidden, may }) => !is_hidden && may(session));
+          if (shown.length === 0) return null;
+          return (
+            <section key={title}>
+              <h2>{title}</h2>
+              <ul>
+                {shown.map((view) => (
+                  <li key={view.name}>
+                    <a
+                      href={linkTo(view.name)}
+                      aria-current={view === current ? 'page' : undefined}
+                    >
+                      {view.title}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          );
+        })}
+      </nav>
+      <a class="quiet developers" href={docsLink()}>
+        For developers: the API
+      </a>
+    </div>
+  );
 }
 
+const Unknown = ({ has_views }: { has_views: boolean }) => (
+  <>
+    <h1>Nothing here</h1>
+    <p>
+      {has_views
+        ? 'There is no such page, or your team does not see it. The menu has the pages that you may see.'
+        : 'These credentials may see none of the pages. Ask the owner of your account for a team.'}
+    </p>
+  </>
+);
+
+const content = (view: View, { id }: Route): ComponentChild =>
+  id !== undefined && view.detail ? view.detail(id) : view.list();
+
 /** Moves the focus to a new view: the keyboard continues there, and a screen reader reads it. */
-function useFocusOnChange(view: string | undefined, id: string | undefined) {
+function useFocusOnChange(view: View | undefined, id: string | undefined) {
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
-    const title = VIEWS.find(({ name }) => name === view)?.title;
-    document.title = [title, 'Trunkline'].filter(Boolean).join(' · ');
+    document.title = [view?.title, 'Trunkline'].filter(Boolean).join(' · ');
     if (!isFirst.current) {
       main.current?.focus();
       scrollTo(0, 0);
@@ -137,5 +144,44 @@ function Live({ session }: { session: Session }) {
     <span class={`live ${state}`} role="status">
       {STATES[state]}
     </span>
+  );
+}
+
+const THEME_NAMES: Record<Theme, string> = {
+  system: 'as the system',
+  light: 'light',
+  dark: 'dark',
+};
+
+const THEME_SIGNS: Record<Theme, string> = { system: '◐', light: '☀', dark: '☾' };
+
+function ThemeButton() {
+  const [theme, choose] = useTheme();
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!;
+  return (
+    <button
+      type="button"
+      aria-label={`Colors: ${THEME_NAMES[theme]}. Change to ${THEME_NAMES[next]}`}
+      onClick={() => choose(next)}
+    >
+      {THEME_SIGNS[theme]}
+    </button>
+  );
+}
+
+/** All times are in this zone. */
+function ZoneButton() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        aria-label={`${zoneName()}: time zone of all times`}
+        onClick={() => setOpen(true)}
+      >
+        {zoneName()}
+      </button>
+      {isOpen && <ZoneChoice onClose={() => setOpen(false)} />}
+    </>
   );
 }

@@ -1,5 +1,5 @@
 import { inBrowser } from '../../support/browser';
-import { goTo, panel, settled, until, useConsole } from '../../support/console';
+import { goTo, panel, settled, useConsole } from '../../support/console';
 import { finished } from '../../support/imports';
 import { FAR_MS } from '../../support/patience';
 import { consoleForEveryone } from '../../console/everyone';
@@ -83,57 +83,6 @@ inBrowser('a call that was not paid says why, and the reports count it', () =>
     const { totals } = await get('calls/reports');
     expect(counts).toMatch(new RegExp(`too short\\s+${totals.unbilled_reasons.too_short}`));
   }),
-);
-
-inBrowser('buyers: caps as the API counts them; pausing and changing with If-Match', () =>
-  asDemo(
-    async (page) => {
-      await goTo(page, '#/buyers');
-      const { buyers } = await get('buyers');
-      const cards = page.locator('.cards > li');
-      expect(await cards.locator('h2').allInnerTexts()).toEqual(
-        buyers.map(({ name }: { name: string }) => name),
-      );
-      const acme = buyers.find(({ name }: { name: string }) => name.startsWith('Acme'));
-      await page.getByRole('link', { name: acme.name }).click();
-      const caps = panel(page, 'Used and left');
-      await caps.waitFor(LOADED);
-      expect(await caps.innerText()).toMatch(
-        new RegExp(`Dialed today\\s+${acme.attempt_daily_used} / ${acme.attempt_daily_limit}`),
-      );
-      const change = panel(page, 'Change');
-      await change.getByLabel('Dialed in a day').fill('300');
-      await change.getByRole('button', { name: 'Save' }).click();
-      await change.getByText('Saved.').waitFor(LOADED);
-      expect((await get(`buyers/${acme.id}`)).buyer.attempt_daily_limit).toBe(300);
-      const hours = panel(page, 'Edit hours');
-      await hours.getByLabel('Monday').fill('9:00-12:00, 13:00–25:00');
-      await hours.getByRole('button', { name: 'Save hours' }).click();
-      await hours.getByText('Monday: 13:00–25:00 is no time such as').waitFor(LOADED);
-      for (const [day, times] of Object.entries({ Sunday: '', Monday: '9:00-12:00, 13:00–24:00' }))
-        await hours.getByLabel(day).fill(times);
-      await hours.getByRole('button', { name: 'Save hours' }).click();
-      await hours.getByText('Saved.').waitFor(LOADED);
-      const { schedule } = (await get(`buyers/${acme.id}`)).buyer.business_hours_schedule[0];
-      expect(schedule.filter(({ day }: { day: number }) => day < 2)).toEqual([
-        { day: 1, times: ['09:00..11:59', '13:00..23:59'] },
-      ]);
-      await settled(page);
-      await page.getByRole('button', { name: 'Pause' }).click();
-      await page.getByRole('button', { name: 'Resume' }).waitFor(LOADED);
-      expect((await get(`buyers/${acme.id}`)).buyer.paused).toBe(true);
-      // Another user is faster.
-      await change.getByLabel('Weight').fill('5');
-      await here.api('put', `buyers/${acme.id}`, { body: { tier: 7, paused: false } });
-      await page.getByRole('button', { name: 'Pause' }).waitFor(LOADED);
-      await change.getByRole('button', { name: 'Save' }).click();
-      await change.getByRole('alert').getByText('Somebody else has changed this').waitFor(LOADED);
-      expect((await get(`buyers/${acme.id}`)).buyer.weight).toBe(1_000_000);
-      await change.getByRole('button', { name: 'Load it again' }).click();
-      await until(page, `document.querySelector('input[name=tier]')?.value === '7'`);
-    },
-    [412],
-  ),
 );
 
 inBrowser('a lead: what happened and what will, in the words of the API; opting out', () =>

@@ -1,0 +1,55 @@
+import { lazy } from './lazy';
+import { NOUN_PAGES } from './nouns/pages';
+import type { Session } from './session';
+import type { View } from './view';
+
+interface Area {
+  title: string;
+  views: readonly View[];
+}
+
+const Now = lazy(async () => (await import('./views/now')).NowView);
+const Calls = lazy(async () => (await import('./views/calls')).CallsView);
+const Call = lazy(async () => (await import('./views/call')).CallView);
+const Leads = lazy(async () => (await import('./views/leads')).LeadsView);
+const Lead = lazy(async () => (await import('./views/lead')).LeadView);
+const Reports = lazy(async () => (await import('./views/reports')).ReportsView);
+
+/** The menu, from top to bottom. */
+export const AREAS: readonly Area[] = [
+  {
+    title: 'Today',
+    views: [
+      {
+        name: 'now',
+        title: 'Now',
+        may: ({ may }) => may('calls:read') || may('buyers:read'),
+        list: () => <Now />,
+      },
+      {
+        name: 'calls',
+        title: 'Calls',
+        may: ({ may }) => may('calls:read'),
+        list: () => <Calls />,
+        detail: (id) => <Call id={id} />,
+      },
+      {
+        name: 'leads',
+        title: 'Leads',
+        may: ({ may }) => may('leads:read'),
+        list: () => <Leads />,
+        detail: (id) => <Lead id={id} />,
+      },
+      {
+        name: 'reports',
+        title: 'Reports and imports',
+        may: ({ may }) => may('calls:read') || may('buyer_suppression_files:read'),
+        list: () => <Reports />,
+      },
+    ],
+  },
+  ...NOUN_PAGES,
+];
+
+export const listViews = (session: Session): View[] =>
+  AREAS.flatMap(({ views }) => views).filter(({ may }) => may(session));
