@@ -2433,6 +2433,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/call_sessions/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a test call
+         * @description Begins a call as one that comes in now, and plays it in the sandbox, whatever the carrier: no telephone rings. A buyer with a number `+1 NPA 555 0105` is busy, with `…0106` it does not answer, with `…0107` the call fails; every other takes it and talks for `talk_seconds`. Webhooks and bidders are asked, and caps and dollars count, as for every call; reports count it among `sandbox_calls`. `POST /routing/explain` changes nothing.
+         */
+        post: operations["createTestCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/call_sessions/import": {
         parameters: {
             query?: never;
@@ -7342,6 +7362,28 @@ export interface components {
              */
             switch?: string | null;
         };
+        /**
+         * @example {
+         *       "offer_id": "1",
+         *       "caller_number": "+13105550188",
+         *       "talk_seconds": 90
+         *     }
+         */
+        TestCallCreate: {
+            /** @description A number of yours: determines the offer, or the buyer that the number forwards to, and the traffic source. Send this or `offer_id`. */
+            number_called?: string;
+            /** @description Id or uuid of the offer. */
+            offer_id?: string;
+            /** @description The number of the caller. Null, blank, `anonymous` or omitted: withheld. So is a text that is no number, which the token `caller_raw` keeps. */
+            caller_number?: string | null;
+            tokens?: components["schemas"]["CallTokens"];
+            /** @description Id or uuid. By default the traffic source of the number called. */
+            traffic_source_id?: string | null;
+            /** @description Your own label for where the call comes from. By default that of its reservation, or of the caller's lead. */
+            sub_id?: string | null;
+            /** @description How long the buyer that takes the call talks. It does not take that long. */
+            talk_seconds?: number | null;
+        };
         ImportedCall: {
             /** @description A number of yours: determines the offer, or the buyer that the number forwards to, and the traffic source. Send this or `offer_id`. */
             number_called?: string;
@@ -7639,6 +7681,21 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description The call, and what to do with it now. */
             call_session: components["schemas"]["CallSession"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        TestCallReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The call. */
+            call_session: components["schemas"]["CallSession"];
+            /**
+             * @description For people: the call counts as any other does.
+             * @example A test call counts like any other.
+             */
+            notice: string;
             metadata: components["schemas"]["RecordMetadata"];
         };
         /**
@@ -22029,6 +22086,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CallSessionReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTestCall: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestCallCreate"];
+            };
+        };
+        responses: {
+            /** @description The call as it began. What happens to it is in its events and on the stream. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestCallReply"];
                 };
             };
             400: components["responses"]["BadRequest"];

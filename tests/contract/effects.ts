@@ -136,6 +136,7 @@ const CALLS: Record<string, Effects> = {
     trunk: at('src/domain/calls/change-trunk.ts'),
     answered_by: at('src/domain/calls/person-event.ts'),
     switch: INCOMING,
+    talk_seconds: at('src/domain/telephony/play-sandbox-call.ts'),
     recording: at('src/domain/calls/recordings.ts'),
     ...all('calls calls.started_at calls.ended_at calls.buyer_id', IMPORT),
     ...all(

@@ -16,6 +16,8 @@ export interface Tasks {
   send_action_webhook: { company_id: string; lead_log_id: string };
   /** Plays what follows when a call of the sandbox is answered. */
   play_sandbox_call: { company_id: string; uuid: string };
+  /** Plays the buyers of a test call, the one that takes it for so many seconds. */
+  play_test_call: { company_id: string; uuid: string; talk_seconds: number };
   /** Sends a command to the URL of its switch. */
   push_switch_command: { company_id: string; switch_id: string; command_id: string };
   /** Mails the alert address of a webhook that was paused or whose delivery is dead. */
@@ -43,6 +45,7 @@ export const TASKS: { readonly [Name in TaskName]: TaskOptions } = {
   send_confirmation: { concurrency: 4 },
   send_action_webhook: { concurrency: 40 },
   play_sandbox_call: { concurrency: 4 },
+  play_test_call: { concurrency: 4 },
   push_switch_command: { concurrency: 40 },
   tell_of_webhook: { concurrency: 4 },
   tell_of_alert: { concurrency: 4 },

@@ -1,4 +1,5 @@
 import type { Schemas } from '../../platform/contract/contract';
+import type { CarrierName } from '../../platform/carriers/carrier';
 import { findRecord } from '../../data/records';
 import { selectVisibleBuyers } from '../../data/access/scope';
 import type { Db } from '../../data/db';
@@ -6,7 +7,7 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
 import { Json } from '../../api/reply/reply';
 import { countPassedOver, type DecidedBuyer, type Decision } from '../routing/engine/explain';
-import { runWithPreDialChecks } from '../routing/pre-dial';
+import { isCheckRequired, runWithPreDialChecks } from '../routing/pre-dial';
 import { startCall } from './start';
 import { findAgentId } from './describe-call';
 import { explainRouting } from './explain-routing';
@@ -18,6 +19,13 @@ import { readCall, readDecisions, readKeyPresses } from './read-call';
 import { readIncomingCall } from './receive';
 import type { CallSession } from './session';
 
+/** A test call belongs to the sandbox, whatever carrier this installation has. */
+const SANDBOX = 'sandbox' satisfies CarrierName;
+const DEFAULT_TALK_SECONDS = 60;
+const NOTICE =
+  'A test call counts like any other: in caps, in what its buyer owes, and in what its traffic ' +
+  'source is paid. Update the call to take its dollars back.';
+
 /**
  * Calls in progress, for softswitches: begin a call, report its events, and ask what to do next;
  * also the decisions about a call, and what routing would decide now.
@@ -25,9 +33,12 @@ import type { CallSession } from './session';
  * Locks are taken in this order: the call (of a new one, its call_sid), caps of groups, caps of
  * buyers, leads.
  */
-export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
+export const callSessions = (deps: Deps) => {
+  const { clock, request, pepper, carrier } = deps;
   const edges = { request, pepper, clock, carrier };
   return {
+    ...testing(deps),
+
     createCallSession: async ({ body, db }) => {
       const now = clock();
       const incoming = await readIncomingCall(db, body, now);
@@ -85,6 +96,31 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
+const testing = ({ clock, request, pepper, carrier, queue }: Deps) => {
+  const edges = { request, pepper, clock, carrier };
+  return {
+    createTestCall: async ({ body, db }) => {
+      const now = clock();
+      const incoming = await readIncomingCall(db, body, now);
+      const talkSeconds = body.talk_seconds ?? DEFAULT_TALK_SECONDS;
+      const { session } = await runWithPreDialChecks(db, edges, (preDial) =>
+        db.transaction(async (tx) => {
+          const test = { ...incoming, carrier: SANDBOX, preDial };
+          const started = await startCall(tx, test, now);
+          if (!isCheckRequired(started))
+            await queue.add(tx, 'play_test_call', {
+              company_id: String(tx.company_id),
+              uuid: started.session.uuid,
+              talk_seconds: talkSeconds,
+            });
+          return started;
+        }),
+      );
+      return reply(db, session, 201, { notice: NOTICE });
+    },
+  } satisfies Partial<Handlers>;
+};
+
 /** A page of the candidates, with the totals of all. */
 function pageCandidates(
   { candidates, ...decision }: Decision,
@@ -134,7 +170,12 @@ function withoutEarnings(candidate: DecidedBuyer): DecidedBuyer {
   return { ...candidate, message: 'a cap of the buyer or its group is used up', details: null };
 }
 
-async function reply(db: Db, session: CallSession, status = 200): Promise<Json<never>> {
+async function reply(
+  db: Db,
+  session: CallSession,
+  status = 200,
+  more: { notice?: string } = {},
+): Promise<Json<never>> {
   const { key_presses: loadedKeyPresses, ...shown } = session;
   const { instruction } = session;
   const keyPresses =
@@ -148,6 +189,7 @@ async function reply(db: Db, session: CallSession, status = 200): Promise<Json<n
       success: true,
       errors: {},
       call_session: callSession,
+      ...more,
       metadata: { root: 'call_session' },
     }),
     {},

@@ -34,17 +34,42 @@ export async function playSandboxCall(
   const does = await runWithPreDialChecks(db, edges, (preDial) =>
     answerCall(db, { ...answer, preDial }, clock()),
   );
-  if (does.kind === 'route') await playBuyers(db, does.call_id, edges);
+  const play = { talk_seconds: SANDBOX_TALK_SECONDS, ends_fallback: false };
+  if (does.kind === 'route') await playBuyers(db, does.call_id, { ...edges, ...play });
   const duration = does.kind === 'hang_up' ? 0 : SANDBOX_TALK_SECONDS;
   const end = { key, carrier_call_id: callSid, status: 'completed', duration } as const;
   await reportOutbound(db, end, clock());
 }
 
-async function playBuyers(db: Db, callId: number, edges: Omit<Context, 'tenants'>): Promise<void> {
+/**
+ * Plays a test call: what its buyers do, and the caller, who stays until the call is over. If it
+ * runs again, it continues from the state of the call.
+ */
+export async function playTestCall(
+  { company_id, uuid, talk_seconds }: Tasks['play_test_call'],
+  { tenants, ...edges }: Context,
+): Promise<void> {
+  const db = tenants.of(BigInt(company_id));
+  const call = await findCallBy(db, uuid);
+  // The company of the call was deleted meanwhile.
+  if (call) await playBuyers(db, call.id, { ...edges, talk_seconds, ends_fallback: true });
+}
+
+interface Play {
+  talk_seconds: number;
+  /** The end of what the caller gets without a buyer is reported here, and not with the call's. */
+  ends_fallback: boolean;
+}
+
+async function playBuyers(
+  db: Db,
+  callId: number,
+  { talk_seconds, ends_fallback, ...edges }: Omit<Context, 'tenants'> & Play,
+): Promise<void> {
   const { clock } = edges;
   for (;;) {
     const session = await readSession(db, await readCall(db, callId), { fresh: true });
-    const event = nextEvent(session);
+    const event = nextEvent(session, { talk_seconds, ends_fallback });
     if (!event) return;
     await runWithPreDialChecks(db, edges, (preDial) =>
       handleCallEvent(db, callId, { ...event, preDial }, clock()),
@@ -53,7 +78,10 @@ async function playBuyers(db: Db, callId: number, edges: Omit<Context, 'tenants'
 }
 
 /** The next report of the buyers' telephones; undefined when the call is over. */
-function nextEvent({ instruction }: CallSession): ReportedEvent | undefined {
+function nextEvent(
+  { instruction }: CallSession,
+  { talk_seconds, ends_fallback }: Play,
+): ReportedEvent | undefined {
   const { action, attempt, dial } = instruction;
   switch (action) {
     case 'dial': {
@@ -64,7 +92,9 @@ function nextEvent({ instruction }: CallSession): ReportedEvent | undefined {
     case 'ask_for_key':
       return { event: 'key_press', attempt, key: '1' };
     case 'connect':
-      return { event: 'completed', duration: SANDBOX_TALK_SECONDS };
+      return { event: 'completed', duration: talk_seconds };
+    case 'fallback':
+      return ends_fallback ? { event: 'fallback_ended' } : undefined;
     default:
       return undefined;
   }

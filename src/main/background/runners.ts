@@ -10,7 +10,7 @@ import { mailAlert } from '../../domain/alerts/mail-alert';
 import { enqueueAlertMails } from '../../domain/alerts/tell-of-alert';
 import { pushCommand } from '../../domain/switches/push-command';
 import { alertOwner } from '../../domain/webhooks/alert-owner';
-import { playSandboxCall } from '../../domain/telephony/play-sandbox-call';
+import { playSandboxCall, playTestCall } from '../../domain/telephony/play-sandbox-call';
 import type { Runners } from '../../data/jobs/queue';
 
 /** The runner of each kind of job: a missing kind does not compile. */
@@ -23,6 +23,7 @@ export const createRunners = (deps: Deps): Runners => ({
   tell_of_alert: (payload) => enqueueAlertMails(payload, deps),
   mail_alert: (payload, context) => mailAlert(payload, context, deps),
   play_sandbox_call: (payload) => playSandboxCall(payload, deps),
+  play_test_call: (payload) => playTestCall(payload, deps),
   push_switch_command: (payload, context) => pushCommand(payload, context, deps),
   forget_number: (payload, context) => forgetNumber(payload, context, deps),
   send_invitation: (payload) => sendInvitation(payload, deps),
