@@ -117,7 +117,7 @@ const WORDS = new Set([
     (schema) => schema['x-collection'] ?? [],
   ),
   ...['docs', 'reference', 'openapi.yaml', 'openapi.json', 'livez', 'readyz', 'metrics'],
-  ...['console', 'session', 'sessions', 'company', 'password'],
+  ...['console', 'session', 'sessions', 'company', 'password', 'owner', 'show', 'invitation'],
   'invitations',
   'confirmations',
   ...OTHER_PATHS.flatMap(({ alias }) => alias.split('/')),

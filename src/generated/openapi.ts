@@ -3866,7 +3866,7 @@ export interface paths {
         put?: never;
         /**
          * Create a user
-         * @description `email` is required and must be unique in the company. Unless `invite` is false, an invitation is mailed with a link that creates a user token once.
+         * @description `email` is required and must be unique in the company. Unless `invite` is false, an invitation is mailed with a link that lets the person in once.
          */
         post: operations["createUser"];
         delete?: never;
@@ -3940,7 +3940,7 @@ export interface paths {
         put?: never;
         /**
          * Send an invitation
-         * @description Mails a new invitation, valid for seven days and for one token. Earlier invitations become invalid. An address that was invited within the last hour is not invited again (429): its invitation is still open.
+         * @description Mails a new invitation, valid once and for seven days. Earlier invitations become invalid. An address that was invited within the last hour is not invited again (429): its invitation is still open.
          */
         post: operations["inviteUser"];
         delete?: never;

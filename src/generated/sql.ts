@@ -4490,6 +4490,15 @@ export interface SqlTypes {
       password_hash: string | null;
     };
   };
+  'people.find_open_owner_link': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      name: string;
+    };
+  };
   'people.forgive_attempts': {
     params: {
       subjects: readonly (string)[] | string | null;
@@ -4546,6 +4555,15 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'people.lock_owners': {
+    params: {
+      company_id: number | string | bigint | null;
+      name: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'people.lock_person': {
     params: {
       company_id: number | string | bigint | null;
@@ -4591,6 +4609,14 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+    };
+  };
+  'people.open_owner_link': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      number: number;
     };
   };
   'people.read_company': {
@@ -4641,6 +4667,15 @@ export interface SqlTypes {
     };
     row: {
       refusals: string[];
+    };
+  };
+  'people.take_owner_link': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      id: string;
     };
   };
   'people.update_company': {

@@ -3,14 +3,17 @@ import { join, resolve } from 'node:path';
 import type { Config } from '../platform/config';
 import { describeNodeSupport } from '../platform/node-support';
 import { contract } from '../platform/contract/contract';
+import { buildOwnerLink } from '../domain/people/console-links';
 import type { NewCompany } from '../operate/installation/create-company';
 import type { FirstStart } from './demo/demo';
 import { describeDatabase, type Installation } from '../operate/installation/open';
 
 const NO_COMPANY = 'There is no company yet. Make one: npx trunkline company create --name NAME';
-const NEW_CREDENTIALS =
+const NEW_CREDENTIALS = [
   'Found its data; credentials are as before. ' +
-  'New ones: npx trunkline key create --name NAME --superuser';
+    'New ones: npx trunkline key create --name NAME --superuser',
+  'A link to become an owner at the console: npx trunkline owner link',
+];
 
 export function banner(
   config: Config,
@@ -33,7 +36,9 @@ export function banner(
     ...(nodeSupport === undefined ? [] : [nodeSupport]),
     ...(run_jobs ? [] : ['Imports, and the schedules of leads, are left to: npm run worker']),
     ...(demo || is_empty ? pepperLines(config) : []),
-    ...(demo ? demoLines(demo, url) : [is_empty ? NO_COMPANY : NEW_CREDENTIALS]),
+    ...(demo ? demoLines(demo, config, url) : []),
+    ...(!demo && is_empty ? [NO_COMPANY] : []),
+    ...(!demo && !is_empty ? NEW_CREDENTIALS : []),
   ];
   return `${lines.join('\n')}\n\n`;
 }
@@ -45,16 +50,23 @@ const pepperLines = ({ key_pepper, data_dir }: Config): string[] =>
     ? [`Keep ${join(resolve(data_dir), 'key_pepper')}: without it, no credential works.`]
     : [];
 
-function demoLines({ credentials }: NewCompany, url: string): string[] {
+function demoLines(
+  { credentials, owner_token }: NewCompany,
+  { public_url, public_url_is_set }: Config,
+  url: string,
+): string[] {
   const { public_key, private_key } = credentials;
   const buyers = `${url}/api/v1/buyers?columns=id,name,number,paused`;
   return [
     '',
-    'A demo company was made (without one: DEMO=false). Its key pair, shown this once:',
+    'A demo company was made (without one: DEMO=false). Become its owner by this link, once:',
+    `  ${buildOwnerLink({ public_url: public_url_is_set ? public_url : url }, owner_token)}`,
+    '',
+    'Its key pair, shown this once:',
     `  public key   ${public_key}`,
     `  private key  ${private_key}`,
     '',
-    'Sign in to the console with it, or try:',
+    'Try:',
     `  curl -s -u ${public_key}:${private_key} '${buyers}'`,
   ];
 }

@@ -11,6 +11,7 @@ import { openInstallation, type Installation } from '../../src/operate/installat
 import { contract } from '../../src/platform/contract/contract';
 import { withClient } from '../../src/data/postgres/with-client';
 import { runRefused } from '../support/cli';
+import { openBrowser, PASSWORD } from '../support/console-session';
 import { freePort } from '../support/process';
 import { buildApp, caller, freshDatabase, PEPPER_OF_TESTS } from '../support/world';
 
@@ -70,6 +71,19 @@ test('a busy port costs nothing: the next start makes the demo and prints its ke
     [{ name: 'Demo Company', demo: true }],
   ]);
   expect(greeting).toContain(`Keep ${join(DATA_DIR, 'key_pepper')}`);
+});
+
+test('the first start prints the link of the owner, and later ones how to get another', async () => {
+  const url = await freshDatabase();
+  const settings = { DATABASE_URL: url, DATA_DIR: newFolder(), KEY_PEPPER: PEPPER_OF_TESTS };
+  const { greeting, deps } = await start({ ...settings, PUBLIC_URL: 'https://calls.example.com' });
+  const [, token] = /https:\/\/calls\.example\.com\/console\/#\/owner\?token=(\S+)/.exec(greeting)!;
+  const owner = { token, email: 'ann@example.com', password: PASSWORD };
+  const browser = openBrowser({ app: buildApp(deps) });
+  expect((await browser.send('post', '/console/owner', { body: owner })).status).toBe(201);
+  const again = await start({ ...settings, PUBLIC_URL: 'https://calls.example.com' });
+  expect(again.greeting).toContain('npx trunkline owner link');
+  expect(again.greeting).not.toContain('own-');
 });
 
 test('DEMO=false: no company is made, and the start says how to make one', async () => {

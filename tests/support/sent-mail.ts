@@ -5,7 +5,14 @@ import type { Mail } from '../../src/platform/mail/mailer';
 import { eventually } from './engine-process';
 import { openWorld, useWorld, type UsedWorld, type WorldSetup } from './use-world';
 
-const SETUP = { environment: { TRUST_PROXY: '1' } };
+/** The service is set up to send mail; it only reaches the mailer that records. */
+const MAIL = { SMTP_URL: 'smtp://127.0.0.1:9' };
+const SETUP: WorldSetup = { environment: { TRUST_PROXY: '1' } };
+
+const withMail = (setup: WorldSetup): WorldSetup => ({
+  ...setup,
+  environment: { ...(setup.environment as Record<string, string> | undefined), ...MAIL },
+});
 
 function recordMails(world: UsedWorld) {
   const mails: Mail[] = [];
@@ -45,14 +52,14 @@ async function startJobs({ world, mailer }: ReturnType<typeof recordMails>): Pro
 
 /** A world whose jobs run, with a mailer that only records: registers the hooks of a test file. */
 export function useMailWorld(setup: WorldSetup = SETUP) {
-  const recording = recordMails(useWorld(setup));
+  const recording = recordMails(useWorld(withMail(setup)));
   beforeAll(() => startJobs(recording));
   return recording;
 }
 
 /** The world of a file that has hooks of its own. */
 export async function createMailWorld(setup: WorldSetup = SETUP) {
-  const world = await openWorld(setup);
+  const world = await openWorld(withMail(setup));
   const recording = recordMails(world);
   await startJobs(recording);
   return Object.assign(recording, { close: world.close });

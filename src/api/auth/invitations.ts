@@ -42,7 +42,7 @@ function takeToken(req: Request): unknown {
 }
 
 /** Undefined for a wrong token, or one that can no longer be accepted. */
-async function findInvitation(
+export async function findInvitation(
   token: string,
   { directory, pepper, clock }: InvitationOptions,
 ): Promise<Invitation | undefined> {

@@ -18,8 +18,8 @@ const MINUTE_MS = 60_000;
 
 /**
  * Replaces the users of a locked team by those with these e-mail addresses. Users who are new to
- * the team and have no access token are invited, unless they were just invited: that invitation
- * includes this team.
+ * the team, and have neither an access token nor signed in, are invited, unless they were just
+ * invited: that invitation includes this team.
  */
 export async function replaceUsers(
   db: Db,
@@ -35,6 +35,7 @@ export async function replaceUsers(
       id: { in: userIds },
       NOT: { invitation_open: true, invited_at: { gt: justBefore } },
       access_tokens: { none: { deleted_at: null } },
+      logins: { none: {} },
       teams: { none: { access_control_list_id: teamId } },
     },
     select: { id: true },

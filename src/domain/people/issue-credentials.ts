@@ -92,7 +92,8 @@ export async function revokeCredentials(db: Db, id: bigint, now: Date): Promise<
 
 /**
  * Issues credentials with the rights and the expiry of existing ones, which then work until
- * `old_expires_at` at most. Returns undefined if the existing ones are revoked or have expired.
+ * `old_expires_at` at most. Returns undefined if the existing ones are revoked, have expired, or are
+ * those of a session.
  */
 export async function rotateCredentials(
   db: Db,

@@ -1,5 +1,6 @@
 import type { Deps } from '../deps';
 import { invitationToken, INVITED_DAYS } from '../../api/auth/invitations';
+import { buildInvitationLink } from './console-links';
 import type { Tasks } from '../../data/jobs/tasks';
 
 type Context = Pick<Deps, 'tenants' | 'mailer' | 'config' | 'pepper' | 'log'>;
@@ -27,11 +28,10 @@ export async function sendInvitation(
     { company_id: BigInt(company_id), user_id: BigInt(user_id), number },
     pepper,
   );
-  const page = `${config.public_url}/invitations?invitation_token=${token}`;
   const lines = [
     `You are invited to work with ${company.name}.`,
     '',
-    `Open this page to set up your access token: ${page}`,
+    `Open this page to choose a password: ${buildInvitationLink(config, token)}`,
     '',
     `It works once, within ${INVITED_DAYS} days.`,
   ];

@@ -1,5 +1,4 @@
 import type { Call, Handlers } from '../../api/handlers';
-import type { Invitation } from '../../api/auth/scheme';
 import { loadWriteReply } from '../../api/records/record';
 import { noun } from '../../api/records/noun';
 import { replaceAttached } from '../../data/attachments';
@@ -7,13 +6,13 @@ import { moveCount } from '../../data/counts/counters';
 import { lockRecord, toKey } from '../../data/records';
 import type { Db } from '../../data/db';
 import { deletedAt } from '../../data/timestamps';
-import { HttpProblem } from '../../platform/errors';
 import type { Deps } from '../deps';
 import { accessToken } from './access-token';
-import { confirmAddress, confirmInvitedAddress } from './confirm-addresses';
+import { takeInvitation } from './accept-invitation';
+import { confirmAddress } from './confirm-addresses';
 import { requireTeamsWithin, requireUserHeld, requireUserWithin } from './grantable-teams';
 import { inviteUsers } from './invite-users';
-import { issueCredentials, type IssuedCredentials, revokeCredentials } from './issue-credentials';
+import { issueCredentials, revokeCredentials } from './issue-credentials';
 
 // Users, their teams, credentials and invitations. Locks are taken in this order: offer, buyer
 // group, buyer, team, user, agent.
@@ -39,7 +38,7 @@ const user = noun({
 });
 
 export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
-  const { clock, queue, config, pepper, authenticator } = deps;
+  const { clock, queue, config, pepper, authenticator, mailer } = deps;
   const handlers = user.handlers(deps, {
     reads: ['email', 'invitation_open'],
     unsaved: {},
@@ -85,9 +84,16 @@ export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
 
     acceptInvitation: async ({ body, db, invitation }) => {
       const now = clock();
-      const { id, token } = await db.transaction((tx) =>
-        acceptInvitation(tx, invitation!, { name: body?.name ?? 'Invitation', pepper, now }),
-      );
+      const { id, token } = await db.transaction(async (tx) => {
+        const email = await takeInvitation(tx, invitation!, { now, mailer });
+        const name = body?.name ?? 'Invitation';
+        const rights = { permissions: [], superuser: false };
+        return issueCredentials(
+          tx,
+          { name, kind: 'user_token', ...rights, user_email: email },
+          { pepper, now },
+        );
+      });
       return loadWriteReply({ db, now, projection: accessToken.projection }, id, {
         status: 201,
         extra: { token },
@@ -95,38 +101,6 @@ export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
     },
   } satisfies Partial<Handlers>;
 };
-
-/**
- * Issues the access token of an invitation, which can be accepted once. Throws a 401 problem when
- * the invitation has been accepted or replaced in the meantime.
- */
-async function acceptInvitation(
-  db: Db,
-  { user_id, number }: Invitation,
-  { name, pepper, now }: { name: string; pepper: string; now: Date },
-): Promise<IssuedCredentials> {
-  const open = { invitation_number: number, invitation_open: true, deleted_at: null };
-  const [user] = await db.prisma.user.updateManyAndReturn({
-    where: { id: user_id, ...open },
-    data: { invitation_open: false, updated_at: now },
-    select: { email: true },
-  });
-  if (!user)
-    throw new HttpProblem(
-      'invitation_used',
-      'This invitation has been accepted or replaced by a newer one.',
-    );
-  await db.prisma.user.updateMany({
-    where: { id: user_id, joined_at: null },
-    data: { joined_at: now, updated_at: now },
-  });
-  await confirmInvitedAddress(db, user.email, now);
-  return issueCredentials(
-    db,
-    { name, kind: 'user_token', permissions: [], superuser: false, user_email: user.email },
-    { pepper, now },
-  );
-}
 
 /**
  * Deletes an agent whose row is locked. Passed in, since src/domain/agents/ is a layer above

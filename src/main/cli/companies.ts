@@ -1,18 +1,45 @@
 import type { Command } from 'commander';
 import { createCompany, type NewCompany } from '../../operate/installation/create-company';
+import type { Config } from '../../platform/config';
+import { buildOwnerLink } from '../../domain/people/console-links';
+import { makeOwnerToken } from '../../domain/people/sign-in/owner';
 import { createBusyDemo, createDemo } from '../demo/demo';
 import { removeDemo } from '../../operate/installation/remove-demo';
-import { parseCompanyId, parseCountry, json, run } from './command';
+import { parseCompanyId, parseCountry, json, requireCompany, run } from './command';
 
-const toKeyPair = ({ company_id, credentials: { public_key, private_key } }: NewCompany) => ({
+/** The key pair, and the link that makes the owner: each is shown once. */
+const describeCompany = (
+  { company_id, credentials: { public_key, private_key }, owner_token }: NewCompany,
+  config: Config,
+) => ({
   company_id: Number(company_id),
   public_key,
   private_key,
+  owner_link: buildOwnerLink(config, owner_token),
 });
 
 export function addCompanyCommands(program: Command): void {
   addDemoCommands(program);
   addCompanyCreate(program);
+  addOwnerLink(program);
+}
+
+function addOwnerLink(program: Command): void {
+  program
+    .command('owner')
+    .description('the people who may do everything in a company')
+    .command('link')
+    .description('print a link with which a person becomes an owner, once; earlier ones are void')
+    .option('--company <id>', 'company; not needed where there is only one', parseCompanyId)
+    .addOption(json())
+    .action((options) =>
+      run(options.json, async (installation) => {
+        const { deps } = installation;
+        const companyId = await requireCompany(installation, options.company);
+        const token = await makeOwnerToken(deps.tenants.of(companyId), deps.pepper);
+        return { company_id: Number(companyId), owner_link: buildOwnerLink(deps.config, token) };
+      }),
+    );
 }
 
 function addDemoCommands(program: Command): void {
@@ -28,8 +55,9 @@ function addDemoCommands(program: Command): void {
       run(
         asJson,
         async ({ deps }) =>
-          toKeyPair(
+          describeCompany(
             busy ? await createBusyDemo(deps, name, { seed }) : await createDemo(deps, name),
+            deps.config,
           ),
         { makes_database: true },
       ),
@@ -52,7 +80,7 @@ function addCompanyCreate(program: Command): void {
   const company = program.command('company').description('companies');
   company
     .command('create')
-    .description('make a company and its first key pair, which may do everything')
+    .description('make a company, its first key pair, and a link that makes its owner')
     .requiredOption('--name <name>', 'name of the company')
     .option(
       '--country <country>',
@@ -63,7 +91,10 @@ function addCompanyCreate(program: Command): void {
     .addOption(json())
     .action((options) =>
       run(options.json, async ({ deps }) =>
-        toKeyPair(await createCompany(options.name, deps, { country: options.country })),
+        describeCompany(
+          await createCompany(options.name, deps, { country: options.country }),
+          deps.config,
+        ),
       ),
     );
 }

@@ -90,6 +90,7 @@ export const EXAMPLES: Record<string, string> = {
   demo: "demo --name 'Demo Company'",
   'demo remove': 'demo remove --company 2',
   'company create': "company create --name 'Acme Insurance' --country US",
+  'owner link': 'owner link --company 1',
   'key create': "key create --name 'Landing pages' --permission leads:create",
   'key list': 'key list --company 1',
   'key rotate': 'key rotate pk_live_example --keep-hours 24',

@@ -38,17 +38,23 @@ export interface OwnKey {
   company: (installation: Installation) => Promise<bigint>;
   name: string;
   permissions: string[];
+  /** It may do everything: what the command grants is not known before. */
+  superuser?: boolean;
 }
 
-/** Runs the work with the given key pair, or with a new one that is revoked afterwards. */
+/**
+ * Runs the work with the given key pair, or with a new one that is revoked afterwards: then the
+ * command also reaches the installation.
+ */
 export function withService<T>(
   { url, key }: ServiceOptions,
   ownKey: OwnKey,
-  work: (service: Service) => Promise<T>,
+  work: (service: Service, installation?: Installation) => Promise<T>,
 ): Promise<T> {
   const { port } = loadConfig();
   const at = trimUrl(url ?? `http://127.0.0.1:${port}`);
-  const run = (credentials: string) => work(openService(at, credentials));
+  const run = (credentials: string, installation?: Installation) =>
+    work(openService(at, credentials), installation);
   return key ? run(key) : withOwnKey(ownKey, run);
 }
 
@@ -87,7 +93,10 @@ export function readAnswer<Answer>(status: number, text: string): Answer {
   );
 }
 
-function withOwnKey<T>(ownKey: OwnKey, work: (key: string) => Promise<T>): Promise<T> {
+function withOwnKey<T>(
+  ownKey: OwnKey,
+  work: (key: string, installation: Installation) => Promise<T>,
+): Promise<T> {
   return withInstallation(async (installation) => {
     const { tenants, pepper, clock } = installation.deps;
     const db = tenants.of(await ownKey.company(installation));
@@ -95,15 +104,16 @@ function withOwnKey<T>(ownKey: OwnKey, work: (key: string) => Promise<T>): Promi
       name: ownKey.name,
       kind: 'key_pair' as const,
       permissions: ownKey.permissions,
-      superuser: false,
+      superuser: ownKey.superuser ?? false,
       expires_at: new Date(clock().getTime() + DAY_MS),
     };
     const { id, public_key, private_key } = await db.transaction((tx) =>
       issueCredentials(tx, newCredentials, { pepper, now: clock() }),
     );
-    return Promise.race([work(`${public_key}:${private_key}`), rejectOnInterrupt()]).finally(() =>
-      db.transaction((tx) => revokeCredentials(tx, id, clock())),
-    );
+    return Promise.race([
+      work(`${public_key}:${private_key}`, installation),
+      rejectOnInterrupt(),
+    ]).finally(() => db.transaction((tx) => revokeCredentials(tx, id, clock())));
   });
 }
 

@@ -125,7 +125,7 @@ async function rotate(
     }),
   );
   if (!newCredentials)
-    throw new Error(`${publicKey} is revoked or has expired: make new credentials.`);
+    throw new Error(`${publicKey} is revoked, has expired, or is a session: make new credentials.`);
   const { id, ...issued } = newCredentials;
   return {
     company_id: Number(oldCredentials.company_id),

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import type { Schemas } from '../../platform/contract/contract';
+import { findInvitationLink, type InvitationLink } from '../../domain/people/invitation-link';
+import type { Installation } from '../../operate/installation/open';
 import { parseCompanyId, requireCompany, json, print } from './command';
 import { withService, withServiceOptions, type ServiceOptions } from './service';
 
@@ -15,7 +17,7 @@ export function addUserCommands(program: Command): void {
     .command('user')
     .description('the people who work with a company')
     .command('invite')
-    .description('make a user, and mail an invitation with which the user makes a token')
+    .description('make a user, and mail an invitation; without mail, print its link')
     .argument('<email>', 'the address of the user')
     .option('--name <name>', 'the name of the user')
     .option('--team <id...>', 'teams, by id or uuid: without one, a user may do nothing')
@@ -28,14 +30,38 @@ async function runInvite(email: string, options: InviteOptions): Promise<void> {
     company: (installation: Parameters<typeof requireCompany>[0]) =>
       requireCompany(installation, options.company),
     name: `Invitation of ${email}`,
-    permissions: ['users:create', 'access_control_lists:update', 'access_control_lists:read'],
+    permissions: [],
+    superuser: true,
   };
-  const { user } = await withService(options, commandKey, ({ ask }) =>
-    ask<Schemas['UserReply']>('POST', '/users', {
+  const invited = await withService(options, commandKey, async ({ ask }, installation) => {
+    const { user } = await ask<Schemas['UserReply']>('POST', '/users', {
       email,
       name: options.name,
       team_ids: options.team,
-    }),
+    });
+    return { user, link: installation && (await findLink(installation, user)) };
+  });
+  const { user, link } = invited;
+  print(
+    {
+      id: user.id,
+      email: user.email,
+      name: user.name ?? '',
+      invited: true,
+      ...(link && { link: link.link, expires_at: link.expires_at }),
+    },
+    options.json,
   );
-  print({ id: user.id, email: user.email, name: user.name ?? '', invited: true }, options.json);
 }
+
+/** The link of the invitation, where the service sends no mail. */
+const findLink = (
+  { deps }: Installation,
+  { id, company_id }: Schemas['User'],
+): Promise<InvitationLink | undefined> | undefined =>
+  deps.mailer.name === 'smtp'
+    ? undefined
+    : findInvitationLink(deps.tenants.of(BigInt(company_id!)), BigInt(id!), {
+        ...deps,
+        now: deps.clock(),
+      });

@@ -8,11 +8,14 @@ import {
   type IssuedCredentials,
   type NewCredentials,
 } from '../../domain/people/issue-credentials';
+import { buildFirstOwnerToken } from '../../domain/people/sign-in/owner';
 import { NEXT_COMPANY_ID } from './queries/companies';
 
 export interface NewCompany {
   company_id: bigint;
   credentials: IssuedCredentials;
+  /** With it a person becomes the owner, once. */
+  owner_token: string;
 }
 
 interface Context {
@@ -43,7 +46,10 @@ const FIRST_KEY_PAIR: NewCredentials = {
   superuser: true,
 };
 
-/** Makes a company with its agent statuses and its first key pair, in one transaction. */
+/**
+ * Makes a company with its agent statuses, its first key pair and an open link for its owner, in
+ * one transaction.
+ */
 export async function createCompany(
   name: string,
   { database, tenants, directory, pepper, clock }: Context,
@@ -54,11 +60,13 @@ export async function createCompany(
   await directory.assignCompany(companyId);
   const work = async (db: Db) => {
     const now = clock();
-    const data = { id: companyId, name, country, demo, created_at: now };
+    const ownerLink = { owner_link_number: 1, owner_link_open: true };
+    const data = { id: companyId, name, country, demo, created_at: now, ...ownerLink };
     await db.prisma.company.create({ data });
     await createBuiltInStatuses(db, now);
     const credentials = await issueCredentials(db, FIRST_KEY_PAIR, { pepper, now });
-    const company = { company_id: companyId, credentials };
+    const ownerToken = buildFirstOwnerToken(companyId, pepper);
+    const company = { company_id: companyId, credentials, owner_token: ownerToken };
     await more(db, company);
     return company;
   };

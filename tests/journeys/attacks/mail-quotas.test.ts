@@ -218,7 +218,7 @@ describe('an address that is not confirmed', () => {
   test('is confirmed by an invitation that was mailed to it and accepted', async () => {
     await ok('post', 'users', { email: 'ann@x.example' });
     const [mail] = await here.mailTo('ann@x.example');
-    const invitationToken = /invitation_token=(\S+)/.exec(mail!.text!)![1]!;
+    const invitationToken = /invitation\?token=(\S+)/.exec(mail!.text!)![1]!;
     const { id, unconfirmed_emails } = await addRule(['ann@x.example']);
     expect(unconfirmed_emails).toEqual(['ann@x.example']);
     const body = { invitation_token: invitationToken };

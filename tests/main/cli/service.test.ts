@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { runCommand, type Printed } from '../../support/cli';
+import { openBrowser, PASSWORD } from '../../support/console-session';
 import { buildEnvironment } from '../../support/job-process';
 import { serverFor } from '../../support/worker/servers';
 import { createWorld, type World } from '../../support/world';
@@ -99,7 +100,7 @@ test('a rotated key may do the same; the old one expires, and never later than b
   expect((await ask(rotated)).status).toBe(401);
   expect(await run('key', 'rotate', rotated.public_key)).toMatchObject({
     code: 1,
-    errors: expect.stringContaining('is revoked or has expired'),
+    errors: expect.stringContaining('is revoked, has expired, or is a session'),
   });
   const until = '2099-01-01T00:00:00.000Z';
   const limited = await result('key', 'create', '--name', 'Until', '--expires-at', until);
@@ -108,6 +109,37 @@ test('a rotated key may do the same; the old one expires, and never later than b
     `SELECT expires_at FROM access_tokens WHERE name = 'Until' ORDER BY id`,
   );
   expect(newest!.expires_at.toISOString()).toBe(until);
+});
+
+test('a person is invited into any team, and without mail the link is printed', async () => {
+  const team = await create('access_control_list', 'access_control_lists', {
+    name: 'Bosses',
+    superuser: true,
+  });
+  const { link } = await result('user', 'invite', 'boss@example.com', '--team', String(team.id));
+  const [, token] = /^http:.*\/console\/#\/invitation\?token=(inv-\S+)$/.exec(link)!;
+  const accepted = await openBrowser(world).send('post', '/console/invitation', {
+    body: { token, password: PASSWORD },
+  });
+  expect([accepted.status, accepted.body.session.user.email]).toEqual([201, 'boss@example.com']);
+  await world.sql(`DELETE FROM jobs.job WHERE name = 'send_invitation'`);
+});
+
+test('a person becomes an owner by a link that is printed', async () => {
+  const { company_id, owner_link } = await result('owner', 'link');
+  expect(company_id).toBe(Number(world.company.id));
+  const [, token] = /^http:.*\/console\/#\/owner\?token=(own-\S+)$/.exec(owner_link)!;
+  const body = { token, email: 'owner@example.com', password: PASSWORD };
+  const browser = openBrowser(world);
+  expect((await browser.send('post', '/console/owner', { body })).status).toBe(201);
+  expect((await browser.send('get', 'me')).body.me.superuser).toBe(true);
+});
+
+test('a session is rotated into no key', async () => {
+  const [session] = await world.sql<{ public_key: string }>(
+    `SELECT public_key FROM access_tokens WHERE kind = 'session' LIMIT 1`,
+  );
+  expect((await run('key', 'rotate', session!.public_key)).code).toBe(1);
 });
 
 test('a user who is invited gets a mail, which is a job that jobs shows', async () => {

@@ -91,6 +91,7 @@ test('the operator’s commands work while the server runs', async () => {
     company_id: expect.any(Number),
     public_key: expect.stringMatching(/^pk_/),
     private_key: expect.any(String),
+    owner_link: expect.stringContaining('/console/#/owner?token=own-'),
   });
   const several = await run('token', 'create', '--name', 'x');
   expect([several.code, several.errors]).toEqual([1, expect.stringContaining('--company ID')]);

@@ -1,6 +1,9 @@
 import { sql, statement } from '../../../data/sql';
 
-/** Lets credentials expire at a time, but never later than before; returns their old columns. */
+/**
+ * Lets credentials expire at a time, but never later than before; returns their old columns. The
+ * secret of a session is for the cookie of a browser alone.
+ */
 export const EXPIRE_CREDENTIALS = statement(
   'people.expire_credentials',
   sql`
@@ -8,7 +11,7 @@ export const EXPIRE_CREDENTIALS = statement(
       SELECT a.id, a.name, a.kind, a.permissions, a.superuser, a.expires_at, u.email
       FROM access_tokens a
       LEFT JOIN users u ON u.company_id = a.company_id AND u.id = a.user_id
-      WHERE a.company_id = {company_id} AND a.id = {id}
+      WHERE a.company_id = {company_id} AND a.id = {id} AND a.kind <> 'session'
         AND a.deleted_at IS NULL AND (a.expires_at IS NULL OR a.expires_at > {now}::timestamptz)
       FOR UPDATE OF a
     )

@@ -1,11 +1,10 @@
 import { HttpProblem, notFound } from '../../../platform/errors';
 import { takeAttempt } from './attempts';
 import { openDb, readAddress, type OwnCall } from './console-call';
-import { loadLogin, saveLogin, type Login } from './login';
+import { loadLogin, type Login } from './login';
 import { hashPassword, requireGoodPassword, verifyPassword } from './passwords';
-import { LOCK_PERSON } from '../queries/sign-in';
+import { endSessions, setPassword } from './set-password';
 import { revokeSession, type ConsoleReply } from './sign-in';
-import { logChange } from './start-session';
 import { describeSessions, describeSignedIn, loadSessions } from './state';
 
 // The own account: password and sessions. Each change is by the person at the browser.
@@ -52,28 +51,15 @@ export async function changePassword(
   call: OwnCall,
   { current_password, password }: { current_password: string | undefined; password: string },
 ): Promise<ConsoleReply> {
-  const { deps, person, caller, now } = call;
+  const { deps, person, caller } = call;
   const db = openDb(call, person);
   const login = await loadLogin(db, person.user_id);
   await requirePerson(call, login, { field: 'current_password', password: current_password });
   requireGoodPassword(password, login);
   const passwordHash = await hashPassword(password, deps.pepper);
-  await db.transaction(async (tx) => {
-    await tx.sql(LOCK_PERSON, { user_id: person.user_id });
-    await saveLogin(tx, person.user_id, { password_hash: passwordHash, password_set_at: now });
-    await logChange(tx, call, {
-      record: { type: 'User', id: person.user_id },
-      action: 'update',
-      operation: 'changePassword',
-      changes: { has_password: { from: login.password_hash !== null, to: true } },
-      by: {
-        user_id: person.user_id,
-        user_email: caller.user_email,
-        access_token_id: caller.access_token_id,
-      },
-    });
-    await endOthers(tx, call);
-  });
+  await db.transaction((tx) =>
+    setPassword(tx, call, { user_id: person.user_id, password_hash: passwordHash, own: caller }),
+  );
   return { status: 200, body: await describeSignedIn(call, caller) };
 }
 
@@ -93,13 +79,8 @@ export async function endOwnSession(call: OwnCall, id: string): Promise<ConsoleR
 }
 
 export async function endOtherSessions(call: OwnCall): Promise<ConsoleReply> {
-  await openDb(call, call.person).transaction((tx) => endOthers(tx, call));
+  const { person, caller } = call;
+  const others = { user_id: person.user_id, except: caller.public_key };
+  await openDb(call, person).transaction((tx) => endSessions(tx, call, others));
   return listOwnSessions(call);
-}
-
-async function endOthers(tx: Parameters<typeof revokeSession>[0], call: OwnCall): Promise<void> {
-  const rows = await loadSessions(call, call.person);
-  for (const { id, public_key } of rows.toReversed())
-    if (public_key !== call.caller.public_key)
-      await revokeSession(tx, call, { id: BigInt(id), public_key });
 }

@@ -51,3 +51,10 @@ export async function saveLogin(
   });
   await prisma.userLogin.updateMany({ where: { user_id: userId }, data });
 }
+
+/** The columns of a login that asks for no code. */
+export const NO_SECOND_FACTOR = {
+  totp_secret: null,
+  totp_confirmed_at: null,
+  recovery_digests: [],
+};

@@ -75,7 +75,7 @@ function findWeakness(password: string, owner: PasswordOwner): string | undefine
 }
 
 /** A short piece over and over, such as aaaaaaaaaaaa or abcabcabcabc. */
-const isRepetition = (text: string): boolean => /^(.{1,4})\1+.{0,3}$/su.test(text);
+const isRepetition = (text: string): boolean => /^(.{1,6})\1+.{0,5}$/su.test(text);
 
 /** Characters that follow each other, up or down. */
 function isSequence(text: string): boolean {

@@ -7,6 +7,8 @@ import type { Deps } from '../../deps';
 import { changePassword, endOtherSessions, endOwnSession, listOwnSessions } from './account';
 import { requireSession, type ConsoleCall, type OwnCall } from './console-call';
 import { FIELDS, readFields } from './fields';
+import { acceptInvitation, showInvitation, showInvitationLink } from './invitation';
+import { acceptOwnerLink, showOwnerLink } from './owner';
 import { MAX_PASSWORD } from './passwords';
 import {
   chooseCompany,
@@ -21,6 +23,9 @@ import { describeState } from './state';
 // made with, and are for its page alone.
 
 type Work<Call> = (call: Call, req: Request) => ConsoleReply | Promise<ConsoleReply>;
+
+const MAX_TOKEN = 200;
+const MAX_NAME = 255;
 
 const password = FIELDS.text(MAX_PASSWORD);
 const { email, optional, whole } = FIELDS;
@@ -43,6 +48,7 @@ export function signInRoutes(deps: Deps): Router {
     '/console/session/company',
     open((call, { body }) => chooseCompany(call, readFields(body, { company_id: whole }))),
   );
+  addLinkRoutes(router, { open, own });
   router.put(
     '/console/password',
     own((call, { body }) =>
@@ -56,6 +62,34 @@ export function signInRoutes(deps: Deps): Router {
     own((call, { params }) => endOwnSession(call, String(params.id))),
   );
   return router;
+}
+
+/** Links that let a person in for the first time. */
+function addLinkRoutes(router: Router, { open, own }: ReturnType<typeof handlersFor>): void {
+  const token = FIELDS.text(MAX_TOKEN);
+  const name = optional(FIELDS.text(MAX_NAME));
+  router.post(
+    '/console/invitation/show',
+    open((call, { body }) => showInvitation(call, readFields(body, { token }))),
+  );
+  router.post(
+    '/console/invitation',
+    open((call, { body }) => acceptInvitation(call, readFields(body, { token, name, password }))),
+  );
+  router.post(
+    '/console/users/:id/invitation_link',
+    own((call, { params }) => showInvitationLink(call, String(params.id))),
+  );
+  router.post(
+    '/console/owner/show',
+    open((call, { body }) => showOwnerLink(call, readFields(body, { token }))),
+  );
+  router.post(
+    '/console/owner',
+    open((call, { body }) =>
+      acceptOwnerLink(call, readFields(body, { token, email, name, password })),
+    ),
+  );
 }
 
 /**

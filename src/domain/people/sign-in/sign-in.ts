@@ -50,10 +50,14 @@ export async function chooseCompany(
   return continueSignIn(call, { ...pending, people });
 }
 
-/** Starts the session, unless something is still to be chosen or shown. */
+/**
+ * Starts the session, unless something is still to be chosen or shown. `more` is written in the
+ * transaction of the session, before it.
+ */
 export async function continueSignIn(
   call: ConsoleCall,
   pending: PendingSignIn,
+  more: (tx: Db) => Promise<void> = async () => {},
 ): Promise<ConsoleReply> {
   const [person] = pending.people;
   if (pending.people.length > 1) {
@@ -61,15 +65,14 @@ export async function continueSignIn(
     return { status: 200, body: await describeWaiting(call, pending) };
   }
   const { method, begun_at } = pending;
-  return beginSession(call, person!, { method, begun_at, second_factor: false });
+  return beginSession(call, person!, { method, begun_at, second_factor: false }, more);
 }
 
-/** `more` is written in the transaction of the session, before it. */
-export async function beginSession(
+async function beginSession(
   call: ConsoleCall,
   person: Person,
   start: SessionStart,
-  more: (tx: Db) => Promise<void> = async () => {},
+  more: (tx: Db) => Promise<void>,
 ): Promise<ConsoleReply> {
   const cookie = await openDb(call, person).transaction(async (tx) => {
     await more(tx);
