@@ -118,6 +118,7 @@ const WORDS = new Set([
   ),
   ...['docs', 'reference', 'openapi.yaml', 'openapi.json', 'livez', 'readyz', 'metrics'],
   ...['console', 'session', 'sessions', 'company', 'password', 'owner', 'show', 'invitation'],
+  ...['sign-in', 'link', 'open'],
   'invitations',
   'confirmations',
   ...OTHER_PATHS.flatMap(({ alias }) => alias.split('/')),

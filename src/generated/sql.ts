@@ -4411,6 +4411,16 @@ export interface SqlTypes {
       email: string;
     };
   };
+  'people.begin_link': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      number: number;
+    };
+  };
   'people.count_refused_mails': {
     params: {
       day: Date | string | null;
@@ -4655,6 +4665,17 @@ export interface SqlTypes {
     };
     row: {
       wait_seconds: number;
+    };
+  };
+  'people.take_link': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+      since: Date | string | null;
+    };
+    row: {
+      user_id: string;
     };
   };
   'people.take_mails': {

@@ -12,6 +12,7 @@ export interface Tasks {
   forget_number: { company_id: string; id: string };
   send_invitation: { company_id: string; user_id: string; number: number };
   send_confirmation: { company_id: string; id: string; number: number };
+  send_sign_in_link: { company_id: string; user_id: string; number: number };
   /** Sends the webhook of a schedule action for a lead. */
   send_action_webhook: { company_id: string; lead_log_id: string };
   /** Plays what follows when a call of the sandbox is answered. */
@@ -43,6 +44,7 @@ export const TASKS: { readonly [Name in TaskName]: TaskOptions } = {
   forget_number: { concurrency: 2 },
   send_invitation: { concurrency: 4 },
   send_confirmation: { concurrency: 4 },
+  send_sign_in_link: { concurrency: 4 },
   send_action_webhook: { concurrency: 40 },
   play_sandbox_call: { concurrency: 4 },
   play_test_call: { concurrency: 4 },

@@ -11,5 +11,8 @@ const buildLink = ({ public_url }: Address, view: string, token: string): string
 export const buildInvitationLink = (config: Address, token: string): string =>
   buildLink(config, 'invitation', token);
 
+export const buildSignInLink = (config: Address, token: string): string =>
+  buildLink(config, 'link', token);
+
 export const buildOwnerLink = (config: Address, token: string): string =>
   buildLink(config, 'owner', token);

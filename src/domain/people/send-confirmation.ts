@@ -1,6 +1,7 @@
 import type { Deps } from '../deps';
 import { CONFIRMATION_DAYS, confirmationToken } from '../../api/auth/confirmations';
 import type { Tasks } from '../../data/jobs/tasks';
+import { deliverMail } from './deliver-mail';
 
 type Context = Pick<Deps, 'tenants' | 'mailer' | 'config' | 'pepper' | 'log'>;
 
@@ -10,8 +11,9 @@ type Context = Pick<Deps, 'tenants' | 'mailer' | 'config' | 'pepper' | 'log'>;
  */
 export async function sendConfirmation(
   { company_id, id, number }: Tasks['send_confirmation'],
-  { tenants, mailer, config, pepper, log }: Context,
+  deps: Context,
 ): Promise<void> {
+  const { tenants, config, pepper } = deps;
   const address = await tenants.of(BigInt(company_id)).prisma.mailAddress.findFirst({
     where: { id: BigInt(id), confirmation_number: number, confirmed_at: null },
     select: { email: true, company: { select: { name: true } } },
@@ -30,15 +32,14 @@ export async function sendConfirmation(
     '',
     `The link works once, within ${CONFIRMATION_DAYS} days. If you do nothing, you get no alerts.`,
   ];
-  const delivery = await mailer.send({
-    key: `confirmation-${company_id}-${id}-${number}`,
-    from: config.mail_from,
-    to: address.email,
-    subject: `Alerts of ${companyName.replace(/[\r\n\0]+/g, ' ')}: confirm your address`,
-    text: lines.join('\n'),
-  });
-  if (delivery.ok) return;
-  if (delivery.retryable)
-    throw new Error(`the mail server did not accept a mail: ${delivery.code}`);
-  log.warn({ code: delivery.code, company_id, id }, 'the mail server rejected a confirmation');
+  await deliverMail(
+    deps,
+    {
+      key: `confirmation-${company_id}-${id}-${number}`,
+      to: address.email,
+      subject: `Alerts of ${companyName}: confirm your address`,
+      lines,
+    },
+    { kind: 'confirmation', company_id, id },
+  );
 }

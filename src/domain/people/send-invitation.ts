@@ -1,6 +1,7 @@
 import type { Deps } from '../deps';
 import { invitationToken, INVITED_DAYS } from '../../api/auth/invitations';
 import { buildInvitationLink } from './console-links';
+import { deliverMail } from './deliver-mail';
 import type { Tasks } from '../../data/jobs/tasks';
 
 type Context = Pick<Deps, 'tenants' | 'mailer' | 'config' | 'pepper' | 'log'>;
@@ -11,8 +12,9 @@ type Context = Pick<Deps, 'tenants' | 'mailer' | 'config' | 'pepper' | 'log'>;
  */
 export async function sendInvitation(
   { company_id, user_id, number }: Tasks['send_invitation'],
-  { tenants, mailer, config, pepper, log }: Context,
+  deps: Context,
 ): Promise<void> {
+  const { tenants, config, pepper } = deps;
   const user = await tenants.of(BigInt(company_id)).prisma.user.findFirst({
     where: {
       id: BigInt(user_id),
@@ -35,16 +37,14 @@ export async function sendInvitation(
     '',
     `It works once, within ${INVITED_DAYS} days.`,
   ];
-  const subject = `Invitation to ${company.name.replace(/[\r\n]+/g, ' ')}`;
-  const delivery = await mailer.send({
-    key: `invitation-${company_id}-${user_id}-${number}`,
-    from: config.mail_from,
-    to: email,
-    subject,
-    text: lines.join('\n'),
-  });
-  if (delivery.ok) return;
-  if (delivery.retryable)
-    throw new Error(`the mail server did not accept an invitation: ${delivery.code}`);
-  log.warn({ code: delivery.code, company_id, user_id }, 'the mail server rejected an invitation');
+  await deliverMail(
+    deps,
+    {
+      key: `invitation-${company_id}-${user_id}-${number}`,
+      to: email,
+      subject: `Invitation to ${company.name}`,
+      lines,
+    },
+    { kind: 'invitation', company_id, id: user_id },
+  );
 }

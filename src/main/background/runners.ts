@@ -5,6 +5,7 @@ import { importSuppressionFile } from '../../domain/suppression/import-file';
 import { forgetNumber } from '../../domain/numbers/release-number';
 import { sendConfirmation } from '../../domain/people/send-confirmation';
 import { sendInvitation } from '../../domain/people/send-invitation';
+import { sendSignInLink } from '../../domain/people/send-sign-in-link';
 import { sendActionWebhook } from '../../domain/outreach/send-action-webhook';
 import { mailAlert } from '../../domain/alerts/mail-alert';
 import { enqueueAlertMails } from '../../domain/alerts/tell-of-alert';
@@ -28,5 +29,6 @@ export const createRunners = (deps: Deps): Runners => ({
   forget_number: (payload, context) => forgetNumber(payload, context, deps),
   send_invitation: (payload) => sendInvitation(payload, deps),
   send_confirmation: (payload) => sendConfirmation(payload, deps),
+  send_sign_in_link: (payload) => sendSignInLink(payload, deps),
   remove_leads: (payload, context) => removeLeads(payload, context, deps),
 });

@@ -191,7 +191,10 @@ describe('the secret of a session', () => {
     });
     expect(seen.body.me.user.email).toBe(EMAIL);
     const created = await victim.send('post', 'buyers', { body: { ...buyer, auth_token: token } });
-    expect([created.status, created.body.buyer.company_id]).toEqual([201, Number(world.company.id)]);
+    expect([created.status, created.body.buyer.company_id]).toEqual([
+      201,
+      Number(world.company.id),
+    ]);
   });
 
   test('two cookies of its name count as none', async () => {

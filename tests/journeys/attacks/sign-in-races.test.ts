@@ -1,4 +1,5 @@
 import { invitationToken } from '../../../src/api/auth/invitations';
+import { buildSignInToken } from '../../../src/domain/people/sign-in/mailed-links';
 import { buildFirstOwnerToken } from '../../../src/domain/people/sign-in/owner';
 import { openBrowser, PASSWORD } from '../../support/console-session';
 import { useWorld } from '../../support/use-world';
@@ -35,6 +36,22 @@ test('the link of an owner makes one owner', async () => {
   expect(statuses).toEqual(ONCE);
   const users = await world.sql('SELECT FROM users WHERE company_id = $1', [world.company.id]);
   expect(users).toHaveLength(1);
+});
+
+test('a mailed link signs in once', async () => {
+  const { body } = await world.api('post', 'users', { body: { email: 'mail@example.com' } });
+  const userId = BigInt(body.user.id);
+  await world.sql(
+    `INSERT INTO user_logins (company_id, user_id, link_number, link_open, link_sent_at)
+      VALUES ($1, $2, 1, true, now())`,
+    [world.company.id, userId],
+  );
+  const token = buildSignInToken(
+    { company_id: world.company.id, user_id: userId },
+    1,
+    PEPPER_OF_TESTS,
+  );
+  expect(await sendMany('sign-in/link/open', () => ({ token }))).toEqual(ONCE);
 });
 
 test('an invitation is accepted once', async () => {

@@ -111,8 +111,35 @@ export const LOCK_PERSON = statement(
   sql`
     SELECT u.email, u.joined_at, l.password_set_at
     FROM users u
+    JOIN companies company ON company.id = u.company_id AND company.removed_at IS NULL
     LEFT JOIN user_logins l ON l.company_id = u.company_id AND l.user_id = u.id
     WHERE u.company_id = {company_id} AND u.id = {user_id} AND u.deleted_at IS NULL
     FOR NO KEY UPDATE OF u`,
+  { prepared: false },
+);
+
+/** Makes a link to sign in by mail; earlier ones are void. */
+export const BEGIN_LINK = statement(
+  'people.begin_link',
+  sql`
+    INSERT INTO user_logins AS l (company_id, user_id, link_number, link_open, link_sent_at)
+    VALUES ({company_id}, {user_id}, 1, true, {now}::timestamptz)
+    ON CONFLICT (company_id, user_id) DO UPDATE SET
+      link_number = l.link_number + 1,
+      link_open = true,
+      link_sent_at = excluded.link_sent_at
+    RETURNING l.link_number AS number`,
+  { prepared: false },
+);
+
+/** A row for the first who opens the link. */
+export const TAKE_LINK = statement(
+  'people.take_link',
+  sql`
+    UPDATE user_logins
+    SET link_open = false
+    WHERE company_id = {company_id} AND user_id = {user_id} AND link_number = {number}
+      AND link_open AND link_sent_at > {since}::timestamptz
+    RETURNING user_id`,
   { prepared: false },
 );

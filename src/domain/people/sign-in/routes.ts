@@ -8,6 +8,7 @@ import { changePassword, endOtherSessions, endOwnSession, listOwnSessions } from
 import { requireSession, type ConsoleCall, type OwnCall } from './console-call';
 import { FIELDS, readFields } from './fields';
 import { acceptInvitation, showInvitation, showInvitationLink } from './invitation';
+import { openLink, requestLink } from './mailed-links';
 import { acceptOwnerLink, showOwnerLink } from './owner';
 import { MAX_PASSWORD } from './passwords';
 import {
@@ -64,7 +65,7 @@ export function signInRoutes(deps: Deps): Router {
   return router;
 }
 
-/** Links that let a person in for the first time. */
+/** Links that let a person in. */
 function addLinkRoutes(router: Router, { open, own }: ReturnType<typeof handlersFor>): void {
   const token = FIELDS.text(MAX_TOKEN);
   const name = optional(FIELDS.text(MAX_NAME));
@@ -79,6 +80,14 @@ function addLinkRoutes(router: Router, { open, own }: ReturnType<typeof handlers
   router.post(
     '/console/users/:id/invitation_link',
     own((call, { params }) => showInvitationLink(call, String(params.id))),
+  );
+  router.post(
+    '/console/sign-in/link',
+    open((call, { body }) => requestLink(call, readFields(body, { email }))),
+  );
+  router.post(
+    '/console/sign-in/link/open',
+    open((call, { body }) => openLink(call, readFields(body, { token }))),
   );
   router.post(
     '/console/owner/show',
