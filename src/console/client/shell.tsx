@@ -5,6 +5,7 @@ import type { StreamState } from './events';
 import { KeyMap, useKeys } from './keys';
 import { Logo } from './logo';
 import { docsLink, linkTo, useRoute, type Route } from './route';
+import { Secrets } from './secrets';
 import type { Session } from './session';
 import { THEMES, useTheme, type Theme } from './theme';
 import { Toasts } from './toast';
@@ -56,6 +57,7 @@ export function Shell({ session }: { session: Session }) {
         {view ? content(view, route) : <Unknown has_views={views.length > 0} />}
       </main>
       <Toasts />
+      <Secrets />
       <KeyMap {...keys} />
     </div>
   );

@@ -30,7 +30,12 @@ export function ListPage({ layout }: { layout: NounLayout }) {
       {layout.listPanels?.map((Part, index) => (
         <Part key={index} reload={async () => setVersion((before) => before + 1)} />
       ))}
-      <DataTable layout={layout} noun={noun} version={version} />
+      <DataTable
+        layout={layout}
+        noun={noun}
+        version={version}
+        hasPages={noun.verbs.show !== undefined}
+      />
     </>
   );
 }

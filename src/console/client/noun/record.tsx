@@ -9,6 +9,7 @@ import { useAction, useLoaded } from '../loading';
 import type { ActionLayout, NounLayout } from '../nouns/layout';
 import { Badge, Problem, Show } from '../parts/basics';
 import { goTo, linkTo, useRoute } from '../route';
+import { revealSecrets } from '../secrets';
 import { useSession, type Session } from '../session';
 import { showToast } from '../toast';
 import { send, type Answer, type Json } from '../transport';
@@ -73,7 +74,9 @@ function StoredRecord({ layout, noun, path, shown, load, reload }: StoredRecordP
     ...shown,
     save: async (body, tag) => {
       const method = noun.record_key === 'call' ? 'POST' : 'PUT';
-      return read(noun, await send(session.transport, method, path, { query, body, tag }));
+      const answer = await send(session.transport, method, path, { query, body, tag });
+      revealSecrets(layout.secrets, answer.data);
+      return read(noun, answer);
     },
     loadLatest: load,
   });
@@ -134,7 +137,8 @@ function Actions({ layout, noun, path, record, reload }: ActionsProps) {
       {actions.map((action) => (
         <ActionButton
           key={action.title(record)}
-          layout={action}
+          button={action}
+          layout={layout}
           record={record}
           reload={reload}
           onError={setError}
@@ -146,22 +150,26 @@ function Actions({ layout, noun, path, record, reload }: ActionsProps) {
 }
 
 interface ActionButtonProps {
-  layout: ActionLayout;
+  button: ActionLayout;
+  layout: NounLayout;
   record: Json;
   reload: () => Promise<void>;
   onError: (error: unknown) => void;
 }
 
-function ActionButton({ layout: action, record, reload, onError }: ActionButtonProps) {
+function ActionButton({ button, layout, record, reload, onError }: ActionButtonProps) {
   const { transport } = useSession();
   const { run, is_busy } = useAction(async () => {
     onError(undefined);
     try {
-      const done = await action.run({
+      const done = await button.run({
         record,
         reload,
-        send: async (method, path, body) =>
-          (await send(transport, method, path, body ? { body } : {})).data,
+        send: async (method, path, body) => {
+          const { data } = await send(transport, method, path, body ? { body } : {});
+          revealSecrets(layout.secrets, data);
+          return data;
+        },
       });
       if (typeof done === 'string') showToast(done);
     } catch (error) {
@@ -171,11 +179,11 @@ function ActionButton({ layout: action, record, reload, onError }: ActionButtonP
   return (
     <button
       type="button"
-      class={action.isDangerous ? 'danger' : undefined}
+      class={button.isDangerous ? 'danger' : undefined}
       disabled={is_busy}
       onClick={() => void run()}
     >
-      {action.title(record)}
+      {button.title(record)}
     </button>
   );
 }
@@ -208,16 +216,23 @@ const copyAction = (layout: NounLayout): ActionLayout => ({
   },
 });
 
+const DELETION = {
+  title: 'Delete',
+  consequence: 'This cannot be undone.',
+  done: 'Deleted.',
+};
+
 const deleteAction = (layout: NounLayout, path: string): ActionLayout => ({
-  title: () => 'Delete',
+  title: () => (layout.deletion ?? DELETION).title,
   scope: '',
   isDangerous: true,
   run: async ({ record, send: change }) => {
-    const question = `Delete the ${layout.words.singular} “${layout.title(record)}”? This cannot be undone.`;
+    const { title, consequence, done } = layout.deletion ?? DELETION;
+    const question = `${title} the ${layout.words.singular} “${layout.title(record)}”? ${consequence}`;
     if (!confirm(question)) return undefined;
     await change('DELETE', path);
     goTo(linkTo(layout.noun), { replace: true });
-    return 'Deleted.';
+    return done;
   },
 });
 
@@ -300,6 +315,7 @@ function NewRecord({ layout, noun, record, copied }: NewRecordProps): ComponentC
         },
       });
       const created = data[noun.record_key] as Json;
+      revealSecrets(layout.secrets, data);
       goTo(linkTo(layout.noun, String(created.id)), { replace: true });
       return { record: created, tag };
     },

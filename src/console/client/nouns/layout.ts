@@ -1,5 +1,6 @@
 import type { ComponentChild, ComponentType } from 'preact';
 import type { FieldContract } from '../../noun-contract';
+import type { SecretReader } from '../secrets';
 import type { Json } from '../transport';
 import type { Reads, Values } from '../form/model';
 
@@ -109,6 +110,10 @@ export interface NounLayout {
   /** Sorted by this, descending, unless a person chooses; by default the order of the API. */
   order?: string;
   actions?: readonly ActionLayout[];
+  /** Other words for deleting, as of a key that is revoked. */
+  deletion?: { title: string; consequence: string; done: string };
+  /** Secrets that answers to writes have once, and never again. */
+  secrets?: SecretReader;
   /** Name of the field and of the one that names its original, for copies. */
   copy?: { field: string; idField?: string };
   /** Shown on the page of a record, above its form. */
