@@ -35,7 +35,29 @@ export function describeNouns(): ConsoleContract {
     const many = list.method === 'get' && !/[/{]/.test(name) && findList(list);
     return many ? [[name, describeNoun(name, many, operations)] as const] : [];
   });
-  return { nouns: Object.fromEntries(nouns) };
+  const single = [...operations.values()].flatMap((show) => {
+    const update = show.method === 'get' && operations.get(`put ${show.path}`);
+    return update && !show.path.includes('{')
+      ? [[show.path.slice(1), describeSingle(show, update)] as const]
+      : [];
+  });
+  return { nouns: Object.fromEntries([...nouns, ...single]) };
+}
+
+/** A record that exists once, as the company does. */
+function describeSingle(show: PlacedOperation, update: PlacedOperation): NounContract {
+  const key = findKey(show)!;
+  const row = findAnswer(show).properties![key]!;
+  return {
+    record_key: key,
+    list_key: '',
+    verbs: { show: describeOperation(show), update: describeOperation(update) },
+    read: describeFields(row, MAX_DEPTH - 1, false),
+    write: describeBody(update),
+    filters: {},
+    orders: [],
+    serializers: [],
+  };
 }
 
 function describeNoun(
