@@ -45,6 +45,16 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
       { name: 'buyers', title: 'Buyers', load: async () => (await import('./buyers')).buyers },
     ],
   },
+  {
+    title: 'Follow-up',
+    pages: [
+      {
+        name: 'schedules',
+        title: 'Schedules',
+        load: async () => (await import('./schedules')).schedules,
+      },
+    ],
+  },
 ];
 
 export const NOUN_PAGES = NOUNS.map(({ title, pages }) => ({ title, views: pages.map(toView) }));

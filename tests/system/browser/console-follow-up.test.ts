@@ -1,0 +1,131 @@
+import type { Page } from 'playwright-core';
+import { inBrowser } from '../../support/browser';
+import { goTo, panel, until, useConsole } from '../../support/console';
+import { FAR_MS } from '../../support/patience';
+
+// Following up on leads in the console: each task ends with the record that the API shows.
+
+const LOADED = { timeout: FAR_MS };
+const { get, asDemo } = useConsole();
+
+const timeline = (page: Page) => panel(page, 'What happens to a lead');
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+const createdId = async (page: Page): Promise<number> => {
+  await until(page, `/\\/\\d+$/.test(location.hash)`);
+  return Number(((await page.evaluate('location.hash')) as string).split('/').at(-1));
+};
+
+/** Adds a step by the dialog that a button opens. */
+async function addStep(
+  page: Page,
+  button: string | RegExp,
+  kind: string,
+  fill: (dialog: ReturnType<Page['getByRole']>) => Promise<void>,
+): Promise<void> {
+  const count = await timeline(page).getByRole('listitem').count();
+  await timeline(page).getByRole('button', { name: button, exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'New step' });
+  await dialog.getByLabel('Kind').selectOption(kind);
+  await fill(dialog);
+  await dialog.getByRole('button', { name: 'Create the step' }).click();
+  await dialog.waitFor({ ...LOADED, state: 'hidden' });
+  await until(page, `document.querySelectorAll('.step').length === ${count + 1}`);
+}
+
+inBrowser('a schedule with its steps: made, moved by keyboard and by mouse, changed, paused', () =>
+  asDemo(
+    async (page) => {
+      await goTo(page, '#/schedules');
+      await page.getByRole('link', { name: 'New schedule' }).click();
+      await page.getByLabel('Name').fill('Home quotes', LOADED);
+      await page.getByRole('button', { name: 'Add a trigger' }).click();
+      await page.getByLabel('Starts when').selectOption('call_missed');
+      await page.getByRole('button', { name: 'Create the schedule' }).click();
+      await heading(page, 'Home quotes').waitFor(LOADED);
+      const id = await createdId(page);
+      await addStep(page, 'Add a step', 'sms', async (dialog) => {
+        // A text without a text is refused at its field, and nothing that was typed is lost.
+        await dialog.getByLabel('Name').fill('Welcome');
+        await dialog.getByRole('button', { name: 'Create the step' }).click();
+        await dialog.getByText('must be given for an action of type sms').waitFor(LOADED);
+        await dialog.getByLabel('Text', { exact: true }).fill('Hi [first_name]{there}');
+      });
+      await addStep(page, 'Add a step', 'dial', async (dialog) => {
+        await dialog.getByLabel('Call only while a buyer would take it').uncheck();
+      });
+      await addStep(page, /^Insert before: Step 2/, 'wait', async (dialog) => {
+        await dialog.getByLabel('Wait', { exact: true }).fill('2');
+      });
+      await addStep(page, 'Add a step for the end', 'opt_out', async () => undefined);
+      const steps = () => get(`schedule_actions?schedule_id=${id}&order=position`);
+      const kinds = async () =>
+        (await steps()).schedule_actions.map(
+          ({ action_type }: { action_type: string }) => action_type,
+        );
+      const { schedule_actions: actions } = await steps();
+      expect(
+        actions.map((action: Record<string, unknown>) => [
+          action.action_type,
+          action.end_of_schedule,
+          action.wait_amount,
+          action.only_when_buyer_available,
+        ]),
+      ).toEqual(
+        expect.arrayContaining([
+          ['sms', false, null, null],
+          ['wait', false, 2, null],
+          ['dial', false, null, false],
+          ['opt_out', true, null, null],
+        ]),
+      );
+      expect((await get(`schedules/${id}`)).schedule.triggers).toEqual([
+        expect.objectContaining({ on: 'call_missed' }),
+      ]);
+      // The keyboard moves the step that has the focus, which then keeps it.
+      const [regular] = [timeline(page).getByRole('list').first()];
+      await regular.getByRole('listitem', { name: 'Step 2: 2 hours later' }).focus();
+      await page.keyboard.press('Alt+ArrowUp');
+      await regular.getByRole('listitem', { name: 'Step 1: 2 hours later' }).waitFor(LOADED);
+      await until(
+        page,
+        `document.activeElement?.getAttribute('aria-label') === 'Step 1: 2 hours later'`,
+      );
+      expect((await kinds()).filter((kind: string) => kind !== 'opt_out')).toEqual([
+        'wait',
+        'sms',
+        'dial',
+      ]);
+      // The mouse drags it back.
+      await regular
+        .getByRole('listitem', { name: 'Step 1: 2 hours later' })
+        .dragTo(regular.getByRole('listitem', { name: 'Step 3: Call the lead' }));
+      await regular.getByRole('listitem', { name: 'Step 2: 2 hours later' }).waitFor(LOADED);
+      await timeline(page).getByRole('button', { name: 'Edit: Step 2: 2 hours later' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Until a time of the day').check();
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await regular.getByRole('listitem', { name: 'Step 2: At the next 09:00' }).waitFor(LOADED);
+      await timeline(page)
+        .getByRole('button', { name: 'Delete: Step 1: Opt the number out' })
+        .click();
+      await timeline(page).getByText('Nothing happens when a lead leaves.').waitFor(LOADED);
+      const final = (await steps()).schedule_actions;
+      expect(
+        final.map((action: Record<string, unknown>) => [
+          action.action_type,
+          action.wait_amount,
+          action.wait_until,
+        ]),
+      ).toEqual([
+        ['sms', null, null],
+        ['wait', null, '09:00'],
+        ['dial', null, null],
+      ]);
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.getByRole('button', { name: 'Undo' }).click(LOADED);
+      await page.getByRole('button', { name: 'Pause' }).waitFor(LOADED);
+      expect((await get(`schedules/${id}`)).schedule.paused).toBe(false);
+    },
+    [422],
+  ),
+);
