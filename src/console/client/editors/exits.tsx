@@ -12,7 +12,7 @@ const EXITS: Readonly<Record<string, string>> = {
 export function Exits({ id, label, field, value, onChange, disabled }: EditorProps) {
   const chosen = (value ?? []) as string[];
   return (
-    <div class="choices" role="group" aria-label={label} id={id}>
+    <div class="exits" role="group" aria-label={label} id={id}>
       {(field.items?.enum ?? []).map((name) => (
         <label key={name} class="check">
           <input

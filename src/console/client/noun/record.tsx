@@ -265,10 +265,12 @@ async function loadDefaults(
   copied: string | null,
 ): Promise<Json> {
   const query = { serializer: fullSerializer(noun) };
+  const defaults = findDefaults(noun);
   if (copied !== null) {
     const { data } = await send(transport, 'GET', `/${layout.noun}/${copied}`, { query });
     const record = data[noun.record_key] as Json;
     return {
+      ...defaults,
       ...record,
       id: undefined,
       ...(typeof record.name === 'string' && { name: `${record.name} (copy)` }),
@@ -276,11 +278,18 @@ async function loadDefaults(
   }
   if (noun.verbs.new) {
     const { data } = await send(transport, 'GET', `/${layout.noun}/new`, { query });
-    return data[noun.record_key] as Json;
+    return { ...defaults, ...(data[noun.record_key] as Json) };
   }
-  const defaults = Object.entries(noun.write).filter(([, field]) => field.default !== undefined);
-  return Object.fromEntries(defaults.map(([name, field]) => [name, field.default]));
+  return defaults;
 }
+
+/** Also of fields that no record has, such as whether a user is invited. */
+const findDefaults = (noun: NounContract): Json =>
+  Object.fromEntries(
+    Object.entries(noun.write).flatMap(([name, field]) =>
+      field.default === undefined ? [] : [[name, field.default]],
+    ),
+  );
 
 interface NewRecordProps {
   layout: NounLayout;

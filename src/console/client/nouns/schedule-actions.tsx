@@ -23,7 +23,10 @@ export const scheduleActions = noun({
   title: ({ name, action_type }) =>
     (name as string | null) ?? ACTION_TITLES[action_type as ActionType],
   groups: [
-    { title: 'Step', fields: [{ field: 'action_type', label: 'Kind', editor: KindChoice }] },
+    {
+      title: 'Step',
+      fields: [{ field: 'action_type', label: 'Kind', editor: KindChoice, help: '' }],
+    },
     {
       title: 'Call',
       when: isKind('dial'),
@@ -39,7 +42,12 @@ export const scheduleActions = noun({
           label: 'Call only while a buyer would take it',
           help: 'Otherwise the lead is not called, and its history says why.',
         }),
-        kindField({ field: 'timeout_seconds', label: 'Rings for', unit: 'seconds (30 if empty)' }),
+        kindField({
+          field: 'timeout_seconds',
+          label: 'Rings for',
+          unit: 'seconds',
+          help: '30 if empty.',
+        }),
         kindField({
           field: 'machine_action',
           label: 'At an answering machine',
@@ -63,11 +71,17 @@ export const scheduleActions = noun({
       title: 'Message',
       when: isKind('sms', 'email', 'webhook'),
       fields: [
-        kindField({ field: 'subject', label: 'Subject', isWide: true }),
-        kindField({ field: 'url', label: 'Address', isWide: true, placeholder: 'https://' }),
+        kindField({ field: 'subject', label: 'Subject', isWide: true, help: '' }),
+        kindField({
+          field: 'url',
+          label: 'Address',
+          isWide: true,
+          placeholder: 'https://',
+          help: 'Tokens in it are replaced.',
+        }),
         kindField({ field: 'method', label: 'Method', help: 'Post, if empty.' }),
         kindField({ field: 'body', label: 'Text', isWide: true, help: TOKENS }),
-        kindField({ field: 'html', label: 'The text is HTML' }),
+        kindField({ field: 'html', label: 'The text is HTML', help: '' }),
         kindField({
           field: 'from_email',
           label: 'From',
@@ -79,7 +93,7 @@ export const scheduleActions = noun({
     {
       title: 'Where to',
       when: isKind('move_to_schedule'),
-      fields: [kindField({ field: 'to_schedule_id', label: 'Schedule' })],
+      fields: [kindField({ field: 'to_schedule_id', label: 'Schedule', help: '' })],
     },
     {
       title: 'Name and filters',

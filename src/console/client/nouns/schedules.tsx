@@ -22,13 +22,13 @@ export const schedules = noun({
           label: 'Offer',
           help: 'Its leads belong to this offer, and calls without another destination go to its buyers.',
         },
-        { field: 'description', label: 'Note', isWide: true },
+        { field: 'description', label: 'Note', isWide: true, help: '' },
       ],
     },
     {
       title: 'When it starts',
       help: 'Leads that are sent with the lead token of the schedule start it in any case.',
-      fields: [{ field: 'triggers', label: 'Starts by itself', editor: Triggers }],
+      fields: [{ field: 'triggers', label: 'Starts by itself', editor: Triggers, help: '' }],
     },
     {
       title: 'When it ends for a lead',
