@@ -45,7 +45,7 @@ inBrowser('a schedule with its steps: made, moved by keyboard and by mouse, chan
       const id = await createdId(page);
       await addStep(page, 'Add a step', 'sms', async (dialog) => {
         // A text without a text is refused at its field, and nothing that was typed is lost.
-        await dialog.getByLabel('Name').fill('Welcome');
+        await dialog.getByLabel('Name', { exact: true }).fill('Welcome');
         await dialog.getByRole('button', { name: 'Create the step' }).click();
         await dialog.getByText('must be given for an action of type sms').waitFor(LOADED);
         await dialog.getByLabel('Text', { exact: true }).fill('Hi [first_name]{there}');
@@ -128,4 +128,50 @@ inBrowser('a schedule with its steps: made, moved by keyboard and by mouse, chan
     },
     [422],
   ),
+);
+
+inBrowser('agents: a call center, an agent in it, its status, and a message to it', () =>
+  asDemo(async (page) => {
+    await goTo(page, '#/call_centers/new');
+    await page.getByLabel('Name').fill('Tampa', LOADED);
+    await page.getByRole('button', { name: 'Create the call center' }).click();
+    await heading(page, 'Tampa').waitFor(LOADED);
+    const center = await createdId(page);
+    await goTo(page, '#/agents/new');
+    await page.getByLabel('Name').fill('Bob', LOADED);
+    await page.getByLabel('E-mail address').fill('bob@example.com');
+    await page.getByLabel('Call centers').fill('Tampa');
+    await page.getByRole('option', { name: /Tampa/ }).click(LOADED);
+    await page.getByRole('button', { name: 'Create the agent' }).click();
+    await heading(page, 'Bob').waitFor(LOADED);
+    const id = await createdId(page);
+    await panel(page, 'Status').getByRole('button', { name: 'Available' }).click(LOADED);
+    await panel(page, 'Status').getByRole('cell', { name: 'available' }).waitFor(LOADED);
+    expect((await get(`agents/${id}`)).agent).toMatchObject({
+      user_email: 'bob@example.com',
+      status_key: 'available',
+      call_center_ids: [center],
+    });
+    await goTo(page, '#/agents');
+    await page.getByRole('row', { name: /Bob available .* Tampa/ }).waitFor(LOADED);
+    await goTo(page, '#/agent_messages/new');
+    await page.getByLabel('Text').fill('Lunch is at one', LOADED);
+    await page.getByLabel('Agents of these call centers').fill('Tampa');
+    await page.getByRole('option', { name: /Tampa/ }).click(LOADED);
+    await page.getByRole('button', { name: 'Create the message' }).click();
+    await heading(page, 'Lunch is at one').waitFor(LOADED);
+    const message = (await get(`agent_messages/${await createdId(page)}`)).agent_message;
+    expect(message).toMatchObject({ agent_widget_count: 1, call_center_ids: [center] });
+    await goTo(page, '#/agent_statuses/new');
+    await page.getByLabel('Name').fill('At lunch', LOADED);
+    await page.getByRole('textbox', { name: 'Key' }).fill('at_lunch');
+    await page.getByLabel('Counts as online').uncheck();
+    await page.getByRole('button', { name: 'Create the agent status' }).click();
+    await heading(page, 'At lunch').waitFor(LOADED);
+    const status = (await get(`agent_statuses/${await createdId(page)}`)).agent_status;
+    expect(status).toMatchObject({ key: 'at_lunch', is_online: false });
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Agent statuses' }).waitFor(LOADED);
+    expect((await get('agent_statuses?fulltext=at_lunch')).agent_statuses).toEqual([]);
+  }),
 );

@@ -53,6 +53,22 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
         title: 'Schedules',
         load: async () => (await import('./schedules')).schedules,
       },
+      { name: 'agents', title: 'Agents', load: async () => (await import('./agents')).agents },
+      {
+        name: 'agent_statuses',
+        title: 'Agent statuses',
+        load: async () => (await import('./agent-statuses')).agentStatuses,
+      },
+      {
+        name: 'call_centers',
+        title: 'Call centers',
+        load: async () => (await import('./call-centers')).callCenters,
+      },
+      {
+        name: 'agent_messages',
+        title: 'Messages',
+        load: async () => (await import('./agent-messages')).agentMessages,
+      },
     ],
   },
 ];
