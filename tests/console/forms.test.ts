@@ -77,7 +77,7 @@ test('the console knows every list of the API, with the operations of its record
     ({ id, path }) => /^list/.test(id) && /^\/api\/v1\/\w+$/.test(path),
   );
   expect(Object.keys(nouns).sort()).toEqual(
-    lists.map(({ path }) => path.slice('/api/v1/'.length)).sort(),
+    [...lists.map(({ path }) => path.slice('/api/v1/'.length)), 'company'].sort(),
   );
   expect(nouns.buyers!.verbs).toEqual({
     list: { scope: 'buyers:read' },

@@ -71,6 +71,44 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
       },
     ],
   },
+  {
+    title: 'Account',
+    pages: [
+      { name: 'users', title: 'Users', load: async () => (await import('./users')).users },
+      {
+        name: 'access_control_lists',
+        title: 'Teams',
+        load: async () => (await import('./access-control-lists')).accessControlLists,
+      },
+      {
+        name: 'access_tokens',
+        title: 'Keys and sessions',
+        load: async () => (await import('./access-tokens')).accessTokens,
+      },
+      {
+        name: 'change_logs',
+        title: 'Change log',
+        load: async () => (await import('./change-logs')).changeLogs,
+      },
+    ],
+  },
 ];
 
-export const NOUN_PAGES = NOUNS.map(({ title, pages }) => ({ title, views: pages.map(toView) }));
+const Company = lazy(async () => (await import('../views/account/company')).CompanyView);
+
+/** Views of an area that are not lists of records, in front of those that are. */
+const SINGLE_VIEWS: Readonly<Record<string, readonly View[]>> = {
+  Account: [
+    {
+      name: 'company',
+      title: 'Company',
+      may: ({ may }) => may('company:read'),
+      list: () => <Company />,
+    },
+  ],
+};
+
+export const NOUN_PAGES = NOUNS.map(({ title, pages }) => ({
+  title,
+  views: [...(SINGLE_VIEWS[title] ?? []), ...pages.map(toView)],
+}));
