@@ -131,9 +131,23 @@ function commonConditions(query: ListQuery, projection: Projection) {
   }
   if (created_at_from) add('t.created_at >= {created_at_from}::timestamptz', { created_at_from });
   if (created_at_to) add('t.created_at <= {created_at_to}::timestamptz', { created_at_to });
-  if (fulltext && projection.fulltext)
-    add(`${projection.fulltext} LIKE {fulltext}`, { fulltext: likePattern(fulltext) });
+  if (fulltext && projection.fulltext) add(...matchText(projection.fulltext, fulltext));
   return { conditions, values };
+}
+
+/** Numbers stand as digits in most searched texts; people write them with signs between. */
+const SPELLED_NUMBER = /^\+?[\d\s().-]{7,40}$/;
+const MIN_DIGITS = 7;
+
+function matchText(searched: string, text: string): [string, Record<string, unknown>] {
+  const values = { fulltext: likePattern(text) };
+  const digits = text.replaceAll(/\D/g, '');
+  if (digits === text || digits.length < MIN_DIGITS || !SPELLED_NUMBER.test(text.trim()))
+    return [`${searched} LIKE {fulltext}`, values];
+  return [
+    `(${searched} LIKE {fulltext} OR ${searched} LIKE {fulltext_digits})`,
+    { ...values, fulltext_digits: likePattern(digits) },
+  ];
 }
 
 const likePattern = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;

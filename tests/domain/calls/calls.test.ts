@@ -75,6 +75,7 @@ describe('filters select exactly what they name', () => {
       'paid out',
     ],
     ['fulltext of a number', () => ({ fulltext: '5550002' }), 'sold'],
+    ['fulltext of a number with signs between', () => ({ fulltext: '555-00-02' }), 'sold'],
     ['fulltext of a sub id, in any case', () => ({ fulltext: 'GOOG' }), 'sold'],
     ['fulltext of the carrier’s identifier', () => ({ fulltext: 'ca1' }), 'sold'],
     [
