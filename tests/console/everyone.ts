@@ -52,7 +52,8 @@ export function consoleForEveryone(world: () => ConsoleWorld): void {
         await goTo(page, `#/calls/${world().calls.paid}`);
         const why = await panel(page, 'Why it went there').innerText();
         expect([why.includes('Acme'), why.includes('Bayline')]).toEqual([true, false]);
-        expect(await panel(page, 'About').innerText()).toMatch(/Payout\s+–/);
+        expect(await panel(page, 'Money').innerText()).toMatch(/Payout\s+–/);
+        expect(await page.getByRole('button', { name: /Return|Adjust|Block/ }).count()).toBe(0);
         await goTo(page, `#/leads/${world().lead}`);
         expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Nothing here');
         await goTo(page, '#/reports');

@@ -107,6 +107,8 @@ test('the console links to its own pages alone, whatever a record says', () => {
   const links = sources.flatMap((text) => [...text.matchAll(/\b(?:href|src|action)=(\S+)/g)]);
   expect(links.length).toBeGreaterThan(10);
   expect(
-    links.flatMap(([, target = '']) => (/^(?:\{linkTo\(|\{docsLink\(|"#)/.test(target) ? [] : [target])),
+    links.flatMap(([, target = '']) =>
+      /^(?:\{(?:linkTo|docsLink|recordingLink)\(|"#)/.test(target) ? [] : [target],
+    ),
   ).toEqual([]);
 });

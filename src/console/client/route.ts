@@ -101,3 +101,6 @@ export function useLeaveGuard(isChanged: boolean): void {
 
 /** The pages for developers, on the same server. */
 export const docsLink = (page = ''): string => `/api/docs/${page}`;
+
+/** A recording: loaded by this page, on this server, or where a carrier keeps it. */
+export const recordingLink = (url: string): string => (/^(https?:|blob:|\/)/.test(url) ? url : '');

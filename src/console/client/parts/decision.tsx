@@ -1,5 +1,5 @@
 import type { Schemas } from '../api';
-import { count, dayTime, percent, text } from '../format';
+import { count, dayTime, dollars, percent, text } from '../format';
 import { Badge, Table, type Column } from './basics';
 import { Bar, capTitle, isMoney } from './caps';
 
@@ -61,6 +61,13 @@ function describeOwner(
   return toBuyerName({ buyer_id, name: buyer?.name ?? null });
 }
 
+/** The API ranks by the lowest value; revenue and earnings are dollars, highest first. */
+function describeRank({ route_by_type, tier }: Considered): string {
+  if (route_by_type === 'revenue') return `${dollars(-tier)} a call`;
+  if (route_by_type === 'epc') return `${dollars(-tier)} earned a call`;
+  return `priority ${count(tier)}`;
+}
+
 const COLUMNS: readonly Column<Considered>[] = [
   { name: 'Rank', of: ({ rank }) => text(rank), number: true },
   { name: 'Buyer', of: toBuyerName },
@@ -71,7 +78,7 @@ const COLUMNS: readonly Column<Considered>[] = [
       return chosen ? <Badge tone="good">dialed</Badge> : 'can take the call, was not needed';
     },
   },
-  { name: 'Tier', of: ({ tier }) => count(tier), number: true },
+  { name: 'Ranked by', of: describeRank, number: true },
   { name: 'Weight', of: ({ weight }) => count(weight), number: true },
   { name: 'Share', of: ({ share }) => percent(share), number: true },
 ];

@@ -1,4 +1,5 @@
 import type { ComponentChild } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { NounContract } from '../../noun-contract';
 import { count } from '../format';
 import { useLoaded } from '../loading';
@@ -53,7 +54,12 @@ export function DataTable({ layout, noun, fixed = {}, version, hasPages = true }
       total: metadata.total_count,
       pages: metadata.total_pages,
     };
-  }, [key, version]);
+  }, [key]);
+  const { reload } = loaded;
+  // The list that is shown stays until the new list is there.
+  useEffect(() => {
+    if (version !== undefined && version > 0) void reload();
+  }, [version]);
   return (
     <>
       <Toolbar
@@ -65,7 +71,7 @@ export function DataTable({ layout, noun, fixed = {}, version, hasPages = true }
         link={link}
         fixed={fixed}
       />
-      <FilterChips noun={noun} filters={state.filters} change={change} />
+      <FilterChips noun={noun} labels={layout.labels} filters={state.filters} change={change} />
       <Show of={loaded}>
         {(page) => (
           <>
@@ -139,7 +145,8 @@ function Rows({ layout, noun, state, columns, rows, hasPages, sort }: RowsProps)
                     row={row}
                     isLink={hasPages && index === 0}
                     value={
-                      column.show?.(row) ?? formatValue(noun.read[column.name], row[column.name])
+                      column.show?.(row) ??
+                      formatValue(column.name, noun.read[column.name], row[column.name])
                     }
                   />
                 </td>

@@ -9,13 +9,14 @@ import { PeriodChoice } from './period';
 
 interface FilterBarProps {
   noun: NounContract;
+  labels?: Readonly<Record<string, string>> | undefined;
   names: readonly string[];
   filters: Readonly<Record<string, string>>;
   change: (changes: Readonly<Record<string, string | null>>) => void;
 }
 
 /** An input for each filter of the API. */
-export function FilterBar({ noun, names, filters, change }: FilterBarProps) {
+export function FilterBar({ noun, labels, names, filters, change }: FilterBarProps) {
   return (
     <div class="filters" role="group" aria-label="Filters">
       {'created_at_from' in noun.filters && <PeriodChoice filters={filters} change={change} />}
@@ -23,6 +24,7 @@ export function FilterBar({ noun, names, filters, change }: FilterBarProps) {
         <FilterInput
           key={name}
           name={name}
+          label={labels?.[name] ?? toLabel(name)}
           field={noun.filters[name]!}
           value={filters[name] ?? ''}
           onChange={(value) => change({ [name]: value === '' ? null : value })}
@@ -34,13 +36,13 @@ export function FilterBar({ noun, names, filters, change }: FilterBarProps) {
 
 interface FilterInputProps {
   name: string;
+  label: string;
   field: FieldContract;
   value: string;
   onChange: (value: string) => void;
 }
 
-function FilterInput({ name, field, value, onChange }: FilterInputProps) {
-  const label = toLabel(name);
+function FilterInput({ name, label, field, value, onChange }: FilterInputProps) {
   const id = `filter-${name}`;
   if (field.reference || name in REFERENCES)
     return (
@@ -91,7 +93,7 @@ const REFERENCES: Readonly<Record<string, string>> = {
 };
 
 /** Applied when it is left or Enter is pressed: each change asks the server. */
-function TypedFilter({ label, field, value, onChange }: FilterInputProps & { label: string }) {
+function TypedFilter({ label, field, value, onChange }: FilterInputProps) {
   const isTime = field.format === 'date-time';
   const shown = isTime && value !== '' ? toLocalInput(new Date(value)) : value;
   const [typed, setTyped] = useState<string>();
@@ -116,7 +118,7 @@ function TypedFilter({ label, field, value, onChange }: FilterInputProps & { lab
 }
 
 /** The filters that are set, as chips that can be taken away. */
-export function FilterChips({ noun, filters, change }: Omit<FilterBarProps, 'names'>) {
+export function FilterChips({ noun, labels, filters, change }: Omit<FilterBarProps, 'names'>) {
   const entries = Object.entries(filters);
   if (entries.length === 0) return null;
   return (
@@ -125,6 +127,7 @@ export function FilterChips({ noun, filters, change }: Omit<FilterBarProps, 'nam
         <FilterChip
           key={name}
           name={name}
+          label={labels?.[name] ?? toLabel(name)}
           field={noun.filters[name]!}
           value={value}
           remove={() => change({ [name]: null })}
@@ -136,15 +139,15 @@ export function FilterChips({ noun, filters, change }: Omit<FilterBarProps, 'nam
 
 interface FilterChipProps {
   name: string;
+  label: string;
   field: FieldContract;
   value: string;
   remove: () => void;
 }
 
-function FilterChip({ name, field, value, remove }: FilterChipProps) {
+function FilterChip({ name, label, field, value, remove }: FilterChipProps) {
   const reference = field.reference ?? REFERENCES[name];
   const titles = useTitles(reference ?? '', reference ? [value] : []);
-  const label = toLabel(name);
   return (
     <li class="chip">
       {label}: {titles.get(value) ?? formatFilter(field, value)}

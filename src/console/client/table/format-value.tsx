@@ -4,10 +4,14 @@ import { count, day, dayTime, dollars, NOTHING, sentence } from '../format';
 import { Badge } from '../parts/basics';
 
 /** A value of a record, as its type suggests. */
-export function formatValue(field: FieldContract | undefined, value: unknown): ComponentChild {
+export function formatValue(
+  name: string,
+  field: FieldContract | undefined,
+  value: unknown,
+): ComponentChild {
   if (value === null || value === undefined || value === '') return NOTHING;
   if (typeof value === 'boolean') return value ? <Badge tone="good">yes</Badge> : 'no';
-  if (typeof value === 'number') return isMoneyField(field) ? dollars(value) : count(value);
+  if (typeof value === 'number') return isMoney(name, field) ? dollars(value) : count(value);
   if (Array.isArray(value)) return formatList(value);
   if (typeof value === 'object') return formatMap(value);
   const text = String(value);
@@ -16,7 +20,10 @@ export function formatValue(field: FieldContract | undefined, value: unknown): C
   return field?.enum ? sentence(text) : text;
 }
 
-const isMoneyField = (field: FieldContract | undefined): boolean => field?.format === 'money';
+/** The contract gives written amounts a format; columns that are only read are known by name. */
+const MONEY_NAMES = /(^|_)(revenue|payout|price|cost|amount|balance|credit|total)(_|$)/;
+const isMoney = (name: string, field: FieldContract | undefined): boolean =>
+  field?.format === 'money' || (field?.type === 'number' && MONEY_NAMES.test(name));
 
 const MAX_LISTED = 3;
 

@@ -71,7 +71,13 @@ export function Toolbar({ layout, noun, state, columns, fixed, change, link }: T
       </div>
       <Problem error={save.error} />
       {isFiltering && (
-        <FilterBar noun={noun} names={shownFilters} filters={state.filters} change={change} />
+        <FilterBar
+          noun={noun}
+          labels={layout.labels}
+          names={shownFilters}
+          filters={state.filters}
+          change={change}
+        />
       )}
       {isChoosing && (
         <ColumnChoice

@@ -1,10 +1,18 @@
 import { ok, type Schemas } from '../api';
-import { Badge, Facts, Panel, Show } from '../parts/basics';
+import { CallerActions } from '../calls/caller-actions';
+import { CALL_NOTES } from '../calls/call-layout';
+import { MoneyActions } from '../calls/money-actions';
+import { Recording } from '../calls/recording';
+import { UpdateForm } from '../noun/update-form';
+import { Facts, Panel, Problem, Show } from '../parts/basics';
+import { CallBadges } from '../parts/call-badges';
 import { DecisionDetails } from '../parts/decision';
 import { dayTime, dollars, duration, text, time, words } from '../format';
-import { useLive, useLoaded } from '../loading';
+import { Ticking } from '../parts/ticking';
+import { useAction, useLive, useLoaded } from '../loading';
 import { linkTo } from '../route';
 import { useSession } from '../session';
+import { send, type Json } from '../transport';
 import { WhatIf } from './what-if';
 
 /** The history of a call, with its routing decisions. */
@@ -25,32 +33,62 @@ export function CallView({ id }: { id: string }) {
       <p>
         <a href={linkTo('calls')}>All calls</a>
       </p>
-      <Show of={loaded}>
-        {({ call, call_events, decisions, billing }) => (
-          <>
-            <div class="title">
-              <h1>Call {call.id}</h1>
-              <Badge tone={call.buyer_converted ? 'good' : 'plain'}>
-                {call.buyer_converted ? 'paid' : words(call.status)}
-              </Badge>
-              {call.sandbox && <Badge tone="bad">sandbox: no telephone rang</Badge>}
-            </div>
-            <div class="grid">
-              <About call={call} />
-              <Panel title="What happened">
-                <Story events={call_events} />
-              </Panel>
-              {billing?.reason && <Unbilled billing={billing} />}
-              {decisions.map((decision) => (
-                <Panel key={decision.round} title={buildTitle(decision, decisions.length)} wide>
-                  <DecisionDetails decision={decision} />
-                </Panel>
-              ))}
-              {call.offer_id !== null && <WhatIf call={call} decision={decisions[0]} />}
-            </div>
-          </>
+      <Show of={loaded}>{(shown) => <CallPage {...shown} reload={loaded.reload} />}</Show>
+    </>
+  );
+}
+
+interface CallPageProps {
+  call: Schemas['Call'];
+  call_events: readonly Schemas['CallEvent'][];
+  decisions: readonly Schemas['RoutingDecision'][];
+  billing: Schemas['CallBilling'] | null;
+  reload: () => Promise<void>;
+}
+
+function CallPage({ call, call_events, decisions, billing, reload }: CallPageProps) {
+  const { caller_number: caller } = call;
+  return (
+    <>
+      <div class="title">
+        <h1>Call {call.id}</h1>
+        <CallBadges call={call as unknown as Json} />
+        <HangUp call={call} reload={reload} />
+      </div>
+      {call.sandbox && <p class="notice warn">A call of the sandbox: no telephone rang.</p>}
+      {caller && <CallerActions number={caller} offerId={call.offer_id} />}
+      <div class="grid">
+        <About call={call} />
+        <Panel title="What happened">
+          <Story events={call_events} />
+        </Panel>
+        <Money call={call} billing={billing} reload={reload} />
+        <Recording id={call.id!} url={call.recording_url ?? null} />
+        {decisions.map((decision) => (
+          <Panel key={decision.round} title={buildTitle(decision, decisions.length)} wide>
+            <DecisionDetails decision={decision} />
+          </Panel>
+        ))}
+        {decisions.length === 0 && (
+          <Panel title="Why it went there">
+            <p>
+              {call.category === 'outbound'
+                ? 'This call was placed by the company: no buyer was chosen for it.'
+                : 'No buyer was chosen for this call.'}
+            </p>
+          </Panel>
         )}
-      </Show>
+      </div>
+      <UpdateForm
+        layout={CALL_NOTES}
+        record={call as unknown as Json}
+        tag={String(call.updated_at)}
+        reload={reload}
+        method="POST"
+      />
+      <div class="grid">
+        {call.offer_id !== null && <WhatIf call={call} decision={decisions[0]} />}
+      </div>
     </>
   );
 }
@@ -68,9 +106,9 @@ const About = ({ call }: { call: Schemas['Call'] }) => (
         ['Offer', text(call.offer)],
         ['Buyer', <BuyerLink call={call} />],
         ['Source', text(call.traffic_source)],
-        ['Duration', duration(call.total_duration)],
-        ['Revenue', dollars(call.revenue)],
-        ['Payout', dollars(call.payout)],
+        ['Duration', <Duration call={call} />],
+        ['Talked', duration(call.answered_duration)],
+        ['Ended by', text(call.hangup_cause)],
         [
           'Lead',
           call.lead_id ? <a href={linkTo('leads', call.lead_id)}>{call.lead_id}</a> : 'none',
@@ -81,23 +119,65 @@ const About = ({ call }: { call: Schemas['Call'] }) => (
   </Panel>
 );
 
-const Unbilled = ({ billing }: { billing: Schemas['CallBilling'] }) => (
-  <Panel title="Why it was not paid">
-    {billing.conversions.length > 1 ? (
-      <Facts
-        facts={billing.conversions.map(({ name, message }, n) => [
-          name ?? `Conversion ${n + 1}`,
-          message,
-        ])}
-      />
-    ) : (
-      <p>
-        <b>{words(billing.reason)}</b>{' '}
-        {billing.message && <span class="quiet">{billing.message}</span>}
-      </p>
-    )}
+const IN_PROGRESS = ['queued', 'sending', 'ringing', 'in_progress'];
+const isUnderWay = ({ status }: Schemas['Call']): boolean =>
+  status !== null && IN_PROGRESS.includes(status ?? '');
+
+const Duration = ({ call }: { call: Schemas['Call'] }) =>
+  isUnderWay(call) ? <Ticking since={call.created_at!} /> : <>{duration(call.total_duration)}</>;
+
+function HangUp({ call, reload }: { call: Schemas['Call']; reload: () => Promise<void> }) {
+  const { may, transport } = useSession();
+  const { run, is_busy, error } = useAction(async () => {
+    if (!confirm('End this call now?')) return;
+    await send(transport, 'POST', `/calls/${call.id}`, { body: { hang_up: true } });
+    await reload();
+  });
+  if (!may('calls:update') || !isUnderWay(call)) return null;
+  return (
+    <>
+      <button type="button" class="danger" disabled={is_busy} onClick={() => void run()}>
+        Hang up
+      </button>
+      <Problem error={error} />
+    </>
+  );
+}
+
+interface MoneyProps {
+  call: Schemas['Call'];
+  billing: Schemas['CallBilling'] | null;
+  reload: () => Promise<void>;
+}
+
+const Money = ({ call, billing, reload }: MoneyProps) => (
+  <Panel title={billing?.reason ? 'Why it was not paid' : 'Money'}>
+    {billing?.reason && <Unbilled billing={billing} />}
+    <Facts
+      facts={[
+        ['Revenue', dollars(call.revenue)],
+        ['Payout', dollars(call.payout)],
+        ['Cost of the line', dollars(call.provider_cost)],
+      ]}
+    />
+    <MoneyActions call={call} reload={reload} />
   </Panel>
 );
+
+const Unbilled = ({ billing }: { billing: Schemas['CallBilling'] }) =>
+  billing.conversions.length > 1 ? (
+    <Facts
+      facts={billing.conversions.map(({ name, message }, index) => [
+        name ?? `Conversion ${index + 1}`,
+        message,
+      ])}
+    />
+  ) : (
+    <p>
+      <b>{words(billing.reason)}</b>{' '}
+      {billing.message && <span class="quiet">{billing.message}</span>}
+    </p>
+  );
 
 function BuyerLink({ call }: { call: Schemas['Call'] }) {
   const { may } = useSession();

@@ -1,103 +1,125 @@
 import { useState } from 'preact/hooks';
-import { ok, type Schemas } from '../api';
-import { Badge, Field, Show, Table, type Column } from '../parts/basics';
-import { count, dayTime, dollars, duration, text, words } from '../format';
+import { findNoun } from '../contract';
+import { searchReferences, type Choice } from '../form/references';
+import { duration, sentence } from '../format';
 import { useLive, useLoaded } from '../loading';
-import { linkTo } from '../route';
+import { CallBadges } from '../parts/call-badges';
+import { linkTo, useRoute } from '../route';
 import { useSession } from '../session';
+import type { TableLayout } from '../table/columns';
+import { DataTable } from '../table/data-table';
 
-type Call = Schemas['Call'];
+const CALLS: TableLayout = {
+  noun: 'calls',
+  words: { singular: 'call', plural: 'calls' },
+  title: ({ id }) => `Call ${String(id)}`,
+  order: 'created_at',
+  labels: {
+    buyer_converted: 'Paid',
+    offer_converted: 'Source is paid',
+    either_converted: 'Paid, or its source is',
+    sub_id: 'Sub-ID',
+    no_buyer: 'No buyer took it',
+    in_progress: 'Under way',
+    token_key: 'Token',
+    token_value: 'Value of the token',
+    category: 'Direction',
+    number_id: 'Number called',
+    unbilled_reason: 'Why it was not paid',
+    caller_number: 'Caller',
+  },
+  columns: [
+    { name: 'created_at', title: 'When' },
+    'caller_number',
+    { name: 'number_called', title: 'Called', isHidden: true },
+    'offer',
+    { name: 'traffic_source', title: 'Source' },
+    'buyer',
+    {
+      name: 'status',
+      show: (call) => <CallBadges call={call} />,
+      needs: ['sandbox', 'buyer_converted', 'category'],
+    },
+    {
+      name: 'total_duration',
+      title: 'Duration',
+      show: (call) => duration(call.total_duration as number | null),
+    },
+    'revenue',
+    { name: 'payout', isHidden: true },
+    {
+      name: 'unbilled_reason',
+      show: ({ unbilled_reason: reason }) => (reason ? sentence(String(reason)) : ''),
+      isHidden: true,
+    },
+  ],
+  hiddenFilters: ['id_from', 'id_to'],
+};
 
-const COLUMN_NAMES = [
-  'id',
-  'created_at',
-  'status',
-  'caller_number',
-  'offer',
-  'buyer',
-  'total_duration',
-  'revenue',
-  'buyer_converted',
-  'sandbox',
-];
-
-/** The newest calls, or those that match a search. */
+/** All calls, found by number, buyer, offer, source, state, token or period. */
 export function CallsView() {
-  const { api } = useSession();
-  const [fulltext, setFulltext] = useState('');
-  const loaded = useLoaded(async () => {
-    const filter = fulltext === '' ? {} : { fulltext };
-    const query = { ...filter, columns: COLUMN_NAMES, per_page: 50, order_dir: 'desc' as const };
-    return ok(api.GET('/calls', { params: { query } }));
-  }, [api, fulltext]);
-  useLive(({ kind }) => kind === 'call', loaded.reload);
+  const { contract } = useSession();
+  const { query } = useRoute();
+  const [version, setVersion] = useState(0);
+  const [hasNews, setNews] = useState(false);
+  // The first page follows the calls; a later one would move under the eyes of its reader.
+  const isFirst = !query.has('page');
+  const reload = () => {
+    setNews(false);
+    setVersion((before) => before + 1);
+  };
+  useLive(
+    ({ kind }) => kind === 'call',
+    () => (isFirst ? reload() : setNews(true)),
+  );
   return (
     <>
       <h1>Calls</h1>
-      <Search label="Find calls by number, buyer or offer" onSearch={setFulltext} />
-      <Show of={loaded}>
-        {({ calls, metadata }) => (
-          <>
-            <p class="quiet">
-              {count(calls.length)} of {count(metadata.total_count)} calls
-            </p>
-            <Table
-              caption="Calls"
-              columns={COLUMNS}
-              rows={calls}
-              getKey={({ id }) => id!}
-              empty="There are no such calls."
-            />
-          </>
-        )}
-      </Show>
+      <NamesInSearch text={query.get('fulltext') ?? ''} />
+      {hasNews && (
+        <p role="status">
+          There are newer calls.{' '}
+          <button type="button" onClick={reload}>
+            Load this page again
+          </button>
+        </p>
+      )}
+      <DataTable layout={CALLS} noun={findNoun(contract, 'calls')} version={version} />
     </>
   );
 }
 
-const COLUMNS: readonly Column<Call>[] = [
-  { name: 'Call', of: ({ id }) => <a href={linkTo('calls', id)}>{id}</a> },
-  { name: 'When', of: ({ created_at }) => dayTime(created_at) },
-  { name: 'Caller', of: ({ caller_number }) => text(caller_number) },
-  { name: 'Offer', of: ({ offer }) => text(offer) },
-  { name: 'Buyer', of: ({ buyer }) => text(buyer) },
-  {
-    name: 'Status',
-    of: ({ status, sandbox }) => (
-      <>
-        <Badge>{words(status)}</Badge> {sandbox && <Badge tone="bad">sandbox</Badge>}
-      </>
-    ),
-  },
-  { name: 'Duration', of: ({ total_duration }) => duration(total_duration), number: true },
-  {
-    name: 'Revenue',
-    of: ({ revenue, buyer_converted }) => (
-      <>
-        {buyer_converted && <Badge tone="good">paid</Badge>} {dollars(revenue)}
-      </>
-    ),
-    number: true,
-  },
-];
+const NAMED = [
+  ['buyers', 'buyer_id', 'the buyer'],
+  ['offers', 'offer_id', 'the offer'],
+  ['traffic_sources', 'traffic_source_id', 'the source'],
+] as const;
 
-/** Searches for a text when the form is submitted. */
-export function Search({ label, onSearch }: { label: string; onSearch: (text: string) => void }) {
-  const [typed, setTyped] = useState('');
-  const submit = (event: Event) => {
-    event.preventDefault();
-    onSearch(typed.trim());
-  };
+const MAX_NAMES = 3;
+
+/** Calls are searched by what they have; a name that was typed leads to the calls of its record. */
+function NamesInSearch({ text }: { text: string }) {
+  const session = useSession();
+  const loaded = useLoaded(async () => {
+    if (text === '' || /^[\d\s()+.-]+$/.test(text)) return [];
+    const lists = await Promise.all(
+      NAMED.map(async ([noun, filter, words]) => {
+        const choices = await searchReferences(session, noun, text).catch((): Choice[] => []);
+        return choices.slice(0, MAX_NAMES).map((choice) => ({ ...choice, filter, words }));
+      }),
+    );
+    return lists.flat();
+  }, [text]);
+  if (!loaded.data || loaded.data.length === 0) return null;
   return (
-    <form class="search" role="search" onSubmit={submit}>
-      <Field
-        label={label}
-        type="search"
-        maxLength={200}
-        value={typed}
-        onInput={(event) => setTyped(event.currentTarget.value)}
-      />
-      <button>Find</button>
-    </form>
+    <ul class="chips" aria-label="Calls of">
+      {loaded.data.map(({ id, title, filter, words }) => (
+        <li key={`${filter}/${id}`}>
+          <a href={linkTo('calls', null, { [filter]: id })}>
+            Calls of {words} {title}
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -4,6 +4,10 @@ import { dayTime, text, words } from '../format';
 import { useLive, useLoaded } from '../loading';
 import { linkTo } from '../route';
 import { useSession } from '../session';
+import { CallerActions } from '../calls/caller-actions';
+import { UpdateForm } from '../noun/update-form';
+import type { Json } from '../transport';
+import { LEAD_FIELDS } from './lead-layout';
 import { LeadActions } from './lead-actions';
 
 /** A lead with its history, its future steps and its actions. */
@@ -32,6 +36,9 @@ export function LeadView({ id }: { id: string }) {
               {lead.opt_out && <Badge tone="bad">opted out</Badge>}
               {lead.blocked && <Badge tone="bad">blocked</Badge>}
             </div>
+            {lead.caller_id && (
+              <CallerActions number={lead.caller_id} offerId={lead.offer_id ?? null} />
+            )}
             <LeadActions lead={lead} tag={tag} reload={loaded.reload} />
             <div class="grid">
               <Panel title="What will happen">
@@ -44,6 +51,12 @@ export function LeadView({ id }: { id: string }) {
                 <About lead={lead} />
               </div>
             </div>
+            <UpdateForm
+              layout={LEAD_FIELDS}
+              record={lead as unknown as Json}
+              tag={tag}
+              reload={loaded.reload}
+            />
           </>
         )}
       </Show>

@@ -1,68 +1,53 @@
 import { useState } from 'preact/hooks';
-import { ok, type Schemas } from '../api';
-import { Badge, Show, Table, type Column } from '../parts/basics';
-import { count, dayTime, text } from '../format';
-import { useLive, useLoaded } from '../loading';
-import { linkTo } from '../route';
+import { findNoun } from '../contract';
+import { useLive } from '../loading';
+import { Badge } from '../parts/basics';
+import { useRoute } from '../route';
 import { useSession } from '../session';
-import { Search } from './calls';
+import type { TableLayout } from '../table/columns';
+import { DataTable } from '../table/data-table';
 
-type Lead = Schemas['Lead'];
+const LEADS: TableLayout = {
+  noun: 'leads',
+  words: { singular: 'lead', plural: 'leads' },
+  title: ({ id }) => `Lead ${String(id)}`,
+  order: 'created_at',
+  labels: { caller_id: 'Number', has_next_action: 'Something is planned', buyer_converted: 'Sold' },
+  columns: [
+    { name: 'full_name', title: 'Name', show: nameLead, needs: ['caller_id'] },
+    'caller_id',
+    { name: 'created_at', title: 'Came in' },
+    {
+      name: 'human_status',
+      title: 'Status',
+      show: ({ human_status, is_live }) => (
+        <Badge tone={is_live ? 'good' : 'plain'}>{String(human_status)}</Badge>
+      ),
+      needs: ['is_live'],
+    },
+    { name: 'next_action_at', title: 'Next action' },
+    { name: 'email', isHidden: true },
+    { name: 'revenue', isHidden: true },
+  ],
+};
 
-const COLUMN_NAMES = [
-  'id',
-  'created_at',
-  'full_name',
-  'caller_id',
-  'human_status',
-  'next_action_at',
-  'is_live',
-];
+function nameLead({ full_name, id }: Record<string, unknown>): string {
+  return typeof full_name === 'string' && full_name !== '' ? full_name : `Lead ${String(id)}`;
+}
 
-/** The newest leads, or those that match a search. */
+/** All leads, found by name, number, e-mail, schedule, state or period. */
 export function LeadsView() {
-  const { api } = useSession();
-  const [fulltext, setFulltext] = useState('');
-  const loaded = useLoaded(async () => {
-    const filter = fulltext === '' ? {} : { fulltext };
-    const query = { ...filter, columns: COLUMN_NAMES, per_page: 50, order_dir: 'desc' as const };
-    return ok(api.GET('/leads', { params: { query } }));
-  }, [api, fulltext]);
-  useLive(({ kind }) => kind === 'lead', loaded.reload);
+  const { contract } = useSession();
+  const { query } = useRoute();
+  const [version, setVersion] = useState(0);
+  useLive(
+    ({ kind }) => kind === 'lead' && !query.has('page'),
+    () => setVersion((before) => before + 1),
+  );
   return (
     <>
       <h1>Leads</h1>
-      <Search label="Find leads by number, name or token" onSearch={setFulltext} />
-      <Show of={loaded}>
-        {({ leads, metadata }) => (
-          <>
-            <p class="quiet">
-              {count(leads.length)} of {count(metadata.total_count)} leads
-            </p>
-            <Table
-              caption="Leads"
-              columns={COLUMNS}
-              rows={leads}
-              getKey={({ id }) => id!}
-              empty="There are no such leads."
-            />
-          </>
-        )}
-      </Show>
+      <DataTable layout={LEADS} noun={findNoun(contract, 'leads')} version={version} />
     </>
   );
 }
-
-const COLUMNS: readonly Column<Lead>[] = [
-  { name: 'Lead', of: ({ id }) => <a href={linkTo('leads', id)}>{id}</a> },
-  { name: 'Came in', of: ({ created_at }) => dayTime(created_at) },
-  { name: 'Name', of: ({ full_name }) => text(full_name) },
-  { name: 'Number', of: ({ caller_id }) => text(caller_id) },
-  {
-    name: 'Status',
-    of: ({ human_status, is_live }) => (
-      <Badge tone={is_live ? 'good' : 'plain'}>{human_status}</Badge>
-    ),
-  },
-  { name: 'Next action', of: ({ next_action_at }) => dayTime(next_action_at) },
-];

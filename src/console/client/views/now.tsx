@@ -1,17 +1,8 @@
 import { ok, type Schemas } from '../api';
 import { Badge, Panel, Show, Table, Tile, type Column } from '../parts/basics';
 import { Chart } from '../parts/chart';
-import {
-  count,
-  dollars,
-  duration,
-  dayTime,
-  percent,
-  text,
-  time,
-  wholeDollars,
-  words,
-} from '../format';
+import { Ticking } from '../parts/ticking';
+import { count, dollars, dayTime, percent, text, time, wholeDollars, words } from '../format';
 import { useLive, useLoaded } from '../loading';
 import { linkTo } from '../route';
 import { useSession } from '../session';
@@ -66,7 +57,11 @@ function Calls() {
     const [open, recent, { totals }] = await Promise.all([
       list({ in_progress: true, per_page: MAX_SHOWN, order_dir: 'desc' }),
       list({ ...period, per_page: MAX_COUNTED, order_dir: 'desc' }),
-      ok(api.GET('/calls/reports', { params: { query: { category: 'offer', ...period } } })),
+      ok(
+        api.GET('/calls/reports', {
+          params: { query: { category: 'offer', call_category: 'inbound', ...period } },
+        }),
+      ),
     ]);
     return { since, open, recent, totals };
   }, [api]);
@@ -87,7 +82,7 @@ function CallsPanel({ since, open, recent, totals }: CallsShownProps) {
     <>
       <dl class="tiles">
         <Tile name="Calls under way" value={count(open.metadata.total_count)} />
-        <Tile name="Calls in the last hour" value={count(calls)} />
+        <Tile name="Inbound calls in the last hour" value={count(calls)} />
         <Tile
           name="Connect rate"
           value={calls === 0 ? percent(null) : percent(connects / calls)}
@@ -122,7 +117,7 @@ const OPEN_COLUMNS: readonly Column<Call>[] = [
   { name: 'Offer', of: ({ offer }) => text(offer) },
   { name: 'Buyer', of: ({ buyer }) => text(buyer) },
   { name: 'Status', of: ({ status }) => <Badge>{words(status)}</Badge> },
-  { name: 'Duration', of: ({ total_duration }) => duration(total_duration), number: true },
+  { name: 'Duration', of: ({ created_at }) => <Ticking since={created_at!} />, number: true },
 ];
 
 function RevenueByMinute({ calls, since }: { calls: readonly Call[]; since: Date }) {

@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks';
+import { Dialog } from '../dialog';
+import { ReferenceInput } from '../form/combobox';
+import { useAction } from '../loading';
+import { Problem } from '../parts/basics';
+import { goTo, linkTo } from '../route';
+import { useSession } from '../session';
+import { showToast } from '../toast';
+import { send } from '../transport';
+
+interface CallerProps {
+  /** The telephone number. */
+  number: string;
+  offerId?: number | null;
+}
+
+/** Calls a number back, or keeps it away from now on. */
+export function CallerActions({ number, offerId }: CallerProps) {
+  const { may, me, transport } = useSession();
+  const [isBlocking, setBlocking] = useState(false);
+  const mayBlacklist = may('contacts:update') && me.team_ids === null;
+  const back = useAction(async () => {
+    if (!confirm(`Call ${number} now, and connect it to a buyer of the offer?`)) return;
+    const body = { to: number, ...(offerId && { offer_id: String(offerId) }) };
+    const { data } = await send(transport, 'POST', '/calls', { body });
+    const { id } = data.call as { id: number };
+    goTo(linkTo('calls', id));
+  });
+  return (
+    <div class="actions">
+      {may('calls:create') && (
+        <button type="button" disabled={back.is_busy} onClick={() => void back.run()}>
+          Call back
+        </button>
+      )}
+      {(mayBlacklist || may('buyer_suppressions:update')) && (
+        <button type="button" onClick={() => setBlocking(true)}>
+          Block this caller
+        </button>
+      )}
+      <Problem error={back.error} />
+      {isBlocking && (
+        <BlockDialog
+          number={number}
+          mayBlacklist={mayBlacklist}
+          onClose={() => setBlocking(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface BlockDialogProps {
+  number: string;
+  mayBlacklist: boolean;
+  onClose: () => void;
+}
+
+/** For the whole company, or for the buyers that use a suppression list. */
+function BlockDialog({ number, mayBlacklist, onClose }: BlockDialogProps) {
+  const { may, transport } = useSession();
+  const mayList = may('buyer_suppressions:update');
+  const [isWhole, setWhole] = useState(mayBlacklist);
+  const [list, setList] = useState('');
+  const path = isWhole ? '/contacts' : `/buyer_suppressions/${list}`;
+  const body = { caller_ids: [number] };
+  const { run, is_busy, error } = useAction(async () => {
+    await send(transport, 'POST', `${path}/caller_block`, { body });
+    showToast(`${number} is blocked.`, {
+      undo: () => {
+        send(transport, 'POST', `${path}/caller_unblock`, { body }).then(
+          () => showToast(`${number} is no longer blocked.`),
+          (fault: Error) => showToast(fault.message, { tone: 'bad' }),
+        );
+      },
+    });
+    onClose();
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void run();
+  };
+  return (
+    <Dialog title={`Block ${number}`} onClose={onClose}>
+      <form onSubmit={submit}>
+        <fieldset class="choice">
+          <legend>From</legend>
+          {mayBlacklist && (
+            <label>
+              <input type="radio" name="from" checked={isWhole} onChange={() => setWhole(true)} />
+              the whole company: calls, texts and leads
+            </label>
+          )}
+          {mayList && (
+            <label>
+              <input type="radio" name="from" checked={!isWhole} onChange={() => setWhole(false)} />
+              buyers with a suppression list
+            </label>
+          )}
+        </fieldset>
+        {!isWhole && (
+          <div class="field">
+            <label for="block-list">Suppression list</label>
+            <ReferenceInput
+              id="block-list"
+              noun="buyer_suppressions"
+              value={list}
+              onChange={setList}
+            />
+          </div>
+        )}
+        <Problem error={error} />
+        <button class="primary" disabled={is_busy || (!isWhole && list === '')}>
+          Block
+        </button>
+      </form>
+    </Dialog>
+  );
+}
