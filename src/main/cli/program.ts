@@ -15,6 +15,7 @@ import { addImportCommand } from './imports';
 import { addJobCommands } from './jobs';
 import { addNumberCommands } from './numbers';
 import { addPgBouncerCommand } from './pgbouncer';
+import { addStartCommands } from './start';
 import { addStorageCommands } from './storage';
 import { addSwitchCommands } from './switch';
 import { addTokenCommands } from './tokens';
@@ -26,6 +27,7 @@ export function createProgram(): Command {
     .version(contract.document.info.version)
     .showHelpAfterError()
     .addHelpText('after', EXIT_CODES);
+  addStartCommands(program);
   addDatabaseCommands(program);
   addBackupCommands(program);
   addCompanyCommands(program);
@@ -81,6 +83,8 @@ function formatFinding({ check, ok, finding, remedy }: Finding): string {
 
 /** An example of each command, shown below its help. */
 export const EXAMPLES: Record<string, string> = {
+  start: 'start',
+  worker: 'worker',
   migrate: 'migrate',
   'pepper replace': 'pepper replace',
   'settings accept': 'settings accept',
