@@ -2,6 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chownSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
+import { loadConfig } from '../../../src/main/config';
 import { builtProduct } from '../../support/build';
 import { eventually } from '../../support/engine-process';
 import { patient } from '../../support/patience';
@@ -175,23 +176,84 @@ interface Service {
   '<<'?: Service;
   command?: string[];
   environment?: Record<string, string>;
+  env_file?: { path: string; required: boolean }[];
 }
 interface Compose {
   services: Record<string, Service>;
 }
 
-/** The environment of a service, or that of the service that it is merged from. */
-const readEnvironment = (service: Service): Record<string, string> =>
-  service.environment ?? readEnvironment(service['<<']!);
+/** A service with what it takes from the one that it is merged from. */
+const mergeService = ({ '<<': base, ...own }: Service): Service =>
+  base ? { ...mergeService(base), ...own } : own;
 
-test('compose.yaml sets only variables that there are, and the same for all processes', () => {
-  const declaredNames = [...read('.env.example').matchAll(/^([A-Z\d_]+)=/gm)].map(
-    ([, name]) => name,
+/** A value of compose.yaml: `${A}`, `${A:-default}`, `${A:?message}`, from the inside out. */
+function fillIn(text: string, values: Record<string, string>): string {
+  const filled = text.replace(
+    /\$\{([A-Z_]+)(?::([-?])([^${}]*))?\}/,
+    (_, name: string, kind: string | undefined, rest: string | undefined) => {
+      if (values[name]) return values[name];
+      if (kind === '?') throw new Error(`${name}: ${rest}`);
+      return rest ?? '';
+    },
   );
+  return filled === text ? text : fillIn(filled, values);
+}
+
+describe('compose.yaml', () => {
   const { services } = load(read('compose.yaml')) as Compose;
-  const environments = ['api-1', 'api-2', 'worker'].map((name) => readEnvironment(services[name]!));
-  expect(declaredNames).toEqual(expect.arrayContaining(Object.keys(environments[0]!)));
-  for (const environment of environments) expect(environment).toEqual(environments[0]);
+  const [first, ...others] = ['api-1', 'api-2', 'worker'].map((name) =>
+    mergeService(services[name]!),
+  );
+  const declared = Object.fromEntries(
+    [...read('.env.example').matchAll(/^([A-Z\d_]+)=(.*)$/gm)].map(([, name, value]) => [
+      name!,
+      value!.replace(/^'(.*)'$/, '$1'),
+    ]),
+  );
+  /** The environment of the containers with these lines at the end of a copy of .env.example. */
+  const passOn = (lines: Record<string, string>): Record<string, string> => {
+    const file = { ...declared, ...lines };
+    const entries = Object.entries(first!.environment!);
+    return {
+      ...file,
+      ...Object.fromEntries(entries.map(([name, value]) => [name, fillIn(value, file)])),
+    };
+  };
+  const SECRETS = { KEY_PEPPER: 'p'.repeat(64), POSTGRES_PASSWORD: 'secret' };
+
+  test('gives all processes the same settings, which there are', () => {
+    for (const { environment, env_file } of others)
+      expect({ environment, env_file }).toEqual({
+        environment: first!.environment,
+        env_file: first!.env_file,
+      });
+    expect(Object.keys(declared)).toEqual(expect.arrayContaining(Object.keys(first!.environment!)));
+  });
+
+  test('passes every setting on, but for those that its containers decide', () => {
+    expect(first!.env_file).toEqual([{ path: '.env', required: false }]);
+    const fixed = ['DATABASE_URL', 'HOST', 'PORT', 'DATA_DIR', 'STORAGE_DIR', 'RUN_JOBS'];
+    const lines = Object.fromEntries(
+      Object.keys(declared).map((name) => [name, `value-of-${name}`]),
+    );
+    const environment = passOn({ ...lines, ...SECRETS });
+    const changed = Object.keys(lines).filter((name) => environment[name] !== lines[name]);
+    expect(changed.toSorted()).toEqual([...fixed, 'KEY_PEPPER', 'TRUST_PROXY'].toSorted());
+  });
+
+  test('serves under the name of the site, through TLS', () => {
+    const { public_url, host, port, demo } = loadConfig(
+      passOn({ ...SECRETS, SITE: 'calls.example.com', DEMO: 'false' }),
+    );
+    expect({ public_url, host, port, demo }).toEqual({
+      ...{ public_url: 'https://calls.example.com', host: '0.0.0.0', port: 3000, demo: false },
+    });
+    expect(loadConfig(passOn(SECRETS)).public_url).toBe('https://localhost');
+    const url = { PUBLIC_URL: 'https://other.example.com' };
+    expect(loadConfig(passOn({ ...SECRETS, ...url })).public_url).toBe(url.PUBLIC_URL);
+    expect(() => passOn({ POSTGRES_PASSWORD: 'secret' })).toThrow('KEY_PEPPER: make one');
+    expect(read('compose.yaml')).toMatch(/^ +\{\$\$SITE\} \{$/m);
+  });
 });
 
 test('the image has what the program reads: everything else stays out', () => {
