@@ -14,7 +14,7 @@ export interface KeptCompany {
   name: string;
   auth: string;
   /** How the release answered, by path and query. */
-  answers: Record<string, unknown>;
+  answers: Record<string, object>;
 }
 
 export interface KeptRelease {

@@ -31,6 +31,9 @@ const query = <Row>(url: string, text: string): Promise<Row[]> =>
     return (await client.query(text)).rows as Row[];
   });
 
+const withoutChecksum = (answer: object): object =>
+  Object.fromEntries(Object.entries(answer).filter(([name]) => name !== 'checksum'));
+
 const sum = (migration: string): string =>
   createHash('sha256')
     .update(readFileSync(join(PRISMA_FOLDER, 'migrations', migration, 'migration.sql')))
@@ -83,8 +86,8 @@ describe.each(versions)('an installation of %s', (version) => {
     for (const [index, api] of openApis(installation).entries())
       for (const [path, answer] of Object.entries(release.companies[index]!.answers)) {
         const { body } = await api('get', path);
-        // A later release may say more, and nothing else.
-        expect([path, body]).toMatchObject([path, answer]);
+        // A later release may say more, which changes checksums, and nothing else.
+        expect([path, body]).toMatchObject([path, withoutChecksum(answer)]);
       }
   };
 
