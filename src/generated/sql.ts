@@ -2296,6 +2296,21 @@ export interface SqlTypes {
       taken: string;
     };
   };
+  'cli.backup_age': {
+    params: object;
+    row: {
+      hours: number;
+    };
+  };
+  'cli.going_live': {
+    params: object;
+    row: {
+      companies: number;
+      demos: number;
+      live_switches: number;
+      without_owner: string[];
+    };
+  };
   'cli.list_jobs': {
     params: {
       company_id: string | null;
@@ -2309,6 +2324,12 @@ export interface SqlTypes {
       most_tries: number;
       oldest_seconds: number;
     };
+  };
+  'cli.record_backup': {
+    params: {
+      taken_at: Date | string | null;
+    };
+    row: object;
   };
   'cli.server_version': {
     params: object;

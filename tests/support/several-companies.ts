@@ -26,6 +26,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'the operator asks about the installation as a whole',
     rules: ['company'],
     statements: [
+      'cli.going_live',
       'installation.count_credentials',
       'alerts.count_failing_rules',
       'people.count_refused_mails',

@@ -8,7 +8,8 @@ import { openConfiguredStorage } from '../../operate/installation/deps';
 import { openDatabaseServer } from '../../operate/installation/open';
 import { claimPepper, keepPepper } from '../../operate/installation/pepper';
 import { loadRecordedMark } from '../../operate/installation/storage-mark';
-import { commandConfig, parseCompanyId, json, print, run } from './command';
+import { commandConfig, parseCompanyId, json, print, run, runOnDatabase } from './command';
+import { RECORD_BACKUP } from './queries/operator';
 
 export function addBackupCommands(program: Command): void {
   program
@@ -20,6 +21,20 @@ export function addBackupCommands(program: Command): void {
     .argument('<file>', 'a file that does not exist yet, such as trunkline.tar.gz')
     .addOption(json())
     .action(async (file, options) => print(await backUpTo(resolve(file)), options.json));
+  program
+    .command('record-backup')
+    .description(
+      'record that another tool has backed up database, files and pepper, for the doctor',
+    )
+    .addOption(json())
+    .action((options) =>
+      runOnDatabase(options.json, async ({ prepare }) => {
+        await prepare(async (client) => {
+          await sqlOn(client)(RECORD_BACKUP, { taken_at: new Date() });
+        });
+        return { recorded: true };
+      }),
+    );
   program
     .command('restore')
     .description(
@@ -51,10 +66,12 @@ async function backUpTo(file: string): Promise<BackupResult> {
       mark = await loadRecordedMark(sqlOn(client));
     });
     const { session_url } = database;
-    return await backUp(
-      { session_url, storage: openConfiguredStorage(config, mark), pepper },
-      file,
-    );
+    const storage = openConfiguredStorage(config, mark);
+    const result = await backUp({ session_url, storage, pepper }, file);
+    await database.prepare(async (client) => {
+      await sqlOn(client)(RECORD_BACKUP, { taken_at: new Date(result.taken_at) });
+    });
+    return result;
   } finally {
     await database.stop();
   }

@@ -32,14 +32,9 @@ import { countRefusedMails } from '../../domain/people/mail-counts';
 import { describeNodeSupport } from '../../platform/node-support';
 import { folderFault, StartError } from '../../platform/start-error';
 import { describeStorage, openStorage } from '../../platform/storage/open';
+import { finding, type Finding } from './finding';
+import { checkGoingLive } from './going-live';
 import { SERVER_VERSION, UNFINISHED_PURCHASES } from './queries/operator';
-
-export interface Finding {
-  check: string;
-  ok: boolean;
-  finding: string;
-  remedy?: string;
-}
 
 const MIN_FREE_GB = 1;
 /** PostgreSQL 15. */
@@ -47,15 +42,11 @@ const MIN_VERSION = 150_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 const ANSWER_TIMEOUT_MS = 15_000;
 
-const finding = (check: string, ok: boolean, text: string, remedy?: string): Finding => ({
-  check,
-  ok,
-  finding: text,
-  ...(!ok && remedy && { remedy }),
-});
-
-/** Checks everything that an installation needs, without changing anything. */
-export async function examine(): Promise<Finding[]> {
+/**
+ * Checks everything that an installation needs, without changing anything; with `live`, also that
+ * which must be so before real calls come in.
+ */
+export async function examine({ live = false } = {}): Promise<Finding[]> {
   let config: Config;
   try {
     config = loadConfig();
@@ -73,6 +64,7 @@ export async function examine(): Promise<Finding[]> {
     await storage(config),
     await ports(config),
     ...(await databases(config)),
+    ...(live ? await checkGoingLive(config) : []),
   ];
 }
 

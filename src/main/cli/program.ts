@@ -8,7 +8,8 @@ import { json, print } from './command';
 import { addCompanyCommands } from './companies';
 import { addCompletionCommand } from './completion';
 import { addDatabaseCommands } from './database';
-import { examine, type Finding } from './doctor';
+import { examine } from './doctor';
+import { type Finding } from './finding';
 import { addEraseCommands } from './erase';
 import { addFreeswitchCommand } from './freeswitch';
 import { addImportCommand } from './imports';
@@ -67,9 +68,10 @@ function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
     .description('look for what is wrong, and say how to fix it')
+    .option('--live', 'also check what must be so before real calls come in')
     .addOption(json())
     .action(async (options) => {
-      const findings = await examine();
+      const findings = await examine(options);
       if (options.json) print(findings, true);
       else process.stdout.write(findings.map(formatFinding).join(''));
       process.exitCode = findings.every(({ ok }) => ok) ? 0 : 1;
@@ -77,7 +79,7 @@ function addDoctorCommand(program: Command): void {
 }
 
 function formatFinding({ check, ok, finding, remedy }: Finding): string {
-  const line = `${ok ? 'ok   ' : 'WRONG'} ${check.padEnd(14)} ${finding}\n`;
+  const line = `${ok ? 'ok   ' : 'WRONG'} ${check.padEnd(16)} ${finding}\n`;
   return remedy ? `${line}      ${remedy}\n` : line;
 }
 
@@ -89,6 +91,7 @@ export const EXAMPLES: Record<string, string> = {
   'pepper replace': 'pepper replace',
   'settings accept': 'settings accept',
   backup: 'backup /var/backups/trunkline-2027-01-31.tar.gz',
+  'record-backup': 'record-backup',
   restore: 'restore /var/backups/trunkline-2027-01-31.tar.gz',
   'export-company': 'export-company 1 acme.tar.gz',
   demo: "demo --name 'Demo Company'",
@@ -118,6 +121,6 @@ export const EXAMPLES: Record<string, string> = {
   'cells move': 'cells move 3 db2.internal:5432',
   'cells rebalance': 'cells rebalance --apply',
   'cells isolate': 'cells isolate 7',
-  doctor: 'doctor',
+  doctor: 'doctor --live',
   completion: 'completion bash',
 };

@@ -28,6 +28,22 @@ export function smtp({ url, timeout_ms = 5_000 }: SmtpOptions): Mailer {
   };
 }
 
+/** Connects and signs in; returns what is wrong, or undefined. */
+export async function findSmtpFault(
+  url: string,
+  timeoutMs: number = 5_000,
+): Promise<string | undefined> {
+  const transport = open(url, timeoutMs);
+  try {
+    await transport.verify();
+    return undefined;
+  } catch (error) {
+    return cutText((error as Error).message, MAX_MESSAGE_CHARS);
+  } finally {
+    transport.close();
+  }
+}
+
 function open(url: string, timeoutMs: number) {
   return createTransport({
     url,

@@ -58,7 +58,7 @@ test('every command that a message names works in production', async () => {
     // Commands of the examples are checked above.
     .filter((text) => text.startsWith('npx') && !text.includes('${'))
     .map((text) => {
-      const [, ...words] = /^npx trunkline ([a-z]+)(?: ([a-z]+))?(?: --|$)/.exec(
+      const [, ...words] = /^npx trunkline ([a-z-]+)(?: ([a-z]+))?(?: --|$)/.exec(
         text.replace(/ \(.*/, ''),
       )!;
       return words.filter(Boolean).join(' ');

@@ -46,3 +46,54 @@ export const LIST_JOBS = statement(
   `,
   { prepared: false },
 );
+
+/** A switch is live that was heard of lately. An owner may do everything. */
+export const GOING_LIVE = statement(
+  'cli.going_live',
+  sql`
+    SELECT
+      count(*) FILTER (WHERE NOT c.demo)::int AS companies,
+      count(*) FILTER (WHERE c.demo)::int AS demos,
+      (
+        SELECT count(*)::int
+        FROM switches s
+        WHERE s.deleted_at IS NULL
+          AND greatest(s.synced_at, s.asked_at) > now() - interval '3 minutes'
+      ) AS live_switches,
+      coalesce(
+        (array_agg(c.name ORDER BY c.id) FILTER (WHERE NOT c.demo AND NOT EXISTS (
+          SELECT
+          FROM access_control_lists t
+          JOIN access_control_list_users m
+            ON m.company_id = t.company_id AND m.access_control_list_id = t.id
+          JOIN users u ON u.company_id = m.company_id AND u.id = m.user_id
+          WHERE t.company_id = c.id AND t.superuser
+            AND t.deleted_at IS NULL AND u.deleted_at IS NULL
+        )))[1:20],
+        '{}'
+      ) AS without_owner
+    FROM companies c
+    WHERE c.removed_at IS NULL
+  `,
+  { prepared: false },
+);
+
+export const BACKUP_AGE = statement(
+  'cli.backup_age',
+  sql`
+    SELECT (extract(epoch FROM now() - backed_up_at) / 3600)::int AS hours
+    FROM installations
+    WHERE backed_up_at IS NOT NULL
+  `,
+  { prepared: false },
+);
+
+/** An older backup than the last counts nothing. */
+export const RECORD_BACKUP = statement(
+  'cli.record_backup',
+  sql`
+    UPDATE installations
+    SET backed_up_at = greatest(backed_up_at, {taken_at})
+  `,
+  { prepared: false },
+);
