@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { load } from 'js-yaml';
 import request from 'supertest';
 import { measurements } from '../../../src/main/processes/measure';
 import { patient } from '../../support/patience';
@@ -103,6 +104,7 @@ test('the table has every metric with its type and labels, and no other', () => 
 interface Panel {
   type: string;
   datasource?: { uid: string };
+  fieldConfig?: { defaults: { thresholds?: { steps: object[] } } };
   targets?: { expr: string; datasource: { uid: string } }[];
 }
 
@@ -112,22 +114,66 @@ const dashboard = JSON.parse(
   templating: { list: { name: string; type: string }[] };
   panels: Panel[];
 };
-const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+const shownExpressions = dashboard.panels.flatMap(({ targets = [] }) =>
+  targets.map(({ expr }) => expr),
+);
+
+interface Rule {
+  alert: string;
+  expr: string;
+  for: string;
+  labels: { severity: string };
+  annotations: Record<string, string>;
+}
+
+const { groups } = load(
+  readFileSync(join(__dirname, '../../../docs/alert-rules.yaml'), 'utf8'),
+) as { groups: { rules: Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+const expressions = [...shownExpressions, ...rules.map(({ expr }) => expr)];
 const findNames = (text: string) => text.match(/\b(trunkline|nodejs|process)_\w+/g) ?? [];
 
-test('the dashboard shows every metric of ours, and asks for none that does not exist', () => {
+/** The metrics that expressions ask for; each must exist. */
+function findMetrics(texts: readonly string[]): Set<string> {
   const metrics = parseMetrics(page);
-  const shown = new Set<string>();
-  for (const name of expressions.flatMap(findNames)) {
+  const names = texts.flatMap(findNames).map((name) => {
     const base = name.replace(/_(bucket|count|sum)$/, '');
     const isHistogram = metrics.get(base)?.type === 'histogram';
     expect([name, isHistogram ? base !== name : metrics.has(name)]).toEqual([name, true]);
-    shown.add(isHistogram ? base : name);
-  }
+    return isHistogram ? base : name;
+  });
+  return new Set(names);
+}
+
+test('the dashboard shows every metric of ours, and asks for none that does not exist', () => {
+  const shown = findMetrics(shownExpressions);
   for (const [name] of listOwnMetrics()) expect(shown).toContain(name);
 });
 
-test('the dashboard groups and filters by labels that the metrics have', () => {
+test('every alert asks for metrics that exist, waits, and says how bad it is and what to do', () => {
+  expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  for (const { alert, expr, labels, annotations, ...rule } of rules) {
+    expect([alert, findMetrics([expr]).size > 0 || /^up\{/.test(expr)]).toEqual([alert, true]);
+    expect(['page', 'ticket']).toContain(labels.severity);
+    expect(rule.for).toMatch(/^\d+m$/);
+    expect(Object.keys(annotations)).toEqual(['summary', 'description']);
+    // A threshold: without it, it would always be true.
+    expect(expr).toMatch(/ (==|>) [\d.]+$/);
+  }
+});
+
+test('the first row of the dashboard has colours for what is bad', () => {
+  const [row, ...others] = dashboard.panels;
+  const tiles = others.slice(
+    0,
+    others.findIndex(({ type }) => type === 'row'),
+  );
+  expect([row!.type, tiles.length]).toEqual(['row', 8]);
+  for (const { type, fieldConfig } of tiles)
+    expect([type, fieldConfig!.defaults.thresholds!.steps.length > 0]).toEqual(['stat', true]);
+});
+
+test('the dashboard and the alerts group and filter by labels that the metrics have', () => {
   const rows = readDocumented();
   const ofPrometheus = ['le', 'job', 'instance'];
   for (const expr of expressions) {
