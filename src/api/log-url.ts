@@ -118,7 +118,7 @@ const WORDS = new Set([
   ),
   ...['docs', 'reference', 'openapi.yaml', 'openapi.json', 'livez', 'readyz', 'metrics'],
   ...['console', 'session', 'sessions', 'company', 'password', 'owner', 'show', 'invitation'],
-  ...['sign-in', 'link', 'open'],
+  ...['sign-in', 'link', 'open', 'code', 'second-factor', 'confirm', 'recovery-codes'],
   'invitations',
   'confirmations',
   ...OTHER_PATHS.flatMap(({ alias }) => alias.split('/')),

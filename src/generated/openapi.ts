@@ -13741,6 +13741,10 @@ export interface components {
             /** @description Whether an invitation is mailed. */
             invite?: boolean;
         };
+        UserUpdate: components["schemas"]["UserFields"] & {
+            /** @description Removes the second factor of a person who has lost it. */
+            reset_second_factor?: boolean;
+        };
         User: {
             /**
              * Format: int64
@@ -13798,7 +13802,6 @@ export interface components {
             /** @description When the user last used the console with a session, to the minute. */
             last_seen_at?: components["schemas"]["Timestamp"];
         };
-        UserUpdate: components["schemas"]["UserFields"] & unknown;
         UserReply: {
             /** @description HTTP status of the response. */
             status: number;

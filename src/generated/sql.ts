@@ -4442,6 +4442,15 @@ export interface SqlTypes {
       number: number;
     };
   };
+  'people.confirm_second_factor': {
+    params: {
+      now: Date | string | null;
+      step: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'people.count_refused_mails': {
     params: {
       day: Date | string | null;
@@ -4604,6 +4613,7 @@ export interface SqlTypes {
       email: string | null;
       joined_at: Date | null;
       password_set_at: Date | null;
+      totp_confirmed_at: Date | null;
     };
   };
   'people.lock_team_of_buyer': {
@@ -4718,6 +4728,26 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+    };
+  };
+  'people.take_recovery_code': {
+    params: {
+      digest: Buffer | null;
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+    };
+    row: {
+      user_id: string;
+    };
+  };
+  'people.take_step': {
+    params: {
+      step: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+    };
+    row: {
+      user_id: string;
     };
   };
   'people.update_company': {

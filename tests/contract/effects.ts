@@ -270,6 +270,7 @@ const PEOPLE: Record<string, Effects> = {
   users: {
     ...all('name email', 'label'),
     invite: at('src/domain/people/users.ts'),
+    reset_second_factor: at('src/domain/people/users.ts'),
     team_ids: at('src/domain/people/edit-team.ts'),
   },
   invitations: { name: at('src/domain/people/users.ts') },

@@ -12,6 +12,7 @@ import { takeInvitation } from './accept-invitation';
 import { confirmAddress } from './confirm-addresses';
 import { requireTeamsWithin, requireUserHeld, requireUserWithin } from './grantable-teams';
 import { inviteUsers } from './invite-users';
+import { NO_SECOND_FACTOR } from './sign-in/login';
 import { issueCredentials, revokeCredentials } from './issue-credentials';
 
 // Users, their teams, credentials and invitations. Locks are taken in this order: offer, buyer
@@ -49,8 +50,11 @@ export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
       return email === undefined ? {} : { email: email.toLowerCase() };
     },
 
-    save: async ({ tx, id, fields: { invite = true }, row, before, now }) => {
+    save: async ({ tx, id, fields, row, before, now }) => {
+      const { invite = true, reset_second_factor } = fields;
       tx.afterCommit(authenticator.forgetRights);
+      if (reset_second_factor)
+        await tx.prisma.userLogin.updateMany({ where: { user_id: id }, data: NO_SECOND_FACTOR });
       // The link that was mailed to the former address must not work any longer.
       const isMoved = row.email !== undefined && row.email !== before?.email;
       if (before ? isMoved && before.invitation_open : invite)

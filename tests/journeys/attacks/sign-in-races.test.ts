@@ -1,7 +1,8 @@
 import { invitationToken } from '../../../src/api/auth/invitations';
 import { buildSignInToken } from '../../../src/domain/people/sign-in/mailed-links';
 import { buildFirstOwnerToken } from '../../../src/domain/people/sign-in/owner';
-import { openBrowser, PASSWORD } from '../../support/console-session';
+import { showCode } from '../../support/authenticator-app';
+import { createPerson, openBrowser, PASSWORD } from '../../support/console-session';
 import { useWorld } from '../../support/use-world';
 import { buildApp, PEPPER_OF_TESTS } from '../../support/world';
 
@@ -52,6 +53,34 @@ test('a mailed link signs in once', async () => {
     PEPPER_OF_TESTS,
   );
   expect(await sendMany('sign-in/link/open', () => ({ token }))).toEqual(ONCE);
+});
+
+test('a code of an app signs in once, and so does a recovery code', async () => {
+  const { email } = await createPerson(world, world.company, 'totp@example.com');
+  const owner = openBrowser(world, { ip: '198.18.250.1' });
+  await owner.signIn(email);
+  const proposed = await owner.send('post', '/console/second-factor', {
+    body: { password: PASSWORD },
+  });
+  const { secret } = proposed.body;
+  const confirmed = await owner.send('post', '/console/second-factor/confirm', {
+    body: { code: showCode(secret, new Date()) },
+  });
+  const browser = openBrowser(world, { ip: '198.18.251.1' });
+  expect((await browser.signIn(email)).body.pending.state).toBe('second_factor');
+  const app = buildApp(world.openProcess());
+  const elsewhere = openBrowser({ app }, { ip: '198.18.252.1', cookies: browser.cookies });
+  const [recovery] = confirmed.body.recovery_codes as [string];
+  const next = showCode(secret, new Date(Date.now() + 30_000));
+  for (const code of [next, recovery]) {
+    await world.sql('DELETE FROM sign_in_attempts');
+    const answers = await Promise.all(
+      [browser.copy(), elsewhere.copy(), browser.copy(), elsewhere.copy()].map((copy) =>
+        copy.send('post', '/console/session/code', { body: { code } }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 401, 401, 401]);
+  }
 });
 
 test('an invitation is accepted once', async () => {

@@ -109,7 +109,7 @@ export const DELETE_OLD_ATTEMPTS = statement(
 export const LOCK_PERSON = statement(
   'people.lock_person',
   sql`
-    SELECT u.email, u.joined_at, l.password_set_at
+    SELECT u.email, u.joined_at, l.password_set_at, l.totp_confirmed_at
     FROM users u
     JOIN companies company ON company.id = u.company_id AND company.removed_at IS NULL
     LEFT JOIN user_logins l ON l.company_id = u.company_id AND l.user_id = u.id
@@ -141,5 +141,36 @@ export const TAKE_LINK = statement(
     WHERE company_id = {company_id} AND user_id = {user_id} AND link_number = {number}
       AND link_open AND link_sent_at > {since}::timestamptz
     RETURNING user_id`,
+  { prepared: false },
+);
+
+/** A row for the first who shows the code of this step; later ones show a later one. */
+export const TAKE_STEP = statement(
+  'people.take_step',
+  sql`
+    UPDATE user_logins
+    SET totp_last_step = {step}
+    WHERE company_id = {company_id} AND user_id = {user_id} AND totp_last_step < {step}
+    RETURNING user_id`,
+  { prepared: false },
+);
+
+export const TAKE_RECOVERY_CODE = statement(
+  'people.take_recovery_code',
+  sql`
+    UPDATE user_logins
+    SET recovery_digests = array_remove(recovery_digests, {digest}::bytea)
+    WHERE company_id = {company_id} AND user_id = {user_id}
+      AND {digest}::bytea = ANY (recovery_digests)
+    RETURNING user_id`,
+  { prepared: false },
+);
+
+export const CONFIRM_SECOND_FACTOR = statement(
+  'people.confirm_second_factor',
+  sql`
+    UPDATE user_logins
+    SET totp_confirmed_at = {now}::timestamptz, totp_last_step = {step}
+    WHERE company_id = {company_id} AND user_id = {user_id}`,
   { prepared: false },
 );

@@ -18,6 +18,13 @@ import {
   signOut,
   type ConsoleReply,
 } from './sign-in';
+import {
+  confirmSecondFactor,
+  enterCode,
+  proposeSecondFactor,
+  removeSecondFactor,
+  renewRecoveryCodes,
+} from './second-factor';
 import { describeState } from './state';
 
 // The console's own requests, outside of the contract: they set the cookie that all its others are
@@ -27,6 +34,7 @@ type Work<Call> = (call: Call, req: Request) => ConsoleReply | Promise<ConsoleRe
 
 const MAX_TOKEN = 200;
 const MAX_NAME = 255;
+const MAX_CODE = 30;
 
 const password = FIELDS.text(MAX_PASSWORD);
 const { email, optional, whole } = FIELDS;
@@ -56,6 +64,7 @@ export function signInRoutes(deps: Deps): Router {
       changePassword(call, readFields(body, { current_password: optional(password), password })),
     ),
   );
+  addSecondFactorRoutes(router, { open, own });
   router.get('/console/sessions', own(listOwnSessions));
   router.delete('/console/sessions', own(endOtherSessions));
   router.delete(
@@ -63,6 +72,32 @@ export function signInRoutes(deps: Deps): Router {
     own((call, { params }) => endOwnSession(call, String(params.id))),
   );
   return router;
+}
+
+function addSecondFactorRoutes(router: Router, { open, own }: ReturnType<typeof handlersFor>) {
+  const code = FIELDS.text(MAX_CODE);
+  router.post(
+    '/console/session/code',
+    open((call, { body }) => enterCode(call, readFields(body, { code }))),
+  );
+  router.post(
+    '/console/second-factor',
+    own((call, { body }) =>
+      proposeSecondFactor(call, readFields(body, { password: optional(password) })),
+    ),
+  );
+  router.post(
+    '/console/second-factor/confirm',
+    own((call, { body }) => confirmSecondFactor(call, readFields(body, { code }))),
+  );
+  router.post(
+    '/console/second-factor/recovery-codes',
+    own((call, { body }) => renewRecoveryCodes(call, readFields(body, { code }))),
+  );
+  router.delete(
+    '/console/second-factor',
+    own((call, { body }) => removeSecondFactor(call, readFields(body, { code }))),
+  );
 }
 
 /** Links that let a person in. */
@@ -119,7 +154,7 @@ function handlersFor(deps: Deps) {
       requireSameOrigin(req, deps.config);
       const call = { deps, req, res, now: deps.clock() };
       readSession(call);
-      if (req.method === 'POST' || req.method === 'PUT') {
+      if (req.method !== 'GET' && hasBody(req)) {
         limitTimeOfBody(req);
         requireJson(req);
         await readBody(req, res, false);
@@ -133,6 +168,10 @@ function handlersFor(deps: Deps) {
       handle(async (call, req) => work(await requireSession(call), req)),
   };
 }
+
+/** Only what deletes may need none. */
+const hasBody = ({ method, headers }: Request): boolean =>
+  method !== 'DELETE' || Number(headers['content-length'] ?? 0) > 0;
 
 /** A form of another page cannot send JSON. */
 function requireJson(req: Request): void {

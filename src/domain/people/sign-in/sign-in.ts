@@ -5,7 +5,7 @@ import type { Db } from '../../../data/db';
 import { revokeCredentials } from '../issue-credentials';
 import { takeAttempt } from './attempts';
 import { openDb, readAddress, type ConsoleCall, type OwnCall, type Person } from './console-call';
-import { findLogins } from './login';
+import { findLogins, loadLogin } from './login';
 import { verifyNothing, verifyPassword } from './passwords';
 import { clearPending, keepPending, requirePending, type PendingSignIn } from './pending';
 import { logChange, startSession, type SessionStart } from './start-session';
@@ -64,11 +64,19 @@ export async function continueSignIn(
     keepPending(call, pending);
     return { status: 200, body: await describeWaiting(call, pending) };
   }
+  const db = openDb(call, person!);
+  const { totp_confirmed_at } = await loadLogin(db, person!.user_id);
+  if (totp_confirmed_at) {
+    await db.transaction(more);
+    keepPending(call, pending);
+    return { status: 200, body: await describeWaiting(call, pending) };
+  }
   const { method, begun_at } = pending;
   return beginSession(call, person!, { method, begun_at, second_factor: false }, more);
 }
 
-async function beginSession(
+/** `more` is written in the transaction of the session, before it. */
+export async function beginSession(
   call: ConsoleCall,
   person: Person,
   start: SessionStart,

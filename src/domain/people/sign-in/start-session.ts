@@ -37,6 +37,8 @@ export async function startSession(
   const [user] = await tx.sql(LOCK_PERSON, { user_id });
   if (!user || (begun_at && user.password_set_at && user.password_set_at > begun_at))
     throw sessionEnded();
+  // It was set up since the sign-in began.
+  if (user.totp_confirmed_at && !second_factor) throw sessionEnded();
   await saveLogin(tx, user_id, { seen_at: now });
   if (user.joined_at === null)
     await tx.prisma.user.updateMany({

@@ -69,6 +69,8 @@ export async function describeSignedIn(
       method: session.method,
       second_factor,
       has_password: login.password_hash !== null,
+      has_second_factor: login.totp_confirmed_at !== null,
+      recovery_codes_left: login.recovery_digests?.length ?? 0,
       created_at: session.created_at,
       idle_ends_at: session.expires_at,
       ends_at: session.ends_at,
