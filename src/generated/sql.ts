@@ -4492,6 +4492,18 @@ export interface SqlTypes {
       user_email: string | null;
     };
   };
+  'people.find_by_identity': {
+    params: {
+      subject: string | null;
+      issuer: string | null;
+      email: string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      company_id: string;
+      user_id: string;
+    };
+  };
   'people.find_confirmed': {
     params: {
       company_id: number | string | bigint | null;
@@ -4614,6 +4626,8 @@ export interface SqlTypes {
       joined_at: Date | null;
       password_set_at: Date | null;
       totp_confirmed_at: Date | null;
+      oidc_issuer: string | null;
+      oidc_subject: string | null;
     };
   };
   'people.lock_team_of_buyer': {

@@ -68,6 +68,15 @@ const webUrl = makeValidator<string>((input) => {
     throw new Error('must be a URL such as https://api.example.com');
   return trimUrl(input);
 });
+/** Without TLS only on this machine: elsewhere anyone could answer for the provider. */
+const issuer = makeValidator<string>((input) => {
+  const url = URL.canParse(input) ? new URL(input) : undefined;
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '');
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal);
+  if (!url || url.search || url.hash || !isSafe)
+    throw new Error('must be a URL such as https://accounts.example.com');
+  return input;
+});
 const networks = makeValidator<string[]>((input) => {
   const list = input.split(',').map((network) => network.trim());
   const wrong = list.find(
@@ -137,6 +146,10 @@ const VARIABLES = {
   JAMBONZ_WEBHOOK_SECRET: str({ default: undefined }),
   PUBLIC_URL: webUrl({ default: undefined }),
   ...MAIL_VARIABLES,
+  OIDC_ISSUER: issuer({ default: undefined }),
+  OIDC_CLIENT_ID: str({ default: undefined }),
+  OIDC_CLIENT_SECRET: str({ default: undefined }),
+  OIDC_NAME: str({ default: undefined }),
   SESSION_IDLE_HOURS: between(1, 720)({ default: 12 }),
   SESSION_DAYS: between(1, 365)({ default: 14 }),
   WEBHOOK_ALLOW_NETWORKS: networks({ default: [] }),
@@ -190,6 +203,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     public_url: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
     public_url_is_set: values.PUBLIC_URL !== undefined,
     ...readMailSettings(values),
+    oidc: toOidcSettings(values),
     session_idle_hours: values.SESSION_IDLE_HOURS,
     session_days: values.SESSION_DAYS,
     webhook_allow_networks: values.WEBHOOK_ALLOW_NETWORKS,
@@ -211,8 +225,31 @@ const missing = (set: NodeJS.ProcessEnv): string[] => [
   ...findTwilioFaults(set),
   ...findJambonzFaults(set),
   ...missingForPooler(set),
+  ...missingForOidc(set),
   ...findS3Faults(set),
 ];
+
+const missingForOidc = ({ OIDC_ISSUER, OIDC_CLIENT_ID }: NodeJS.ProcessEnv): string[] =>
+  OIDC_ISSUER !== undefined && OIDC_CLIENT_ID === undefined
+    ? ['OIDC_CLIENT_ID must be given with OIDC_ISSUER: the name of this service there']
+    : [];
+
+interface OidcVariables {
+  OIDC_ISSUER: string | undefined;
+  OIDC_CLIENT_ID: string | undefined;
+  OIDC_CLIENT_SECRET: string | undefined;
+  OIDC_NAME: string | undefined;
+}
+
+const toOidcSettings = (values: OidcVariables): Config['oidc'] =>
+  values.OIDC_ISSUER === undefined || values.OIDC_CLIENT_ID === undefined
+    ? undefined
+    : {
+        issuer: values.OIDC_ISSUER,
+        client_id: values.OIDC_CLIENT_ID,
+        client_secret: values.OIDC_CLIENT_SECRET,
+        name: values.OIDC_NAME ?? new URL(values.OIDC_ISSUER).hostname,
+      };
 
 function missingForPooler({ DATABASE_URL, DATABASE_DIRECT_URL }: NodeJS.ProcessEnv): string[] {
   if (DATABASE_DIRECT_URL === undefined) return [];

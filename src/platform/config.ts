@@ -4,6 +4,16 @@ import type { TwilioSettings } from './carriers/twilio-settings';
 import type { MailSettings } from './mail/settings';
 import type { S3Settings } from './storage/s3-settings';
 
+/** A provider of OpenID Connect, and this service as its client. */
+export interface OidcSettings {
+  issuer: string;
+  client_id: string;
+  /** Absent for a public client. */
+  client_secret: string | undefined;
+  /** Shown to people. */
+  name: string;
+}
+
 /** The settings of a process. Docstrings say what the variable of the same name does. */
 export interface Config extends MailSettings {
   port: number;
@@ -62,6 +72,8 @@ export interface Config extends MailSettings {
   public_url_is_set: boolean;
   /** Networks, as CIDR, that webhooks may reach although they are not public. */
   webhook_allow_networks: string[];
+  /** The provider by which people sign in; absent: there is none. */
+  oidc: OidcSettings | undefined;
   /** When a session of the console ends: without use, and at the latest. */
   session_idle_hours: number;
   session_days: number;

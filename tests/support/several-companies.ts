@@ -20,6 +20,7 @@ export const EXCEPTIONS: readonly Exception[] = [
       'http.find_credentials',
       'http.find_inbound_webhook',
       'people.find_logins',
+      'people.find_by_identity',
     ],
   },
   {

@@ -18,6 +18,7 @@ export const SECRETS = [
   'TWILIO_SIGNING_KEY',
   'JAMBONZ_API_KEY',
   'JAMBONZ_WEBHOOK_SECRET',
+  'OIDC_CLIENT_SECRET',
 ];
 
 /** The settings that must be equal in all processes, by variable; secrets as digests. */
@@ -50,6 +51,10 @@ export function sharedSettings(config: Config, pepper: string): SharedSettings {
     RATE_LIMIT_PER_MINUTE: config.rate_limit_per_minute,
     LEAD_RATE_LIMIT_PER_MINUTE: config.lead_rate_limit_per_minute,
     SELLER_RATE_LIMIT_PER_MINUTE: config.seller_rate_limit_per_minute,
+    OIDC_ISSUER: config.oidc?.issuer ?? null,
+    OIDC_CLIENT_ID: config.oidc?.client_id ?? null,
+    OIDC_CLIENT_SECRET: digest(config.oidc?.client_secret),
+    OIDC_NAME: config.oidc?.name ?? null,
     SESSION_IDLE_HOURS: config.session_idle_hours,
     SESSION_DAYS: config.session_days,
     WEBHOOK_ALLOW_NETWORKS: config.webhook_allow_networks.toSorted().join(','),

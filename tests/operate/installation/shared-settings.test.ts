@@ -35,6 +35,9 @@ const environment: Environment = {
   TWILIO_BASE_URL: 'https://one.example.com',
   PUBLIC_URL: 'https://api.example.com',
   SMTP_URL: 'smtp://one.example.com',
+  OIDC_ISSUER: 'https://one.example.com',
+  OIDC_CLIENT_ID: 'one',
+  OIDC_CLIENT_SECRET: 'one token',
   WEBHOOK_ALLOW_NETWORKS: '10.0.0.0/8,10.1.0.0/16',
 };
 /** Another value of each variable that must be equal. */
@@ -60,6 +63,10 @@ const OTHERS: Environment = {
   RATE_LIMIT_PER_MINUTE: '1',
   LEAD_RATE_LIMIT_PER_MINUTE: '1',
   SELLER_RATE_LIMIT_PER_MINUTE: '1',
+  OIDC_ISSUER: 'https://id.example.com',
+  OIDC_CLIENT_ID: 'trunkline',
+  OIDC_CLIENT_SECRET: 'another token',
+  OIDC_NAME: 'Example',
   SESSION_IDLE_HOURS: '1',
   SESSION_DAYS: '3',
   WEBHOOK_ALLOW_NETWORKS: '10.0.0.0/8',

@@ -31,6 +31,26 @@ export const FIND_LOGINS = statement(
   { prepared: false },
 ).returning<{ company_id: string; user_id: string }>();
 
+/** The users of a person at a provider, and those with the confirmed address and no provider. */
+export const FIND_BY_IDENTITY = statement(
+  'people.find_by_identity',
+  sql`
+    SELECT u.company_id, u.id AS user_id
+    FROM users u
+    JOIN companies company ON company.id = u.company_id AND company.removed_at IS NULL
+    JOIN user_logins l ON l.company_id = u.company_id AND l.user_id = u.id
+    WHERE l.oidc_subject = {subject} AND l.oidc_issuer = {issuer} AND u.deleted_at IS NULL
+    UNION
+    SELECT u.company_id, u.id
+    FROM users u
+    JOIN companies company ON company.id = u.company_id AND company.removed_at IS NULL
+    LEFT JOIN user_logins l ON l.company_id = u.company_id AND l.user_id = u.id
+    WHERE u.email = {email} AND u.deleted_at IS NULL AND l.oidc_subject IS NULL
+    ORDER BY company_id
+    LIMIT {limit}::int`,
+  { prepared: false },
+).returning<{ company_id: string; user_id: string }>();
+
 /** A living user with the login; no row where the company is removed. */
 export const FIND_LOGIN = statement(
   'people.find_login',
@@ -109,7 +129,8 @@ export const DELETE_OLD_ATTEMPTS = statement(
 export const LOCK_PERSON = statement(
   'people.lock_person',
   sql`
-    SELECT u.email, u.joined_at, l.password_set_at, l.totp_confirmed_at
+    SELECT u.email, u.joined_at, l.password_set_at, l.totp_confirmed_at, l.oidc_issuer,
+      l.oidc_subject
     FROM users u
     JOIN companies company ON company.id = u.company_id AND company.removed_at IS NULL
     LEFT JOIN user_logins l ON l.company_id = u.company_id AND l.user_id = u.id

@@ -2,7 +2,7 @@ import type { Db } from '../../../data/db';
 import type { Row } from '../../../data/sql';
 import { sessionEnded } from '../../../api/auth/sessions';
 import type { Deps } from '../../deps';
-import { FIND_LOGIN, FIND_LOGINS } from '../queries/sign-in';
+import { FIND_BY_IDENTITY, FIND_LOGIN, FIND_LOGINS } from '../queries/sign-in';
 import type { Person } from './console-call';
 
 /** A living user, and what the user signs in with. */
@@ -35,6 +35,38 @@ export async function findLogins(
       company_id: BigInt(company_id),
       user_id: BigInt(user_id),
       password_hash,
+    }))
+    .slice(0, MAX_COMPANIES);
+}
+
+/** A person as a provider of OpenID Connect names them. */
+export interface Identity {
+  issuer: string;
+  subject: string;
+  /** In lowercase; only one that the provider has confirmed. */
+  email: string | undefined;
+}
+
+/** The users who have signed in as this person, and those with the address who have no other. */
+export async function findByIdentity(
+  { parts }: Pick<Deps, 'parts'>,
+  { issuer, subject, email }: Identity,
+): Promise<Person[]> {
+  const rows = await Promise.all(
+    parts().map(({ database }) =>
+      database.sql(FIND_BY_IDENTITY, {
+        issuer,
+        subject,
+        email: email ?? null,
+        limit: MAX_COMPANIES,
+      }),
+    ),
+  );
+  return rows
+    .flat()
+    .map(({ company_id, user_id }) => ({
+      company_id: BigInt(company_id),
+      user_id: BigInt(user_id),
     }))
     .slice(0, MAX_COMPANIES);
 }

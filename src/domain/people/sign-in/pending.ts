@@ -3,6 +3,7 @@ import { clearCookie, readCookie, setCookie } from '../../../api/auth/session-co
 import { sessionEnded } from '../../../api/auth/sessions';
 import { deriveKey, open, seal } from '../../../platform/sealed';
 import type { ConsoleCall, Person } from './console-call';
+import type { Identity } from './login';
 
 // A sign-in of several steps: what the browser has proved so far is in a cookie that only this
 // service can make or read, for five minutes.
@@ -18,21 +19,28 @@ export interface PendingSignIn {
   method: SignInMethod;
   /** When the first step was made. */
   begun_at: Date;
+  /** The name of the person at a provider, if that was the method. */
+  identity?: Omit<Identity, 'email'> | undefined;
 }
 
 interface Stored {
   people: [string, string][];
   method: SignInMethod;
   begun_at: number;
+  identity?: Omit<Identity, 'email'> | undefined;
 }
 
 const keyFor = ({ deps }: ConsoleCall): Buffer => deriveKey(deps.pepper, 'pending sign-in');
 
-export function keepPending(call: ConsoleCall, { people, method, begun_at }: PendingSignIn): void {
+export function keepPending(
+  call: ConsoleCall,
+  { people, method, begun_at, identity }: PendingSignIn,
+): void {
   const stored: Stored = {
     people: people.map(({ company_id, user_id }) => [String(company_id), String(user_id)]),
     method,
     begun_at: begun_at.getTime(),
+    identity: identity && { issuer: identity.issuer, subject: identity.subject },
   };
   const sealed = Buffer.from(seal(keyFor(call), JSON.stringify(stored))).toString('base64url');
   setCookie(call.res, [COOKIE, sealed], call.deps.config, { maxAge: PENDING_MS });
@@ -46,7 +54,7 @@ export function findPending(call: ConsoleCall): PendingSignIn | undefined {
   const sealed = readCookie(call.req, COOKIE, call.deps.config);
   const stored = sealed === undefined ? undefined : openStored(call, sealed);
   if (!stored) return undefined;
-  const { people, method, begun_at } = stored;
+  const { people, method, begun_at, identity } = stored;
   return {
     people: people.map(([company, user]) => ({
       company_id: BigInt(company),
@@ -54,6 +62,7 @@ export function findPending(call: ConsoleCall): PendingSignIn | undefined {
     })),
     method,
     begun_at: new Date(begun_at),
+    identity,
   };
 }
 

@@ -9,6 +9,7 @@ import { requireSession, type ConsoleCall, type OwnCall } from './console-call';
 import { FIELDS, readFields } from './fields';
 import { acceptInvitation, showInvitation, showInvitationLink } from './invitation';
 import { openLink, requestLink } from './mailed-links';
+import { openIdRoutes } from './openid';
 import { acceptOwnerLink, showOwnerLink } from './owner';
 import { MAX_PASSWORD } from './passwords';
 import {
@@ -64,6 +65,9 @@ export function signInRoutes(deps: Deps): Router {
       changePassword(call, readFields(body, { current_password: optional(password), password })),
     ),
   );
+  const openId = openIdRoutes(deps);
+  router.get('/console/sign-in/oidc', fromOwnPage(deps), openId.begin);
+  router.get('/console/sign-in/oidc/callback', openId.end);
   addSecondFactorRoutes(router, { open, own });
   router.get('/console/sessions', own(listOwnSessions));
   router.delete('/console/sessions', own(endOtherSessions));
@@ -168,6 +172,15 @@ function handlersFor(deps: Deps) {
       handle(async (call, req) => work(await requireSession(call), req)),
   };
 }
+
+/** Another page cannot have a person begin to sign in. */
+const fromOwnPage =
+  ({ config }: Deps): RequestHandler =>
+  (req, res, next) => {
+    res.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
+    requireSameOrigin(req, config);
+    next();
+  };
 
 /** Only what deletes may need none. */
 const hasBody = ({ method, headers }: Request): boolean =>

@@ -29,10 +29,10 @@ export async function enterCode(
   call: ConsoleCall,
   { code }: { code: string },
 ): Promise<ConsoleReply> {
-  const { people, method, begun_at } = requirePending(call);
+  const { people, method, begun_at, identity } = requirePending(call);
   const [person] = people;
   if (people.length !== 1) throw sessionEnded();
-  const start = { method, begun_at, second_factor: true };
+  const start = { method, begun_at, identity, second_factor: true };
   return withCode(call, person!, code, (takeCode) => beginSession(call, person!, start, takeCode));
 }
 

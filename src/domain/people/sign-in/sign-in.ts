@@ -71,8 +71,9 @@ export async function continueSignIn(
     keepPending(call, pending);
     return { status: 200, body: await describeWaiting(call, pending) };
   }
-  const { method, begun_at } = pending;
-  return beginSession(call, person!, { method, begun_at, second_factor: false }, more);
+  const { method, begun_at, identity } = pending;
+  const start = { method, begun_at, identity, second_factor: false };
+  return beginSession(call, person!, start, more);
 }
 
 /** `more` is written in the transaction of the session, before it. */

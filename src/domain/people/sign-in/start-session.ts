@@ -7,7 +7,7 @@ import { issueCredentials, revokeCredentials } from '../issue-credentials';
 import { LIST_SESSIONS, LOCK_PERSON } from '../queries/sign-in';
 import { readAddress, type ConsoleCall, type Person } from './console-call';
 import { saveLogin } from './login';
-import type { SignInMethod } from './pending';
+import type { PendingSignIn, SignInMethod } from './pending';
 
 const HOUR_MS = 3_600_000;
 /** The oldest of a person ends with a further one. */
@@ -20,6 +20,8 @@ export interface SessionStart {
   second_factor: boolean;
   /** A password that was set since then has ended what was begun with the old one. */
   begun_at?: Date;
+  /** The name of the person at a provider: it is this user from now on. */
+  identity?: PendingSignIn['identity'];
 }
 
 /**
@@ -30,7 +32,7 @@ export async function startSession(
   tx: Db,
   call: ConsoleCall,
   { user_id }: Pick<Person, 'user_id'>,
-  { method, second_factor, begun_at }: SessionStart,
+  { method, second_factor, begun_at, identity }: SessionStart,
 ): Promise<string> {
   const { deps, req, now } = call;
   const { session_idle_hours, session_days } = deps.config;
@@ -39,7 +41,12 @@ export async function startSession(
     throw sessionEnded();
   // It was set up since the sign-in began.
   if (user.totp_confirmed_at && !second_factor) throw sessionEnded();
-  await saveLogin(tx, user_id, { seen_at: now });
+  if (identity && user.oidc_subject !== null && !isSameIdentity(identity, user))
+    throw sessionEnded();
+  await saveLogin(tx, user_id, {
+    seen_at: now,
+    ...(identity && { oidc_issuer: identity.issuer, oidc_subject: identity.subject }),
+  });
   if (user.joined_at === null)
     await tx.prisma.user.updateMany({
       where: { id: user_id },
@@ -85,6 +92,11 @@ export async function startSession(
   });
   return issued.token!;
 }
+
+const isSameIdentity = (
+  { issuer, subject }: NonNullable<SessionStart['identity']>,
+  { oidc_issuer, oidc_subject }: { oidc_issuer: string | null; oidc_subject: string | null },
+): boolean => issuer === oidc_issuer && subject === oidc_subject;
 
 async function endOldest(tx: Db, call: ConsoleCall, { user_id }: { user_id: bigint }) {
   const living = await tx.sql(LIST_SESSIONS, { user_id, now: call.now.toISOString() });

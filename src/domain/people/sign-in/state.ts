@@ -34,6 +34,7 @@ export const describeSignedOut = (call: ConsoleCall): object => nobody(call);
 const describeMethods = ({ deps }: ConsoleCall) => ({
   password: true,
   link: deps.mailer.name === 'smtp',
+  oidc: deps.config.oidc ? { name: deps.config.oidc.name } : null,
 });
 
 export async function describeWaiting(call: ConsoleCall, pending: PendingSignIn): Promise<object> {

@@ -41,7 +41,7 @@ test('the page learns at load whether there is a session, and how to sign in', a
       session: null,
       csrf_token: null,
       pending: null,
-      methods: { password: true, link: false },
+      methods: { password: true, link: false, oidc: null },
     },
   ]);
   await browser.signIn('Ann@Example.com');
