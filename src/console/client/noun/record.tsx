@@ -4,6 +4,7 @@ import type { NounContract } from '../../noun-contract';
 import type { Scope } from '../api';
 import { findNoun } from '../contract';
 import { RecordForm } from '../form/record-form';
+import { toInputs, type Values } from '../form/model';
 import { useForm } from '../form/use-form';
 import { useAction, useLoaded } from '../loading';
 import type { ActionLayout, NounLayout } from '../nouns/layout';
@@ -242,45 +243,74 @@ export function NewRecordPage({ layout }: { layout: NounLayout }) {
   const { query } = useRoute();
   const copied = query.get('copy');
   const noun = findNoun(session.contract, layout.noun);
-  const loaded = useLoaded(() => loadDefaults(session, noun, layout, copied), [layout, copied]);
+  const loaded = useLoaded(() => loadDraft(session, noun, layout, copied), [layout, copied]);
   const { singular } = layout.words;
   return (
     <>
       <p>
         <a href={linkTo(layout.noun)}>All {layout.words.plural}</a>
       </p>
-      <h1>{copied === null ? `New ${singular}` : `Copy of a ${singular}`}</h1>
+      <h1>
+        New {singular}
+        {copied !== null && ', copied from another'}
+      </h1>
       <p class="quiet">{layout.about}</p>
       <Show of={loaded}>
-        {(record) => <NewRecord layout={layout} noun={noun} record={record} copied={copied} />}
+        {(draft) => <NewRecord layout={layout} noun={noun} draft={draft} copied={copied} />}
       </Show>
     </>
   );
 }
 
-async function loadDefaults(
+/** The beginning of a new record's form. */
+interface Draft {
+  /** The defaults, which the API sets where nothing else is sent. */
+  record: Json;
+  /** Values that are sent without being typed. */
+  typed: Values;
+}
+
+async function loadDraft(
   { transport }: Session,
   noun: NounContract,
   layout: NounLayout,
   copied: string | null,
-): Promise<Json> {
+): Promise<Draft> {
   const query = { serializer: fullSerializer(noun) };
+  const original =
+    copied === null
+      ? undefined
+      : ((await send(transport, 'GET', `/${layout.noun}/${copied}`, { query })).data[
+          noun.record_key
+        ] as Json);
+  if (original && layout.copy && 'field' in layout.copy) {
+    const name = toCopyName(original);
+    return { record: { ...findDefaults(noun), ...original, id: undefined, ...name }, typed: name };
+  }
   const defaults = findDefaults(noun);
-  if (copied !== null) {
-    const { data } = await send(transport, 'GET', `/${layout.noun}/${copied}`, { query });
-    const record = data[noun.record_key] as Json;
-    return {
-      ...defaults,
-      ...record,
-      id: undefined,
-      ...(typeof record.name === 'string' && { name: `${record.name} (copy)` }),
-    };
-  }
-  if (noun.verbs.new) {
-    const { data } = await send(transport, 'GET', `/${layout.noun}/new`, { query });
-    return { ...defaults, ...(data[noun.record_key] as Json) };
-  }
-  return defaults;
+  const record = noun.verbs.new
+    ? {
+        ...defaults,
+        ...((await send(transport, 'GET', `/${layout.noun}/new`, { query })).data[
+          noun.record_key
+        ] as Json),
+      }
+    : defaults;
+  return { record, typed: original ? copyValues(noun, layout, original) : {} };
+}
+
+const toCopyName = ({ name }: Json): { name?: string } =>
+  typeof name === 'string' ? { name: `${name} (copy)` } : {};
+
+/** The inputs of an original, without those that only one record may have. */
+function copyValues(noun: NounContract, layout: NounLayout, original: Json): Values {
+  const without = layout.copy && 'without' in layout.copy ? layout.copy.without : [];
+  const { reads = {} } = layout;
+  const fields = Object.entries(formFields(noun.write, layout.hidden)).filter(
+    ([name, { only }]) =>
+      only !== 'update' && !without.includes(name) && (reads[name] ?? name) in original,
+  );
+  return { ...toInputs(Object.fromEntries(fields), original, reads), ...toCopyName(original) };
 }
 
 /** Also of fields that no record has, such as whether a user is invited. */
@@ -294,11 +324,11 @@ const findDefaults = (noun: NounContract): Json =>
 interface NewRecordProps {
   layout: NounLayout;
   noun: NounContract;
-  record: Json;
+  draft: Draft;
   copied: string | null;
 }
 
-function NewRecord({ layout, noun, record, copied }: NewRecordProps): ComponentChild {
+function NewRecord({ layout, noun, draft, copied }: NewRecordProps): ComponentChild {
   const session = useSession();
   const { query } = useRoute();
   const fields = useMemo(() => formFields(noun.write, layout.hidden), [noun, layout]);
@@ -308,20 +338,16 @@ function NewRecord({ layout, noun, record, copied }: NewRecordProps): ComponentC
       return value === null ? [] : [[name, value]];
     }),
   );
+  const { record, typed } = draft;
   const form = useForm({
     fields,
     reads: layout.reads,
     record,
     tag: '',
-    presets: copied === null ? presets : { ...presets, name: record.name },
+    presets: { ...presets, ...typed },
     save: async (body) => {
-      const copy = copied === null || !layout.copy ? {} : buildCopy(layout.copy, copied);
       const { data, tag } = await send(session.transport, 'POST', `/${layout.noun}`, {
-        body: {
-          ...copy,
-          ...body,
-          ...(copied !== null && 'name' in fields && { name: body.name ?? record.name }),
-        },
+        body: { ...buildCopy(layout, copied, typed), ...body },
       });
       const created = data[noun.record_key] as Json;
       revealSecrets(layout.secrets, data);
@@ -343,5 +369,12 @@ function NewRecord({ layout, noun, record, copied }: NewRecordProps): ComponentC
   );
 }
 
-const buildCopy = ({ field, idField }: NonNullable<NounLayout['copy']>, id: string): Json =>
-  idField === undefined ? { [field]: id } : { [field]: 'true', [idField]: id };
+/** Names the original, where the API makes the copy; its name is changed in any case. */
+function buildCopy({ copy }: NounLayout, id: string | null, typed: Values): Json {
+  if (id === null || !copy || !('field' in copy)) return {};
+  const { field, idField } = copy;
+  return {
+    ...typed,
+    ...(idField === undefined ? { [field]: id } : { [field]: 'true', [idField]: id }),
+  };
+}

@@ -114,8 +114,13 @@ export interface NounLayout {
   deletion?: { title: string; consequence: string; done: string };
   /** Secrets that answers to writes have once, and never again. */
   secrets?: SecretReader;
-  /** Name of the field and of the one that names its original, for copies. */
-  copy?: { field: string; idField?: string };
+  /**
+   * How copies are made: by the API, with the field that names the original; or from its values,
+   * without those that only one record may have.
+   */
+  copy?: { field: string; idField?: string } | { without: readonly string[] };
+  /** The page for a new record, where making one takes more than a form. */
+  creator?: ComponentType<{ layout: NounLayout }>;
   /** Shown on the page of a record, above its form. */
   panels?: readonly ComponentType<PanelProps>[];
   /** Shown above the table, as a wizard or a search is. */

@@ -21,7 +21,8 @@ function toView({ name, title, load }: NounPage): View {
     ]);
     return function NounPage({ id }: { id?: string }): ComponentChild {
       if (id === undefined) return <ListPage layout={layout} />;
-      if (id === 'new') return <NewRecordPage layout={layout} />;
+      const Creator = layout.creator ?? NewRecordPage;
+      if (id === 'new') return <Creator layout={layout} />;
       return <RecordPage layout={layout} id={id} />;
     };
   });
