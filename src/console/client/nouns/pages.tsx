@@ -44,6 +44,22 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
     title: 'Routing',
     pages: [
       { name: 'buyers', title: 'Buyers', load: async () => (await import('./buyers')).buyers },
+      {
+        name: 'buyer_groups',
+        title: 'Groups',
+        load: async () => (await import('./buyer-groups')).buyerGroups,
+      },
+      {
+        name: 'buyer_fleets',
+        title: 'Fleets',
+        load: async () => (await import('./buyer-fleets')).buyerFleets,
+      },
+      { name: 'offers', title: 'Offers', load: async () => (await import('./offers')).offers },
+      {
+        name: 'traffic_sources',
+        title: 'Traffic sources',
+        load: async () => (await import('./traffic-sources')).trafficSources,
+      },
     ],
   },
   {
@@ -69,6 +85,11 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
         name: 'agent_messages',
         title: 'Messages',
         load: async () => (await import('./agent-messages')).agentMessages,
+      },
+      {
+        name: 'dispositions',
+        title: 'Dispositions',
+        load: async () => (await import('./dispositions')).dispositions,
       },
     ],
   },

@@ -19,7 +19,7 @@ export function BuyerCaps({ record }: PanelProps) {
           {buyer.cap_reset_at && ` until ${dayTime(buyer.cap_reset_at)}`}.
         </p>
       )}
-      {caps.length === 0 && <p class="quiet">This buyer has no limits.</p>}
+      {caps.length === 0 && <p class="quiet">There are no limits.</p>}
       <div class="bars">
         {caps.map((cap) => (
           <Bar key={cap.name} {...cap} />

@@ -1,0 +1,19 @@
+import type { ActionLayout } from './layout';
+
+// Buttons that several nouns have.
+
+/** Sets the counters of the caps without an end back to 0. */
+export const buildResetCaps = (noun: string): ActionLayout => ({
+  title: () => 'Reset total caps',
+  scope: `${noun}:update`,
+  when: (record) => Object.entries(record).some(isUsedUpTotal),
+  run: async ({ record, send, reload }) => {
+    if (!confirm('Set the counters of all caps “in all” back to 0?')) return undefined;
+    await send('PUT', `/${noun}/${String(record.id)}`, { reset_total_caps: true });
+    await reload();
+    return 'The counters are 0 again.';
+  },
+});
+
+const isUsedUpTotal = ([name, value]: [string, unknown]): boolean =>
+  name.endsWith('_total_used') && typeof value === 'number' && value > 0;

@@ -1,0 +1,41 @@
+import { CAP_FIELDS, CapsGrid } from '../editors/caps-grid';
+import type { GroupLayout } from './layout';
+
+// Groups of fields that several nouns have.
+
+/** Inviting people: the API makes a team for them, and sends their invitations. */
+export const buildSignInGroup = (people: string, sees: string): GroupLayout => ({
+  title: 'Who may sign in',
+  help: `Invite the people of the ${people}: they get an e-mail with a link, and see ${sees}, nothing else.`,
+  fields: [
+    {
+      field: 'team_users_emails',
+      label: 'Invite these people',
+      placeholder: 'E-mail address, then Enter',
+      help: 'They get a team of their own. Who has been invited already is not invited again.',
+    },
+    {
+      field: 'team_offer_ids',
+      label: 'They see only calls to these offers',
+      help: 'Empty: calls to all offers.',
+    },
+    {
+      field: 'generate_team',
+      label: 'Make a team without inviting anybody',
+      help: 'For people whom you invite later.',
+    },
+    {
+      field: 'team_ids',
+      label: 'Teams that see it',
+      help: 'A team that is taken away sees it no longer.',
+    },
+  ],
+});
+
+/** The caps of a noun, each next to what is used of it. */
+export const CAPS: GroupLayout = {
+  title: 'Caps',
+  help: 'An empty limit is no limit.',
+  fields: CAP_FIELDS,
+  editor: CapsGrid,
+};

@@ -1,0 +1,74 @@
+import type { Json } from '../transport';
+
+// The order in which the buyers of an offer are tried, as their records say it. Pure.
+
+/** A buyer of a list: directly, or through a group. */
+export interface Assignment {
+  buyer: Json;
+  group?: Json;
+  /** The lowest is tried first. */
+  rank: number;
+  weight: number;
+  /** Its part of the calls among those of the same rank that are not paused. */
+  share: number;
+}
+
+/** Columns of buyers that the order and its reasons need. */
+export const ORDER_COLUMNS = [
+  'id',
+  'name',
+  'number',
+  'paused',
+  'maxed_out_by',
+  'bid_price',
+  'route_by_type',
+  'tier',
+  'weight',
+  'epc_assumed_amount',
+] as const;
+
+/** A group that rings all at once has a rank of its own; in another one, each buyer has its own. */
+const ringsAtOnce = (group: Json | undefined): group is Json =>
+  group?.dial_buyers_type === 'simultaneously';
+
+function findRank(buyer: Json, group: Json | undefined): number {
+  if (ringsAtOnce(group)) return Number(group.tier ?? 1);
+  if (buyer.route_by_type === 'revenue') return -Number(buyer.bid_price ?? 0);
+  if (buyer.route_by_type === 'epc') return -Number(buyer.epc_assumed_amount ?? 0);
+  return Number(buyer.tier ?? 1);
+}
+
+const isPaused = ({ buyer, group }: Pick<Assignment, 'buyer' | 'group'>): boolean =>
+  buyer.paused === true || group?.paused === true;
+
+/** Buyers and members of groups in the order in which calls try them. */
+export function orderAssignments(
+  buyers: readonly Json[],
+  groups: readonly { group: Json; buyers: readonly Json[] }[],
+): Assignment[] {
+  const toAssignment = (buyer: Json, group?: Json): Assignment => ({
+    buyer,
+    ...(group && { group }),
+    rank: findRank(buyer, group),
+    weight: Number((ringsAtOnce(group) ? group.weight : buyer.weight) ?? 1),
+    share: 0,
+  });
+  const all = [
+    ...buyers.map((buyer) => toAssignment(buyer)),
+    ...groups.flatMap(({ group, buyers: members }) =>
+      members.map((buyer) => toAssignment(buyer, group)),
+    ),
+  ];
+  const totals = new Map<number, number>();
+  for (const assignment of all.filter((candidate) => !isPaused(candidate)))
+    totals.set(assignment.rank, (totals.get(assignment.rank) ?? 0) + assignment.weight);
+  return all
+    .map((assignment) => {
+      const total = totals.get(assignment.rank) ?? 0;
+      return {
+        ...assignment,
+        share: isPaused(assignment) || total === 0 ? 0 : assignment.weight / total,
+      };
+    })
+    .sort((first, second) => first.rank - second.rank || second.weight - first.weight);
+}

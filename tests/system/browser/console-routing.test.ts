@@ -1,0 +1,207 @@
+import type { Page } from 'playwright-core';
+import { inBrowser } from '../../support/browser';
+import { goTo, panel, settled, useConsole } from '../../support/console';
+import { FAR_MS } from '../../support/patience';
+
+// Groups, fleets, offers, traffic sources and dispositions are made, changed, paused, copied and
+// deleted by hand; each test ends with the record that the API shows.
+
+const LOADED = { timeout: FAR_MS };
+const { here, get, asDemo } = useConsole();
+
+/** The newest record of a noun. */
+async function readNewest(noun: string, key: string) {
+  const list = await get(`${noun}?order=created_at&order_dir=desc&per_page=1`);
+  const [{ id }] = list[list.metadata.root];
+  return (await get(`${noun}/${id}`))[key];
+}
+
+const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
+
+const press = (page: Page, name: string | RegExp) =>
+  page.getByRole('button', { name, exact: typeof name === 'string' }).click();
+
+/** Chooses a record by typing a part of its name. */
+async function choose(page: Page, label: string, text: string): Promise<void> {
+  const input = page.getByLabel(label, { exact: true });
+  await input.fill(text);
+  await page.getByRole('option', { name: text }).first().waitFor(LOADED);
+  await input.press('Enter');
+}
+
+/** Waits for the short message that something was done. */
+const wasSaid = (page: Page, text: string | RegExp) =>
+  page.locator('.toasts').getByText(text).last().waitFor(LOADED);
+
+inBrowser('an offer is made, gets buyers by their names, is paused, copied and deleted', () =>
+  asDemo(async (page) => {
+    await goTo(page, '#/offers');
+    await page.getByRole('link', { name: 'New offer' }).click();
+    await field(page, 'Name').fill('Solar, west', LOADED);
+    await choose(page, 'Buyers', 'Acme');
+    await page.getByLabel('The caller').selectOption('message');
+    await field(page, 'Hears').fill('Nobody is free now.');
+    await press(page, 'Create the offer');
+    const buyers = panel(page, 'Buyers, in the order in which calls try them');
+    await buyers.getByRole('link', { name: /Acme/ }).waitFor(LOADED);
+    await choose(page, 'Add a buyer', 'Hudson');
+    await buyers.getByRole('link', { name: /Hudson/ }).waitFor(LOADED);
+    // A price comes before a priority.
+    expect(await buyers.locator('tbody tr td:first-child').allInnerTexts()).toEqual([
+      'Hudson Home',
+      'Acme Insurance, Los Angeles',
+    ]);
+    expect(await buyers.locator('tbody tr').first().innerText()).toMatch(/\$38\.00 a call/);
+    await buyers.getByRole('button', { name: /Take Acme .* off/ }).click();
+    await buyers.getByRole('link', { name: /Acme/ }).waitFor({ ...LOADED, state: 'detached' });
+    const [hudson] = (await get('buyers?fulltext=hudson')).buyers;
+    const offer = await readNewest('offers', 'offer');
+    expect(offer).toMatchObject({
+      name: 'Solar, west',
+      fallback_type: 'message',
+      fallback_message: 'Nobody is free now.',
+      buyer_ids: [hudson.id],
+      paused: false,
+    });
+    const leads = panel(page, 'Sending leads to it');
+    expect(await leads.innerText()).toContain(offer.lead_token);
+    await leads.getByText('Posting instructions').click();
+    await leads.getByText(`lead_token=${offer.lead_token}`).waitFor(LOADED);
+
+    await press(page, 'Pause');
+    await wasSaid(page, 'Paused.');
+    expect((await get(`offers/${offer.id}`)).offer.paused).toBe(true);
+    await press(page, 'Undo');
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor(LOADED);
+    expect((await get(`offers/${offer.id}`)).offer.paused).toBe(false);
+
+    await press(page, 'New lead token');
+    await wasSaid(page, 'The offer has a new lead token.');
+    expect((await get(`offers/${offer.id}`)).offer.lead_token).not.toBe(offer.lead_token);
+
+    await press(page, 'Copy');
+    await page.getByText('New offer, copied from another').waitFor(LOADED);
+    await press(page, 'Create the offer');
+    await page.getByRole('heading', { name: 'Solar, west (copy)' }).waitFor(LOADED);
+    const copy = await readNewest('offers', 'offer');
+    expect(copy).toMatchObject({
+      name: 'Solar, west (copy)',
+      fallback_message: 'Nobody is free now.',
+      buyer_ids: [hudson.id],
+    });
+    await press(page, 'Delete');
+    await wasSaid(page, 'Deleted.');
+    expect((await here.api('get', `offers/${copy.id}`)).status).toBe(404);
+  }),
+);
+
+inBrowser('a group and a fleet have buyers, and a group has caps', () =>
+  asDemo(async (page) => {
+    await goTo(page, '#/buyer_groups/new');
+    await field(page, 'Name').fill('East coast');
+    await page.getByLabel('Rings its buyers').selectOption('simultaneously');
+    await field(page, 'Priority').fill('2');
+    await choose(page, 'Buyers of the group', 'Hudson');
+    await page.getByText('Caps', { exact: true }).click();
+    await field(page, 'Calls at once').fill('3');
+    await press(page, 'Create the buyer group');
+    const buyers = panel(page, 'Buyers, in the order in which calls try them');
+    await choose(page, 'Add a buyer', 'Bayline');
+    await buyers.getByRole('link', { name: /Bayline/ }).waitFor(LOADED);
+    expect(await buyers.innerText()).toContain('All are rung at once');
+    const group = await readNewest('buyer_groups', 'buyer_group');
+    expect(group).toMatchObject({
+      name: 'East coast',
+      dial_buyers_type: 'simultaneously',
+      tier: 2,
+      concurrency_cap_limit: 3,
+      buyers_count: 2,
+    });
+
+    await goTo(page, '#/buyer_fleets/new');
+    await field(page, 'Name').fill('Coasts');
+    await field(page, 'Your key for it').fill('coasts');
+    await press(page, 'Create the fleet');
+    await choose(page, 'Add a buyer', 'Acme');
+    const fleet = panel(page, 'Buyers of the fleet');
+    await fleet.getByRole('link', { name: /Acme/ }).waitFor(LOADED);
+    expect(await readNewest('buyer_fleets', 'buyer_fleet')).toMatchObject({
+      user_fleet_id: 'coasts',
+      buyers_count: 1,
+    });
+    await fleet.getByRole('button', { name: /Take Acme .* off/ }).click();
+    await fleet.getByText('No buyer is in this fleet.').waitFor(LOADED);
+  }),
+);
+
+inBrowser('a publisher is invited, gets a token that is shown once, and has a report', () =>
+  asDemo(async (page) => {
+    await goTo(page, '#/traffic_sources/new');
+    await field(page, 'Name').fill('Spring ads');
+    const people = page.getByLabel('Invite these people');
+    await people.fill('pat@publisher.example');
+    await people.press('Enter');
+    await choose(page, 'They see only calls to these offers', 'Auto');
+    await press(page, 'Create the traffic source');
+    await page.getByRole('heading', { name: 'Spring ads' }).waitFor(LOADED);
+    const source = await readNewest('traffic_sources', 'traffic_source');
+    const { users } = await get('users?fulltext=pat');
+    expect(users).toMatchObject([{ email: 'pat@publisher.example' }]);
+
+    const tokens = panel(page, 'Tokens');
+    await tokens.getByLabel('What it is for').fill('Landing page');
+    await choose(page, 'To', 'Auto');
+    await tokens.getByRole('button', { name: 'Create the token' }).click();
+    await tokens.getByText('The new token.').waitFor(LOADED);
+    const list = async () =>
+      (await get(`traffic_source_tokens?traffic_source_id=${source.id}`)).traffic_source_tokens;
+    const [token] = await list();
+    expect(token).toMatchObject({ name: 'Landing page', offer_id: here.offer.id });
+    expect(await tokens.innerText()).toContain(token.lead_token);
+    await tokens.getByRole('button', { name: 'Revoke Landing page' }).click();
+    await tokens.getByText('It has no token yet.').waitFor(LOADED);
+    expect(await list()).toEqual([]);
+
+    await here.api('post', 'call_sessions', {
+      body: {
+        offer_id: here.offer.id,
+        caller_number: '+12125550188',
+        traffic_source_id: source.id,
+      },
+    });
+    const report = panel(page, 'Its calls');
+    await report.getByLabel('By', { exact: true }).selectOption('offer');
+    await report.getByRole('row', { name: /Auto insurance\s+1/ }).waitFor(LOADED);
+    const download = page.waitForEvent('download');
+    await report.getByRole('button', { name: 'CSV' }).click();
+    expect((await download).suggestedFilename()).toBe('traffic-source.csv');
+  }),
+);
+
+inBrowser('a disposition is made, changed and deleted', () =>
+  asDemo(
+    async (page) => {
+      await goTo(page, '#/dispositions/new');
+      await field(page, 'Name').fill('Not now');
+      await field(page, 'Key').fill('Not now');
+      await press(page, 'Create the disposition');
+      await page
+        .getByText(/Key .*pattern|Key must/)
+        .first()
+        .waitFor(LOADED);
+      await field(page, 'Key').fill('not_now');
+      await press(page, 'Create the disposition');
+      await page.getByRole('heading', { name: 'Not now' }).waitFor(LOADED);
+      await field(page, 'Position in menus').fill('7');
+      await press(page, 'Save');
+      await wasSaid(page, 'Saved.');
+      const disposition = await readNewest('dispositions', 'disposition');
+      expect(disposition).toMatchObject({ key: 'not_now', name: 'Not now', position: 7 });
+      await press(page, 'Delete');
+      await wasSaid(page, 'Deleted.');
+      await settled(page);
+      expect((await here.api('get', `dispositions/${disposition.id}`)).status).toBe(404);
+    },
+    [422],
+  ),
+);
