@@ -60,6 +60,11 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
         title: 'Traffic sources',
         load: async () => (await import('./traffic-sources')).trafficSources,
       },
+      {
+        name: 'phone_numbers',
+        title: 'Numbers',
+        load: async () => (await import('./phone-numbers')).phoneNumbers,
+      },
     ],
   },
   {

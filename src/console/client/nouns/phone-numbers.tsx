@@ -1,0 +1,66 @@
+import { linkTo } from '../route';
+import type { Json } from '../transport';
+import { NewNumber } from '../views/new-number';
+import { noun } from './layout';
+
+export const phoneNumbers = noun({
+  noun: 'phone_numbers',
+  words: { singular: 'phone number', plural: 'phone numbers', also: 'a tracking number or DID' },
+  about: 'Callers ring a phone number; it leads to an offer, or straight to a buyer.',
+  title: (record) =>
+    (record.name as string | null) ?? (record.phone_number as string | null) ?? 'Phone number',
+  groups: [
+    {
+      title: 'Phone number',
+      fields: [
+        { field: 'name', label: 'Label', placeholder: 'Billboard, Main Street' },
+        {
+          field: 'traffic_source_id',
+          label: 'Traffic source',
+          help: 'Its calls are counted for this source.',
+        },
+      ],
+    },
+    {
+      title: 'Where its calls go',
+      fields: [
+        { field: 'forward_type', label: 'To' },
+        {
+          field: 'offer_id',
+          label: 'Offer',
+          when: ({ forward_type: type }) => type !== 'buyer_id',
+        },
+        {
+          field: 'buyer_id',
+          label: 'Buyer',
+          help: 'All its calls go to this buyer, whatever its order, hours and caps are.',
+          when: ({ forward_type: type }) => type === 'buyer_id',
+        },
+      ],
+    },
+  ],
+  hidden: ['requested_number', 'number', 'country', 'toll_free', 'prefix'],
+  columns: [
+    { name: 'phone_number', title: 'Number' },
+    { name: 'name', title: 'Label' },
+    {
+      name: 'offer',
+      title: 'Calls go to',
+      needs: ['offer_id', 'buyer', 'buyer_id', 'forward_type'],
+      show: showTarget,
+    },
+    { name: 'traffic_source', title: 'Traffic source' },
+    { name: 'country', title: 'Country' },
+    { name: 'toll_free', title: 'Toll-free' },
+    { name: 'carrier', title: 'Carrier' },
+    { name: 'created_at', title: 'Since' },
+  ],
+  creator: NewNumber,
+});
+
+function showTarget({ forward_type: type, offer, offer_id, buyer, buyer_id }: Json) {
+  const [target, id, name] =
+    type === 'buyer_id' ? ['buyers', buyer_id, buyer] : ['offers', offer_id, offer];
+  if (id === null || id === undefined) return 'nowhere yet';
+  return <a href={linkTo(target as string, String(id))}>{String(name ?? id)}</a>;
+}

@@ -1,0 +1,91 @@
+import { useId, useState } from 'preact/hooks';
+import { ReferenceInput } from '../form/combobox';
+import { Field } from '../parts/basics';
+import { Select } from '../parts/select';
+import { useSession } from '../session';
+import type { Json } from '../transport';
+
+const TARGETS = { offer_id: 'To an offer', buyer_id: 'Straight to a buyer' } as const;
+
+interface Target {
+  name: string;
+  forward_type: keyof typeof TARGETS;
+  offer_id: string;
+  buyer_id: string;
+  traffic_source_id: string;
+}
+
+const NOWHERE: Target = {
+  name: '',
+  forward_type: 'offer_id',
+  offer_id: '',
+  buyer_id: '',
+  traffic_source_id: '',
+};
+
+/** Where the calls of a new number go; `toBody` has what the API takes of it. */
+export function useNumberTarget() {
+  const [target, setTarget] = useState(NOWHERE);
+  return {
+    target,
+    change: (part: Partial<Target>) => setTarget((before) => ({ ...before, ...part })),
+    toBody: (): Json => {
+      const { name, forward_type: type, traffic_source_id: source } = target;
+      const id = target[type];
+      return {
+        ...(name.trim() !== '' && { name: name.trim() }),
+        ...(id !== '' && { forward_type: type, [type]: id }),
+        ...(source !== '' && { traffic_source_id: source }),
+      };
+    },
+  };
+}
+
+type TargetProps = Pick<ReturnType<typeof useNumberTarget>, 'target' | 'change'>;
+
+/** Label, target and traffic source of a new number. */
+export function NumberTarget({ target, change }: TargetProps) {
+  const { may } = useSession();
+  const id = useId();
+  const { forward_type: type } = target;
+  return (
+    <div class="group-fields">
+      <Field
+        label="Label"
+        maxLength={255}
+        placeholder="Billboard, Main Street"
+        value={target.name}
+        onInput={(event) => change({ name: event.currentTarget.value })}
+      />
+      {may('phone_numbers:routing') && (
+        <>
+          <Select
+            label="Its calls go"
+            choices={TARGETS}
+            value={type}
+            onChange={(value) => change({ forward_type: value as Target['forward_type'] })}
+          />
+          <div class="field">
+            <label for={`${id}-target`}>{type === 'offer_id' ? 'Offer' : 'Buyer'}</label>
+            <ReferenceInput
+              key={type}
+              id={`${id}-target`}
+              noun={type === 'offer_id' ? 'offers' : 'buyers'}
+              value={target[type]}
+              onChange={(value) => change({ [type]: value })}
+            />
+          </div>
+          <div class="field">
+            <label for={`${id}-source`}>Traffic source</label>
+            <ReferenceInput
+              id={`${id}-source`}
+              noun="traffic_sources"
+              value={target.traffic_source_id}
+              onChange={(value) => change({ traffic_source_id: value })}
+            />
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
