@@ -68,6 +68,21 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
     ],
   },
   {
+    title: 'Lists',
+    pages: [
+      {
+        name: 'value_lists',
+        title: 'Value lists',
+        load: async () => (await import('./value-lists')).valueLists,
+      },
+      {
+        name: 'zip_lists',
+        title: 'ZIP lists',
+        load: async () => (await import('./value-lists')).zipLists,
+      },
+    ],
+  },
+  {
     title: 'Follow-up',
     pages: [
       {
