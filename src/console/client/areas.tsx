@@ -42,8 +42,8 @@ export const AREAS: readonly Area[] = [
       },
       {
         name: 'reports',
-        title: 'Reports and imports',
-        may: ({ may }) => may('calls:read') || may('buyer_suppression_files:read'),
+        title: 'Reports',
+        may: ({ may }) => may('calls:read'),
         list: () => <Reports />,
       },
     ],

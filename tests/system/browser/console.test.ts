@@ -1,6 +1,5 @@
 import { inBrowser } from '../../support/browser';
 import { goTo, panel, settled, useConsole } from '../../support/console';
-import { finished } from '../../support/imports';
 import { FAR_MS } from '../../support/patience';
 import { consoleForEveryone } from '../../console/everyone';
 
@@ -114,9 +113,8 @@ inBrowser('a lead: what happened and what will, in the words of the API; opting 
   }),
 );
 
-inBrowser('reports as the API sums them; an upload, its progress and its rejected rows', () =>
+inBrowser('reports as the API sums them', () =>
   asDemo(async (page) => {
-    const workers = await here.world.work();
     await goTo(page, '#/reports');
     for (const category of ['day', 'buyer', 'traffic_source']) {
       const { rows } = await get(`calls/reports?category=${category}`);
@@ -128,23 +126,6 @@ inBrowser('reports as the API sums them; an upload, its progress and its rejecte
         expect(shown[n]).toMatch(new RegExp(`\\t${count}\\t.*\\t\\${dollars(revenue)}\\t`));
       }
     }
-    const form = panel(page, 'Upload a list');
-    await form.getByLabel('Suppression list').selectOption(String(here.list));
-    await form.getByLabel('CSV file of numbers').setInputFiles({
-      name: 'numbers.csv',
-      mimeType: 'text/csv',
-      buffer: Buffer.from('number\n2125550100\nnot a number\n2125550101\n'),
-    });
-    await form.getByRole('button', { name: 'Upload' }).click();
-    await form.getByText('numbers.csv was uploaded').waitFor(LOADED);
-    const { buyer_suppression_files: files } = await get('buyer_suppression_files');
-    await finished(here.api, `buyer_suppression_files/${files[0].id}`);
-    const imports = panel(page, 'Imports');
-    await imports.getByText('2 of 3 rows imported, 1 rejected').waitFor(LOADED);
-    await imports.getByText('Rejected rows of numbers.csv').click();
-    const { rejected_rows } = await get(`buyer_suppression_files/${files[0].id}/rejected_rows`);
-    await imports.getByRole('cell', { name: rejected_rows[0].reason }).waitFor(LOADED);
-    await workers.stop();
   }),
 );
 

@@ -71,6 +71,16 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
     title: 'Lists',
     pages: [
       {
+        name: 'buyer_suppressions',
+        title: 'Suppression lists',
+        load: async () => (await import('./suppressions')).buyerSuppressions,
+      },
+      {
+        name: 'buyer_suppression_files',
+        title: 'Uploads',
+        load: async () => (await import('./suppressions')).suppressionFiles,
+      },
+      {
         name: 'value_lists',
         title: 'Value lists',
         load: async () => (await import('./value-lists')).valueLists,

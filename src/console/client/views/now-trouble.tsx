@@ -35,7 +35,10 @@ export function ImportsInTrouble() {
   return (
     <Show of={loaded}>
       {(files) => (
-        <Panel title="Imports" headerContent={<a href={linkTo('reports')}>All imports</a>}>
+        <Panel
+          title="Imports"
+          headerContent={<a href={linkTo('buyer_suppression_files')}>All uploads</a>}
+        >
           {files.length === 0 && <p class="quiet">None is under way, and none has failed.</p>}
           <ul class="plain">
             {files.map((file: File) => (

@@ -5,20 +5,15 @@ import { Chart } from '../parts/chart';
 import { count, dollars, percent, wholeDollars, words } from '../format';
 import { useLoaded } from '../loading';
 import { useSession } from '../session';
-import { Imports } from './imports';
 
 type Row = Schemas['CallReportRow'];
 
-export function ReportsView() {
-  const { may } = useSession();
-  return (
-    <>
-      <h1>Reports and imports</h1>
-      {may('calls:read') && <Reports />}
-      {may('buyer_suppression_files:read') && <Imports />}
-    </>
-  );
-}
+export const ReportsView = () => (
+  <>
+    <h1>Reports</h1>
+    <Reports />
+  </>
+);
 
 const DAY_MS = 86_400_000;
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -1,0 +1,78 @@
+import { useState } from 'preact/hooks';
+import { ok, type Schemas } from '../api';
+import { ReferenceInput } from '../form/combobox';
+import { useAction } from '../loading';
+import { Field, Problem } from '../parts/basics';
+import { Select } from '../parts/select';
+import { useSession } from '../session';
+import { showToast } from '../toast';
+import { RejectedNumbers } from './suppression-numbers';
+
+const EVERYWHERE = { company: 'Everywhere: the company’s blacklist' };
+const LIST = { list: 'A suppression list' };
+
+/** Keeps one caller away: everywhere, or by a list. */
+export function AddCaller({ reload }: { reload: () => Promise<void> }) {
+  const { api, me, may } = useSession();
+  const mayBlockEverywhere = me.team_ids === null && may('contacts:update');
+  const choices = {
+    ...(may('buyer_suppressions:update') && LIST),
+    ...(mayBlockEverywhere && EVERYWHERE),
+  };
+  const [number, setNumber] = useState('');
+  const [where, setWhere] = useState(Object.keys(choices)[0] ?? '');
+  const [list, setList] = useState('');
+  const [rejected, setRejected] = useState<Schemas['CallerIdsReply']['rejected']>([]);
+  const block = useAction(async () => {
+    const body = { caller_ids: [number.trim()] };
+    const params = { path: { id: list } };
+    const answer = await ok(
+      where === 'company'
+        ? api.POST('/contacts/caller_block', { body })
+        : api.POST('/buyer_suppressions/{id}/caller_block', { params, body }),
+    );
+    setRejected(answer.rejected);
+    if (answer.rejected.length > 0) return;
+    showToast(`${number.trim()} gets no further.`);
+    setNumber('');
+    await reload();
+  });
+  if (Object.keys(choices).length === 0) return null;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void block.run();
+  };
+  const isReady = number.trim() !== '' && (where === 'company' || list !== '');
+  return (
+    <details class="panel">
+      <summary>Block a caller</summary>
+      <form onSubmit={submit}>
+        <div class="group-fields">
+          <Field
+            label="The caller’s number"
+            type="tel"
+            maxLength={100}
+            placeholder="(213) 555-0147"
+            value={number}
+            onInput={(event) => setNumber(event.currentTarget.value)}
+          />
+          <Select label="Where" choices={choices} value={where} onChange={setWhere} />
+          {where === 'list' && (
+            <div class="field">
+              <label for="block-list">Suppression list</label>
+              <ReferenceInput
+                id="block-list"
+                noun="buyer_suppressions"
+                value={list}
+                onChange={setList}
+              />
+            </div>
+          )}
+        </div>
+        <Problem error={block.error} />
+        <RejectedNumbers rejected={rejected} />
+        <button disabled={block.is_busy || !isReady}>Block the caller</button>
+      </form>
+    </details>
+  );
+}
