@@ -1,7 +1,6 @@
 import {
   describeWait,
   isFieldOfKind,
-  keepKindFields,
   listSteps,
   positionAt,
   positionToMove,
@@ -47,13 +46,9 @@ test('a move leaves every other step where it is, whichever way it goes', () => 
   ]);
 });
 
-test('only the fields of the chosen kind are sent, and those that a choice leaves a meaning', () => {
-  const body = { action_type: 'wait', body: 'Hi', wait_amount: 2, name: 'Pause' };
-  expect(keepKindFields(body, body)).toEqual({
-    action_type: 'wait',
-    wait_amount: 2,
-    name: 'Pause',
-  });
+test('a step has the fields of its kind, and of those the ones that a choice leaves a meaning', () => {
+  const wait = { action_type: 'wait' };
+  expect(['body', 'wait_amount'].map((name) => isFieldOfKind(name, wait))).toEqual([false, true]);
   const dial = { action_type: 'dial', connect_to: '', machine_action: 'hang_up' };
   expect(isFieldOfKind('only_when_buyer_available', dial)).toBe(true);
   expect(isFieldOfKind('only_when_buyer_available', { ...dial, connect_to: '+1' })).toBe(false);

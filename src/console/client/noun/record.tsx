@@ -7,7 +7,7 @@ import { RecordForm } from '../form/record-form';
 import { toInputs, type Values } from '../form/model';
 import { useForm } from '../form/use-form';
 import { useAction, useLoaded } from '../loading';
-import type { ActionLayout, NounLayout } from '../nouns/layout';
+import { settleHidden, type ActionLayout, type NounLayout } from '../nouns/layout';
 import { Badge, Problem, Show } from '../parts/basics';
 import { goTo, linkTo, useRoute } from '../route';
 import { revealSecrets } from '../secrets';
@@ -73,7 +73,12 @@ function StoredRecord({ layout, noun, path, shown, load, reload }: StoredRecordP
     fields,
     reads: layout.reads,
     ...shown,
-    save: async (body, tag) => {
+    save: async (changes, tag) => {
+      const body = settleHidden(layout, {
+        body: changes,
+        inputs: form.inputs,
+        record: form.record,
+      });
       const method = noun.record_key === 'call' ? 'POST' : 'PUT';
       const answer = await send(session.transport, method, path, { query, body, tag });
       revealSecrets(layout.secrets, answer.data);
@@ -345,7 +350,8 @@ function NewRecord({ layout, noun, draft, copied }: NewRecordProps): ComponentCh
     record,
     tag: '',
     presets: { ...presets, ...typed },
-    save: async (body) => {
+    save: async (changes) => {
+      const body = settleHidden(layout, { body: changes, inputs: form.inputs, record });
       const { data, tag } = await send(session.transport, 'POST', `/${layout.noun}`, {
         body: { ...buildCopy(layout, copied, typed), ...body },
       });

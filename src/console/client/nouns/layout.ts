@@ -44,6 +44,8 @@ export interface FieldLayout {
   isWide?: boolean;
   /** Shown only while this holds. */
   when?: (inputs: Values) => boolean;
+  /** Emptied where it is not shown: the API refuses it then. */
+  isClearedWhenHidden?: boolean;
 }
 
 export interface GroupLayout {
@@ -134,6 +136,28 @@ export interface NounLayout {
 
 /** Identity for layouts, which gives their literals a type. */
 export const noun = (layout: NounLayout): NounLayout => layout;
+
+/**
+ * The body of a request without the fields that the form does not show: they were typed before
+ * another choice took their meaning away.
+ */
+export function settleHidden(
+  { groups }: Pick<NounLayout, 'groups'>,
+  { body, inputs, record }: { body: Json; inputs: Values; record: Json },
+): Json {
+  const hidden = groups.flatMap((group) =>
+    group.fields
+      .map(toFieldLayout)
+      .filter(({ when }) => !((group.when?.(inputs) ?? true) && (when?.(inputs) ?? true))),
+  );
+  const names = new Set(hidden.map(({ field }) => field));
+  const isStored = (name: string) => record.id !== undefined && (record[name] ?? null) !== null;
+  const cleared = hidden.filter((entry) => entry.isClearedWhenHidden && isStored(entry.field));
+  return Object.fromEntries([
+    ...Object.entries(body).filter(([name]) => !names.has(name)),
+    ...cleared.map(({ field }) => [field, null]),
+  ]);
+}
 
 /** The fields of a layout, as objects. */
 export const toFieldLayout = (entry: string | FieldLayout): FieldLayout =>

@@ -4,10 +4,11 @@ import { Dialog } from '../../dialog';
 import { RecordForm } from '../../form/record-form';
 import { useForm } from '../../form/use-form';
 import { formFields, mayDo, mayWriteField } from '../../noun/access';
+import { settleHidden } from '../../nouns/layout';
 import { scheduleActions } from '../../nouns/schedule-actions';
 import { useSession } from '../../session';
 import { send, type Json } from '../../transport';
-import { ACTION_TITLES, isFieldOfKind, keepKindFields, type Step } from './steps';
+import { ACTION_TITLES, isFieldOfKind, type Step } from './steps';
 
 interface StepFormProps {
   /** A stored step, or where a new one goes. */
@@ -42,7 +43,9 @@ export function StepForm({ step, presets, tag, onClose, onSaved }: StepFormProps
     tag,
     presets,
     save: async (changes, latest) => {
-      const body = keepKindFields(completeKind(changes, form.inputs, form.record), form.inputs);
+      const { inputs, record } = form;
+      const complete = completeKind(changes, inputs, record);
+      const body = settleHidden(scheduleActions, { body: complete, inputs, record });
       return read(
         await send(transport, isNew ? 'POST' : 'PUT', path, {
           body,

@@ -66,7 +66,6 @@ const KIND_FIELDS: Readonly<Record<ActionType, readonly string[]>> = {
   restart: [],
   move_to_schedule: ['to_schedule_id'],
 };
-const ALL_KIND_FIELDS = new Set(Object.values(KIND_FIELDS).flat());
 
 const isEmpty = (value: unknown): boolean =>
   value === '' || value === null || value === undefined || value === false;
@@ -78,14 +77,6 @@ export function isFieldOfKind(name: string, inputs: Inputs): boolean {
   if (name === 'only_when_buyer_available') return isEmpty(inputs.connect_to);
   return name !== 'machine_message' || inputs.machine_action === 'leave_message';
 }
-
-/** Takes away what an earlier choice of the kind has left in the form. */
-export const keepKindFields = (body: Inputs, inputs: Inputs): Inputs =>
-  Object.fromEntries(
-    Object.entries(body).filter(
-      ([name]) => !ALL_KIND_FIELDS.has(name) || isFieldOfKind(name, inputs),
-    ),
-  );
 
 const UNIT = /s$/;
 
