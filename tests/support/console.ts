@@ -25,9 +25,11 @@ export interface ConsoleWorld {
   close(): Promise<void>;
 }
 
-async function createConsoleWorld(): Promise<ConsoleWorld> {
+async function createConsoleWorld(
+  environment: Readonly<Record<string, string>>,
+): Promise<ConsoleWorld> {
   execFileSync('npm', ['run', '--silent', 'build:console'], { cwd: ROOT });
-  const world = await createWorld();
+  const world = await createWorld({ environment });
   const { credentials } = await createDemo(world.deps, 'Demo');
   const auth = `${credentials.public_key}:${credentials.private_key}`;
   const api = caller(world.app, auth);
@@ -96,9 +98,9 @@ async function populate(api: Api) {
 }
 
 /** The console on a world of its own, for a test file: registers its hooks. */
-export function useConsole() {
+export function useConsole(environment: Readonly<Record<string, string>> = {}) {
   const here = {} as ConsoleWorld;
-  beforeAll(async () => void Object.assign(here, await createConsoleWorld()));
+  beforeAll(async () => void Object.assign(here, await createConsoleWorld(environment)));
   afterAll(() => here.close());
   return {
     here,

@@ -124,6 +124,26 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
     ],
   },
   {
+    title: 'Connections',
+    pages: [
+      {
+        name: 'outgoing_webhooks',
+        title: 'Webhooks',
+        load: async () => (await import('./outgoing-webhooks')).outgoingWebhooks,
+      },
+      {
+        name: 'webhook_logs',
+        title: 'Deliveries',
+        load: async () => (await import('./webhook-logs')).webhookLogs,
+      },
+      {
+        name: 'inbound_webhooks',
+        title: 'Inbound webhooks',
+        load: async () => (await import('./inbound-webhooks')).inboundWebhooks,
+      },
+    ],
+  },
+  {
     title: 'Account',
     pages: [
       { name: 'users', title: 'Users', load: async () => (await import('./users')).users },

@@ -1,0 +1,107 @@
+import type { Page } from 'playwright-core';
+import { startWebhooks } from '../../../src/main/background/start';
+import { inBrowser } from '../../support/browser';
+import { goTo, panel, until, useConsole } from '../../support/console';
+import { FAR_MS } from '../../support/patience';
+import { startReceiver } from '../../support/receiver';
+
+// Webhooks in the console: each task ends with the record that the API shows.
+
+const LOADED = { timeout: FAR_MS };
+const { here, get, asDemo } = useConsole({ WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' });
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+const createdId = async (page: Page): Promise<number> => {
+  await until(page, `/\\/\\d+$/.test(location.hash)`);
+  return Number(((await page.evaluate('location.hash')) as string).split('/').at(-1));
+};
+/** Reads the secret that a dialog shows once, and dismisses it. */
+async function takeSecret(page: Page, name: string): Promise<string> {
+  const dialog = page.getByRole('dialog', { name: 'Copy this now' });
+  const secret = await dialog.getByLabel(name, { exact: true }).inputValue(LOADED);
+  await dialog.getByRole('button', { name: 'I have copied it' }).click();
+  await dialog.waitFor({ ...LOADED, state: 'detached' });
+  return secret;
+}
+
+inBrowser('a webhook: made, previewed, tried with a call, and failed events sent again', () =>
+  asDemo(async (page) => {
+    let status = 500;
+    const receiver = await startReceiver(() => status);
+    const running = startWebhooks(here.world.deps, { delays: [3_600_000] });
+    try {
+      await goTo(page, '#/outgoing_webhooks/new');
+      await page.getByLabel('Name').fill('CRM', LOADED);
+      await page.getByLabel('Sent when').selectOption('every_call');
+      await page.getByRole('textbox', { name: 'To', exact: true }).fill(receiver.url);
+      await page.getByLabel('Events', { exact: true }).selectOption('Offer');
+      await page.getByLabel('Which', { exact: true }).click();
+      await page.getByRole('option', { name: new RegExp(`#${here.offer.id}$`) }).click(LOADED);
+      await page
+        .getByRole('textbox', { name: 'Body' })
+        .fill('{"from":"{{caller_number}}","state":"[state]{none}"}');
+      await page.getByRole('button', { name: 'Preview' }).click();
+      await page.getByText('"state":"CA"').waitFor(LOADED);
+      await page.getByRole('button', { name: 'Create the webhook' }).click();
+      expect(await takeSecret(page, 'Secret that signs the requests')).toMatch(/^whsec_/);
+      await heading(page, 'CRM').waitFor(LOADED);
+      const id = await createdId(page);
+      expect((await get(`outgoing_webhooks/${id}`)).outgoing_webhook).toMatchObject({
+        trigger_type: 'every_call',
+        owner_type: 'Offer',
+        owner_id: here.offer.id,
+        url: receiver.url,
+      });
+      await page.getByRole('button', { name: 'Send with the newest call' }).click();
+      await panel(page, 'Try it').getByText('failed · 500').waitFor(LOADED);
+      const [log] = (await get(`webhook_logs?outgoing_webhook_id=${id}`)).webhook_logs;
+      expect(JSON.parse(log.request_body)).toEqual({ from: '+12125550124', state: 'CA' });
+      await panel(page, 'Last deliveries').getByText('failed · 500').waitFor(LOADED);
+      status = 200;
+      await page.getByRole('button', { name: 'Send all failed again' }).click();
+      await page.getByText('1 event is sent again.').waitFor(LOADED);
+      await panel(page, 'Last deliveries').getByText('accepted · 200').waitFor(LOADED);
+      // One delivery, with both bodies, and again by hand.
+      await goTo(page, `#/webhook_logs?outgoing_webhook_id=${id}&success=false`);
+      await page
+        .getByRole('row', { name: /Fired by hand failed · 500/ })
+        .getByRole('link')
+        .first()
+        .click();
+      await panel(page, 'Request and answer').getByText('"+12125550124"').waitFor(LOADED);
+      await page.getByRole('button', { name: 'Deliver again' }).click();
+      await until(page, `document.body.innerText.includes('It is being delivered again.')`);
+      await goTo(page, `#/outgoing_webhooks/${id}`);
+      await until(
+        page,
+        `[...document.querySelectorAll('td')].filter(({ innerText }) => innerText === 'accepted · 200').length === 2`,
+      );
+      expect(receiver.received.map(({ answered }) => answered)).toEqual([500, 200, 200]);
+      await page.getByRole('button', { name: 'New secret' }).click();
+      expect(await takeSecret(page, 'Secret that signs the requests')).toMatch(/^whsec_/);
+      expect((await get(`outgoing_webhooks/${id}`)).outgoing_webhook.secret_version).toBe(2);
+    } finally {
+      await running.stop();
+      await receiver.close();
+    }
+  }),
+);
+
+inBrowser('an inbound webhook: its token is shown once, its instructions have its addresses', () =>
+  asDemo(async (page) => {
+    await goTo(page, `#/inbound_webhooks/new?offer_id=${here.offer.id}`);
+    await page.getByRole('textbox', { name: 'Name' }).fill('Partner', LOADED);
+    await page.getByLabel('Last part of its address').fill('auto-partner');
+    await page.getByRole('button', { name: 'Create the inbound webhook' }).click();
+    const token = await takeSecret(page, 'Token for senders');
+    const instructions = panel(page, 'Posting instructions').first();
+    await instructions.getByText('/api/v1/inbound_webhooks/ping/auto-partner').waitFor(LOADED);
+    const ping = await here.api('post', 'inbound_webhooks/ping/auto-partner', {
+      auth: null,
+      body: { auth_token: token, caller_id: '+12125550188', data: { state: 'CA' } },
+    });
+    expect(ping.body.success).toBe(true);
+    await page.getByRole('button', { name: 'New token' }).click();
+    expect(await takeSecret(page, 'Token for senders')).not.toBe(token);
+  }),
+);
