@@ -5,7 +5,7 @@ import { goTo, panel, until, useConsole } from '../../support/console';
 import { FAR_MS } from '../../support/patience';
 import { startReceiver } from '../../support/receiver';
 
-// Webhooks in the console: each task ends with the record that the API shows.
+// Webhooks, alerts and switches in the console: each task ends with the record that the API shows.
 
 const LOADED = { timeout: FAR_MS };
 const { here, get, asDemo } = useConsole({ WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' });
@@ -103,5 +103,74 @@ inBrowser('an inbound webhook: its token is shown once, its instructions have it
     expect(ping.body.success).toBe(true);
     await page.getByRole('button', { name: 'New token' }).click();
     expect(await takeSecret(page, 'Token for senders')).not.toBe(token);
+  }),
+);
+
+inBrowser('an alert rule has the fields of its kind, and its open alerts come first', () =>
+  asDemo(async (page) => {
+    await goTo(page, '#/alert_rules/new');
+    await page.getByLabel('Name').fill('Errors', LOADED);
+    await page.getByLabel('Alert when').selectOption('cap_used');
+    await page.getByLabel('Percent').fill('90');
+    // Another kind has no percentage: what was typed is not sent.
+    await page.getByLabel('Alert when').selectOption('carrier_errors');
+    expect(await page.getByLabel('Percent').count()).toBe(0);
+    await page.getByLabel('Within the last').fill('10');
+    await page.getByLabel('At least this many').fill('5');
+    await page.getByRole('button', { name: 'Create the alert rule' }).click();
+    await heading(page, 'Errors').waitFor(LOADED);
+    const id = await createdId(page);
+    expect((await get(`alert_rules/${id}`)).alert_rule).toMatchObject({
+      kind: 'carrier_errors',
+      minutes: 10,
+      count: 5,
+      percent: null,
+    });
+    // A stored field of the kind before is emptied.
+    await page.getByLabel('Alert when').selectOption('webhook_paused');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await until(page, `!document.querySelector('.save-bar')`);
+    expect((await get(`alert_rules/${id}`)).alert_rule).toMatchObject({
+      kind: 'webhook_paused',
+      minutes: null,
+      count: null,
+    });
+    await goTo(page, '#/alerts');
+    await panel(page, 'Open now').getByText('Nothing is wrong.').waitFor(LOADED);
+  }),
+);
+
+inBrowser('a switch with its secret and its trunk', () =>
+  asDemo(async (page) => {
+    await goTo(page, '#/switches/new');
+    await page.getByLabel('Name').fill('tampa-1', LOADED);
+    await page.getByRole('button', { name: 'Create the switch' }).click();
+    expect(await takeSecret(page, 'Secret that signs commands')).toMatch(/^whsec_/);
+    await panel(page, 'State').getByText('It has not asked for commands yet.').waitFor(LOADED);
+    const id = await createdId(page);
+    await goTo(page, '#/trunks/new');
+    await page.getByLabel('Name').fill('Carrier A', LOADED);
+    await page.getByLabel('Gateway').fill('sip.carrier.example:5060');
+    await page.getByRole('combobox', { name: 'Switch' }).fill('tampa');
+    await page.getByRole('option', { name: /tampa-1/ }).click(LOADED);
+    await page.getByLabel('Countries').fill('US,');
+    await page.getByLabel('Caller ID').selectOption('fixed');
+    await page.getByLabel('The number that is shown').fill('+12125550100');
+    await page.getByRole('button', { name: 'Create the trunk' }).click();
+    await heading(page, 'Carrier A').waitFor(LOADED);
+    expect((await get(`trunks/${await createdId(page)}`)).trunk).toMatchObject({
+      switch_id: id,
+      host: 'sip.carrier.example:5060',
+      countries: ['US'],
+      caller_id_rule: 'fixed',
+      caller_id: '+12125550100',
+    });
+    await goTo(page, `#/switches/${id}`);
+    await panel(page, 'State').getByRole('link', { name: 'Carrier A' }).waitFor(LOADED);
+    await page.getByRole('button', { name: 'New secret' }).click();
+    expect(await takeSecret(page, 'Secret that signs commands')).toMatch(/^whsec_/);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await heading(page, 'Switches').waitFor(LOADED);
+    expect((await get('switches')).switches).toEqual([]);
   }),
 );

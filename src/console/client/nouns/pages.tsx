@@ -141,6 +141,18 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
         title: 'Inbound webhooks',
         load: async () => (await import('./inbound-webhooks')).inboundWebhooks,
       },
+      {
+        name: 'alert_rules',
+        title: 'Alert rules',
+        load: async () => (await import('./alert-rules')).alertRules,
+      },
+      { name: 'alerts', title: 'Alerts', load: async () => (await import('./alerts')).alerts },
+      {
+        name: 'switches',
+        title: 'Switches',
+        load: async () => (await import('./switches')).switches,
+      },
+      { name: 'trunks', title: 'Trunks', load: async () => (await import('./trunks')).trunks },
     ],
   },
   {
