@@ -106,7 +106,7 @@ inBrowser('an inbound webhook: its token is shown once, its instructions have it
   }),
 );
 
-inBrowser('an alert rule has the fields of its kind, and its open alerts come first', () =>
+inBrowser('an alert rule has the fields of its kind, and a copy keeps them', () =>
   asDemo(async (page) => {
     await goTo(page, '#/alert_rules/new');
     await page.getByLabel('Name').fill('Errors', LOADED);
@@ -134,6 +134,17 @@ inBrowser('an alert rule has the fields of its kind, and its open alerts come fi
       kind: 'webhook_paused',
       minutes: null,
       count: null,
+    });
+    await page.getByLabel('Alert when').selectOption('no_calls');
+    await page.getByLabel('Within the last').fill('30');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await until(page, `!document.querySelector('.save-bar')`);
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    await page.getByRole('button', { name: 'Create the alert rule' }).click(LOADED);
+    await heading(page, 'Errors (copy)').waitFor(LOADED);
+    expect((await get(`alert_rules/${await createdId(page)}`)).alert_rule).toMatchObject({
+      kind: 'no_calls',
+      minutes: 30,
     });
     await goTo(page, '#/alerts');
     await panel(page, 'Open now').getByText('Nothing is wrong.').waitFor(LOADED);

@@ -121,6 +121,24 @@ inBrowser('a schedule with its steps: made, moved by keyboard and by mouse, chan
         ['wait', null, '09:00'],
         ['dial', null, null],
       ]);
+      // A copy has the steps too.
+      await page.getByRole('button', { name: 'Copy', exact: true }).click();
+      await page.getByRole('button', { name: 'Create the schedule' }).click(LOADED);
+      await heading(page, 'Home quotes (copy)').waitFor(LOADED);
+      const copy = await createdId(page);
+      const copied = (await get(`schedule_actions?schedule_id=${copy}&order=position`))
+        .schedule_actions;
+      const facts = ({ action_type, body, wait_until, position }: (typeof final)[0]) => [
+        action_type,
+        body,
+        wait_until,
+        position,
+      ];
+      expect(copied.map(facts)).toEqual(final.map(facts));
+      expect((await get(`schedules/${copy}`)).schedule.triggers).toEqual([
+        expect.objectContaining({ on: 'call_missed' }),
+      ]);
+      await goTo(page, `#/schedules/${id}`);
       await page.getByRole('button', { name: 'Pause' }).click();
       await page.getByRole('button', { name: 'Undo' }).click(LOADED);
       await page.getByRole('button', { name: 'Pause' }).waitFor(LOADED);

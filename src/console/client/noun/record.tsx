@@ -4,7 +4,7 @@ import type { NounContract } from '../../noun-contract';
 import type { Scope } from '../api';
 import { findNoun } from '../contract';
 import { RecordForm } from '../form/record-form';
-import { toInputs, type Values } from '../form/model';
+import { toInputs } from '../form/model';
 import { useForm } from '../form/use-form';
 import { useAction, useLoaded } from '../loading';
 import { settleHidden, type ActionLayout, type NounLayout } from '../nouns/layout';
@@ -248,7 +248,7 @@ export function NewRecordPage({ layout }: { layout: NounLayout }) {
   const { query } = useRoute();
   const copied = query.get('copy');
   const noun = findNoun(session.contract, layout.noun);
-  const loaded = useLoaded(() => loadDraft(session, noun, layout, copied), [layout, copied]);
+  const loaded = useLoaded(() => loadStart(session, noun, layout, copied), [layout, copied]);
   const { singular } = layout.words;
   return (
     <>
@@ -261,61 +261,48 @@ export function NewRecordPage({ layout }: { layout: NounLayout }) {
       </h1>
       <p class="quiet">{layout.about}</p>
       <Show of={loaded}>
-        {(draft) => <NewRecord layout={layout} noun={noun} draft={draft} copied={copied} />}
+        {(start) => <NewRecord layout={layout} noun={noun} {...start} copied={copied} />}
       </Show>
     </>
   );
 }
 
-/** The beginning of a new record's form. */
-interface Draft {
-  /** The defaults, which the API sets where nothing else is sent. */
+/** A form begins with the defaults, and with values that are sent without being typed. */
+interface Start {
   record: Json;
-  /** Values that are sent without being typed. */
-  typed: Values;
+  presets: Json;
 }
 
-async function loadDraft(
+async function loadStart(
   { transport }: Session,
   noun: NounContract,
   layout: NounLayout,
   copied: string | null,
-): Promise<Draft> {
-  const query = { serializer: fullSerializer(noun) };
-  const original =
-    copied === null
-      ? undefined
-      : ((await send(transport, 'GET', `/${layout.noun}/${copied}`, { query })).data[
-          noun.record_key
-        ] as Json);
-  if (original && layout.copy && 'field' in layout.copy) {
-    const name = toCopyName(original);
-    return { record: { ...findDefaults(noun), ...original, id: undefined, ...name }, typed: name };
-  }
+): Promise<Start> {
+  const load = async (id: string) => {
+    const query = { serializer: fullSerializer(noun) };
+    const { data } = await send(transport, 'GET', `/${layout.noun}/${id}`, { query });
+    return data[noun.record_key] as Json;
+  };
   const defaults = findDefaults(noun);
-  const record = noun.verbs.new
-    ? {
-        ...defaults,
-        ...((await send(transport, 'GET', `/${layout.noun}/new`, { query })).data[
-          noun.record_key
-        ] as Json),
-      }
-    : defaults;
-  return { record, typed: original ? copyValues(noun, layout, original) : {} };
+  const original = copied === null ? undefined : await load(copied);
+  const name = original && nameCopy(noun, original.name);
+  if (original && layout.copy && 'field' in layout.copy)
+    return { record: { ...defaults, ...original, id: undefined, ...name }, presets: { ...name } };
+  const record = noun.verbs.new ? { ...defaults, ...(await load('new')) } : defaults;
+  if (!original) return { record, presets: {} };
+  const except = layout.copy && 'except' in layout.copy ? layout.copy.except : [];
+  const fields = Object.entries(formFields(noun.write, layout.hidden)).filter(
+    ([field, { only }]) => only !== 'update' && !except.includes(field),
+  );
+  const values = toInputs(Object.fromEntries(fields), original, layout.reads);
+  return { record, presets: { ...values, ...name } };
 }
 
-const toCopyName = ({ name }: Json): { name?: string } =>
-  typeof name === 'string' ? { name: `${name} (copy)` } : {};
-
-/** The inputs of an original, without those that only one record may have. */
-function copyValues(noun: NounContract, layout: NounLayout, original: Json): Values {
-  const without = layout.copy && 'without' in layout.copy ? layout.copy.without : [];
-  const { reads = {} } = layout;
-  const fields = Object.entries(formFields(noun.write, layout.hidden)).filter(
-    ([name, { only }]) =>
-      only !== 'update' && !without.includes(name) && (reads[name] ?? name) in original,
-  );
-  return { ...toInputs(Object.fromEntries(fields), original, reads), ...toCopyName(original) };
+/** The name of a copy, within the characters that names of the noun may have. */
+function nameCopy({ write }: NounContract, name: unknown): Json | undefined {
+  if (typeof name !== 'string') return undefined;
+  return { name: write.name?.pattern === undefined ? `${name} (copy)` : `${name} copy` };
 }
 
 /** Also of fields that no record has, such as whether a user is invited. */
@@ -326,37 +313,36 @@ const findDefaults = (noun: NounContract): Json =>
     ),
   );
 
-interface NewRecordProps {
+interface NewRecordProps extends Start {
   layout: NounLayout;
   noun: NounContract;
-  draft: Draft;
   copied: string | null;
 }
 
-function NewRecord({ layout, noun, draft, copied }: NewRecordProps): ComponentChild {
+function NewRecord({ layout, noun, record, copied, ...start }: NewRecordProps): ComponentChild {
   const session = useSession();
   const { query } = useRoute();
   const fields = useMemo(() => formFields(noun.write, layout.hidden), [noun, layout]);
-  const presets = Object.fromEntries(
+  const linked = Object.fromEntries(
     (layout.presets ?? []).flatMap((name) => {
       const value = query.get(name);
       return value === null ? [] : [[name, value]];
     }),
   );
-  const { record, typed } = draft;
   const form = useForm({
     fields,
     reads: layout.reads,
     record,
     tag: '',
-    presets: { ...presets, ...typed },
+    presets: { ...linked, ...start.presets },
     save: async (changes) => {
       const body = settleHidden(layout, { body: changes, inputs: form.inputs, record });
       const { data, tag } = await send(session.transport, 'POST', `/${layout.noun}`, {
-        body: { ...buildCopy(layout, copied, typed), ...body },
+        body: { ...buildCopy(layout, copied), ...keepName(start.presets), ...body },
       });
       const created = data[noun.record_key] as Json;
       revealSecrets(layout.secrets, data);
+      if (copied !== null) await copyParts(session, layout, copied, String(created.id));
       goTo(linkTo(layout.noun, String(created.id)), { replace: true });
       return { record: created, tag };
     },
@@ -375,12 +361,31 @@ function NewRecord({ layout, noun, draft, copied }: NewRecordProps): ComponentCh
   );
 }
 
-/** Names the original, where the API makes the copy; its name is changed in any case. */
-function buildCopy({ copy }: NounLayout, id: string | null, typed: Values): Json {
+/** The name of a copy is sent also where it was not changed. */
+const keepName = ({ name }: Json): Json => (name === undefined ? {} : { name });
+
+function buildCopy({ copy }: NounLayout, id: string | null): Json {
   if (id === null || !copy || !('field' in copy)) return {};
   const { field, idField } = copy;
-  return {
-    ...typed,
-    ...(idField === undefined ? { [field]: id } : { [field]: 'true', [idField]: id }),
-  };
+  return idField === undefined ? { [field]: id } : { [field]: 'true', [idField]: id };
+}
+
+/** A part that cannot be copied is said; the copy and what was made of it stay. */
+async function copyParts(
+  { transport }: Session,
+  { copy }: NounLayout,
+  from: string,
+  to: string,
+): Promise<void> {
+  if (!copy || !('after' in copy) || !copy.after) return;
+  try {
+    await copy.after({
+      from,
+      to,
+      send: async (method, path, body) =>
+        (await send(transport, method, path, body ? { body } : {})).data,
+    });
+  } catch (error) {
+    showToast(`Not everything was copied: ${(error as Error).message}`, { tone: 'bad' });
+  }
 }

@@ -82,6 +82,7 @@ export const accessControlLists = noun({
       show: ({ traffic_source_ids: ids }) => (ids as unknown[]).length,
     },
   ],
+  copy: { except: ['users_emails'] },
   secrets: readInvitation,
   deletion: {
     title: 'Delete',

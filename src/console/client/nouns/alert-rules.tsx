@@ -109,6 +109,7 @@ export const alertRules = noun({
     { name: 'percent', title: 'Percent', isHidden: true },
     { name: 'minutes', title: 'Minutes', isHidden: true },
   ],
+  copy: { except: [] },
   state: describeRule,
   stateNeeds: ['paused', 'open_alerts_count'],
   panels: [RuleState],

@@ -66,7 +66,7 @@ export const buyerGroups = noun({
     { name: 'paused', title: 'Paused' },
   ],
   actions: [buildResetCaps('buyer_groups')],
-  copy: { without: ['team_ids'] },
+  copy: { except: ['team_ids'] },
   panels: [GroupBuyers, BuyerCaps],
   state: describeBuyerState,
   stateNeeds: ['paused', 'maxed_out_by'],

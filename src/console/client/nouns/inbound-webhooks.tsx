@@ -74,6 +74,7 @@ export const inboundWebhooks = noun({
     { name: 'ping_path', title: 'Address for questions' },
     { name: 'has_auth_token', title: 'Needs a token' },
   ],
+  copy: { except: ['vanity_uri'] },
   state: describePaused,
   stateNeeds: ['paused'],
   presets: ['offer_id', 'traffic_source_id'],

@@ -93,6 +93,20 @@ export interface PanelProps {
   reload: () => Promise<void>;
 }
 
+/** The API copies: by a field, and the one that names the original. */
+export interface CopyByApi {
+  field: string;
+  idField?: string;
+}
+
+/** The form of a new record begins with the values of the original. */
+export interface CopyByForm {
+  /** Fields that are another's own, such as an identifier that is unique. */
+  except: readonly string[];
+  /** Copies what belongs to the original, once the copy is there. */
+  after?: (context: { from: string; to: string; send: ActionContext['send'] }) => Promise<void>;
+}
+
 export interface NounLayout {
   /** The noun of the API: `buyers`. */
   noun: string;
@@ -116,11 +130,7 @@ export interface NounLayout {
   deletion?: { title: string; consequence: string; done: string };
   /** Secrets that answers to writes have once, and never again. */
   secrets?: SecretReader;
-  /**
-   * How copies are made: by the API, with the field that names the original; or from its values,
-   * without those that only one record may have.
-   */
-  copy?: { field: string; idField?: string } | { without: readonly string[] };
+  copy?: CopyByApi | CopyByForm;
   /** The page for a new record, where making one takes more than a form. */
   creator?: ComponentType<{ layout: NounLayout }>;
   /** Shown on the page of a record, above its form. */

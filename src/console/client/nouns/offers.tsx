@@ -149,7 +149,7 @@ export const offers = noun({
       },
     },
   ],
-  copy: { without: ['user_offer_id', 'external_record_id'] },
+  copy: { except: ['user_offer_id', 'external_record_id'] },
   panels: [OfferBuyers, PostingInstructions],
   state: ({ paused }) =>
     paused ? { text: 'paused', tone: 'warn' } : { text: 'active', tone: 'good' },

@@ -101,6 +101,7 @@ export const outgoingWebhooks = noun({
     { name: 'url', title: 'To' },
     { name: 'owner_type', title: 'Events of' },
   ],
+  copy: { except: [] },
   state: describeWebhook,
   stateNeeds: ['paused', 'paused_reason'],
   panels: [WebhookTest, WebhookDeliveries],

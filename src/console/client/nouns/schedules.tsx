@@ -2,6 +2,7 @@ import { Exits } from '../editors/exits';
 import { Triggers } from '../editors/triggers';
 import { WeekEditor } from '../editors/week-editor';
 import { RecordName } from '../noun/record-name';
+import { copySteps } from '../views/timeline/copy-steps';
 import { Timeline } from '../views/timeline/timeline';
 import { noun } from './layout';
 import { describePaused, stateColumn } from './states';
@@ -105,6 +106,7 @@ export const schedules = noun({
     { name: 'created_at', title: 'Made' },
   ],
   panels: [Timeline],
+  copy: { except: ['user_schedule_id'], after: copySteps },
   state: describePaused,
   stateNeeds: ['paused'],
   presets: ['offer_id'],

@@ -69,7 +69,7 @@ export const trafficSources = noun({
     'paused',
   ],
   actions: [buildResetCaps('traffic_sources')],
-  copy: { without: ['user_traffic_source_id', 'external_record_id', 'team_ids', 'email'] },
+  copy: { except: ['user_traffic_source_id', 'external_record_id', 'team_ids', 'email'] },
   panels: [SourceReport, SourceTokens, BuyerCaps],
   state: describeBuyerState,
   stateNeeds: ['paused', 'maxed_out_by'],

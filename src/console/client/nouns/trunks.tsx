@@ -100,6 +100,7 @@ export const trunks = noun({
     { name: 'calls_in_use', title: 'Calls' },
     { name: 'countries', title: 'Countries' },
   ],
+  copy: { except: [] },
   state: describeTrunk,
   stateNeeds: ['paused', 'down_until'],
   panels: [TrunkState],
