@@ -1,19 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { DESKTOP, inBrowser, measureOverflow, withPage } from '../support/browser';
+import {
+  expectAccessible,
+  expectAccessibleInBothThemes,
+  loadAxe,
+  SIZES,
+} from '../support/accessibility';
+import { DESKTOP, inBrowser, withPage } from '../support/browser';
 import { goTo, inConsole, panel, until, type ConsoleWorld } from '../support/console';
 import { FAR_MS } from '../support/patience';
 import { createMember } from '../support/teams';
 
 const LOADED = { timeout: FAR_MS };
-const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1440, height: 1000 } };
-
-const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-interface Violation {
-  id: string;
-  nodes: { html: string; failureSummary: string }[];
-}
 
 /**
  * The console for callers with fewer rights, by keyboard, on a phone and in both color schemes, and
@@ -139,26 +135,9 @@ export function consoleForEveryone(world: () => ConsoleWorld): void {
     'every view is accessible on a %s in light and dark, and fits it',
     (_, size) =>
       withPage(world().server, '/console/', size, async (page) => {
-        const check = async (view: string) => {
-          // Not by a script element: the page's policy allows none.
-          const violations = (await page.evaluate(
-            `axe.run(document, { runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'] })
-          .then(({ violations }) => violations)`,
-          )) as Violation[];
-          const faults = violations.map(({ id, nodes }) => [
-            id,
-            nodes[0]!.html,
-            nodes[0]!.failureSummary,
-          ]);
-          expect({ view, faults, overflow: await measureOverflow(page) }).toEqual({
-            view,
-            faults: [],
-            overflow: 0,
-          });
-        };
-        await page.evaluate(AXE);
+        await loadAxe(page);
         await page.getByLabel('Public key').waitFor(LOADED);
-        await check('sign-in');
+        await expectAccessible(page, 'sign-in');
         const [name, secret] = world().auth.split(':');
         await page.getByLabel('Public key').fill(name!);
         await page.getByLabel('Private key').fill(secret!);
@@ -179,10 +158,7 @@ export function consoleForEveryone(world: () => ConsoleWorld): void {
             await page.getByRole('button', { name: 'Explain' }).click();
             await page.getByText('Decided for').nth(1).waitFor(LOADED);
           }
-          for (const colorScheme of ['light', 'dark'] as const) {
-            await page.emulateMedia({ colorScheme });
-            await check(`${view} ${colorScheme}`);
-          }
+          await expectAccessibleInBothThemes(page, view);
         }
       }),
   );
