@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Dialog } from './dialog';
 import { useSyncExternalStore } from './store';
 import type { Json } from './transport';
@@ -31,6 +31,8 @@ export function revealSecrets(read: SecretReader | undefined, answer: Json): voi
 export function Secrets() {
   const secrets = useSyncExternalStore(listeners, () => shown);
   const [copied, setCopied] = useState('');
+  // They end with the session: the next person in this tab must not see them.
+  useEffect(() => () => change([]), []);
   if (secrets.length === 0) return null;
   const copy = async (title: string, value: string) => {
     await navigator.clipboard.writeText(value);

@@ -193,3 +193,18 @@ inBrowser('agents: a call center, an agent in it, its status, and a message to i
     expect((await get('agent_statuses?fulltext=at_lunch')).agent_statuses).toEqual([]);
   }),
 );
+
+inBrowser('a link to copy a record leads to no other request than for that record', () =>
+  asDemo(
+    async (page) => {
+      const paths: string[] = [];
+      page.on('request', (request) => void paths.push(new URL(request.url()).pathname));
+      await page.evaluate(`location.hash = '#/schedules/new?copy=..%2Foffers%3Fx%3D'`);
+      await page.getByRole('alert').waitFor(LOADED);
+      expect(paths.filter((path) => /offers/.test(path))).toEqual([
+        '/api/v1/schedules/..%2Foffers%3Fx%3D',
+      ]);
+    },
+    [404, 422],
+  ),
+);

@@ -281,7 +281,9 @@ async function loadStart(
 ): Promise<Start> {
   const load = async (id: string) => {
     const query = { serializer: fullSerializer(noun) };
-    const { data } = await send(transport, 'GET', `/${layout.noun}/${id}`, { query });
+    const { data } = await send(transport, 'GET', `/${layout.noun}/${encodeURIComponent(id)}`, {
+      query,
+    });
     return data[noun.record_key] as Json;
   };
   const defaults = findDefaults(noun);

@@ -30,7 +30,7 @@ const MAX_STEPS = 1_000;
 
 /** Gives a schedule the steps of another, in their order. */
 export const copySteps: NonNullable<CopyByForm['after']> = async ({ from, to, send }) => {
-  const path = `/schedule_actions?schedule_id=${from}&order=position&per_page=${MAX_STEPS}`;
+  const path = `/schedule_actions?schedule_id=${encodeURIComponent(from)}&order=position&per_page=${MAX_STEPS}`;
   const { schedule_actions: steps } = await send('GET', path);
   for (const step of steps as Json[]) {
     const values = COPIED.flatMap((name) =>
