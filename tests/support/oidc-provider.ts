@@ -57,6 +57,8 @@ export async function startProvider(redirectUri: string) {
       claims: () => ({ ...person, sub: id }),
     }),
     cookies: { keys: ['of the provider of tests'] },
+    // Without these it prints that they should be set.
+    ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
   });

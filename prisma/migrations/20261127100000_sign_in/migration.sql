@@ -10,7 +10,7 @@ CREATE TABLE user_logins (
   totp_secret bytea,
   totp_confirmed_at timestamptz(3),
   totp_last_step bigint NOT NULL DEFAULT 0,
-  recovery_digests bytea[] NOT NULL DEFAULT ARRAY[]::bytea[],
+  recovery_digests bytea[] DEFAULT ARRAY[]::bytea[],
   oidc_issuer text,
   oidc_subject text,
   link_number integer NOT NULL DEFAULT 0,

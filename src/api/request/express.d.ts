@@ -4,7 +4,7 @@ declare namespace Express {
     id: string;
     client_id?: string | undefined;
     /** The cookie of a request to the console's own mount of the API; null without one. */
-    session?: import('../auth/credentials').Credentials | null;
+    session?: { public_key: string; secret: string } | null;
     /** Bytes of a body that was read into memory, after decompression. */
     body_bytes?: number;
     /** A form as it came, after decompression: some carriers sign it. */

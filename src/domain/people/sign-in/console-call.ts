@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Caller } from '../../../api/auth/caller';
 import { sessionEnded } from '../../../api/auth/sessions';
+import { HttpProblem } from '../../../platform/errors';
 import type { Deps } from '../../deps';
 
 /** A request to the console itself, which is no operation of the contract. */
@@ -28,6 +29,13 @@ export const readAddress = ({ req }: Pick<ConsoleCall, 'req'>): string => req.ip
 /** The database of a person, for a request. */
 export const openDb = ({ deps }: Pick<ConsoleCall, 'deps'>, { company_id }: Person) =>
   deps.tenants.ofRequest(company_id, 'usual');
+
+/** The person whose session the request shows; undefined without one that goes on. */
+export const findSession = ({ deps, req }: ConsoleCall): Promise<Caller | undefined> =>
+  deps.authenticator.sessions.find(req).catch((error: unknown) => {
+    if (error instanceof HttpProblem && error.code === 'session_ended') return undefined;
+    throw error;
+  });
 
 /** Throws 401 without a session, and 403 for a change without its token. */
 export async function requireSession(call: ConsoleCall): Promise<OwnCall> {

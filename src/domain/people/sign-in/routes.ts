@@ -158,7 +158,7 @@ function handlersFor(deps: Deps) {
       requireSameOrigin(req, deps.config);
       const call = { deps, req, res, now: deps.clock() };
       readSession(call);
-      if (req.method !== 'GET' && hasBody(req)) {
+      if (hasBody(req)) {
         limitTimeOfBody(req);
         requireJson(req);
         await readBody(req, res, false);
@@ -182,9 +182,9 @@ const fromOwnPage =
     next();
   };
 
-/** Only what deletes may need none. */
+/** Requests that read or delete may have none. */
 const hasBody = ({ method, headers }: Request): boolean =>
-  method !== 'DELETE' || Number(headers['content-length'] ?? 0) > 0;
+  method === 'POST' || method === 'PUT' || Number(headers['content-length'] ?? 0) > 0;
 
 /** A form of another page cannot send JSON. */
 function requireJson(req: Request): void {

@@ -4,7 +4,14 @@ import type { Caller } from '../../../api/auth/caller';
 import type { Db } from '../../../data/db';
 import { revokeCredentials } from '../issue-credentials';
 import { takeAttempt } from './attempts';
-import { openDb, readAddress, type ConsoleCall, type OwnCall, type Person } from './console-call';
+import {
+  findSession,
+  openDb,
+  readAddress,
+  type ConsoleCall,
+  type OwnCall,
+  type Person,
+} from './console-call';
 import { findLogins, loadLogin } from './login';
 import { verifyNothing, verifyPassword } from './passwords';
 import { clearPending, keepPending, requirePending, type PendingSignIn } from './pending';
@@ -96,9 +103,8 @@ export async function enterSession(
   person: Person,
   cookie: string,
 ): Promise<ConsoleReply> {
-  const { deps, req, res } = call;
-  const { sessions } = deps.authenticator;
-  const former = await sessions.find(req).catch(() => undefined);
+  const { deps, res } = call;
+  const former = await findSession(call);
   if (former) await endSession(call, former);
   const ms = deps.config.session_days * 24 * 3_600_000;
   setCookie(res, ['trunkline_session', cookie], deps.config, { maxAge: ms });
@@ -110,7 +116,7 @@ export async function enterSession(
 /** Ends the session of the request, or drops a sign-in that was begun. */
 export async function signOut(call: ConsoleCall): Promise<ConsoleReply> {
   const { deps, req, res } = call;
-  const caller = await deps.authenticator.sessions.find(req).catch(() => undefined);
+  const caller = await findSession(call);
   if (caller) {
     deps.authenticator.sessions.requireCsrfToken(req, caller);
     await endSession(call, caller);

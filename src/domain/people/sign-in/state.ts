@@ -1,9 +1,8 @@
 import type { Row } from '../../../data/sql';
 import type { Caller } from '../../../api/auth/caller';
-import { readSessionCookie } from '../../../api/auth/session-cookie';
 import { notFound } from '../../../platform/errors';
 import { LIST_SESSIONS } from '../queries/sign-in';
-import { openDb, type ConsoleCall, type Person } from './console-call';
+import { findSession, openDb, type ConsoleCall, type Person } from './console-call';
 import { loadLogin } from './login';
 import { findPending, type PendingSignIn } from './pending';
 
@@ -14,9 +13,7 @@ type StoredSession = Row<'people.list_sessions'>;
 
 /** The state of a browser, as GET /console/session answers it. */
 export async function describeState(call: ConsoleCall): Promise<object> {
-  const { sessions } = call.deps.authenticator;
-  call.req.session = readSessionCookie(call.req, call.deps.config);
-  const caller = await sessions.find(call.req).catch(() => undefined);
+  const caller = await findSession(call);
   return caller?.user_id
     ? describeSignedIn(call, caller)
     : { ...nobody(call), pending: await describePending(call, findPending(call)) };

@@ -44,6 +44,7 @@ test('the page learns at load whether there is a session, and how to sign in', a
       methods: { password: true, link: false, oidc: null },
     },
   ]);
+  expect((await browser.send('head', '/console/session')).status).toBe(200);
   await browser.signIn('Ann@Example.com');
   const { body } = await browser.send('get', '/console/session');
   expect(body).toMatchObject({
