@@ -56,7 +56,9 @@ function addDemoCommands(program: Command): void {
         asJson,
         async ({ deps }) =>
           describeCompany(
-            busy ? await createBusyDemo(deps, name, { seed }) : await createDemo(deps, name),
+            busy
+              ? await createBusyDemo(deps, name, { seed, progress: showShare(process.stderr) })
+              : await createDemo(deps, name),
             deps.config,
           ),
         { makes_database: true },
@@ -97,4 +99,18 @@ function addCompanyCreate(program: Command): void {
         ),
       ),
     );
+}
+
+/** Shows how much of a day is done: in a terminal always, elsewhere at each tenth. */
+function showShare(output: NodeJS.WriteStream): (share: number) => void {
+  let last = -1;
+  return (share) => {
+    const percent = Math.floor(share * 100);
+    if (percent === last || (!output.isTTY && percent % 10 > 0)) return;
+    last = percent;
+    const text = `Playing the day: ${percent} %`;
+    output.write(
+      output.isTTY && percent < 100 ? `\r${text}` : `${output.isTTY ? '\r' : ''}${text}\n`,
+    );
+  };
 }

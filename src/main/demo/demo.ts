@@ -52,6 +52,12 @@ const buyNumber = (sender: Sender) =>
     if (!(error instanceof HttpProblem)) throw error;
   });
 
+interface BusyDemoOptions extends Omit<BusyOptions, 'now'> {
+  now?: Date;
+  /** Called with the share of the day that is played, from 0 to 1. */
+  progress?: (share: number) => void;
+}
+
 /** A busy day contacts leads, and none of them may be a real person. */
 const buildSandboxError = () =>
   new StartError('A busy demo needs CARRIER=sandbox: its leads would be texted and called.');
@@ -64,7 +70,7 @@ const buildSandboxError = () =>
 export async function createBusyDemo(
   deps: Deps,
   name: string,
-  { now = deps.clock(), ...options }: Omit<BusyOptions, 'now'> & { now?: Date },
+  { now = deps.clock(), progress, ...options }: BusyDemoOptions,
 ): Promise<NewCompany> {
   if (deps.carrier.name !== 'sandbox') throw buildSandboxError();
   const plan = planBusyDay({ now, ...options });
@@ -75,7 +81,10 @@ export async function createBusyDemo(
   const company = await createDemo(then, name, ids);
   const sender = createSender(then, deps.tenants.of(company.company_id), { company, ids });
   await sender.play(loadDemoData().busy);
-  await playDay(plan, sender, { deps: then, until: now, setTime: (at) => void (time = at) });
+  await playDay(plan, sender, {
+    ...{ deps: then, until: now, progress },
+    setTime: (at) => void (time = at),
+  });
   await deliverOnce(sender.db, deps);
   return company;
 }

@@ -32,13 +32,14 @@ interface Stage {
   /** The end of the day: later events do not happen. */
   until: Date;
   setTime: (time: Date) => void;
+  progress?: ((share: number) => void) | undefined;
 }
 
 /** Plays the plan in the order of time: leads come in, people call, leads end. */
 export async function playDay(
   { calls, leads }: BusyPlan,
   sender: Sender,
-  { deps, until, setTime }: Stage,
+  { deps, until, setTime, progress = () => {} }: Stage,
 ): Promise<void> {
   const moments = [
     ...calls.map((call) => ({ time: call.at, run: () => playCall(call, sender, until) })),
@@ -47,9 +48,11 @@ export async function playDay(
       { time: lead.ends_at, run: () => endLead(lead, sender) },
     ]),
   ].filter(({ time }) => time <= until);
-  for (const { time, run } of moments.toSorted((a, b) => +a.time - +b.time)) {
+  const sorted = moments.toSorted((a, b) => +a.time - +b.time);
+  for (const [index, { time, run }] of sorted.entries()) {
     setTime(time);
     await run();
+    progress((index + 1) / sorted.length);
   }
   setTime(until);
   await importNumbers(sender, deps);

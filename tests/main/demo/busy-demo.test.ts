@@ -9,13 +9,18 @@ import { useWorld } from '../../support/use-world';
 
 /** A Tuesday, at noon in Los Angeles. */
 const NOW = new Date('2026-09-15T19:00:00Z');
+const shares: number[] = [];
+const progress = (share: number) => void shares.push(share);
 const OPTIONS = { now: NOW, seed: 'test', calls: 160, leads: 60 };
 const world = useWorld({ clock: () => NOW });
 let api: Api;
 let companyId: number;
 
 beforeAll(async () => {
-  const { company_id: id, credentials } = await createBusyDemo(world.deps, 'Busy', OPTIONS);
+  const { company_id: id, credentials } = await createBusyDemo(world.deps, 'Busy', {
+    ...OPTIONS,
+    progress,
+  });
   companyId = Number(id);
   api = caller(world.app, `${credentials.public_key}:${credentials.private_key}`);
 }, patient(60_000));
@@ -89,6 +94,12 @@ test('leads are in several states, an import has rejected rows, a webhook fails'
 test('the same seed and time plan the same day; another seed another one', () => {
   expect(planBusyDay(OPTIONS)).toEqual(planBusyDay(OPTIONS));
   expect(planBusyDay({ ...OPTIONS, seed: 'other' })).not.toEqual(planBusyDay(OPTIONS));
+});
+
+test('the progress rises to the end', () => {
+  expect(shares.length).toBeGreaterThan(OPTIONS.calls);
+  expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+  expect(shares.at(-1)).toBe(1);
 });
 
 test('a removal leaves nothing of it', async () => {
