@@ -1,5 +1,4 @@
 import { PermissionMatrix } from '../editors/permission-matrix';
-import { readInvitation } from '../views/account/invitation';
 import { noun } from './layout';
 
 export const accessControlLists = noun({
@@ -83,7 +82,6 @@ export const accessControlLists = noun({
     },
   ],
   copy: { except: ['users_emails'] },
-  secrets: readInvitation,
   deletion: {
     title: 'Delete',
     consequence: 'Its users remain, without what the team lets them do.',

@@ -1,6 +1,5 @@
 import { dayTime } from '../format';
 import { RecordNames } from '../noun/record-name';
-import { readInvitation } from '../views/account/invitation';
 import type { Json } from '../transport';
 import { noun } from './layout';
 import { stateColumn, type State } from './states';
@@ -34,6 +33,7 @@ export const users = noun({
       fields: [{ field: 'team_ids', label: 'Teams', help: '' }],
     },
   ],
+  hidden: ['reset_second_factor'],
   columns: [
     { name: 'email', title: 'E-mail address' },
     'name',
@@ -54,7 +54,6 @@ export const users = noun({
   ],
   state: describeUser,
   stateNeeds: ['joined_at', 'invited_at'],
-  secrets: readInvitation,
   actions: [
     {
       title: ({ invited_at: invited }) => (invited ? 'Invite again' : 'Invite'),
@@ -64,6 +63,18 @@ export const users = noun({
         await send('POST', `/users/${String(record.id)}/invite`);
         await reload();
         return 'The invitation is on its way. Earlier ones no longer work.';
+      },
+    },
+    {
+      title: () => 'Take away second factor',
+      scope: 'users:update',
+      when: ({ has_second_factor: hasOne }) => hasOne === true,
+      run: async ({ record, send, reload }) => {
+        const question = 'The user then signs in without a code, until a new app is set up. Go on?';
+        if (!confirm(question)) return undefined;
+        await send('PUT', `/users/${String(record.id)}`, { reset_second_factor: true });
+        await reload();
+        return 'The second factor was taken away.';
       },
     },
   ],
