@@ -162,3 +162,15 @@ export const inConsole = (
 /** The text of a panel, by its heading. */
 export const panel = (page: Page, title: string) =>
   page.getByRole('region', { name: title, exact: true }).first();
+
+/** Presses the button with this name. */
+export const press = (page: Page, name: string): Promise<void> =>
+  page.getByRole('button', { name, exact: true }).click();
+
+/** Chooses a record by typing a part of its name. */
+export async function chooseRecord(page: Page, label: string, text: string): Promise<void> {
+  const input = page.getByRole('combobox', { name: label, exact: true });
+  await input.fill(text);
+  await page.getByRole('option', { name: text }).first().waitFor(LOADED);
+  await input.press('Enter');
+}

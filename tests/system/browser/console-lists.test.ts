@@ -1,6 +1,5 @@
-import type { Page } from 'playwright-core';
 import { inBrowser } from '../../support/browser';
-import { goTo, panel, useConsole } from '../../support/console';
+import { chooseRecord, goTo, panel, press, useConsole } from '../../support/console';
 import { FAR_MS } from '../../support/patience';
 
 // Lists of values, ZIP codes and numbers are made by hand or from files, searched and changed; each
@@ -18,8 +17,6 @@ const toFile = (name: string, text: string) => ({
   mimeType: 'text/csv',
   buffer: Buffer.from(text),
 });
-
-const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 
 async function readNewest(noun: string) {
   const list = await get(`${noun}?order=id&order_dir=desc&per_page=1`);
@@ -108,11 +105,11 @@ inBrowser('a do-not-call list is uploaded to a new list, with its column and its
 inBrowser('an import that could not find its column starts again with the one that is named', () =>
   asDemo(async (page) => {
     await goTo(page, `#/buyer_suppression_files/new?list=${here.list}`);
-    const csv = 'mobile,office\n2135550171,2135550172\n';
+    const csv = 'first,second\n2135550171,2135550172\n';
     await page.getByLabel('File of numbers').setInputFiles(toFile('two.csv', csv));
     await press(page, 'Upload');
     const choice = page.getByLabel('Which column has the numbers?');
-    await choice.selectOption('office', LOADED);
+    await choice.selectOption('second', LOADED);
     await press(page, 'Start again with this column');
     await panel(page, 'Import').getByText('succeeded').waitFor(LOADED);
     const { caller_ids: numbers } = await get(
@@ -128,10 +125,7 @@ inBrowser('a caller is blocked by a list, and everywhere', () =>
     await page.getByText('Block a caller').click();
     const number = page.getByLabel('The caller’s number');
     await number.fill('213 555 0161');
-    const list = page.getByLabel('Suppression list', { exact: true });
-    await list.fill('Do not call us');
-    await page.getByRole('option', { name: 'Do not call us' }).waitFor(LOADED);
-    await list.press('Enter');
+    await chooseRecord(page, 'Suppression list', 'Do not call us');
     await press(page, 'Block the caller');
     await page.getByText('213 555 0161 gets no further.').waitFor(LOADED);
     expect(

@@ -1,19 +1,11 @@
-import type { Page } from 'playwright-core';
 import { inBrowser } from '../../support/browser';
-import { goTo, panel, useConsole } from '../../support/console';
+import { chooseRecord, goTo, panel, useConsole } from '../../support/console';
 import { FAR_MS } from '../../support/patience';
 
 // Numbers are bought, entered and imported by hand, and lead to an offer or a buyer.
 
 const LOADED = { timeout: FAR_MS };
 const { here, get, asDemo } = useConsole();
-
-async function choose(page: Page, label: string, text: string): Promise<void> {
-  const input = page.getByLabel(label, { exact: true });
-  await input.fill(text);
-  await page.getByRole('option', { name: text }).first().waitFor(LOADED);
-  await input.press('Enter');
-}
 
 const findNumber = async (number: string) =>
   (await get(`phone_numbers?number=${encodeURIComponent(number)}`)).numbers[0];
@@ -30,7 +22,7 @@ inBrowser('a number is searched, bought after a question, and led to a buyer', (
     await question.getByText('Your carrier charges you').waitFor(LOADED);
     expect(await findNumber(first.phone_number)).toBeUndefined();
     await question.getByLabel('Label').fill('Billboard');
-    await choose(page, 'Offer', 'Auto');
+    await chooseRecord(page, 'Offer', 'Auto');
     await question.getByRole('button', { name: `Buy ${first.phone_number}` }).click();
     await page.getByRole('heading', { name: 'Billboard' }).waitFor(LOADED);
     const bought = await findNumber(first.phone_number);
@@ -41,7 +33,7 @@ inBrowser('a number is searched, bought after a question, and led to a buyer', (
     });
 
     await page.getByLabel('To', { exact: true }).selectOption('buyer_id');
-    await choose(page, 'Buyer', 'Acme');
+    await chooseRecord(page, 'Buyer', 'Acme');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor(LOADED);
     expect(await findNumber(first.phone_number)).toMatchObject({
@@ -60,7 +52,7 @@ inBrowser('numbers of one’s own are entered, one or many, with the reason for 
     // Without a number, one would be bought.
     expect(await enter.isDisabled()).toBe(true);
     await page.getByLabel('Number', { exact: true }).fill('(310) 555-0166');
-    await choose(page, 'Offer', 'Auto');
+    await chooseRecord(page, 'Offer', 'Auto');
     await enter.click();
     await page.getByRole('heading', { name: '+13105550166' }).waitFor(LOADED);
     expect(await findNumber('+13105550166')).toMatchObject({ offer_id: here.offer.id });

@@ -274,16 +274,15 @@ interface Start {
 }
 
 async function loadStart(
-  { transport }: Session,
+  session: Session,
   noun: NounContract,
   layout: NounLayout,
   copied: string | null,
 ): Promise<Start> {
   const load = async (id: string) => {
     const query = { serializer: fullSerializer(noun) };
-    const { data } = await send(transport, 'GET', `/${layout.noun}/${encodeURIComponent(id)}`, {
-      query,
-    });
+    const path = `/${layout.noun}/${encodeURIComponent(id)}`;
+    const { data } = await send(session.transport, 'GET', path, { query });
     return data[noun.record_key] as Json;
   };
   const defaults = findDefaults(noun);
@@ -291,11 +290,13 @@ async function loadStart(
   const name = original && nameCopy(noun, original.name);
   if (original && layout.copy && 'field' in layout.copy)
     return { record: { ...defaults, ...original, id: undefined, ...name }, presets: { ...name } };
-  const record = noun.verbs.new ? { ...defaults, ...(await load('new')) } : defaults;
+  // It has no id yet, which forms ask about.
+  const record = { ...defaults, ...(noun.verbs.new && (await load('new'))), id: undefined };
   if (!original) return { record, presets: {} };
   const except = layout.copy && 'except' in layout.copy ? layout.copy.except : [];
   const fields = Object.entries(formFields(noun.write, layout.hidden)).filter(
-    ([field, { only }]) => only !== 'update' && !except.includes(field),
+    ([fieldName, field]) =>
+      field.only !== 'update' && !except.includes(fieldName) && mayWriteField(session, noun, field),
   );
   const values = toInputs(Object.fromEntries(fields), original, layout.reads);
   return { record, presets: { ...values, ...name } };

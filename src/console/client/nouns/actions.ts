@@ -3,9 +3,9 @@ import type { ActionLayout } from './layout';
 // Buttons that several nouns have.
 
 /** Sets the counters of the caps without an end back to 0. */
-export const buildResetCaps = (noun: string): ActionLayout => ({
+export const buildResetCaps = (noun: string, scope: string): ActionLayout => ({
   title: () => 'Reset total caps',
-  scope: `${noun}:update`,
+  scope,
   when: (record) => Object.entries(record).some(isUsedUpTotal),
   run: async ({ record, send, reload }) => {
     if (!confirm('Set the counters of all caps “in all” back to 0?')) return undefined;

@@ -65,7 +65,7 @@ export const buyerGroups = noun({
     { name: 'cap_reset_at', title: 'Caps begin again' },
     { name: 'paused', title: 'Paused' },
   ],
-  actions: [buildResetCaps('buyer_groups')],
+  actions: [buildResetCaps('buyer_groups', 'buyer_groups:routing')],
   copy: { except: ['team_ids'] },
   panels: [GroupBuyers, BuyerCaps],
   state: describeBuyerState,

@@ -55,6 +55,12 @@ export const phoneNumbers = noun({
     { name: 'carrier', title: 'Carrier' },
     { name: 'created_at', title: 'Since' },
   ],
+  deletion: {
+    title: 'Release',
+    consequence:
+      'It goes back to the carrier, and calls to it come here no longer. A number that you entered yourself stays with your carrier.',
+    done: 'Released.',
+  },
   creator: NewNumber,
 });
 

@@ -68,7 +68,7 @@ export const trafficSources = noun({
     { name: 'user_traffic_source_id', title: 'Your key' },
     'paused',
   ],
-  actions: [buildResetCaps('traffic_sources')],
+  actions: [buildResetCaps('traffic_sources', 'traffic_sources:update')],
   copy: { except: ['user_traffic_source_id', 'external_record_id', 'team_ids', 'email'] },
   panels: [SourceReport, SourceTokens, BuyerCaps],
   state: describeBuyerState,

@@ -143,7 +143,7 @@ function Assignments({ assignments, isOrdered, hasGroups, onRemove }: Assignment
       !assignment.group && (
         <button
           type="button"
-          aria-label={`Take ${String(assignment.buyer.name)} off`}
+          aria-label={`Take off ${String(assignment.buyer.name)}`}
           onClick={() => onRemove?.(assignment)}
         >
           Take off

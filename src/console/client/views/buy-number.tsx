@@ -140,7 +140,7 @@ function Results({ rows, number, total, isBusy, turn, choose }: ResultsProps) {
       name: 'Buy',
       of: ({ phone_number: phone }) => (
         <button type="button" aria-label={`Buy ${phone}`} onClick={() => choose(phone!)}>
-          Buy…
+          Buy
         </button>
       ),
     },

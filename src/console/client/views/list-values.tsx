@@ -10,7 +10,7 @@ import { showToast } from '../toast';
 import { download, send } from '../transport';
 import { ValuesFile, withoutEmptyFields } from './new-list';
 
-const PAGE_SIZE = 100;
+export const PAGE_SIZE = 100;
 
 interface Page {
   values: readonly string[];

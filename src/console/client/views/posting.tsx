@@ -7,8 +7,13 @@ import { showToast } from '../toast';
 /** A text to be copied, as tokens and examples are. */
 export function CopyText({ label, text }: { label: string; text: string }) {
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    showToast('Copied.');
+    try {
+      await navigator.clipboard.writeText(text);
+      showToast('Copied.');
+    } catch {
+      // Browsers give no clipboard to pages without https.
+      showToast('The browser does not allow it here: mark the text and copy it.', { tone: 'bad' });
+    }
   };
   return (
     <div class="copy-text" role="group" aria-label={label}>

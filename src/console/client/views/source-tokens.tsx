@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import { ok, type Schemas } from '../api';
-import { ReferenceInput, useTitles } from '../form/combobox';
+import { ReferenceInput } from '../form/combobox';
 import { dayTime } from '../format';
 import { useAction, useLoaded } from '../loading';
+import { RecordName } from '../noun/record-name';
 import type { PanelProps } from '../nouns/layout';
 import { Field, Panel, Problem, Show, Table, type Column } from '../parts/basics';
 import { Select } from '../parts/select';
-import { linkTo } from '../route';
+import { revealSecrets } from '../secrets';
 import { useSession } from '../session';
 import { showToast } from '../toast';
 import { CopyText, Instructions } from './posting';
@@ -83,9 +84,7 @@ const COLUMNS: readonly Column<Token>[] = [
 
 function Target(token: Token) {
   const [field, { noun }] = Object.entries(TARGETS).find(([name]) => token[name as Kind] !== null)!;
-  const id = String(token[field as Kind]);
-  const titles = useTitles(noun, [id]);
-  return <a href={linkTo(noun, id)}>{titles.get(id) ?? `No. ${id}`}</a>;
+  return <RecordName noun={noun} id={token[field as Kind]} />;
 }
 
 const buildRevokeColumn = (revoke: (token: Token) => void): Column<Token> => ({
@@ -116,17 +115,17 @@ function NewToken({ source, created }: { source: string; created: () => Promise<
   const [name, setName] = useState('');
   const [kind, setKind] = useState<Kind>('offer_id');
   const [target, setTarget] = useState('');
-  const [secret, setSecret] = useState<string>();
   const create = useAction(async () => {
     const answer = await ok(
       api.POST('/traffic_source_tokens', {
         body: { traffic_source_id: source, name: name.trim() || null, [kind]: target },
       }),
     );
-    setSecret(answer.auth_token ?? answer.traffic_source_token.lead_token ?? undefined);
+    revealSecrets(({ auth_token: secret }) => [['Token for ping and post', secret]], answer);
     setName('');
     setTarget('');
     await created();
+    showToast('The token was created.');
   });
   const submit = (event: Event) => {
     event.preventDefault();
@@ -164,14 +163,6 @@ function NewToken({ source, created }: { source: string; created: () => Promise<
         </div>
       </div>
       <Problem error={create.error} />
-      {secret !== undefined && (
-        <div class="notice good" role="status">
-          <p>
-            The new token. A secret for ping and post is shown only now: copy it before you leave.
-          </p>
-          <CopyText label="new token" text={secret} />
-        </div>
-      )}
       <button disabled={create.is_busy || target === ''}>Create the token</button>
     </form>
   );

@@ -17,7 +17,7 @@ type Rejected = Schemas['RejectedRow'];
 /** The import of a file, as it happens, and the rows that it could not use. */
 export function SuppressionFile({ record, reload }: PanelProps) {
   const file = record as unknown as File;
-  const { api, may } = useSession();
+  const { api, may, transport } = useSession();
   useLive(
     ({ kind }) => kind === 'import',
     () => void reload(),
@@ -28,6 +28,13 @@ export function SuppressionFile({ record, reload }: PanelProps) {
     await reload();
     showToast('Stopped. What was imported stays.');
   });
+  const save = useAction(() =>
+    download(
+      transport,
+      `/buyer_suppression_files/${file.id}/import_file`,
+      file.name ?? 'numbers.csv',
+    ),
+  );
   const isUnderWay = file.status === 'running' || file.status === 'pending';
   const mayChange = may('buyer_suppression_files:update');
   return (
@@ -41,7 +48,12 @@ export function SuppressionFile({ record, reload }: PanelProps) {
             <a href={linkTo('buyer_suppressions', file.buyer_suppression_id)}>See the list</a>
           )}
         </p>
-        <Problem error={stop.error} />
+        <Problem error={stop.error ?? save.error} />
+        {file.import_file_url && (
+          <button type="button" disabled={save.is_busy} onClick={() => void save.run()}>
+            Download the file
+          </button>
+        )}
         {isUnderWay && mayChange && (
           <button type="button" disabled={stop.is_busy} onClick={() => void stop.run()}>
             Stop the import

@@ -8,9 +8,7 @@ import { Panel, Problem, Show, Table } from '../parts/basics';
 import { useSession } from '../session';
 import { showToast } from '../toast';
 import { download } from '../transport';
-import { Turn, ValueSearch } from './list-values';
-
-const PAGE_SIZE = 100;
+import { PAGE_SIZE, Turn, ValueSearch } from './list-values';
 
 type Result = Schemas['CallerIdsReply'];
 
