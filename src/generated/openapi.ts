@@ -7362,13 +7362,6 @@ export interface components {
              */
             switch?: string | null;
         };
-        /**
-         * @example {
-         *       "offer_id": "1",
-         *       "caller_number": "+13105550188",
-         *       "talk_seconds": 90
-         *     }
-         */
         TestCallCreate: {
             /** @description A number of yours: determines the offer, or the buyer that the number forwards to, and the traffic source. Send this or `offer_id`. */
             number_called?: string;
@@ -7381,7 +7374,10 @@ export interface components {
             traffic_source_id?: string | null;
             /** @description Your own label for where the call comes from. By default that of its reservation, or of the caller's lead. */
             sub_id?: string | null;
-            /** @description How long the buyer that takes the call talks. It does not take that long. */
+            /**
+             * @description How long the buyer that takes the call talks. It does not take that long.
+             * @example 90
+             */
             talk_seconds?: number | null;
         };
         ImportedCall: {

@@ -52,7 +52,9 @@ inBrowser('Now: the numbers of the API, and what happens appears by itself', () 
     const open = await get('calls?in_progress=true');
     const { totals } = await get('calls/reports?category=offer');
     expect(await tile(page, 'Calls under way').innerText()).toBe(String(open.metadata.total_count));
-    expect(await tile(page, 'Calls in the last hour').innerText()).toBe(String(totals.calls));
+    expect(await tile(page, 'Inbound calls in the last hour').innerText()).toBe(
+      String(totals.calls),
+    );
     expect(await tile(page, 'Revenue in the last hour').innerText()).toBe(dollars(totals.revenue));
     const rate = `${Math.round((totals.connects / totals.calls) * 1000) / 10}%`;
     expect(await tile(page, 'Connect rate').innerText()).toBe(rate);
