@@ -207,20 +207,22 @@ const uses = lists.flatMap((operation) =>
     const { schema, name } = parameter;
     const plain = contract.resolve(schema);
     const sides: [string, MoneyVisibility][] = Object.entries(parameter['x-money-by'] ?? {});
-    if (parameter['x-money']) sides.push([VALUES[String(plain.type)] ?? '1', parameter['x-money']]);
+    const [choice] = (plain.enum ?? []) as string[];
+    const value = choice ?? VALUES[String(plain.type)] ?? '1';
+    if (parameter['x-money']) sides.push([value, parameter['x-money']]);
     if (name === 'order')
-      for (const value of (plain.enum ?? []) as string[]) {
-        const column = value.replace(/^call_limits\./, '');
+      for (const order of (plain.enum ?? []) as string[]) {
+        const column = order.replace(/^call_limits\./, '');
         const rows = [...collectSchemas(operation)].filter(
           (schemaName) => !/Page|Metadata/.test(schemaName),
         );
         const side = rows
           .map((schemaName) => schemas[schemaName]?.properties?.[column]?.['x-money'])
           .find((candidate) => candidate !== undefined);
-        if (side) sides.push([value, side]);
+        if (side) sides.push([order, side]);
       }
     const table = plain['x-reference'] as keyof typeof margin.ids | undefined;
-    return sides.map(([value, side]) => ({ operation, name, value, side, table }));
+    return sides.map(([used, side]) => ({ operation, name, value: used, side, table }));
   }),
 );
 
