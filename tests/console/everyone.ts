@@ -5,7 +5,7 @@ import {
   SIZES,
 } from '../support/accessibility';
 import { DESKTOP, inBrowser, withPage } from '../support/browser';
-import { goTo, inConsole, panel, until, type ConsoleWorld } from '../support/console';
+import { goTo, inConsole, panel, until, useKey, type ConsoleWorld } from '../support/console';
 import { FAR_MS } from '../support/patience';
 import { createMember } from '../support/teams';
 
@@ -74,6 +74,7 @@ export function consoleForEveryone(world: () => ConsoleWorld): void {
         async (page) => {
           expect(await page.evaluate('sessionStorage.length + localStorage.length')).toBe(0);
           await page.reload();
+          await useKey(page);
           await page.getByLabel('Keep me signed in while this tab is open').check(LOADED);
           await page.getByLabel('Public key').fill(body.access_token.public_key);
           await page.getByLabel('Private key').fill('wrong');
@@ -96,17 +97,19 @@ export function consoleForEveryone(world: () => ConsoleWorld): void {
   inBrowser('the keyboard alone signs in and goes through the views', () =>
     withPage(world().server, '/console/', DESKTOP, async (page) => {
       const [name, secret] = world().auth.split(':');
-      await page.getByLabel('Public key').waitFor(LOADED);
+      await page.getByLabel('E-mail address').waitFor(LOADED);
       const press = async (...keys: string[]) => {
         for (const key of keys) await page.keyboard.press(key);
       };
-      await press('Tab', 'Tab');
+      const focused = () => page.evaluate('document.activeElement.innerText');
+      while ((await focused()) !== 'Use a key or token') await press('Tab');
+      await press('Enter');
+      await page.getByLabel('Public key').focus(LOADED);
       await page.keyboard.type(name!);
       await press('Tab');
       await page.keyboard.type(secret!);
       await press('Enter');
       await page.getByRole('button', { name: 'Sign out' }).waitFor(LOADED);
-      const focused = () => page.evaluate('document.activeElement.innerText');
       await press('Tab');
       expect(await focused()).toBe('Skip to the content');
       while ((await focused()) !== 'Buyers') await press('Tab');
@@ -136,6 +139,7 @@ export function consoleForEveryone(world: () => ConsoleWorld): void {
     (_, size) =>
       withPage(world().server, '/console/', size, async (page) => {
         await loadAxe(page);
+        await useKey(page);
         await page.getByLabel('Public key').waitFor(LOADED);
         await expectAccessible(page, 'sign-in');
         const [name, secret] = world().auth.split(':');

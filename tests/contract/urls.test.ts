@@ -108,7 +108,7 @@ test('the console links to its own pages alone, whatever a record says', () => {
   expect(links.length).toBeGreaterThan(10);
   expect(
     links.flatMap(([, target = '']) =>
-      /^(?:\{(?:linkTo|docsLink|recordingLink)\(|"#)/.test(target) ? [] : [target],
+      /^(?:\{(?:linkTo|docsLink|openIdLink|recordingLink)\(|"#)/.test(target) ? [] : [target],
     ),
   ).toEqual([]);
 });

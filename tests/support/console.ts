@@ -112,9 +112,14 @@ export function useConsole(environment: Readonly<Record<string, string>> = {}) {
   };
 }
 
-/** Fills in the form of the console and waits for the first view. */
+/** Opens the form for keys and tokens, which are not the way for people. */
+export const useKey = (page: Page): Promise<void> =>
+  page.getByRole('button', { name: 'Use a key or token' }).click(LOADED);
+
+/** Fills in the form for keys and tokens and waits for the first view. */
 export async function signIn(page: Page, credentials: string): Promise<void> {
   const [name = '', secret] = credentials.split(':');
+  await useKey(page);
   if (secret === undefined) {
     await page.getByLabel('A user token').check(LOADED);
     await page.getByLabel('User token', { exact: true }).fill(name);

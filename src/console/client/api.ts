@@ -1,5 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from '../../generated/openapi';
+import { listPresenceHeaders } from './activity';
 import { ApiError } from './api-error';
 import type { Transport } from './transport';
 
@@ -18,6 +19,10 @@ export function openApi({ base, headers, credentials, onRefused }: Transport): A
     querySerializer: { array: { style: 'form', explode: false } },
   });
   api.use({
+    onRequest: ({ request }) => {
+      for (const [name, value] of Object.entries(listPresenceHeaders()))
+        request.headers.set(name, value);
+    },
     onResponse: ({ response }) => {
       if (response.status === 401) onRefused();
     },

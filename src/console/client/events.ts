@@ -1,3 +1,4 @@
+import { BACKGROUND } from './activity';
 import type { Transport } from './transport';
 
 /** An event of the company, as the API streams it. */
@@ -74,7 +75,11 @@ class Stream implements Events {
     const { last_id } = this;
     const { base, headers, credentials, onRefused } = this.transport;
     const res = await fetch(`${base}/events/stream`, {
-      headers: { ...headers, ...(last_id !== undefined && { 'Last-Event-ID': last_id }) },
+      headers: {
+        ...headers,
+        ...BACKGROUND,
+        ...(last_id !== undefined && { 'Last-Event-ID': last_id }),
+      },
       credentials,
       signal: this.closing.signal,
     });

@@ -3,16 +3,21 @@ import 'uplot/dist/uPlot.min.css';
 import './style/index.css';
 import { SessionProvider, useSignIn } from './session';
 import { Shell } from './shell';
-import { SignIn } from './sign-in';
+import { useLinkToken } from './sign-in/link-token';
+import { SignIn } from './sign-in/sign-in';
 
 function Console() {
-  const { session, error, is_busy, signIn } = useSignIn();
-  if (!session)
+  const { session, ...signIn } = useSignIn();
+  const link = useLinkToken();
+  // A link is followed also by who is signed in: it may be for another person.
+  if (!session || link)
     return (
       <SignIn
-        onSignIn={(credentials) => void signIn(credentials)}
-        error={error}
-        is_busy={is_busy}
+        {...signIn}
+        link={link}
+        onKey={signIn.signInByKey}
+        onState={signIn.enter}
+        onRetry={() => void signIn.load()}
       />
     );
   return (

@@ -104,3 +104,10 @@ export const docsLink = (page = ''): string => `/api/docs/${page}`;
 
 /** A recording: loaded by this page, on this server, or where a carrier keeps it. */
 export const recordingLink = (url: string): string => (/^(https?:|blob:|\/)/.test(url) ? url : '');
+
+/** Leads to the provider by which people sign in, and back to the present location. */
+export const openIdLink = (): string =>
+  `/console/sign-in/oidc?${new URLSearchParams({ return_to: hideSignIn(location.hash) }).toString()}`;
+
+/** The page of signing in is no place to come back to. */
+const hideSignIn = (hash: string): string => (hash.startsWith('#/sign-in') ? '#/' : hash);

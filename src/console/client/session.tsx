@@ -1,9 +1,12 @@
 import { createContext, type ComponentChildren } from 'preact';
-import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { ConsoleContract } from '../noun-contract';
-import { ok, openApi, type Api, type Me, type Scope } from './api';
+import { ApiError, ok, openApi, type Api, type Me, type Scope } from './api';
 import { loadContract } from './contract';
 import { openEvents, type Events } from './events';
+import { goTo } from './route';
+import { sendToGate, type PersonSession, type SignInState } from './sign-in/gate';
+import { showToast } from './toast';
 import type { Transport } from './transport';
 
 /** The signed-in caller, and the access to the API. */
@@ -13,8 +16,15 @@ export interface Session {
   contract: ConsoleContract;
   me: Me;
   events: Events;
+  /** Who is signed in by the session of the browser; undefined for keys and tokens. */
+  person: Person | undefined;
   may(...scopes: Scope[]): boolean;
   signOut(): void;
+}
+
+export interface Person {
+  session: PersonSession;
+  csrf: string;
 }
 
 const Context = createContext<Session | undefined>(undefined);
@@ -58,45 +68,140 @@ const buildKeyTransport = (Authorization: string, onRefused: () => void): Transp
   onRefused,
 });
 
+const buildPersonTransport = ({ csrf }: Person, onRefused: () => void): Transport => ({
+  base: `/console${API}`,
+  headers: { 'X-CSRF-Token': csrf },
+  credentials: 'same-origin',
+  onRefused,
+});
+
 /** Asks the API who the caller is; throws where the credentials are not accepted. */
-async function openSession(transport: Transport, signOut: () => void): Promise<Session> {
+async function openSession(
+  transport: Transport,
+  person: Person | undefined,
+  signOut: () => void,
+): Promise<Session> {
   const api = openApi(transport);
   const [{ me }, contract] = await Promise.all([ok(api.GET('/me')), loadContract()]);
   const permissions = new Set<string>(me.permissions);
   const may = (...scopes: Scope[]) => scopes.every((scope) => permissions.has(scope));
-  return { api, transport, contract, me, may, events: openEvents(transport), signOut };
+  return { api, transport, contract, me, may, person, events: openEvents(transport), signOut };
 }
 
-/** Signs in and out; `session` is undefined until the credentials were accepted. */
-export function useSignIn() {
-  const [session, setSession] = useState<Session>();
-  const [error, setError] = useState<unknown>();
-  const [isBusy, setBusy] = useState(readStoredAuthorization() !== undefined);
+/** Signs in and out; `session` is undefined until somebody is signed in. */
+class SignIn {
+  session: Session | undefined;
+  /** Undefined until it is loaded. */
+  state: SignInState | undefined;
+  error: unknown;
+  has_ended = false;
 
-  const signOut = useMemo(
-    () => () => {
-      sessionStorage.removeItem(STORAGE_KEY);
-      setSession((open) => void open?.events.close());
-    },
-    [],
-  );
-  const signIn = async ({ authorization, is_kept }: Credentials) => {
-    setBusy(true);
-    setError(undefined);
+  constructor(private readonly changed: () => void) {}
+
+  /** Credentials that the tab keeps come first; then the session of the browser. */
+  load = async (): Promise<void> => {
+    const authorization = readStoredAuthorization();
     try {
-      const opened = await openSession(buildKeyTransport(authorization, signOut), signOut);
-      if (is_kept) sessionStorage.setItem(STORAGE_KEY, authorization);
-      setSession(opened);
-    } catch (reason) {
-      sessionStorage.removeItem(STORAGE_KEY);
-      setError(reason);
+      if (authorization !== undefined) await this.signInByKey({ authorization, is_kept: true });
+      else await this.enter(await sendToGate('GET', '/session'));
+    } catch (error) {
+      if (authorization !== undefined && error instanceof ApiError) await this.load();
+      this.fail(error);
     }
-    setBusy(false);
   };
+
+  signInByKey = async ({ authorization, is_kept }: Credentials): Promise<void> => {
+    const leave = () => {
+      sessionStorage.removeItem(STORAGE_KEY);
+      this.close();
+      void this.load();
+    };
+    try {
+      const transport = buildKeyTransport(authorization, () => this.session && leave());
+      this.open(await openSession(transport, undefined, leave));
+      if (is_kept) sessionStorage.setItem(STORAGE_KEY, authorization);
+    } catch (error) {
+      sessionStorage.removeItem(STORAGE_KEY);
+      throw error;
+    }
+  };
+
+  /** Goes on with a state of the browser: with its session, or with a step of signing in. */
+  enter = async (state: SignInState): Promise<void> => {
+    this.close();
+    this.state = state;
+    this.error = undefined;
+    const { session, csrf_token: csrf } = state;
+    try {
+      if (session && csrf !== null) await this.openPerson({ session, csrf });
+    } catch (error) {
+      this.error = error;
+    }
+    this.changed();
+  };
+
+  private async openPerson(person: Person): Promise<void> {
+    const transport = buildPersonTransport(person, () => void this.check());
+    this.open(await openSession(transport, person, () => void this.signOut(person.csrf)));
+    this.has_ended = false;
+  }
+
+  /**
+   * Follows the session of the browser, which may have ended, or be another since a person signed
+   * in on another tab: its records must not be shown under the name of the first.
+   */
+  check = async (): Promise<void> => {
+    const shown = this.session?.person?.session;
+    if (!shown) return;
+    try {
+      const state = await sendToGate('GET', '/session', { is_background: true });
+      if (this.session?.person?.session !== shown || state.session?.id === shown.id) return;
+      this.has_ended = true;
+      await this.enter(state);
+    } catch (error) {
+      if (!this.session) this.fail(error);
+    }
+  };
+
+  private async signOut(csrf: string): Promise<void> {
+    try {
+      await this.enter(await sendToGate('DELETE', '/session', { csrf }));
+    } catch {
+      showToast('You are still signed in: the server did not answer as it should.', {
+        tone: 'bad',
+      });
+      await this.check();
+    }
+  }
+
+  private open(session: Session): void {
+    this.close();
+    this.session = session;
+    if (location.hash.startsWith('#/sign-in')) goTo('#/', { replace: true });
+    this.changed();
+  }
+
+  private close(): void {
+    this.session?.events.close();
+    this.session = undefined;
+    this.changed();
+  }
+
+  private fail(error: unknown): void {
+    this.error = error;
+    this.changed();
+  }
+}
+
+/** Who is signed in, and how to sign in. */
+export function useSignIn(): SignIn {
+  const [, setTurn] = useState(0);
+  const signIn = (useRef<SignIn>().current ??= new SignIn(() => setTurn((turn) => turn + 1)));
   useEffect(() => {
-    const storedAuthorization = readStoredAuthorization();
-    if (storedAuthorization !== undefined)
-      void signIn({ authorization: storedAuthorization, is_kept: true });
+    const returned = () => void signIn.check();
+    addEventListener('focus', returned);
+    void signIn.load();
+    return () => removeEventListener('focus', returned);
   }, []);
-  return { session, error, is_busy: isBusy, signIn };
+  return signIn;
 }

@@ -46,7 +46,7 @@ export function Shell({ session }: { session: Session }) {
         </button>
         <span class="who">
           {session.me.company.name}
-          <small class="quiet">{session.me.user?.email ?? session.me.name}</small>
+          <small class="quiet">{describeCaller(session)}</small>
         </span>
         <button type="button" onClick={session.signOut}>
           Sign out
@@ -62,6 +62,9 @@ export function Shell({ session }: { session: Session }) {
     </div>
   );
 }
+
+const describeCaller = ({ me, person }: Session): string | null =>
+  person?.session.user.name ?? me.user?.email ?? me.name;
 
 function Menu({ session, current }: { session: Session; current: View | undefined }) {
   return (

@@ -1,3 +1,4 @@
+import { listPresenceHeaders } from './activity';
 import { ApiError, type Problem } from './api-error';
 
 /** Where requests go and what identifies their sender. */
@@ -49,6 +50,7 @@ export async function send(
     method,
     credentials: transport.credentials,
     headers: {
+      ...listPresenceHeaders(),
       ...transport.headers,
       ...(body !== undefined && !isForm && { 'Content-Type': 'application/json' }),
       ...(tag !== undefined && tag !== '' && { 'If-Match': tag }),
