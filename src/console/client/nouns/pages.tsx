@@ -178,11 +178,18 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
   },
 ];
 
+const MyAccount = lazy(async () => (await import('../account/account')).AccountView);
 const Company = lazy(async () => (await import('../views/account/company')).CompanyView);
 
 /** Views of an area that are not lists of records, in front of those that are. */
 const SINGLE_VIEWS: Readonly<Record<string, readonly View[]>> = {
   Account: [
+    {
+      name: 'me',
+      title: 'My account',
+      may: ({ person }) => person !== undefined,
+      list: () => <MyAccount />,
+    },
     {
       name: 'company',
       title: 'Company',
