@@ -19,6 +19,8 @@ interface SendOptions {
   query?: Query;
   body?: Json | FormData;
   tag?: string;
+  /** A request that is sent again with it is carried out once. */
+  idempotencyKey?: string;
 }
 
 /** An answer of the API, with the checksum of its record for If-Match. */
@@ -43,7 +45,7 @@ export async function send(
   transport: Transport,
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
-  { query, body, tag }: SendOptions = {},
+  { query, body, tag, idempotencyKey }: SendOptions = {},
 ): Promise<Answer> {
   const isForm = body instanceof FormData;
   const res = await fetch(transport.base + buildPath(path, query), {
@@ -54,6 +56,7 @@ export async function send(
       ...transport.headers,
       ...(body !== undefined && !isForm && { 'Content-Type': 'application/json' }),
       ...(tag !== undefined && tag !== '' && { 'If-Match': tag }),
+      ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
     },
     ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
   });

@@ -124,6 +124,21 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
     ],
   },
   {
+    title: 'Money',
+    pages: [
+      {
+        name: 'account_entries',
+        title: 'Entries',
+        load: async () => (await import('./account-entries')).accountEntries,
+      },
+      {
+        name: 'statements',
+        title: 'Statements',
+        load: async () => (await import('./statements')).statements,
+      },
+    ],
+  },
+  {
     title: 'Connections',
     pages: [
       {
@@ -179,10 +194,26 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
 ];
 
 const MyAccount = lazy(async () => (await import('../account/account')).AccountView);
+const Accounts = lazy(async () => (await import('../views/money/accounts')).AccountsView);
+const Payouts = lazy(async () => (await import('../views/money/accounts')).PayoutsView);
 const Company = lazy(async () => (await import('../views/account/company')).CompanyView);
 
 /** Views of an area that are not lists of records, in front of those that are. */
 const SINGLE_VIEWS: Readonly<Record<string, readonly View[]>> = {
+  Money: [
+    {
+      name: 'accounts',
+      title: 'Accounts of buyers',
+      may: ({ may }) => may('buyers:read') && may('account_entries:read'),
+      list: () => <Accounts />,
+    },
+    {
+      name: 'payouts',
+      title: 'Payouts to sources',
+      may: ({ may }) => may('traffic_sources:read') && may('account_entries:read'),
+      list: () => <Payouts />,
+    },
+  ],
   Account: [
     {
       name: 'me',

@@ -1,3 +1,4 @@
+import { useId } from 'preact/hooks';
 import { currentZone, fromLocalInput, toDay } from '../zone';
 
 // Periods as people name them, in the zone of the console.
@@ -57,10 +58,13 @@ export const fromDayInputs = (first: string, last: string): Period =>
 interface PeriodChoiceProps {
   filters: Readonly<Record<string, string>>;
   change: (changes: Readonly<Record<string, string | null>>) => void;
+  /** All of time is no choice. */
+  isRequired?: boolean;
 }
 
 /** A period by name, or from one day to another. */
-export function PeriodChoice({ filters, change }: PeriodChoiceProps) {
+export function PeriodChoice({ filters, change, isRequired = false }: PeriodChoiceProps) {
+  const id = useId();
   const { created_at_from: from, created_at_to: to } = filters;
   const named = Object.keys(PERIODS).find((name) => {
     const period = toPeriod(name);
@@ -78,16 +82,16 @@ export function PeriodChoice({ filters, change }: PeriodChoiceProps) {
   return (
     <>
       <div class="field">
-        <label for="period">Period</label>
+        <label for={id}>Period</label>
         <select
-          id="period"
+          id={id}
           value={named ?? (from || to ? 'days' : '')}
           onChange={(event) => {
             const { value } = event.currentTarget;
             if (value !== 'days') choose(toPeriod(value));
           }}
         >
-          <option value="">Any time</option>
+          {!isRequired && <option value="">Any time</option>}
           {Object.entries(PERIODS).map(([name, { title }]) => (
             <option key={name} value={name}>
               {title}
@@ -97,18 +101,18 @@ export function PeriodChoice({ filters, change }: PeriodChoiceProps) {
         </select>
       </div>
       <div class="field">
-        <label for="period-from">From ({currentZone()})</label>
+        <label for={`${id}-from`}>From ({currentZone()})</label>
         <input
-          id="period-from"
+          id={`${id}-from`}
           type="date"
           value={firstDay}
           onChange={(event) => changeDays(event.currentTarget.value, lastDay)}
         />
       </div>
       <div class="field">
-        <label for="period-to">To, inclusive</label>
+        <label for={`${id}-to`}>To, inclusive</label>
         <input
-          id="period-to"
+          id={`${id}-to`}
           type="date"
           value={lastDay}
           onChange={(event) => changeDays(firstDay, event.currentTarget.value)}

@@ -1,0 +1,92 @@
+import { useMemo, useState } from 'preact/hooks';
+import { findNoun } from '../../contract';
+import { titleOf } from '../../form/references';
+import { dollars } from '../../format';
+import type { ColumnLayout } from '../../nouns/layout';
+import { Badge } from '../../parts/basics';
+import { useSession } from '../../session';
+import { DataTable } from '../../table/data-table';
+import type { TableLayout } from '../../table/columns';
+import type { Json } from '../../transport';
+import { AccountButtons, type AccountOwner } from './account-buttons';
+
+interface Owners {
+  title: string;
+  about: string;
+  owner: AccountOwner;
+  noun: string;
+  words: TableLayout['words'];
+  columns: readonly ColumnLayout[];
+}
+
+const BUYERS: Owners = {
+  title: 'Accounts of buyers',
+  about: 'Buyers who pay in advance get calls while their balance pays for them.',
+  owner: 'buyer_id',
+  noun: 'buyers',
+  words: { singular: 'buyer', plural: 'buyers' },
+  columns: [
+    { name: 'name', title: 'Buyer' },
+    {
+      name: 'balance',
+      title: 'Balance',
+      show: ({ balance, prepaid }) => (prepaid ? showBalance(balance) : 'pays later'),
+      needs: ['prepaid'],
+    },
+    { name: 'reserved_balance', title: 'Held for open calls' },
+    { name: 'credit_limit', title: 'Credit' },
+    { name: 'balance_low_limit', title: 'Warns below', isHidden: true },
+  ],
+};
+
+const SOURCES: Owners = {
+  title: 'Payouts to sources',
+  about:
+    'What you have paid to traffic sources. A statement of a source says what its calls have earned, what was paid, and what is still owed.',
+  owner: 'traffic_source_id',
+  noun: 'traffic_sources',
+  words: { singular: 'source', plural: 'sources' },
+  columns: [{ name: 'name', title: 'Source' }],
+};
+
+const showBalance = (balance: unknown) => {
+  const amount = balance as number | null;
+  return amount !== null && amount < 0 ? (
+    <Badge tone="bad">{dollars(amount)}</Badge>
+  ) : (
+    dollars(amount)
+  );
+};
+
+export const AccountsView = () => <Accounts owners={BUYERS} />;
+export const PayoutsView = () => <Accounts owners={SOURCES} />;
+
+/** The owners of accounts, with what can be entered for each. */
+function Accounts({ owners }: { owners: Owners }) {
+  const { title, about, owner, noun, words, columns } = owners;
+  const { contract } = useSession();
+  const [version, setVersion] = useState(0);
+  const layout = useMemo((): TableLayout => {
+    const enter: ColumnLayout = {
+      name: 'id',
+      title: 'Enter and show',
+      show: (record: Json) => (
+        <AccountButtons
+          owner={owner}
+          id={record.id}
+          name={titleOf(record)}
+          onEntered={() => setVersion((before) => before + 1)}
+        />
+      ),
+      needs: ['name'],
+    };
+    return { noun, words, title: titleOf, columns: [...columns, enter] };
+  }, [owners]);
+  return (
+    <>
+      <h1>{title}</h1>
+      <p class="quiet">{about}</p>
+      <DataTable layout={layout} noun={findNoun(contract, noun)} version={version} />
+    </>
+  );
+}

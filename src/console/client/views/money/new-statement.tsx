@@ -1,0 +1,90 @@
+import { useId, useState } from 'preact/hooks';
+import { findNoun } from '../../contract';
+import { ReferenceInput } from '../../form/combobox';
+import { useAction } from '../../loading';
+import { mayDo } from '../../noun/access';
+import { Panel, Problem } from '../../parts/basics';
+import { Select } from '../../parts/select';
+import { goTo, linkTo, useRoute } from '../../route';
+import { useSession } from '../../session';
+import { showToast } from '../../toast';
+import { PeriodChoice, toPeriod } from '../../table/period';
+import { send, type Json } from '../../transport';
+import { currentZone } from '../../zone';
+import type { AccountOwner } from './account-buttons';
+
+const OWNERS: Readonly<Record<AccountOwner, string>> = {
+  buyer_id: 'A buyer',
+  traffic_source_id: 'A source',
+};
+const NOUNS: Readonly<Record<AccountOwner, string>> = {
+  buyer_id: 'buyers',
+  traffic_source_id: 'traffic_sources',
+};
+
+/** Draws up a statement of one account for days of the console's zone. */
+export function NewStatement() {
+  const session = useSession();
+  const { query } = useRoute();
+  const inputId = useId();
+  const [owner, setOwner] = useState<AccountOwner>(
+    query.has('traffic_source_id') ? 'traffic_source_id' : 'buyer_id',
+  );
+  const [id, setId] = useState(query.get(owner) ?? '');
+  const [period, setPeriod] = useState<Readonly<Record<string, string>>>(() => {
+    const { from, to } = toPeriod('last_month')!;
+    return { created_at_from: from, created_at_to: to };
+  });
+  const draw = useAction(async () => {
+    const { data } = await send(session.transport, 'POST', '/statements', {
+      body: {
+        [owner]: id,
+        from: period.created_at_from,
+        to: endAfter(period.created_at_to!),
+        time_zone: currentZone(),
+      },
+    });
+    showToast('The statement is drawn up.');
+    goTo(linkTo('statements', String((data.statement as Json).id)));
+  });
+  if (!mayDo(session, findNoun(session.contract, 'statements'), 'create')) return null;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void draw.run();
+  };
+  const changePeriod = (changes: Readonly<Record<string, string | null>>) =>
+    setPeriod((before) => {
+      const next = Object.entries({ ...before, ...changes });
+      return Object.fromEntries(next.filter((entry): entry is [string, string] => !!entry[1]));
+    });
+  return (
+    <Panel title="Draw up a statement" wide>
+      <form class="toolbar" onSubmit={submit}>
+        <Select
+          label="For"
+          choices={OWNERS}
+          value={owner}
+          onChange={(value) => {
+            setOwner(value as AccountOwner);
+            setId('');
+          }}
+        />
+        <div class="field">
+          <label for={inputId}>{owner === 'buyer_id' ? 'Buyer' : 'Source'}</label>
+          <ReferenceInput id={inputId} noun={NOUNS[owner]} value={id} onChange={setId} />
+        </div>
+        <PeriodChoice filters={period} change={changePeriod} isRequired />
+        <button
+          class="primary"
+          disabled={draw.is_busy || id === '' || !period.created_at_from || !period.created_at_to}
+        >
+          Draw up
+        </button>
+      </form>
+      <Problem error={draw.error} />
+    </Panel>
+  );
+}
+
+/** Periods end with their last moment; a statement is until the moment after it. */
+const endAfter = (to: string): string => new Date(Date.parse(to) + 1).toISOString();

@@ -1,0 +1,11 @@
+import type { Schemas } from '../../api';
+
+/** The kinds of entries, in the words of people who keep accounts. */
+export const ENTRY_KINDS: Readonly<Record<Schemas['AccountEntryKind'], string>> = {
+  deposit: 'Deposit',
+  conversion: 'Paid call',
+  return: 'Call taken back',
+  adjustment: 'Adjustment',
+  payout: 'Call earned',
+  payment: 'Payout',
+};
