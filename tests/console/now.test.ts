@@ -61,7 +61,7 @@ inBrowser('Now: the numbers of the API, and what happens appears by itself', () 
     expect(await readPanelText(page, 'Caps near their end')).toMatch(/Dialed today\s+2 \/ 2/);
     const chart = panel(page, 'Revenue by minute');
     await chart.getByText('As a table').click();
-    expect(await chart.locator('canvas').count()).toBe(1);
+    expect(await chart.locator('svg').count()).toBe(1);
     expect(await chart.locator('td').allInnerTexts()).toContain(dollars(totals.revenue));
     await page.getByText('Live', { exact: true }).waitFor(LOADED);
     const callResponse = await here.api('post', 'call_sessions', {

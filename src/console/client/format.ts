@@ -2,10 +2,10 @@ import { currentZone, toDay } from './zone';
 
 const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
 const DOLLARS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
-const WHOLE_DOLLARS = new Intl.NumberFormat('en-US', {
+const SHORT_DOLLARS = new Intl.NumberFormat('en-US', {
   style: 'currency',
   currency: 'USD',
-  maximumFractionDigits: 0,
+  minimumFractionDigits: 0,
 });
 const PERCENT = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
 const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
@@ -37,8 +37,8 @@ const formatOrNothing =
 
 export const count = formatOrNothing((n: number) => COUNT.format(n));
 export const dollars = formatOrNothing((n: number) => DOLLARS.format(n));
-/** For axes. */
-export const wholeDollars = formatOrNothing((n: number) => WHOLE_DOLLARS.format(n));
+/** For axes: $20, $0.5. */
+export const shortDollars = formatOrNothing((n: number) => SHORT_DOLLARS.format(n));
 export const percent = formatOrNothing((n: number) => PERCENT.format(n));
 /** In the zone of the console, as all that follow. */
 export const time = formatOrNothing((at: string) => formatIn('time', new Date(at)));

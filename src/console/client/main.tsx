@@ -1,5 +1,4 @@
 import { render } from 'preact';
-import 'uplot/dist/uPlot.min.css';
 import './style/index.css';
 import { SessionProvider, useSignIn } from './session';
 import { Shell } from './shell';

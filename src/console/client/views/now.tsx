@@ -2,7 +2,7 @@ import { ok, type Schemas } from '../api';
 import { Badge, Panel, Show, Table, Tile, type Column } from '../parts/basics';
 import { Chart } from '../parts/chart';
 import { Ticking } from '../parts/ticking';
-import { count, dollars, dayTime, percent, text, time, wholeDollars, words } from '../format';
+import { count, dollars, dayTime, percent, text, time, shortDollars, words } from '../format';
 import { useLive, useLoaded } from '../loading';
 import { linkTo } from '../route';
 import { useSession } from '../session';
@@ -134,7 +134,7 @@ function RevenueByMinute({ calls, since }: { calls: readonly Call[]; since: Date
       x={x}
       x_name="Minute"
       formatLabel={(at) => time(new Date(at).toISOString()).slice(0, 5)}
-      series={{ name: 'Revenue', values, format: dollars, tick: wholeDollars }}
+      series={[{ name: 'Revenue', values, format: dollars, tick: shortDollars }]}
     />
   );
 }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { ApiError, ok, type Schemas } from '../api';
 import { Field, Panel, Show, Table, Tile, type Column } from '../parts/basics';
 import { Chart } from '../parts/chart';
-import { count, dollars, percent, wholeDollars, words } from '../format';
+import { count, dollars, percent, shortDollars, words } from '../format';
 import { useLoaded } from '../loading';
 import { useSession } from '../session';
 
@@ -151,7 +151,7 @@ function Report({ category, title, of, rows }: ReportProps) {
         name: 'Revenue',
         values: rows.map(({ revenue }) => revenue),
         format: dollars,
-        tick: wholeDollars,
+        tick: shortDollars,
       }
     : { name: 'Calls', values: rows.map(({ calls }) => calls), format: count, tick: count };
   const isDay = category === 'day';
@@ -163,7 +163,7 @@ function Report({ category, title, of, rows }: ReportProps) {
           x={rows.map(toRowName)}
           x_name={of}
           formatLabel={(name) => (isDay ? String(name).slice(5) : short(String(name)))}
-          series={series}
+          series={[series]}
           hasTable
         />
       )}
