@@ -53,9 +53,11 @@ export function consoleForEveryone(world: () => ConsoleWorld): void {
         await goTo(page, `#/leads/${world().lead}`);
         expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Nothing here');
         await goTo(page, '#/reports');
-        await panel(page, 'By day').waitFor(LOADED);
+        await panel(page, 'Report').locator('tfoot').waitFor(LOADED);
         // A caller who sees no sources may not group by them.
-        expect(await page.getByText('By source').count()).toBe(0);
+        await page.getByLabel('Group by').selectOption('Source');
+        await page.getByRole('alert').waitFor(LOADED);
+        expect(await panel(page, 'Report').count()).toBe(0);
       },
       [422],
     );

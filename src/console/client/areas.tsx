@@ -13,7 +13,7 @@ const Calls = lazy(async () => (await import('./views/calls')).CallsView);
 const Call = lazy(async () => (await import('./views/call')).CallView);
 const Leads = lazy(async () => (await import('./views/leads')).LeadsView);
 const Lead = lazy(async () => (await import('./views/lead')).LeadView);
-const Reports = lazy(async () => (await import('./views/reports')).ReportsView);
+const Reports = lazy(async () => (await import('./views/reports/reports')).ReportsView);
 
 /** The menu, from top to bottom. */
 export const AREAS: readonly Area[] = [

@@ -11,6 +11,7 @@ import { send, type Json } from '../transport';
 import { listNeeds, pickColumns, titleColumn, type TableLayout } from './columns';
 import { FilterChips } from './filter-bar';
 import { formatValue } from './format-value';
+import { Heading } from './heading';
 import { PAGE_SIZES, toListQuery, useTableState, type TableState } from './state';
 import { Toolbar } from './toolbar';
 
@@ -171,34 +172,6 @@ interface CellProps {
 
 const Cell = ({ layout, row, isLink, value }: CellProps) =>
   isLink ? <a href={linkTo(layout.noun, String(row.id))}>{value}</a> : <>{value}</>;
-
-interface HeadingProps {
-  title: string;
-  isNumber: boolean;
-  order: string | undefined;
-  state: TableState;
-  sort: RowsProps['sort'];
-}
-
-function Heading({ title, isNumber: isRight, order, state, sort }: HeadingProps) {
-  const isSorted = order !== undefined && state.order === order;
-  const isAscending = state.direction === 'asc';
-  const direction = isAscending ? 'ascending' : 'descending';
-  return (
-    <th scope="col" class={isRight ? 'number' : ''} aria-sort={isSorted ? direction : undefined}>
-      {order === undefined ? (
-        title
-      ) : (
-        <button
-          type="button"
-          onClick={() => sort(order, isSorted && !isAscending ? 'asc' : 'desc')}
-        >
-          {title} {isSorted && <span aria-hidden="true">{isAscending ? '↑' : '↓'}</span>}
-        </button>
-      )}
-    </th>
-  );
-}
 
 interface PagesProps {
   page: Page;

@@ -11,7 +11,7 @@ export interface Period {
 }
 
 /** Days are moved at noon, so that no change of the clock moves them to another day. */
-function moveDay(day: string, days: number): string {
+export function moveDay(day: string, days: number): string {
   return new Date(Date.parse(`${day}T12:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
@@ -38,46 +38,50 @@ export const PERIODS: Readonly<Record<string, { title: string; days: (today: str
   },
 };
 
-const startOf = (day: string): string => fromLocalInput(`${day}T00:00`).toISOString();
+const findStart = (day: string, zone = currentZone()): string =>
+  fromLocalInput(`${day}T00:00`, zone).toISOString();
 
 /** The instants of a named period; the end is the last moment before the next. */
-export function toPeriod(name: string, now = new Date()): Period | undefined {
-  const days = PERIODS[name]?.days(toDay(now));
-  return days && fromDays(days);
+export function toPeriod(name: string, zone?: string): Period | undefined {
+  const days = PERIODS[name]?.days(toDay(new Date(), zone));
+  return days && fromDays(days, zone);
 }
 
-const fromDays = ([first, after]: Days): Period => ({
-  from: startOf(first),
-  to: new Date(Date.parse(startOf(after)) - 1).toISOString(),
+const fromDays = ([first, after]: Days, zone?: string): Period => ({
+  from: findStart(first, zone),
+  to: new Date(Date.parse(findStart(after, zone)) - 1).toISOString(),
 });
 
 /** The instants of whole days, both included. */
-export const fromDayInputs = (first: string, last: string): Period =>
-  fromDays([first, moveDay(last, 1)]);
+export const fromDayInputs = (first: string, last: string, zone?: string): Period =>
+  fromDays([first, moveDay(last, 1)], zone);
 
 interface PeriodChoiceProps {
   filters: Readonly<Record<string, string>>;
   change: (changes: Readonly<Record<string, string | null>>) => void;
   /** All of time is no choice. */
   isRequired?: boolean;
+  /** The zone of the days, where it is not that of the console. */
+  zone?: string;
 }
 
 /** A period by name, or from one day to another. */
-export function PeriodChoice({ filters, change, isRequired = false }: PeriodChoiceProps) {
+export function PeriodChoice({ filters, change, isRequired = false, ...props }: PeriodChoiceProps) {
+  const { zone = currentZone() } = props;
   const id = useId();
   const { created_at_from: from, created_at_to: to } = filters;
   const named = Object.keys(PERIODS).find((name) => {
-    const period = toPeriod(name);
+    const period = toPeriod(name, zone);
     return period?.from === from && period?.to === to;
   });
   const choose = (period: Partial<Period> | undefined) =>
     change({ created_at_from: period?.from ?? null, created_at_to: period?.to ?? null });
-  const firstDay = from === undefined ? '' : toDay(new Date(from));
-  const lastDay = to === undefined ? '' : toDay(new Date(to));
+  const firstDay = from === undefined ? '' : toDay(new Date(from), zone);
+  const lastDay = to === undefined ? '' : toDay(new Date(to), zone);
   const changeDays = (first: string, last: string) =>
     choose({
-      ...(first !== '' && { from: startOf(first) }),
-      ...(last !== '' && { to: fromDayInputs(last, last).to }),
+      ...(first !== '' && { from: findStart(first, zone) }),
+      ...(last !== '' && { to: fromDayInputs(last, last, zone).to }),
     });
   return (
     <>
@@ -88,7 +92,7 @@ export function PeriodChoice({ filters, change, isRequired = false }: PeriodChoi
           value={named ?? (from || to ? 'days' : '')}
           onChange={(event) => {
             const { value } = event.currentTarget;
-            if (value !== 'days') choose(toPeriod(value));
+            if (value !== 'days') choose(toPeriod(value, zone));
           }}
         >
           {!isRequired && <option value="">Any time</option>}
@@ -101,7 +105,7 @@ export function PeriodChoice({ filters, change, isRequired = false }: PeriodChoi
         </select>
       </div>
       <div class="field">
-        <label for={`${id}-from`}>From ({currentZone()})</label>
+        <label for={`${id}-from`}>From ({zone})</label>
         <input
           id={`${id}-from`}
           type="date"

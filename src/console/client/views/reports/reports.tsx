@@ -1,0 +1,215 @@
+import { ok, type Api } from '../../api';
+import { count, dollars, percent } from '../../format';
+import { useAction, useLoaded } from '../../loading';
+import { Panel, Problem, Show, Tile } from '../../parts/basics';
+import { Chart, type Series } from '../../parts/chart';
+import { linkTo } from '../../route';
+import { useSession } from '../../session';
+import { fromDayInputs } from '../../table/period';
+import { showToast } from '../../toast';
+import { buildPath, download } from '../../transport';
+import { currentZone, toDay } from '../../zone';
+import { findDaysBefore, joinKey, type DaySpan } from './compare';
+import { Controls } from './controls';
+import { FIGURES } from './figures';
+import { nameGroup } from './groups';
+import { ReportTable, type Before, type Report } from './report-table';
+import { toLinkQuery, useReportState, type ReportFilters, type ReportState } from './state';
+import { UnbilledCalls } from './unbilled';
+
+const PAGE_SIZE = 100;
+/** As many as the API gives at once: rows to compare with are looked up by their keys. */
+const MAX_COMPARED = 1_000;
+
+/** Calls, rates and dollars, by what a person groups them by. */
+export function ReportsView() {
+  const { api } = useSession();
+  const { state, change, turn } = useReportState();
+  const key = JSON.stringify(state);
+  const loaded = useLoaded(() => loadReport(api, state), [api, key]);
+  return (
+    <>
+      <h1>Reports</h1>
+      <Controls state={state} change={change} />
+      <ZoneNote zone={state.filters.time_zone} reset={() => change({ time_zone: null })} />
+      <Tools state={state} />
+      <Show of={loaded}>
+        {({ report, before, first }) => (
+          <>
+            <Totals report={report} />
+            <div class="grid">
+              <Panel title="Report" wide>
+                <ReportChart state={state} report={report} before={before} first={first} />
+                <ReportTable
+                  state={state}
+                  report={report}
+                  before={before}
+                  first={first}
+                  sort={(order, direction) => change({ order, dir: direction })}
+                />
+                <Pages report={report} turn={turn} />
+              </Panel>
+            </div>
+          </>
+        )}
+      </Show>
+      <div class="grid">
+        <UnbilledCalls filters={state.filters} />
+      </div>
+    </>
+  );
+}
+
+const toQuery = ({ groups, tokenKey, filters, order, direction }: ReportState) => ({
+  group_by: [...groups],
+  ...(groups.includes('token') && { token_key: tokenKey }),
+  ...filters,
+  ...(order && { order }),
+  order_dir: direction,
+});
+
+async function loadReport(api: Api, state: ReportState) {
+  const query = toQuery(state);
+  const load = (more: Partial<ReportFilters> & { page?: number; per_page: number }) =>
+    ok(api.GET('/calls/reports/grouped', { params: { query: { ...query, ...more } } }));
+  const span = findDays(state.filters);
+  const daysBefore = findDaysBefore(span);
+  const { from, to } = fromDayInputs(...daysBefore, state.filters.time_zone);
+  const [report, earlier] = await Promise.all([
+    load({ page: state.page, per_page: PAGE_SIZE }),
+    state.isCompared
+      ? load({ created_at_from: from, created_at_to: to, per_page: MAX_COMPARED })
+      : undefined,
+  ]);
+  const before: Before | undefined = earlier && {
+    rows: new Map(earlier.rows.map((row) => [joinKey(row, daysBefore[0]), row])),
+    totals: earlier.totals,
+  };
+  return { report, before, first: span[0] };
+}
+
+const findDays = (filters: ReportFilters): DaySpan => [
+  toDay(new Date(filters.created_at_from), filters.time_zone),
+  toDay(new Date(filters.created_at_to), filters.time_zone),
+];
+
+function ZoneNote({ zone, reset }: { zone: string; reset: () => void }) {
+  return (
+    <p class="quiet">
+      Days and hours are those of {zone}.{' '}
+      {zone !== currentZone() && (
+        <button type="button" onClick={reset}>
+          Use {currentZone()}
+        </button>
+      )}
+    </p>
+  );
+}
+
+function Tools({ state }: { state: ReportState }) {
+  const { transport } = useSession();
+  const save = useAction(() =>
+    download(
+      transport,
+      buildPath('/calls/reports/grouped', { ...toQuery(state), format: 'csv' }),
+      'report.csv',
+    ),
+  );
+  const share = async () => {
+    const link = new URL(linkTo('reports', null, toLinkQuery(state)), location.href);
+    await navigator.clipboard.writeText(link.href);
+    showToast('The link to this report is on the clipboard.');
+  };
+  return (
+    <>
+      <div class="toolbar">
+        <button type="button" disabled={save.is_busy} onClick={() => void save.run()}>
+          CSV
+        </button>
+        <button type="button" onClick={() => void share()}>
+          Copy link
+        </button>
+      </div>
+      <Problem error={save.error} />
+    </>
+  );
+}
+
+const Totals = ({ report: { totals, metadata } }: { report: Report }) => (
+  <dl class="tiles">
+    <Tile
+      name="Calls"
+      value={count(totals.calls)}
+      {...(metadata.sandbox_calls > 0 && {
+        note: `${count(metadata.sandbox_calls)} of them in the sandbox, where no telephone rang`,
+      })}
+    />
+    <Tile name="Connect rate" value={totals.calls > 0 ? percent(totals.connect_rate) : '–'} />
+    <Tile name="Paid for" value={count(totals.conversions)} />
+    <Tile name="Revenue" value={dollars(totals.revenue)} />
+    <Tile name="Payout" value={dollars(totals.payout)} />
+    <Tile name="Profit" value={dollars(totals.profit)} />
+  </dl>
+);
+
+interface ReportChartProps {
+  state: ReportState;
+  report: Report;
+  before: Before | undefined;
+  first: string;
+}
+
+/** The chosen figure; calls for those who do not see it. */
+function ReportChart({ state, report: { rows }, before, first }: ReportChartProps) {
+  if (rows.length === 0) return null;
+  const isHidden = rows.every((row) => row[state.figure] === null);
+  const { name, title, ...formats } = FIGURES.find(
+    (figure) => figure.name === (isHidden ? 'calls' : state.figure),
+  )!;
+  const now: Series = { name: title, values: rows.map((row) => row[name]), ...formats };
+  const earlier: Series | undefined = before && {
+    name: 'Period before',
+    values: rows.map((row) => before.rows.get(joinKey(row, first))?.[name] ?? null),
+    ...formats,
+  };
+  return (
+    <Chart
+      title={title}
+      x={rows.map(({ groups }) => groups.map(nameGroup).join(' · '))}
+      x_name="Row"
+      formatLabel={shorten}
+      series={earlier ? [now, earlier] : [now]}
+      hasTable
+    />
+  );
+}
+
+const MAX_LABEL = 24;
+const shorten = (name: number | string): string => {
+  const text = String(name);
+  return text.length > MAX_LABEL ? `${text.slice(0, MAX_LABEL - 1)}…` : text;
+};
+
+function Pages({ report, turn }: { report: Report; turn: (page: number) => void }) {
+  const { page, total_pages: pages, total_count: total } = report.metadata;
+  return (
+    <nav class="pages" aria-label="Pages">
+      <span class="quiet" role="status">
+        {count(total)} {total === 1 ? 'row' : 'rows'}
+      </span>
+      {pages > 1 && (
+        <>
+          <button type="button" disabled={page <= 1} onClick={() => turn(page - 1)}>
+            Previous
+          </button>
+          <span>
+            Page {count(page)} of {count(pages)}
+          </span>
+          <button type="button" disabled={page >= pages} onClick={() => turn(page + 1)}>
+            Next
+          </button>
+        </>
+      )}
+    </nav>
+  );
+}
