@@ -11,6 +11,8 @@ interface Area {
 const Now = lazy(async () => (await import('./views/now')).NowView);
 const Calls = lazy(async () => (await import('./views/calls')).CallsView);
 const Call = lazy(async () => (await import('./views/call')).CallView);
+const TestCall = lazy(async () => (await import('./views/test-call')).TestCallView);
+const TestLead = lazy(async () => (await import('./views/test-lead')).TestLeadView);
 const Leads = lazy(async () => (await import('./views/leads')).LeadsView);
 const Lead = lazy(async () => (await import('./views/lead')).LeadView);
 const Reports = lazy(async () => (await import('./views/reports/reports')).ReportsView);
@@ -34,11 +36,25 @@ export const AREAS: readonly Area[] = [
         detail: (id) => <Call id={id} />,
       },
       {
+        name: 'test-call',
+        title: 'Test call',
+        may: ({ may }) => may('calls:read'),
+        list: () => <TestCall />,
+        is_hidden: true,
+      },
+      {
         name: 'leads',
         title: 'Leads',
         may: ({ may }) => may('leads:read'),
         list: () => <Leads />,
         detail: (id) => <Lead id={id} />,
+      },
+      {
+        name: 'test-lead',
+        title: 'Test lead',
+        may: ({ may }) => may('leads:create', 'leads:read'),
+        list: () => <TestLead />,
+        is_hidden: true,
       },
       {
         name: 'reports',

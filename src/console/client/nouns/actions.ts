@@ -1,3 +1,6 @@
+import type { Scope } from '../api';
+import { goTo } from '../route';
+import type { Json } from '../transport';
 import type { ActionLayout } from './layout';
 
 // Buttons that several nouns have.
@@ -17,3 +20,17 @@ export const buildResetCaps = (noun: string, scope: string): ActionLayout => ({
 
 const isUsedUpTotal = ([name, value]: [string, unknown]): boolean =>
   name.endsWith('_total_used') && typeof value === 'number' && value > 0;
+
+/** Leads to the page of test calls or leads, filled in for a record. */
+export const buildTestLink = (
+  title: string,
+  scope: Scope,
+  link: (record: Json) => string,
+): ActionLayout => ({
+  title: () => title,
+  scope,
+  run: async ({ record }) => {
+    goTo(link(record));
+    return undefined;
+  },
+});

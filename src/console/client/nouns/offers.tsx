@@ -1,7 +1,9 @@
 import { LeadTokenPowers } from '../editors/lead-token-powers';
 import { Payouts } from '../editors/payouts';
+import { linkTo } from '../route';
 import { OfferBuyers } from '../views/assigned-buyers';
 import { PostingInstructions } from '../views/posting';
+import { buildTestLink } from './actions';
 import { noun } from './layout';
 
 export const offers = noun({
@@ -136,6 +138,9 @@ export const offers = noun({
     { name: 'created_at', title: 'Created' },
   ],
   actions: [
+    buildTestLink('Test call', 'calls:read', ({ id }) =>
+      linkTo('test-call', null, { offer_id: String(id) }),
+    ),
     {
       title: () => 'New lead token',
       scope: 'offers:routing',

@@ -1,6 +1,7 @@
 import { linkTo } from '../route';
 import type { Json } from '../transport';
 import { NewNumber } from '../views/new-number';
+import { buildTestLink } from './actions';
 import { noun } from './layout';
 
 export const phoneNumbers = noun({
@@ -61,6 +62,11 @@ export const phoneNumbers = noun({
       'It goes back to the carrier, and calls to it come here no longer. A number that you entered yourself stays with your carrier.',
     done: 'Released.',
   },
+  actions: [
+    buildTestLink('Test call', 'calls:read', ({ phone_number: number }) =>
+      linkTo('test-call', null, { number_called: String(number) }),
+    ),
+  ],
   creator: NewNumber,
 });
 

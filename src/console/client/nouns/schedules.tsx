@@ -2,8 +2,10 @@ import { Exits } from '../editors/exits';
 import { Triggers } from '../editors/triggers';
 import { WeekEditor } from '../editors/week-editor';
 import { RecordName } from '../noun/record-name';
+import { linkTo } from '../route';
 import { copySteps } from '../views/timeline/copy-steps';
 import { Timeline } from '../views/timeline/timeline';
+import { buildTestLink } from './actions';
 import { noun } from './layout';
 import { describePaused, stateColumn } from './states';
 
@@ -104,6 +106,11 @@ export const schedules = noun({
     },
     { name: 'hours_to_expire', title: 'Ends after hours' },
     { name: 'created_at', title: 'Made' },
+  ],
+  actions: [
+    buildTestLink('Test lead', 'leads:create', ({ id }) =>
+      linkTo('test-lead', null, { schedule_id: String(id) }),
+    ),
   ],
   panels: [Timeline],
   copy: { except: ['user_schedule_id'], after: copySteps },

@@ -1,15 +1,17 @@
-import { ok, type Schemas } from '../api';
+import type { Schemas } from '../api';
 import { CallerActions } from '../calls/caller-actions';
 import { CALL_NOTES } from '../calls/call-layout';
+import { useCall } from '../calls/load-call';
 import { MoneyActions } from '../calls/money-actions';
 import { Recording } from '../calls/recording';
 import { UpdateForm } from '../noun/update-form';
 import { Facts, Panel, Problem, Show } from '../parts/basics';
 import { CallBadges } from '../parts/call-badges';
 import { DecisionDetails } from '../parts/decision';
-import { dayTime, dollars, duration, text, time, words } from '../format';
+import { CallStory } from '../parts/story';
+import { dayTime, dollars, duration, text, words } from '../format';
 import { Ticking } from '../parts/ticking';
-import { useAction, useLive, useLoaded } from '../loading';
+import { useAction } from '../loading';
 import { linkTo } from '../route';
 import { useSession } from '../session';
 import { send, type Json } from '../transport';
@@ -17,17 +19,7 @@ import { WhatIf } from './what-if';
 
 /** The history of a call, with its routing decisions. */
 export function CallView({ id }: { id: string }) {
-  const { api } = useSession();
-  const loaded = useLoaded(async () => {
-    const params = { path: { id } };
-    const [{ call }, { call_events }, { decisions, billing }] = await Promise.all([
-      ok(api.GET('/calls/{id}', { params })),
-      ok(api.GET('/calls/{id}/events', { params: { ...params, query: { per_page: 1_000 } } })),
-      ok(api.GET('/calls/{id}/decision', { params })),
-    ]);
-    return { call, call_events, decisions, billing };
-  }, [api, id]);
-  useLive(({ kind, data }) => kind === 'call' && String(data.call_id) === id, loaded.reload);
+  const loaded = useCall(id);
   return (
     <>
       <p>
@@ -60,7 +52,7 @@ function CallPage({ call, call_events, decisions, billing, reload }: CallPagePro
       <div class="grid">
         <About call={call} />
         <Panel title="What happened">
-          <Story events={call_events} />
+          <CallStory events={call_events} />
         </Panel>
         <Money call={call} billing={billing} reload={reload} />
         <Recording id={call.id!} url={call.recording_url ?? null} />
@@ -189,20 +181,3 @@ const formatTokens = (tokens: Record<string, unknown> | undefined): string =>
   Object.entries(tokens ?? {})
     .map(([name, value]) => `${name}=${String(value)}`)
     .join(', ') || 'none';
-
-/** The events in the order of the API. */
-function Story({ events }: { events: readonly Schemas['CallEvent'][] }) {
-  return (
-    <ol class="story">
-      {events.map(({ id, created_at, event, message, buyer }) => (
-        <li key={id}>
-          <time dateTime={created_at ?? ''}>{time(created_at)}</time>
-          <span>
-            <b>{words(event)}</b> {buyer && <span>{buyer}</span>}
-            {message && <span class="quiet"> {message}</span>}
-          </span>
-        </li>
-      ))}
-    </ol>
-  );
-}

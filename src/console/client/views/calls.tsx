@@ -74,7 +74,12 @@ export function CallsView() {
   );
   return (
     <>
-      <h1>Calls</h1>
+      <div class="title">
+        <h1>Calls</h1>
+        <a class="button" href={linkTo('test-call')}>
+          Test call
+        </a>
+      </div>
       <NamesInSearch text={query.get('fulltext') ?? ''} />
       {hasNews && (
         <p role="status">

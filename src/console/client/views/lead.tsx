@@ -1,9 +1,9 @@
-import { ok, withTag, type Schemas } from '../api';
+import type { Schemas } from '../api';
 import { Badge, Facts, Panel, Show } from '../parts/basics';
-import { dayTime, text, words } from '../format';
-import { useLive, useLoaded } from '../loading';
+import { LeadFuture, LeadPast } from '../parts/story';
+import { dayTime, text } from '../format';
+import { useLead } from '../calls/load-lead';
 import { linkTo } from '../route';
-import { useSession } from '../session';
 import { CallerActions } from '../calls/caller-actions';
 import { UpdateForm } from '../noun/update-form';
 import type { Json } from '../transport';
@@ -12,16 +12,7 @@ import { LeadActions } from './lead-actions';
 
 /** A lead with its history, its future steps and its actions. */
 export function LeadView({ id }: { id: string }) {
-  const { api } = useSession();
-  const loaded = useLoaded(async () => {
-    const params = { path: { id } };
-    const [{ data, tag }, { timeline }] = await Promise.all([
-      withTag(api.GET('/leads/{id}', { params })),
-      ok(api.GET('/leads/{id}/timeline', { params })),
-    ]);
-    return { lead: data.lead, tag, timeline };
-  }, [api, id]);
-  useLive(({ kind, data }) => kind === 'lead' && String(data.lead_id) === id, loaded.reload);
+  const loaded = useLead(id);
   return (
     <>
       <p>
@@ -42,11 +33,11 @@ export function LeadView({ id }: { id: string }) {
             <LeadActions lead={lead} tag={tag} reload={loaded.reload} />
             <div class="grid">
               <Panel title="What will happen">
-                <Future steps={timeline.future} />
+                <LeadFuture steps={timeline.future} />
               </Panel>
               <div class="stack">
                 <Panel title="What happened">
-                  <Past events={timeline.past} />
+                  <LeadPast events={timeline.past} />
                 </Panel>
                 <About lead={lead} />
               </div>
@@ -87,40 +78,3 @@ const formatTokens = (tokens: Record<string, unknown> | undefined | null): strin
   Object.entries(tokens ?? {})
     .map(([name, value]) => `${name}=${String(value)}`)
     .join(', ') || 'none';
-
-function Past({ events }: { events: Schemas['Timeline']['past'] }) {
-  if (events.length === 0) return <p class="quiet">Nothing has happened.</p>;
-  return (
-    <ol class="story">
-      {events.map(({ at, event, message }, n) => (
-        <li key={n}>
-          <time dateTime={at ?? ''}>{dayTime(at)}</time>
-          <span>
-            <b>{words(event)}</b>
-            {message && <span class="quiet"> {message}</span>}
-          </span>
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-function Future({ steps }: { steps: Schemas['Timeline']['future'] }) {
-  if (steps.length === 0) return <p class="quiet">Nothing more will be done.</p>;
-  return (
-    <ol class="story">
-      {steps.map((step, n) => (
-        <li key={n}>
-          <time dateTime={step.at ?? ''}>{step.at ? dayTime(step.at) : 'never'}</time>
-          <span>
-            <b>{words(step.action)}</b> {step.name}
-            {step.blocked_by && <Badge tone="bad">{words(step.blocked_by)}</Badge>}
-            {step.delayed_by && <Badge tone="warn">{words(step.delayed_by)}</Badge>}
-            {step.message && <span class="quiet"> {step.message}</span>}
-            {step.text && <q>{step.text}</q>}
-          </span>
-        </li>
-      ))}
-    </ol>
-  );
-}

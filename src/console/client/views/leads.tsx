@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { findNoun } from '../contract';
 import { useLive } from '../loading';
 import { Badge } from '../parts/basics';
-import { useRoute } from '../route';
+import { linkTo, useRoute } from '../route';
 import { useSession } from '../session';
 import type { TableLayout } from '../table/columns';
 import { DataTable } from '../table/data-table';
@@ -37,7 +37,7 @@ function nameLead({ full_name, id }: Record<string, unknown>): string {
 
 /** All leads, found by name, number, e-mail, schedule, state or period. */
 export function LeadsView() {
-  const { contract } = useSession();
+  const { contract, may } = useSession();
   const { query } = useRoute();
   const [version, setVersion] = useState(0);
   useLive(
@@ -46,7 +46,14 @@ export function LeadsView() {
   );
   return (
     <>
-      <h1>Leads</h1>
+      <div class="title">
+        <h1>Leads</h1>
+        {may('leads:create') && (
+          <a class="button" href={linkTo('test-lead')}>
+            Test lead
+          </a>
+        )}
+      </div>
       <DataTable layout={LEADS} noun={findNoun(contract, 'leads')} version={version} />
     </>
   );

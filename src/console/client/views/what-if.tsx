@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { ok, type Schemas } from '../api';
 import { Field, Panel, Problem } from '../parts/basics';
 import { DecisionDetails } from '../parts/decision';
+import { formatTokens, readTokens, Tokens } from '../parts/tokens';
 import { useAction } from '../loading';
 import { useSession } from '../session';
 import { fromLocalInput, toLocalInput } from '../zone';
@@ -17,22 +18,6 @@ export function WhatIf({ call, decision }: { call: Call; decision: Decision | un
       <Question call={call} />
       <Weights call={call} candidates={decision?.candidates ?? []} />
     </>
-  );
-}
-
-const formatTokens = (tokens: Record<string, unknown> | undefined): string =>
-  Object.entries(tokens ?? {})
-    .map(([name, value]) => `${name}=${String(value)}`)
-    .join('\n');
-
-/** Lines of `name=value`. */
-function readTokens(text: string): Record<string, string> {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [name = '', ...rest] = line.split('=');
-      return [name.trim(), rest.join('=').trim()];
-    }),
   );
 }
 
@@ -82,20 +67,3 @@ function Question({ call }: { call: Call }) {
     </Panel>
   );
 }
-
-const Tokens = ({ value, onInput }: { value: string; onInput: (text: string) => void }) => (
-  <div class="field">
-    <label for="tokens">Tokens</label>
-    <textarea
-      id="tokens"
-      rows={3}
-      spellcheck={false}
-      aria-describedby="tokens-hint"
-      value={value}
-      onInput={(event) => onInput(event.currentTarget.value)}
-    />
-    <small id="tokens-hint" class="quiet">
-      One a line, as name=value
-    </small>
-  </div>
-);

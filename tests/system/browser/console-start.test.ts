@@ -1,0 +1,96 @@
+import type { Page } from 'playwright-core';
+import { expectAccessibleInBothThemes, loadAxe, SIZES } from '../../support/accessibility';
+import { inBrowser } from '../../support/browser';
+import { goTo, panel, until, useConsole } from '../../support/console';
+import { FAR_MS } from '../../support/patience';
+
+// The first steps of a company in the console, on the real service: a test call, a test lead, the
+// list of steps, and the board on the wall.
+
+const LOADED = { timeout: FAR_MS };
+const { here, get, asDemo } = useConsole();
+
+async function expectAccessibleEverywhere(page: Page, view: string): Promise<void> {
+  await loadAxe(page);
+  for (const size of Object.values(SIZES)) {
+    await page.setViewportSize(size);
+    await expectAccessibleInBothThemes(page, `${view} at ${size.width}`);
+  }
+}
+
+const countCalls = async (): Promise<number> => (await get('calls')).metadata.total_count;
+
+inBrowser('asking where a call would go changes nothing; at night it goes nowhere', () =>
+  asDemo(async (page) => {
+    const before = await countCalls();
+    await goTo(page, `#/offers/${here.offer.id}`);
+    await page.getByRole('button', { name: 'Test call' }).click();
+    await page.getByLabel('From', { exact: true }).fill('(310) 555-0188', LOADED);
+    await page.getByText('Tokens, source, and another time').click();
+    await page.getByLabel('Tokens').fill('state=TX');
+    await page.getByRole('button', { name: 'Ask only' }).click();
+    const decision = panel(page, 'Where it would go');
+    await decision.getByText('Acme').first().waitFor(LOADED);
+    expect(await decision.getByText('Daily limit').count()).toBe(0);
+    await page.getByLabel('At another time').fill('2030-01-06T03:30');
+    await page.getByRole('button', { name: 'Ask only' }).click();
+    await decision.getByText(/2030/).waitFor(LOADED);
+    expect(await countCalls()).toBe(before);
+    await expectAccessibleEverywhere(page, 'test call');
+  }),
+);
+
+inBrowser('a test call is played, told as it happens, and found among the calls', () =>
+  asDemo(async (page) => {
+    await here.world.work();
+    const before = await countCalls();
+    const [acme] = (await get('buyers?fulltext=acme')).buyers;
+    await here.api('put', `buyers/${acme.id}`, { body: { attempt_daily_limit: null } });
+    await goTo(page, '#/calls');
+    await page.getByRole('link', { name: 'Test call' }).click();
+    await page.getByLabel('Offer', { exact: true }).click(LOADED);
+    await page.getByRole('option', { name: /Auto insurance/ }).click(LOADED);
+    await page.getByLabel('From', { exact: true }).fill('(310) 555-0199');
+    await page.getByText('Tokens, source, and another time').click();
+    await page.getByLabel('Tokens').fill('state=CA');
+    await page.getByRole('button', { name: 'Make the test call' }).click();
+    await panel(page, 'As it happens').getByText('completed').first().waitFor(LOADED);
+    expect(await countCalls()).toBe(before + 1);
+    const [call] = (await get('calls?order=id&order_dir=desc&per_page=1')).calls;
+    expect(call).toMatchObject({
+      caller_number: '+13105550199',
+      offer_id: here.offer.id,
+      sandbox: true,
+      token_values: { state: 'CA' },
+    });
+    const paid = panel(page, 'Paid');
+    await paid.getByText(call.buyer).waitFor(LOADED);
+    await paid.getByRole('link', { name: 'The page of the call' }).click();
+    await until(page, `location.hash === '#/calls/${call.id}'`);
+  }),
+);
+
+inBrowser('a test lead begins its schedule, and its history is told', () =>
+  asDemo(async (page) => {
+    const [schedule] = (await get('schedules')).schedules;
+    await goTo(page, `#/schedules/${schedule.id}`);
+    await page.getByRole('button', { name: 'Test lead' }).click();
+    await page.getByLabel('Telephone number').fill('(213) 555-0177', LOADED);
+    await page.getByLabel('Name', { exact: true }).fill('Ann Tester');
+    await page.getByLabel('E-mail').fill('ann@example.com');
+    await page.getByLabel('Tokens').fill('zip=90210');
+    await page.getByRole('button', { name: 'Send the lead' }).click();
+    await panel(page, 'What happened').getByRole('listitem').first().waitFor(LOADED);
+    const [lead] = (await get('leads?number=2135550177')).leads;
+    expect(lead).toMatchObject({
+      full_name: 'Ann Tester',
+      email: 'ann@example.com',
+      caller_id: '+12135550177',
+    });
+    expect(lead.data).toMatchObject({ zip: '90210' });
+    expect(await panel(page, 'What will happen').getByRole('listitem').count()).toBeGreaterThan(0);
+    await expectAccessibleEverywhere(page, 'test lead');
+    await page.getByRole('link', { name: 'The page of the lead' }).click();
+    await until(page, `location.hash === '#/leads/${lead.id}'`);
+  }),
+);
