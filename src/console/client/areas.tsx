@@ -1,3 +1,4 @@
+import { maySetUp } from './first-day';
 import { lazy } from './lazy';
 import { NOUN_PAGES } from './nouns/pages';
 import type { Session } from './session';
@@ -28,6 +29,8 @@ export const AREAS: readonly Area[] = [
         may: ({ may }) => may('calls:read') || may('buyers:read'),
         list: () => <Now />,
       },
+      // The shell shows it, which knows the steps; it leaves the menu when all are done.
+      { name: 'start', title: 'First steps', may: maySetUp, list: () => null },
       {
         name: 'calls',
         title: 'Calls',

@@ -2,7 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ComponentChild } from 'preact';
 import { AREAS, listViews } from './areas';
 import type { StreamState } from './events';
+import { useFirstDay, type FirstDay } from './first-day';
 import { KeyMap, useKeys } from './keys';
+import { lazy } from './lazy';
 import { Logo } from './logo';
 import { docsLink, linkTo, useRoute, type Route } from './route';
 import { Secrets } from './secrets';
@@ -13,13 +15,19 @@ import type { View } from './view';
 import { useZone, zoneName } from './zone';
 import { ZoneChoice } from './zone-choice';
 
+const Start = lazy(async () => (await import('./views/start')).StartView);
+
 /** The frame of the views. Views that the caller may not see are left out. */
 export function Shell({ session }: { session: Session }) {
   const route = useRoute();
   const zone = useZone();
   const [isMenuOpen, setMenuOpen] = useState(false);
   const views = listViews(session);
-  const view = route.view === '' ? views[0] : views.find(({ name }) => name === route.view);
+  const day = useFirstDay(session);
+  // A company without calls begins with the first steps.
+  const first = day?.has_calls === false ? views.find(({ name }) => name === 'start') : views[0];
+  const view = route.view === '' ? first : views.find(({ name }) => name === route.view);
+  const isWaiting = day === undefined && route.view === '';
   const main = useFocusOnChange(view, route.id);
   const keys = useKeys();
   useEffect(() => setMenuOpen(false), [route.view, route.id]);
@@ -52,9 +60,13 @@ export function Shell({ session }: { session: Session }) {
           Sign out
         </button>
       </header>
-      <Menu session={session} current={view} />
+      <Menu session={session} current={view} is_set_up={day?.is_done !== false} />
       <main id="main" tabIndex={-1} ref={main} key={zone}>
-        {view ? content(view, route) : <Unknown has_views={views.length > 0} />}
+        {isWaiting ? (
+          <p class="quiet">Loading…</p>
+        ) : (
+          showContent(view, route, day, views.length > 0)
+        )}
       </main>
       <Toasts />
       <Secrets />
@@ -66,7 +78,13 @@ export function Shell({ session }: { session: Session }) {
 const describeCaller = ({ me, person }: Session): string | null =>
   person?.session.user.name ?? me.user?.email ?? me.name;
 
-function Menu({ session, current }: { session: Session; current: View | undefined }) {
+interface MenuProps {
+  session: Session;
+  current: View | undefined;
+  is_set_up: boolean;
+}
+
+function Menu({ session, current, is_set_up }: MenuProps) {
   return (
     <div class="side" id="menu">
       <a class="brand" href="#/">
@@ -74,7 +92,10 @@ function Menu({ session, current }: { session: Session; current: View | undefine
       </a>
       <nav aria-label="Views">
         {AREAS.map(({ title, views }) => {
-          const shown = views.filter(({ is_hidden, may }) => !is_hidden && may(session));
+          const shown = views.filter(
+            ({ name, is_hidden, may }) =>
+              !is_hidden && may(session) && !(name === 'start' && is_set_up),
+          );
           if (shown.length === 0) return null;
           return (
             <section key={title}>
@@ -113,8 +134,16 @@ const Unknown = ({ has_views }: { has_views: boolean }) => (
   </>
 );
 
-const content = (view: View, { id }: Route): ComponentChild =>
-  id !== undefined && view.detail ? view.detail(id) : view.list();
+function showContent(
+  view: View | undefined,
+  { id }: Route,
+  day: FirstDay | undefined,
+  hasViews: boolean,
+): ComponentChild {
+  if (!view) return <Unknown has_views={hasViews} />;
+  if (view.name === 'start') return day && <Start day={day} />;
+  return id !== undefined && view.detail ? view.detail(id) : view.list();
+}
 
 /** Moves the focus to a new view: the keyboard continues there, and a screen reader reads it. */
 function useFocusOnChange(view: View | undefined, id: string | undefined) {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expectAccessibleInBothThemes, loadAxe, SIZES } from '../../support/accessibility';
 import { inBrowser } from '../../support/browser';
-import { goTo, panel, until, useConsole } from '../../support/console';
+import { goTo, inConsole, panel, until, useConsole } from '../../support/console';
 import { FAR_MS } from '../../support/patience';
 
 // The first steps of a company in the console, on the real service: a test call, a test lead, the
@@ -93,4 +93,40 @@ inBrowser('a test lead begins its schedule, and its history is told', () =>
     await page.getByRole('link', { name: 'The page of the lead' }).click();
     await until(page, `location.hash === '#/leads/${lead.id}'`);
   }),
+);
+
+inBrowser(
+  'a company without calls begins with the first steps, which tick themselves off',
+  async () => {
+    const fresh = await here.world.addCompany('Fresh');
+    await inConsole(here.server, fresh.auth, async (page) => {
+      await page.getByRole('heading', { name: 'First steps' }).waitFor(LOADED);
+      expect(await page.getByText('to do', { exact: true }).count()).toBe(5);
+      await expectAccessibleEverywhere(page, 'first steps');
+      await page.setViewportSize(SIZES.desktop);
+      await page.getByRole('link', { name: 'Add a buyer' }).click();
+      await page.getByLabel('Name').first().fill('First buyer', LOADED);
+      await page.getByLabel('Sends calls to').fill('(212) 555-0122');
+      await page.getByRole('button', { name: 'Create the buyer' }).click();
+      await page.getByRole('heading', { name: 'First buyer' }).waitFor(LOADED);
+      await page.getByRole('link', { name: 'First steps' }).click();
+      await panel(page, 'Add a buyer').getByText('First buyer.').waitFor(LOADED);
+      await page.getByRole('link', { name: 'Make an offer' }).click();
+      await page.getByLabel('Name').first().fill('First offer', LOADED);
+      await page.getByRole('button', { name: 'Create the offer' }).click();
+      await page.getByRole('heading', { name: 'First offer' }).waitFor(LOADED);
+      const [buyer] = (await fresh.api('get', 'buyers')).body.buyers;
+      const [offer] = (await fresh.api('get', 'offers')).body.offers;
+      expect(buyer).toMatchObject({ name: 'First buyer', number: '+12125550122' });
+      expect(offer).toMatchObject({ name: 'First offer', buyer_ids: [buyer.id] });
+      await page.getByRole('link', { name: 'First steps' }).click();
+      await panel(page, 'Make an offer with that buyer').getByText('First offer.').waitFor(LOADED);
+      expect(
+        (await fresh.api('post', 'call_sessions', { body: { offer_id: offer.id } })).status,
+      ).toBe(201);
+      await page.getByText('All is done').waitFor(LOADED);
+      expect(await page.getByText('to do', { exact: true }).count()).toBe(0);
+      expect(await page.getByRole('link', { name: 'First steps' }).count()).toBe(0);
+    });
+  },
 );

@@ -329,7 +329,9 @@ function NewRecord({ layout, noun, record, copied, ...start }: NewRecordProps): 
   const linked = Object.fromEntries(
     (layout.presets ?? []).flatMap((name) => {
       const value = query.get(name);
-      return value === null ? [] : [[name, value]];
+      return value === null
+        ? []
+        : [[name, fields[name]?.type === 'array' ? value.split(',') : value]];
     }),
   );
   const form = useForm({

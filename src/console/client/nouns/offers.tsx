@@ -155,6 +155,7 @@ export const offers = noun({
     },
   ],
   copy: { except: ['user_offer_id', 'external_record_id'] },
+  presets: ['buyer_ids'],
   panels: [OfferBuyers, PostingInstructions],
   state: ({ paused }) =>
     paused ? { text: 'paused', tone: 'warn' } : { text: 'active', tone: 'good' },
