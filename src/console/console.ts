@@ -48,7 +48,7 @@ export function consolePages(folder = BUILD_FOLDER): Router {
   let read: ConsoleFiles | undefined;
   const built = () => (read ??= readFiles(folder));
   router.get(
-    '/console/',
+    ['/console/', '/console/board'],
     send(() => new PreparedAnswer('text/html', page(built().names))),
   );
   router.get('/console/:name', (req, res) => {

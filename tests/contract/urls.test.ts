@@ -108,7 +108,9 @@ test('the console links to its own pages alone, whatever a record says', () => {
   expect(links.length).toBeGreaterThan(10);
   expect(
     links.flatMap(([, target = '']) =>
-      /^(?:\{(?:linkTo|docsLink|openIdLink|recordingLink)\(|"#)/.test(target) ? [] : [target],
+      /^(?:\{(?:linkTo|docsLink|boardLink|openIdLink|recordingLink)\(|"#)/.test(target)
+        ? []
+        : [target],
     ),
   ).toEqual([]);
 });

@@ -16,6 +16,7 @@ const TestCall = lazy(async () => (await import('./views/test-call')).TestCallVi
 const TestLead = lazy(async () => (await import('./views/test-lead')).TestLeadView);
 const Leads = lazy(async () => (await import('./views/leads')).LeadsView);
 const Lead = lazy(async () => (await import('./views/lead')).LeadView);
+const BoardLink = lazy(async () => (await import('./views/board/board-link')).BoardLinkView);
 const Reports = lazy(async () => (await import('./views/reports/reports')).ReportsView);
 
 /** The menu, from top to bottom. */
@@ -64,6 +65,12 @@ export const AREAS: readonly Area[] = [
         title: 'Reports',
         may: ({ may }) => may('calls:read'),
         list: () => <Reports />,
+      },
+      {
+        name: 'board',
+        title: 'Wallboard',
+        may: ({ may }) => may('access_tokens:create', 'calls:read', 'buyers:read'),
+        list: () => <BoardLink />,
       },
     ],
   },

@@ -1,9 +1,12 @@
 import { render } from 'preact';
 import './style/index.css';
 import { SessionProvider, useSignIn } from './session';
+import { lazy } from './lazy';
 import { Shell } from './shell';
 import { useLinkToken } from './sign-in/link-token';
 import { SignIn } from './sign-in/sign-in';
+
+const Board = lazy(async () => (await import('./views/board/board')).BoardPage);
 
 function Console() {
   const { session, ...signIn } = useSignIn();
@@ -26,4 +29,5 @@ function Console() {
   );
 }
 
-render(<Console />, document.getElementById('root')!);
+const isBoard = location.pathname.endsWith('/board');
+render(isBoard ? <Board /> : <Console />, document.getElementById('root')!);

@@ -102,6 +102,10 @@ export function useLeaveGuard(isChanged: boolean): void {
 /** The pages for developers, on the same server. */
 export const docsLink = (page = ''): string => `/api/docs/${page}`;
 
+/** The board on the wall; the key is in the fragment, which no server and no log has. */
+export const boardLink = (token: string, zone: string): string =>
+  `/console/board#${new URLSearchParams({ token, zone }).toString()}`;
+
 /** A recording: loaded by this page, on this server, or where a carrier keeps it. */
 export const recordingLink = (url: string): string => (/^(https?:|blob:|\/)/.test(url) ? url : '');
 

@@ -88,6 +88,10 @@ async function openSession(
   return { api, transport, contract, me, may, person, events: openEvents(transport), signOut };
 }
 
+/** A session by a user token alone, as the board on a wall has it. */
+export const openWithToken = (token: string, onRefused: () => void): Promise<Session> =>
+  openSession(buildKeyTransport(buildAuthorization(token, ''), onRefused), undefined, onRefused);
+
 /** Signs in and out; `session` is undefined until somebody is signed in. */
 class SignIn {
   session: Session | undefined;

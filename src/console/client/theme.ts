@@ -5,7 +5,7 @@ export type Theme = (typeof THEMES)[number];
 
 const STORAGE_KEY = 'trunkline.theme';
 
-const readTheme = (): Theme => {
+export const readTheme = (): Theme => {
   const stored = localStorage.getItem(STORAGE_KEY);
   return THEMES.find((theme) => theme === stored) ?? 'system';
 };

@@ -24,11 +24,16 @@ export function isZone(name: string): boolean {
 /** The zone that all times of the console are in; that of the browser unless one was chosen. */
 export const currentZone = (): string => (zone ??= readZone());
 
-export function chooseZone(name: string): void {
+/** Takes the zone for this page alone. */
+export function setPageZone(name: string): void {
   zone = name;
+  for (const changed of listeners) changed();
+}
+
+export function chooseZone(name: string): void {
   if (name === browserZone()) localStorage.removeItem(STORAGE_KEY);
   else localStorage.setItem(STORAGE_KEY, name);
-  for (const changed of listeners) changed();
+  setPageZone(name);
 }
 
 /** The zone, for a component that shows times. */

@@ -3,6 +3,7 @@ import { expectAccessibleInBothThemes, loadAxe, SIZES } from '../../support/acce
 import { inBrowser } from '../../support/browser';
 import { goTo, inConsole, panel, until, useConsole } from '../../support/console';
 import { FAR_MS } from '../../support/patience';
+import { createMember } from '../../support/teams';
 
 // The first steps of a company in the console, on the real service: a test call, a test lead, the
 // list of steps, and the board on the wall.
@@ -129,4 +130,46 @@ inBrowser(
       expect(await page.getByRole('link', { name: 'First steps' }).count()).toBe(0);
     });
   },
+);
+
+inBrowser(
+  'a board link shows the figures of the API, reads only, and ends when it is revoked',
+  () =>
+    asDemo(
+      async (page) => {
+        await createMember({ ...here.world.company, api: here.api }, 'wall@example.com', {
+          superuser: true,
+        });
+        await goTo(page, '#/board');
+        await page.getByRole('button', { name: 'Make a board link' }).click();
+        const link = await page
+          .getByRole('group', { name: 'board link' })
+          .locator('code')
+          .innerText();
+        await expectAccessibleEverywhere(page, 'making a board link');
+        const [token] = (await get('access_tokens?order=id&order_dir=desc&per_page=1'))
+          .access_tokens;
+        expect(token).toMatchObject({ name: 'Wallboard', kind: 'user_token' });
+        expect([...token.permissions].sort()).toEqual(['buyers:read', 'calls:read']);
+        await page.goto(link);
+        const figure = (name: string) => page.locator(`.figures div:has-text("${name}") dd`);
+        await figure('Calls under way').waitFor(LOADED);
+        const open = await get('calls?in_progress=true');
+        expect(await figure('Calls under way').innerText()).toBe(String(open.metadata.total_count));
+        expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+        await expectAccessibleEverywhere(page, 'board');
+        await page.evaluate(`document.documentElement.dataset.theme = 'light'`);
+        await expectAccessibleEverywhere(page, 'board in light colors');
+        const started = await here.api('post', 'call_sessions', {
+          body: { offer_id: here.offer.id },
+        });
+        expect(started.status).toBe(201);
+        const after = (await get('calls?in_progress=true')).metadata.total_count;
+        await figure('Calls under way').getByText(String(after), { exact: true }).waitFor(LOADED);
+        expect((await here.api('delete', `access_tokens/${token.id}`)).status).toBe(200);
+        await page.reload();
+        await page.getByText('This link was revoked').waitFor(LOADED);
+      },
+      [401],
+    ),
 );

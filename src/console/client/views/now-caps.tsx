@@ -1,4 +1,4 @@
-import { ok } from '../api';
+import { ok, type Api } from '../api';
 import { Badge, Panel, Show } from '../parts/basics';
 import { Bar, byShare, CAP_COLUMNS, listCaps, NEAR, computeShare } from '../parts/caps';
 import { useLive, useLoaded } from '../loading';
@@ -8,14 +8,17 @@ import { useSession } from '../session';
 const MAX_BUYERS = 1_000;
 const MAX_SHOWN = 12;
 
+/** The fullest first. */
+export async function loadCapsNearEnd(api: Api) {
+  const query = { columns: ['id', 'name', 'paused', ...CAP_COLUMNS], per_page: MAX_BUYERS };
+  const { buyers } = await ok(api.GET('/buyers', { params: { query } }));
+  const caps = buyers.flatMap((buyer) => listCaps(buyer).map((cap) => ({ ...cap, buyer })));
+  return byShare(caps).filter((cap) => computeShare(cap) >= NEAR) as typeof caps;
+}
+
 export function CapsNearEnd() {
   const { api } = useSession();
-  const loaded = useLoaded(async () => {
-    const query = { columns: ['id', 'name', 'paused', ...CAP_COLUMNS], per_page: MAX_BUYERS };
-    const { buyers } = await ok(api.GET('/buyers', { params: { query } }));
-    const caps = buyers.flatMap((buyer) => listCaps(buyer).map((cap) => ({ ...cap, buyer })));
-    return byShare(caps).filter((cap) => computeShare(cap) >= NEAR) as typeof caps;
-  }, [api]);
+  const loaded = useLoaded(() => loadCapsNearEnd(api), [api]);
   useLive(({ kind }) => kind === 'cap', loaded.reload);
   return (
     <Show of={loaded}>
