@@ -7362,6 +7362,13 @@ export interface components {
              */
             switch?: string | null;
         };
+        /**
+         * @example {
+         *       "offer_id": "1",
+         *       "caller_number": "+13105550188",
+         *       "talk_seconds": 90
+         *     }
+         */
         TestCallCreate: {
             /** @description A number of yours: determines the offer, or the buyer that the number forwards to, and the traffic source. Send this or `offer_id`. */
             number_called?: string;
@@ -7374,10 +7381,7 @@ export interface components {
             traffic_source_id?: string | null;
             /** @description Your own label for where the call comes from. By default that of its reservation, or of the caller's lead. */
             sub_id?: string | null;
-            /**
-             * @description How long the buyer that takes the call talks. It does not take that long.
-             * @example 90
-             */
+            /** @description How long the buyer that takes the call talks. It does not take that long. */
             talk_seconds?: number | null;
         };
         ImportedCall: {
@@ -7932,6 +7936,8 @@ export interface components {
              * @example 2026-11-27T10:00:00Z
              */
             to?: string | null;
+            /** @description Zone in which times without an offset are read. */
+            time_zone?: components["schemas"]["TimeZoneName"];
         };
         RedeliveredEvents: {
             /** @description HTTP status of the response. */

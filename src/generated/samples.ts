@@ -2759,17 +2759,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/call_sessions/test \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"number_called\": \"+12135550100\" }'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/call_sessions/test \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"offer_id\": \"1\", \"caller_number\": \"+13105550188\", \"talk_seconds\": 90 }'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/call_sessions/test', {\n  body: { number_called: '+12135550100' },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/call_sessions/test', {\n  body: { offer_id: '1', caller_number: '+13105550188', talk_seconds: 90 },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/call_sessions/test\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"number_called\": \"+12135550100\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/call_sessions/test\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"offer_id\": \"1\",\n        \"caller_number\": \"+13105550188\",\n        \"talk_seconds\": 90,\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "importCalls": [

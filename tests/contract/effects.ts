@@ -220,6 +220,7 @@ const JAMBONZ = at('src/domain/telephony/jambonz.ts');
 const WEBHOOKS: Record<string, Effects> = {
   outgoing_webhooks: {
     ...all('name url', 'label'),
+    time_zone: at('src/api/request/reader.ts'),
     owner_type: at('src/domain/webhooks/make-delivery.ts'),
     owner_id: at('src/domain/webhooks/make-delivery.ts'),
     trigger_type: at('src/domain/webhooks/insert-deliveries.ts'),
