@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -25,10 +26,22 @@ export interface ConsoleWorld {
   close(): Promise<void>;
 }
 
+/** Several processes build at once: a server must never read half of a script. */
+function buildConsole(): void {
+  const target = join(ROOT, 'dist/console/client');
+  mkdirSync(target, { recursive: true });
+  const draft = mkdtempSync(join(ROOT, 'dist/console/draft-'));
+  execFileSync('npm', ['run', '--silent', 'build:console', '--', `--outdir=${draft}`], {
+    cwd: ROOT,
+  });
+  for (const name of readdirSync(draft)) renameSync(join(draft, name), join(target, name));
+  rmSync(draft, { recursive: true });
+}
+
 async function createConsoleWorld(
   environment: Readonly<Record<string, string>>,
 ): Promise<ConsoleWorld> {
-  execFileSync('npm', ['run', '--silent', 'build:console'], { cwd: ROOT });
+  buildConsole();
   const world = await createWorld({ environment });
   const { credentials } = await createDemo(world.deps, 'Demo');
   const auth = `${credentials.public_key}:${credentials.private_key}`;
