@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ok } from './api';
+import { titleOf } from './form/references';
 import { count } from './format';
 import { useLive } from './loading';
 import { useRoute, type linkTo } from './route';
@@ -54,12 +55,6 @@ export function useFirstDay(session: Session): FirstDay | undefined {
   useLive(({ kind }) => kind === 'call', check);
   return day;
 }
-
-interface Name {
-  id?: number | null | undefined;
-  name?: string | null | undefined;
-}
-const nameOf = ({ id, name }: Name): string => name ?? `No. ${String(id)}`;
 
 async function loadRecords({ api, may }: Session) {
   const list = { per_page: FEW };
@@ -120,7 +115,7 @@ function buildSetUpSteps({ numbers, switches, buyers, offers, calls }: Records):
       about: 'Callers ring a number of yours; or your own switch asks where to send a call.',
       state:
         (number && `Number ${String(number.phone_number)}.`) ??
-        (line && `Switch ${nameOf(line)}.`) ??
+        (line && `Switch ${titleOf(line)}.`) ??
         isConnected,
       button: { title: 'Get a number', link: ['phone_numbers', 'new'] },
     },
@@ -128,16 +123,16 @@ function buildSetUpSteps({ numbers, switches, buyers, offers, calls }: Records):
       title: 'Add a buyer',
       about: 'It takes calls at its telephone number, and pays for them.',
       state:
-        buyer && `${nameOf(buyer)}${buyers.length > 1 ? `, and ${buyers.length - 1} more` : ''}.`,
+        buyer && `${titleOf(buyer)}${buyers.length > 1 ? `, and ${buyers.length - 1} more` : ''}.`,
       button: { title: 'Add a buyer', link: ['buyers', 'new'] },
     },
     {
       title: 'Make an offer with that buyer',
       about: 'It takes the calls of your numbers, and gives them to its buyers.',
-      state: offer && `${nameOf(offer)}.`,
+      state: offer && `${titleOf(offer)}.`,
       button:
         offers[0] && !offer
-          ? { title: `Give ${nameOf(offers[0])} a buyer`, link: ['offers', offers[0].id] }
+          ? { title: `Give ${titleOf(offers[0])} a buyer`, link: ['offers', offers[0].id] }
           : {
               title: 'Make an offer',
               link: ['offers', 'new', { buyer_ids: buyer?.id }],

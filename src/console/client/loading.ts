@@ -89,13 +89,3 @@ export function useAction<Args extends unknown[]>(work: (...args: Args) => Promi
   };
   return { ...state, run };
 }
-
-/**
- * The version of a record that a form was filled in for: the one that was shown at its first
- * change, however often the page loads the record again meanwhile.
- */
-export function useKeptTag(tag: string, isChanged: boolean): string {
-  const kept = useRef(tag);
-  if (!isChanged) kept.current = tag;
-  return kept.current;
-}

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { copyText } from './clipboard';
 import { Dialog } from './dialog';
 import { useSyncExternalStore } from './store';
 import type { Json } from './transport';
@@ -35,8 +36,7 @@ export function Secrets() {
   useEffect(() => () => change([]), []);
   if (secrets.length === 0) return null;
   const copy = async (title: string, value: string) => {
-    await navigator.clipboard.writeText(value);
-    setCopied(title);
+    if (await copyText(value)) setCopied(title);
   };
   return (
     <Dialog title="Copy this now" onClose={() => change([])}>

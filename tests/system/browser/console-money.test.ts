@@ -116,6 +116,7 @@ inBrowser(
       expect((await download).suggestedFilename()).toBe('account_entries.csv');
       await goTo(page, `#/account_entries/${entry!.id}`);
       await page.getByRole('heading', { level: 1, name: 'Payout of -$120.00' }).waitFor(LOADED);
-      expect(await panel(page, 'Entry').innerText()).toContain(source.name);
+      // Its name is loaded after the entry.
+      await panel(page, 'Entry').getByText(source.name).first().waitFor(LOADED);
     }),
 );

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { copyText } from '../clipboard';
 import { Badge, Panel } from '../parts/basics';
 import { AskForm, CODE } from '../sign-in/ask-form';
 import { showToast } from '../toast';
@@ -117,12 +118,7 @@ function Codes({ codes, onClose }: { codes: readonly string[]; onClose: () => vo
         ))}
       </ul>
       <div class="actions">
-        <button
-          type="button"
-          onClick={() =>
-            void navigator.clipboard.writeText(text).then(() => showToast('Copied.'), showDenied)
-          }
-        >
+        <button type="button" onClick={() => void copyText(text)}>
           Copy
         </button>
         <button
@@ -138,6 +134,3 @@ function Codes({ codes, onClose }: { codes: readonly string[]; onClose: () => vo
     </>
   );
 }
-
-const showDenied = (): void =>
-  showToast('The browser did not let this page copy: mark the codes instead.', { tone: 'bad' });

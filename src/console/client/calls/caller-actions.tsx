@@ -1,6 +1,6 @@
+import { LabeledReference } from '../parts/labeled-reference';
 import { useState } from 'preact/hooks';
 import { Dialog } from '../dialog';
-import { ReferenceInput } from '../form/combobox';
 import { useAction } from '../loading';
 import { Problem } from '../parts/basics';
 import { goTo, linkTo } from '../route';
@@ -99,15 +99,12 @@ function BlockDialog({ number, mayBlacklist, onClose }: BlockDialogProps) {
           )}
         </fieldset>
         {!isWhole && (
-          <div class="field">
-            <label for="block-list">Suppression list</label>
-            <ReferenceInput
-              id="block-list"
-              noun="buyer_suppressions"
-              value={list}
-              onChange={setList}
-            />
-          </div>
+          <LabeledReference
+            label="Suppression list"
+            noun="buyer_suppressions"
+            value={list}
+            onChange={setList}
+          />
         )}
         <Problem error={error} />
         <button class="primary" disabled={is_busy || (!isWhole && list === '')}>

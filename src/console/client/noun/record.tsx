@@ -15,6 +15,7 @@ import { useSession, type Session } from '../session';
 import { showToast } from '../toast';
 import { send, type Answer, type Json } from '../transport';
 import { formFields, fullSerializer, mayDo, mayWriteField } from './access';
+import { StoredForm } from './stored-form';
 
 interface Shown {
   record: Json;
@@ -79,14 +80,12 @@ function StoredRecord({ layout, noun, path, shown, load, reload }: StoredRecordP
         inputs: form.inputs,
         record: form.record,
       });
-      const method = noun.record_key === 'call' ? 'POST' : 'PUT';
-      const answer = await send(session.transport, method, path, { query, body, tag });
+      const answer = await send(session.transport, 'PUT', path, { query, body, tag });
       revealSecrets(layout.secrets, answer.data);
       return read(noun, answer);
     },
     loadLatest: load,
   });
-  const mayUpdate = mayDo(session, noun, 'update');
   const { record } = form;
   const state = layout.state?.(shown.record);
   return (
@@ -103,17 +102,7 @@ function StoredRecord({ layout, noun, path, shown, load, reload }: StoredRecordP
           ))}
         </div>
       )}
-      <RecordForm
-        layout={layout}
-        fields={fields}
-        mayWrite={(name) => mayUpdate && mayWriteField(session, noun, fields[name]!)}
-        form={form}
-        isNew={false}
-        onSaved={() => {
-          showToast('Saved.');
-          void reload();
-        }}
-      />
+      <StoredForm layout={layout} noun={noun} fields={fields} form={form} reload={reload} />
     </>
   );
 }

@@ -1,11 +1,10 @@
 import { findNoun } from '../contract';
-import { RecordForm } from '../form/record-form';
 import { useForm } from '../form/use-form';
 import { toFieldLayout, type NounLayout } from '../nouns/layout';
 import { useSession } from '../session';
-import { showToast } from '../toast';
 import { send, type Json } from '../transport';
-import { mayDo, mayWriteField } from './access';
+import { mayDo } from './access';
+import { StoredForm } from './stored-form';
 
 interface UpdateFormProps {
   layout: NounLayout;
@@ -41,17 +40,5 @@ export function UpdateForm({ layout, record, tag, reload, method = 'PUT' }: Upda
     },
   });
   if (!mayDo(session, noun, 'update')) return null;
-  return (
-    <RecordForm
-      layout={layout}
-      fields={fields}
-      mayWrite={(name) => mayWriteField(session, noun, fields[name]!)}
-      form={form}
-      isNew={false}
-      onSaved={() => {
-        showToast('Saved.');
-        void reload();
-      }}
-    />
-  );
+  return <StoredForm layout={layout} noun={noun} fields={fields} form={form} reload={reload} />;
 }

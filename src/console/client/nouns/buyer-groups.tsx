@@ -2,7 +2,7 @@ import { GroupBuyers } from '../views/assigned-buyers';
 import { BuyerCaps, describeBuyerState } from '../views/buyer-caps';
 import { buildResetCaps } from './actions';
 import { noun } from './layout';
-import { buildSignInGroup, CAPS } from './shared-groups';
+import { buildSignInGroup, CAPS, MEMBER_FIELDS } from './shared-groups';
 
 export const buyerGroups = noun({
   noun: 'buyer_groups',
@@ -49,14 +49,7 @@ export const buyerGroups = noun({
       ],
     },
   ],
-  hidden: [
-    'paused',
-    'reset_total_caps',
-    'add_buyer_ids',
-    'remove_buyer_ids',
-    'add_user_buyer_ids',
-    'remove_user_buyer_ids',
-  ],
+  hidden: ['paused', 'reset_total_caps', ...MEMBER_FIELDS],
   columns: [
     'name',
     { name: 'buyers_count', title: 'Buyers' },

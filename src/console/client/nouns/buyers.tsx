@@ -1,12 +1,14 @@
 import { BidRequest, BidResponse } from '../editors/bids';
-import { CAP_FIELDS, CapsGrid } from '../editors/caps-grid';
 import { Conversions } from '../editors/conversions';
 import { Filters } from '../editors/filters';
 import { States } from '../editors/states';
 import { WeekEditor } from '../editors/week-editor';
 import { dollars } from '../format';
 import { BuyerCaps, describeBuyerState } from '../views/buyer-caps';
+import type { Json } from '../transport';
+import { buildResetCaps } from './actions';
 import { noun } from './layout';
+import { CAPS } from './shared-groups';
 
 export const buyers = noun({
   noun: 'buyers',
@@ -111,7 +113,7 @@ export const buyers = noun({
         },
       ],
     },
-    { title: 'Caps', fields: CAP_FIELDS, editor: CapsGrid, help: 'An empty limit is no limit.' },
+    CAPS,
     {
       title: 'Hours',
       fields: [
@@ -227,32 +229,18 @@ export const buyers = noun({
   panels: [BuyerCaps],
   state: describeBuyerState,
   stateNeeds: ['paused', 'maxed_out_by'],
+  secrets: ({ buyer }) => [
+    ['Secret that signs the questions for bids', (buyer as Json).bid_secret],
+  ],
   actions: [
-    {
-      title: () => 'Reset total caps',
-      scope: 'buyers:routing',
-      when: (buyer) =>
-        Object.keys(buyer).some((name) => name.endsWith('total_limit') && buyer[name] !== null),
-      run: async ({ record, send, reload }) => {
-        if (!confirm('Set everything used “in all” back to 0?')) return undefined;
-        await send('PUT', `/buyers/${String(record.id)}`, { reset_total_caps: true });
-        await reload();
-        return 'The counters “in all” are at 0.';
-      },
-    },
+    buildResetCaps('buyers', 'buyers:routing'),
     {
       title: () => 'New bid secret',
       scope: 'buyers:routing',
       when: ({ buyer_type }) => buyer_type === 'rtb',
       run: async ({ record, send, reload }) => {
-        const path = `/buyers/${String(record.id)}`;
-        const { buyer } = await send('PUT', path, { reset_bid_secret: true });
+        await send('PUT', `/buyers/${String(record.id)}`, { reset_bid_secret: true });
         await reload();
-        const { bid_secret: secret } = buyer as { bid_secret?: string };
-        prompt(
-          'The new secret, shown this once. The previous one works for 24 hours more.',
-          secret,
-        );
         return undefined;
       },
     },

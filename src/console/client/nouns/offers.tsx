@@ -5,6 +5,7 @@ import { OfferBuyers } from '../views/assigned-buyers';
 import { PostingInstructions } from '../views/posting';
 import { buildTestLink } from './actions';
 import { noun } from './layout';
+import { countIds, MEMBER_FIELDS } from './shared-groups';
 
 export const offers = noun({
   noun: 'offers',
@@ -111,26 +112,18 @@ export const offers = noun({
       ],
     },
   ],
-  hidden: [
-    'paused',
-    'reset_lead_token',
-    'lead_token',
-    'add_buyer_ids',
-    'remove_buyer_ids',
-    'add_user_buyer_ids',
-    'remove_user_buyer_ids',
-  ],
+  hidden: ['paused', 'reset_lead_token', 'lead_token', ...MEMBER_FIELDS],
   columns: [
     'name',
     {
       name: 'buyer_ids',
       title: 'Buyers',
-      show: ({ buyer_ids: ids }) => String((ids as unknown[] | null)?.length ?? 0),
+      show: ({ buyer_ids: ids }) => countIds(ids),
     },
     {
       name: 'buyer_group_ids',
       title: 'Groups',
-      show: ({ buyer_group_ids: ids }) => String((ids as unknown[] | null)?.length ?? 0),
+      show: ({ buyer_group_ids: ids }) => countIds(ids),
     },
     { name: 'fallback_type', title: 'When no buyer is left' },
     { name: 'user_offer_id', title: 'Your key' },

@@ -39,3 +39,14 @@ export const CAPS: GroupLayout = {
   fields: CAP_FIELDS,
   editor: CapsGrid,
 };
+
+/** Changed on a panel of the page, one buyer at a time, or by programs. */
+export const MEMBER_FIELDS = [
+  'add_buyer_ids',
+  'remove_buyer_ids',
+  'add_user_buyer_ids',
+  'remove_user_buyer_ids',
+] as const;
+
+/** How many records a column of ids names. */
+export const countIds = (ids: unknown): string => String(Array.isArray(ids) ? ids.length : 0);

@@ -7,6 +7,7 @@ import { SuppressionFiles } from '../views/suppression-files';
 import { SuppressionNumbers } from '../views/suppression-numbers';
 import { UploadNumbers } from '../views/upload-numbers';
 import { noun } from './layout';
+import { countIds, MEMBER_FIELDS } from './shared-groups';
 
 export const buyerSuppressions = noun({
   noun: 'buyer_suppressions',
@@ -32,14 +33,7 @@ export const buyerSuppressions = noun({
       ],
     },
   ],
-  hidden: [
-    'caller_id_column_name',
-    'headers',
-    'add_buyer_ids',
-    'remove_buyer_ids',
-    'add_user_buyer_ids',
-    'remove_user_buyer_ids',
-  ],
+  hidden: ['caller_id_column_name', 'headers', ...MEMBER_FIELDS],
   columns: [
     'name',
     { name: 'blocked', title: 'Numbers' },
@@ -52,8 +46,6 @@ export const buyerSuppressions = noun({
   listPanels: [AddCaller],
   creator: NewSuppressionList,
 });
-
-const countIds = (ids: unknown): string => String(Array.isArray(ids) ? ids.length : 0);
 
 const TONES = { succeeded: 'good', failed: 'bad', stopped: 'warn' } as const;
 

@@ -5,6 +5,7 @@ import { count } from '../format';
 import { useLoaded } from '../loading';
 import type { ColumnLayout, NounLayout } from '../nouns/layout';
 import { Show } from '../parts/basics';
+import { TurnPages } from '../parts/turn-pages';
 import { linkTo } from '../route';
 import { useSession } from '../session';
 import { send, type Json } from '../transport';
@@ -193,19 +194,7 @@ function Pages({ page: { total, pages }, state, words, turn, change }: PagesProp
               total === 1 ? words.singular : words.plural
             }`}
       </span>
-      {pages > 1 && (
-        <>
-          <button type="button" disabled={page <= 1} onClick={() => turn(page - 1)}>
-            Previous
-          </button>
-          <span>
-            Page {count(page)} of {count(pages)}
-          </span>
-          <button type="button" disabled={page >= pages} onClick={() => turn(page + 1)}>
-            Next
-          </button>
-        </>
-      )}
+      <TurnPages page={page} pages={pages} turn={turn} />
       <label class="quiet">
         Rows{' '}
         <select value={size} onChange={(event) => change({ per_page: event.currentTarget.value })}>

@@ -1,6 +1,7 @@
+import { LabeledReference } from '../parts/labeled-reference';
 import { useState } from 'preact/hooks';
 import type { FieldContract, NounContract } from '../../noun-contract';
-import { ReferenceInput, useTitles } from '../form/combobox';
+import { useTitles } from '../form/combobox';
 import { toLabel } from '../form/field';
 import { dayTime, sentence, words } from '../format';
 import { Field } from '../parts/basics';
@@ -46,15 +47,12 @@ function FilterInput({ name, label, field, value, onChange }: FilterInputProps) 
   const id = `filter-${name}`;
   if (field.reference || name in REFERENCES)
     return (
-      <div class="field">
-        <label for={id}>{label}</label>
-        <ReferenceInput
-          id={id}
-          noun={field.reference ?? REFERENCES[name]!}
-          value={value}
-          onChange={onChange}
-        />
-      </div>
+      <LabeledReference
+        label={label}
+        noun={field.reference ?? REFERENCES[name]!}
+        value={value}
+        onChange={onChange}
+      />
     );
   const choices = field.type === 'boolean' ? ['true', 'false'] : field.enum;
   if (choices)

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { NounContract } from '../../noun-contract';
 import { Dialog } from '../dialog';
+import { copyText } from '../clipboard';
 import { useAction } from '../loading';
 import type { ColumnLayout, NounLayout } from '../nouns/layout';
 import { Field, Problem } from '../parts/basics';
 import { useSession } from '../session';
-import { showToast } from '../toast';
 import { exportCsv } from './export';
 import { FilterBar } from './filter-bar';
 import { titleColumn, type TableLayout } from './columns';
@@ -38,10 +38,7 @@ export function Toolbar({ layout, noun, state, columns, fixed, change, link }: T
       columns: columns.map(({ name }) => name),
     }),
   );
-  const share = async () => {
-    await navigator.clipboard.writeText(link());
-    showToast('The link to this view is on the clipboard.');
-  };
+  const share = () => copyText(link(), 'The link to this view is on the clipboard.');
   return (
     <>
       <div class="toolbar">

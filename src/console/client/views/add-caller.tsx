@@ -1,6 +1,6 @@
+import { LabeledReference } from '../parts/labeled-reference';
 import { useState } from 'preact/hooks';
 import { ok, type Schemas } from '../api';
-import { ReferenceInput } from '../form/combobox';
 import { useAction } from '../loading';
 import { Field, Problem } from '../parts/basics';
 import { Select } from '../parts/select';
@@ -58,15 +58,12 @@ export function AddCaller({ reload }: { reload: () => Promise<void> }) {
           />
           <Select label="Where" choices={choices} value={where} onChange={setWhere} />
           {where === 'list' && (
-            <div class="field">
-              <label for="block-list">Suppression list</label>
-              <ReferenceInput
-                id="block-list"
-                noun="buyer_suppressions"
-                value={list}
-                onChange={setList}
-              />
-            </div>
+            <LabeledReference
+              label="Suppression list"
+              noun="buyer_suppressions"
+              value={list}
+              onChange={setList}
+            />
           )}
         </div>
         <Problem error={block.error} />

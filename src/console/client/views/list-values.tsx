@@ -4,6 +4,7 @@ import { count } from '../format';
 import { useAction, useLoaded } from '../loading';
 import type { PanelProps } from '../nouns/layout';
 import { Panel, Problem, Show } from '../parts/basics';
+import { TurnPages } from '../parts/turn-pages';
 import { useRoute } from '../route';
 import { useSession, type Session } from '../session';
 import { showToast } from '../toast';
@@ -137,15 +138,7 @@ export function Turn({ page, total, turn }: TurnProps) {
   if (pages <= 1) return null;
   return (
     <nav class="pages" aria-label="Pages">
-      <button type="button" disabled={page <= 1} onClick={() => turn(page - 1)}>
-        Previous
-      </button>
-      <span>
-        Page {count(page)} of {count(pages)}
-      </span>
-      <button type="button" disabled={page >= pages} onClick={() => turn(page + 1)}>
-        Next
-      </button>
+      <TurnPages page={page} pages={pages} turn={turn} />
     </nav>
   );
 }

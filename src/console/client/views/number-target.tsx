@@ -1,5 +1,5 @@
-import { useId, useState } from 'preact/hooks';
-import { ReferenceInput } from '../form/combobox';
+import { LabeledReference } from '../parts/labeled-reference';
+import { useState } from 'preact/hooks';
 import { Field } from '../parts/basics';
 import { Select } from '../parts/select';
 import { useSession } from '../session';
@@ -46,7 +46,6 @@ type TargetProps = Pick<ReturnType<typeof useNumberTarget>, 'target' | 'change'>
 /** Label, target and traffic source of a new number. */
 export function NumberTarget({ target, change }: TargetProps) {
   const { may } = useSession();
-  const id = useId();
   const { forward_type: type } = target;
   return (
     <div class="group-fields">
@@ -65,25 +64,19 @@ export function NumberTarget({ target, change }: TargetProps) {
             value={type}
             onChange={(value) => change({ forward_type: value as Target['forward_type'] })}
           />
-          <div class="field">
-            <label for={`${id}-target`}>{type === 'offer_id' ? 'Offer' : 'Buyer'}</label>
-            <ReferenceInput
-              key={type}
-              id={`${id}-target`}
-              noun={type === 'offer_id' ? 'offers' : 'buyers'}
-              value={target[type]}
-              onChange={(value) => change({ [type]: value })}
-            />
-          </div>
-          <div class="field">
-            <label for={`${id}-source`}>Traffic source</label>
-            <ReferenceInput
-              id={`${id}-source`}
-              noun="traffic_sources"
-              value={target.traffic_source_id}
-              onChange={(value) => change({ traffic_source_id: value })}
-            />
-          </div>
+          <LabeledReference
+            label={type === 'offer_id' ? 'Offer' : 'Buyer'}
+            key={type}
+            noun={type === 'offer_id' ? 'offers' : 'buyers'}
+            value={target[type]}
+            onChange={(value) => change({ [type]: value })}
+          />
+          <LabeledReference
+            label="Traffic source"
+            noun="traffic_sources"
+            value={target.traffic_source_id}
+            onChange={(value) => change({ traffic_source_id: value })}
+          />
         </>
       )}
     </div>

@@ -1,24 +1,15 @@
 import { useState } from 'preact/hooks';
+import { copyText } from '../clipboard';
 import type { PanelProps } from '../nouns/layout';
 import { Panel } from '../parts/basics';
 import { docsLink } from '../route';
-import { showToast } from '../toast';
 
 /** A text to be copied, as tokens and examples are. */
 export function CopyText({ label, text }: { label: string; text: string }) {
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      showToast('Copied.');
-    } catch {
-      // Browsers give no clipboard to pages without https.
-      showToast('The browser does not allow it here: mark the text and copy it.', { tone: 'bad' });
-    }
-  };
   return (
     <div class="copy-text" role="group" aria-label={label}>
       <code>{text}</code>
-      <button type="button" aria-label={`Copy ${label}`} onClick={() => void copy()}>
+      <button type="button" aria-label={`Copy ${label}`} onClick={() => void copyText(text)}>
         Copy
       </button>
     </div>

@@ -1,6 +1,6 @@
+import { LabeledReference } from '../parts/labeled-reference';
 import { useState } from 'preact/hooks';
 import { ok, type Schemas } from '../api';
-import { ReferenceInput } from '../form/combobox';
 import { dayTime } from '../format';
 import { useAction, useLoaded } from '../loading';
 import { RecordName } from '../noun/record-name';
@@ -151,16 +151,13 @@ function NewToken({ source, created }: { source: string; created: () => Promise<
             setTarget('');
           }}
         />
-        <div class="field">
-          <label for="token-target">To</label>
-          <ReferenceInput
-            key={kind}
-            id="token-target"
-            noun={TARGETS[kind].noun}
-            value={target}
-            onChange={setTarget}
-          />
-        </div>
+        <LabeledReference
+          label="To"
+          key={kind}
+          noun={TARGETS[kind].noun}
+          value={target}
+          onChange={setTarget}
+        />
       </div>
       <Problem error={create.error} />
       <button disabled={create.is_busy || target === ''}>Create the token</button>

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
-import { ReferenceInput, ReferencesInput } from '../form/combobox';
+import { ReferencesInput } from '../form/combobox';
 import { useAction } from '../loading';
 import { Field, Panel, Problem } from '../parts/basics';
+import { LabeledReference } from '../parts/labeled-reference';
 import { Select } from '../parts/select';
 import { goTo, linkTo, useRoute } from '../route';
 import { useSession, type Session } from '../session';
@@ -143,15 +144,12 @@ function ListChoice({ upload, change }: ListChoiceProps) {
     );
   return (
     <>
-      <div class="field">
-        <label for="upload-list">Suppression list</label>
-        <ReferenceInput
-          id="upload-list"
-          noun="buyer_suppressions"
-          value={upload.list}
-          onChange={(list) => change({ list })}
-        />
-      </div>
+      <LabeledReference
+        label="Suppression list"
+        noun="buyer_suppressions"
+        value={upload.list}
+        onChange={(list) => change({ list })}
+      />
       <Select
         label="What to do"
         choices={DIRECTIONS}

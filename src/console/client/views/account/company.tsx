@@ -1,13 +1,11 @@
 import { useMemo } from 'preact/hooks';
 import { findNoun } from '../../contract';
 import type { Fields } from '../../../noun-contract';
-import { RecordForm } from '../../form/record-form';
 import { useForm } from '../../form/use-form';
 import { useLoaded } from '../../loading';
-import { mayDo, mayWriteField } from '../../noun/access';
+import { StoredForm } from '../../noun/stored-form';
 import { Show } from '../../parts/basics';
 import { useSession } from '../../session';
-import { showToast } from '../../toast';
 import { send, type Answer, type Json } from '../../transport';
 import { company as layout } from './company-layout';
 
@@ -52,20 +50,7 @@ function CompanyForm({ record, tag, load, reload }: CompanyFormProps) {
       read(await send(session.transport, 'PUT', '/company', { body, tag: latest })),
     loadLatest: load,
   });
-  const mayUpdate = mayDo(session, noun, 'update');
-  return (
-    <RecordForm
-      layout={layout}
-      fields={fields}
-      mayWrite={(name) => mayUpdate && mayWriteField(session, noun, fields[name]!)}
-      form={form}
-      isNew={false}
-      onSaved={() => {
-        showToast('Saved.');
-        void reload();
-      }}
-    />
-  );
+  return <StoredForm layout={layout} noun={noun} fields={fields} form={form} reload={reload} />;
 }
 
 /** Inputs of lists make a missing list an empty one; here the two differ. */

@@ -1,6 +1,6 @@
-import { useId, useState } from 'preact/hooks';
+import { LabeledReference } from '../../parts/labeled-reference';
+import { useState } from 'preact/hooks';
 import { findNoun } from '../../contract';
-import { ReferenceInput } from '../../form/combobox';
 import { useAction } from '../../loading';
 import { mayDo } from '../../noun/access';
 import { Panel, Problem } from '../../parts/basics';
@@ -26,7 +26,6 @@ const NOUNS: Readonly<Record<AccountOwner, string>> = {
 export function NewStatement() {
   const session = useSession();
   const { query } = useRoute();
-  const inputId = useId();
   const [owner, setOwner] = useState<AccountOwner>(
     query.has('traffic_source_id') ? 'traffic_source_id' : 'buyer_id',
   );
@@ -69,10 +68,12 @@ export function NewStatement() {
             setId('');
           }}
         />
-        <div class="field">
-          <label for={inputId}>{owner === 'buyer_id' ? 'Buyer' : 'Source'}</label>
-          <ReferenceInput id={inputId} noun={NOUNS[owner]} value={id} onChange={setId} />
-        </div>
+        <LabeledReference
+          label={owner === 'buyer_id' ? 'Buyer' : 'Source'}
+          noun={NOUNS[owner]}
+          value={id}
+          onChange={setId}
+        />
         <PeriodChoice filters={period} change={changePeriod} isRequired />
         <button
           class="primary"

@@ -1,5 +1,4 @@
-import { useId } from 'preact/hooks';
-import { ReferenceInput } from '../../form/combobox';
+import { LabeledReference } from '../../parts/labeled-reference';
 import { Field } from '../../parts/basics';
 import { Select } from '../../parts/select';
 import { PeriodChoice } from '../../table/period';
@@ -36,7 +35,7 @@ export function Controls({ state, change }: ControlsProps) {
         onChange={(value) => change({ call_category: value })}
       />
       {RECORDS.map(({ name, label, noun }) => (
-        <RecordChoice
+        <LabeledReference
           key={name}
           label={label}
           noun={noun}
@@ -94,20 +93,3 @@ const leaveOut = (chosen: readonly GroupName[], own: string): Record<string, str
   Object.fromEntries(
     Object.entries(GROUPS).filter(([name]) => name === own || !chosen.includes(name as GroupName)),
   );
-
-interface RecordChoiceProps {
-  label: string;
-  noun: string;
-  value: string;
-  onChange: (id: string) => void;
-}
-
-function RecordChoice({ label, ...input }: RecordChoiceProps) {
-  const id = useId();
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <ReferenceInput id={id} {...input} />
-    </div>
-  );
-}

@@ -1,12 +1,13 @@
 import { ok, type Api } from '../../api';
+import { copyText } from '../../clipboard';
 import { count, dollars, percent } from '../../format';
 import { useAction, useLoaded } from '../../loading';
 import { Panel, Problem, Show, Tile } from '../../parts/basics';
 import { Chart, type Series } from '../../parts/chart';
+import { TurnPages } from '../../parts/turn-pages';
 import { linkTo } from '../../route';
 import { useSession } from '../../session';
 import { fromDayInputs } from '../../table/period';
-import { showToast } from '../../toast';
 import { buildPath, download } from '../../transport';
 import { currentZone, toDay } from '../../zone';
 import { findDaysBefore, joinKey, type DaySpan } from './compare';
@@ -115,10 +116,9 @@ function Tools({ state }: { state: ReportState }) {
       'report.csv',
     ),
   );
-  const share = async () => {
+  const share = () => {
     const link = new URL(linkTo('reports', null, toLinkQuery(state)), location.href);
-    await navigator.clipboard.writeText(link.href);
-    showToast('The link to this report is on the clipboard.');
+    return copyText(link.href, 'The link to this report is on the clipboard.');
   };
   return (
     <>
@@ -197,19 +197,7 @@ function Pages({ report, turn }: { report: Report; turn: (page: number) => void 
       <span class="quiet" role="status">
         {count(total)} {total === 1 ? 'row' : 'rows'}
       </span>
-      {pages > 1 && (
-        <>
-          <button type="button" disabled={page <= 1} onClick={() => turn(page - 1)}>
-            Previous
-          </button>
-          <span>
-            Page {count(page)} of {count(pages)}
-          </span>
-          <button type="button" disabled={page >= pages} onClick={() => turn(page + 1)}>
-            Next
-          </button>
-        </>
-      )}
+      <TurnPages page={page} pages={pages} turn={turn} />
     </nav>
   );
 }

@@ -1,4 +1,4 @@
-import { useAction } from '../../loading';
+import { copyText } from '../../clipboard';
 import type { PanelProps } from '../../nouns/layout';
 import { Panel } from '../../parts/basics';
 import type { Json } from '../../transport';
@@ -37,17 +37,13 @@ export function writeInstructions(webhook: Json, origin: string): string {
 /** Posting instructions of an endpoint, to copy for a seller. */
 export function PostingInstructions({ record }: PanelProps) {
   const text = writeInstructions(record, location.origin);
-  const { run, done } = useAction(async () => {
-    await navigator.clipboard.writeText(text);
-    return 'Copied';
-  });
   return (
     <Panel
       title="Posting instructions"
       wide
       headerContent={
-        <button type="button" onClick={() => void run()}>
-          {done ?? 'Copy'}
+        <button type="button" onClick={() => void copyText(text)}>
+          Copy
         </button>
       }
     >
