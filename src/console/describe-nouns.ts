@@ -165,6 +165,12 @@ function describeFields(schema: Schema, depth: number, withHelp: boolean): Field
   );
 }
 
+/** Permissions to write a field. A cap is lowered without: the API says how far. */
+function listPermissions(plain: Schema): string[] | undefined {
+  const permission = plain['x-field-permission'];
+  return permission && !plain['x-lowerable'] ? [permission].flat() : undefined;
+}
+
 function describeField(schema: Schema, depth: number, withHelp = true): FieldContract {
   const plain = flatten(schema);
   const types = [plain.type ?? []].flat();
@@ -184,7 +190,7 @@ function describeField(schema: Schema, depth: number, withHelp = true): FieldCon
     pattern: plain.pattern,
     format: plain['x-format'] ?? (plain.format === 'int64' ? undefined : plain.format),
     reference: plain['x-reference'],
-    permissions: plain['x-field-permission'] && [plain['x-field-permission']].flat(),
+    permissions: listPermissions(plain),
     money: plain['x-money'] !== undefined || undefined,
     superuser: plain['x-superuser'],
     secret: plain['x-secret'],

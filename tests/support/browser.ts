@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { FAR_MS } from './patience';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
@@ -45,34 +51,75 @@ export async function withPage(
   /** The statuses that some of its requests may be answered with. */
   refusals: readonly number[] = [],
 ): Promise<void> {
-  const page = await (await launchBrowser()).newPage({ viewport });
+  const context = await (await launchBrowser()).newContext({ viewport });
   try {
-    const { port } = server.address() as { port: number };
-    const foreign: string[] = [];
-    const faults: string[] = [];
-    page.on('request', (request) => {
-      const url = new URL(request.url());
-      if (url.port !== String(port) && url.protocol !== 'data:') foreign.push(request.url());
-    });
-    page.on('pageerror', (error) => void faults.push(error.message));
-    page.on('console', (message) => {
-      // Refused by the content security policy, or not found.
-      if (refusals.some((status) => message.text().includes(`status of ${status} `))) return;
-      if (/Content Security Policy|Failed to load resource/.test(message.text()))
-        faults.push(message.text());
-    });
-    await page.goto(`http://127.0.0.1:${port}${path}`);
-    await work(page);
-    await page.screenshot({
-      path: join(
-        process.env.SCREENSHOTS ?? process.env.TRUNKLINE_TEST_FOLDER!,
-        `${expect.getState().currentTestName!.replace(/\W+/g, '-')}-${viewport.width}.png`,
-      ),
-    });
-    expect({ foreign, faults }).toEqual({ foreign: [], faults: [] });
+    await watchPage(await context.newPage(), { server, path, refusals }, work);
   } finally {
-    await page.close();
+    await context.close();
   }
+}
+
+/** A profile of the browser for the tests of a block, with what its pages have stored. */
+export function openContext(server: () => Server) {
+  let context: BrowserContext;
+  beforeAll(async () => {
+    if (CHROMIUM) context = await (await launchBrowser()).newContext({ viewport: DESKTOP });
+  });
+  afterAll(() => context?.close());
+  return {
+    withPage: async (
+      path: string,
+      work: (page: Page) => Promise<void>,
+      refusals?: readonly number[],
+    ): Promise<void> => {
+      const page = await context.newPage();
+      page.setDefaultTimeout(FAR_MS);
+      page.on('dialog', (dialog) => void dialog.accept());
+      try {
+        await watchPage(page, { server: server(), path, ...(refusals && { refusals }) }, work);
+      } finally {
+        await page.close();
+      }
+    },
+  };
+}
+
+interface Watched {
+  server: Server;
+  path: string;
+  refusals?: readonly number[];
+}
+
+async function watchPage(
+  page: Page,
+  { server, path, refusals = [] }: Watched,
+  work: (page: Page) => Promise<void>,
+): Promise<void> {
+  const { port } = server.address() as { port: number };
+  const foreign: string[] = [];
+  const faults: string[] = [];
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.port !== String(port) && !['data:', 'blob:'].includes(url.protocol))
+      foreign.push(request.url());
+  });
+  page.on('pageerror', (error) => void faults.push(error.message));
+  page.on('console', (message) => {
+    // Refused by the content security policy, or not found.
+    if (refusals.some((status) => message.text().includes(`status of ${status} `))) return;
+    if (/Content Security Policy|Failed to load resource/.test(message.text()))
+      faults.push(message.text());
+  });
+  await page.goto(`http://127.0.0.1:${port}${path}`);
+  await work(page);
+  const name = expect.getState().currentTestName!.replace(/\W+/g, '-');
+  await page.screenshot({
+    path: join(
+      process.env.SCREENSHOTS ?? process.env.TRUNKLINE_TEST_FOLDER!,
+      `${name}-${page.viewportSize()!.width}.png`,
+    ),
+  });
+  expect({ foreign, faults }).toEqual({ foreign: [], faults: [] });
 }
 
 /** How much wider than the screen a page is. */

@@ -1,0 +1,184 @@
+import { findOne, read, type Person, type Task } from './person';
+
+// Buyers, offers, sources and numbers.
+
+const createBuyer = async (person: Person, name: string): Promise<number> => {
+  await person.open('Buyers');
+  await person.follow('New buyer');
+  await person.type('Name', name);
+  await person.type('Sends calls to', '(312) 555-0188');
+  await person.press('Create the buyer');
+  return person.created(name);
+};
+
+const createOffer = async (person: Person, name: string): Promise<number> => {
+  await person.open('Offers');
+  await person.follow('New offer');
+  await person.type('Name', name);
+  await person.press('Create the offer');
+  return person.created(name);
+};
+
+async function changeBuyer(person: Person): Promise<void> {
+  const id = await createBuyer(person, person.named('Lakeside Roofing'));
+  await person.type('Time zone', 'America/Chicago');
+  await person.type('Pays for a call', '32.5');
+  await person.type('If it lasts at least', '60');
+  await person.type('Dialed in a day', '100');
+  await person.type('Calls at once', '3');
+  const hours = person.panel('Hours');
+  await person.press('Mon–Fri 9 to 5', hours);
+  await person.type('Saturday', '10am-2pm', hours);
+  const filters = person.panel('Filters and geography');
+  await person.press('Add a filter', filters);
+  await person.type('Filter 1: token', 'age');
+  await person.select('Filter 1: comparison', 'is at least');
+  await person.type('Filter 1: value', '18');
+  await person.press('Choose', filters);
+  await person.tick('IL', filters);
+  await person.press('Save');
+  await person.sees('Saved.');
+  const buyer = await read(person, `buyers/${id}?serializer=buyer_grid`, 'buyer');
+  expect(buyer).toMatchObject({
+    time_zone: 'America/Chicago',
+    bid_price: 32.5,
+    current_conversion_duration: 60,
+    attempt_daily_limit: 100,
+    concurrency_cap_limit: 3,
+    record_token_filter_data: ['age:>=18'],
+    states: ['IL'],
+  });
+  expect(buyer.business_hours_schedule[0].schedule).toContainEqual({
+    day: 6,
+    times: ['10:00..13:59'],
+  });
+}
+
+export const ROUTING_TASKS: readonly Task[] = [
+  {
+    name: 'create a buyer',
+    do: async (person) => {
+      const name = person.named('Prairie Solar');
+      const id = await createBuyer(person, name);
+      expect(await read(person, `buyers/${id}`, 'buyer')).toMatchObject({
+        name,
+        number: '+13125550188',
+      });
+    },
+  },
+  {
+    name: 'create an offer',
+    do: async (person) => {
+      const name = person.named('Solar');
+      const id = await createOffer(person, name);
+      expect(await read(person, `offers/${id}`, 'offer')).toMatchObject({ name, paused: false });
+    },
+  },
+  {
+    name: 'create a traffic source',
+    do: async (person) => {
+      const name = person.named('Autumn ads');
+      await person.open('Traffic sources');
+      await person.follow('New traffic source');
+      await person.type('Name', name);
+      await person.press('Create the traffic source');
+      const id = await person.created(name);
+      expect(await read(person, `traffic_sources/${id}`, 'traffic_source')).toMatchObject({ name });
+    },
+  },
+  {
+    name: 'enter a number',
+    do: async (person) => {
+      const number = person.hands.name === 'mouse' ? '+13105550161' : '+13105550162';
+      await person.open('Numbers');
+      await person.follow('New phone number');
+      await person.follow('Enter a number you have');
+      await person.type('Number', number);
+      await person.find('Offer', 'Auto insurance');
+      await person.press('Enter the number');
+      const id = await person.created(number);
+      expect(await read(person, `phone_numbers/${id}`, 'number')).toMatchObject({
+        phone_number: number,
+        offer: 'Auto insurance',
+      });
+    },
+  },
+  {
+    name: 'buy a number',
+    do: async (person) => {
+      const name = person.named('Billboard');
+      await person.open('Numbers');
+      await person.follow('New phone number');
+      await person.type('Begins with', '213');
+      await person.press('Search');
+      const first = person.page.getByRole('button', { name: /^Buy \+1213/ }).first();
+      await first.waitFor();
+      const number = (await first.getAttribute('aria-label'))!.slice('Buy '.length);
+      await person.press(`Buy ${number}`);
+      const question = person.page.getByRole('dialog');
+      await person.type('Label', name, question);
+      await person.find('Offer', 'Auto insurance', question);
+      await person.press(`Buy ${number}`, question);
+      const id = await person.created(name);
+      expect(await read(person, `phone_numbers/${id}`, 'number')).toMatchObject({
+        phone_number: number,
+        offer: 'Auto insurance',
+      });
+    },
+  },
+  {
+    name: 'assign buyers to an offer',
+    do: async (person) => {
+      const id = await createOffer(person, person.named('Roofing'));
+      const buyers = person.panel('Buyers, in the order in which calls try them');
+      for (const buyer of ['Hudson Home', 'Harbor night desk']) {
+        await person.find('Add a buyer', buyer);
+        await buyers.getByRole('link', { name: buyer }).waitFor();
+      }
+      const { buyer_ids: ids } = await read(person, `offers/${id}`, 'offer');
+      const names = await Promise.all(
+        ids.map(async (buyer: number) => (await read(person, `buyers/${buyer}`, 'buyer')).name),
+      );
+      expect(names.sort()).toEqual(['Harbor night desk', 'Hudson Home']);
+    },
+  },
+  { name: 'change caps, price, hours, filters and geography', do: changeBuyer },
+  {
+    name: 'pause a buyer and undo it, pause an offer',
+    do: async (person) => {
+      const buyer = await createBuyer(person, person.named('Sleepy'));
+      const isPaused = async () => (await read(person, `buyers/${buyer}`, 'buyer')).paused;
+      await person.press('Pause');
+      await person.page.getByRole('button', { name: 'Resume' }).waitFor();
+      expect(await isPaused()).toBe(true);
+      await person.press('Undo');
+      await person.page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+      expect(await isPaused()).toBe(false);
+      const offer = await createOffer(person, person.named('Sleepy offer'));
+      await person.press('Pause');
+      await person.page.getByRole('button', { name: 'Resume' }).waitFor();
+      expect((await read(person, `offers/${offer}`, 'offer')).paused).toBe(true);
+    },
+  },
+  {
+    name: 'invite a publisher',
+    do: async (person) => {
+      const email = `pat.${person.hands.name}@publisher.example`;
+      const name = person.named('Pat’s pages');
+      await person.open('Traffic sources');
+      await person.follow('New traffic source');
+      await person.type('Name', name);
+      await person.type('Invite these people', `${email},`);
+      await person.press('Create the traffic source');
+      const id = await person.created(name);
+      const user = await findOne(person, `users?fulltext=${encodeURIComponent(email)}`);
+      expect(user.email).toBe(email);
+      const [team] = user.team_ids;
+      const path = `access_control_lists/${team}`;
+      expect(await read(person, path, 'access_control_list')).toMatchObject({
+        traffic_source_ids: [id],
+        superuser: false,
+      });
+    },
+  },
+];
