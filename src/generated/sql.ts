@@ -2599,6 +2599,13 @@ export interface SqlTypes {
       cluster: string;
     };
   };
+  'demo.prepare_play': {
+    params: object;
+    row: {
+      plans: string;
+      commits: string;
+    };
+  };
   'erasure.count_kept': {
     params: {
       company_id: number | string | bigint | null;

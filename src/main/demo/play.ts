@@ -24,7 +24,8 @@ import {
   type PlannedCall,
   type PlannedLead,
 } from './plan';
-import type { Ids, Sender } from './requests';
+import { PREPARE_PLAY } from './queries/demo';
+import type { Fields, Ids, Sender } from './requests';
 
 interface Stage {
   /** Uses the time that `setTime` sets. */
@@ -35,27 +36,70 @@ interface Stage {
   progress?: ((share: number) => void) | undefined;
 }
 
-/** Plays the plan in the order of time: leads come in, people call, leads end. */
+interface Moment {
+  time: Date;
+  /** That of the call, or to which the lead's call will go. */
+  offer: Fields;
+  play: () => Promise<void>;
+}
+
+/**
+ * Moments that end before a later one begins. Lists show records in the order in which they were
+ * made: offers that are played at the same time must not drift apart.
+ */
+const MOMENTS_AT_ONCE = 48;
+
+/**
+ * Plays the plan: leads come in, people call, leads end. Offers are played at the same time, because
+ * they share no buyer and thus no cap; what happens to one of them is played in the order of time.
+ */
 export async function playDay(
+  plan: BusyPlan,
+  sender: Sender,
+  { progress = () => {}, ...stage }: Stage,
+): Promise<void> {
+  const moments = listMoments(plan, sender, stage);
+  let played = 0;
+  for (let start = 0; start < moments.length; start += MOMENTS_AT_ONCE) {
+    const next = moments.slice(start, start + MOMENTS_AT_ONCE);
+    const playOffer = async (offer: Fields) => {
+      for (const { play } of next.filter((moment) => moment.offer === offer)) {
+        await play();
+        progress(++played / moments.length);
+      }
+    };
+    await Promise.all([...new Set(next.map(({ offer }) => offer))].map(playOffer));
+  }
+  stage.setTime(stage.until);
+  await importNumbers(sender, stage.deps);
+}
+
+/** Lists what happens by the end of the day, in the order of time. */
+function listMoments(
   { calls, leads }: BusyPlan,
   sender: Sender,
-  { deps, until, setTime, progress = () => {} }: Stage,
-): Promise<void> {
-  const moments = [
-    ...calls.map((call) => ({ time: call.at, run: () => playCall(call, sender, until) })),
-    ...leads.flatMap((lead) => [
-      { time: lead.at, run: () => sender.send('captureLead', lead.request) },
-      { time: lead.ends_at, run: () => endLead(lead, sender) },
-    ]),
-  ].filter(({ time }) => time <= until);
-  const sorted = moments.toSorted((a, b) => +a.time - +b.time);
-  for (const [index, { time, run }] of sorted.entries()) {
-    setTime(time);
-    await run();
-    progress((index + 1) / sorted.length);
-  }
-  setTime(until);
-  await importNumbers(sender, deps);
+  { until, setTime }: Stage,
+): Moment[] {
+  const offer = loadDemoData().day.captured.call_offer;
+  /** Operations take their time from the clock, events of calls bring it. */
+  const buildLeadMoment = (time: Date, play: () => Promise<void>): Moment => ({
+    ...{ time, offer },
+    play: () => {
+      setTime(time);
+      return play();
+    },
+  });
+  const ofCalls = calls.map((call) => ({
+    ...{ time: call.at, offer: call.offer },
+    play: () => playCall(call, sender, until),
+  }));
+  const ofLeads = leads.flatMap((lead) => [
+    buildLeadMoment(lead.at, () => sender.send('captureLead', lead.request)),
+    buildLeadMoment(lead.ends_at, () => endLead(lead, sender)),
+  ]);
+  return [...ofCalls, ...ofLeads]
+    .filter(({ time }) => time <= until)
+    .toSorted((a, b) => +a.time - +b.time);
 }
 
 async function endLead({ end, request }: PlannedLead, { send }: Sender): Promise<void> {
@@ -75,6 +119,7 @@ const MAX_STEPS = 30;
 async function playCall(call: PlannedCall, { db, ids }: Sender, until: Date): Promise<void> {
   const chance = createChances(call.seed);
   await db.transaction(async (tx) => {
+    await tx.sql(PREPARE_PLAY, {});
     let session = await beginPlannedCall(tx, call, ids);
     let at = call.at;
     for (let step = 0; step < MAX_STEPS; step++) {

@@ -13,6 +13,7 @@ const shares: number[] = [];
 const progress = (share: number) => void shares.push(share);
 const OPTIONS = { now: NOW, seed: 'test', calls: 160, leads: 60 };
 const world = useWorld({ clock: () => NOW });
+const another = useWorld({ clock: () => NOW });
 let api: Api;
 let companyId: number;
 
@@ -32,12 +33,14 @@ interface ShownCall {
   revenue: number | null;
   buyer_converted: boolean;
   connected_at: string | null;
+  caller_number: string;
+  buyer: string | null;
 }
 
-async function all<Item>(path: string, query: object = {}): Promise<Item[]> {
+async function all<Item>(path: string, query: object = {}, of: Api = api): Promise<Item[]> {
   const items: Item[] = [];
   for (let page = 1; ; page++) {
-    const { body } = await api('get', path, { query: { per_page: 100, page, ...query } });
+    const { body } = await of('get', path, { query: { per_page: 100, page, ...query } });
     const pageItems = body[body.metadata.root] as Item[];
     items.push(...pageItems);
     if (pageItems.length < 100) return items;
@@ -95,6 +98,24 @@ test('the same seed and time plan the same day; another seed another one', () =>
   expect(planBusyDay(OPTIONS)).toEqual(planBusyDay(OPTIONS));
   expect(planBusyDay({ ...OPTIONS, seed: 'other' })).not.toEqual(planBusyDay(OPTIONS));
 });
+
+// The ids of its buyers decide too: in another database, they are the same.
+test(
+  'the same seed and time make the same day',
+  async () => {
+    const company = await createBusyDemo(another.deps, 'Busy', OPTIONS);
+    const { public_key, private_key } = company.credentials;
+    const describe = async (of: Api) =>
+      (await all<ShownCall>('calls', {}, of))
+        .map((call) => [call.created_at, call.caller_number, call.buyer, call.status, call.revenue])
+        .map(String)
+        .toSorted();
+    expect(await describe(caller(another.app, `${public_key}:${private_key}`))).toEqual(
+      await describe(api),
+    );
+  },
+  patient(60_000),
+);
 
 test('the progress rises to the end', () => {
   expect(shares.length).toBeGreaterThan(OPTIONS.calls);
