@@ -1,3 +1,4 @@
+import { createApp } from './app';
 import { deleteExpiredHourly } from './background/delete-expired';
 import { exitWith, onStop, toTracingOptions } from './background/process';
 import { startTracing } from '../platform/telemetry/tracing';
@@ -10,7 +11,6 @@ import { prepareCompanies } from './demo/demo';
 import { checkAddress, listen } from '../operate/installation/listen';
 import { openInstallation, type Installation } from '../operate/installation/open';
 import { httpServer } from './processes/http-server';
-import { measurements } from './processes/measure';
 import { Children } from './processes/children';
 import { processes } from '../platform/telemetry/metrics';
 
@@ -34,7 +34,7 @@ export async function runServer(environment?: NodeJS.ProcessEnv): Promise<void> 
 
 async function serve(config: Config, installation: Installation): Promise<void> {
   const { deps } = installation;
-  const { server, closeConnections, stop } = httpServer(deps, measurements(deps));
+  const { server, closeConnections, stop } = httpServer(deps, createApp(deps));
   const start = async () => {
     await listen(server, config);
     // After listening: a start that fails there must not have created keys that were never shown.

@@ -33,6 +33,8 @@ export interface Config extends MailSettings {
   traces: { endpoint: string | undefined; ratio: number };
   /** Bearer token of /metrics; absent: there is no such page. */
   metrics_token: string | undefined;
+  /** Where a worker serves /livez, /readyz and /metrics; absent: it listens nowhere. */
+  worker_metrics_port: number | undefined;
   /**
    * Per minute: requests of a credential, submissions by a lead token, and requests of an address
    * to an endpoint of sellers; 0 for no limit.

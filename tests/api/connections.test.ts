@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { closeSlowReaders, limitConnections } from '../../src/api/connections';
 import { httpServer } from '../../src/main/processes/http-server';
-import { measurements } from '../../src/main/processes/measure';
+import { createApp } from '../../src/main/app';
 import { listen } from '../../src/operate/installation/listen';
 import { eventually } from '../support/engine-process';
 import { createWorld, type World } from '../support/world';
@@ -70,7 +70,7 @@ describe('a server', () => {
   const port = () => (http.server.address() as AddressInfo).port;
   beforeAll(async () => {
     world = await createWorld({ environment: { MAX_CONNECTIONS: '40' } });
-    http = httpServer(world.deps, measurements(world.deps));
+    http = httpServer(world.deps, createApp(world.deps));
     await listen(http.server, { host: '127.0.0.1', port: 0 });
   });
   afterAll(async () => {

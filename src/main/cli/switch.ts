@@ -14,7 +14,7 @@ import { playScenarios, type Verdict } from '../conformance/run';
 import { CHECKLIST, SCENARIOS } from '../conformance/scenarios';
 import { openStage, type Surroundings } from '../conformance/stage';
 import { httpServer } from '../processes/http-server';
-import { measurements } from '../processes/measure';
+import { createApp } from '../app';
 import { json, print } from './command';
 
 // Holds an adapter of a softswitch against the checklist of docs/switches.md: the service runs here
@@ -100,7 +100,7 @@ async function inTemporaryInstallation<T>(
   try {
     const installation = await openInstallation(config);
     const { deps } = installation;
-    const { server, stop } = httpServer(deps, measurements(deps));
+    const { server, stop } = httpServer(deps, createApp(deps));
     await listen(server, { host: '127.0.0.1', port: 0 });
     const jobs = await startJobs(deps);
     try {

@@ -1,3 +1,4 @@
+import { createApp } from '../app';
 import { exitWith, onStop, toTracingOptions } from '../background/process';
 import { startTracing } from '../../platform/telemetry/tracing';
 import { startJobs } from '../background/start';
@@ -41,7 +42,8 @@ function sum(): Promise<string> {
 
 async function web(deps: Deps): Promise<Running> {
   const measured = measurements(deps, { sum });
-  const { server, closeConnections, ...http } = httpServer(deps, measured);
+  const app = createApp(deps, undefined, { measured });
+  const { server, closeConnections, ...http } = httpServer(deps, app);
   await listen(server, deps.config);
   return {
     measure: measured.measured,

@@ -1,10 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import { createApp } from '../app';
+import type { Express } from 'express';
 import type { Deps } from '../../domain/deps';
 import { limitConnections } from '../../api/connections';
 import { messageClasses } from '../../api/message-classes';
 import { answerUnreadable, MAX_HEADER_BYTES } from '../../api/request/unreadable-requests';
-import type { Measurements } from './measure';
 
 const HOUR_MS = 3_600_000;
 /** How long clients are asked to leave (Connection: close) before the listener closes. */
@@ -24,8 +23,7 @@ export interface HttpServer {
   retire(): Promise<void>;
 }
 
-export function httpServer(deps: Deps, measured: Measurements): HttpServer {
-  const app = createApp(deps, undefined, { measured });
+export function httpServer(deps: Pick<Deps, 'config' | 'log'>, app: Express): HttpServer {
   // An hour is for uploads; other bodies get a minute (src/api/request/body-timeout.ts).
   const timeouts = { headersTimeout: 5_000, requestTimeout: HOUR_MS, keepAliveTimeout: 65_000 };
   const limits = { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false };

@@ -3,14 +3,17 @@ import { createServer } from 'node:net';
 import type { Config } from '../../platform/config';
 import { StartError } from '../../platform/start-error';
 
-type Address = Pick<Config, 'port' | 'host'>;
+export interface Address extends Pick<Config, 'port' | 'host'> {
+  /** The variable that sets the port; absent: PORT. */
+  port_variable?: string;
+}
 
 const FAULTS: Record<string, (address: Address) => string> = {
-  EADDRINUSE: ({ port }) =>
-    `Port ${port} is used by another program. Stop it, or set PORT to another port.`,
-  EACCES: ({ port }) =>
-    `Port ${port} needs rights that this user does not have: set PORT to 1024 or more, behind a ` +
-    'proxy that listens there.',
+  EADDRINUSE: ({ port, port_variable = 'PORT' }) =>
+    `Port ${port} is used by another program. Stop it, or set ${port_variable} to another port.`,
+  EACCES: ({ port, port_variable = 'PORT' }) =>
+    `Port ${port} needs rights that this user does not have: set ${port_variable} to 1024 or ` +
+    'more, behind a proxy that listens there.',
   EADDRNOTAVAIL: ({ host }) =>
     `HOST=${host} is not an address of this machine: set HOST to 127.0.0.1, to 0.0.0.0 for all ` +
     'its addresses, or to one of them.',
@@ -25,7 +28,8 @@ export function listenFault(address: Address, error: unknown): unknown {
   const fault = FAULTS[code];
   if (fault) return new StartError(fault(address));
   if (syscall !== 'listen' && syscall !== 'bind') return error;
-  return new StartError(`HOST=${address.host}, PORT=${address.port} cannot be used (${code}).`);
+  const { host, port, port_variable = 'PORT' } = address;
+  return new StartError(`HOST=${host}, ${port_variable}=${port} cannot be used (${code}).`);
 }
 
 export const listen = (server: Pick<Server, 'once' | 'listen'>, address: Address): Promise<void> =>

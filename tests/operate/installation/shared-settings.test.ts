@@ -85,6 +85,7 @@ const MAY_DIFFER: Environment = {
   DATA_DIR: newFolder(),
   LOG_LEVEL: 'silent',
   METRICS_TOKEN: 'another-token-of-metrics',
+  WORKER_METRICS_PORT: '12346',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318',
   OTEL_TRACES_SAMPLER_ARG: '0.5',
   CORS_ORIGINS: 'https://app.example.com',

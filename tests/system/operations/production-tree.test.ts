@@ -238,7 +238,8 @@ describe('compose.yaml', () => {
     );
     const environment = passOn({ ...lines, ...SECRETS });
     const changed = Object.keys(lines).filter((name) => environment[name] !== lines[name]);
-    expect(changed.toSorted()).toEqual([...fixed, 'KEY_PEPPER', 'TRUST_PROXY'].toSorted());
+    const ofSetup = ['KEY_PEPPER', 'TRUST_PROXY', 'WORKER_METRICS_PORT'];
+    expect(changed.toSorted()).toEqual([...fixed, ...ofSetup].toSorted());
   });
 
   test('serves under the name of the site, through TLS', () => {
