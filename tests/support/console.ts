@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { createDemo } from '../../src/main/demo/demo';
 import { DESKTOP, LOADED, withPage } from './browser';
+import { PASSWORD } from './console-session';
 import { eventually } from './engine-process';
 import { buildApp, caller, createWorld, type Api, type World } from './world';
 
@@ -120,6 +121,18 @@ export function useConsole(environment: Readonly<Record<string, string>> = {}) {
     get: async (path: string) => (await here.api('get', path)).body,
     asDemo: (work: (page: Page) => Promise<void>, refusals?: number[]) =>
       inConsole(here.server, here.auth, work, refusals),
+    asPerson: (email: string, work: (page: Page) => Promise<void>) =>
+      withPage(here.server, '/console/', DESKTOP, async (page) => {
+        await signInByPassword(page, email);
+        await page.getByRole('button', { name: 'Sign out' }).waitFor(LOADED);
+        await work(page);
+      }),
+    /** The demo company, in which the tests are. */
+    readCompany: async () => ({
+      id: BigInt((await here.api('get', 'company')).body.company.id),
+      auth: here.auth,
+      api: here.api,
+    }),
     dollars: (n: number) => `$${n.toFixed(2)}`,
     readPanelText: (page: Page, title: string) => panel(page, title).innerText(),
   };
@@ -142,6 +155,17 @@ export async function signIn(page: Page, credentials: string): Promise<void> {
   }
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('button', { name: 'Sign out' }).waitFor(LOADED);
+}
+
+/** Fills in the form for people. */
+export async function signInByPassword(
+  page: Page,
+  email: string,
+  password = PASSWORD,
+): Promise<void> {
+  await page.getByLabel('E-mail address', { exact: true }).fill(email, LOADED);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
 /** Goes to a view and waits until nothing of it is loading. */

@@ -2,33 +2,23 @@ import type { Page } from 'playwright-core';
 import { invitationToken } from '../../../src/api/auth/invitations';
 import { buildSignInToken } from '../../../src/domain/people/sign-in/mailed-links';
 import { makeOwnerToken } from '../../../src/domain/people/sign-in/owner';
-import {
-  expectAccessible,
-  expectAccessibleInBothThemes,
-  loadAxe,
-  SIZES,
-} from '../../support/accessibility';
+import { expectAccessible, expectAccessibleInBothThemes, SIZES } from '../../support/accessibility';
 import { showCode } from '../../support/authenticator-app';
 import { DESKTOP, inBrowser, withPage } from '../../support/browser';
 import { createPerson, openBrowser, PASSWORD } from '../../support/console-session';
-import { goTo, panel, settled, until, useConsole } from '../../support/console';
+import { goTo, panel, settled, signInByPassword, until, useConsole } from '../../support/console';
 import { FAR_MS } from '../../support/patience';
 
 // People sign in at the console without a key: each way, with its steps, through the real service.
 
 const LOADED = { timeout: FAR_MS };
-const { here, get } = useConsole({
+const { here, get, readCompany } = useConsole({
   SMTP_URL: 'smtp://127.0.0.1:9',
   OIDC_ISSUER: 'https://id.example.com',
   OIDC_CLIENT_ID: 'trunkline',
   OIDC_NAME: 'Acme ID',
 });
 
-/** The demo company, in which the tests are. */
-const readCompany = async () => {
-  const id = BigInt((await get('company')).company.id);
-  return { id, auth: here.auth, api: here.api };
-};
 const press = (page: Page, name: string) =>
   page.getByRole('button', { name, exact: true }).click(LOADED);
 const fill = (page: Page, label: string, value: string) =>
@@ -40,11 +30,6 @@ const follow = (page: Page, hash: string) =>
 const waitForConsole = async (page: Page) => {
   await page.getByRole('button', { name: 'Sign out' }).waitFor(LOADED);
   await settled(page);
-};
-const signInByPassword = async (page: Page, email: string, password = PASSWORD) => {
-  await fill(page, 'E-mail address', email);
-  await fill(page, 'Password', password);
-  await press(page, 'Sign in');
 };
 /** A browser remembers how a person likes the console, and that a company is set up. */
 const PREFERENCES = /^trunkline\.(theme|zone|set-up)/;
@@ -284,7 +269,6 @@ inBrowser.each(Object.entries(SIZES))(
       '/console/',
       viewport,
       async (page) => {
-        await loadAxe(page);
         const email = `axe-${size}@example.com`;
         const person = await createPerson(here.world, await readCompany(), email);
         await page.getByLabel('E-mail address').waitFor(LOADED);

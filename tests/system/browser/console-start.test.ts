@@ -1,5 +1,4 @@
-import type { Page } from 'playwright-core';
-import { expectAccessibleInBothThemes, loadAxe, SIZES } from '../../support/accessibility';
+import { expectAccessibleEverywhere, SIZES } from '../../support/accessibility';
 import { inBrowser } from '../../support/browser';
 import { goTo, inConsole, panel, until, useConsole } from '../../support/console';
 import { FAR_MS } from '../../support/patience';
@@ -10,14 +9,6 @@ import { createMember } from '../../support/teams';
 
 const LOADED = { timeout: FAR_MS };
 const { here, get, asDemo } = useConsole();
-
-async function expectAccessibleEverywhere(page: Page, view: string): Promise<void> {
-  await loadAxe(page);
-  for (const size of Object.values(SIZES)) {
-    await page.setViewportSize(size);
-    await expectAccessibleInBothThemes(page, `${view} at ${size.width}`);
-  }
-}
 
 const countCalls = async (): Promise<number> => (await get('calls')).metadata.total_count;
 
