@@ -25,6 +25,8 @@ export interface Session {
 export interface Person {
   session: PersonSession;
   csrf: string;
+  /** Without mail, the links of invitations are passed on by who invites. */
+  sends_mail: boolean;
 }
 
 const Context = createContext<Session | undefined>(undefined);
@@ -135,9 +137,10 @@ class SignIn {
     this.close();
     this.state = state;
     this.error = undefined;
-    const { session, csrf_token: csrf } = state;
+    const { session, csrf_token: csrf, methods } = state;
     try {
-      if (session && csrf !== null) await this.openPerson({ session, csrf });
+      if (session && csrf !== null)
+        await this.openPerson({ session, csrf, sends_mail: methods.link });
     } catch (error) {
       this.error = error;
     }

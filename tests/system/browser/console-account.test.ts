@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { inBrowser } from '../../support/browser';
+import { createPerson } from '../../support/console-session';
 import { goTo, until, useConsole } from '../../support/console';
 import { FAR_MS } from '../../support/patience';
 import { caller } from '../../support/world';
@@ -8,7 +9,7 @@ import { caller } from '../../support/world';
 // record that the API shows.
 
 const LOADED = { timeout: FAR_MS };
-const { here, get, asDemo } = useConsole();
+const { here, get, readCompany, asDemo, asPerson } = useConsole();
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 const createdId = async (page: Page): Promise<number> => {
@@ -58,6 +59,34 @@ inBrowser('a team by its permissions and records, and a user in it who is invite
     },
     [429],
   ),
+);
+
+inBrowser(
+  'where no mail is sent, the link of an invitation is shown to who may grant it',
+  async () => {
+    const company = await readCompany();
+    const boss = await createPerson(here.world, company, 'boss@example.com');
+    const body = { email: 'eve@example.com', invite: true };
+    const { user } = (await here.api('post', 'users', { body })).body;
+    await asPerson(boss.email, async (page) => {
+      await goTo(page, `#/users/${user.id}`);
+      await page.getByRole('button', { name: 'Link of the invitation' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Copy this now' });
+      const link = await dialog.getByLabel('Link of the invitation', { exact: true }).inputValue();
+      expect(link).toMatch(/\/console\/#\/invitation\?token=inv-/);
+      await dialog.getByRole('button', { name: 'I have copied it' }).click();
+      // Who has signed in needs no invitation.
+      await goTo(page, `#/users/${boss.id}`);
+      await heading(page, boss.email).waitFor(LOADED);
+      expect(await page.getByRole('button', { name: /nvit/ }).count()).toBe(0);
+    });
+    // Only a person passes it on, not a key.
+    await asDemo(async (page) => {
+      await goTo(page, `#/users/${user.id}`);
+      await page.getByRole('button', { name: 'Invite again' }).waitFor(LOADED);
+      expect(await page.getByRole('button', { name: 'Link of the invitation' }).count()).toBe(0);
+    });
+  },
 );
 
 inBrowser('a key: its secret is shown once and works; revoked, it is refused', () =>

@@ -1,5 +1,5 @@
 import { ApiError } from '../api-error';
-import { useSession } from '../session';
+import { useSession, type Session } from '../session';
 import type { AskedField } from '../sign-in/ask-form';
 import { sendToGate, type PersonSession, type SignInState } from '../sign-in/gate';
 
@@ -9,10 +9,10 @@ type OwnRequest = <T = SignInState>(
   body?: Record<string, string>,
 ) => Promise<T>;
 
-/** Sends requests of the signed-in person about the own account. */
-export function useOwnGate(): OwnRequest {
-  const { person, transport } = useSession();
-  return async (method, path, body) => {
+/** Sends requests of the signed-in person that the API does not have. */
+export const openOwnGate =
+  ({ person, transport }: Session): OwnRequest =>
+  async (method, path, body) => {
     try {
       return await sendToGate(method, path, { csrf: person!.csrf, ...(body && { body }) });
     } catch (error) {
@@ -21,7 +21,8 @@ export function useOwnGate(): OwnRequest {
       throw error;
     }
   };
-}
+
+export const useOwnGate = (): OwnRequest => openOwnGate(useSession());
 
 export interface AccountProps {
   own: PersonSession;

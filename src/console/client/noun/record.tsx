@@ -120,7 +120,7 @@ function Actions({ layout, noun, path, record, reload }: ActionsProps) {
   const session = useSession();
   const actions = [
     ...(layout.actions ?? []).filter(
-      ({ scope, when }) => session.may(scope as Scope) && (!when || when(record)),
+      ({ scope, when }) => session.may(scope as Scope) && (!when || when(record, session)),
     ),
     ...(layout.copy && mayDo(session, noun, 'create') ? [copyAction(layout)] : []),
     ...('paused' in noun.write && mayDo(session, noun, 'update') ? [pauseAction(path)] : []),
@@ -153,15 +153,16 @@ interface ActionButtonProps {
 }
 
 function ActionButton({ button, layout, record, reload, onError }: ActionButtonProps) {
-  const { transport } = useSession();
+  const session = useSession();
   const { run, is_busy } = useAction(async () => {
     onError(undefined);
     try {
       const done = await button.run({
         record,
+        session,
         reload,
         send: async (method, path, body) => {
-          const { data } = await send(transport, method, path, body ? { body } : {});
+          const { data } = await send(session.transport, method, path, body ? { body } : {});
           revealSecrets(layout.secrets, data);
           return data;
         },

@@ -1,6 +1,7 @@
 import type { ComponentChild, ComponentType } from 'preact';
 import type { FieldContract } from '../../noun-contract';
 import type { SecretReader } from '../secrets';
+import type { Session } from '../session';
 import type { Json } from '../transport';
 import type { Reads, Values } from '../form/model';
 
@@ -77,13 +78,14 @@ export interface ActionLayout {
   title: (record: Json) => string;
   /** The permission that it takes. */
   scope: string;
-  when?: (record: Json) => boolean;
+  when?: (record: Json, session: Session) => boolean;
   run: (context: ActionContext) => Promise<string | undefined>;
   isDangerous?: boolean;
 }
 
 export interface ActionContext {
   record: Json;
+  session: Session;
   send: (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: Json) => Promise<Json>;
   reload: () => Promise<void>;
 }

@@ -1,5 +1,9 @@
+import { openOwnGate } from '../account/gate';
+import { ApiError } from '../api-error';
 import { dayTime } from '../format';
 import { RecordNames } from '../noun/record-name';
+import { showSecrets } from '../secrets';
+import type { Session } from '../session';
 import type { Json } from '../transport';
 import { noun } from './layout';
 import { stateColumn, type State } from './states';
@@ -8,6 +12,20 @@ const describeUser = ({ joined_at: joined, invited_at: invited }: Json): State =
   if (joined) return { text: 'active', tone: 'good' };
   return invited ? { text: 'invited', tone: 'warn' } : { text: 'not invited', tone: 'plain' };
 };
+
+/** Where the service sends no mail, who invites has the link. */
+const isPassedOn = ({ person }: Session): boolean => person?.sends_mail === false;
+
+async function loadInvitationLink(session: Session, id: string): Promise<string> {
+  const send = openOwnGate(session);
+  try {
+    return (await send<{ link: string }>('POST', `/users/${id}/invitation_link`, {})).link;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404)
+      throw new Error('The invitation has ended. Invite the user again.', { cause: error });
+    throw error;
+  }
+}
 
 export const users = noun({
   noun: 'users',
@@ -59,10 +77,26 @@ export const users = noun({
       title: ({ invited_at: invited }) => (invited ? 'Invite again' : 'Invite'),
       scope: 'users:update',
       when: ({ joined_at: joined }) => !joined,
-      run: async ({ record, send, reload }) => {
+      run: async ({ record, session, send, reload }) => {
         await send('POST', `/users/${String(record.id)}/invite`);
         await reload();
-        return 'The invitation is on its way. Earlier ones no longer work.';
+        const text = isPassedOn(session)
+          ? 'Invited. No mail is sent here: pass on the link of the invitation.'
+          : 'The invitation is on its way.';
+        return `${text} Earlier ones no longer work.`;
+      },
+    },
+    {
+      title: () => 'Link of the invitation',
+      scope: 'users:update',
+      when: ({ joined_at: joined, invited_at: invited }, session) =>
+        !joined && Boolean(invited) && isPassedOn(session) && session.me.team_ids === null,
+      run: async ({ record, session }) => {
+        showSecrets(
+          [['Link of the invitation', await loadInvitationLink(session, String(record.id))]],
+          'Whoever has it becomes this user. Give it to this person alone.',
+        );
+        return undefined;
       },
     },
     {
