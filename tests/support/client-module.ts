@@ -29,6 +29,7 @@ export function loadClientModule<Module>(path: string): Module {
     JSON,
     URLSearchParams,
     location: { hash: '' },
+    sessionStorage: { getItem: () => null },
     localStorage: { getItem: (key: string) => stored.get(key) ?? null },
     addEventListener: () => undefined,
   });

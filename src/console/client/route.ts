@@ -71,6 +71,9 @@ export const useRoute = (): Route => useSyncExternalStore(listeners, () => route
 let guard: (() => boolean) | undefined;
 let isReturning = false;
 
+/** The path in the address, without its query. */
+export const currentPath = (): string => pathIn(location.href);
+
 const pathIn = (url: string): string => (url.split('#')[1] ?? '').split('?')[0]!;
 
 function mayLeave({ oldURL, newURL }: HashChangeEvent): boolean {

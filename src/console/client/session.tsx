@@ -4,6 +4,7 @@ import type { ConsoleContract } from '../noun-contract';
 import { ApiError, ok, openApi, type Api, type Me, type Scope } from './api';
 import { loadContract } from './contract';
 import { openEvents, type Events } from './events';
+import { forgetOthersDrafts, keepDrafts } from './form/drafts';
 import { goTo } from './route';
 import { sendToGate, type PersonSession, type SignInState } from './sign-in/gate';
 import { showToast } from './toast';
@@ -77,6 +78,10 @@ const buildPersonTransport = ({ csrf }: Person, onRefused: () => void): Transpor
   onRefused,
 });
 
+/** Tells the drafts of a caller from those of others. */
+const toOwner = ({ company, user, public_key: key }: Me): string =>
+  `${company.id} ${user?.id ?? key}`;
+
 /** Asks the API who the caller is; throws where the credentials are not accepted. */
 async function openSession(
   transport: Transport,
@@ -123,7 +128,12 @@ class SignIn {
       void this.load();
     };
     try {
-      const transport = buildKeyTransport(authorization, () => this.session && leave());
+      const ended = () => {
+        if (!this.session) return;
+        this.keepDrafts();
+        leave();
+      };
+      const transport = buildKeyTransport(authorization, ended);
       this.open(await openSession(transport, undefined, leave));
       if (is_kept) sessionStorage.setItem(STORAGE_KEY, authorization);
     } catch (error) {
@@ -164,6 +174,7 @@ class SignIn {
       const state = await sendToGate('GET', '/session', { is_background: true });
       if (this.session?.person?.session !== shown || state.session?.id === shown.id) return;
       this.has_ended = true;
+      this.keepDrafts();
       await this.enter(state);
     } catch (error) {
       if (!this.session) this.fail(error);
@@ -172,7 +183,9 @@ class SignIn {
 
   private async signOut(csrf: string): Promise<void> {
     try {
-      await this.enter(await sendToGate('DELETE', '/session', { csrf }));
+      const state = await sendToGate('DELETE', '/session', { csrf });
+      forgetOthersDrafts(undefined);
+      await this.enter(state);
     } catch {
       showToast('You are still signed in: the server did not answer as it should.', {
         tone: 'bad',
@@ -184,8 +197,13 @@ class SignIn {
   private open(session: Session): void {
     this.close();
     this.session = session;
+    forgetOthersDrafts(toOwner(session.me));
     if (location.hash.startsWith('#/sign-in')) goTo('#/', { replace: true });
     this.changed();
+  }
+
+  private keepDrafts(): void {
+    if (this.session) keepDrafts(toOwner(this.session.me));
   }
 
   private close(): void {

@@ -187,6 +187,71 @@ inBrowser(
   },
 );
 
+inBrowser(
+  'what is typed when a session ends is back for the same person, and for no other',
+  async () => {
+    const company = await readCompany();
+    const mia = await createPerson(here.world, company, 'mia@example.com');
+    const noa = await createPerson(here.world, company, 'noa@example.com');
+    const [buyer] = (await get('buyers')).buyers;
+    const path = `/console/#/buyers/${buyer.id}`;
+    const readBuyer = async () => (await get(`buyers/${buyer.id}`)).buyer;
+    await withPage(
+      here.server,
+      path,
+      DESKTOP,
+      async (page) => {
+        const name = page
+          .getByRole('region', { name: 'Buyer' })
+          .getByLabel('Name', { exact: true });
+        const expectEnded = () =>
+          page.getByText('Your changes are kept until then.').waitFor(LOADED);
+        await signInByPassword(page, mia.email);
+        await name.fill('Renamed', LOADED);
+        await page.getByLabel('Share within its priority').fill('7');
+        await endSessions(mia.email);
+        await press(page, 'Save');
+        await expectEnded();
+        // Somebody else is faster with one of the fields.
+        await here.api('put', `buyers/${buyer.id}`, { body: { name: 'Theirs' } });
+        await signInByPassword(page, mia.email);
+        await page.getByText('Your changes are back.').waitFor(LOADED);
+        const clash = page.getByRole('alert', { name: 'Changed by somebody else' });
+        await clash.getByRole('button', { name: 'Mine' }).click();
+        await press(page, 'Save');
+        await until(page, `!document.querySelector('.save-bar')`);
+        expect(await readBuyer()).toMatchObject({ name: 'Renamed', weight: 7 });
+
+        await name.fill('Not for others');
+        await endSessions(mia.email);
+        await page.evaluate(`dispatchEvent(new Event('focus'))`);
+        await expectEnded();
+        await page.reload();
+        await signInByPassword(page, noa.email);
+        await name.waitFor(LOADED);
+        expect(await name.inputValue()).toBe('Renamed');
+        await expectNoCredentialStored(page);
+        await press(page, 'Sign out');
+        await signInByPassword(page, mia.email);
+        await name.waitFor(LOADED);
+        expect(await name.inputValue()).toBe('Renamed');
+
+        // A provider of sign-in is another page, as a reload is.
+        await name.fill('After a reload');
+        await endSessions(mia.email);
+        await page.evaluate(`dispatchEvent(new Event('focus'))`);
+        await expectEnded();
+        await page.reload();
+        await signInByPassword(page, mia.email);
+        await page.getByText('Your changes are back.').waitFor(LOADED);
+        expect(await name.inputValue()).toBe('After a reload');
+        await expectNoCredentialStored(page);
+      },
+      [401],
+    );
+  },
+);
+
 inBrowser('an invited user of a limited team chooses a password, and sees what the team may', () =>
   withPage(
     here.server,

@@ -26,6 +26,7 @@ const NO_RECORD: Json = {};
 export function FieldsDialog({ title, fields, layouts, presets, ...props }: FieldsDialogProps) {
   const { help, submit, run, onClose } = props;
   const form = useForm({
+    name: title,
     fields: Object.fromEntries(layouts.map(({ field }) => [field, fields[field]!])),
     reads: undefined,
     record: NO_RECORD,

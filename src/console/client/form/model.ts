@@ -172,6 +172,12 @@ export interface Conflict {
   theirs: unknown;
 }
 
+/** Somebody else was faster: what they changed, and where both did. */
+export interface Clash {
+  theirs: readonly Conflict[];
+  conflicts: readonly Conflict[];
+}
+
 interface Merge {
   /** The latest record with the changes that only I made. */
   inputs: Values;

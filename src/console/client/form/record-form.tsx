@@ -25,8 +25,8 @@ interface RecordFormProps {
 export function RecordForm(props: RecordFormProps) {
   const { layout, fields, mayWrite, form, isNew, onSaved } = props;
   const box = useRef<HTMLFormElement>(null);
-  const { changes, errors, is_busy } = form;
-  useLeaveGuard(changes.length > 0 && !is_busy);
+  const { written, errors, is_busy } = form;
+  useLeaveGuard(written.length > 0 && !is_busy);
   useFocusOnFault(box, errors);
   const submit = async (event: Event) => {
     event.preventDefault();

@@ -1,7 +1,10 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Fields } from '../../noun-contract';
 import { ApiError } from '../api';
+import { currentPath } from '../route';
+import { showToast } from '../toast';
 import type { Json } from '../transport';
+import { buildDraft, pickValues, registerForm, resumeDraft, takeDraft, type Draft } from './drafts';
 import {
   findFault,
   groupFaults,
@@ -10,12 +13,14 @@ import {
   mergeChanges,
   toBody,
   toInputs,
-  type Conflict,
+  type Clash,
   type Reads,
   type Values,
 } from './model';
 
 interface FormOptions {
+  /** Tells a form from others for the same record that have the same fields. */
+  name?: string;
   fields: Fields;
   reads: Reads | undefined;
   /** The stored record, or the defaults of a new one. */
@@ -27,12 +32,6 @@ interface FormOptions {
   save: (body: Json, tag: string) => Promise<{ record: Json; tag: string }>;
   /** The record as it is now, after somebody else changed it. */
   loadLatest: () => Promise<{ record: Json; tag: string }>;
-}
-
-/** Somebody else was faster: what they changed, and where both did. */
-export interface Clash {
-  theirs: readonly Conflict[];
-  conflicts: readonly Conflict[];
 }
 
 /** Faults by field, and what is wrong with the whole. */
@@ -67,16 +66,40 @@ interface Stored {
   tag: string;
 }
 
-/** State of a form: inputs, changes, faults, and the merge with the changes of others. */
-export function useForm({ fields, reads, record, tag, presets, save, loadLatest }: FormOptions) {
-  const [stored, setStored] = useState<Stored>({ record, tag });
-  const base = useMemo(() => toInputs(fields, stored.record, reads), [fields, stored]);
-  const [typed, setTyped] = useState<Values>(presets ?? {});
-  const [refusal, setRefusal] = useState<Refusal>(NO_REFUSAL);
-  const [clash, setClash] = useState<Clash>();
-  const [isBusy, setBusy] = useState(false);
+const buildDraftKey = ({ name, fields, record }: FormOptions): string =>
+  [currentPath(), record.id ?? 'new', name ?? Object.keys(fields).join()].join(' ');
+
+/** The inputs of a form: those of its record, with presets, what is typed, and what was. */
+function useInputs(options: FormOptions, base: Values) {
+  const { fields, presets = {} } = options;
+  const [resumed] = useState(() => {
+    const draft = takeDraft(buildDraftKey(options));
+    return draft && resumeDraft(draft, base);
+  });
+  const [typed, setTyped] = useState<Values>({ ...presets, ...resumed?.typed });
   const inputs: Values = { ...base, ...typed };
   const changes = listChanges(base, inputs);
+  /** Without presets, which no person has typed. */
+  const written = changes.filter((name) => !isEqual(inputs[name], presets[name]));
+  const latest = useRef<Draft>();
+  latest.current = buildDraft(fields, base, pickValues(inputs, written));
+  useEffect(() => {
+    if (resumed) showToast('Your changes are back. They are not saved yet.');
+    const key = buildDraftKey(options);
+    return registerForm(() => [key, latest.current!]);
+  }, []);
+  return { inputs, changes, written, setTyped, resumedClash: resumed?.clash };
+}
+
+/** State of a form: inputs, changes, faults, and the merge with the changes of others. */
+export function useForm(options: FormOptions) {
+  const { fields, reads, record, tag, save, loadLatest } = options;
+  const [stored, setStored] = useState<Stored>({ record, tag });
+  const base = useMemo(() => toInputs(fields, stored.record, reads), [fields, stored]);
+  const { inputs, changes, written, setTyped, resumedClash } = useInputs(options, base);
+  const [refusal, setRefusal] = useState<Refusal>(NO_REFUSAL);
+  const [clash, setClash] = useState<Clash | undefined>(resumedClash);
+  const [isBusy, setBusy] = useState(false);
 
   // The page has loaded the record again: shown at once, unless somebody is typing.
   if (changes.length === 0 && !isBusy && tag !== stored.tag && !isEqual(record, stored.record))
@@ -124,6 +147,7 @@ export function useForm({ fields, reads, record, tag, presets, save, loadLatest 
   return {
     inputs,
     changes,
+    written,
     ...refusal,
     clash,
     is_busy: isBusy,

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { hasDrafts } from '../form/drafts';
 import { Problem } from '../parts/basics';
 import { openIdLink, useRoute } from '../route';
 import type { Credentials } from '../session';
@@ -123,6 +124,7 @@ function Notice({ has_ended: hasEnded }: { has_ended: boolean }) {
   return (
     <p class="notice warn" role="alert">
       Your session has ended. Sign in to go on where you were.
+      {hasDrafts() && ' Your changes are kept until then.'}
     </p>
   );
 }
