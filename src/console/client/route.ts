@@ -67,9 +67,11 @@ addEventListener('hashchange', (event) => {
 
 export const useRoute = (): Route => useSyncExternalStore(listeners, () => route);
 
-/** A form with changes asks before it is left. */
-let guard: (() => boolean) | undefined;
+/** Forms with changes, which ask before they are left: a page has one, and its dialog another. */
+let changedForms = 0;
 let isReturning = false;
+
+export const askToLeave = (): boolean => confirm('Leave without saving your changes?');
 
 /** The path in the address, without its query. */
 export const currentPath = (): string => pathIn(location.href);
@@ -82,7 +84,7 @@ function mayLeave({ oldURL, newURL }: HashChangeEvent): boolean {
     return false;
   }
   const isLeft = pathIn(oldURL) !== pathIn(newURL);
-  if (!isLeft || !guard?.() || confirm('Leave without saving your changes?')) return true;
+  if (!isLeft || changedForms === 0 || askToLeave()) return true;
   isReturning = true;
   location.replace(oldURL);
   return false;
@@ -92,11 +94,11 @@ function mayLeave({ oldURL, newURL }: HashChangeEvent): boolean {
 export function useLeaveGuard(isChanged: boolean): void {
   useEffect(() => {
     if (!isChanged) return;
-    guard = () => true;
+    changedForms++;
     const closing = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener('beforeunload', closing);
     return () => {
-      guard = undefined;
+      changedForms--;
       removeEventListener('beforeunload', closing);
     };
   }, [isChanged]);

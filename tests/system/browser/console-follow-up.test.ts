@@ -208,3 +208,40 @@ inBrowser('a link to copy a record leads to no other request than for that recor
     [404, 422],
   ),
 );
+
+inBrowser('a step that is being written asks before Escape throws it away', () =>
+  asDemo(async (page) => {
+    const [schedule] = (await get('schedules')).schedules;
+    const questions: string[] = [];
+    let isLeft = false;
+    page.removeAllListeners('dialog');
+    page.on('dialog', (question) => {
+      questions.push(question.message());
+      void (isLeft ? question.accept() : question.dismiss());
+    });
+    await goTo(page, `#/schedules/${schedule.id}`);
+    const dialog = page.getByRole('dialog', { name: 'New step' });
+    const open = () =>
+      timeline(page).getByRole('button', { name: 'Add a step', exact: true }).click();
+    const expectClosed = () => dialog.waitFor({ ...LOADED, state: 'detached' });
+    await open();
+    await page.keyboard.press('Escape');
+    await expectClosed();
+    expect(questions).toEqual([]);
+    await open();
+    const text = dialog.getByLabel('Text', { exact: true });
+    await text.fill('Hi there');
+    // At the second Escape in a row, the browser closes the dialog, and the page opens it again.
+    for (const count of [1, 2, 3]) {
+      await page.keyboard.press('Escape');
+      await until(page, `document.querySelector('dialog:modal')`);
+      expect([questions.length, await text.inputValue()]).toEqual([count, 'Hi there']);
+    }
+    isLeft = true;
+    await page.keyboard.press('Escape');
+    await expectClosed();
+    expect(new Set(questions)).toEqual(new Set(['Leave without saving your changes?']));
+    await open();
+    expect(await text.inputValue()).toBe('');
+  }),
+);

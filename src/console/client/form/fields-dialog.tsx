@@ -43,7 +43,7 @@ export function FieldsDialog({ title, fields, layouts, presets, ...props }: Fiel
     if (await form.submit()) onClose();
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} isChanged={form.written.length > 0} onClose={onClose}>
       <form noValidate onSubmit={(event) => void send(event)}>
         {help !== undefined && <p class="quiet">{help}</p>}
         {layouts

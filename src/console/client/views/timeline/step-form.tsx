@@ -59,6 +59,7 @@ export function StepForm({ step, presets, tag, onClose, onSaved }: StepFormProps
   return (
     <Dialog
       title={isNew ? 'New step' : `Step: ${ACTION_TITLES[step.action_type]}`}
+      isChanged={form.written.length > 0}
       onClose={onClose}
     >
       <RecordForm
