@@ -5831,7 +5831,7 @@ export interface components {
              */
             user_fleet_id?: string;
             /**
-             * @description A note for your own use.
+             * @description A note for your own use, which users of a team neither see nor write.
              * @example Spring campaign
              */
             description?: string | null;
@@ -5885,7 +5885,7 @@ export interface components {
              * @example Auto insurance
              */
             name?: string | null;
-            /** @description A note for your own use. */
+            /** @description A note for your own use; null for users of a team. */
             description?: string | null;
             /** @description Your own identifier for the fleet; unique among your fleets. System tokens refer to the fleet by it. */
             user_fleet_id?: string | null;
@@ -5920,7 +5920,7 @@ export interface components {
         ValueListFields: {
             /** @example West coast */
             name?: components["schemas"]["ValueListName"];
-            /** @description A note for your own use. */
+            /** @description A note for your own use, which users of a team neither see nor write. */
             description?: string | null;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
@@ -6007,7 +6007,7 @@ export interface components {
             company_id?: number;
             /** @description By which filters name the list. Null in a response to `new`. */
             name?: string | null;
-            /** @description A note for your own use. */
+            /** @description A note for your own use; null for users of a team. */
             description?: string | null;
             kind?: components["schemas"]["ValueListKind"];
             /**
@@ -6543,7 +6543,7 @@ export interface components {
              * @example auto_1
              */
             user_offer_id?: string | null;
-            /** @description A note for your own use. */
+            /** @description A note for your own use, which users of a team neither see nor write. */
             description?: string | null;
             /** @description Zone assumed for leads of the offer whose own zone is unknown: an IANA name or a display name of /collections/time_zone. */
             time_zone?: string | null;
@@ -6634,7 +6634,7 @@ export interface components {
             name?: string | null;
             /** @description Your own identifier for the offer; null if it has none. */
             user_offer_id?: string | null;
-            /** @description A note for your own use. */
+            /** @description A note for your own use; null for users of a team. */
             description?: string | null;
             /** @description Zone assumed for leads of the offer whose own zone is unknown: an IANA name or a display name of /collections/time_zone. */
             time_zone?: string;
@@ -9122,7 +9122,7 @@ export interface components {
              * @example desk@ads.example
              */
             email?: string | null;
-            /** @description A note for your own use. */
+            /** @description A note for your own use, which users of a team neither see nor write. */
             description?: string | null;
             /** @description Teams that are granted the traffic source. Replaces all current ones. */
             team_ids?: components["schemas"]["RecordIds"];
@@ -9246,7 +9246,7 @@ export interface components {
             user_traffic_source_id?: string | null;
             /** @description An address at which to reach the source, for your own use: nothing is sent to it. */
             email?: string | null;
-            /** @description A note for your own use. */
+            /** @description A note for your own use; null for users of a team. */
             description?: string | null;
             /** @description First name of the person. */
             first_name?: string | null;
@@ -9623,7 +9623,7 @@ export interface components {
              * @example spring_1
              */
             user_schedule_id?: string | null;
-            /** @description A note for your own use. */
+            /** @description A note for your own use, which users of a team neither see nor write. */
             description?: string | null;
             /** @description Id or uuid of the offer that its leads belong to. */
             offer_id?: string | null;
@@ -9753,7 +9753,7 @@ export interface components {
             name?: string | null;
             /** @description Your own identifier for the schedule. Unique. */
             user_schedule_id?: string | null;
-            /** @description A note for your own use. */
+            /** @description A note for your own use; null for users of a team. */
             description?: string | null;
             /**
              * Format: int64
@@ -10031,7 +10031,7 @@ export interface components {
              * @example Denver
              */
             name?: string;
-            /** @description A note for your own use. */
+            /** @description A note for your own use, which users of a team neither see nor write. */
             description?: string | null;
             /**
              * @description Your own identifier for the call center. Unique among yours.
@@ -10085,7 +10085,7 @@ export interface components {
             company_id?: number;
             /** @description Shown in lists. Null in a response to `new`. */
             name?: string | null;
-            /** @description A note for your own use. */
+            /** @description A note for your own use; null for users of a team. */
             description?: string | null;
             /** @description Your own identifier for the call center. Unique among yours. */
             user_call_center_id?: string | null;

@@ -11,8 +11,9 @@ import { fault, HttpProblem, type FieldFaults } from '../../platform/errors';
 import { recordsInPath, tableOfPath } from './visible-references';
 
 // Columns with x-money are hidden from limited callers who do not see that part of the margin: the
-// payments of buyers, or those to traffic sources. Costs of the company itself are hidden from all
-// of them. Such callers cannot filter or sort records by them either: that would reveal the values.
+// payments of buyers, or those to traffic sources. Costs and notes of the company itself are hidden
+// from all of them. Such callers cannot filter or sort records by them either: that would reveal
+// the values.
 
 type Values = Record<string, unknown>;
 
@@ -41,22 +42,25 @@ export async function requireVisibleMoney(
 
 /**
  * Throws 422 for fields of a body about money of the record of the path that a limited caller does
- * not see: the difference between refused and accepted values would reveal the stored ones.
+ * not see: the difference between refused and accepted values would reveal the stored ones. Notes
+ * of the company are refused for new records too.
  */
 export async function requireWritableMoney(
   db: Db,
   { path, body: schema }: Operation,
   { params, body }: { params: Values; body: unknown },
 ): Promise<void> {
-  const [record] = db.accessScope && schema ? recordsInPath(path, params) : [];
-  if (!record || typeof body !== 'object' || body === null) return;
-  const { properties } = facets(schema!);
+  if (!db.accessScope || !schema || typeof body !== 'object' || body === null) return;
+  const [record] = recordsInPath(path, params);
+  const { properties } = facets(schema);
   const isVisibleBy = new Map<MoneyVisibility, boolean>();
   const faults: FieldFaults = {};
   for (const [name, value] of Object.entries(body)) {
-    const visibility = properties[name]?.['x-money'];
-    if (!visibility || visibility === 'both' || visibility === 'company' || value === null)
-      continue;
+    const property = properties[name];
+    const visibility = property && contract.resolve(property)['x-money'];
+    if (!visibility || visibility === 'both' || value === null) continue;
+    if (visibility === 'company') faults[name] = [fault('beyond_your_rights', NOTE)];
+    if (visibility === 'company' || !record) continue;
     if (!isVisibleBy.has(visibility))
       isVisibleBy.set(visibility, await canSeeMoney(db, record, visibility));
     if (!isVisibleBy.get(visibility))
@@ -66,6 +70,7 @@ export async function requireWritableMoney(
   if (problem) throw problem;
 }
 
+const NOTE = 'is a note of the company, which users of a team neither see nor write; leave it out';
 const HIDDEN = ', which is hidden from you: your teams are granted nothing that shows it';
 const WORDS = {
   sale: `what buyers pay${HIDDEN}`,

@@ -85,7 +85,9 @@ export function buildConditions(
   { filters, scope }: { filters: Filters; scope: AccessScope | undefined },
 ): Conditions {
   const { plural, appendOnly } = projection;
-  const { conditions, values } = commonConditions(query, projection);
+  const { limitedFulltext } = projection;
+  const searched = (scope && limitedFulltext) ?? projection.fulltext;
+  const { conditions, values } = commonConditions(query, searched);
   Object.assign(values, scope);
   const read: ReadFilter[] = [];
   const addScopeConditions = (filter: string) => {
@@ -112,7 +114,7 @@ export function buildConditions(
   return { conditions, values, total: sql === undefined ? undefined : { sql, is_number: true } };
 }
 
-function commonConditions(query: ListQuery, projection: Projection) {
+function commonConditions(query: ListQuery, searched: string | undefined) {
   const { ids, created_at_from, created_at_to, fulltext } = query;
   const conditions: string[] = [];
   const values: Record<string, unknown> = {};
@@ -131,7 +133,7 @@ function commonConditions(query: ListQuery, projection: Projection) {
   }
   if (created_at_from) add('t.created_at >= {created_at_from}::timestamptz', { created_at_from });
   if (created_at_to) add('t.created_at <= {created_at_to}::timestamptz', { created_at_to });
-  if (fulltext && projection.fulltext) add(...matchText(projection.fulltext, fulltext));
+  if (fulltext && searched) add(...matchText(searched, fulltext));
   return { conditions, values };
 }
 

@@ -36,7 +36,7 @@ export interface Declaration<
   Names extends Partial<Record<Verb, OperationId>>,
   Pairs extends string,
   V extends Verb,
-> extends Omit<Projection<Name, Singular, Plural>, 'columns' | 'fulltext'> {
+> extends Omit<Projection<Name, Singular, Plural>, 'columns' | 'fulltext' | 'limitedFulltext'> {
   /** The model of Prisma, where it has another name than the schema of the contract. */
   model?: M;
   /** The noun in URLs, where it is not that of the table. */
@@ -207,7 +207,7 @@ function buildProjection(declaration: AnyDeclaration): Projection {
   };
   const projection = {
     ...{ schema, singular, plural, root, joins, sentColumns, limited, appendOnly, hasCachedCounts },
-    fulltext: typeof search === 'object' ? buildFulltext(search) : search,
+    ...buildSearch(search, properties),
     columns: Object.fromEntries(
       Object.keys(properties).map((name) => [name, columnSql[name] ?? true]),
     ),
@@ -223,6 +223,18 @@ export const selectIds = (pairs: string, owner: string, column: string): string 
   WHERE m.company_id = t.company_id AND m.${owner} = t.id
   ORDER BY 1
 )`;
+
+function buildSearch(
+  search: AnyDeclaration['search'],
+  properties: Record<string, Schema>,
+): Pick<Projection, 'fulltext' | 'limitedFulltext'> {
+  if (typeof search !== 'object') return search === undefined ? {} : { fulltext: search };
+  const shown = search.filter((name) => properties[name]?.['x-money'] !== 'company');
+  return {
+    fulltext: buildFulltext(search),
+    ...(shown.length < search.length && { limitedFulltext: buildFulltext(shown) }),
+  };
+}
 
 const buildFulltext = (columns: readonly string[]): string =>
   `lower(${columns.map((name) => `coalesce(t.${name}, '')`).join(` || E'\\n' || `)})`;

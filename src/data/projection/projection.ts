@@ -33,6 +33,8 @@ export interface Projection<
   limited?: Record<string, string>;
   /** The text that `fulltext` searches, spelled like in its index. */
   fulltext?: string;
+  /** For limited callers, the text without columns that are hidden from all of them. */
+  limitedFulltext?: string;
   /**
    * Set for records that are never deleted. They are written so often that record_counts counts
    * them only where this is `counted`.

@@ -1,12 +1,11 @@
 import type { Schemas } from '../../platform/contract/contract';
 import type { CarrierName } from '../../platform/carriers/carrier';
 import { findRecord } from '../../data/records';
-import { selectVisibleBuyers } from '../../data/access/scope';
 import type { Db } from '../../data/db';
 import type { Deps } from '../deps';
 import type { Handlers } from '../../api/handlers';
 import { Json } from '../../api/reply/reply';
-import { countPassedOver, type DecidedBuyer, type Decision } from '../routing/engine/explain';
+import { countPassedOver, type Decision } from '../routing/engine/explain';
 import { isCheckRequired, runWithPreDialChecks } from '../routing/pre-dial';
 import { startCall } from './start';
 import { findAgentId } from './describe-call';
@@ -18,6 +17,7 @@ import { readBilling } from './read-billing';
 import { readCall, readDecisions, readKeyPresses } from './read-call';
 import { readIncomingCall } from './receive';
 import type { CallSession } from './session';
+import { readVisibleParts } from './visible-decisions';
 
 /** A test call belongs to the sandbox, whatever carrier this installation has. */
 const SANDBOX = 'sandbox' satisfies CarrierName;
@@ -69,10 +69,10 @@ export const callSessions = (deps: Deps) => {
       return reply(db, session);
     },
 
-    showCallDecision: async ({ params, db }) => {
+    showCallDecision: async ({ params, db, caller: asker }) => {
       // Also of a call that was never routed: it has no decisions.
       const id = Number(await findRecord(db, 'calls', params.id));
-      const decisions = await visibleParts(db, await readDecisions(db, id));
+      const decisions = await readVisibleParts(db, asker, await readDecisions(db, id));
       const billing = await readBilling(db, id, decisions);
       return {
         ...{ status: 200, success: true, errors: {} },
@@ -84,7 +84,8 @@ export const callSessions = (deps: Deps) => {
     explainRouting: async ({ body, db, caller: asker }) => {
       const at = body.at ? new Date(body.at) : clock();
       const asking = { at, asker, carrier };
-      const [decision] = await visibleParts(db, [await explainRouting(db, body, asking)]);
+      const explained = await explainRouting(db, body, asking);
+      const [decision] = await readVisibleParts(db, asker, [explained]);
       return {
         status: 200,
         success: true,
@@ -132,42 +133,6 @@ function pageCandidates(
     passed_over: countPassedOver(candidates),
     total_count: candidates.length,
   };
-}
-
-async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Decision[]> {
-  if (!db.accessScope) return [...decisions];
-  const ids = decisions.flatMap(({ candidates }) => candidates.map(({ buyer_id }) => buyer_id));
-  const visible = await selectVisibleBuyers(db, [...new Set(ids)]);
-  return decisions.map((decision) => ({
-    ...decision,
-    message: isSourceCapReason(decision) ? SOURCE_CAP : decision.message,
-    buyer_ids: decision.buyer_ids.filter((id) => visible.has(id)),
-    // `net_bid` reveals what traffic sources are paid.
-    bids: decision.bids
-      .filter(({ buyer_id }) => visible.has(buyer_id))
-      .map((bid) => ({ ...bid, net_bid: null })),
-    candidates: decision.candidates
-      .filter(({ buyer_id }) => visible.has(buyer_id))
-      .map(withoutEarnings),
-    caps: decision.caps.filter(
-      ({ buyer_id, cap }) => buyer_id !== null && visible.has(buyer_id) && !isEarningsCap(cap),
-    ),
-  }));
-}
-
-/** The earnings from a buyer reveal what traffic sources are paid. */
-const isEarningsCap = (cap: unknown): boolean => String(cap).startsWith('earned_revenue');
-
-const SOURCE_CAP = 'a cap of the traffic source is used up';
-
-/** Users of buyers must not read how full a cap of a traffic source is. */
-const isSourceCapReason = ({ reason }: { reason: string | null }): boolean =>
-  reason === 'traffic_source_cap_reached' || reason === 'traffic_source_concurrency_full';
-
-function withoutEarnings(candidate: DecidedBuyer): DecidedBuyer {
-  if (isSourceCapReason(candidate)) return { ...candidate, message: SOURCE_CAP, details: null };
-  if (!isEarningsCap(candidate.details?.cap)) return candidate;
-  return { ...candidate, message: 'a cap of the buyer or its group is used up', details: null };
 }
 
 async function reply(

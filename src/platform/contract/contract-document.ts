@@ -11,7 +11,8 @@ export type LeadTokenPower = Schemas['LeadTokenPower'];
 export type FieldPermission = 'money' | 'routing' | 'company';
 /**
  * The part of a margin that a column shows: what buyers pay, what traffic sources are paid, or
- * both. `company`: visible only to users who are not limited to records of teams.
+ * both. `company`: costs and notes of the company, visible only to users who are not limited to
+ * records of teams.
  */
 export type MoneyVisibility = 'sale' | 'purchase' | 'both' | 'company';
 

@@ -106,7 +106,7 @@ describe('traffic sources of a team', () => {
     const path = `traffic_sources/${source}`;
     const res = await user.api('put', path, { body: { team_ids: [user.team] } });
     expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['team_ids']]);
-    expect((await user.api('put', path, { body: { description: 'mine' } })).status).toBe(200);
+    expect((await user.api('put', path, { body: { first_name: 'Ada' } })).status).toBe(200);
     await ok('delete', path);
     const { access_control_list } = await ok('get', `access_control_lists/${user.team}`);
     expect(access_control_list.traffic_source_ids).toEqual([]);
