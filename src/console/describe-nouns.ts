@@ -130,8 +130,9 @@ function listParameters({ operation }: PlacedOperation): Parameter[] {
     });
 }
 
-const toSchema = ({ schema, description }: Parameter): Schema => ({
+const toSchema = ({ schema, description, 'x-money': money }: Parameter): Schema => ({
   ...(description !== undefined && { description }),
+  ...(money && { 'x-money': money }),
   ...contract.resolve(schema),
 });
 
@@ -191,7 +192,7 @@ function describeField(schema: Schema, depth: number, withHelp = true): FieldCon
     format: plain['x-format'] ?? (plain.format === 'int64' ? undefined : plain.format),
     reference: plain['x-reference'],
     permissions: listPermissions(plain),
-    money: plain['x-money'] !== undefined || undefined,
+    money: plain['x-money'],
     superuser: plain['x-superuser'],
     secret: plain['x-secret'],
     default: plain['x-default'],

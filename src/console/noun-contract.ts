@@ -20,8 +20,8 @@ export interface FieldContract {
   reference?: string;
   /** Only callers with one of these permissions may write it. */
   permissions?: readonly string[];
-  /** Callers without the permission for money do not see it. */
-  money?: true;
+  /** The part of the margin that it shows: limited callers see it only where they see that part. */
+  money?: 'sale' | 'purchase' | 'both' | 'company';
   superuser?: true;
   secret?: true;
   /** Present in only one of the two bodies. */

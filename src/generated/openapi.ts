@@ -14296,6 +14296,14 @@ export interface components {
             permissions: components["schemas"]["Scope"][];
             /** @description The teams to whose records the credentials are limited; null if they see everything in the company. */
             team_ids: number[] | null;
+            /**
+             * @description The parts of the margin that the credentials see: `revenue`, which buyers pay, and `payout`, which traffic sources are paid. Columns about another part are null.
+             * @example [
+             *       "revenue",
+             *       "payout"
+             *     ]
+             */
+            visible_money: ("revenue" | "payout")[];
             /** @description The company that the credentials belong to. */
             company: {
                 /**

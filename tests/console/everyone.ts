@@ -51,7 +51,13 @@ export function consoleForEveryone(world: () => ConsoleWorld): void {
         await goTo(page, `#/calls/${world().calls.paid}`);
         const why = await panel(page, 'Why it went there').innerText();
         expect([why.includes('Acme'), why.includes('Bayline')]).toEqual([true, false]);
-        expect(await panel(page, 'Money').innerText()).toMatch(/Payout\s+–/);
+        const money = await panel(page, 'Money').innerText();
+        expect([money.includes('You pay'), /payout|cost/i.test(money)]).toEqual([true, false]);
+        expect(await page.getByRole('heading', { name: /^What if/ }).count()).toBe(0);
+        await goTo(page, '#/calls');
+        const headings = await page.locator('thead th').allInnerTexts();
+        expect(headings.filter((text) => /source|pay|revenue/i.test(text))).toEqual(['You pay']);
+        expect(await page.getByRole('link', { name: 'Test call' }).count()).toBe(0);
         expect(await page.getByRole('button', { name: /Return|Adjust|Block/ }).count()).toBe(0);
         await goTo(page, `#/leads/${world().lead}`);
         expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Nothing here');

@@ -1,5 +1,6 @@
 import { maySetUp } from './first-day';
 import { lazy } from './lazy';
+import { mayTestCalls } from './noun/access';
 import { NOUN_PAGES } from './nouns/pages';
 import type { Session } from './session';
 import type { View } from './view';
@@ -42,7 +43,7 @@ export const AREAS: readonly Area[] = [
       {
         name: 'test-call',
         title: 'Test call',
-        may: ({ may }) => may('calls:read'),
+        may: mayTestCalls,
         list: () => <TestCall />,
         is_hidden: true,
       },

@@ -9,6 +9,7 @@ import { goTo } from './route';
 import { sendToGate, type PersonSession, type SignInState } from './sign-in/gate';
 import { showToast } from './toast';
 import type { Transport } from './transport';
+import { hideMoney } from './visible-contract';
 
 /** The signed-in caller, and the access to the API. */
 export interface Session {
@@ -89,7 +90,8 @@ async function openSession(
   signOut: () => void,
 ): Promise<Session> {
   const api = openApi(transport);
-  const [{ me }, contract] = await Promise.all([ok(api.GET('/me')), loadContract()]);
+  const [{ me }, whole] = await Promise.all([ok(api.GET('/me')), loadContract()]);
+  const contract = hideMoney(whole, me);
   const permissions = new Set<string>(me.permissions);
   const may = (...scopes: Scope[]) => scopes.every((scope) => permissions.has(scope));
   return { api, transport, contract, me, may, person, events: openEvents(transport), signOut };

@@ -156,6 +156,8 @@ test.each(KINDS)('what is hidden from a user of %s is in no answer of any read',
 test.each(KINDS)('a user of %s reads the other side of the same call', async (kind) => {
   const { grants } = USERS[kind];
   const user = await margin.user(kind, grants());
+  const { me } = (await user.api('get', 'me')).body;
+  expect(me.visible_money).toEqual([kind === 'sources' ? 'payout' : 'revenue']);
   const [call] = (await user.api('get', 'calls')).body.calls;
   const [lead] = (await user.api('get', 'leads')).body.leads;
   const { totals } = (await user.api('get', 'calls/reports')).body;
@@ -172,6 +174,7 @@ test.each(KINDS)('a user of %s reads the other side of the same call', async (ki
 
 test('a user of a whole offer reads both sides, and not what the call costs the company', async () => {
   const user = await margin.user('offers', { offer_ids: [margin.ids.offers] });
+  expect((await user.api('get', 'me')).body.me.visible_money).toEqual(['revenue', 'payout']);
   const [call] = (await user.api('get', 'calls')).body.calls;
   expect(call).toMatchObject({
     revenue: 31.31,

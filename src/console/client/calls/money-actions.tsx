@@ -77,7 +77,7 @@ export function MoneyActions({ call, reload }: { call: Call; reload: () => Promi
   const [open, setOpen] = useState<MoneyAction>();
   const noun = findNoun(session.contract, 'calls');
   if (!session.may('calls:update')) return null;
-  const mayWrite = (name: string) => mayWriteField(session, noun, noun.write[name]!);
+  const mayWrite = (name: string) => mayWriteField(session, noun, noun.write[name]);
   const run = async (body: Json) => {
     const path = `/calls/${call.id}`;
     const { data } = await send(session.transport, 'POST', path, {

@@ -14,8 +14,13 @@ export function mayDo({ me, may }: Session, { verbs }: NounContract, verb: Verb)
   return operation.scope === undefined || may(operation.scope as Scope);
 }
 
-/** True if the caller may write a field of a noun. */
-export function mayWriteField(session: Session, noun: NounContract, field: FieldContract): boolean {
+/** True if the caller may write a field of a noun, which is undefined if it is hidden. */
+export function mayWriteField(
+  session: Session,
+  noun: NounContract,
+  field: FieldContract | undefined,
+): boolean {
+  if (!field) return false;
   if (session.me.superuser) return true;
   if (field.superuser) return false;
   const [resource = ''] = (noun.verbs.update ?? noun.verbs.create)?.scope?.split(':') ?? [];
@@ -25,6 +30,10 @@ export function mayWriteField(session: Session, noun: NounContract, field: Field
       session.may(`${resource}:${permission}` as Scope),
   );
 }
+
+/** A limited caller asks only about offers that can be chosen: those of the caller's teams. */
+export const mayTestCalls = ({ me, may }: Session): boolean =>
+  may('calls:read') && (me.team_ids === null || may('offers:read'));
 
 /** Fields of the form that a person has use for; the others are for programs. */
 export const formFields = (write: Fields, hidden: readonly string[] = []): Fields =>

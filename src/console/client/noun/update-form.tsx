@@ -20,7 +20,9 @@ export function UpdateForm({ layout, record, tag, reload, method = 'PUT' }: Upda
   const session = useSession();
   const noun = findNoun(session.contract, layout.noun);
   const names = layout.groups.flatMap(({ fields }) => fields.map(toFieldLayout));
-  const fields = Object.fromEntries(names.map(({ field }) => [field, noun.write[field]!]));
+  const fields = Object.fromEntries(
+    names.flatMap(({ field }) => (noun.write[field] ? [[field, noun.write[field]]] : [])),
+  );
   const path = `/${layout.noun}/${String(record.id)}`;
   const form = useForm({
     fields,

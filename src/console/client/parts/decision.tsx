@@ -1,6 +1,7 @@
 import type { Schemas } from '../api';
 import { count, dayTime, dollars, percent, text } from '../format';
 import { Badge, Table, type Column } from './basics';
+import { useSession } from '../session';
 import { Bar, capTitle, isMoney } from './caps';
 
 type Decision = Schemas['RoutingDecision'];
@@ -10,18 +11,23 @@ type Considered = Schemas['ConsideredBuyer'];
  * A decision about a call: each buyer with the reason why or why not, and the caps at that time.
  */
 export function DecisionDetails({ decision }: { decision: Decision }) {
+  const { me } = useSession();
   const { action, message, candidates, caps, at, seed } = decision;
   return (
     <>
       <p class={action === 'dial' ? 'notice good' : 'notice warn'}>
-        {action === 'dial' ? `Dials ${listChosen(candidates)}.` : `No buyer: ${text(message)}.`}
+        {action === 'dial'
+          ? `Dials ${listChosen(candidates) || 'a buyer that your team does not see'}.`
+          : `No buyer: ${text(message)}.`}
       </p>
       <Table
         caption="Buyers that were considered"
         columns={COLUMNS}
         rows={candidates}
         getKey={({ buyer_id, buyer_group_id }) => `${buyer_id}/${buyer_group_id}`}
-        empty="The offer has no buyers."
+        empty={
+          me.team_ids === null ? 'The offer has no buyers.' : 'Your team does not see the buyers.'
+        }
       />
       {caps.length > 0 && <h3>Caps as they stood</h3>}
       <div class="bars">

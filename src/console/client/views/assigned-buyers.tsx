@@ -26,7 +26,7 @@ function AssignedBuyers({ noun, record, reload }: PanelProps & { noun: string })
   const contract = findNoun(session.contract, noun);
   const mayChange =
     mayDo(session, contract, 'update') &&
-    mayWriteField(session, contract, contract.write.add_buyer_ids!);
+    mayWriteField(session, contract, contract.write.add_buyer_ids);
   const direct = toIds(record.buyer_ids);
   const groups = toIds(record.buyer_group_ids);
   const loaded = useLoaded(

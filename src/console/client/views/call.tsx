@@ -4,6 +4,8 @@ import { CALL_NOTES } from '../calls/call-layout';
 import { useCall } from '../calls/load-call';
 import { MoneyActions } from '../calls/money-actions';
 import { Recording } from '../calls/recording';
+import { findNoun } from '../contract';
+import { useTitles } from '../form/combobox';
 import { UpdateForm } from '../noun/update-form';
 import { Facts, Panel, Problem, Show } from '../parts/basics';
 import { CallBadges } from '../parts/call-badges';
@@ -14,6 +16,7 @@ import { Ticking } from '../parts/ticking';
 import { useAction } from '../loading';
 import { linkTo } from '../route';
 import { useSession } from '../session';
+import { seesOnly } from '../visible-contract';
 import { send, type Json } from '../transport';
 import { WhatIf } from './what-if';
 
@@ -78,38 +81,56 @@ function CallPage({ call, call_events, decisions, billing, reload }: CallPagePro
         reload={reload}
         method="POST"
       />
-      <div class="grid">
-        {call.offer_id !== null && <WhatIf call={call} decision={decisions[0]} />}
-      </div>
+      {call.offer_id !== null && <OfferQuestions call={call} decision={decisions[0]} />}
     </>
+  );
+}
+
+/** Only about an offer that the caller sees. */
+function OfferQuestions(props: Parameters<typeof WhatIf>[0]) {
+  const id = String(props.call.offer_id);
+  if (!useTitles('offers', [id]).has(id)) return null;
+  return (
+    <div class="grid">
+      <WhatIf {...props} />
+    </div>
   );
 }
 
 const buildTitle = ({ round }: Schemas['RoutingDecision'], rounds: number): string =>
   rounds === 1 ? 'Why it went there' : `Why it went there, round ${round}`;
 
-const About = ({ call }: { call: Schemas['Call'] }) => (
-  <Panel title="About">
-    <Facts
-      facts={[
-        ['Caller', text(call.caller_number)],
-        ['Called', text(call.number_called)],
-        ['Came in', dayTime(call.created_at)],
-        ['Offer', text(call.offer)],
-        ['Buyer', <BuyerLink call={call} />],
-        ['Source', text(call.traffic_source)],
-        ['Duration', <Duration call={call} />],
-        ['Talked', duration(call.answered_duration)],
-        ['Ended by', text(call.hangup_cause)],
-        [
-          'Lead',
-          call.lead_id ? <a href={linkTo('leads', call.lead_id)}>{call.lead_id}</a> : 'none',
-        ],
-        ['Tokens', formatTokens(call.token_values)],
-      ]}
-    />
-  </Panel>
-);
+function About({ call }: { call: Schemas['Call'] }) {
+  const { contract, may } = useSession();
+  const { read } = findNoun(contract, 'calls');
+  return (
+    <Panel title="About">
+      <Facts
+        facts={[
+          ['Caller', text(call.caller_number)],
+          ['Called', text(call.number_called)],
+          ['Came in', dayTime(call.created_at)],
+          ['Offer', text(call.offer)],
+          ...facts('buyer' in read, ['Buyer', <BuyerLink call={call} />]),
+          ...facts('traffic_source' in read, ['Source', text(call.traffic_source)]),
+          ['Duration', <Duration call={call} />],
+          ['Talked', duration(call.answered_duration)],
+          ['Ended by', text(call.hangup_cause)],
+          ...facts(may('leads:read'), [
+            'Lead',
+            call.lead_id ? <a href={linkTo('leads', call.lead_id)}>{call.lead_id}</a> : 'none',
+          ]),
+          ['Tokens', formatTokens(call.token_values)],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+type Fact = Parameters<typeof Facts>[0]['facts'][number];
+
+/** A fact that is left out where it is hidden from the caller. */
+const facts = (isShown: boolean, fact: Fact): Fact[] => (isShown ? [fact] : []);
 
 const IN_PROGRESS = ['queued', 'sending', 'ringing', 'in_progress'];
 const isUnderWay = ({ status }: Schemas['Call']): boolean =>
@@ -142,19 +163,24 @@ interface MoneyProps {
   reload: () => Promise<void>;
 }
 
-const Money = ({ call, billing, reload }: MoneyProps) => (
-  <Panel title={billing?.reason ? 'Why it was not paid' : 'Money'}>
-    {billing?.reason && <Unbilled billing={billing} />}
-    <Facts
-      facts={[
-        ['Revenue', dollars(call.revenue)],
-        ['Payout', dollars(call.payout)],
-        ['Cost of the line', dollars(call.provider_cost)],
-      ]}
-    />
-    <MoneyActions call={call} reload={reload} />
-  </Panel>
-);
+function Money({ call, billing, reload }: MoneyProps) {
+  const { contract, me } = useSession();
+  const { read } = findNoun(contract, 'calls');
+  const [revenue, payout] = [seesOnly('revenue', me), seesOnly('payout', me)];
+  return (
+    <Panel title={billing?.reason ? 'Why it was not paid' : 'Money'}>
+      {billing?.reason && <Unbilled billing={billing} />}
+      <Facts
+        facts={[
+          ...facts('revenue' in read, [revenue ? 'You pay' : 'Revenue', dollars(call.revenue)]),
+          ...facts('payout' in read, [payout ? 'You are paid' : 'Payout', dollars(call.payout)]),
+          ...facts('provider_cost' in read, ['Cost of the line', dollars(call.provider_cost)]),
+        ]}
+      />
+      <MoneyActions call={call} reload={reload} />
+    </Panel>
+  );
+}
 
 const Unbilled = ({ billing }: { billing: Schemas['CallBilling'] }) =>
   billing.conversions.length > 1 ? (

@@ -3,11 +3,14 @@ import { findNoun } from '../contract';
 import { searchReferences, type Choice } from '../form/references';
 import { duration, sentence } from '../format';
 import { useLive, useLoaded } from '../loading';
+import { mayTestCalls } from '../noun/access';
 import { CallBadges } from '../parts/call-badges';
 import { linkTo, useRoute } from '../route';
-import { useSession } from '../session';
+import { toColumnLayout } from '../nouns/layout';
+import { useSession, type Session } from '../session';
 import type { TableLayout } from '../table/columns';
 import { DataTable } from '../table/data-table';
+import { seesOnly } from '../visible-contract';
 
 const CALLS: TableLayout = {
   noun: 'calls',
@@ -38,7 +41,7 @@ const CALLS: TableLayout = {
     {
       name: 'status',
       show: (call) => <CallBadges call={call} />,
-      needs: ['sandbox', 'buyer_converted', 'category'],
+      needs: ['sandbox', 'buyer_converted', 'traffic_source_converted', 'category'],
     },
     {
       name: 'total_duration',
@@ -56,9 +59,22 @@ const CALLS: TableLayout = {
   hiddenFilters: ['id_from', 'id_to'],
 };
 
+/** A partner's table says what the partner pays, or is paid. */
+function toPartnerLayout(me: Session['me']): TableLayout {
+  if (seesOnly('revenue', me))
+    return { ...CALLS, labels: { ...CALLS.labels, revenue: 'You pay', buyer_revenue: 'You pay' } };
+  if (!seesOnly('payout', me)) return CALLS;
+  const columns = CALLS.columns.map((column) =>
+    toColumnLayout(column).name === 'payout' ? 'payout' : column,
+  );
+  const labels = { ...CALLS.labels, payout: 'You are paid', traffic_source_payout: 'You are paid' };
+  return { ...CALLS, columns, labels };
+}
+
 /** All calls, found by number, buyer, offer, source, state, token or period. */
 export function CallsView() {
-  const { contract } = useSession();
+  const session = useSession();
+  const { contract, me } = session;
   const { query } = useRoute();
   const [version, setVersion] = useState(0);
   const [hasNews, setNews] = useState(false);
@@ -76,9 +92,11 @@ export function CallsView() {
     <>
       <div class="title">
         <h1>Calls</h1>
-        <a class="button" href={linkTo('test-call')}>
-          Test call
-        </a>
+        {mayTestCalls(session) && (
+          <a class="button" href={linkTo('test-call')}>
+            Test call
+          </a>
+        )}
       </div>
       <NamesInSearch text={query.get('fulltext') ?? ''} />
       {hasNews && (
@@ -89,7 +107,11 @@ export function CallsView() {
           </button>
         </p>
       )}
-      <DataTable layout={CALLS} noun={findNoun(contract, 'calls')} version={version} />
+      <DataTable
+        layout={toPartnerLayout(me)}
+        noun={findNoun(contract, 'calls')}
+        version={version}
+      />
     </>
   );
 }

@@ -149,12 +149,7 @@ interface PartProps {
 
 const Target = ({ inputs, change }: PartProps) => (
   <div class="group-fields">
-    <Select
-      label="To"
-      choices={TARGETS}
-      value={inputs.target}
-      onChange={(target) => change({ target: target as Inputs['target'] })}
-    />
+    <TargetChoice inputs={inputs} change={change} />
     {inputs.target === 'offer' ? (
       <LabeledReference
         label="Offer"
@@ -189,6 +184,19 @@ const Target = ({ inputs, change }: PartProps) => (
     />
   </div>
 );
+
+function TargetChoice({ inputs, change }: PartProps) {
+  const { may } = useSession();
+  if (!may('phone_numbers:read')) return null;
+  return (
+    <Select
+      label="To"
+      choices={TARGETS}
+      value={inputs.target}
+      onChange={(target) => change({ target: target as Inputs['target'] })}
+    />
+  );
+}
 
 const Details = ({ inputs, change }: PartProps) => (
   <details>

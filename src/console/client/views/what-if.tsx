@@ -13,10 +13,14 @@ type Decision = Schemas['RoutingDecision'];
 
 /** Replays a call at another hour, with other tokens, or with other weights. Changes nothing. */
 export function WhatIf({ call, decision }: { call: Call; decision: Decision | undefined }) {
+  const { me } = useSession();
+  const candidates = decision?.candidates ?? [];
+  // The API replays calls of a whole offer, for the company alone.
+  const maySimulate = me.team_ids === null && candidates.length > 0;
   return (
     <>
       <Question call={call} />
-      <Weights call={call} candidates={decision?.candidates ?? []} />
+      {maySimulate && <Weights call={call} candidates={candidates} />}
     </>
   );
 }
