@@ -62,9 +62,13 @@ inBrowser('a call is returned with a reason, and paid again', () =>
     await goTo(page, `#/calls/${id}`);
     await page.getByRole('button', { name: 'Return the call' }).click();
     const dialog = page.getByRole('dialog', { name: 'Return the call' });
+    expect(await dialog.innerText()).toMatch(
+      /source loses its payout|No payout is taken back|one call less\./,
+    );
     await dialog.getByLabel('Reason').fill('Wrong number');
     await dialog.getByRole('button', { name: 'Return it' }).click();
     await page.getByRole('button', { name: 'Mark as paid' }).waitFor(LOADED);
+    await page.locator('.title').getByText('returned', { exact: true }).waitFor(LOADED);
     expect(await call()).toMatchObject({ buyer_converted: false, revenue: 0 });
     await panel(page, 'What happened').getByText('Wrong number').first().waitFor(LOADED);
     expect(await panel(page, 'Why it was not paid').innerText()).toContain('returned');

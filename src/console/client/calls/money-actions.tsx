@@ -27,13 +27,20 @@ const REASON: FieldLayout = {
   help: 'Kept in the history of the call.',
 };
 
+/** A source is paid for calls that a buyer pays for: who returns one takes the payout back too. */
+function describeLoss({ traffic_source_id: source, ...call }: Call): string {
+  if (call.traffic_source_converted)
+    return `The source loses its payout of ${dollars(call.payout)}; “Pay the source” gives it again.`;
+  return source === null ? '' : 'No payout is taken back: the source was not paid.';
+}
+
 /** The changes to the money of a call that these credentials may make. */
 function listMoneyActions(call: Call, mayWrite: (name: string) => boolean): MoneyAction[] {
   const actions: MoneyAction[] = [];
   if (mayWrite('buyer_converted') && call.buyer_converted)
     actions.push({
       title: 'Return the call',
-      help: `The buyer gets its ${dollars(call.revenue)} back, and its caps count one call less.`,
+      help: `The buyer gets its ${dollars(call.revenue)} back, and its caps count one call less. ${describeLoss(call)}`,
       submit: 'Return it',
       layouts: [REASON],
       body: { buyer_converted: false },

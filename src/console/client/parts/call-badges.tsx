@@ -11,6 +11,7 @@ export const CallBadges = ({ call }: { call: Json }) => (
   <>
     <Badge>{words(call.status as string | null)}</Badge>{' '}
     {isPaid(call) && <Badge tone="good">paid</Badge>}{' '}
+    {call.unbilled_reason === 'returned' && <Badge tone="warn">returned</Badge>}{' '}
     {call.category === 'outbound' && <Badge>outbound</Badge>}{' '}
     {call.sandbox === true && <Badge tone="warn">sandbox</Badge>}
   </>

@@ -41,7 +41,13 @@ const CALLS: TableLayout = {
     {
       name: 'status',
       show: (call) => <CallBadges call={call} />,
-      needs: ['sandbox', 'buyer_converted', 'traffic_source_converted', 'category'],
+      needs: [
+        'sandbox',
+        'buyer_converted',
+        'traffic_source_converted',
+        'unbilled_reason',
+        'category',
+      ],
     },
     {
       name: 'total_duration',
