@@ -11,8 +11,9 @@ interface Order {
     weight: number;
     share: number;
   }[];
+  describeMixture: (assignments: ReturnType<Order['orderAssignments']>) => string | undefined;
 }
-const { orderAssignments } = loadClientModule<Order>('views/routing-order.ts');
+const { orderAssignments, describeMixture } = loadClientModule<Order>('views/routing-order.ts');
 
 const buyer = (id: number, more: object) => ({ id, route_by_type: 'tier', weight: 1, ...more });
 
@@ -33,6 +34,14 @@ describe('the order of buyers in the console', () => {
       [2, 0.3],
       [1, 1],
     ]);
+  });
+
+  test('warns where some are ordered by price and others by priority', () => {
+    const byPrice = buyer(1, { route_by_type: 'revenue', bid_price: 1 });
+    const byPriority = buyer(2, { tier: 1 });
+    const warn = (...buyers: object[]) => describeMixture(orderAssignments(buyers, []));
+    expect(warn(byPrice, byPriority)).toMatch(/^1 of 2 is ordered by price.*go before those/);
+    expect([warn(byPrice), warn(byPriority), warn()]).toEqual([undefined, undefined, undefined]);
   });
 
   test('has the members of groups, at the rank of a group that rings all at once', () => {

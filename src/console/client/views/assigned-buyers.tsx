@@ -12,7 +12,7 @@ import { useSession, type Session } from '../session';
 import { showToast } from '../toast';
 import { send, type Json } from '../transport';
 import { describeBuyerState } from './buyer-caps';
-import { ORDER_COLUMNS, orderAssignments, type Assignment } from './routing-order';
+import { describeMixture, ORDER_COLUMNS, orderAssignments, type Assignment } from './routing-order';
 
 /** The buyers of an offer, those of its groups included. */
 export const OfferBuyers = (props: PanelProps) => <AssignedBuyers {...props} noun="offers" />;
@@ -150,8 +150,10 @@ function Assignments({ assignments, isOrdered, hasGroups, onRemove }: Assignment
         </button>
       ),
   };
+  const mixture = isOrdered ? describeMixture(assignments) : undefined;
   return (
     <>
+      {mixture && <p class="notice warn">{mixture}</p>}
       {!isOrdered && <p class="quiet">All are rung at once; the first to answer gets the call.</p>}
       <Table
         caption="Buyers"

@@ -72,3 +72,21 @@ export function orderAssignments(
     })
     .sort((first, second) => first.rank - second.rank || second.weight - first.weight);
 }
+
+/**
+ * A warning where buyers that are ordered by dollars meet buyers that are ordered by priority: the
+ * former have ranks below zero, whatever they pay, and always go first.
+ */
+export function describeMixture(assignments: readonly Assignment[]): string | undefined {
+  const paying = assignments.filter(({ rank }) => rank < 0);
+  const others = assignments.filter(({ rank }) => rank >= 0);
+  const byDollars = paying.filter(isByDollars);
+  if (byDollars.length === 0 || !others.some((assignment) => !isByDollars(assignment)))
+    return undefined;
+  const count = byDollars.length;
+  const [verb, pronoun] = count === 1 ? ['is', 'it pays'] : ['are', 'they pay'];
+  return `${count} of ${assignments.length} ${verb} ordered by price or earnings, and go before those that are ordered by priority, however little ${pronoun}. Choose the same order for all, or give a priority below zero to who must be first.`;
+}
+
+const isByDollars = ({ buyer, group }: Assignment): boolean =>
+  !ringsAtOnce(group) && (buyer.route_by_type === 'revenue' || buyer.route_by_type === 'epc');
