@@ -1,5 +1,5 @@
 import { inBrowser } from '../../support/browser';
-import { chooseRecord, goTo, panel, useConsole } from '../../support/console';
+import { chooseRecord, goTo, panel, until, useConsole } from '../../support/console';
 import { FAR_MS } from '../../support/patience';
 
 // Numbers are bought, entered and imported by hand, and lead to an offer or a buyer.
@@ -13,7 +13,9 @@ const findNumber = async (number: string) =>
 inBrowser('a number is searched, bought after a question, and led to a buyer', () =>
   asDemo(async (page) => {
     await goTo(page, '#/phone_numbers');
+    await page.getByText('No carrier is connected').waitFor(LOADED);
     await page.getByRole('link', { name: 'New phone number' }).click();
+    await page.getByText('No carrier is connected').waitFor(LOADED);
     await page.getByLabel('Begins with').fill('213', LOADED);
     await page.getByRole('button', { name: 'Search', exact: true }).click();
     const [first] = (await get('phone_numbers/search?prefix=213')).phone_number_search_results;
@@ -24,7 +26,8 @@ inBrowser('a number is searched, bought after a question, and led to a buyer', (
     await question.getByLabel('Label').fill('Billboard');
     await chooseRecord(page, 'Offer', 'Auto');
     await question.getByRole('button', { name: `Buy ${first.phone_number}` }).click();
-    await page.getByRole('heading', { name: 'Billboard' }).waitFor(LOADED);
+    const title = `${first.phone_number}, Billboard`;
+    await page.getByRole('heading', { name: title }).waitFor(LOADED);
     const bought = await findNumber(first.phone_number);
     expect(bought).toMatchObject({
       name: 'Billboard',
@@ -32,7 +35,7 @@ inBrowser('a number is searched, bought after a question, and led to a buyer', (
       offer_id: here.offer.id,
     });
 
-    await page.getByLabel('To', { exact: true }).selectOption('buyer_id');
+    await page.getByLabel('To', { exact: true }).selectOption('Buyer');
     await chooseRecord(page, 'Buyer', 'Acme');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor(LOADED);
@@ -40,6 +43,10 @@ inBrowser('a number is searched, bought after a question, and led to a buyer', (
       forward_type: 'buyer_id',
       buyer: 'Acme Insurance, Los Angeles',
     });
+    await page.getByRole('button', { name: 'Test call' }).click();
+    const called = page.getByRole('combobox', { name: 'Number called' });
+    await until(page, `document.querySelector('[role=combobox]')?.value.includes('Billboard')`);
+    expect(await called.inputValue()).toBe(title);
     await goTo(page, '#/phone_numbers');
     await page.getByRole('row', { name: /Billboard\s+Acme Insurance/ }).waitFor(LOADED);
   }),

@@ -24,9 +24,12 @@ const TITLES = [
 
 /** The columns with which a record of a noun can be named. */
 export const titleColumns = ({ read }: NounContract): string[] =>
-  ['id', ...TITLES].filter((name) => name in read);
+  ['id', 'phone_number', ...TITLES].filter((name) => name in read);
 
 export function titleOf(record: Json): string {
+  // A number of the company is known by its digits, and by its label.
+  const { phone_number: number, name: label } = record;
+  if (typeof number === 'string') return label ? `${number}, ${String(label)}` : number;
   for (const name of TITLES) {
     const value = record[name];
     if (typeof value === 'string' && value !== '') return value;

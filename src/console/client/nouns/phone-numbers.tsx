@@ -1,15 +1,19 @@
+import { wordedChoice } from '../editors/worded-choice';
 import { linkTo } from '../route';
 import type { Json } from '../transport';
 import { NewNumber } from '../views/new-number';
+import { PracticeNotice } from '../views/practice-notice';
 import { buildTestLink } from './actions';
 import { noun } from './layout';
+
+const TARGETS = { offer_id: 'Offer', buyer_id: 'Buyer' };
 
 export const phoneNumbers = noun({
   noun: 'phone_numbers',
   words: { singular: 'phone number', plural: 'phone numbers', also: 'a tracking number or DID' },
   about: 'Callers ring a phone number; it leads to an offer, or straight to a buyer.',
-  title: (record) =>
-    (record.name as string | null) ?? (record.phone_number as string | null) ?? 'Phone number',
+  title: ({ phone_number: number, name }) =>
+    [number ?? 'Phone number', name].filter(Boolean).map(String).join(', '),
   groups: [
     {
       title: 'Phone number',
@@ -25,7 +29,7 @@ export const phoneNumbers = noun({
     {
       title: 'Where its calls go',
       fields: [
-        { field: 'forward_type', label: 'To' },
+        { field: 'forward_type', label: 'To', editor: wordedChoice(TARGETS) },
         {
           field: 'offer_id',
           label: 'Offer',
@@ -63,11 +67,12 @@ export const phoneNumbers = noun({
     done: 'Released.',
   },
   actions: [
-    buildTestLink('Test call', 'calls:read', ({ phone_number: number }) =>
-      linkTo('test-call', null, { number_called: String(number) }),
+    buildTestLink('Test call', 'calls:read', ({ id }) =>
+      linkTo('test-call', null, { number_id: String(id) }),
     ),
   ],
   creator: NewNumber,
+  listPanels: [PracticeNotice],
 });
 
 function showTarget({ forward_type: type, offer, offer_id, buyer, buyer_id }: Json) {

@@ -10,6 +10,7 @@ import { useSession } from '../session';
 import { showToast } from '../toast';
 import { send, type Json } from '../transport';
 import { NumberTarget, useNumberTarget } from './number-target';
+import { PracticeNotice } from './practice-notice';
 
 type Offered = Schemas['PhoneNumberSearchResult'];
 
@@ -71,6 +72,7 @@ export function BuyNumber() {
   };
   return (
     <Panel title="Numbers for sale">
+      <PracticeNotice />
       <form onSubmit={submit}>
         <WishFields wish={wish} change={change} />
         <Problem error={search.error} />

@@ -1,6 +1,7 @@
 import type { FirstDay } from '../first-day';
 import { linkTo } from '../route';
 import { Badge, Panel } from '../parts/basics';
+import { PracticeNotice } from './practice-notice';
 
 /** The steps from an empty company to its first call. */
 export const StartView = ({ day: { steps, is_done } }: { day: FirstDay }) => (
@@ -11,6 +12,7 @@ export const StartView = ({ day: { steps, is_done } }: { day: FirstDay }) => (
         ? 'All is done: calls come in, and go to your buyers.'
         : 'From here to your first call. Each step is ticked off by itself.'}
     </p>
+    {!is_done && <PracticeNotice />}
     <ol class="first-steps">
       {steps.map(({ title, about, state, button }) => (
         <li key={title}>

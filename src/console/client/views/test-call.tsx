@@ -22,6 +22,7 @@ const TALK_SECONDS = '120';
 const START = {
   target: 'offer' as keyof typeof TARGETS,
   offer: '',
+  /** Id of the number that was called. */
   number: '',
   caller: '',
   tokens: '',
@@ -36,7 +37,7 @@ type Inputs = typeof START;
 export function TestCallView() {
   const session = useSession();
   const { query } = useRoute();
-  const number = query.get('number_called') ?? '';
+  const number = query.get('number_id') ?? '';
   const [inputs, setInputs] = useState<Inputs>({
     ...START,
     target: number === '' ? 'offer' : 'number',
@@ -92,10 +93,17 @@ type CallMaker = (session: Session, inputs: Inputs) => Promise<string>;
 
 const orNothing = (text: string): string | undefined => text.trim() || undefined;
 
-const buildCall = (inputs: Inputs) => ({
-  ...(inputs.target === 'offer'
-    ? { offer_id: inputs.offer }
-    : { number_called: inputs.number.trim() }),
+/** The number that was called; undefined for a call to an offer. */
+async function loadNumber({ api }: Session, { target, number: id }: Inputs) {
+  if (target === 'offer') return undefined;
+  if (id === '') throw new Error('Choose a number.');
+  return (await ok(api.GET('/phone_numbers/{id}', { params: { path: { id } } }))).number;
+}
+
+type OwnNumber = Awaited<ReturnType<typeof loadNumber>>;
+
+const buildCall = (inputs: Inputs, number: OwnNumber) => ({
+  ...(number ? { number_called: number.phone_number! } : { offer_id: inputs.offer }),
   ...(inputs.caller.trim() !== '' && { caller_number: inputs.caller }),
   ...(inputs.source !== '' && { traffic_source_id: inputs.source }),
   ...(inputs.sub_id.trim() !== '' && { sub_id: inputs.sub_id.trim() }),
@@ -103,19 +111,15 @@ const buildCall = (inputs: Inputs) => ({
 });
 
 /** The question names an offer: that of the number, where a number was called. */
-async function explain({ api }: Session, inputs: Inputs): Promise<Schemas['RoutingDecision']> {
-  const call = buildCall(inputs);
-  const query = { number: inputs.number, columns: ['id', 'offer_id', 'traffic_source_id'] };
-  const [number] =
-    inputs.target === 'offer'
-      ? []
-      : (await ok(api.GET('/phone_numbers', { params: { query } }))).numbers;
-  const offer = number?.offer_id ?? orNothing(inputs.offer);
-  if (offer === undefined)
+async function explain(session: Session, inputs: Inputs): Promise<Schemas['RoutingDecision']> {
+  const number = await loadNumber(session, inputs);
+  const call = buildCall(inputs, number);
+  const offer = number ? number.offer_id : orNothing(inputs.offer);
+  if (offer === undefined || offer === null)
     throw new Error(
       inputs.target === 'offer'
         ? 'Choose an offer.'
-        : 'This number leads to no offer: it is not yours, leads nowhere, or straight to a buyer.',
+        : 'This number leads to no offer: it leads nowhere, or straight to a buyer.',
     );
   const body = {
     ...(number?.traffic_source_id && { traffic_source_id: String(number.traffic_source_id) }),
@@ -123,13 +127,13 @@ async function explain({ api }: Session, inputs: Inputs): Promise<Schemas['Routi
     offer_id: String(offer),
     ...(inputs.at !== '' && { at: fromLocalInput(inputs.at).toISOString() }),
   };
-  return (await ok(api.POST('/routing/explain', { body }))).decision;
+  return (await ok(session.api.POST('/routing/explain', { body }))).decision;
 }
 
-async function makeTestCall({ transport }: Session, inputs: Inputs): Promise<string> {
+async function makeTestCall(session: Session, inputs: Inputs): Promise<string> {
   const talk = inputs.talk === '' ? {} : { talk_seconds: Number(inputs.talk) };
-  const body = { ...buildCall(inputs), ...talk };
-  const { data } = await send(transport, 'POST', '/call_sessions/test', { body });
+  const body = { ...buildCall(inputs, await loadNumber(session, inputs)), ...talk };
+  const { data } = await send(session.transport, 'POST', '/call_sessions/test', { body });
   return String((data.call_session as { id: number }).id);
 }
 
@@ -152,17 +156,19 @@ const Target = ({ inputs, change }: PartProps) => (
     <TargetChoice inputs={inputs} change={change} />
     {inputs.target === 'offer' ? (
       <LabeledReference
+        key={inputs.target}
         label="Offer"
         noun="offers"
         value={inputs.offer}
         onChange={(offer) => change({ offer })}
       />
     ) : (
-      <Field
+      <LabeledReference
+        key={inputs.target}
         label="Number called"
-        type="tel"
+        noun="phone_numbers"
         value={inputs.number}
-        onInput={(event) => change({ number: event.currentTarget.value })}
+        onChange={(number) => change({ number })}
       />
     )}
     <Field
