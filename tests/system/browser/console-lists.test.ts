@@ -141,5 +141,20 @@ inBrowser('a caller is blocked by a list, and everywhere', () =>
       })
     ).body;
     expect(session.instruction.dial).toEqual([]);
+
+    const isBlocked = async () =>
+      (await get('contacts?caller_id=%2B12135550162')).contacts[0].blocked;
+    await goTo(page, `#/calls/${session.id}`);
+    await page.getByText('blocked', { exact: true }).waitFor(LOADED);
+    await press(page, 'Unblock');
+    await page.getByText('+12135550162 is no longer blocked.').waitFor(LOADED);
+    expect(await isBlocked()).toBe(false);
+    await press(page, 'Undo');
+    await page.getByText('+12135550162 is blocked.').waitFor(LOADED);
+    await goTo(page, '#/contacts');
+    await page.getByRole('row', { name: /\+12135550162/ }).waitFor(LOADED);
+    await press(page, 'Unblock +12135550162');
+    await page.getByText('There are no blocked callers yet.').waitFor(LOADED);
+    expect(await isBlocked()).toBe(false);
   }),
 );

@@ -1,12 +1,13 @@
 import { LabeledReference } from '../parts/labeled-reference';
 import { useState } from 'preact/hooks';
+import { ok } from '../api';
 import { Dialog } from '../dialog';
-import { useAction } from '../loading';
-import { Problem } from '../parts/basics';
+import { useAction, useLoaded } from '../loading';
+import { Badge, Problem } from '../parts/basics';
 import { goTo, linkTo } from '../route';
 import { useSession } from '../session';
-import { showToast } from '../toast';
 import { send } from '../transport';
+import { changeBlock } from './block-caller';
 
 interface CallerProps {
   /** The telephone number. */
@@ -19,6 +20,10 @@ export function CallerActions({ number, offerId }: CallerProps) {
   const { may, me, transport } = useSession();
   const [isBlocking, setBlocking] = useState(false);
   const mayBlacklist = may('contacts:update') && me.team_ids === null;
+  const { isBlocked, reload } = useBlacklist(number);
+  const unblock = useAction(() =>
+    changeBlock(transport, { number, verb: 'unblock', path: '/contacts', changed: reload }),
+  );
   const back = useAction(async () => {
     if (!confirm(`Call ${number} now, and connect it to a buyer of the offer?`)) return;
     const body = { to: number, ...(offerId && { offer_id: String(offerId) }) };
@@ -28,6 +33,12 @@ export function CallerActions({ number, offerId }: CallerProps) {
   });
   return (
     <div class="actions">
+      {isBlocked && <Badge tone="bad">blocked</Badge>}
+      {isBlocked && mayBlacklist && (
+        <button type="button" disabled={unblock.is_busy} onClick={() => void unblock.run()}>
+          Unblock
+        </button>
+      )}
       {may('calls:create') && (
         <button type="button" disabled={back.is_busy} onClick={() => void back.run()}>
           Call back
@@ -38,11 +49,12 @@ export function CallerActions({ number, offerId }: CallerProps) {
           Block this caller
         </button>
       )}
-      <Problem error={back.error} />
+      <Problem error={back.error ?? unblock.error} />
       {isBlocking && (
         <BlockDialog
           number={number}
           mayBlacklist={mayBlacklist}
+          changed={reload}
           onClose={() => setBlocking(false)}
         />
       )}
@@ -50,30 +62,33 @@ export function CallerActions({ number, offerId }: CallerProps) {
   );
 }
 
+/** Asks whether the blacklist of the company has the number. */
+function useBlacklist(number: string) {
+  const { api, may } = useSession();
+  const { data, reload } = useLoaded(async () => {
+    if (!may('contacts:read')) return false;
+    const query = { caller_id: number, blocked: true, per_page: 1 };
+    return (await ok(api.GET('/contacts', { params: { query } }))).contacts.length > 0;
+  }, [api, number]);
+  return { isBlocked: data ?? false, reload };
+}
+
 interface BlockDialogProps {
   number: string;
   mayBlacklist: boolean;
+  changed: () => Promise<void>;
   onClose: () => void;
 }
 
 /** For the whole company, or for the buyers that use a suppression list. */
-function BlockDialog({ number, mayBlacklist, onClose }: BlockDialogProps) {
+function BlockDialog({ number, mayBlacklist, changed, onClose }: BlockDialogProps) {
   const { may, transport } = useSession();
   const mayList = may('buyer_suppressions:update');
   const [isWhole, setWhole] = useState(mayBlacklist);
   const [list, setList] = useState('');
   const path = isWhole ? '/contacts' : `/buyer_suppressions/${list}`;
-  const body = { caller_ids: [number] };
   const { run, is_busy, error } = useAction(async () => {
-    await send(transport, 'POST', `${path}/caller_block`, { body });
-    showToast(`${number} is blocked.`, {
-      undo: () => {
-        send(transport, 'POST', `${path}/caller_unblock`, { body }).then(
-          () => showToast(`${number} is no longer blocked.`),
-          (fault: Error) => showToast(fault.message, { tone: 'bad' }),
-        );
-      },
-    });
+    await changeBlock(transport, { number, verb: 'block', path, changed });
     onClose();
   });
   const submit = (event: Event) => {

@@ -196,10 +196,21 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
 const MyAccount = lazy(async () => (await import('../account/account')).AccountView);
 const Accounts = lazy(async () => (await import('../views/money/accounts')).AccountsView);
 const Payouts = lazy(async () => (await import('../views/money/accounts')).PayoutsView);
+const BlockedCallers = lazy(
+  async () => (await import('../views/blocked-callers')).BlockedCallersView,
+);
 const Company = lazy(async () => (await import('../views/account/company')).CompanyView);
 
 /** Views of an area that are not lists of records, in front of those that are. */
 const SINGLE_VIEWS: Readonly<Record<string, readonly View[]>> = {
+  Lists: [
+    {
+      name: 'contacts',
+      title: 'Blocked callers',
+      may: ({ may }) => may('contacts:read'),
+      list: () => <BlockedCallers />,
+    },
+  ],
   Money: [
     {
       name: 'accounts',

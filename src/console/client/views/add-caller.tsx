@@ -11,12 +11,18 @@ import { RejectedNumbers } from './suppression-numbers';
 const EVERYWHERE = { company: 'Everywhere: the company’s blacklist' };
 const LIST = { list: 'A suppression list' };
 
+interface AddCallerProps {
+  reload: () => Promise<void>;
+  /** Everywhere, without the choice of a list. */
+  isForAll?: boolean;
+}
+
 /** Keeps one caller away: everywhere, or by a list. */
-export function AddCaller({ reload }: { reload: () => Promise<void> }) {
+export function AddCaller({ reload, isForAll = false }: AddCallerProps) {
   const { api, me, may } = useSession();
   const mayBlockEverywhere = me.team_ids === null && may('contacts:update');
   const choices = {
-    ...(may('buyer_suppressions:update') && LIST),
+    ...(!isForAll && may('buyer_suppressions:update') && LIST),
     ...(mayBlockEverywhere && EVERYWHERE),
   };
   const [number, setNumber] = useState('');
@@ -56,7 +62,9 @@ export function AddCaller({ reload }: { reload: () => Promise<void> }) {
             value={number}
             onInput={(event) => setNumber(event.currentTarget.value)}
           />
-          <Select label="Where" choices={choices} value={where} onChange={setWhere} />
+          {!isForAll && (
+            <Select label="Where" choices={choices} value={where} onChange={setWhere} />
+          )}
           {where === 'list' && (
             <LabeledReference
               label="Suppression list"

@@ -1,0 +1,26 @@
+import { showToast } from '../toast';
+import { send, type Transport } from '../transport';
+
+const DONE = { block: 'is blocked.', unblock: 'is no longer blocked.' };
+
+interface BlockChange {
+  number: string;
+  verb: keyof typeof DONE;
+  /** `/contacts` for the whole company, or the path of a suppression list. */
+  path: string;
+  changed?: () => unknown;
+}
+
+/** Blocks a number or takes that back, and offers the opposite for a while. */
+export async function changeBlock(transport: Transport, change: BlockChange): Promise<void> {
+  const { number, verb, path, changed } = change;
+  const opposite = verb === 'block' ? 'unblock' : 'block';
+  await send(transport, 'POST', `${path}/caller_${verb}`, { body: { caller_ids: [number] } });
+  await changed?.();
+  const undo = () => {
+    changeBlock(transport, { ...change, verb: opposite }).catch((fault: Error) =>
+      showToast(fault.message, { tone: 'bad' }),
+    );
+  };
+  showToast(`${number} ${DONE[verb]}`, { undo });
+}
