@@ -14,7 +14,7 @@ const ROOMS = {
   money: ['value-lists'],
   agents: ['people'],
   buyers: ['caps', 'money', 'people', 'value-lists'],
-  offers: ['caps', 'people'],
+  offers: ['caps', 'money', 'people'],
   routing: ['caps', 'money', 'people', 'value-lists'],
   simulation: ['caps', 'money', 'routing', 'value-lists'],
   leads: ['numbers', 'offers', 'value-lists'],

@@ -5305,6 +5305,12 @@ export interface components {
             credit_limit?: number;
             /** @description Webhooks of type `balance_low` are sent when its balance falls below this. */
             balance_low_limit?: number | null;
+            /** @description Dollars that it was ever charged for calls, with returns and adjustments. Only where `columns` names it. */
+            billed_total?: number;
+            /** @description Dollars that it has ever paid in. Only where `columns` names it. */
+            paid_total?: number;
+            /** @description What all entries of its account sum up to, also where it is not prepaid; below 0, it owes. Only where `columns` names it. */
+            account_balance?: number;
             /** @description The cap that has been reached: concurrency, metric and interval, for example attempt_daily, or balance where a prepaid buyer can pay for no call. If several are reached, the one that becomes free last. */
             maxed_out_by?: string | null;
             /**
@@ -9364,6 +9370,12 @@ export interface components {
              * @description How many calls it has sent.
              */
             calls_count?: number;
+            /** @description Dollars that it has ever earned, with returns and adjustments. Only where `columns` names it. */
+            earned_total?: number;
+            /** @description Dollars that it was ever paid. Only where `columns` names it. */
+            paid_total?: number;
+            /** @description What all entries of its account sum up to: what it is owed. Only where `columns` names it. */
+            account_balance?: number;
             /** @description Ids of the teams that are granted the traffic source. */
             team_ids?: number[];
         };

@@ -14,8 +14,8 @@ export function selectedFields(
 ): Field[] {
   const selectedNames = columns && new Set(columns);
   const fields = listFields(projection).filter((field) => !external || field.external);
-  return fields.filter(({ name, grid: onlyGrid }) =>
-    selectedNames ? selectedNames.has(name) : grid || !onlyGrid,
+  return fields.filter(({ name, grid: onlyGrid, on_request }) =>
+    selectedNames ? selectedNames.has(name) : !on_request && (grid || !onlyGrid),
   );
 }
 

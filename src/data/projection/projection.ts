@@ -51,6 +51,8 @@ export interface Field {
   name: string;
   schema: Schema;
   grid: boolean;
+  /** It costs so much that it is read only where `columns` names it. */
+  on_request: boolean;
   external: boolean;
   sensitive: boolean;
   moneyVisibility: MoneyVisibility | undefined;
@@ -83,6 +85,7 @@ export function listFields(projection: Projection): Field[] {
     name,
     schema,
     grid: schema['x-grid'] === true,
+    on_request: schema['x-on-request'] === true,
     external: schema['x-external'] === true,
     sensitive: schema['x-sensitive'] !== undefined,
     moneyVisibility: schema['x-money'],

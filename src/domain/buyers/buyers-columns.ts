@@ -1,6 +1,7 @@
 import { noun, selectIds } from '../../api/records/noun';
 import { capColumns, limitsJoin, NOW, openHoursJoin, usedSql } from '../caps/cap-columns';
 import { CAPS, METRICS, type Metric } from '../caps/caps';
+import { ACCOUNT_SUMS, sumAccount } from '../money/sum-account';
 import { type SortKey } from '../../data/projection/list-statements';
 
 const OF_BUYER = 'x.company_id = t.company_id AND x.buyer_id = t.id';
@@ -104,6 +105,7 @@ export const buyer = noun({
     l: limitsJoin('buyer_id'),
     h: openHoursJoin('h'),
     c: CURRENT_CONVERSION_JOIN,
+    [ACCOUNT_SUMS]: sumAccount('buyer_id'),
   },
   search: ['name', 'number', 'user_buyer_id', 'email', 'external_record_id'],
   // The revenue that a buyer earns reveals the payouts of traffic sources.
@@ -126,6 +128,9 @@ export const buyer = noun({
     reserved_balance: 'coalesce(l.pending_revenue, 0)',
     credit_limit: 'coalesce(l.credit_limit, 0)',
     balance_low_limit: 'l.balance_low_limit',
+    billed_total: `-(${ACCOUNT_SUMS}.calls)`,
+    paid_total: `${ACCOUNT_SUMS}.paid`,
+    account_balance: `${ACCOUNT_SUMS}.calls + ${ACCOUNT_SUMS}.paid`,
     current_conversion_revenue_max: 'c.revenue_max',
     current_conversion_revenue_min: 'c.revenue_min',
     current_conversion_revenue_increment: 'c.revenue_increment',

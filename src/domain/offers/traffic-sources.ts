@@ -11,6 +11,7 @@ import { pickLimits, setSourceLimits } from '../caps/cap-limits';
 import { changeTeams, resolveTeamChanges } from '../people/change-teams';
 import { leaveTeams } from '../people/leave-teams';
 import { cutText } from '../../platform/storable-text';
+import { ACCOUNT_SUMS, sumAccount } from '../money/sum-account';
 import { revokeSourceTokens } from './source-tokens';
 
 // Traffic sources: the origins of leads and calls, which are paid for them.
@@ -24,7 +25,10 @@ const trafficSource = noun({
   schema: 'TrafficSource',
   singular: 'traffic_source',
   plural: 'traffic_sources',
-  joins: { l: limitsJoin('traffic_source_id') },
+  joins: {
+    l: limitsJoin('traffic_source_id'),
+    [ACCOUNT_SUMS]: sumAccount('traffic_source_id'),
+  },
   search: [
     'name',
     'user_traffic_source_id',
@@ -39,6 +43,9 @@ const trafficSource = noun({
     maxed_out: `(${caps.maxed_out_by}) IS NOT NULL`,
     last_call_at: `(SELECT max(k.last_call_at) FROM ${CALL_COUNTS})`,
     calls_count: COUNTED_CALLS,
+    earned_total: `${ACCOUNT_SUMS}.calls`,
+    paid_total: `-(${ACCOUNT_SUMS}.paid)`,
+    account_balance: `${ACCOUNT_SUMS}.calls + ${ACCOUNT_SUMS}.paid`,
     team_ids: selectIds(
       'access_control_list_traffic_sources',
       'traffic_source_id',

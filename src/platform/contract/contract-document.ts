@@ -52,6 +52,7 @@ export interface Schema {
   'x-opaque'?: boolean;
   'x-collection'?: string;
   'x-grid'?: boolean;
+  'x-on-request'?: boolean;
   'x-external'?: boolean;
   'x-volatile'?: boolean;
   'x-secret'?: boolean;

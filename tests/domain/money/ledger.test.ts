@@ -86,6 +86,33 @@ test(`the entries sum up to the balance while ${WRITERS} writers enter at once`,
   expect(paid[0]!.sum).toBe(paid[0]!.payouts);
 });
 
+const OF_SOURCE = { columns: 'id,earned_total,paid_total,account_balance' };
+
+test('totals of accounts are read where they are named, also of a buyer who pays later', async () => {
+  const id = await buyer(PAYS);
+  const { offer } = await shop([id]);
+  await ok(`offers/${offer}`, { payouts: [{ payout_type: 'fixed', amount: 4 }] }, 'put');
+  const source = await createSource();
+  await complete(await createCall(offer, source, 1));
+  await ok('account_entries', { buyer_id: id, kind: 'deposit', amount: 500 });
+  await ok('account_entries', { buyer_id: id, kind: 'adjustment', amount: 1 });
+  await ok('account_entries', { traffic_source_id: source, kind: 'payment', amount: -1.5 });
+  const show = async (path: string, query: object) =>
+    (await here.world.company.api('get', path, { query })).body;
+  const columns = 'id,billed_total,paid_total,account_balance';
+  expect((await show('buyers', { columns })).buyers).toEqual([
+    { id, billed_total: 9, paid_total: 500, account_balance: 491 },
+  ]);
+  expect((await show(`traffic_sources/${source}`, OF_SOURCE)).traffic_source).toEqual({
+    id: source,
+    earned_total: 4,
+    paid_total: 1.5,
+    account_balance: 2.5,
+  });
+  for (const serializer of ['buyer', 'buyer_grid'])
+    expect((await show(`buyers/${id}`, { serializer })).buyer).not.toHaveProperty('billed_total');
+});
+
 describe('an entry that does not fit is refused, and enters nothing', () => {
   const entry = (body: Fields) => here.world.company.api('post', 'account_entries', { body });
   test.each([

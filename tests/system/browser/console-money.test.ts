@@ -47,7 +47,7 @@ inBrowser('a deposit and an adjustment of a prepaid buyer, and the statement of 
       await goTo(page, '#/accounts');
       await enter(page, 'Deposit', 'Prepaid Leads', { amount: '500', note: 'Wire of May 1' });
       const row = page.getByRole('row', { name: /^Prepaid Leads/ });
-      await row.getByText('$500.00').waitFor(LOADED);
+      await row.getByText('$500.00').first().waitFor(LOADED);
       await enter(page, 'Adjust', 'Prepaid Leads', { amount: '-20.5' });
       await row.getByText('$479.50').waitFor(LOADED);
       const entries = await listEntries(`buyer_id=${id}`);
@@ -95,9 +95,34 @@ inBrowser('a deposit and an adjustment of a prepaid buyer, and the statement of 
       await summary.waitFor();
       expect(await page.getByRole('navigation', { name: 'Views' }).isVisible()).toBe(false);
       await page.emulateMedia({ media: null });
+
+      // A period that is not over is drawn up as far as it may be.
+      await goTo(page, `#/statements?buyer_id=${id}`);
+      await page.getByLabel('Period', { exact: true }).selectOption({ label: 'Last 7 days' });
+      await page.getByRole('button', { name: 'Draw up' }).click(LOADED);
+      await until(page, `/^#\\/statements\\/\\d+$/.test(location.hash)`);
+      expect((await get(`statements?buyer_id=${id}`)).statements).toHaveLength(2);
     },
     [422],
   ),
+);
+
+inBrowser('a buyer who pays later owes what it was billed and has not paid', () =>
+  asDemo(async (page) => {
+    const { body } = await here.api('post', 'buyers', {
+      body: { name: 'Postpaid Leads', number: '+12125550198' },
+    });
+    const { id } = body.buyer;
+    const enterAmount = (amount: number) =>
+      here.api('post', 'account_entries', { body: { buyer_id: id, kind: 'adjustment', amount } });
+    await enterAmount(-45);
+    await goTo(page, '#/accounts');
+    const row = page.getByRole('row', { name: /^Postpaid Leads/ });
+    await row.getByText('owes $45.00').waitFor(LOADED);
+    await enter(page, 'Deposit', 'Postpaid Leads', { amount: '500' });
+    await row.getByText('$455.00').waitFor(LOADED);
+    expect(await row.innerText()).toMatch(/later\s+\$45\.00\s+\$500\.00\s+\$455\.00/);
+  }),
 );
 
 inBrowser(
@@ -108,6 +133,10 @@ inBrowser(
       await goTo(page, '#/payouts');
       await enter(page, 'Record a payout', source.name, { amount: '120', note: 'November' });
       const [entry] = await listEntries(`traffic_source_id=${source.id}`);
+      await page
+        .getByRole('row', { name: new RegExp(`^${source.name}`) })
+        .getByText('$120.00', { exact: true })
+        .waitFor(LOADED);
       expect(entry).toMatchObject({ kind: 'payment', amount: -120, note: 'November' });
       await page.getByRole('link', { name: `Entries: ${source.name}` }).click();
       await page.getByRole('row', { name: /Payout\s+-\$120\.00\s+November/ }).waitFor(LOADED);

@@ -8,7 +8,7 @@ export const statements = noun({
   noun: 'statements',
   words: { singular: 'statement', plural: 'statements' },
   about:
-    'All entries of one account in a period, with the balance before and after. The period must be over.',
+    'All entries of one account in a period, with the balance before and after.',
   title: ({ id }) => `Statement ${String(id)}`,
   groups: [],
   hidden: ['buyer_id', 'traffic_source_id', 'from', 'to', 'time_zone'],

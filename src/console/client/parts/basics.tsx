@@ -1,7 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
-import { ApiError } from '../api';
-import { words } from '../format';
+import { ApiError, describeProblem } from '../api-error';
 import type { Loaded } from '../loading';
 
 type Children = { children?: ComponentChildren };
@@ -28,19 +27,15 @@ export function Panel({
 export function Problem({ error, onReload }: { error: unknown; onReload?: () => void }) {
   if (error === undefined) return null;
   const isOutdated = error instanceof ApiError && error.isOutdated;
-  const fields = error instanceof ApiError ? Object.entries(error.problem?.errors ?? {}) : [];
+  const { message, faults } = describeProblem(error);
   return (
     <div class="notice bad" role="alert">
-      <p>
-        {isOutdated
-          ? 'Somebody else has changed this since you opened it. Nothing was saved.'
-          : toMessage(error)}
-      </p>
-      {fields.length > 0 && (
+      {message !== undefined && <p>{message}</p>}
+      {faults.length > 0 && (
         <ul>
-          {fields.map(([field, faults]) => (
+          {faults.map(([field, text]) => (
             <li key={field}>
-              <b>{words(field)}</b> {faults.join(', ')}
+              <b>{field}</b> {text}
             </li>
           ))}
         </ul>
@@ -53,12 +48,6 @@ export function Problem({ error, onReload }: { error: unknown; onReload?: () => 
     </div>
   );
 }
-
-const toMessage = (error: unknown): string => {
-  if (error instanceof ApiError) return error.message;
-  if (error instanceof TypeError) return 'The server cannot be reached.';
-  return error instanceof Error ? error.message : String(error);
-};
 
 export const Done = ({ text }: { text: string | undefined }) => (
   <p class="notice good" role="status" hidden={text === undefined}>

@@ -21,20 +21,28 @@ interface Owners {
 
 const BUYERS: Owners = {
   title: 'Accounts of buyers',
-  about: 'Buyers who pay in advance get calls while their balance pays for them.',
+  about:
+    'What calls have cost a buyer, what it has paid in, and the balance of the two. Buyers who pay in advance get calls while their balance pays for them.',
   owner: 'buyer_id',
   noun: 'buyers',
   words: { singular: 'buyer', plural: 'buyers' },
   columns: [
     { name: 'name', title: 'Buyer' },
     {
-      name: 'balance',
+      name: 'prepaid',
+      title: 'Pays',
+      show: ({ prepaid }) => (prepaid ? 'in advance' : 'later'),
+    },
+    { name: 'billed_total', title: 'Billed' },
+    { name: 'paid_total', title: 'Paid in' },
+    {
+      name: 'account_balance',
       title: 'Balance',
-      show: ({ balance, prepaid }) => (prepaid ? showBalance(balance) : 'pays later'),
+      show: ({ account_balance, prepaid }) => showBalance(account_balance as number, prepaid),
       needs: ['prepaid'],
     },
-    { name: 'reserved_balance', title: 'Held for open calls' },
-    { name: 'credit_limit', title: 'Credit' },
+    { name: 'reserved_balance', title: 'Held for open calls', isHidden: true },
+    { name: 'credit_limit', title: 'Credit', isHidden: true },
     { name: 'balance_low_limit', title: 'Warns below', isHidden: true },
   ],
 };
@@ -42,21 +50,23 @@ const BUYERS: Owners = {
 const SOURCES: Owners = {
   title: 'Payouts to sources',
   about:
-    'What you have paid to traffic sources. A statement of a source says what its calls have earned, what was paid, and what is still owed.',
+    'What the calls of a source have earned it, what you have paid to it, and what you still owe. Payouts are recorded here; nothing is transferred.',
   owner: 'traffic_source_id',
   noun: 'traffic_sources',
   words: { singular: 'source', plural: 'sources' },
-  columns: [{ name: 'name', title: 'Source' }],
+  columns: [
+    { name: 'name', title: 'Source' },
+    { name: 'earned_total', title: 'Earned' },
+    { name: 'paid_total', title: 'Paid out' },
+    { name: 'account_balance', title: 'Still owed' },
+  ],
 };
 
-const showBalance = (balance: unknown) => {
-  const amount = balance as number | null;
-  return amount !== null && amount < 0 ? (
-    <Badge tone="bad">{dollars(amount)}</Badge>
-  ) : (
-    dollars(amount)
-  );
-};
+/** Below 0, a buyer who pays later owes; one who pays in advance gets no calls, unless on credit. */
+function showBalance(amount: number, isPrepaid: unknown) {
+  if (amount >= 0) return dollars(amount);
+  return isPrepaid ? <Badge tone="bad">{dollars(amount)}</Badge> : `owes ${dollars(-amount)}`;
+}
 
 export const AccountsView = () => <Accounts owners={BUYERS} />;
 export const PayoutsView = () => <Accounts owners={SOURCES} />;

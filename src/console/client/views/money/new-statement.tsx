@@ -39,7 +39,7 @@ export function NewStatement() {
       body: {
         [owner]: id,
         from: period.created_at_from,
-        to: endAfter(period.created_at_to!),
+        to: endPeriod(period.created_at_to!),
         time_zone: currentZone(),
       },
     });
@@ -82,10 +82,19 @@ export function NewStatement() {
           Draw up
         </button>
       </form>
+      <p class="quiet">A period that is not over yet is drawn up until two minutes ago.</p>
       <Problem error={draw.error} />
     </Panel>
   );
 }
 
-/** Periods end with their last moment; a statement is until the moment after it. */
-const endAfter = (to: string): string => new Date(Date.parse(to) + 1).toISOString();
+/**
+ * Periods end with their last moment, a statement with the moment after it. What is not over yet is
+ * drawn up as far as the API allows: to a minute ago. The second minute is for clocks that differ.
+ */
+export function endPeriod(to: string, now = Date.now()): string {
+  const latest = Math.floor(now / MINUTE_MS - 2) * MINUTE_MS;
+  return new Date(Math.min(Date.parse(to) + 1, latest)).toISOString();
+}
+
+const MINUTE_MS = 60_000;
