@@ -7,6 +7,7 @@ import { useLive, useLoaded } from '../loading';
 import { linkTo } from '../route';
 import { useSession } from '../session';
 import { CapsNearEnd } from './now-caps';
+import { loadTotals, type Totals } from './load-totals';
 import { Happening } from './now-events';
 import { ImportsInTrouble, WebhooksInTrouble } from './now-trouble';
 
@@ -50,18 +51,15 @@ const MAX_COUNTED = 1_000;
 function Calls() {
   const { api } = useSession();
   const loaded = useLoaded(async () => {
-    const since = new Date(Date.now() - MINUTES * MINUTE_MS);
+    // From the beginning of a minute, so that the bars are all of the hour.
+    const since = new Date((Math.floor(Date.now() / MINUTE_MS) - MINUTES + 1) * MINUTE_MS);
     const list = (query: object) =>
       ok(api.GET('/calls', { params: { query: { columns: CALL_COLUMNS, ...query } } }));
     const period = { created_at_from: since.toISOString() };
-    const [open, recent, { totals }] = await Promise.all([
+    const [open, recent, totals] = await Promise.all([
       list({ in_progress: true, per_page: MAX_SHOWN, order_dir: 'desc' }),
       list({ ...period, per_page: MAX_COUNTED, order_dir: 'desc' }),
-      ok(
-        api.GET('/calls/reports', {
-          params: { query: { category: 'offer', call_category: 'inbound', ...period } },
-        }),
-      ),
+      loadTotals(api, period.created_at_from),
     ]);
     return { since, open, recent, totals };
   }, [api]);
@@ -73,11 +71,14 @@ interface CallsShownProps {
   since: Date;
   open: Schemas['CallPage'];
   recent: Schemas['CallPage'];
-  totals: Schemas['CallReportFigures'];
+  totals: Totals;
 }
 
 function CallsPanel({ since, open, recent, totals }: CallsShownProps) {
-  const { calls, connects, revenue } = totals;
+  const {
+    inbound: { calls, connects },
+    revenue,
+  } = totals;
   return (
     <>
       <dl class="tiles">
@@ -88,11 +89,19 @@ function CallsPanel({ since, open, recent, totals }: CallsShownProps) {
           value={calls === 0 ? percent(null) : percent(connects / calls)}
           note={`${count(connects)} of ${count(calls)} calls`}
         />
-        <Tile name="Revenue in the last hour" value={dollars(revenue)} />
+        <Tile
+          name="Revenue in the last hour"
+          value={dollars(revenue)}
+          note="incoming and outgoing calls"
+        />
       </dl>
       <div class="grid">
         {revenue !== null && (
-          <Panel title="Revenue by minute" wide>
+          <Panel
+            title="Revenue by minute"
+            headerContent={<span class="quiet">{describeCounted(recent)}</span>}
+            wide
+          >
             <RevenueByMinute calls={recent.calls} since={since} />
           </Panel>
         )}
@@ -120,8 +129,13 @@ const OPEN_COLUMNS: readonly Column<Call>[] = [
   { name: 'Duration', of: ({ created_at }) => <Ticking since={created_at!} />, number: true },
 ];
 
+const describeCounted = ({ calls, metadata }: Schemas['CallPage']): string =>
+  metadata.total_count > calls.length
+    ? `The newest ${count(calls.length)} calls, incoming and outgoing`
+    : 'Incoming and outgoing calls';
+
 function RevenueByMinute({ calls, since }: { calls: readonly Call[]; since: Date }) {
-  const first = Math.floor(since.getTime() / MINUTE_MS) + 1;
+  const first = since.getTime() / MINUTE_MS;
   const x = Array.from({ length: MINUTES }, (_, n) => (first + n) * MINUTE_MS);
   const values = x.map(() => 0);
   for (const { created_at, revenue } of calls) {

@@ -9,6 +9,7 @@ import { Bar } from '../../parts/caps';
 import { openWithToken, SessionProvider, useSession, type Session } from '../../session';
 import { isZone, toDay, fromLocalInput, setPageZone, zoneName } from '../../zone';
 import { readTheme } from '../../theme';
+import { loadTotals } from '../load-totals';
 import { loadCapsNearEnd } from '../now-caps';
 
 const RETRY_MS = 10_000;
@@ -75,7 +76,7 @@ function prepareScreen(): void {
 
 async function loadBoard({ api, may }: Session) {
   const today = fromLocalInput(toDay(new Date())).toISOString();
-  const [{ calls, metadata }, { totals }, caps] = await Promise.all([
+  const [{ calls, metadata }, totals, caps] = await Promise.all([
     ok(
       api.GET('/calls', {
         params: {
@@ -83,13 +84,7 @@ async function loadBoard({ api, may }: Session) {
         },
       }),
     ),
-    ok(
-      api.GET('/calls/reports', {
-        params: {
-          query: { category: 'offer', call_category: 'inbound', created_at_from: today },
-        },
-      }),
-    ),
+    loadTotals(api, today),
     may('buyers:read') ? loadCapsNearEnd(api) : [],
   ]);
   const byBuyer = new Map<string, number>();
@@ -119,9 +114,13 @@ function Board() {
         <>
           <dl class="figures">
             <Figure name="Calls under way">{count(data.underWay)}</Figure>
-            <Figure name="Inbound calls today">{count(data.totals.calls)}</Figure>
+            <Figure name="Inbound calls today">{count(data.totals.inbound.calls)}</Figure>
             <Figure name="Connect rate today">
-              {percent(data.totals.calls === 0 ? null : data.totals.connects / data.totals.calls)}
+              {percent(
+                data.totals.inbound.calls === 0
+                  ? null
+                  : data.totals.inbound.connects / data.totals.inbound.calls,
+              )}
             </Figure>
             {data.totals.revenue !== null && (
               <Figure name="Revenue today">{dollars(data.totals.revenue)}</Figure>
