@@ -1,14 +1,15 @@
 import { count, dollars } from '../format';
 import type { GroupEditorProps } from '../nouns/layout';
+import { METRIC_NAMES } from '../parts/caps';
 
 // Caps as a grid of metrics and windows; its columns are the flat names of the API.
 
 const METRICS = [
-  ['attempt', 'Dialed', 'calls'],
-  ['connection', 'Calls taken', 'calls'],
-  ['buyer_conversion', 'Calls paid for', 'calls'],
-  ['revenue', 'Revenue', '$'],
-  ['earned_revenue', 'Margin', '$'],
+  ['attempt', METRIC_NAMES.attempt, 'calls'],
+  ['connection', METRIC_NAMES.connection, 'calls'],
+  ['buyer_conversion', METRIC_NAMES.buyer_conversion, 'calls'],
+  ['revenue', METRIC_NAMES.revenue, '$'],
+  ['earned_revenue', METRIC_NAMES.earned_revenue, '$'],
 ] as const;
 const WINDOWS = [
   ['hourly', 'in an hour'],
@@ -17,6 +18,19 @@ const WINDOWS = [
   ['total', 'in all'],
 ] as const;
 const AT_ONCE = ['concurrency_cap', 'concurrency_cap_limit', 'spacing_seconds'] as const;
+
+/** The labels of the fields, which the save bar and notes call them by. */
+export const CAP_LABELS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(AT_ONCE.map((name) => [name, 'Calls at once'])),
+  ...Object.fromEntries(
+    METRICS.flatMap(([metric, title]) =>
+      WINDOWS.map(([window, windowTitle]) => [
+        `${metric}_${window}_limit`,
+        `${title} ${windowTitle}`,
+      ]),
+    ),
+  ),
+};
 
 /** All fields that a noun with caps may have; a layout names those of its own. */
 export const CAP_FIELDS: readonly string[] = [

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { sentence } from '../format';
+import { METRIC_NAMES } from '../parts/caps';
 import type { FieldContract } from '../../noun-contract';
 import type { EditorProps } from '../nouns/layout';
 import {
@@ -126,7 +126,7 @@ function HourLimits({ limits, entry, change, disabled }: HourLimitsProps) {
             name={name}
             field={limit}
             layout={{ help: '' }}
-            label={sentence(name.replace(/_hourly_limit$/, ''))}
+            label={nameLimit(name)}
             value={entry[name]}
             disabled={disabled}
             onChange={(limitValue) => change({ [name]: limitValue })}
@@ -136,6 +136,9 @@ function HourLimits({ limits, entry, change, disabled }: HourLimitsProps) {
     </details>
   );
 }
+
+const nameLimit = (name: string): string =>
+  METRIC_NAMES[name.replace(/_hourly_limit$/, '') as keyof typeof METRIC_NAMES];
 
 const isEmpty = ({ schedule = [], ...limits }: Entry): boolean =>
   schedule.length === 0 && Object.values(limits).every((limit) => limit === null);

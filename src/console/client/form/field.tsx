@@ -2,7 +2,12 @@ import type { ComponentType } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { FieldContract } from '../../noun-contract';
 import { sentence } from '../format';
-import type { EditorProps, FieldLayout } from '../nouns/layout';
+import {
+  toFieldLayout,
+  type EditorProps,
+  type FieldLayout,
+  type NounLayout,
+} from '../nouns/layout';
 import { ControlFor } from './controls';
 import { fromInput, isEqual, pickControl, toInput } from './model';
 
@@ -79,6 +84,16 @@ const WHOLE: ReadonlySet<string> = new Set([
 /** `user_buyer_id` as `User buyer id`; ids of records by the name of the record. */
 export const toLabel = (name: string): string =>
   sentence(name.replace(/_ids$/, 's').replace(/_id$/, ''));
+
+/** The label under which a form shows a field. */
+export function findLabel({ groups, labels }: Pick<NounLayout, 'groups' | 'labels'>, name: string) {
+  for (const group of groups) {
+    const layout = group.fields.map(toFieldLayout).find(({ field }) => field === name);
+    const label = layout && (layout.label ?? group.labels?.[name]);
+    if (label !== undefined) return layout?.unit ? `${label}, ${layout.unit}` : label;
+  }
+  return labels?.[name] ?? toLabel(name);
+}
 
 const describeField = (layout: FieldLayout, { help }: FieldContract): string | undefined =>
   (layout.help ?? help?.replaceAll('`', '')) || undefined;

@@ -1,6 +1,6 @@
 import type { NounLayout } from '../nouns/layout';
 import { Table, type Column } from '../parts/basics';
-import { toLabel } from './field';
+import { findLabel } from './field';
 import type { Conflict } from './model';
 import type { Form } from './use-form';
 
@@ -9,7 +9,7 @@ export function MergeNotice({ form, layout }: { form: Form; layout: NounLayout }
   const { clash } = form;
   if (!clash) return null;
   const { theirs, conflicts } = clash;
-  const toName = (name: string) => layout.labels?.[name] ?? toLabel(name);
+  const toName = (name: string) => findLabel(layout, name);
   return (
     <section class="notice warn merge" role="alert" aria-label="Changed by somebody else">
       <p>
@@ -18,8 +18,8 @@ export function MergeNotice({ form, layout }: { form: Form; layout: NounLayout }
       </p>
       {theirs.length > 0 && (
         <p>
-          They changed {theirs.map(({ name }) => toName(name).toLowerCase()).join(', ')}; you did
-          not, so their {theirs.length === 1 ? 'value stays' : 'values stay'}.
+          They changed {theirs.map(({ name }) => `“${toName(name)}”`).join(', ')}; you did not, so
+          their {theirs.length === 1 ? 'value stays' : 'values stay'}.
         </p>
       )}
       {conflicts.length > 0 && (

@@ -4,7 +4,7 @@ import type { Fields } from '../../noun-contract';
 import { toFieldLayout, type GroupLayout, type NounLayout } from '../nouns/layout';
 import { Problem } from '../parts/basics';
 import { useLeaveGuard } from '../route';
-import { FormField, toLabel } from './field';
+import { findLabel, FormField } from './field';
 import { MergeNotice } from './merge-notice';
 import type { Form } from './use-form';
 
@@ -51,9 +51,7 @@ export function RecordForm(props: RecordFormProps) {
         ))}
       {props.children}
       <Problem error={form.error} />
-      {canSave && (
-        <SaveBar form={form} isNew={isNew} noun={layout.words.singular} onCancel={props.onCancel} />
-      )}
+      {canSave && <SaveBar form={form} isNew={isNew} layout={layout} onCancel={props.onCancel} />}
     </form>
   );
 }
@@ -143,25 +141,25 @@ function isSet({ record, changes, inputs }: Form, name: string): boolean {
 interface SaveBarProps {
   form: Form;
   isNew: boolean;
-  noun: string;
+  layout: NounLayout;
   onCancel: (() => void) | undefined;
 }
 
-function SaveBar({ form, isNew, noun, onCancel }: SaveBarProps) {
+function SaveBar({ form, isNew, layout, onCancel }: SaveBarProps) {
   const { changes, is_busy, clash } = form;
   if (!isNew && changes.length === 0) return null;
   const isOpen = (clash?.conflicts.length ?? 0) > 0;
   return (
     <div class="save-bar">
       <button class="primary" disabled={is_busy || isOpen}>
-        {isNew ? `Create the ${noun}` : 'Save'}
+        {isNew ? `Create the ${layout.words.singular}` : 'Save'}
       </button>
       <button type="button" disabled={is_busy} onClick={isNew ? onCancel : form.reset}>
         {isNew ? 'Cancel' : 'Discard changes'}
       </button>
       {!isNew && (
         <span class="quiet" role="status">
-          Changed: {changes.map((name) => toLabel(name).toLowerCase()).join(', ')}
+          Changed: {changes.map((name) => `“${findLabel(layout, name)}”`).join(', ')}
         </span>
       )}
     </div>

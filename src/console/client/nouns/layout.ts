@@ -53,6 +53,8 @@ export interface GroupLayout {
   title: string;
   fields: readonly (string | FieldLayout)[];
   editor?: ComponentType<GroupEditorProps>;
+  /** The names that the editor has for its fields. */
+  labels?: Readonly<Record<string, string>>;
   help?: string;
   /** Folded until somebody opens it. */
   isClosed?: boolean;

@@ -1,4 +1,4 @@
-import { CAP_FIELDS, CapsGrid } from '../editors/caps-grid';
+import { CAP_FIELDS, CAP_LABELS, CapsGrid } from '../editors/caps-grid';
 import type { GroupLayout } from './layout';
 
 // Groups of fields that several nouns have.
@@ -37,6 +37,7 @@ export const CAPS: GroupLayout = {
   title: 'Caps',
   help: 'An empty limit is no limit.',
   fields: CAP_FIELDS,
+  labels: CAP_LABELS,
   editor: CapsGrid,
 };
 

@@ -8,12 +8,13 @@ const METRICS = ['attempt', 'connection', 'buyer_conversion', 'revenue', 'earned
 const WINDOWS = ['hourly', 'daily', 'monthly', 'total'] as const;
 type CapName = `${(typeof METRICS)[number]}_${(typeof WINDOWS)[number]}`;
 
-const METRIC_NAMES: Record<(typeof METRICS)[number], string> = {
+/** Forms, bars and hours have one set of words for what a cap counts. */
+export const METRIC_NAMES: Record<(typeof METRICS)[number], string> = {
   attempt: 'Dialed',
   connection: 'Calls taken',
   buyer_conversion: 'Calls paid for',
   revenue: 'Revenue',
-  earned_revenue: 'Earned revenue',
+  earned_revenue: 'Margin',
 };
 const WINDOW_NAMES: Record<(typeof WINDOWS)[number], string> = {
   hourly: 'this hour',

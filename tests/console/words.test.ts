@@ -1,0 +1,53 @@
+import { loadClientModule } from '../support/client-module';
+
+// The console calls a thing by one word everywhere, and a question says what follows.
+
+interface Layout {
+  groups: object[];
+  labels?: Record<string, string>;
+}
+const { findLabel } = loadClientModule<{ findLabel: (layout: Layout, name: string) => string }>(
+  'form/field',
+);
+const { buyers } = loadClientModule<{ buyers: Layout }>('nouns/buyers');
+const { METRIC_NAMES } = loadClientModule<{ METRIC_NAMES: Record<string, string> }>('parts/caps');
+const { joinCounts } = loadClientModule<{
+  joinCounts: (counts: unknown[][]) => string | undefined;
+}>('nouns/losses');
+
+test.each([
+  ['concurrency_cap_limit', 'Calls at once'],
+  ['buyer_conversion_daily_limit', 'Calls paid for in a day'],
+  ['earned_revenue_total_limit', 'Margin in all'],
+  ['current_conversion_duration', 'If it lasts at least, seconds'],
+  ['time_zone', 'Time zone'],
+])('a change of %s is called as the form calls the field', (name, label) => {
+  expect(findLabel(buyers, name)).toBe(label);
+});
+
+test('limits of hours are called as those of days', () => {
+  for (const [metric, word] of Object.entries(METRIC_NAMES))
+    expect(findLabel(buyers, `${metric}_daily_limit`)).toBe(`${word} in a day`);
+});
+
+test.each([
+  [[], undefined],
+  [[[0, 'number']], undefined],
+  [
+    [
+      [1, 'number'],
+      [0, 'schedule'],
+    ],
+    '1 number',
+  ],
+  [
+    [
+      [2, 'number'],
+      [1, 'schedule'],
+      [1_200, 'lead', true],
+    ],
+    '2 numbers, 1 schedule and at least 1,200 leads',
+  ],
+])('what a deletion cuts off: %j', (counts, text) => {
+  expect(joinCounts(counts)).toBe(text);
+});
