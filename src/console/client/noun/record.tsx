@@ -8,6 +8,7 @@ import { toInputs } from '../form/model';
 import { useForm } from '../form/use-form';
 import { useAction, useLoaded } from '../loading';
 import { settleHidden, type ActionLayout, type NounLayout } from '../nouns/layout';
+import { LOSSES } from '../nouns/losses';
 import { Badge, Problem, Show } from '../parts/basics';
 import { goTo, linkTo, useRoute } from '../route';
 import { revealSecrets } from '../secrets';
@@ -124,7 +125,7 @@ function Actions({ layout, noun, path, record, reload }: ActionsProps) {
     ),
     ...(layout.copy && mayDo(session, noun, 'create') ? [copyAction(layout)] : []),
     ...('paused' in noun.write && mayDo(session, noun, 'update') ? [pauseAction(path)] : []),
-    ...(mayDo(session, noun, 'delete') ? [deleteAction(layout, path)] : []),
+    ...(mayDo(session, noun, 'delete') ? [deleteAction(session, layout, path)] : []),
   ];
   const [error, setError] = useState<unknown>();
   return (
@@ -218,14 +219,19 @@ const DELETION = {
   done: 'Deleted.',
 };
 
-const deleteAction = (layout: NounLayout, path: string): ActionLayout => ({
+const deleteAction = (session: Session, layout: NounLayout, path: string): ActionLayout => ({
   title: () => (layout.deletion ?? DELETION).title,
   scope: '',
   isDangerous: true,
   run: async ({ record, send: change }) => {
     const { title, consequence, done } = layout.deletion ?? DELETION;
-    const question = `${title} the ${layout.words.singular} “${layout.title(record)}”? ${consequence}`;
-    if (!confirm(question)) return undefined;
+    const losses = await LOSSES[layout.noun]?.(session, record);
+    const question = [
+      `${title} the ${layout.words.singular} “${layout.title(record)}”?`,
+      losses,
+      consequence,
+    ];
+    if (!confirm(question.filter(Boolean).join(' '))) return undefined;
     await change('DELETE', path);
     goTo(linkTo(layout.noun), { replace: true });
     return done;
