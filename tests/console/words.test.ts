@@ -1,3 +1,4 @@
+import { ianaName } from '../../src/platform/time/zone';
 import { loadClientModule } from '../support/client-module';
 
 // The console calls a thing by one word everywhere, and a question says what follows.
@@ -50,4 +51,16 @@ test.each([
   ],
 ])('what a deletion cuts off: %j', (counts, text) => {
   expect(joinCounts(counts)).toBe(text);
+});
+
+test('the zones that are offered first are zones of the API, and their fault is in words of forms', () => {
+  const { COMMON_ZONES } = loadClientModule<{ COMMON_ZONES: Record<string, string> }>('form/zones');
+  for (const [name, zone] of Object.entries(COMMON_ZONES)) expect(ianaName(name)).toBe(zone);
+  const { groupFaults } = loadClientModule<{ groupFaults: (...args: object[]) => object }>(
+    'form/model',
+  );
+  const fault = 'must be a time zone of /api/v1/collections/time_zone';
+  expect(groupFaults({ time_zone: [fault] }, { time_zone: {} })).toMatchObject({
+    byField: { time_zone: ['is unknown: choose a time zone of the list'] },
+  });
 });

@@ -1,16 +1,17 @@
 import { useState } from 'preact/hooks';
 import { Dialog } from './dialog';
-import { Field } from './parts/basics';
+import { COMMON_ZONES, ZoneInput } from './form/zones';
 import { browserZone, chooseZone, currentZone, isZone } from './zone';
 
 /** Chooses the zone of all times of the console. */
 export function ZoneChoice({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState(currentZone());
-  const isKnown = isZone(typed);
+  const zone = COMMON_ZONES[typed] ?? typed;
+  const isKnown = isZone(zone);
   const submit = (event: Event) => {
     event.preventDefault();
     if (!isKnown) return;
-    chooseZone(typed);
+    chooseZone(zone);
     onClose();
   };
   return (
@@ -19,18 +20,19 @@ export function ZoneChoice({ onClose }: { onClose: () => void }) {
         <p class="quiet">
           All times of the console are in this zone. Your browser is in {browserZone()}.
         </p>
-        <Field
-          label="Zone"
-          list="zones"
-          value={typed}
-          error={isKnown ? undefined : 'There is no such zone: America/New_York is one.'}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-        />
-        <datalist id="zones">
-          {Intl.supportedValuesOf('timeZone').map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
+        <div class="field">
+          <label for="zone">Zone</label>
+          <ZoneInput
+            id="zone"
+            value={typed}
+            aria-invalid={!isKnown}
+            aria-describedby="zone-fault"
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+          <small class="error" id="zone-fault">
+            {!isKnown && 'Choose a time zone of the list.'}
+          </small>
+        </div>
         <div class="actions">
           <button class="primary">Use this zone</button>
           <button type="button" onClick={() => setTyped(browserZone())}>

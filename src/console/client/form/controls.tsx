@@ -4,6 +4,7 @@ import { words } from '../format';
 import type { EditorProps } from '../nouns/layout';
 import { ReferenceInput, ReferencesInput } from './combobox';
 import { pickControl, type Control } from './model';
+import { ZoneInput } from './zones';
 
 // One input for each kind of field. Their labels, help and faults are around them (field.tsx).
 
@@ -106,24 +107,12 @@ const DateTime = (props: ControlProps) => (
   />
 );
 
-const ZONES_ID = 'time-zones';
-
-/** The names of the browser; the API also takes those of /collections/time_zone. */
 const TimeZone = (props: ControlProps) => (
-  <>
-    <input
-      {...attributes(props)}
-      list={ZONES_ID}
-      autocomplete="off"
-      value={props.value as string}
-      onInput={(event) => props.onChange(event.currentTarget.value)}
-    />
-    <datalist id={ZONES_ID}>
-      {Intl.supportedValuesOf('timeZone').map((name) => (
-        <option key={name} value={name} />
-      ))}
-    </datalist>
-  </>
+  <ZoneInput
+    {...attributes(props)}
+    value={props.value as string}
+    onInput={(event) => props.onChange(event.currentTarget.value)}
+  />
 );
 
 const Reference = (props: ControlProps) => (

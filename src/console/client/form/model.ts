@@ -210,6 +210,10 @@ export function mergeChanges(base: Values, mine: Values, latest: Values): Merge 
   };
 }
 
+/** People choose from the list of the form; programs read that of the API. */
+const toFormWords = (fault: string): string =>
+  fault.replace(/^must be a time zone of \/api\/.*/, 'is unknown: choose a time zone of the list');
+
 /** The faults of an answer by field: `hours[0].times` belongs to `hours`. */
 export function groupFaults(
   errors: Readonly<Record<string, readonly string[]>>,
@@ -220,7 +224,9 @@ export function groupFaults(
   for (const [path, faults] of Object.entries(errors)) {
     const name = /^[^.[]+/.exec(path)?.[0] ?? path;
     const inside = path.slice(name.length).replace(/^\./, '');
-    const texts = faults.map((fault) => (inside === '' ? fault : `${inside} ${fault}`));
+    const texts = faults
+      .map(toFormWords)
+      .map((fault) => (inside === '' ? fault : `${inside} ${fault}`));
     if (name in fields) (byField[name] ??= []).push(...texts);
     else others.push(...texts.map((text) => `${name.replaceAll('_', ' ')} ${text}`));
   }
